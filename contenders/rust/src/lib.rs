@@ -1,0 +1,1 @@
+//! Ways of reading a file, and of visiting its bytes.

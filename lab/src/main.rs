@@ -1,0 +1,2 @@
+//! Parses, dispatches, prints one error line, chooses the exit code.
+fn main() {}

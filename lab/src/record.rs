@@ -1,0 +1,571 @@
+//! Everything that a run found, in the order it was found: an append-only file of JSON lines, flushed line by line.
+//!
+//! The record forgets nothing and rounds nothing: raw samples, refusals with both answers, meters that could not be
+//! had with the reason, the machine, the seed, the command. Whatever a page or a table says is computed from it. A run
+//! that was killed is a shorter record; [`Record::read`] takes it as far as it goes. The file's words are the ones of
+//! DESIGN's JSON contract; a new meaning takes a new [`SCHEMA_VERSION`], and old records stay readable.
+
+use crate::machine::Machine;
+use crate::target::TargetFacts;
+use crate::trial::{Answer, CacheState, MethodId, Params, TrialId, Work};
+use readlab_protocol::Cache;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+/// Name of the format.
+pub const SCHEMA: &str = "readlab.record";
+/// Version of the format.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// The first line: what was asked, of whom, where and when.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// [`SCHEMA_VERSION`].
+    pub version: u32,
+    /// The lab's version.
+    pub lab: String,
+    /// The commit it was built from.
+    pub revision: String,
+    /// The verb: `race`, `suite`, `sweep` …
+    pub verb: String,
+    /// The command line that repeats the run, word by word.
+    pub command: Vec<String>,
+    /// When it began, RFC 3339 in UTC.
+    pub started: String,
+    /// Seed of every shuffle and resample.
+    pub seed: u64,
+    /// The trial against which ratios are made, if one was named.
+    pub reference: Option<TrialId>,
+    /// Where.
+    pub machine: Machine,
+}
+
+/// A trial as it is about to be measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Its number in this record; samples refer to it.
+    pub index: usize,
+    /// Its name, with all parameters that were given.
+    pub id: TrialId,
+    /// Name that a suite gives it, if any.
+    pub label: Option<String>,
+    /// Who reads.
+    pub contender: String,
+    /// How bytes are brought.
+    pub method: String,
+    /// How bytes are visited.
+    pub scan: Option<String>,
+    /// Every parameter in force, defaults included, with units in the names.
+    pub params: Params,
+    /// Number of the target in this record.
+    pub target: usize,
+    /// What is done with the bytes.
+    pub work: Work,
+    /// Where the bytes are when the clock starts.
+    pub state: CacheState,
+    /// How the method stands to the page cache.
+    pub cache: Cache,
+}
+
+impl Trial {
+    /// Whether this is a control: it reads no file inside its window, and stands outside every ranking.
+    #[must_use]
+    pub fn is_control(&self) -> bool {
+        self.cache == Cache::None
+    }
+
+    /// Who reads and how, as one name.
+    #[must_use]
+    pub fn method_id(&self) -> &MethodId {
+        &self.id.method
+    }
+
+    /// Whether this setting of the method goes to the device even when the file is cached.
+    #[must_use]
+    pub fn bypasses_cache(&self) -> bool {
+        match self.cache {
+            Cache::Bypass => true,
+            Cache::ByParam => self.params.0.get("direct") == Some(&1),
+            Cache::Through | Cache::None => false,
+        }
+    }
+}
+
+/// One timed reading with everything metered around it. `None` is a meter that could not be read; why is a
+/// [`Line::Missing`] of the same trial.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Number of the trial.
+    pub trial: usize,
+    /// Which fill of the cache, from 0; cold samples have one each and count up too.
+    pub fill: u32,
+    /// Which round, from 0, over the whole run of one state.
+    pub round: u32,
+    /// Place in the round's shuffled order, from 0.
+    pub position: u32,
+    /// Which of the timed readings of its turn, from 0.
+    pub reading: u32,
+    /// How many readings, timed and leading, shared the turn; meters read from outside are shared out equally.
+    pub turn_readings: u32,
+    /// Open to close by the contender's monotonic clock.
+    pub wall_ns: u64,
+    /// CPU time in user mode.
+    pub cpu_user_ns: Option<u64>,
+    /// CPU time in the kernel.
+    pub cpu_system_ns: Option<u64>,
+    /// High-water mark of resident memory, mapped file pages included.
+    pub peak_rss_bytes: Option<u64>,
+    /// Page faults served without the device.
+    pub minor_faults: Option<u64>,
+    /// Page faults that waited for the device.
+    pub major_faults: Option<u64>,
+    /// Bytes that the kernel fetched from the device for this process.
+    pub device_read_bytes: Option<u64>,
+    /// Share of the file's pages in the page cache before the turn, 0 to 1.
+    pub resident_before: Option<f64>,
+    /// Share of the file's pages in the page cache after the turn, 0 to 1.
+    pub resident_after: Option<f64>,
+    /// Proof of work.
+    pub answer: Answer,
+}
+
+/// One number that a sample holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// Open to close.
+    WallNs,
+    /// CPU time in user mode.
+    CpuUserNs,
+    /// CPU time in the kernel.
+    CpuSystemNs,
+    /// High-water mark of resident memory.
+    PeakRssBytes,
+    /// Page faults served without the device.
+    MinorFaults,
+    /// Page faults that waited for the device.
+    MajorFaults,
+    /// Bytes fetched from the device.
+    DeviceReadBytes,
+}
+
+impl Metric {
+    /// All of them, in the order of tables.
+    pub const ALL: [Metric; 7] = [
+        Metric::WallNs,
+        Metric::CpuUserNs,
+        Metric::CpuSystemNs,
+        Metric::PeakRssBytes,
+        Metric::MinorFaults,
+        Metric::MajorFaults,
+        Metric::DeviceReadBytes,
+    ];
+
+    /// The name used in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::WallNs => "wall_ns",
+            Metric::CpuUserNs => "cpu_user_ns",
+            Metric::CpuSystemNs => "cpu_system_ns",
+            Metric::PeakRssBytes => "peak_rss_bytes",
+            Metric::MinorFaults => "minor_faults",
+            Metric::MajorFaults => "major_faults",
+            Metric::DeviceReadBytes => "device_read_bytes",
+        }
+    }
+
+    /// Its value in a sample.
+    #[must_use]
+    pub fn of(self, sample: &Sample) -> Option<u64> {
+        match self {
+            Metric::WallNs => Some(sample.wall_ns),
+            Metric::CpuUserNs => sample.cpu_user_ns,
+            Metric::CpuSystemNs => sample.cpu_system_ns,
+            Metric::PeakRssBytes => sample.peak_rss_bytes,
+            Metric::MinorFaults => sample.minor_faults,
+            Metric::MajorFaults => sample.major_faults,
+            Metric::DeviceReadBytes => sample.device_read_bytes,
+        }
+    }
+}
+
+/// How a trial ended. Failure is data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// Its samples stand.
+    Measured,
+    /// It answered wrongly, lied about time, or its cache state could not be proven: its numbers are not told.
+    Refused {
+        /// Why, in one line.
+        reason: String,
+    },
+    /// It crashed, hung, or could not read.
+    Failed {
+        /// Why, in one line.
+        reason: String,
+    },
+    /// It cannot work on this machine or on this target.
+    Unavailable {
+        /// Why, in one line.
+        reason: String,
+    },
+}
+
+impl Outcome {
+    /// The word used in files and tables.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Outcome::Measured => "measured",
+            Outcome::Refused { .. } => "refused",
+            Outcome::Failed { .. } => "failed",
+            Outcome::Unavailable { .. } => "unavailable",
+        }
+    }
+
+    /// Why it was not measured.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Outcome::Measured => None,
+            Outcome::Refused { reason } | Outcome::Failed { reason } | Outcome::Unavailable { reason } => {
+                Some(reason)
+            }
+        }
+    }
+}
+
+/// One count from an untimed run, with the way it was counted: ways of counting change counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Count {
+    /// How many, or `None` with the reason in `how`.
+    pub value: Option<u64>,
+    /// The way of counting, or why there is none.
+    pub how: String,
+}
+
+/// The standard fill that made the file warm.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fill {
+    /// Its number, as in samples.
+    pub fill: u32,
+    /// Number of the target.
+    pub target: usize,
+    /// What was done, in words.
+    pub how: String,
+    /// Time it took.
+    pub wall_ns: u64,
+    /// Share of the file's pages in the page cache afterwards.
+    pub resident_after: Option<f64>,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    /// Every trial reached its precision or its own limit.
+    Settled,
+    /// The time for the whole run was used up.
+    Budget,
+    /// The user stopped it.
+    Interrupted,
+    /// The target changed while it was read.
+    TargetChanged,
+}
+
+/// One line of the file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "line", rename_all = "snake_case")]
+pub enum Line {
+    /// The first.
+    Header(Box<Header>),
+    /// What is read.
+    Target {
+        /// Its number in this record.
+        index: usize,
+        /// Everything found out about it before measuring.
+        facts: Box<TargetFacts>,
+    },
+    /// A contender that showed its receipt.
+    Contender {
+        /// Its name in the roster.
+        contender: String,
+        /// Its version.
+        version: String,
+        /// Compiler, runtime, flags.
+        runtime: String,
+    },
+    /// A trial about to be measured.
+    Trial(Box<Trial>),
+    /// The cache was filled.
+    Fill(Fill),
+    /// One timed reading.
+    Sample(Box<Sample>),
+    /// A reading whose state could not be proven; it was taken again or the trial was refused.
+    Rejected {
+        /// Number of the trial.
+        trial: usize,
+        /// Which round.
+        round: u32,
+        /// What was not proven.
+        reason: String,
+    },
+    /// A meter that could not be read in this trial; said once.
+    Missing {
+        /// Number of the trial.
+        trial: usize,
+        /// Name of the meter, as in samples.
+        meter: String,
+        /// Why.
+        reason: String,
+    },
+    /// Counts from an untimed run of a trial.
+    Counts {
+        /// Number of the trial.
+        trial: usize,
+        /// `syscalls`, `mallocs`, `retains`, `releases` …
+        counts: BTreeMap<String, Count>,
+    },
+    /// How a trial ended.
+    Outcome {
+        /// Number of the trial.
+        trial: usize,
+        /// Measured, refused, failed or unavailable.
+        #[serde(flatten)]
+        outcome: Outcome,
+    },
+    /// Something that whoever reads the numbers should know.
+    Warning {
+        /// In one line.
+        text: String,
+    },
+    /// The last line, if the run ended by itself.
+    End {
+        /// Why.
+        reason: EndReason,
+        /// Time from the first line to this one.
+        wall_ns: u64,
+    },
+}
+
+/// One trial with all that was found about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialRecord {
+    /// The question.
+    pub trial: Trial,
+    /// The readings that stand.
+    pub samples: Vec<Sample>,
+    /// The readings that were thrown away: round and reason.
+    pub rejected: Vec<(u32, String)>,
+    /// Meters that could not be read, with the reason.
+    pub missing: BTreeMap<String, String>,
+    /// Counts from untimed runs.
+    pub counts: BTreeMap<String, Count>,
+    /// How it ended; `None` when the run was cut short.
+    pub outcome: Option<Outcome>,
+}
+
+/// A contender that showed its receipt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// Its name in the roster.
+    pub contender: String,
+    /// Its version.
+    pub version: String,
+    /// Compiler, runtime, flags.
+    pub runtime: String,
+}
+
+/// A whole run, read back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// What was asked, of whom, where and when.
+    pub header: Header,
+    /// What was read, by number.
+    pub targets: Vec<TargetFacts>,
+    /// Who took part.
+    pub contenders: Vec<Receipt>,
+    /// What was found, by number.
+    pub trials: Vec<TrialRecord>,
+    /// The fills of the cache, in order.
+    pub fills: Vec<Fill>,
+    /// What readers should know.
+    pub warnings: Vec<String>,
+    /// Why it ended and how long it took; `None` when it was cut short.
+    pub end: Option<(EndReason, u64)>,
+}
+
+/// Why a file is not a record.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The file cannot be read or written.
+    #[error("{path}: {cause}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// The first line is no header of ours.
+    #[error("{path}: not a readlab record: {cause}")]
+    NotARecord {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with the first line.
+        cause: String,
+    },
+    /// Written by a later readlab.
+    #[error("{path}: schema version {found}, this readlab reads up to {SCHEMA_VERSION}")]
+    LaterSchema {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
+    },
+    /// A line in the middle is broken.
+    #[error("{path}: line {number}: {cause}")]
+    BrokenLine {
+        /// The file.
+        path: PathBuf,
+        /// The line's number, from 1.
+        number: usize,
+        /// What is wrong.
+        cause: String,
+    },
+}
+
+/// A record being written.
+#[derive(Debug)]
+pub struct RecordWriter {
+    path: PathBuf,
+    file: File,
+}
+
+impl RecordWriter {
+    /// Begins a record; the file must not exist yet.
+    ///
+    /// # Errors
+    /// If the file exists or cannot be made.
+    pub fn create(path: &Path) -> Result<RecordWriter, RecordError> {
+        let file = File::options().append(true).create_new(true).open(path);
+        let file = file.map_err(|cause| RecordError::Io { path: path.to_owned(), cause })?;
+        Ok(RecordWriter { path: path.to_owned(), file })
+    }
+
+    /// Where it is written.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends one line with a single write, so that a killed run leaves whole lines.
+    ///
+    /// # Errors
+    /// If the file cannot be written, for instance on a full disk.
+    pub fn append(&mut self, line: &Line) -> Result<(), RecordError> {
+        let mut text = serde_json::to_vec(line).expect("records hold only strings, numbers and string keys");
+        text.push(b'\n');
+        self.file.write_all(&text).map_err(|cause| RecordError::Io { path: self.path.clone(), cause })
+    }
+}
+
+impl Record {
+    /// Reads a record back, as far as it was written: a last line that was cut off is left out.
+    ///
+    /// # Errors
+    /// If the file is no record, is of a later schema, or is broken in the middle.
+    pub fn read(path: &Path) -> Result<Record, RecordError> {
+        let io = |cause| RecordError::Io { path: path.to_owned(), cause };
+        let mut lines = BufReader::new(File::open(path).map_err(io)?).split(b'\n').enumerate().peekable();
+        let first = lines.next().map(|(_, line)| line).transpose().map_err(io)?.unwrap_or_default();
+        let mut record = Record::begin(path, &first)?;
+        while let Some((at, line)) = lines.next() {
+            let line = line.map_err(io)?;
+            match serde_json::from_slice(&line) {
+                Ok(line) => record.add(line),
+                Err(_) if lines.peek().is_none() => break,
+                Err(cause) => {
+                    let (path, number) = (path.to_owned(), at + 1);
+                    return Err(RecordError::BrokenLine { path, number, cause: cause.to_string() });
+                }
+            }
+        }
+        Ok(record)
+    }
+
+    /// An empty record from its first line.
+    fn begin(path: &Path, first: &[u8]) -> Result<Record, RecordError> {
+        let not_a_record = |cause: String| RecordError::NotARecord { path: path.to_owned(), cause };
+        let value: serde_json::Value =
+            serde_json::from_slice(first).map_err(|e| not_a_record(e.to_string()))?;
+        if value["schema"] != SCHEMA {
+            return Err(not_a_record(format!("its first line has no \"schema\": \"{SCHEMA}\"")));
+        }
+        let found = value["version"].as_u64().unwrap_or(0);
+        if found > u64::from(SCHEMA_VERSION) {
+            return Err(RecordError::LaterSchema { path: path.to_owned(), found });
+        }
+        match serde_json::from_value(value).map_err(|e| not_a_record(e.to_string()))? {
+            Line::Header(header) => Ok(Record::new(*header)),
+            _ => Err(not_a_record("its first line is no header".to_owned())),
+        }
+    }
+
+    /// A record of which only the header is known.
+    #[must_use]
+    pub fn new(header: Header) -> Record {
+        Record {
+            header,
+            targets: Vec::new(),
+            contenders: Vec::new(),
+            trials: Vec::new(),
+            fills: Vec::new(),
+            warnings: Vec::new(),
+            end: None,
+        }
+    }
+
+    /// Takes in one more line. Lines about a trial that was never announced are dropped.
+    pub fn add(&mut self, line: Line) {
+        match line {
+            Line::Header(_) => {}
+            Line::Target { facts, .. } => self.targets.push(*facts),
+            Line::Contender { contender, version, runtime } => {
+                self.contenders.push(Receipt { contender, version, runtime });
+            }
+            Line::Trial(trial) => self.trials.push(TrialRecord {
+                trial: *trial,
+                samples: Vec::new(),
+                rejected: Vec::new(),
+                missing: BTreeMap::new(),
+                counts: BTreeMap::new(),
+                outcome: None,
+            }),
+            Line::Fill(fill) => self.fills.push(fill),
+            Line::Warning { text } => self.warnings.push(text),
+            Line::End { reason, wall_ns } => self.end = Some((reason, wall_ns)),
+            Line::Sample(sample) => self.with(sample.trial, |trial| trial.samples.push(*sample)),
+            Line::Rejected { trial, round, reason } => {
+                self.with(trial, |trial| trial.rejected.push((round, reason)));
+            }
+            Line::Missing { trial, meter, reason } => self.with(trial, |trial| {
+                trial.missing.insert(meter, reason);
+            }),
+            Line::Counts { trial, counts } => self.with(trial, |trial| trial.counts.extend(counts)),
+            Line::Outcome { trial, outcome } => self.with(trial, |trial| trial.outcome = Some(outcome)),
+        }
+    }
+
+    fn with(&mut self, trial: usize, change: impl FnOnce(&mut TrialRecord)) {
+        if let Some(trial) = self.trials.iter_mut().find(|candidate| candidate.trial.index == trial) {
+            change(trial);
+        }
+    }
+}

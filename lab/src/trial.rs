@@ -1,0 +1,407 @@
+//! The question: which way of reading, with which parameters, for which work, from which state of the cache. And the
+//! answer that proves the work was done.
+//!
+//! One spelling of a trial's name serves Rust, TOML, JSON, the command line and the page:
+//! `rust/io_uring/avx2@buffer=128KiB,depth=16`. Nothing here knows how anything is read or measured.
+
+use crate::units::Bytes;
+use readlab_protocol::{MethodLine, SampleLine};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// What is done with the bytes.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, clap::ValueEnum,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Work {
+    /// Count the bytes equal to 0x0A.
+    Newlines,
+    /// Make or find every line, and count them.
+    Lines,
+    /// Wrapping sum of all bytes in one byte.
+    Sum,
+    /// Bring the bytes and do nothing with them.
+    Discard,
+}
+
+/// Where the file's bytes are when the clock starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheState {
+    /// None of them in the page cache.
+    Cold,
+    /// All of them in the page cache, put there by the standard fill.
+    Warm,
+}
+
+/// Who reads and how: contender, method and, where the contender lets one choose, scan.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MethodId {
+    /// The contender's name in the roster; `command` for a command of the user's.
+    pub contender: String,
+    /// How bytes are brought; for a command, the command with `{}` for the path.
+    pub method: String,
+    /// How bytes are visited.
+    pub scan: Option<String>,
+}
+
+/// Settings of a method by name; the names carry their units once resolved (`buffer_bytes`), always integers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Params(pub BTreeMap<String, u64>);
+
+/// A trial's name: method and parameters. Work and cache state stand beside it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TrialId {
+    /// Who reads and how.
+    pub method: MethodId,
+    /// With which settings; only those that were given, until resolved against the method.
+    pub params: Params,
+}
+
+/// Proof of work. Fields that a contender cannot know are absent; those present on both sides must agree.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// Bytes read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Bytes equal to 0x0A.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newlines: Option<u64>,
+    /// Lines, an unterminated last one included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<u64>,
+    /// Wrapping sum of all bytes, 0 to 255.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sum: Option<u64>,
+}
+
+/// Why a name is not a trial.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TrialError {
+    /// Not `contender/method[/scan][@key=value,…]`.
+    #[error(
+        "'{0}' is not a trial: expected contender/method, contender/method/scan, and perhaps @key=value,…"
+    )]
+    Shape(String),
+    /// A parameter's value is no integer or size.
+    #[error("'{name}': parameter {key}: {cause}")]
+    Value {
+        /// The whole name.
+        name: String,
+        /// The parameter.
+        key: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// The method has no such parameter.
+    #[error("{method} has no parameter '{key}' (it has: {known})")]
+    UnknownParam {
+        /// The method.
+        method: String,
+        /// The parameter that was given.
+        key: String,
+        /// Those that exist.
+        known: String,
+    },
+    /// The value is outside what the method takes.
+    #[error("{method}: {key} must be from {min} to {max}, got {value}")]
+    OutOfRange {
+        /// The method.
+        method: String,
+        /// The parameter.
+        key: String,
+        /// What was given.
+        value: u64,
+        /// Smallest value.
+        min: u64,
+        /// Largest value.
+        max: u64,
+    },
+}
+
+impl Work {
+    /// The word used in names, files and on the wire.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Work::Newlines => "newlines",
+            Work::Lines => "lines",
+            Work::Sum => "sum",
+            Work::Discard => "discard",
+        }
+    }
+}
+
+impl fmt::Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+impl fmt::Display for CacheState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            CacheState::Cold => "cold",
+            CacheState::Warm => "warm",
+        })
+    }
+}
+
+/// The contender whose methods are commands.
+pub const COMMAND: &str = "command";
+
+impl MethodId {
+    /// A method that is a command line of the user's.
+    #[must_use]
+    pub fn command(template: &str) -> MethodId {
+        MethodId { contender: COMMAND.to_owned(), method: template.to_owned(), scan: None }
+    }
+}
+
+impl fmt::Display for MethodId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let method =
+            if self.contender == COMMAND { self.method.trim_end_matches(" {}") } else { &self.method };
+        match &self.scan {
+            Some(scan) => f.pad(&format!("{}/{method}/{scan}", self.contender)),
+            None => f.pad(&format!("{}/{method}", self.contender)),
+        }
+    }
+}
+
+/// The suffix that a parameter's name carries for its unit, cut off where people read it.
+const UNIT_SUFFIXES: [&str; 2] = ["_bytes", "_chars"];
+
+impl Params {
+    /// `buffer_bytes` as people write it: `buffer`.
+    fn short(name: &str) -> &str {
+        UNIT_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name)
+    }
+
+    /// Spells the names out against what the method declares, and checks the ranges. Defaults are not filled in: the
+    /// contender says at its start what is in force.
+    ///
+    /// # Errors
+    /// If a parameter is unknown to the method or out of its range.
+    pub fn resolve(&self, method: &MethodLine) -> Result<Params, TrialError> {
+        let mut resolved = BTreeMap::new();
+        for (key, &value) in &self.0 {
+            let declared =
+                method.params.iter().find(|param| Params::short(&param.name) == Params::short(key));
+            let Some(param) = declared else {
+                let known: Vec<&str> = method.params.iter().map(|param| Params::short(&param.name)).collect();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                return Err(TrialError::UnknownParam {
+                    method: method.method.clone(),
+                    key: key.clone(),
+                    known,
+                });
+            };
+            if value < param.min || value > param.max {
+                return Err(TrialError::OutOfRange {
+                    method: method.method.clone(),
+                    key: key.clone(),
+                    value,
+                    min: param.min,
+                    max: param.max,
+                });
+            }
+            resolved.insert(param.name.clone(), value);
+        }
+        Ok(Params(resolved))
+    }
+}
+
+impl fmt::Display for Params {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spelled = self.0.iter().map(|(name, &value)| match name.strip_suffix("_bytes") {
+            Some(short) if Bytes(value).exact().ends_with('B') => format!("{short}={}", Bytes(value).exact()),
+            Some(short) => format!("{short}={value}B"),
+            None => format!("{}={value}", Params::short(name)),
+        });
+        f.pad(&spelled.collect::<Vec<_>>().join(","))
+    }
+}
+
+impl FromStr for Params {
+    type Err = TrialError;
+
+    /// `buffer=128KiB,depth=16`. A value with a unit of size makes the name one of bytes.
+    fn from_str(text: &str) -> Result<Params, TrialError> {
+        let mut params = BTreeMap::new();
+        for pair in text.split(',').filter(|pair| !pair.is_empty()) {
+            let (key, value) = pair.split_once('=').ok_or_else(|| TrialError::Shape(text.to_owned()))?;
+            let (key, value) = (key.trim(), value.trim());
+            let bytes: Bytes = value.parse().map_err(|cause: crate::units::UnitError| TrialError::Value {
+                name: text.to_owned(),
+                key: key.to_owned(),
+                cause: cause.to_string(),
+            })?;
+            let has_unit = value.ends_with(|c: char| c.is_ascii_alphabetic());
+            let name = if has_unit { format!("{}_bytes", Params::short(key)) } else { key.to_owned() };
+            params.insert(name, bytes.0);
+        }
+        Ok(Params(params))
+    }
+}
+
+impl fmt::Display for TrialId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.params.0.is_empty() {
+            return self.method.fmt(f);
+        }
+        f.pad(&format!("{}@{}", self.method, self.params))
+    }
+}
+
+impl FromStr for TrialId {
+    type Err = TrialError;
+
+    fn from_str(name: &str) -> Result<TrialId, TrialError> {
+        let shape = || TrialError::Shape(name.to_owned());
+        if let Some(template) = name.strip_prefix("command/") {
+            let template =
+                if template.contains("{}") { template.to_owned() } else { format!("{template} {{}}") };
+            return Ok(TrialId { method: MethodId::command(&template), params: Params::default() });
+        }
+        let (path, params) = name.split_once('@').unwrap_or((name, ""));
+        let parts: Vec<&str> = path.split('/').collect();
+        let (contender, method, scan) = match parts[..] {
+            [contender, method] => (contender, method, None),
+            [contender, method, scan] => (contender, method, Some(scan)),
+            _ => return Err(shape()),
+        };
+        if [contender, method].contains(&"") || scan == Some("") {
+            return Err(shape());
+        }
+        let method = MethodId {
+            contender: contender.to_owned(),
+            method: method.to_owned(),
+            scan: scan.map(str::to_owned),
+        };
+        Ok(TrialId { method, params: params.parse()? })
+    }
+}
+
+impl Serialize for TrialId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for TrialId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<TrialId, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl Answer {
+    /// Whether this reading proves `work`, given the true answer: every field that is present agrees, and one of
+    /// those that prove the work is present. Lines prove newlines too: the oracle knows both counts.
+    #[must_use]
+    pub fn proves(&self, work: Work, truth: &Answer) -> bool {
+        let agrees =
+            |mine: Option<u64>, theirs: Option<u64>| mine.is_none() || theirs.is_none() || mine == theirs;
+        let proof = match work {
+            Work::Newlines => self.newlines.or(self.lines),
+            Work::Lines => self.lines,
+            Work::Sum => self.sum,
+            Work::Discard => self.bytes,
+        };
+        proof.is_some()
+            && agrees(self.bytes, truth.bytes)
+            && agrees(self.newlines, truth.newlines)
+            && agrees(self.lines, truth.lines)
+            && agrees(self.sum, truth.sum)
+    }
+}
+
+impl From<&SampleLine> for Answer {
+    fn from(sample: &SampleLine) -> Answer {
+        Answer { bytes: sample.bytes, newlines: sample.newlines, lines: sample.lines, sum: sample.sum }
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named =
+            [("bytes", self.bytes), ("newlines", self.newlines), ("lines", self.lines), ("sum", self.sum)];
+        let known = named.iter().filter_map(|(name, value)| value.map(|value| format!("{value} {name}")));
+        let known: Vec<String> = known.collect();
+        f.pad(&if known.is_empty() { "nothing".to_owned() } else { known.join(", ") })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_protocol::{Cache, ParamLine};
+
+    fn id(name: &str) -> TrialId {
+        name.parse().unwrap()
+    }
+
+    #[test]
+    fn a_name_reads_back_as_it_is_spelled() {
+        for name in [
+            "rust/mmap",
+            "rust/mmap/avx512",
+            "rust/io_uring/scalar@buffer=128KiB,depth=16",
+            "rust/read@buffer=1000B",
+            "java/BufferedReader@buffer=8192",
+            "command/wc -l",
+            "command/grep -c '' {} /dev/null",
+        ] {
+            assert_eq!(id(name).to_string(), name);
+        }
+    }
+
+    #[test]
+    fn a_command_is_split_from_its_path_only_at_the_end() {
+        assert_eq!(id("command/wc -l").method.method, "wc -l {}");
+        assert_eq!(id("command/wc -l {}"), id("command/wc -l"));
+    }
+
+    #[test]
+    fn misspelled_names_are_refused() {
+        for name in
+            ["", "rust", "rust/", "/mmap", "rust/mmap/", "a/b/c/d", "rust/mmap@depth", "rust/mmap@depth=x"]
+        {
+            assert!(name.parse::<TrialId>().is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn parameters_are_spelled_out_and_bounded_by_the_method() {
+        let method = MethodLine {
+            method: "read".into(),
+            scans: BTreeMap::new(),
+            params: vec![ParamLine { name: "buffer_bytes".into(), default: 65_536, min: 1, max: 1 << 30 }],
+            about: String::new(),
+            cache: Cache::Through,
+            unavailable: None,
+        };
+        let resolved = "buffer=8k".parse::<Params>().unwrap().resolve(&method).unwrap();
+        assert_eq!(resolved.0, BTreeMap::from([("buffer_bytes".to_owned(), 8192)]));
+        assert_eq!(resolved.to_string(), "buffer=8KiB");
+        assert!("depth=1".parse::<Params>().unwrap().resolve(&method).is_err());
+        assert!("buffer=0".parse::<Params>().unwrap().resolve(&method).is_err());
+    }
+
+    #[test]
+    fn an_answer_is_proof_only_when_it_holds_the_work_and_all_of_it_agrees() {
+        let truth = Answer { bytes: Some(10), newlines: Some(2), lines: Some(3), sum: Some(7) };
+        let newlines = |n| Answer { newlines: Some(n), ..Answer::default() };
+        assert!(newlines(2).proves(Work::Newlines, &truth));
+        assert!(!newlines(3).proves(Work::Newlines, &truth));
+        assert!(!newlines(2).proves(Work::Sum, &truth));
+        assert!(Answer { lines: Some(3), ..Answer::default() }.proves(Work::Newlines, &truth));
+        assert!(!Answer { bytes: Some(9), ..newlines(2) }.proves(Work::Newlines, &truth));
+        assert!(!Answer::default().proves(Work::Discard, &truth));
+    }
+}

@@ -1,0 +1,66 @@
+//! What may pass between the lab and a contender, and nothing else.
+//!
+//! PROTOCOL.md at the root of the project is the contract in words; its examples are parsed by a test here. This
+//! crate holds the same contract as types: [`Ask`] is what the lab says, [`Say`] what a contender says. It does no
+//! input or output, so both sides and the tests share it.
+
+mod ask;
+mod say;
+
+pub use ask::{Ask, AskError};
+pub use say::{Cache, MethodLine, ParamLine, SampleLine, Say, SayError};
+
+/// The number that both sides must agree on. It grows when an old contender would misunderstand a new lab.
+pub const VERSION: u32 = 1;
+
+/// The longest line either side may send, its newline included. A longer one ends the session.
+pub const LINE_BYTES_MAX: usize = 64 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The fenced blocks of one language in PROTOCOL.md, line by line.
+    fn examples(language: &str) -> Vec<String> {
+        let page = include_str!("../../PROTOCOL.md");
+        let blocks = page.split("```").skip(1).step_by(2);
+        let lines = blocks.filter_map(|block| block.strip_prefix(language)).flat_map(str::lines);
+        lines.map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn every_example_on_the_page_is_understood() {
+        let said = examples("json");
+        assert!(said.len() >= 9, "the page shows every message: {said:?}");
+        for line in &said {
+            let say = Say::parse(line).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(Say::parse(&say.line()).unwrap(), say);
+        }
+        for line in examples("text") {
+            assert_eq!(line.parse::<Ask>().unwrap().to_string(), line);
+        }
+    }
+
+    #[test]
+    fn the_page_and_the_code_agree_on_the_number() {
+        let page = include_str!("../../PROTOCOL.md");
+        assert!(page.lines().next().unwrap().ends_with(&format!("version {VERSION}")));
+        assert!(page.contains(&format!("\"protocol\":{VERSION},")));
+    }
+
+    #[test]
+    fn unknown_words_and_fields_are_refused() {
+        for line in [
+            "",
+            "null",
+            r#"{"say":"bye"}"#,
+            r#"{"wall_ns":1}"#,
+            r#"{"say":"sample","wall_ns":-1}"#,
+            r#"{"say":"sample","wall_ns":1,"bytez":2}"#,
+            r#"{"say":"done","count":1,"extra":2}"#,
+            r#"{"say":"done","count":1} trailing"#,
+        ] {
+            assert!(Say::parse(line).is_err(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What a contender says to the lab: one flat JSON object per line, told apart by its `say`.
+//!
+//! Unknown words and unknown fields are errors: a contender that says more than the lab understands was written for
+//! another lab, and its numbers may mean something else.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One line from a contender.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "say", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Say {
+    /// The receipt: who speaks, in which version, built and run by what. The first line of every conversation.
+    Hello {
+        /// The protocol's number, [`crate::VERSION`].
+        protocol: u32,
+        /// The contender's name, as in the roster.
+        contender: String,
+        /// The contender's own version.
+        version: String,
+        /// Compiler, runtime, flags: all that a reader needs to build the same thing.
+        runtime: String,
+    },
+    /// One way of reading that this contender offers.
+    Method(MethodLine),
+    /// The session stands; turns may come. Holds every parameter that is in force, defaults included.
+    Ready {
+        /// Name of the parameter, with its unit, and its value.
+        params: BTreeMap<String, u64>,
+    },
+    /// One timed reading.
+    Sample(SampleLine),
+    /// The turn is over.
+    Done {
+        /// How many samples the turn had.
+        count: u32,
+    },
+    /// This method cannot work here: the kernel, the processor or the file system lacks something. Ends the session.
+    Unavailable {
+        /// Why, in one line.
+        reason: String,
+    },
+    /// A reading failed. Ends the session.
+    Failed {
+        /// Why, in one line.
+        reason: String,
+    },
+}
+
+/// One way of reading that a contender offers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MethodLine {
+    /// Name of the method, such as `mmap`.
+    pub method: String,
+    /// For each kind of work that it can do, the ways of visiting bytes, best first.
+    pub scans: BTreeMap<String, Vec<String>>,
+    /// What may be set.
+    #[serde(default)]
+    pub params: Vec<ParamLine>,
+    /// One sentence: which calls bring the bytes.
+    pub about: String,
+    /// How it stands to the page cache.
+    pub cache: Cache,
+    /// Why it cannot work on this machine, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unavailable: Option<String>,
+}
+
+/// How a method stands to the page cache, which decides what the lab can prove about its samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cache {
+    /// Reads through the page cache.
+    Through,
+    /// Goes to the device even when the file is cached; judged among the cold.
+    Bypass,
+    /// Through or past it, as the parameter `direct` says.
+    ByParam,
+    /// Reads no file inside its window: a control.
+    None,
+}
+
+/// One parameter of a method: always an integer, with its unit in its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ParamLine {
+    /// Name with unit, such as `buffer_bytes`, `depth`, `threads`.
+    pub name: String,
+    /// Value when none is given.
+    pub default: u64,
+    /// Smallest value.
+    pub min: u64,
+    /// Largest value.
+    pub max: u64,
+}
+
+/// One timed reading, by the contender's own monotonic clock.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SampleLine {
+    /// From before the open to after the close.
+    pub wall_ns: u64,
+    /// CPU time spent in user mode during the window, when the contender can ask its kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_user_ns: Option<u64>,
+    /// CPU time spent in the kernel during the window, when the contender can ask its kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_system_ns: Option<u64>,
+    /// Largest resident memory of a program that the contender started for this reading. Contenders that read by
+    /// themselves leave it out: the lab asks the kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_rss_bytes: Option<u64>,
+    /// Proof of work: bytes that were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Proof of work: bytes equal to 0x0A.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newlines: Option<u64>,
+    /// Proof of work: lines, an unterminated last one included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<u64>,
+    /// Proof of work: the wrapping sum of all bytes, 0 to 255.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sum: Option<u64>,
+}
+
+/// Why a line from a contender was not understood.
+#[derive(Debug, thiserror::Error)]
+#[error("not a line of protocol {}: {line:?}: {cause}", crate::VERSION)]
+pub struct SayError {
+    line: String,
+    cause: serde_json::Error,
+}
+
+impl Say {
+    /// Reads one line, with or without its newline.
+    ///
+    /// # Errors
+    /// If the line is not exactly one known message.
+    pub fn parse(line: &str) -> Result<Say, SayError> {
+        serde_json::from_str(line).map_err(|cause| SayError { line: line.chars().take(200).collect(), cause })
+    }
+
+    /// The line to send, without its newline.
+    #[must_use]
+    pub fn line(&self) -> String {
+        serde_json::to_string(self).expect("messages hold only strings and integers")
+    }
+}
