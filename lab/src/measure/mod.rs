@@ -1,0 +1,3 @@
+//! The only place where time passes: states of the cache made and proven, turns taken, everything metered around them.
+
+pub mod meters;
