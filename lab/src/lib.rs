@@ -3,6 +3,7 @@
 //! The modules in the order of one measurement; who may know whom is checked by `tests/house.rs`.
 
 pub mod machine;
+pub mod measure;
 pub mod record;
 pub mod target;
 pub mod trial;
