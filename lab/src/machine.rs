@@ -2,6 +2,8 @@
 //!
 //! Data only; `commands::doctor` judges them. A fact that could not be found out is `None`, never a guess.
 
+pub mod memory;
+
 use serde::{Deserialize, Serialize};
 
 /// The machine, as found before measuring.

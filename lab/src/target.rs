@@ -3,6 +3,8 @@
 //! Found out once before measuring; [`Identity`] is looked at again around every sample, so that a file which changes
 //! under the readers is noticed. The file is opened read-only, always.
 
+pub mod filesystem;
+
 use crate::trial::Answer;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;

@@ -1,3 +1,5 @@
 //! The only place where time passes: states of the cache made and proven, turns taken, everything metered around them.
 
+pub mod cache;
 pub mod meters;
+pub mod residency;

@@ -1,0 +1,265 @@
+//! Makes a file cold or warm, and proves it. A state that cannot be proven is an error that says why.
+//!
+//! Cold: what is dirty is written back, then the file's pages are evicted, which needs no rights but to read the file.
+//! Warm: by the standard fill, for it matters how pages came into the cache and not only that they are there: the kernel
+//! chooses folio sizes by the pattern of the reads that bring them, and mappings of small folios fault more often. There
+//! are no other ways into either state. The file is only ever opened for reading.
+
+use super::residency::{Proof, Residency, ResidencyError};
+use crate::machine::memory::Memory;
+use crate::target::filesystem::{Backing, Filesystem};
+use crate::units::{Bytes, Nanos};
+use rustix::fs::Advice;
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The buffer of the standard fill. Programs that copy files commonly use as much, it is as large as the readahead that
+/// kernels begin with, and larger ones make smaller folios: each read beyond the readahead window restarts it.
+const FILL_BUFFER_BYTES: usize = 128 * 1024;
+
+/// The standard fill in words, for the record.
+pub const FILL: &str = "evicted, then read once from start to end with read(2) into one buffer of 128 KiB, \
+                        no advice given, by a file description of its own";
+
+/// How often eviction is tried, with doubling pauses from [`FIRST_PAUSE`]: pages under writeback or being read ahead
+/// are skipped by the kernel, and let go a little later.
+const TRIES: u32 = 7;
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+
+/// What is evicted to make a file cold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Eviction {
+    /// This file's pages: `posix_fadvise(DONTNEED)`. Anybody may.
+    OfFile,
+    /// This file's pages, then every clean page, dentry and inode of the system: `/proc/sys/vm/drop_caches`. Only root
+    /// may, and all other programs feel it.
+    OfSystem,
+}
+
+/// Why a state could not be made or proven.
+#[derive(Debug, thiserror::Error)]
+pub enum CacheError {
+    /// The file's pages are all there is of it.
+    #[error("{path}: cold is impossible on {filesystem}: the file lives in memory and nowhere else")]
+    RamBacked {
+        /// The file.
+        path: PathBuf,
+        /// The file system.
+        filesystem: Filesystem,
+    },
+    /// The file system caches where nothing here can look.
+    #[error("{path}: cold cannot be proven on {filesystem}: it has a cache of its own beside the page cache")]
+    OwnCache {
+        /// The file.
+        path: PathBuf,
+        /// The file system.
+        filesystem: Filesystem,
+    },
+    /// Pages stay in the cache.
+    #[error("{path}: not cold, {proof} after {tries} evictions: {}", why_pages_remain(proof))]
+    Remains {
+        /// The file.
+        path: PathBuf,
+        /// What was found after the last try.
+        proof: Proof,
+        /// How often it was tried.
+        tries: u32,
+    },
+    /// The file can never be cached as a whole.
+    #[error(
+        "{path}: cannot be warm: its {} do not fit {}",
+        Bytes(*size_bytes).binary(),
+        Bytes(memory.ceiling_bytes()).binary()
+    )]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        size_bytes: u64,
+        /// The memory that there is.
+        memory: Memory,
+    },
+    /// Pages left the cache while others were read.
+    #[error(
+        "{path}: not warm, {proof} after the fill: the file has {}, of memory {} are available",
+        Bytes(*size_bytes).binary(),
+        Bytes(memory.available_here_bytes()).binary()
+    )]
+    NotFilled {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        size_bytes: u64,
+        /// What was found after the fill.
+        proof: Proof,
+        /// The memory that there was before the fill.
+        memory: Memory,
+    },
+    /// The caches of the whole system could not be dropped.
+    #[error("/proc/sys/vm/drop_caches: {cause}")]
+    DropCaches {
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// The state cannot be told.
+    #[error(transparent)]
+    Residency(#[from] ResidencyError),
+    /// A call failed.
+    #[error("{path}: {call}: {cause}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The call.
+        call: &'static str,
+        /// What the system said.
+        cause: io::Error,
+    },
+}
+
+/// What a fill did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Filled {
+    /// Time of the sequential read, eviction not included.
+    pub wall_ns: u64,
+    /// What was found afterwards: all resident.
+    pub proof: Proof,
+}
+
+/// The page cache of one file.
+#[derive(Debug)]
+pub struct PageCache {
+    path: PathBuf,
+    residency: Residency,
+    filesystem: Filesystem,
+    eviction: Eviction,
+}
+
+impl PageCache {
+    /// Opens the file read-only.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or if nothing here can tell its state.
+    pub fn open(path: &Path, eviction: Eviction) -> Result<PageCache, CacheError> {
+        let residency = Residency::open(path)?;
+        let filesystem = Filesystem::of(residency.file()).map_err(|cause| CacheError::Io {
+            path: path.to_owned(),
+            call: "fstatfs",
+            cause,
+        })?;
+        Ok(PageCache { path: path.to_owned(), residency, filesystem, eviction })
+    }
+
+    /// How much of the file is in the page cache now.
+    ///
+    /// # Errors
+    /// If a call fails.
+    pub fn resident(&self) -> Result<Proof, CacheError> {
+        Ok(self.residency.share()?)
+    }
+
+    /// Makes the file cold: written back, evicted, proven.
+    ///
+    /// # Errors
+    /// [`CacheError::RamBacked`] where that is impossible, [`CacheError::OwnCache`] where it cannot be proven,
+    /// [`CacheError::Remains`] where pages stay.
+    pub fn evict(&self) -> Result<Proof, CacheError> {
+        let (path, filesystem) = (self.path.clone(), self.filesystem);
+        match filesystem.backing {
+            Backing::Memory => return Err(CacheError::RamBacked { path, filesystem }),
+            Backing::OwnCache => return Err(CacheError::OwnCache { path, filesystem }),
+            _ => {}
+        }
+        self.write_back()?;
+        let mut pause = FIRST_PAUSE;
+        let mut tries = 0;
+        loop {
+            self.advise_away()?;
+            tries += 1;
+            let proof = self.residency.share()?;
+            if proof.is_cold() {
+                return Ok(proof);
+            }
+            if tries == TRIES {
+                return Err(CacheError::Remains { path, proof, tries });
+            }
+            std::thread::sleep(pause);
+            pause *= 2;
+        }
+    }
+
+    /// Makes the file warm by the standard fill ([`FILL`]), and proves it.
+    ///
+    /// # Errors
+    /// Those of [`PageCache::evict`]; [`CacheError::TooLarge`] and [`CacheError::NotFilled`] where the file does not fit
+    /// the memory. A file that lives in memory is warm as it is, and is only read.
+    pub fn fill(&self) -> Result<Filled, CacheError> {
+        let memory = Memory::read();
+        let size_bytes = self.residency.file().metadata().map_err(|cause| self.io("fstat", cause))?.len();
+        if size_bytes > memory.ceiling_bytes() {
+            return Err(CacheError::TooLarge { path: self.path.clone(), size_bytes, memory });
+        }
+        match self.evict() {
+            Ok(_) | Err(CacheError::RamBacked { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        let wall_ns = self.read_once()?;
+        let proof = self.residency.share()?;
+        if proof.is_warm() {
+            Ok(Filled { wall_ns, proof })
+        } else {
+            Err(CacheError::NotFilled { path: self.path.clone(), size_bytes, proof, memory })
+        }
+    }
+
+    /// Brings dirty pages to the device; pages that are dirty cannot be evicted.
+    fn write_back(&self) -> Result<(), CacheError> {
+        match rustix::fs::fsync(self.residency.file()) {
+            // A file system that is read-only or has no fsync holds no dirty pages that it could write.
+            Ok(()) | Err(Errno::ROFS | Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
+            Err(cause) => Err(self.io("fsync", cause.into())),
+        }
+    }
+
+    /// Asks the kernel once to let the pages go.
+    fn advise_away(&self) -> Result<(), CacheError> {
+        rustix::fs::fadvise(self.residency.file(), 0, None, Advice::DontNeed)
+            .map_err(|cause| self.io("posix_fadvise", cause.into()))?;
+        if self.eviction == Eviction::OfSystem {
+            // 3: pages, dentries and inodes.
+            std::fs::write("/proc/sys/vm/drop_caches", "3")
+                .map_err(|cause| CacheError::DropCaches { cause })?;
+        }
+        Ok(())
+    }
+
+    /// Reads the file once; the time it took. A new description each time: the kernel's readahead starts afresh.
+    fn read_once(&self) -> Result<u64, CacheError> {
+        let mut file = File::open(&self.path).map_err(|cause| self.io("open", cause))?;
+        let mut buffer = vec![0; FILL_BUFFER_BYTES];
+        let start = Instant::now();
+        loop {
+            match file.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => return Err(self.io("read", cause)),
+            }
+        }
+        Ok(Nanos::from(start.elapsed()).0)
+    }
+
+    fn io(&self, call: &'static str, cause: io::Error) -> CacheError {
+        CacheError::Io { path: self.path.clone(), call, cause }
+    }
+}
+
+/// What usually keeps pages where they are.
+fn why_pages_remain(proof: &Proof) -> &'static str {
+    match proof.dirty {
+        Some(dirty) if dirty > 0 => "another program is writing to it",
+        _ => "another program has it mapped, has locked it into memory, or is reading it",
+    }
+}

@@ -1,0 +1,146 @@
+//! The states of the page cache on the file system of the build folder, on tmpfs, and for those who do not own the file.
+
+use readlab::measure::cache::{CacheError, Eviction, PageCache};
+use readlab::measure::residency::Means;
+use readlab::target::filesystem::{Backing, Filesystem};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Not a whole number of pages, and more pages than are probed.
+const SIZE: usize = 5_000_001;
+
+/// A folder in the build folder with one file, unless that lives where nothing can be cold.
+fn disk_file() -> Option<(tempfile::TempDir, PathBuf)> {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = folder.path().join("file");
+    fs::write(&path, vec![b'x'; SIZE]).unwrap();
+    let filesystem = Filesystem::of(&File::open(&path).unwrap()).unwrap();
+    if matches!(filesystem.backing, Backing::Memory | Backing::OwnCache) {
+        eprintln!("SKIPPED: the build folder is on {filesystem}, where nothing can be proven cold");
+        return None;
+    }
+    Some((folder, path))
+}
+
+#[test]
+fn cold_is_cold_and_warm_is_warm() {
+    let Some((_folder, path)) = disk_file() else { return };
+    let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
+    for _ in 0..3 {
+        assert_eq!(cache.evict().unwrap().share(), Some(0.0));
+        assert_eq!(cache.resident().unwrap().share(), Some(0.0));
+        let filled = cache.fill().unwrap();
+        assert!(filled.wall_ns > 0);
+        assert_eq!(filled.proof.share(), Some(1.0));
+        assert_eq!(cache.resident().unwrap().share(), Some(1.0));
+    }
+}
+
+#[test]
+fn a_dirty_file_is_written_back_and_becomes_cold() {
+    let Some((_folder, path)) = disk_file() else { return };
+    let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
+    fs::write(&path, vec![b'y'; SIZE]).unwrap();
+    if cache.resident().unwrap().means == Means::Cachestat {
+        assert!(cache.resident().unwrap().dirty > Some(0));
+    }
+    assert!(cache.evict().unwrap().is_cold());
+    assert_eq!(fs::read(&path).unwrap(), vec![b'y'; SIZE]);
+}
+
+#[test]
+fn pages_that_someone_has_mapped_remain_and_the_error_says_so() {
+    let Some((_folder, path)) = disk_file() else { return };
+    let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
+    cache.fill().unwrap();
+    let file = File::open(&path).unwrap();
+    let (nowhere, shared) = (std::ptr::null_mut(), MapFlags::SHARED);
+    // SAFETY: a new mapping at an address that the kernel chooses, which nothing else refers to.
+    let map = unsafe { mmap(nowhere, SIZE, ProtFlags::READ, shared, &file, 0) }.unwrap();
+    // SAFETY: the mapping is `SIZE` bytes long and readable, and nobody changes or shortens the file while it lasts.
+    let bytes = unsafe { std::slice::from_raw_parts(map.cast::<u8>(), SIZE) };
+    assert!(bytes.iter().step_by(4096).all(|&byte| byte == b'x'));
+    let error = cache.evict().unwrap_err();
+    assert!(matches!(error, CacheError::Remains { proof, .. } if proof.resident > 0), "{error}");
+    assert!(error.to_string().contains("mapped"), "{error}");
+    // SAFETY: the mapping was made above with this length, and `bytes` is not used any more.
+    unsafe { munmap(map, SIZE) }.unwrap();
+    assert!(cache.evict().unwrap().is_cold());
+}
+
+#[test]
+fn a_file_in_memory_cannot_be_cold_but_is_warm() {
+    let shm = Path::new("/dev/shm");
+    let Ok(file) = tempfile::NamedTempFile::new_in(shm) else {
+        eprintln!("SKIPPED: no folder {} to write to", shm.display());
+        return;
+    };
+    if Filesystem::of(file.as_file()).unwrap().backing != Backing::Memory {
+        eprintln!("SKIPPED: {} is not in memory", shm.display());
+        return;
+    }
+    fs::write(file.path(), vec![b'x'; SIZE]).unwrap();
+    let cache = PageCache::open(file.path(), Eviction::OfFile).unwrap();
+    let error = cache.evict().unwrap_err();
+    assert!(matches!(error, CacheError::RamBacked { .. }), "{error}");
+    assert_eq!(cache.fill().unwrap().proof.share(), Some(1.0));
+}
+
+#[test]
+fn a_file_larger_than_memory_cannot_be_warm_and_the_error_has_the_numbers() {
+    let Some((_folder, path)) = disk_file() else { return };
+    File::options().write(true).open(&path).unwrap().set_len(1 << 42).unwrap();
+    let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
+    let error = cache.fill().unwrap_err();
+    assert!(matches!(error, CacheError::TooLarge { size_bytes: 0x400_0000_0000, .. }), "{error}");
+    assert!(error.to_string().contains("4.00 TiB"), "{error}");
+}
+
+#[test]
+fn an_empty_file_is_both_and_has_no_share() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = folder.path().join("empty");
+    fs::write(&path, "").unwrap();
+    let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
+    assert_eq!(cache.resident().unwrap().share(), None);
+    assert!(cache.resident().unwrap().is_cold() && cache.resident().unwrap().is_warm());
+}
+
+#[test]
+fn whoever_may_only_read_the_file_gets_both_states_by_probes() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("SKIPPED: only root can become a user that owns nothing");
+        return;
+    }
+    let Some((folder, path)) = disk_file() else { return };
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+    let owner = PageCache::open(&path, Eviction::OfFile).unwrap();
+    if as_nobody(|| File::open(&path).is_err()) {
+        eprintln!("SKIPPED: other users may not enter the build folder");
+        return;
+    }
+    let cache = as_nobody(|| PageCache::open(&path, Eviction::OfFile).unwrap());
+    let cold = as_nobody(|| cache.evict().unwrap());
+    assert_eq!((cold.means, cold.share(), cold.is_estimate()), (Means::Probe, Some(0.0), true));
+    assert_eq!(owner.resident().unwrap().resident, 0, "probing left pages behind");
+    let filled = as_nobody(|| cache.fill().unwrap());
+    assert_eq!((filled.proof.means, filled.proof.share()), (Means::Probe, Some(1.0)));
+    assert!(filled.proof.how().contains("estimate"));
+    assert_eq!(owner.resident().unwrap().share(), Some(1.0));
+}
+
+/// What `look` finds as a user who owns nothing. A thread's credentials are its own as far as the kernel is concerned:
+/// the other tests keep theirs.
+fn as_nobody<T: Send>(look: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let nobody = rustix::process::Uid::from_raw(65_534);
+            rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+            look()
+        });
+        thread.join().unwrap()
+    })
+}
