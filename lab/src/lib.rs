@@ -2,9 +2,13 @@
 //!
 //! The modules in the order of one measurement; who may know whom is checked by `tests/house.rs`.
 
+pub mod contender;
+pub mod folder;
+pub mod interrupt;
 pub mod machine;
 pub mod measure;
 pub mod record;
+pub mod suite;
 pub mod target;
 pub mod trial;
 pub mod units;

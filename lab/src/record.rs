@@ -294,14 +294,7 @@ pub enum Line {
         facts: Box<TargetFacts>,
     },
     /// A contender that showed its receipt.
-    Contender {
-        /// Its name in the roster.
-        contender: String,
-        /// Its version.
-        version: String,
-        /// Compiler, runtime, flags.
-        runtime: String,
-    },
+    Contender(Receipt),
     /// A trial about to be measured.
     Trial(Box<Trial>),
     /// The cache was filled.
@@ -537,9 +530,7 @@ impl Record {
         match line {
             Line::Header(_) => {}
             Line::Target { facts, .. } => self.targets.push(*facts),
-            Line::Contender { contender, version, runtime } => {
-                self.contenders.push(Receipt { contender, version, runtime });
-            }
+            Line::Contender(receipt) => self.contenders.push(receipt),
             Line::Trial(trial) => self.trials.push(TrialRecord {
                 trial: *trial,
                 samples: Vec::new(),

@@ -135,6 +135,12 @@ impl Work {
             Work::Discard => "discard",
         }
     }
+
+    /// Whether every byte must be looked at, so that no honest rate lies above that of memory.
+    #[must_use]
+    pub fn touches_bytes(self) -> bool {
+        self != Work::Discard
+    }
 }
 
 impl fmt::Display for Work {

@@ -1,0 +1,53 @@
+//! A command's answer, read from its output: the first whole number, or for `discard` the output itself.
+
+use crate::execution::Execution;
+use readlab_protocol::SampleLine;
+
+/// The sample with the proof that the output gives for this work (a word of the protocol).
+///
+/// # Errors
+/// One line, if the output holds no number and the work needs one.
+pub fn answered(execution: Execution, work: &str) -> Result<SampleLine, String> {
+    let Execution { mut sample, output, output_bytes } = execution;
+    if work == "discard" {
+        sample.bytes = Some(output_bytes);
+        return Ok(sample);
+    }
+    let text = String::from_utf8_lossy(&output);
+    let number = text.split_whitespace().find_map(|word| word.parse().ok());
+    let number = number.ok_or_else(|| {
+        let start: String = text.chars().take(60).collect();
+        format!("no number in its output: {start:?}")
+    })?;
+    match work {
+        "lines" => sample.lines = Some(number),
+        "sum" => sample.sum = Some(number),
+        _ => sample.newlines = Some(number),
+    }
+    Ok(sample)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn execution(output: &str) -> Execution {
+        let (output, output_bytes) = (output.as_bytes().to_vec(), output.len() as u64);
+        Execution { sample: SampleLine::default(), output, output_bytes }
+    }
+
+    #[test]
+    fn the_first_number_answers_the_work() {
+        assert_eq!(answered(execution("  42 /a/7\n"), "newlines").unwrap().newlines, Some(42));
+        assert_eq!(answered(execution("42\n"), "lines").unwrap().lines, Some(42));
+        assert_eq!(answered(execution("200"), "sum").unwrap().sum, Some(200));
+        assert_eq!(answered(execution("abc"), "discard").unwrap().bytes, Some(3));
+    }
+
+    #[test]
+    fn silence_is_no_answer() {
+        for output in ["", "none", "-3", "4.5"] {
+            assert!(answered(execution(output), "newlines").is_err(), "{output:?}");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Any command line as a contender.
+
+mod answer;
+mod execution;
+mod template;

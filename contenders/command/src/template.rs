@@ -1,0 +1,131 @@
+//! From the command line that a user typed to the words that are executed, for any path.
+//!
+//! A plain command is executed without a shell, so that its time is its own. One that uses what only a shell can do is
+//! given to `sh`, which then receives the path as an argument: no byte of a file's name is ever read as syntax.
+
+use std::ffi::{OsStr, OsString};
+
+/// The place of the path in a command line.
+const PLACE: &str = "{}";
+
+/// Characters that mean something to a shell outside of quotes, beyond splitting words.
+const SHELL_ONLY: &str = "|&;<>()$`\\*?[#~!\n";
+
+/// A command line with a place for the path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    words: Words,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Words {
+    Plain(Vec<String>),
+    Shell(String),
+}
+
+/// Why a command line cannot be executed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TemplateError {
+    /// There is nothing to execute.
+    #[error("the command is empty")]
+    Empty,
+    /// A quote is not closed.
+    #[error("'{0}': a quote is not closed")]
+    Quote(String),
+}
+
+impl Template {
+    /// Reads a command line; `{}` is the place of the path.
+    ///
+    /// # Errors
+    /// If it is empty or a quote is not closed.
+    pub fn parse(text: &str) -> Result<Template, TemplateError> {
+        if needs_shell(text) {
+            return Ok(Template { words: Words::Shell(text.replace(PLACE, "\"$1\"")) });
+        }
+        let words = shell_words::split(text).map_err(|_| TemplateError::Quote(text.to_owned()))?;
+        if words.is_empty() { Err(TemplateError::Empty) } else { Ok(Template { words: Words::Plain(words) }) }
+    }
+
+    /// Whether `sh` is started first, and its time counted.
+    #[must_use]
+    pub fn uses_shell(&self) -> bool {
+        matches!(self.words, Words::Shell(_))
+    }
+
+    /// The program and its arguments for one path.
+    #[must_use]
+    pub fn command(&self, path: &OsStr) -> Vec<OsString> {
+        match &self.words {
+            Words::Plain(words) => words.iter().map(|word| place(word, path)).collect(),
+            Words::Shell(script) => {
+                vec!["sh".into(), "-c".into(), script.into(), "sh".into(), path.to_owned()]
+            }
+        }
+    }
+}
+
+/// The word with the path in its place.
+fn place(word: &str, path: &OsStr) -> OsString {
+    let mut placed = OsString::new();
+    for (at, part) in word.split(PLACE).enumerate() {
+        if at > 0 {
+            placed.push(path);
+        }
+        placed.push(part);
+    }
+    placed
+}
+
+/// Whether the line holds shell syntax outside of quotes. Double quotes still let `$` and backquotes through.
+fn needs_shell(text: &str) -> bool {
+    let mut quote = None;
+    for c in text.chars() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if c == open => quote = None,
+            (None, c) if SHELL_ONLY.contains(c) => return true,
+            (Some('"'), '$' | '`' | '\\') => return true,
+            _ => {}
+        }
+    }
+    // `NAME=value command` sets a variable, which only a shell does.
+    text.split_whitespace().next().is_some_and(|first| first.contains('='))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::OsStrExt;
+
+    fn command(text: &str, path: &[u8]) -> Vec<OsString> {
+        Template::parse(text).unwrap().command(OsStr::from_bytes(path))
+    }
+
+    #[test]
+    fn a_plain_command_is_executed_as_it_is() {
+        assert_eq!(command("wc -l {}", b"/a b"), ["wc", "-l", "/a b"]);
+        assert_eq!(command("grep -c '' {}", b"f"), ["grep", "-c", "", "f"]);
+        assert_eq!(command("dd if={} bs=1M", b"f"), ["dd", "if=f", "bs=1M"]);
+        assert_eq!(command("awk 'END{print NR}' {}", b"f"), ["awk", "END{print NR}", "f"]);
+    }
+
+    #[test]
+    fn a_line_with_shell_syntax_goes_to_sh_with_the_path_as_an_argument() {
+        for text in
+            ["cat {} | wc -l", "wc -l < {}", "wc -l {}; true", "wc -l \"$HOME\" {}", "LC_ALL=C wc -l {}"]
+        {
+            assert!(Template::parse(text).unwrap().uses_shell(), "{text}");
+        }
+        let hostile = b"/tmp/$(touch x); 'y\"\n\xff";
+        let words = command("wc -l < {}", hostile);
+        assert_eq!(words[..4], ["sh", "-c", "wc -l < \"$1\"", "sh"]);
+        assert_eq!(words[4].as_bytes(), hostile);
+    }
+
+    #[test]
+    fn what_cannot_be_executed_is_said() {
+        assert_eq!(Template::parse("  "), Err(TemplateError::Empty));
+        assert_eq!(Template::parse("wc '"), Err(TemplateError::Quote("wc '".into())));
+    }
+}

@@ -1,0 +1,293 @@
+//! One child process with line-wise standard streams: spawn, deadlines, drain, kill, reap. Knows nothing of messages.
+//!
+//! The child leads a process group of its own, so that Ctrl-C reaches only the lab and whatever the child starts can be
+//! killed with it; and it dies with the lab, however the lab ends. Standard error is drained while the lab waits for
+//! a line, and its end is kept for the reason of a failure. Dropping a [`Process`] leaves nothing behind.
+
+use crate::interrupt;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::OFlags;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// A program with its arguments and what is added to its environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandLine {
+    /// The program; looked up on the PATH if it has no slash.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Variables added to the environment.
+    pub env: Vec<(OsString, OsString)>,
+}
+
+/// Why no line came.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The deadline passed.
+    #[error("no answer within {0:?}")]
+    Timeout(Duration),
+    /// The child closed its output.
+    #[error("it closed its output")]
+    Closed,
+    /// A line longer than the limit.
+    #[error("a line of more than {0} bytes")]
+    TooLong(usize),
+    /// Bytes that are no UTF-8.
+    #[error("a line that is not UTF-8: {0:?}")]
+    NotText(String),
+    /// The user wants to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// The pipe failed.
+    #[error("reading its output: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// How much of the end of standard error is kept.
+const STDERR_TAIL_BYTES: usize = 4096;
+
+/// How long a child may take to leave once it was told to.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The longest sleep before the wish to stop is looked at again.
+const INTERRUPT_CHECK: Duration = Duration::from_millis(200);
+
+/// A running child.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: ChildStdout,
+    stderr: Option<ChildStderr>,
+    unread: Vec<u8>,
+    stderr_tail: Vec<u8>,
+    line_bytes_max: usize,
+}
+
+impl CommandLine {
+    /// The words as one line for a shell, for people to read and repeat.
+    #[must_use]
+    pub fn shell_line(&self) -> String {
+        let words = std::iter::once(&self.program).chain(&self.args).map(|word| word.to_string_lossy());
+        let words: Vec<_> = words.collect();
+        shell_words::join(words.iter().map(AsRef::as_ref))
+    }
+}
+
+impl Process {
+    /// Starts the program.
+    ///
+    /// # Errors
+    /// If it cannot be started: not found, no permission, no processes left.
+    pub fn spawn(line: &CommandLine, line_bytes_max: usize) -> io::Result<Process> {
+        let mut command = Command::new(&line.program);
+        command.args(&line.args).envs(line.env.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.process_group(0);
+        die_with_the_lab(&mut command);
+        let mut child = command.spawn()?;
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take().expect("standard output was asked for");
+        let stderr = child.stderr.take();
+        let mut process = Process {
+            child,
+            stdin,
+            stdout,
+            stderr,
+            unread: Vec::new(),
+            stderr_tail: Vec::new(),
+            line_bytes_max,
+        };
+        process.never_block()?;
+        Ok(process)
+    }
+
+    fn never_block(&mut self) -> io::Result<()> {
+        rustix::fs::fcntl_setfl(&self.stdout, OFlags::NONBLOCK)?;
+        if let Some(stderr) = &self.stderr {
+            rustix::fs::fcntl_setfl(stderr, OFlags::NONBLOCK)?;
+        }
+        Ok(())
+    }
+
+    /// The process id.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends one line.
+    ///
+    /// # Errors
+    /// If the child no longer reads.
+    pub fn write_line(&mut self, line: &str) -> io::Result<()> {
+        let stdin = self.stdin.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+        stdin.write_all(format!("{line}\n").as_bytes())
+    }
+
+    /// The next line of standard output, without its newline.
+    ///
+    /// # Errors
+    /// See [`ReadError`]; after any error the child is of no more use.
+    pub fn read_line(&mut self, patience: Duration) -> Result<String, ReadError> {
+        let deadline = Instant::now() + patience;
+        loop {
+            if let Some(end) = self.unread.iter().position(|&byte| byte == b'\n') {
+                let line: Vec<u8> = self.unread.drain(..=end).take(end).collect();
+                return String::from_utf8(line).map_err(|error| {
+                    ReadError::NotText(String::from_utf8_lossy(error.as_bytes()).into_owned())
+                });
+            }
+            if self.unread.len() >= self.line_bytes_max {
+                return Err(ReadError::TooLong(self.line_bytes_max));
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(ReadError::Timeout(patience));
+            }
+            self.wait_for_output(left)?;
+            if !read_available(&mut self.stdout, &mut self.unread)? {
+                return Err(ReadError::Closed);
+            }
+        }
+    }
+
+    /// Sleeps until the child says something, for at most `left`; drains standard error meanwhile.
+    fn wait_for_output(&mut self, left: Duration) -> Result<(), ReadError> {
+        if interrupt::requested() {
+            return Err(ReadError::Interrupted);
+        }
+        let timeout = left.min(INTERRUPT_CHECK).try_into().expect("a fifth of a second is a timespec");
+        let stdout = PollFd::new(&self.stdout, PollFlags::IN);
+        let polled = match &self.stderr {
+            Some(stderr) => poll(&mut [stdout, PollFd::new(stderr, PollFlags::IN)], Some(&timeout)),
+            None => poll(&mut [stdout], Some(&timeout)),
+        };
+        match polled {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(ReadError::Io(error.into())),
+        }
+        self.drain_stderr()
+    }
+
+    /// Takes what standard error holds and keeps its end.
+    fn drain_stderr(&mut self) -> Result<(), ReadError> {
+        let Some(stderr) = &mut self.stderr else { return Ok(()) };
+        let open = read_available(stderr, &mut self.stderr_tail)?;
+        let excess = self.stderr_tail.len().saturating_sub(STDERR_TAIL_BYTES);
+        self.stderr_tail.drain(..excess);
+        if !open {
+            self.stderr = None;
+        }
+        Ok(())
+    }
+
+    /// Closes the child's input, lets it leave for a moment, kills what is left of its group, and says how it ended.
+    pub fn finish(&mut self) -> String {
+        drop(self.stdin.take());
+        self.wait_with_deadline(GRACE);
+        // What the child wrote on its way out is the likeliest reason; failing to read it changes nothing.
+        let _ = self.drain_stderr();
+        match self.kill_and_reap() {
+            Ok(status) => self.describe(status),
+            Err(error) => format!("it could not be reaped: {error}"),
+        }
+    }
+
+    /// Waits until the child has ended, without reaping it.
+    fn wait_with_deadline(&self, patience: Duration) {
+        let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) else { return };
+        let Ok(pidfd) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+        let timeout = patience.try_into().expect("seconds fit a timespec");
+        // Ended, still running or interrupted: the kill that follows is right for each.
+        let _ = poll(&mut [PollFd::new(&pidfd.as_fd(), PollFlags::IN)], Some(&timeout));
+    }
+
+    fn kill_and_reap(&mut self) -> io::Result<ExitStatus> {
+        if let Some(group) = Pid::from_raw(self.child.id().cast_signed()) {
+            // An empty group is what we want; no other error can happen to a group of our own children.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        self.child.wait()
+    }
+
+    /// How it ended, with the last line of its standard error.
+    fn describe(&self, status: ExitStatus) -> String {
+        let ended = match (status.code(), status.signal()) {
+            (Some(code), _) => format!("it exited with {code}"),
+            (None, Some(signal)) => format!("it was killed by signal {}", signal_name(signal)),
+            (None, None) => format!("it ended: {status}"),
+        };
+        match self.last_stderr_line() {
+            Some(line) => format!("{ended}: {line}"),
+            None => ended,
+        }
+    }
+
+    /// The last line on standard error that holds more than blanks.
+    #[must_use]
+    pub fn last_stderr_line(&self) -> Option<String> {
+        let text = String::from_utf8_lossy(&self.stderr_tail);
+        text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Nothing more can be done in a drop, and a child that is already reaped is an error here.
+        let _ = self.kill_and_reap();
+    }
+}
+
+/// Reads what is there without waiting; `false` at the end.
+fn read_available(from: &mut impl Read, into: &mut Vec<u8>) -> io::Result<bool> {
+    let mut buffer = [0; 4096];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(false),
+            // One bufferful at a time: the caller looks at its limits before taking more.
+            Ok(n) => {
+                into.extend_from_slice(&buffer[..n]);
+                return Ok(true);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Asks the kernel to kill the child when the lab's main thread ends, in whatever way.
+fn die_with_the_lab(command: &mut Command) {
+    let lab = rustix::process::getpid();
+    let ask = move || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        // The lab may have died between the fork and the line above.
+        if rustix::process::getppid() == Some(lab) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
+    };
+    // SAFETY: between fork and exec only async-signal-safe calls are made: two system calls, no allocation.
+    unsafe { command.pre_exec(ask) };
+}
+
+/// `7 (SIGBUS)`: the signals that end readers, by name.
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGBUS => " (SIGBUS: a mapped file became shorter, or its device failed)",
+        libc::SIGSEGV => " (SIGSEGV)",
+        libc::SIGABRT => " (SIGABRT)",
+        libc::SIGILL => " (SIGILL)",
+        libc::SIGTRAP => " (SIGTRAP)",
+        libc::SIGFPE => " (SIGFPE)",
+        libc::SIGKILL => " (SIGKILL)",
+        libc::SIGTERM => " (SIGTERM)",
+        libc::SIGSYS => " (SIGSYS: a forbidden system call)",
+        _ => "",
+    };
+    format!("{signal}{name}")
+}

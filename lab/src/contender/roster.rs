@@ -1,0 +1,251 @@
+//! The roster: who may take part and how each is started. Contenders are data; the lab knows none of them by name.
+//!
+//! The built-in roster is `contenders/roster.toml`; a user's own file in the same form is added with `--roster`. A
+//! contender takes part when it shows its receipt; one that does not is unavailable with the reason.
+
+use crate::contender::process::CommandLine;
+use crate::contender::session::{Breach, Session};
+use crate::record::Receipt;
+use crate::trial::{MethodId, Params, TrialError, Work};
+use readlab_protocol::MethodLine;
+use serde::Deserialize;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// The contenders that come with readlab.
+const BUILT_IN: &str = include_str!("../../../contenders/roster.toml");
+
+/// A roster file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Roster {
+    /// Its contenders, in the order of the file.
+    #[serde(default, rename = "contender")]
+    pub entries: Vec<Entry>,
+}
+
+/// One contender in a roster.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Its name, the first part of a trial's name.
+    pub name: String,
+    /// What it is, in one sentence.
+    pub about: String,
+    /// The command that starts it, before the words of the protocol. `{self}` is readlab's own program.
+    pub run: Vec<String>,
+    /// How a user gets what it needs, in one sentence.
+    #[serde(default)]
+    pub hint: Option<String>,
+}
+
+/// Why a roster cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RosterError {
+    /// The file cannot be read.
+    #[error("{path}: {cause}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+    /// The file is no roster.
+    #[error("{path}: {cause}")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        cause: String,
+    },
+}
+
+/// Why a trial's name leads to no method.
+#[derive(Debug, thiserror::Error)]
+pub enum NoMethod {
+    /// The contender lists no such method.
+    #[error("{contender} has no method '{method}' (it has: {known})")]
+    Unknown {
+        /// The contender.
+        contender: String,
+        /// The method that was asked for.
+        method: String,
+        /// Those that exist.
+        known: String,
+    },
+    /// The method cannot do this work, or not with this scan.
+    #[error("{method}: no scan '{scan}' for {work} here (there are: {known})")]
+    NoScan {
+        /// The method.
+        method: String,
+        /// The scan that was asked for, or `any`.
+        scan: String,
+        /// The work.
+        work: Work,
+        /// Those that exist.
+        known: String,
+    },
+    /// The roster has no such contender.
+    #[error("no contender '{0}' in the roster")]
+    NoContender(String),
+    /// The contender says that the method does not work on this machine.
+    #[error("{0}")]
+    Unavailable(String),
+    /// A parameter is wrong.
+    #[error(transparent)]
+    Params(#[from] TrialError),
+}
+
+/// A contender that showed its receipt, with what it offers.
+#[derive(Debug, Clone)]
+pub struct Contender {
+    /// The command that starts it.
+    command: CommandLine,
+    /// Who it is.
+    pub receipt: Receipt,
+    /// What it offers, in its own order.
+    pub methods: Vec<MethodLine>,
+}
+
+/// A contender's method chosen by a trial's name: scan decided, parameters spelled out and within bounds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// With the scan that will be used.
+    pub id: MethodId,
+    /// As they were given.
+    pub params: Params,
+    /// What the contender says of it.
+    pub method: MethodLine,
+}
+
+/// A method that stands for every name: what the `command` contender offers.
+const ANY_METHOD: &str = "*";
+
+/// Stands for "no scan" on the wire.
+const NO_SCAN: &str = "-";
+
+impl Roster {
+    /// The contenders that come with readlab.
+    #[must_use]
+    pub fn built_in() -> Roster {
+        toml::from_str(BUILT_IN).expect("the built-in roster is checked by a test")
+    }
+
+    /// Reads a user's roster.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is no roster.
+    pub fn load(path: &Path) -> Result<Roster, RosterError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|cause| RosterError::Io { path: path.to_owned(), cause })?;
+        toml::from_str(&text)
+            .map_err(|error| RosterError::Malformed { path: path.to_owned(), cause: error.to_string() })
+    }
+
+    /// The built-in contenders and those of the user's rosters.
+    ///
+    /// # Errors
+    /// If a roster cannot be read.
+    pub fn with(rosters: &[PathBuf]) -> Result<Roster, RosterError> {
+        let mut roster = Roster::built_in();
+        for path in rosters {
+            roster.entries.extend(Roster::load(path)?.entries);
+        }
+        Ok(roster)
+    }
+
+    /// The entry of this name.
+    #[must_use]
+    pub fn entry(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+}
+
+impl Entry {
+    /// The command that starts this contender.
+    #[must_use]
+    pub fn command(&self) -> CommandLine {
+        let mut words = self.run.iter().map(|word| match word.as_str() {
+            "{self}" => std::env::current_exe().map_or_else(|_| "readlab".into(), PathBuf::into_os_string),
+            word => OsString::from(word),
+        });
+        let program = words.next().unwrap_or_default();
+        CommandLine { program, args: words.collect(), env: Vec::new() }
+    }
+
+    /// Asks the contender for its receipt and its methods.
+    ///
+    /// # Errors
+    /// If it does not start or breaks the contract.
+    pub fn take_part(&self) -> Result<Contender, Breach> {
+        let command = self.command();
+        let mut asked = command.clone();
+        asked.args.push("methods".into());
+        let mut session = Session::start(&self.name, &asked)?;
+        let methods = session.methods()?;
+        Ok(Contender { command, receipt: session.receipt, methods })
+    }
+}
+
+impl Contender {
+    /// The method that a name asks for, with the best scan for the work where the name leaves it open.
+    ///
+    /// # Errors
+    /// If there is no such method, scan or parameter, or the contender says it does not work here.
+    pub fn choose(&self, id: &MethodId, params: &Params, work: Work) -> Result<Choice, NoMethod> {
+        let named = |name: &str| self.methods.iter().find(|method| method.method == name);
+        let method =
+            named(&id.method).or_else(|| named(ANY_METHOD)).ok_or_else(|| self.unknown(&id.method))?;
+        if let Some(reason) = &method.unavailable {
+            return Err(NoMethod::Unavailable(reason.clone()));
+        }
+        let offered = method.scans.get(work.word()).map_or(&[][..], Vec::as_slice);
+        let fits = |scan: &&String| id.scan.as_ref().is_none_or(|wanted| wanted == *scan);
+        let scan = offered.iter().find(fits).ok_or_else(|| NoMethod::NoScan {
+            method: format!("{}/{}", id.contender, id.method),
+            scan: id.scan.clone().unwrap_or_else(|| "any".to_owned()),
+            work,
+            known: if offered.is_empty() { "none".to_owned() } else { offered.join(", ") },
+        })?;
+        let scan = (scan != NO_SCAN).then(|| scan.clone());
+        let id = MethodId { scan, ..id.clone() };
+        Ok(Choice { id, params: params.resolve(method)?, method: method.clone() })
+    }
+
+    fn unknown(&self, method: &str) -> NoMethod {
+        let known: Vec<&str> = self.methods.iter().map(|method| method.method.as_str()).collect();
+        NoMethod::Unknown {
+            contender: self.receipt.contender.clone(),
+            method: method.to_owned(),
+            known: known.join(", "),
+        }
+    }
+
+    /// The command that starts a session for one choice.
+    #[must_use]
+    pub fn read_command(&self, choice: &Choice, work: Work, target: &OsStr) -> CommandLine {
+        let mut command = self.command.clone();
+        let scan = choice.id.scan.as_deref().unwrap_or(NO_SCAN);
+        command.args.extend(["read", &choice.id.method, scan, work.word()].map(OsString::from));
+        command.args.push(target.to_owned());
+        command.args.extend(choice.params.0.iter().map(|(name, value)| format!("{name}={value}").into()));
+        command
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_built_in_roster_is_whole() {
+        let roster = Roster::built_in();
+        let names: BTreeSet<_> = roster.entries.iter().map(|entry| &entry.name).collect();
+        assert_eq!(names.len(), roster.entries.len(), "names are unique");
+        for entry in &roster.entries {
+            assert!(!entry.run.is_empty() && !entry.about.is_empty(), "{}", entry.name);
+        }
+        assert!(roster.entry("rust").is_some() && roster.entry("command").is_some());
+    }
+}

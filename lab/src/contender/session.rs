@@ -1,0 +1,239 @@
+//! A conversation with one contender about one trial: the receipt, the readiness, the turns. Knows nothing of pipes.
+//!
+//! Every way in which a contender can break PROTOCOL.md is a [`Breach`] of its own, which the lab turns into the
+//! trial's outcome.
+
+use crate::contender::process::{CommandLine, Process, ReadError};
+use crate::record::{Outcome, Receipt};
+use crate::trial::Params;
+use readlab_protocol::{Ask, LINE_BYTES_MAX, MethodLine, SampleLine, Say, SayError, VERSION};
+use std::io;
+use std::time::{Duration, Instant};
+
+/// How long a contender may take until it is ready: starting a virtual machine included.
+const START_PATIENCE: Duration = Duration::from_secs(30);
+
+/// How a contender broke the contract, or why it cannot take part.
+#[derive(Debug, thiserror::Error)]
+pub enum Breach {
+    /// The program could not be started.
+    #[error("cannot start {command}: {cause}")]
+    NotStarted {
+        /// The command line.
+        command: String,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// It speaks another protocol.
+    #[error("it speaks protocol {0}, this readlab speaks {VERSION}")]
+    WrongVersion(u32),
+    /// It says that it is another contender.
+    #[error("the roster calls it '{expected}', it calls itself '{said}'")]
+    WrongName {
+        /// The name in the roster.
+        expected: String,
+        /// The name in its hello.
+        said: String,
+    },
+    /// A line that is no message.
+    #[error("{0}")]
+    Malformed(#[from] SayError),
+    /// A message that may not come now.
+    #[error("out of turn: expected {expected}, got {said}")]
+    OutOfTurn {
+        /// What may come now.
+        expected: &'static str,
+        /// What came.
+        said: String,
+    },
+    /// Another number of samples than asked.
+    #[error("asked for {asked} samples, got {got}")]
+    WrongCount {
+        /// How many the lab asked for.
+        asked: u32,
+        /// How many came or were announced.
+        got: u32,
+    },
+    /// Its windows are longer than the lab's whole turn.
+    #[error("it claims {claimed_ns} ns inside a turn that lasted {seen_ns} ns")]
+    LiesAboutTime {
+        /// Sum of its windows.
+        claimed_ns: u64,
+        /// The lab's own clock around the turn.
+        seen_ns: u64,
+    },
+    /// It says so itself.
+    #[error("{0}")]
+    Unavailable(String),
+    /// It says so itself.
+    #[error("{0}")]
+    Failed(String),
+    /// It ended, hung, or its pipe broke.
+    #[error("{cause}; {end}")]
+    Silent {
+        /// What the lab was waiting for.
+        cause: ReadError,
+        /// How it ended after that.
+        end: String,
+    },
+    /// The user wants to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Breach {
+    /// What this makes of the trial; `None` when it is not the contender's doing.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        let reason = self.to_string();
+        match self {
+            Breach::Interrupted => None,
+            Breach::Unavailable(_) | Breach::NotStarted { .. } => Some(Outcome::Unavailable { reason }),
+            Breach::LiesAboutTime { .. } => Some(Outcome::Refused { reason }),
+            _ => Some(Outcome::Failed { reason }),
+        }
+    }
+}
+
+/// One turn as it was answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    /// The timed readings, in order.
+    pub samples: Vec<SampleLine>,
+    /// The lab's own clock around the whole turn.
+    pub seen_ns: u64,
+}
+
+/// A contender that has shown its receipt.
+#[derive(Debug)]
+pub struct Session {
+    process: Process,
+    /// Who it is.
+    pub receipt: Receipt,
+}
+
+impl Session {
+    /// Starts the contender and takes its receipt.
+    ///
+    /// # Errors
+    /// If it does not start, or says no proper hello.
+    pub fn start(name: &str, command: &CommandLine) -> Result<Session, Breach> {
+        let process = Process::spawn(command, LINE_BYTES_MAX)
+            .map_err(|cause| Breach::NotStarted { command: command.shell_line(), cause })?;
+        let receipt = Receipt { contender: name.to_owned(), version: String::new(), runtime: String::new() };
+        let mut session = Session { process, receipt };
+        match session.hear(START_PATIENCE)? {
+            Say::Hello { protocol, .. } if protocol != VERSION => Err(Breach::WrongVersion(protocol)),
+            Say::Hello { contender, .. } if contender != name => {
+                Err(Breach::WrongName { expected: name.to_owned(), said: contender })
+            }
+            Say::Hello { version, runtime, .. } => {
+                session.receipt.version = version;
+                session.receipt.runtime = runtime;
+                Ok(session)
+            }
+            other => Err(out_of_turn("hello", &other)),
+        }
+    }
+
+    /// The methods that a contender started with `methods` lists, until it closes its output.
+    ///
+    /// # Errors
+    /// If it says anything else.
+    pub fn methods(&mut self) -> Result<Vec<MethodLine>, Breach> {
+        let mut methods = Vec::new();
+        loop {
+            match self.process.read_line(START_PATIENCE) {
+                Ok(line) => match Say::parse(&line)? {
+                    Say::Method(method) => methods.push(method),
+                    other => return Err(out_of_turn("method", &other)),
+                },
+                Err(ReadError::Closed) => return Ok(methods),
+                Err(cause) => return Err(self.silent(cause)),
+            }
+        }
+    }
+
+    /// Waits until a contender started with `read` is ready; tells every parameter in force.
+    ///
+    /// # Errors
+    /// If it is not available here, or breaks the contract.
+    pub fn ready(&mut self) -> Result<Params, Breach> {
+        match self.hear(START_PATIENCE)? {
+            Say::Ready { params } => Ok(Params(params)),
+            other => Err(out_of_turn("ready", &other)),
+        }
+    }
+
+    /// One turn: `go`, the samples, `done`; with the lab's clock around it.
+    ///
+    /// # Errors
+    /// If the contender fails, hangs for longer than `patience`, or breaks the contract.
+    pub fn turn(&mut self, ask: Ask, patience: Duration) -> Result<Turn, Breach> {
+        let start = Instant::now();
+        if let Err(error) = self.process.write_line(&ask.to_string()) {
+            return Err(self.silent(ReadError::Io(error)));
+        }
+        let first = self.hear(patience)?;
+        let seen_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let samples = self.collect(ask, first)?;
+        let claimed_ns = samples.iter().fold(0_u64, |sum, sample| sum.saturating_add(sample.wall_ns));
+        if claimed_ns > seen_ns {
+            return Err(Breach::LiesAboutTime { claimed_ns, seen_ns });
+        }
+        Ok(Turn { samples, seen_ns })
+    }
+
+    /// The samples of a turn, from the first line of its answer on.
+    fn collect(&mut self, ask: Ask, first: Say) -> Result<Vec<SampleLine>, Breach> {
+        let mut samples = Vec::new();
+        let mut say = first;
+        loop {
+            match say {
+                Say::Sample(_) if samples.len() as u64 >= u64::from(ask.count) => {
+                    return Err(Breach::WrongCount { asked: ask.count, got: ask.count + 1 });
+                }
+                Say::Sample(sample) => samples.push(sample),
+                Say::Done { count } if count == ask.count && samples.len() as u64 == u64::from(count) => {
+                    return Ok(samples);
+                }
+                Say::Done { .. } => {
+                    let got = u32::try_from(samples.len()).unwrap_or(u32::MAX);
+                    return Err(Breach::WrongCount { asked: ask.count, got });
+                }
+                other => return Err(out_of_turn("sample or done", &other)),
+            }
+            say = self.hear(START_PATIENCE)?;
+        }
+    }
+
+    /// The process id, for the meters.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// The next message; what ends a session by the contender's own word is an error.
+    fn hear(&mut self, patience: Duration) -> Result<Say, Breach> {
+        let line = match self.process.read_line(patience) {
+            Ok(line) => line,
+            Err(cause) => return Err(self.silent(cause)),
+        };
+        match Say::parse(&line)? {
+            Say::Unavailable { reason } => Err(Breach::Unavailable(reason)),
+            Say::Failed { reason } => Err(Breach::Failed(reason)),
+            say => Ok(say),
+        }
+    }
+
+    fn silent(&mut self, cause: ReadError) -> Breach {
+        match cause {
+            ReadError::Interrupted => Breach::Interrupted,
+            cause => Breach::Silent { end: self.process.finish(), cause },
+        }
+    }
+}
+
+fn out_of_turn(expected: &'static str, said: &Say) -> Breach {
+    Breach::OutOfTurn { expected, said: said.line() }
+}

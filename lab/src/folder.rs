@@ -1,0 +1,70 @@
+//! The folder of one run: where its record and its report live.
+//!
+//! Either the one that the user named, or a new one with the time in its name under the user's data folder. Nothing is
+//! ever written over.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A folder made for one run.
+#[derive(Debug, Clone)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+/// Why there is no folder for a run.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// It cannot be made.
+    #[error("{path}: {cause}")]
+    Io {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// It holds a record already.
+    #[error("{0}: holds a record already; nothing is written over")]
+    Taken(PathBuf),
+    /// The user has no data folder.
+    #[error("no folder for the record: {0}; name one with --output")]
+    NoHome(String),
+}
+
+impl RunFolder {
+    /// The folder that the user named, or a new one.
+    ///
+    /// # Errors
+    /// If it cannot be made or holds a record already.
+    pub fn make(named: Option<&Path>) -> Result<RunFolder, FolderError> {
+        let path = match named {
+            Some(path) => path.to_owned(),
+            None => runs()?.join(new_name()),
+        };
+        std::fs::create_dir_all(&path).map_err(|cause| FolderError::Io { path: path.clone(), cause })?;
+        let folder = RunFolder { path };
+        if folder.record().exists() { Err(FolderError::Taken(folder.path)) } else { Ok(folder) }
+    }
+
+    /// Where its record belongs.
+    #[must_use]
+    pub fn record(&self) -> PathBuf {
+        self.path.join("record.jsonl")
+    }
+}
+
+/// The folder of all runs of this user.
+///
+/// # Errors
+/// If the user has no home folder.
+pub fn runs() -> Result<PathBuf, FolderError> {
+    use etcetera::BaseStrategy;
+    let base = etcetera::choose_base_strategy().map_err(|error| FolderError::NoHome(error.to_string()))?;
+    Ok(base.data_dir().join("readlab").join("runs"))
+}
+
+/// The time in UTC, and the process, so that two runs of one second do not meet.
+fn new_name() -> String {
+    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ");
+    format!("{now}-{}", std::process::id())
+}

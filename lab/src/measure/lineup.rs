@@ -1,0 +1,244 @@
+//! From what the user selected to a plan for this machine: suites and globs become trials with a contender each.
+//!
+//! Whoever cannot take part is not dropped: a contender without a receipt is a caution, a trial without a method,
+//! scan or parameter is an outcome, and both are told.
+
+use super::plan::{Plan, Planned, Rules};
+use crate::contender::roster::{Contender, NoMethod, Roster};
+use crate::record::{Outcome, Trial};
+use crate::suite::Entry;
+use crate::trial::{CacheState, MethodId, Params, TrialError, TrialId, Work};
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use readlab_protocol::Cache;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Everybody who could take part: contenders with their receipts, and reasons where there is none.
+#[derive(Debug, Default)]
+pub struct Field {
+    contenders: Vec<Contender>,
+    absent: BTreeMap<String, String>,
+}
+
+/// What to race, before it is known who can.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Trials by name, with labels.
+    pub entries: Vec<Entry>,
+    /// If any: the line-up is every method and scan whose name one of these matches, and the controls.
+    pub globs: Vec<String>,
+    /// Settings for every method that has them.
+    pub params: Params,
+}
+
+/// Why a selection makes no plan.
+#[derive(Debug, thiserror::Error)]
+pub enum LineupError {
+    /// A name is misspelled.
+    #[error(transparent)]
+    Trial(#[from] TrialError),
+    /// A glob is misspelled.
+    #[error("{0}")]
+    Glob(#[from] globset::Error),
+    /// No method matches.
+    #[error("no method matches {0} (`readlab list` shows all)")]
+    NoMatch(String),
+}
+
+impl Field {
+    /// Asks every contender of the roster for its receipt, or only those that `wanted` accepts.
+    pub fn gather(roster: &Roster, wanted: impl Fn(&str) -> bool) -> Field {
+        let mut field = Field::default();
+        for entry in roster.entries.iter().filter(|entry| wanted(&entry.name)) {
+            match entry.take_part() {
+                Ok(contender) => field.contenders.push(contender),
+                Err(breach) => {
+                    let hint = entry.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+                    field.absent.insert(entry.name.clone(), format!("{breach}{hint}"));
+                }
+            }
+        }
+        field
+    }
+
+    /// Those who showed their receipt.
+    #[must_use]
+    pub fn contenders(&self) -> &[Contender] {
+        &self.contenders
+    }
+
+    /// Those who did not, with the reason.
+    #[must_use]
+    pub fn absent(&self) -> &BTreeMap<String, String> {
+        &self.absent
+    }
+
+    /// The contender of this name, if it showed its receipt.
+    #[must_use]
+    pub fn contender(&self, name: &str) -> Option<&Contender> {
+        self.contenders.iter().find(|contender| contender.receipt.contender == name)
+    }
+
+    /// Every method with every scan that it offers for this work.
+    fn every_id(&self, work: Work) -> Vec<MethodId> {
+        let mut ids = Vec::new();
+        for contender in &self.contenders {
+            for method in contender.methods.iter().filter(|method| method.method != "*") {
+                for scan in method.scans.get(work.word()).into_iter().flatten() {
+                    let scan = (scan != "-").then(|| scan.clone());
+                    let contender = contender.receipt.contender.clone();
+                    ids.push(MethodId { contender, method: method.method.clone(), scan });
+                }
+            }
+        }
+        ids
+    }
+
+    fn is_control(&self, id: &MethodId) -> bool {
+        let method = |contender: &Contender| {
+            contender.methods.iter().any(|method| method.method == id.method && method.cache == Cache::None)
+        };
+        self.contender(&id.contender).is_some_and(method)
+    }
+}
+
+/// The plan for one target.
+///
+/// # Errors
+/// If a name or glob is misspelled, or nothing matches.
+pub fn plan(
+    field: &Field,
+    selection: &Selection,
+    (work, states): (Work, &[CacheState]),
+    rules: Rules,
+) -> Result<Plan, LineupError> {
+    let mut plan = Plan { trials: Vec::new(), absent: Vec::new(), states: states.to_vec(), rules };
+    let entries = if selection.globs.is_empty() {
+        selection.entries.iter().map(named).collect::<Result<Vec<_>, _>>()?
+    } else {
+        matching(field, selection, work)?
+    };
+    for &state in states {
+        let mut seen = BTreeSet::new();
+        for (label, id) in &entries {
+            if !field.absent.contains_key(&id.method.contender) {
+                let id = with_params(field, id, &selection.params);
+                add(&mut plan, field, &mut seen, (label.clone(), id, work, state));
+            }
+        }
+    }
+    Ok(plan)
+}
+
+/// A suite's entry as a trial's name, with `all` as the number of processors.
+fn named(entry: &Entry) -> Result<(Option<String>, TrialId), TrialError> {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let name = entry.trial.replace("=all", &format!("={cpus}"));
+    Ok((entry.label.clone(), name.parse()?))
+}
+
+/// Every method and scan that one of the globs matches, then the controls and commands of the selection.
+fn matching(
+    field: &Field,
+    selection: &Selection,
+    work: Work,
+) -> Result<Vec<(Option<String>, TrialId)>, LineupError> {
+    let mut ids = Vec::new();
+    for entry in &selection.entries {
+        let (label, id) = named(entry)?;
+        if field.is_control(&id.method) || id.method.contender == crate::trial::COMMAND {
+            ids.push((label, id));
+        }
+    }
+    for glob in &selection.globs {
+        let (pattern, params) = glob.split_once('@').unwrap_or((glob, ""));
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let params: Params = params.replace("=all", &format!("={cpus}")).parse()?;
+        let set = glob_set(pattern)?;
+        let matched = field
+            .every_id(work)
+            .into_iter()
+            .filter(|id| !field.is_control(id) && set.is_match(id.to_string()));
+        let matched: Vec<_> =
+            matched.map(|method| (None, TrialId { method, params: params.clone() })).collect();
+        if matched.is_empty() {
+            return Err(LineupError::NoMatch(glob.clone()));
+        }
+        ids.extend(matched);
+    }
+    Ok(ids)
+}
+
+/// The pattern itself; and, where it names a method without its scan, every scan of it.
+fn glob_set(pattern: &str) -> Result<GlobSet, globset::Error> {
+    let mut set = GlobSetBuilder::new();
+    set.add(Glob::new(pattern)?);
+    set.add(Glob::new(&format!("{pattern}/*"))?);
+    set.build()
+}
+
+/// The general settings, where the method has them; its own go first.
+fn with_params(field: &Field, id: &TrialId, general: &Params) -> TrialId {
+    let mut merged = id.clone();
+    let Some(contender) = field.contender(&id.method.contender) else { return merged };
+    let Some(method) = contender.methods.iter().find(|method| method.method == id.method.method) else {
+        return merged;
+    };
+    for (key, &value) in &general.0 {
+        let one = Params(BTreeMap::from([(key.clone(), value)]));
+        if let Ok(resolved) = one.resolve(method) {
+            merged.params.0.extend(resolved.0);
+        }
+    }
+    merged
+}
+
+/// Adds one trial, or the reason why there is none. The same trial twice is one trial.
+fn add(
+    plan: &mut Plan,
+    field: &Field,
+    seen: &mut BTreeSet<TrialId>,
+    (label, id, work, state): (Option<String>, TrialId, Work, CacheState),
+) {
+    let index = plan.trials.len() + plan.absent.len();
+    let choice = match field.contender(&id.method.contender) {
+        Some(contender) => contender.choose(&id.method, &id.params, work),
+        None => Err(NoMethod::NoContender(id.method.contender.clone())),
+    };
+    let known = choice.as_ref().ok();
+    let id = known.map_or_else(
+        || id.clone(),
+        |choice| TrialId { method: choice.id.clone(), params: choice.params.clone() },
+    );
+    if label.is_none() && !seen.insert(id.clone()) {
+        return;
+    }
+    let trial = Trial {
+        index,
+        label,
+        contender: id.method.contender.clone(),
+        method: id.method.method.clone(),
+        scan: id.method.scan.clone(),
+        params: id.params.clone(),
+        target: 0,
+        work,
+        state,
+        cache: known.map_or(Cache::Through, |choice| choice.method.cache),
+        id,
+    };
+    match choice {
+        Ok(_) if state == CacheState::Warm && trial.bypasses_cache() => absent_when_warm(plan, trial),
+        Ok(choice) => plan.trials.push(Planned { trial, choice }),
+        Err(error) => {
+            let outcome = Outcome::Unavailable { reason: error.to_string() };
+            plan.absent.push((trial, outcome));
+        }
+    }
+}
+
+/// A method past the cache is judged among the cold; it is told only when the cold are not raced.
+fn absent_when_warm(plan: &mut Plan, trial: Trial) {
+    if !plan.states.contains(&CacheState::Cold) {
+        let reason = "reads past the page cache: judged among the cold".to_owned();
+        plan.absent.push((trial, Outcome::Unavailable { reason }));
+    }
+}

@@ -1,0 +1,109 @@
+//! What will be measured and in which order: the trials, the rules for stopping, and the shuffle of every round.
+//!
+//! A plan is data. It knows no contender's process and no clock; [`super::round`] carries it out.
+
+use crate::contender::roster::Choice;
+use crate::record::{Outcome, Trial};
+use crate::trial::CacheState;
+use crate::units::Nanos;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// When enough has been measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rules {
+    /// Readings before the timed ones, for every contender each time it is started.
+    pub warmup: u32,
+    /// Timed readings below which no trial is settled.
+    pub min_runs: u32,
+    /// Timed readings after which a trial is settled whatever its interval.
+    pub max_runs: u32,
+    /// Time of timed readings after which a trial is settled whatever its interval.
+    pub max_time: Nanos,
+    /// Half-width of the median's interval, as a share of the median, at which a trial is settled.
+    pub precision: f64,
+    /// Fills of the cache over which warm readings are spread, at least.
+    pub fills: u32,
+    /// Time for the whole run.
+    pub budget: Budget,
+    /// Seed of every shuffle.
+    pub seed: u64,
+}
+
+/// Time for the whole run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Budget {
+    /// A wish of the lab's own: each state still gets [`ROUNDS_MIN`] rounds.
+    Advised(Nanos),
+    /// The user's word: the run stops there, even in the middle of a round.
+    Firm(Nanos),
+}
+
+/// The rounds that every state gets under an advised budget: fewer make no interval.
+pub const ROUNDS_MIN: u32 = 5;
+
+impl Budget {
+    /// The time itself.
+    #[must_use]
+    pub fn time(self) -> Nanos {
+        match self {
+            Budget::Advised(time) | Budget::Firm(time) => time,
+        }
+    }
+}
+
+impl Rules {
+    /// Rounds between two fills of the cache, so that the fewest readings are spread over the fewest fills.
+    #[must_use]
+    pub fn rounds_per_fill(&self) -> u32 {
+        self.min_runs.div_ceil(self.fills.max(1)).max(1)
+    }
+}
+
+/// One trial of a plan, with what it takes to start its contender.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Planned {
+    /// The question, as it will stand in the record.
+    pub trial: Trial,
+    /// The contender's method.
+    pub choice: Choice,
+}
+
+/// What will be measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// The trials that can be measured.
+    pub trials: Vec<Planned>,
+    /// The trials that were asked for and cannot be measured here, with the reason.
+    pub absent: Vec<(Trial, Outcome)>,
+    /// The states of the cache, in order.
+    pub states: Vec<CacheState>,
+    /// When to stop.
+    pub rules: Rules,
+}
+
+impl Plan {
+    /// The trial of this index.
+    #[must_use]
+    pub fn planned(&self, trial: usize) -> Option<&Planned> {
+        self.trials.iter().find(|planned| planned.trial.index == trial)
+    }
+
+    /// The trials of one state, by index.
+    #[must_use]
+    pub fn trials_of(&self, state: CacheState) -> Vec<usize> {
+        let of_state = self.trials.iter().filter(|planned| planned.trial.state == state);
+        of_state.map(|planned| planned.trial.index).collect()
+    }
+
+    /// The order of one round: `live` shuffled by the seed, the state and the round alone, so that it can be repeated.
+    #[must_use]
+    pub fn order(&self, state: CacheState, round: u32, live: &[usize]) -> Vec<usize> {
+        let stream = u64::from(round) << 1 | u64::from(state == CacheState::Warm);
+        let seed = self.rules.seed ^ stream.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mut order = live.to_vec();
+        order.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+        order
+    }
+}

@@ -1,0 +1,161 @@
+//! A suite: a list of trials with their labels and rules, as a TOML file. Published experiments and the default line-up
+//! of a race are such files; so is anybody's own.
+//!
+//! Only what the file says lives here; [`crate::measure::lineup`] turns it into a plan for this machine.
+
+use crate::trial::Work;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// The suites that come with readlab, by name.
+const BUILT_IN: [(&str, &str); 2] = [
+    ("race", include_str!("../../suites/race.toml")),
+    ("newlines", include_str!("../../suites/newlines.toml")),
+];
+
+/// A suite file.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Suite {
+    /// Its name.
+    pub name: String,
+    /// What it asks, in one or two sentences.
+    pub about: String,
+    /// What is done with the bytes; absent: newlines for text, sum for anything else.
+    #[serde(default)]
+    pub work: Option<Work>,
+    /// The states of the cache: `cold`, `warm` or `both`.
+    #[serde(default)]
+    pub state: States,
+    /// What it reads when the user names no target, such as `lines 256MiB seed=1`.
+    #[serde(default)]
+    pub corpus: Option<String>,
+    /// The trial against which ratios are made.
+    #[serde(default)]
+    pub reference: Option<String>,
+    /// Timed readings at most, if the suite has a rule of its own.
+    #[serde(default)]
+    pub max_runs: Option<u32>,
+    /// Time of timed readings at most for each trial, such as `30s`.
+    #[serde(default)]
+    pub max_time: Option<String>,
+    /// The published results that belong to it, such as `linux-newlines`.
+    #[serde(default)]
+    pub published: Option<String>,
+    /// Its trials, in the order of its tables.
+    #[serde(rename = "trial")]
+    pub entries: Vec<Entry>,
+}
+
+/// One trial of a suite.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Its name, such as `rust/mmap/avx2`; the value `all` of a parameter stands for the number of processors.
+    pub trial: String,
+    /// What the suite calls it.
+    #[serde(default)]
+    pub label: Option<String>,
+}
+
+/// Which states of the cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum States {
+    /// Nothing of the file in the page cache.
+    Cold,
+    /// All of it.
+    Warm,
+    /// First the one, then the other.
+    #[default]
+    Both,
+}
+
+/// Why there is no such suite.
+#[derive(Debug, thiserror::Error)]
+pub enum SuiteError {
+    /// Neither a built-in name nor a file.
+    #[error("{name}: no suite of this name and no such file (suites: {known})")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The built-in names.
+        known: String,
+    },
+    /// The file is no suite.
+    #[error("{path}: {cause}")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        cause: String,
+    },
+}
+
+impl Suite {
+    /// The names of the built-in suites.
+    #[must_use]
+    pub fn names() -> Vec<&'static str> {
+        BUILT_IN.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// The default line-up of a race.
+    #[must_use]
+    pub fn race() -> Suite {
+        Suite::find("race").expect("the built-in suites are checked by a test")
+    }
+
+    /// A built-in suite by name, or any by its file's path.
+    ///
+    /// # Errors
+    /// If there is none, or the file is no suite.
+    pub fn find(name: &str) -> Result<Suite, SuiteError> {
+        let path = Path::new(name);
+        if let Some((_, text)) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
+            return Suite::parse(path, text);
+        }
+        let text = std::fs::read_to_string(path)
+            .map_err(|_| SuiteError::Unknown { name: name.to_owned(), known: Suite::names().join(", ") })?;
+        Suite::parse(path, &text)
+    }
+
+    fn parse(path: &Path, text: &str) -> Result<Suite, SuiteError> {
+        toml::from_str(text)
+            .map_err(|error| SuiteError::Malformed { path: path.to_owned(), cause: error.to_string() })
+    }
+}
+
+impl States {
+    /// The states themselves, in the order in which they are measured.
+    #[must_use]
+    pub fn list(self) -> Vec<crate::trial::CacheState> {
+        use crate::trial::CacheState::{Cold, Warm};
+        match self {
+            States::Cold => vec![Cold],
+            States::Warm => vec![Warm],
+            States::Both => vec![Cold, Warm],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_built_in_suite_is_whole() {
+        for name in Suite::names() {
+            let suite = Suite::find(name).unwrap();
+            assert_eq!(suite.name, name);
+            let labels: BTreeSet<_> = suite.entries.iter().map(|e| (&e.label, &e.trial)).collect();
+            assert_eq!(labels.len(), suite.entries.len(), "{name}: entries are unique");
+        }
+    }
+
+    #[test]
+    fn an_unknown_suite_is_an_error_that_lists_the_known() {
+        let error = Suite::find("no-such-suite").unwrap_err().to_string();
+        assert!(error.contains("newlines"), "{error}");
+    }
+}

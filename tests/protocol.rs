@@ -1,0 +1,167 @@
+//! One misbehaving contender per rule of PROTOCOL.md. Each is a few lines of shell; none may hang or hurt the lab.
+
+use readlab::contender::process::{CommandLine, Process};
+use readlab::contender::session::{Breach, Session, Turn};
+use readlab::record::Outcome;
+use readlab_protocol::{Ask, LINE_BYTES_MAX};
+use std::time::{Duration, Instant};
+
+const HELLO: &str = r#"echo '{"say":"hello","protocol":1,"contender":"fake","version":"1","runtime":"sh"}'"#;
+const READY: &str = r#"echo '{"say":"ready","params":{}}'"#;
+const SAMPLE: &str = r#"echo '{"say":"sample","wall_ns":1,"bytes":0}'"#;
+const DONE: &str = r#"echo '{"say":"done","count":1}'"#;
+
+/// For contenders that answer: however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// For contenders that never answer.
+const SHORT_PATIENCE: Duration = Duration::from_millis(300);
+
+fn shell(script: &str) -> CommandLine {
+    CommandLine { program: "/bin/sh".into(), args: vec!["-c".into(), script.into()], env: Vec::new() }
+}
+
+/// A whole conversation of one turn with a contender that runs these lines; `go` waits for the lab's line.
+fn converse(lines: &[&str], patience: Duration) -> Result<Turn, Breach> {
+    let script = lines.iter().map(|line| if *line == "go" { "read go" } else { line });
+    let mut session = Session::start("fake", &shell(&script.collect::<Vec<_>>().join("\n")))?;
+    session.ready()?;
+    session.turn(Ask { lead: 0, count: 1 }, patience)
+}
+
+fn breach(lines: &[&str]) -> Breach {
+    converse(lines, PATIENCE).expect_err("this contender breaks the contract")
+}
+
+#[test]
+fn a_contender_that_keeps_the_contract_is_heard() {
+    let turn = converse(&[HELLO, READY, "go", SAMPLE, DONE], PATIENCE).unwrap();
+    assert_eq!(turn.samples.len(), 1);
+    assert!(turn.seen_ns > turn.samples[0].wall_ns);
+}
+
+#[test]
+fn another_protocol_number_is_refused_before_anything_is_read() {
+    let hello = HELLO.replace("\"protocol\":1", "\"protocol\":2");
+    assert!(matches!(breach(&[&hello, READY, "go", SAMPLE, DONE]), Breach::WrongVersion(2)));
+}
+
+#[test]
+fn another_name_than_in_the_roster_is_refused() {
+    let hello = HELLO.replace("fake", "other");
+    assert!(matches!(breach(&[&hello]), Breach::WrongName { .. }));
+}
+
+#[test]
+fn no_receipt_no_timing() {
+    assert!(matches!(breach(&[READY]), Breach::OutOfTurn { expected: "hello", .. }));
+}
+
+#[test]
+fn a_line_that_is_no_message_ends_the_session() {
+    for line in
+        ["echo hi", "echo '{}'", r#"echo '{"say":"sample","wall_ns":1,"surprise":2}'"#, "printf '\\377\\n'"]
+    {
+        let breach = breach(&[HELLO, READY, "go", line]);
+        assert!(matches!(breach, Breach::Malformed(_) | Breach::Silent { .. }), "{line}: {breach}");
+        assert!(matches!(breach.outcome(), Some(Outcome::Failed { .. })));
+    }
+}
+
+#[test]
+fn a_line_without_end_is_cut_off_at_the_limit() {
+    let endless = breach(&[HELLO, READY, "go", "head -c 1000000 /dev/zero | tr '\\0' x", "sleep 60"]);
+    assert!(endless.to_string().contains(&LINE_BYTES_MAX.to_string()), "{endless}");
+}
+
+#[test]
+fn a_message_out_of_turn_ends_the_session() {
+    assert!(matches!(breach(&[HELLO, SAMPLE]), Breach::OutOfTurn { expected: "ready", .. }));
+    assert!(matches!(breach(&[HELLO, READY, "go", READY]), Breach::OutOfTurn { .. }));
+}
+
+#[test]
+fn more_or_fewer_samples_than_asked_are_refused() {
+    assert!(matches!(breach(&[HELLO, READY, "go", DONE]), Breach::WrongCount { asked: 1, got: 0 }));
+    let two = breach(&[HELLO, READY, "go", SAMPLE, SAMPLE, r#"echo '{"say":"done","count":2}'"#]);
+    assert!(matches!(two, Breach::WrongCount { asked: 1, got: 2 }));
+    let miscounted = breach(&[HELLO, READY, "go", SAMPLE, r#"echo '{"say":"done","count":7}'"#]);
+    assert!(matches!(miscounted, Breach::WrongCount { .. }));
+}
+
+#[test]
+fn a_window_longer_than_the_lab_saw_is_a_lie() {
+    let hour = SAMPLE.replace("\"wall_ns\":1", "\"wall_ns\":3600000000000");
+    let lie = breach(&[HELLO, READY, "go", &hour, DONE]);
+    assert!(matches!(lie, Breach::LiesAboutTime { claimed_ns: 3_600_000_000_000, .. }), "{lie}");
+    assert!(matches!(lie.outcome(), Some(Outcome::Refused { .. })));
+}
+
+#[test]
+fn a_sample_sent_before_it_was_asked_for_is_a_lie_too() {
+    let early = SAMPLE.replace("\"wall_ns\":1", "\"wall_ns\":3600000000000");
+    let lie = breach(&[HELLO, READY, &early, DONE, "go"]);
+    assert!(matches!(lie, Breach::LiesAboutTime { .. }), "{lie}");
+}
+
+#[test]
+fn a_contender_that_hangs_is_killed_at_the_deadline() {
+    let start = Instant::now();
+    let hung = converse(&[HELLO, READY, "go", "sleep 600"], SHORT_PATIENCE).unwrap_err();
+    assert!(matches!(hung, Breach::Silent { .. }), "{hung}");
+    assert!(hung.to_string().contains("no answer within"), "{hung}");
+    assert!(start.elapsed() < Duration::from_secs(300), "it was not waited for");
+}
+
+#[test]
+fn a_contender_that_dies_is_told_with_its_last_words() {
+    let died = breach(&[HELLO, READY, "go", "echo first >&2; echo out of luck >&2; exit 7"]).to_string();
+    assert!(died.contains("exited with 7: out of luck"), "{died}");
+    let killed = breach(&[HELLO, READY, "go", "kill -BUS $$"]).to_string();
+    assert!(killed.contains("SIGBUS"), "{killed}");
+}
+
+#[test]
+fn what_a_contender_says_of_itself_is_its_outcome() {
+    let unavailable = breach(&[HELLO, r#"echo '{"say":"unavailable","reason":"no such call"}'"#]);
+    assert_eq!(unavailable.outcome(), Some(Outcome::Unavailable { reason: "no such call".into() }));
+    let failed = breach(&[HELLO, READY, "go", r#"echo '{"say":"failed","reason":"f: broken"}'"#]);
+    assert_eq!(failed.outcome(), Some(Outcome::Failed { reason: "f: broken".into() }));
+}
+
+#[test]
+fn a_flood_on_standard_error_does_not_block() {
+    let flood = "head -c 3000000 /dev/zero | tr '\\0' y >&2";
+    assert!(converse(&[HELLO, READY, "go", flood, SAMPLE, DONE], PATIENCE).is_ok());
+}
+
+#[test]
+fn a_program_that_does_not_exist_is_unavailable_with_its_name() {
+    let line = CommandLine { program: "/no/such/reader".into(), args: Vec::new(), env: Vec::new() };
+    let breach = Session::start("fake", &line).unwrap_err();
+    assert!(matches!(breach.outcome(), Some(Outcome::Unavailable { .. })));
+    assert!(breach.to_string().contains("/no/such/reader"));
+}
+
+#[test]
+fn nothing_that_a_contender_started_outlives_it() {
+    let mut process = Process::spawn(&shell("sleep 600 & echo $!; sleep 600"), LINE_BYTES_MAX).unwrap();
+    let grandchild: i32 = process.read_line(PATIENCE).unwrap().parse().unwrap();
+    let child = process.id().cast_signed();
+    drop(process);
+    for pid in [child, grandchild] {
+        assert!(ends_soon(pid), "process {pid} is still there");
+    }
+}
+
+/// Whether the process is gone, or a zombie that somebody else must reap.
+fn ends_soon(pid: i32) -> bool {
+    for _ in 0..500 {
+        match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+            Err(_) => return true,
+            Ok(stat) if stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')) => return true,
+            Ok(_) => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+    false
+}
