@@ -1,1 +1,36 @@
-//! Ways of reading a file, and of visiting its bytes.
+//! Ways of reading a file, and of visiting its bytes, for Linux.
+//!
+//! A *method* brings the bytes (`read`, `mmap`, `io_uring` …), a *scan* visits them (`avx512`, `memchr`, `iterator` …),
+//! and a *work* is what for (count newlines, find lines, sum, nothing). [`Reading`] joins the three with a file:
+//!
+//! ```
+//! use readlab_rust::{Reading, Work};
+//! # let path = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+//! let mut reading = Reading::new("mmap", "memchr", Work::Newlines, path, [("threads", 2)])?;
+//! reading.prepare()?;
+//! let answer = reading.read()?;
+//! assert_eq!(answer.bytes, Some(std::fs::metadata(path)?.len()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The modules, from the bytes up: `buffer` and `segments` are what methods share; [`scan`] and [`Consumer`] visit
+//! bytes; [`method`] holds the ways of reading and their list; [`reading`] and [`clock`] make one and time it;
+//! [`serve`] speaks the protocol and [`heap`] steadies the allocator for it. Nothing here knows rounds, caches or statistics.
+
+mod buffer;
+pub mod clock;
+mod consumer;
+pub mod heap;
+pub mod method;
+pub mod reading;
+pub mod scan;
+mod segments;
+pub mod serve;
+pub mod setting;
+mod work;
+
+pub use clock::Sample;
+pub use consumer::Consumer;
+pub use method::{Fault, Method};
+pub use reading::{ReadError, Reading, RequestError};
+pub use work::{Answer, UnknownWork, Work};

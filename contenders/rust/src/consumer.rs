@@ -1,0 +1,78 @@
+//! The one place where bytes meet the work: every method feeds what it brought to a [`Consumer`], piece by piece.
+//!
+//! It keeps what must outlive a piece (counts, and the line that a border cut) and calls the scan that was chosen. It
+//! reads nothing itself.
+
+use crate::scan::{LineFinder, Visit};
+use crate::work::Answer;
+
+/// State of the work between two pieces of a file.
+#[derive(Debug)]
+pub struct Consumer {
+    visit: Visit,
+    bytes: u64,
+    newlines: u64,
+    sum: u8,
+    lines: LineFinder,
+}
+
+impl Consumer {
+    /// A consumer that has seen nothing yet.
+    #[must_use]
+    pub fn new(visit: Visit) -> Consumer {
+        Consumer { visit, bytes: 0, newlines: 0, sum: 0, lines: LineFinder::default() }
+    }
+
+    /// Takes in the next bytes. Only [`Visit::Lines`] minds their order.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        match self.visit {
+            Visit::Nothing => {}
+            Visit::Touch(touch) => touch(bytes),
+            Visit::Newlines(count) => self.newlines += count(bytes),
+            Visit::Sum(sum) => self.sum = self.sum.wrapping_add(sum(bytes)),
+            Visit::Lines(find) => find(&mut self.lines, bytes),
+        }
+    }
+
+    /// What came out: the bytes, and what was asked for.
+    #[must_use]
+    pub fn finish(self) -> Answer {
+        let mut answer = Answer { bytes: Some(self.bytes), ..Answer::default() };
+        match self.visit {
+            Visit::Nothing | Visit::Touch(_) => {}
+            Visit::Newlines(_) => answer.newlines = Some(self.newlines),
+            Visit::Sum(_) => answer.sum = Some(self.sum),
+            Visit::Lines(_) => answer.lines = Some(self.lines.finish()),
+        }
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn where_the_pieces_are_cut_changes_nothing(
+            bytes in proptest::collection::vec(prop_oneof![Just(b'\n'), any::<u8>()], 0..2000),
+            cuts in proptest::collection::vec(0usize..2000, 0..8),
+        ) {
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            for scan in scan::ALL.iter().filter(|scan| scan.is_available()) {
+                let mut whole = Consumer::new(scan.visit);
+                whole.feed(&bytes);
+                let mut pieces = Consumer::new(scan.visit);
+                for cut in cuts.windows(2) {
+                    pieces.feed(&bytes[cut[0]..cut[1]]);
+                }
+                prop_assert_eq!(whole.finish(), pieces.finish(), "{}", scan.name);
+            }
+        }
+    }
+}

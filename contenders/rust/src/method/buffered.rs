@@ -1,0 +1,49 @@
+//! `buffered`: the standard library's `BufReader`, whose buffer is visited in place.
+
+use super::{Fault, Feeding, Method, Reader};
+use crate::consumer::Consumer;
+use crate::scan::Visit;
+use crate::setting::Param;
+use crate::work::Answer;
+use readlab_protocol::Cache;
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind};
+use std::path::Path;
+
+const BUFFER: Param = Param::new("buffer_bytes", 64 << 10, 1, 1 << 30);
+
+pub(super) const BUFFERED: Method = Method {
+    name: "buffered",
+    about: "BufReader over the file: fill_buf, visit, consume",
+    cache: Cache::Through,
+    feeding: Feeding::InOrder,
+    params: &[BUFFER],
+    build: |settings| Ok(Box::new(Buffered { buffer_bytes: settings.size(&BUFFER) })),
+    available: || Ok(()),
+};
+
+struct Buffered {
+    buffer_bytes: usize,
+}
+
+impl Reader for Buffered {
+    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
+        let mut reader = BufReader::with_capacity(self.buffer_bytes, File::open(path)?);
+        let mut consumer = Consumer::new(visit);
+        let mut at = 0;
+        loop {
+            let filled = match reader.fill_buf() {
+                Ok(filled) => filled,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(cause) => return Err(Fault::at(at, cause)),
+            };
+            if filled.is_empty() {
+                return Ok(consumer.finish());
+            }
+            consumer.feed(filled);
+            let count = filled.len();
+            at += count as u64;
+            reader.consume(count);
+        }
+    }
+}

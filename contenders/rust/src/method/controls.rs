@@ -1,0 +1,142 @@
+//! The two controls: `null` does nothing, and shows what the measuring costs; `resident` visits bytes that are in
+//! memory already, and shows what the scan could do if bringing them cost nothing.
+
+use super::memory::{SEGMENT, THREADS};
+use super::{Fault, Feeding, Method, Reader, memory};
+use crate::scan::Visit;
+use crate::segments::Segments;
+use crate::work::{Answer, Work};
+use memmap2::{Advice, MmapMut};
+use readlab_protocol::Cache;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+pub(super) const NULL: Method = Method {
+    name: "null",
+    about: "control: opens and reads nothing; its window is empty",
+    cache: Cache::None,
+    feeding: Feeding::Own(&Work::ALL),
+    params: &[],
+    build: |_| Ok(Box::new(Null)),
+    available: || Ok(()),
+};
+
+pub(super) const RESIDENT: Method = Method {
+    name: "resident",
+    about: "control: the bytes are put into anonymous memory (2 MiB pages if to be had) before each turn; the window \
+            holds only the scan",
+    cache: Cache::None,
+    feeding: Feeding::Mapped,
+    params: &[SEGMENT, THREADS],
+    build: |settings| {
+        Ok(Box::new(Resident {
+            segment_bytes: settings.get(&SEGMENT),
+            threads: settings.get(&THREADS),
+            loaded: None,
+        }))
+    },
+    available: || Ok(()),
+};
+
+struct Null;
+
+impl Reader for Null {
+    fn read(&mut self, _path: &Path, _visit: Visit) -> Result<Answer, Fault> {
+        Ok(Answer::default())
+    }
+}
+
+struct Resident {
+    segment_bytes: u64,
+    threads: u64,
+    loaded: Option<Loaded>,
+}
+
+impl Reader for Resident {
+    fn prepare(&mut self, path: &Path) -> Result<(), Fault> {
+        self.release();
+        self.loaded = Some(Loaded::load(path)?);
+        Ok(())
+    }
+
+    fn read(&mut self, _path: &Path, visit: Visit) -> Result<Answer, Fault> {
+        let loaded = self.loaded.as_ref().ok_or_else(|| io::Error::other("resident: not prepared"))?;
+        let bytes = loaded.bytes();
+        let step = if self.threads > 1 { self.segment_bytes } else { bytes.len().max(1) as u64 };
+        memory::visit_shared(bytes, &Segments::new(bytes.len() as u64, step), self.threads, visit)
+    }
+
+    fn release(&mut self) {
+        self.loaded = None;
+    }
+}
+
+/// The size of a huge page on the common architectures; memory that begins on one can be made of them.
+const HUGE_PAGE_BYTES: usize = 2 << 20;
+
+/// A file's bytes in anonymous memory.
+struct Loaded {
+    pages: MmapMut,
+    start: usize,
+    len: usize,
+}
+
+impl Loaded {
+    /// Reads the whole file.
+    fn load(path: &Path) -> Result<Loaded, Fault> {
+        let mut file = File::open(path)?;
+        let size = file.metadata()?.len();
+        fits(size, available_memory_bytes()?)?;
+        let size = usize::try_from(size).map_err(io::Error::other)?;
+        let mut pages = MmapMut::map_anon(size + HUGE_PAGE_BYTES)?;
+        // A kernel without huge pages refuses the advice: then the ceiling is that of small pages, which is also what
+        // the machine can do.
+        let _ = pages.advise(Advice::HugePage);
+        let start = pages.as_ptr().align_offset(HUGE_PAGE_BYTES);
+        let mut len = 0;
+        while len < size {
+            match file.read(&mut pages[start + len..start + size]) {
+                Ok(0) => break,
+                Ok(count) => len += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => return Err(Fault::at(len as u64, cause)),
+            }
+        }
+        Ok(Loaded { pages, start, len })
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.pages[self.start..self.start + self.len]
+    }
+}
+
+/// The copy must leave room for the file's own pages in the cache, or it would push them out.
+fn fits(size_bytes: u64, available_bytes: u64) -> Result<(), Fault> {
+    if size_bytes <= available_bytes / 2 {
+        return Ok(());
+    }
+    Err(Fault::Unavailable(format!(
+        "resident: the file has {size_bytes} bytes, more than half of the {available_bytes} bytes of memory available"
+    )))
+}
+
+/// Memory that could be had without swapping, cached files included.
+fn available_memory_bytes() -> io::Result<u64> {
+    let table = fs::read_to_string("/proc/meminfo")?;
+    let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|rest| rest.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kib.map(|kib| kib * 1024).ok_or_else(|| io::Error::other("/proc/meminfo has no MemAvailable"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_would_push_itself_out_of_the_cache_is_not_loaded() {
+        assert!(fits(50, 100).is_ok());
+        assert!(matches!(fits(51, 100), Err(Fault::Unavailable(_))));
+        assert!(available_memory_bytes().unwrap() > 0);
+    }
+}

@@ -1,0 +1,156 @@
+//! `io_uring` and `io_uring-vectored`: reads put into a ring, one or many in flight, through the page cache or past it.
+//!
+//! Here are the two methods, their settings and whether the kernel lets us; the flight itself is in `ring`. With more
+//! than one read in flight they land in any order, so lines are not offered.
+
+use super::direct::DirectFile;
+use super::ring::{Flight, Plan};
+use super::{Fault, Feeding, Method, Reader};
+use crate::consumer::Consumer;
+use crate::scan::Visit;
+use crate::segments::Segments;
+use crate::setting::{Param, SettingError, Settings};
+use crate::work::Answer;
+use io_uring::IoUring;
+use readlab_protocol::Cache;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+const BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 512, 1 << 30);
+const DEPTH: Param = Param::new("depth", 8, 1, 4096);
+const DIRECT: Param = Param::switch("direct");
+const REGISTERED: Param = Param::switch("registered");
+/// 0 stands for the depth, rounded up to a power of two as the kernel does.
+const RING: Param = Param::new("ring", 0, 0, 32_768);
+
+const VECTOR_BUFFER: Param = Param::new("buffer_bytes", 8 << 10, 512, 1 << 26);
+/// The kernel takes no more than 1024 buffers in one read (IOV_MAX).
+const VECTOR_BUFFERS: Param = Param::new("buffers", 32, 1, 1024);
+const VECTOR_DEPTH: Param = Param::new("depth", 1, 1, 4096);
+
+pub(super) const IO_URING: Method = Method {
+    name: "io_uring",
+    about: "reads of one buffer each in an io_uring, `depth` of them in flight",
+    cache: Cache::ByParam,
+    feeding: Feeding::AnyOrder,
+    params: &[BUFFER, DEPTH, DIRECT, REGISTERED, RING],
+    build: |settings| {
+        let (depth, entries) = settle(settings, &DEPTH)?;
+        let plan = Plan {
+            buffer_bytes: settings.size(&BUFFER),
+            buffers: 1,
+            depth,
+            entries,
+            vectored: false,
+            registered: settings.is_on(&REGISTERED),
+        };
+        Ok(Box::new(Ring { plan, direct: settings.is_on(&DIRECT) }))
+    },
+    available,
+};
+
+pub(super) const IO_URING_VECTORED: Method = Method {
+    name: "io_uring-vectored",
+    about: "readv into several buffers each in an io_uring, `depth` of them in flight",
+    cache: Cache::ByParam,
+    feeding: Feeding::AnyOrder,
+    params: &[VECTOR_BUFFER, VECTOR_BUFFERS, VECTOR_DEPTH, DIRECT, RING],
+    build: |settings| {
+        let (depth, entries) = settle(settings, &VECTOR_DEPTH)?;
+        let plan = Plan {
+            buffer_bytes: settings.size(&VECTOR_BUFFER),
+            buffers: settings.size(&VECTOR_BUFFERS),
+            depth,
+            entries,
+            vectored: true,
+            registered: false,
+        };
+        Ok(Box::new(Ring { plan, direct: settings.is_on(&DIRECT) }))
+    },
+    available,
+};
+
+/// Depth and size of the ring, which must have room for all that is in flight.
+fn settle(settings: &mut Settings, depth: &Param) -> Result<(usize, u32), SettingError> {
+    let depth = settings.get(depth);
+    if settings.get(&RING) == 0 {
+        settings.settle(&RING, depth.next_power_of_two());
+    }
+    let entries = settings.get(&RING);
+    if entries < depth {
+        return Err(SettingError::Conflict(format!("ring must be at least depth ({depth}), got {entries}")));
+    }
+    Ok((depth as usize, entries as u32))
+}
+
+/// Asks the kernel for the smallest ring there is.
+fn available() -> Result<(), String> {
+    IoUring::new(1).map(drop).map_err(|cause| refusal(&cause))
+}
+
+fn refusal(cause: &io::Error) -> String {
+    let why = match cause.raw_os_error() {
+        Some(libc::ENOSYS) => "the kernel has none",
+        Some(libc::EPERM | libc::EACCES) => {
+            "switched off on this machine (kernel.io_uring_disabled or a system call filter)"
+        }
+        Some(libc::ENOMEM) => "not enough memory that may be locked (ulimit -l)",
+        _ => "the kernel makes no ring",
+    };
+    format!("io_uring: {why}: {cause}")
+}
+
+struct Ring {
+    plan: Plan,
+    direct: bool,
+}
+
+impl Reader for Ring {
+    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
+        let (file, size_bytes, block_bytes) = self.open(path)?;
+        let segments = Segments::new(size_bytes, (self.plan.buffer_bytes * self.plan.buffers) as u64);
+        let ring = IoUring::new(self.plan.entries).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
+        let mut consumer = Consumer::new(visit);
+        Flight::prepare(ring, &file, &self.plan, block_bytes, &segments)?.run(&segments, &mut consumer)?;
+        Ok(consumer.finish())
+    }
+}
+
+impl Ring {
+    /// The file, its size, and the block that lengths must be multiples of (1 where anything goes).
+    fn open(&self, path: &Path) -> Result<(File, u64, u64), Fault> {
+        if self.direct {
+            let direct = DirectFile::open(path)?;
+            direct.takes(self.plan.buffer_bytes)?;
+            return Ok((direct.file, direct.size_bytes, direct.block_bytes));
+        }
+        let file = File::open(path)?;
+        let size_bytes = file.metadata()?.len();
+        Ok((file, size_bytes, 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ring_follows_the_depth_and_may_not_be_smaller() {
+        let settled = |given: &[(&str, u64)]| {
+            let mut settings = Settings::resolve(IO_URING.params, given.iter().copied()).unwrap();
+            settle(&mut settings, &DEPTH).map(|(_, entries)| entries)
+        };
+        assert_eq!(settled(&[("depth", 5)]), Ok(8));
+        assert_eq!(settled(&[("depth", 1), ("ring", 8)]), Ok(8));
+        let error = settled(&[("depth", 9), ("ring", 8)]).unwrap_err();
+        assert_eq!(error.to_string(), "ring must be at least depth (9), got 8");
+    }
+
+    #[test]
+    fn a_refusal_says_what_to_look_at() {
+        for (code, word) in [(libc::EPERM, "io_uring_disabled"), (libc::ENOSYS, "kernel has none")] {
+            assert!(refusal(&io::Error::from_raw_os_error(code)).contains(word));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! `lines`: the standard library's `BufReader::lines`, which makes a `String` of every line.
+//!
+//! A line that is not UTF-8 is an error of that line to the standard library; it is counted all the same, for it was
+//! read and looked at. How many bytes there were is not known to this way of reading.
+
+use super::{Fault, Feeding, Method, Reader};
+use crate::scan::Visit;
+use crate::setting::Param;
+use crate::work::{Answer, Work};
+use readlab_protocol::Cache;
+use std::fs::File;
+use std::hint::black_box;
+use std::io::{BufRead, BufReader, ErrorKind};
+use std::path::Path;
+
+const BUFFER: Param = Param::new("buffer_bytes", 16 << 10, 1, 1 << 30);
+
+pub(super) const LINES: Method = Method {
+    name: "lines",
+    about: "BufReader::lines over the file: a String is made for every line",
+    cache: Cache::Through,
+    feeding: Feeding::Own(&[Work::Newlines, Work::Lines]),
+    params: &[BUFFER],
+    build: |settings| Ok(Box::new(Lines { buffer_bytes: settings.size(&BUFFER) })),
+    available: || Ok(()),
+};
+
+struct Lines {
+    buffer_bytes: usize,
+}
+
+impl Reader for Lines {
+    fn read(&mut self, path: &Path, _visit: Visit) -> Result<Answer, Fault> {
+        let reader = BufReader::with_capacity(self.buffer_bytes, File::open(path)?);
+        let mut lines = 0;
+        for line in reader.lines() {
+            match line {
+                Ok(line) => drop(black_box(line)),
+                Err(error) if error.kind() == ErrorKind::InvalidData => {}
+                Err(cause) => return Err(cause.into()),
+            }
+            lines += 1;
+        }
+        Ok(Answer { lines: Some(lines), ..Answer::default() })
+    }
+}

@@ -1,0 +1,72 @@
+//! Bytes that lie in memory, visited by one thread in one go, or by several in segments.
+
+use super::Fault;
+use crate::consumer::Consumer;
+use crate::scan::Visit;
+use crate::segments::Segments;
+use crate::setting::Param;
+use crate::work::Answer;
+use std::ops::Range;
+
+pub(super) const THREADS: Param = Param::new("threads", 1, 1, 1024);
+pub(super) const SEGMENT: Param = Param::new("segment_bytes", 4 << 20, 4096, 1 << 40);
+
+/// Visits all bytes with so many threads.
+pub(super) fn visit_shared(
+    bytes: &[u8],
+    segments: &Segments,
+    threads: u64,
+    visit: Visit,
+) -> Result<Answer, Fault> {
+    segments.share(threads, |segments| {
+        let mut consumer = Consumer::new(visit);
+        while let Some(range) = segments.take() {
+            let range = range.start as usize..range.end as usize;
+            match visit {
+                Visit::Lines(_) => consumer.feed(&bytes[whole_lines(bytes, range)]),
+                _ => consumer.feed(&bytes[range]),
+            }
+        }
+        Ok(consumer.finish())
+    })
+}
+
+/// The lines that begin within a segment, whole: from the first beginning in it to the first beginning after it. All
+/// segments together have every line once; only a segment that has a beginning looks beyond its end.
+fn whole_lines(bytes: &[u8], segment: Range<usize>) -> Range<usize> {
+    let beginning_from = |at: usize, end: usize| match at {
+        0 => Some(0),
+        _ => memchr::memchr(b'\n', &bytes[at - 1..end]).map(|newline| at + newline),
+    };
+    match beginning_from(segment.start, segment.end) {
+        Some(start) if start < segment.end => {
+            start..beginning_from(segment.end, bytes.len()).unwrap_or(bytes.len())
+        }
+        _ => segment.start..segment.start,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn segments_have_every_line_once(
+            bytes in proptest::collection::vec(prop_oneof![Just(b'\n'), Just(b'x')], 0..200),
+            step in 1usize..50,
+        ) {
+            let mut seen = Vec::new();
+            for start in (0..bytes.len()).step_by(step) {
+                let range = whole_lines(&bytes, start..bytes.len().min(start + step));
+                if !range.is_empty() {
+                    prop_assert!(range.start == 0 || bytes[range.start - 1] == b'\n');
+                    prop_assert!(range.end == bytes.len() || bytes[range.end - 1] == b'\n');
+                }
+                seen.extend_from_slice(&bytes[range]);
+            }
+            prop_assert_eq!(seen, bytes);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `mmap`: the whole file mapped and visited where it lies.
+//!
+//! A file that is made shorter while it is mapped ends the process with SIGBUS; the lab runs every method in a process
+//! of its own.
+
+use super::memory::{SEGMENT, THREADS};
+use super::{Fault, Feeding, Method, Reader, memory};
+use crate::consumer::Consumer;
+use crate::scan::Visit;
+use crate::segments::Segments;
+use crate::setting::Param;
+use crate::work::Answer;
+use memmap2::{Advice, Mmap, MmapOptions};
+use readlab_protocol::Cache;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+const POPULATE: Param = Param::switch("populate");
+const SEQUENTIAL: Param = Param::switch("sequential");
+
+pub(super) const MMAP: Method = Method {
+    name: "mmap",
+    about: "the whole file mapped read-only; several threads take segments of the mapping in turn",
+    cache: Cache::Through,
+    feeding: Feeding::Mapped,
+    params: &[POPULATE, SEGMENT, SEQUENTIAL, THREADS],
+    build: |settings| {
+        Ok(Box::new(Mapped {
+            populate: settings.is_on(&POPULATE),
+            sequential: settings.is_on(&SEQUENTIAL),
+            segment_bytes: settings.get(&SEGMENT),
+            threads: settings.get(&THREADS),
+        }))
+    },
+    available: || Ok(()),
+};
+
+struct Mapped {
+    populate: bool,
+    sequential: bool,
+    segment_bytes: u64,
+    threads: u64,
+}
+
+impl Reader for Mapped {
+    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
+        let map = self.map(path)?;
+        if self.threads > 1 {
+            let segments = Segments::new(map.len() as u64, self.segment_bytes);
+            return memory::visit_shared(&map, &segments, self.threads, visit);
+        }
+        let mut consumer = Consumer::new(visit);
+        consumer.feed(&map);
+        Ok(consumer.finish())
+    }
+}
+
+impl Mapped {
+    fn map(&self, path: &Path) -> io::Result<Mmap> {
+        let file = File::open(path)?;
+        let mut options = MmapOptions::new();
+        if self.populate {
+            options.populate();
+        }
+        // SAFETY: the bytes are only counted or summed, so that a file which others change meanwhile gives a wrong
+        // answer and no more; one that is cut off raises SIGBUS, as the module says.
+        let map = unsafe { options.map(&file) }?;
+        if self.sequential {
+            map.advise(Advice::Sequential)?;
+        }
+        Ok(map)
+    }
+}

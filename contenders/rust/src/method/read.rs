@@ -1,0 +1,102 @@
+//! `read`: read(2) in a loop into one buffer. Its loop serves every method that has one buffer and a place in the file.
+
+use super::{Fault, Feeding, Method, Reader};
+use crate::buffer::Buffer;
+use crate::consumer::Consumer;
+use crate::scan::Visit;
+use crate::setting::Param;
+use crate::work::Answer;
+use readlab_protocol::Cache;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+const BUFFER: Param = Param::new("buffer_bytes", 256 << 10, 1, 1 << 30);
+
+pub(super) const READ: Method = Method {
+    name: "read",
+    about: "read(2) in a loop into one buffer",
+    cache: Cache::Through,
+    feeding: Feeding::InOrder,
+    params: &[BUFFER],
+    build: |settings| Ok(Box::new(ReadLoop { buffer_bytes: settings.size(&BUFFER) })),
+    available: || Ok(()),
+};
+
+struct ReadLoop {
+    buffer_bytes: usize,
+}
+
+impl Reader for ReadLoop {
+    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
+        let mut file = File::open(path)?;
+        let mut buffer = Buffer::new(self.buffer_bytes)?;
+        drain(&mut file, &mut buffer[..self.buffer_bytes], Consumer::new(visit))
+    }
+}
+
+/// Reads to the end, however few bytes a read brings; a read that a signal interrupted is repeated.
+pub(super) fn drain(
+    source: &mut impl Read,
+    buffer: &mut [u8],
+    mut consumer: Consumer,
+) -> Result<Answer, Fault> {
+    let mut at = 0;
+    loop {
+        match source.read(buffer) {
+            Ok(0) => return Ok(consumer.finish()),
+            Ok(count) => {
+                consumer.feed(&buffer[..count]);
+                at += count as u64;
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(cause) => return Err(Fault::at(at, cause)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    /// A source that is interrupted before every read and brings few bytes at a time.
+    struct Stuttering<'a> {
+        rest: &'a [u8],
+        interrupted: bool,
+    }
+
+    impl Read for Stuttering<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.interrupted = !self.interrupted;
+            if self.interrupted {
+                return Err(ErrorKind::Interrupted.into());
+            }
+            let few = buffer.len().min(3);
+            self.rest.read(&mut buffer[..few])
+        }
+    }
+
+    #[test]
+    fn short_and_interrupted_reads_lose_nothing() {
+        let mut source = Stuttering { rest: b"one\ntwo\n\nthree", interrupted: false };
+        let visit = crate::scan::for_work(crate::Work::Lines).next().unwrap().visit;
+        let answer = drain(&mut source, &mut [0; 8], Consumer::new(visit)).unwrap();
+        assert_eq!((answer.bytes, answer.lines), (Some(14), Some(4)));
+    }
+
+    #[test]
+    fn a_failed_read_tells_where() {
+        let mut source = (&b"12345"[..]).chain(Broken);
+        let fault = drain(&mut source, &mut [0; 2], Consumer::new(Visit::Nothing)).unwrap_err();
+        assert_eq!(fault.to_string(), "broken at byte 5");
+    }
+
+    struct Broken;
+
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("broken"))
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The one list of methods, in the order of reports.
+
+use super::{Method, buffered, controls, direct, io_uring, lines, mmap, pread, read, vectored};
+
+/// Every method.
+pub static ALL: &[Method] = &[
+    controls::NULL,
+    controls::RESIDENT,
+    lines::LINES,
+    buffered::BUFFERED,
+    read::READ,
+    pread::PREAD,
+    vectored::VECTORED,
+    direct::DIRECT,
+    mmap::MMAP,
+    io_uring::IO_URING,
+    io_uring::IO_URING_VECTORED,
+];
+
+/// The method of that name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Method> {
+    ALL.iter().find(|method| method.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::setting::Settings;
+    use crate::work::Work;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_may_stand_in_a_trial() {
+        let names: BTreeSet<&str> = ALL.iter().map(|method| method.name).collect();
+        assert_eq!(names.len(), ALL.len());
+        for name in names {
+            assert!(
+                !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
+            );
+        }
+    }
+
+    #[test]
+    fn every_method_says_what_it_does_and_does_something() {
+        for method in ALL {
+            assert!(method.about.len() > 10, "{}", method.name);
+            assert!(Work::ALL.iter().any(|work| !method.scans(*work).is_empty()), "{}", method.name);
+        }
+    }
+
+    #[test]
+    fn every_method_can_be_made_with_its_defaults_and_at_the_ends_of_its_ranges() {
+        for method in ALL {
+            for param in method.params {
+                assert!((param.min..=param.max).contains(&param.default), "{} {}", method.name, param.name);
+                assert_eq!(method.params.iter().filter(|other| other.name == param.name).count(), 1);
+            }
+            let mut settings = Settings::resolve(method.params, []).unwrap();
+            assert!((method.build)(&mut settings).is_ok(), "{}", method.name);
+            for value in [|param: &crate::setting::Param| param.min, |param| param.max] {
+                let given = method.params.iter().map(|param| (param.name, value(param)));
+                let mut settings = Settings::resolve(method.params, given).unwrap();
+                assert!((method.build)(&mut settings).is_ok(), "{}", method.name);
+            }
+        }
+    }
+
+    #[test]
+    fn params_are_listed_in_the_order_in_which_they_are_shown() {
+        for method in ALL {
+            assert!(method.params.is_sorted_by_key(|param| param.name), "{}", method.name);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! One way of reading one file: the names checked once, then read as often as wished.
+//!
+//! This is the loop that the lab measures and that a program of one's own can call; there is no other.
+
+use crate::method::{Fault, Method, Reader, registry};
+use crate::scan::{self, NO_SCAN, Visit};
+use crate::setting::{SettingError, Settings};
+use crate::work::{Answer, Work};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A method with its settings, a scan, a work and a file.
+pub struct Reading {
+    method: &'static Method,
+    visit: Visit,
+    settings: Settings,
+    reader: Box<dyn Reader>,
+    path: PathBuf,
+}
+
+/// Why names do not make a reading.
+#[derive(Debug, thiserror::Error)]
+pub enum RequestError {
+    /// There is no such method.
+    #[error("no method '{name}' (known: {known})")]
+    UnknownMethod {
+        /// What was given.
+        name: String,
+        /// Those that exist.
+        known: String,
+    },
+    /// The method does not do this work, or not by this scan.
+    #[error("{method} has no scan '{scan}' for {work} (it has: {known})")]
+    NotOffered {
+        /// The method.
+        method: &'static str,
+        /// The scan that was given.
+        scan: String,
+        /// The work.
+        work: Work,
+        /// The scans that it offers for this work.
+        known: String,
+    },
+    /// A setting was refused.
+    #[error("{method}: {cause}")]
+    Setting {
+        /// The method.
+        method: &'static str,
+        /// What is wrong.
+        #[source]
+        cause: SettingError,
+    },
+    /// The kernel or the processor lacks what is needed.
+    #[error("{0}")]
+    Unavailable(String),
+}
+
+/// Why a file was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The kernel or the file system lacks what the method needs.
+    #[error("{0}")]
+    Unavailable(String),
+    /// A call failed.
+    #[error("{}: {fault}", .path.display())]
+    Failed {
+        /// The file.
+        path: PathBuf,
+        /// What failed, and where.
+        #[source]
+        fault: Fault,
+    },
+}
+
+impl Reading {
+    /// Joins a method, a scan (`-` where there is none to choose), a work, a file and settings.
+    ///
+    /// # Errors
+    /// If a name is unknown, a combination is not offered, a setting is refused, or this machine cannot do it. The
+    /// file is not looked at.
+    pub fn new<'a>(
+        method: &str,
+        scan: &str,
+        work: Work,
+        path: &Path,
+        given: impl IntoIterator<Item = (&'a str, u64)>,
+    ) -> Result<Reading, RequestError> {
+        let method = registry::find(method).ok_or_else(|| unknown_method(method))?;
+        let visit = visit(method, scan, work)?;
+        let refused = |cause| RequestError::Setting { method: method.name, cause };
+        let mut settings = Settings::resolve(method.params, given).map_err(refused)?;
+        let reader = (method.build)(&mut settings).map_err(refused)?;
+        method.available().map_err(RequestError::Unavailable)?;
+        Ok(Reading { method, visit, settings, reader, path: path.to_owned() })
+    }
+
+    /// Every parameter in force.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What the method does once before it may read; only the control `resident` does anything.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or does not fit into memory.
+    pub fn prepare(&mut self) -> Result<(), ReadError> {
+        self.reader.prepare(&self.path).map_err(|fault| ReadError::new(&self.path, fault))
+    }
+
+    /// Opens the file, reads all of it, closes it.
+    ///
+    /// # Errors
+    /// If a call fails, or the file system lacks what the method needs.
+    pub fn read(&mut self) -> Result<Answer, ReadError> {
+        self.reader.read(&self.path, self.visit).map_err(|fault| ReadError::new(&self.path, fault))
+    }
+
+    /// Gives back what `prepare` took.
+    pub fn release(&mut self) {
+        self.reader.release();
+    }
+}
+
+impl fmt::Debug for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reading")
+            .field("method", &self.method.name)
+            .field("settings", &self.settings)
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ReadError {
+    fn new(path: &Path, fault: Fault) -> ReadError {
+        match fault {
+            Fault::Unavailable(reason) => ReadError::Unavailable(reason),
+            fault @ Fault::Io { .. } => ReadError::Failed { path: path.to_owned(), fault },
+        }
+    }
+}
+
+fn unknown_method(name: &str) -> RequestError {
+    let known: Vec<&str> = registry::ALL.iter().map(|method| method.name).collect();
+    RequestError::UnknownMethod { name: name.to_owned(), known: known.join(", ") }
+}
+
+/// What the scan of that name calls, if the method offers it for the work.
+fn visit(method: &'static Method, name: &str, work: Work) -> Result<Visit, RequestError> {
+    let offered = method.scans(work);
+    if name == NO_SCAN && offered.contains(&NO_SCAN) {
+        return Ok(Visit::Nothing);
+    }
+    let scan = scan::for_work(work).find(|scan| scan.name == name);
+    match scan {
+        Some(scan) if offered.contains(&scan.name) => Ok(scan.visit),
+        Some(scan) if !scan.is_available() => {
+            Err(RequestError::Unavailable(format!("scan {name}: this processor lacks the instructions")))
+        }
+        _ => {
+            let known = if offered.is_empty() { "none".to_owned() } else { offered.join(", ") };
+            Err(RequestError::NotOffered { method: method.name, scan: name.to_owned(), work, known })
+        }
+    }
+}

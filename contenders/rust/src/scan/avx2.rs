@@ -1,0 +1,94 @@
+//! Scans with 32-byte registers (AVX2).
+//!
+//! Four registers are worked on at a time, each with an accumulator of its own, so that no step waits for the one
+//! before it. Newlines are counted in bytes: a comparison yields -1 in every equal byte, which is subtracted; after 255
+//! steps at most, before a byte could overflow, the bytes are added up into 64-bit lanes. A wrapping sum of bytes is a
+//! wrapping sum of lanes, so it needs no wider counters at all.
+
+use super::portable;
+use std::arch::x86_64::{
+    __m256i, _mm256_add_epi8, _mm256_add_epi64, _mm256_cmpeq_epi8, _mm256_extract_epi64, _mm256_loadu_si256,
+    _mm256_sad_epu8, _mm256_set1_epi8, _mm256_setzero_si256, _mm256_sub_epi8,
+};
+
+const REGISTER_BYTES: usize = 32;
+const REGISTERS: usize = 4;
+const STEP_BYTES: usize = REGISTER_BYTES * REGISTERS;
+/// Steps until a counter of one byte may be full.
+const STEPS_MAX: usize = 255;
+
+/// Whether the processor has AVX2; asked once, remembered by the standard library.
+pub(super) fn detected() -> bool {
+    is_x86_feature_detected!("avx2")
+}
+
+/// Counts newlines.
+pub(super) fn newlines(bytes: &[u8]) -> u64 {
+    assert!(detected(), "AVX2 is offered only where the processor has it");
+    // SAFETY: the processor has the feature, as just asserted.
+    unsafe { count(bytes) }
+}
+
+/// Sums all bytes, wrapping.
+pub(super) fn sum(bytes: &[u8]) -> u8 {
+    assert!(detected(), "AVX2 is offered only where the processor has it");
+    // SAFETY: the processor has the feature, as just asserted.
+    unsafe { add(bytes) }
+}
+
+#[target_feature(enable = "avx2")]
+fn count(bytes: &[u8]) -> u64 {
+    let newline = _mm256_set1_epi8(b'\n'.cast_signed());
+    let (steps, rest) = bytes.as_chunks::<STEP_BYTES>();
+    let mut total = _mm256_setzero_si256();
+    for run in steps.chunks(STEPS_MAX) {
+        let mut counts = [_mm256_setzero_si256(); REGISTERS];
+        for step in run {
+            for (count, register) in counts.iter_mut().zip(step.as_chunks().0) {
+                *count = _mm256_sub_epi8(*count, _mm256_cmpeq_epi8(load(register), newline));
+            }
+        }
+        for count in counts {
+            total = _mm256_add_epi64(total, widened(count));
+        }
+    }
+    lanes_sum(total) + portable::newlines_iterator(rest)
+}
+
+#[target_feature(enable = "avx2")]
+fn add(bytes: &[u8]) -> u8 {
+    let (steps, rest) = bytes.as_chunks::<STEP_BYTES>();
+    let mut sums = [_mm256_setzero_si256(); REGISTERS];
+    for step in steps {
+        for (sum, register) in sums.iter_mut().zip(step.as_chunks().0) {
+            *sum = _mm256_add_epi8(*sum, load(register));
+        }
+    }
+    let [a, b, c, d] = sums;
+    let total = _mm256_add_epi8(_mm256_add_epi8(a, b), _mm256_add_epi8(c, d));
+    // The cast keeps the low byte: that is the wrapping.
+    (lanes_sum(widened(total)) as u8).wrapping_add(portable::sum_iterator(rest))
+}
+
+#[target_feature(enable = "avx2")]
+fn load(register: &[u8; REGISTER_BYTES]) -> __m256i {
+    // SAFETY: the array has exactly the 32 bytes that are loaded, and the load needs no alignment.
+    unsafe { _mm256_loadu_si256(register.as_ptr().cast()) }
+}
+
+/// The 32 bytes added up in groups of eight, in four 64-bit lanes.
+#[target_feature(enable = "avx2")]
+fn widened(bytes: __m256i) -> __m256i {
+    _mm256_sad_epu8(bytes, _mm256_setzero_si256())
+}
+
+#[target_feature(enable = "avx2")]
+fn lanes_sum(lanes: __m256i) -> u64 {
+    let lanes = [
+        _mm256_extract_epi64::<0>(lanes),
+        _mm256_extract_epi64::<1>(lanes),
+        _mm256_extract_epi64::<2>(lanes),
+        _mm256_extract_epi64::<3>(lanes),
+    ];
+    lanes.into_iter().map(i64::cast_unsigned).sum()
+}

@@ -1,0 +1,83 @@
+//! Scans with 64-byte registers (AVX-512 F and BW).
+//!
+//! Four registers are worked on at a time, each with an accumulator of its own. A comparison yields one bit for each
+//! byte, and the bits are counted. What is left at the end is loaded under a mask that reads no byte too many, so there
+//! is no loop over single bytes.
+
+use std::arch::x86_64::{
+    __m512i, _mm512_add_epi8, _mm512_cmpeq_epi8_mask, _mm512_loadu_si512, _mm512_maskz_loadu_epi8,
+    _mm512_reduce_add_epi64, _mm512_sad_epu8, _mm512_set1_epi8, _mm512_setzero_si512,
+};
+
+const REGISTER_BYTES: usize = 64;
+const REGISTERS: usize = 4;
+const STEP_BYTES: usize = REGISTER_BYTES * REGISTERS;
+
+/// Whether the processor has what is used here; asked once, remembered by the standard library.
+pub(super) fn detected() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("popcnt")
+}
+
+/// Counts newlines.
+pub(super) fn newlines(bytes: &[u8]) -> u64 {
+    assert!(detected(), "AVX-512 is offered only where the processor has it");
+    // SAFETY: the processor has the features, as just asserted.
+    unsafe { count(bytes) }
+}
+
+/// Sums all bytes, wrapping.
+pub(super) fn sum(bytes: &[u8]) -> u8 {
+    assert!(detected(), "AVX-512 is offered only where the processor has it");
+    // SAFETY: the processor has the features, as just asserted.
+    unsafe { add(bytes) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
+fn count(bytes: &[u8]) -> u64 {
+    let newline = _mm512_set1_epi8(b'\n'.cast_signed());
+    let (steps, rest) = bytes.as_chunks::<STEP_BYTES>();
+    let mut counts = [0u64; REGISTERS];
+    for step in steps {
+        for (count, register) in counts.iter_mut().zip(step.as_chunks().0) {
+            *count += u64::from(_mm512_cmpeq_epi8_mask(load(register), newline).count_ones());
+        }
+    }
+    for part in rest.chunks(REGISTER_BYTES) {
+        counts[0] += u64::from(_mm512_cmpeq_epi8_mask(load_part(part), newline).count_ones());
+    }
+    counts.iter().sum()
+}
+
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
+fn add(bytes: &[u8]) -> u8 {
+    let (steps, rest) = bytes.as_chunks::<STEP_BYTES>();
+    let mut sums = [_mm512_setzero_si512(); REGISTERS];
+    for step in steps {
+        for (sum, register) in sums.iter_mut().zip(step.as_chunks().0) {
+            *sum = _mm512_add_epi8(*sum, load(register));
+        }
+    }
+    for part in rest.chunks(REGISTER_BYTES) {
+        sums[0] = _mm512_add_epi8(sums[0], load_part(part));
+    }
+    let [a, b, c, d] = sums;
+    let total = _mm512_add_epi8(_mm512_add_epi8(a, b), _mm512_add_epi8(c, d));
+    // The cast keeps the low byte: that is the wrapping.
+    _mm512_reduce_add_epi64(_mm512_sad_epu8(total, _mm512_setzero_si512())) as u8
+}
+
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
+fn load(register: &[u8; REGISTER_BYTES]) -> __m512i {
+    // SAFETY: the array has exactly the 64 bytes that are loaded, and the load needs no alignment.
+    unsafe { _mm512_loadu_si512(register.as_ptr().cast()) }
+}
+
+/// Loads 1 to 64 bytes; the others become zero, which is no newline and adds nothing.
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
+fn load_part(part: &[u8]) -> __m512i {
+    let mask = u64::MAX >> (REGISTER_BYTES - part.len());
+    // SAFETY: the mask has one bit for each byte of the part, and masked-off bytes are not read.
+    unsafe { _mm512_maskz_loadu_epi8(mask, part.as_ptr().cast()) }
+}

@@ -1,0 +1,11 @@
+//! Scans by others: what a program gets that does not write its own.
+
+/// Counts newlines with the `bytecount` crate.
+pub(super) fn newlines_bytecount(bytes: &[u8]) -> u64 {
+    bytecount::count(bytes, b'\n') as u64
+}
+
+/// Counts newlines with the `memchr` crate.
+pub(super) fn newlines_memchr(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}

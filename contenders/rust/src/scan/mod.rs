@@ -1,0 +1,192 @@
+//! Ways of visiting bytes: the list, and the choice at run time by what the processor has.
+//!
+//! A scan sees one slice at a time and knows nothing of files; [`crate::Consumer`] keeps what lies between slices. Each
+//! is compared with the plainest loop for all lengths and alignments by the tests below.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod crates;
+mod lines;
+mod portable;
+
+pub use lines::LineFinder;
+
+use crate::work::Work;
+
+/// One way of visiting bytes for one work.
+#[derive(Debug)]
+pub struct Scan {
+    /// Its name, unique within its work.
+    pub name: &'static str,
+    /// What it does.
+    pub work: Work,
+    /// How it does it.
+    pub visit: Visit,
+    /// Whether this processor can.
+    available: fn() -> bool,
+}
+
+/// What a scan calls for each piece of a file.
+#[derive(Debug, Clone, Copy)]
+pub enum Visit {
+    /// The bytes are not looked at.
+    Nothing,
+    /// Reads one byte of every page, so that a mapped page is really brought.
+    Touch(fn(&[u8])),
+    /// Counts the bytes equal to 0x0A.
+    Newlines(fn(&[u8]) -> u64),
+    /// Sums the bytes, wrapping.
+    Sum(fn(&[u8]) -> u8),
+    /// Finds every line as a slice; a line that a border cuts is kept in the finder.
+    Lines(fn(&mut LineFinder, &[u8])),
+}
+
+/// The name that stands where a method visits bytes in its own way, or not at all.
+pub const NO_SCAN: &str = "-";
+
+/// Every scan of this architecture; within each work the best first.
+pub static ALL: &[Scan] = &[
+    #[cfg(target_arch = "x86_64")]
+    Scan {
+        name: "avx512",
+        work: Work::Newlines,
+        visit: Visit::Newlines(avx512::newlines),
+        available: avx512::detected,
+    },
+    #[cfg(target_arch = "x86_64")]
+    Scan {
+        name: "avx2",
+        work: Work::Newlines,
+        visit: Visit::Newlines(avx2::newlines),
+        available: avx2::detected,
+    },
+    Scan::anywhere("bytecount", Work::Newlines, Visit::Newlines(crates::newlines_bytecount)),
+    Scan::anywhere("memchr", Work::Newlines, Visit::Newlines(crates::newlines_memchr)),
+    Scan::anywhere("iterator", Work::Newlines, Visit::Newlines(portable::newlines_iterator)),
+    Scan::anywhere("scalar", Work::Newlines, Visit::Newlines(portable::newlines_scalar)),
+    Scan::anywhere("memchr", Work::Lines, Visit::Lines(lines::memchr)),
+    Scan::anywhere("scalar", Work::Lines, Visit::Lines(lines::scalar)),
+    #[cfg(target_arch = "x86_64")]
+    Scan { name: "avx512", work: Work::Sum, visit: Visit::Sum(avx512::sum), available: avx512::detected },
+    #[cfg(target_arch = "x86_64")]
+    Scan { name: "avx2", work: Work::Sum, visit: Visit::Sum(avx2::sum), available: avx2::detected },
+    Scan::anywhere("iterator", Work::Sum, Visit::Sum(portable::sum_iterator)),
+    Scan::anywhere("scalar", Work::Sum, Visit::Sum(portable::sum_scalar)),
+    Scan::anywhere("touch", Work::Discard, Visit::Touch(portable::touch)),
+];
+
+impl Scan {
+    const fn anywhere(name: &'static str, work: Work, visit: Visit) -> Scan {
+        Scan { name, work, visit, available: || true }
+    }
+
+    /// Whether this processor has the instructions.
+    #[must_use]
+    pub fn is_available(&self) -> bool {
+        (self.available)()
+    }
+}
+
+/// The scans for one work, best first, whether or not this processor can run them.
+pub fn for_work(work: Work) -> impl Iterator<Item = &'static Scan> {
+    ALL.iter().filter(move |scan| scan.work == work)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Answer, Consumer};
+    use std::collections::BTreeSet;
+
+    /// The widest register of any scan, times the registers that one step of it takes.
+    const STEP_BYTES: usize = 256;
+
+    /// What a scan must answer, by the plainest code that there is.
+    fn oracle(work: Work, bytes: &[u8]) -> Answer {
+        let (mut newlines, mut sum) = (0, 0u64);
+        for &byte in bytes {
+            sum += u64::from(byte);
+            if byte == b'\n' {
+                newlines += 1;
+            }
+        }
+        let open = u64::from(bytes.last().is_some_and(|&last| last != b'\n'));
+        Answer {
+            bytes: Some(bytes.len() as u64),
+            newlines: (work == Work::Newlines).then_some(newlines),
+            lines: (work == Work::Lines).then_some(newlines + open),
+            sum: (work == Work::Sum).then_some((sum % 256) as u8),
+        }
+    }
+
+    fn answer(scan: &Scan, bytes: &[u8]) -> Answer {
+        let mut consumer = Consumer::new(scan.visit);
+        consumer.feed(bytes);
+        consumer.finish()
+    }
+
+    /// Bytes in which newlines, their neighbours and high bits are frequent.
+    fn bytes(count: usize) -> Vec<u8> {
+        (0..count).map(|i| [b'\n', 0x0b, 0x8a, 0xff, b'x', b'\n', 0][(i * i + i / 7) % 7]).collect()
+    }
+
+    fn available() -> impl Iterator<Item = &'static Scan> {
+        ALL.iter().filter(|scan| {
+            if !scan.is_available() {
+                eprintln!("SKIPPED: scan {} for {}: this processor lacks it", scan.name, scan.work);
+            }
+            scan.is_available()
+        })
+    }
+
+    #[test]
+    fn every_scan_is_right_for_all_lengths_and_alignments() {
+        let bytes = bytes(STEP_BYTES * 3 + 64);
+        for scan in available() {
+            for start in 0..64 {
+                for len in 0..=STEP_BYTES * 3 {
+                    let slice = &bytes[start..start + len];
+                    let name = scan.name;
+                    assert_eq!(answer(scan, slice), oracle(scan.work, slice), "{name} {start}+{len}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn narrow_counters_do_not_overflow() {
+        // Longer than 255 steps of the widest scan, and every byte counts.
+        for byte in [b'\n', 0xff] {
+            let bytes = vec![byte; STEP_BYTES * 255 * 2 + 77];
+            for scan in available() {
+                assert_eq!(answer(scan, &bytes), oracle(scan.work, &bytes), "{} of {byte}", scan.name);
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_unique_within_a_work_and_each_work_has_a_scan() {
+        for work in Work::ALL {
+            let names: Vec<&str> = for_work(work).map(|scan| scan.name).collect();
+            assert!(!names.is_empty(), "{work}");
+            assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{work}: {names:?}");
+            assert!(for_work(work).any(Scan::is_available), "{work}");
+        }
+    }
+
+    #[test]
+    fn a_scan_does_the_work_it_is_listed_for() {
+        for scan in ALL {
+            let fits = matches!(
+                (scan.work, scan.visit),
+                (Work::Newlines, Visit::Newlines(_))
+                    | (Work::Lines, Visit::Lines(_))
+                    | (Work::Sum, Visit::Sum(_))
+                    | (Work::Discard, Visit::Touch(_))
+            );
+            assert!(fits, "{} for {}", scan.name, scan.work);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! One file shared among threads: each takes the next segment from a counter until none is left.
+//!
+//! A slow thread then takes fewer segments instead of holding up the others. The calling thread works too, so one
+//! thread means no thread is started.
+
+use crate::method::Fault;
+use crate::work::Answer;
+use std::ops::Range;
+use std::panic;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+/// The segments of a file that nobody has taken yet.
+#[derive(Debug)]
+pub(crate) struct Segments {
+    next: AtomicU64,
+    end: u64,
+    step: u64,
+}
+
+impl Segments {
+    /// Cuts `0..end` into segments of `step` bytes; the last may be shorter.
+    pub(crate) fn new(end: u64, step: u64) -> Segments {
+        Segments { next: AtomicU64::new(0), end, step }
+    }
+
+    /// How many there are in all.
+    pub(crate) fn count(&self) -> u64 {
+        self.end.div_ceil(self.step)
+    }
+
+    /// The next one, for the caller alone.
+    pub(crate) fn take(&self) -> Option<Range<u64>> {
+        let start = self.next.fetch_add(self.step, Ordering::Relaxed);
+        (start < self.end).then(|| start..self.end.min(start + self.step))
+    }
+
+    /// Leaves nothing for anybody.
+    fn stop(&self) {
+        self.next.store(self.end, Ordering::Relaxed);
+    }
+
+    /// Runs `work` on up to `threads` threads, never more than there are segments, and adds their answers up. The
+    /// first fault lets the others find nothing left.
+    pub(crate) fn share<W>(&self, threads: u64, work: W) -> Result<Answer, Fault>
+    where
+        W: Fn(&Segments) -> Result<Answer, Fault> + Sync,
+    {
+        let worker = || work(self).inspect_err(|_| self.stop());
+        thread::scope(|scope| {
+            let mut others = Vec::new();
+            for _ in 1..threads.min(self.count()) {
+                let other = thread::Builder::new().spawn_scoped(scope, &worker);
+                others.push(other.inspect_err(|_| self.stop())?);
+            }
+            let mut answer = worker()?;
+            for other in others {
+                let part = other.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
+                answer = answer.merge(part?);
+            }
+            Ok(answer)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    fn bytes(bytes: u64) -> Answer {
+        Answer { bytes: Some(bytes), ..Answer::default() }
+    }
+
+    #[test]
+    fn all_segments_are_taken_once() {
+        for (end, step, threads) in [(0, 1, 4), (1, 10, 4), (1000, 7, 3), (1000, 1000, 1)] {
+            let segments = Segments::new(end, step);
+            let answer = segments.share(threads, |segments| {
+                Ok(bytes(std::iter::from_fn(|| segments.take()).map(|range| range.end - range.start).sum()))
+            });
+            assert_eq!(answer.unwrap(), bytes(end));
+        }
+    }
+
+    #[test]
+    fn a_fault_of_one_thread_ends_the_others() {
+        let segments = Segments::new(u64::MAX / 2, 1);
+        let answer = segments.share(2, |segments| {
+            while let Some(range) = segments.take() {
+                if range.start == 100 {
+                    return Err(Fault::at(100, io::Error::other("broken")));
+                }
+            }
+            Ok(bytes(0))
+        });
+        assert_eq!(answer.unwrap_err().to_string(), "broken at byte 100");
+    }
+}

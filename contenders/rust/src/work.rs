@@ -1,0 +1,100 @@
+//! What is done with the bytes, and the answer that proves it was done.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// What is done with the bytes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Work {
+    /// Count the bytes equal to 0x0A.
+    Newlines,
+    /// Find or make every line, and count them; an unterminated last line counts.
+    Lines,
+    /// The wrapping sum of all bytes in one byte.
+    Sum,
+    /// Bring the bytes and do nothing with them.
+    Discard,
+}
+
+/// A word that names no work.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown work '{0}' (known: newlines, lines, sum, discard)")]
+pub struct UnknownWork(String);
+
+/// Proof of work. What a method cannot know is `None`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Bytes read.
+    pub bytes: Option<u64>,
+    /// Bytes equal to 0x0A.
+    pub newlines: Option<u64>,
+    /// Lines, an unterminated last one included.
+    pub lines: Option<u64>,
+    /// Wrapping sum of all bytes.
+    pub sum: Option<u8>,
+}
+
+impl Work {
+    /// Every work, in the order of the documents.
+    pub const ALL: [Work; 4] = [Work::Newlines, Work::Lines, Work::Sum, Work::Discard];
+
+    /// The word for it on the wire.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Work::Newlines => "newlines",
+            Work::Lines => "lines",
+            Work::Sum => "sum",
+            Work::Discard => "discard",
+        }
+    }
+}
+
+impl fmt::Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+impl FromStr for Work {
+    type Err = UnknownWork;
+
+    fn from_str(word: &str) -> Result<Work, UnknownWork> {
+        Work::ALL.into_iter().find(|work| work.word() == word).ok_or_else(|| UnknownWork(word.to_owned()))
+    }
+}
+
+impl Answer {
+    /// The answer of two parts of one file together; what one of them does not know, the whole does not.
+    #[must_use]
+    pub fn merge(self, other: Answer) -> Answer {
+        let add = |one: Option<u64>, two: Option<u64>| Some(one? + two?);
+        Answer {
+            bytes: add(self.bytes, other.bytes),
+            newlines: add(self.newlines, other.newlines),
+            lines: add(self.lines, other.lines),
+            sum: self.sum.zip(other.sum).map(|(one, two)| one.wrapping_add(two)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_work_reads_back_as_it_is_spelled() {
+        for work in Work::ALL {
+            assert_eq!(work.to_string().parse(), Ok(work));
+        }
+        assert!("count".parse::<Work>().is_err());
+    }
+
+    #[test]
+    fn parts_add_up_and_the_sum_wraps() {
+        let one = Answer { bytes: Some(2), sum: Some(200), ..Answer::default() };
+        let two = Answer { bytes: Some(3), sum: Some(100), ..Answer::default() };
+        assert_eq!(one.merge(two), Answer { bytes: Some(5), sum: Some(44), ..Answer::default() });
+        assert_eq!(one.merge(Answer::default()), Answer::default());
+    }
+}

@@ -1,0 +1,241 @@
+//! Every method × scan × work over files of awkward sizes gives the answer of the plainest code.
+
+use readlab_rust::method::{Feeding, Method, registry};
+use readlab_rust::{Answer, ReadError, Reading, RequestError, Work};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// The largest block that any method here works in by default when files are small.
+const BLOCK: usize = 4096;
+
+/// The files, on the file system of this crate: `/tmp` may lie in memory, where `O_DIRECT` is refused.
+fn files() -> (TempDir, Vec<(PathBuf, Vec<u8>)>) {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let text = |len: usize| -> Vec<u8> {
+        let line = b"every line of this file is a little different: ";
+        (0..len).map(|i| if i % 61 == 60 { b'\n' } else { line[(i * 7 + i / 61) % line.len()] }).collect()
+    };
+    let mut unterminated = text(3 * 61);
+    unterminated.extend(b"no newline at the end");
+    let mut long_line = vec![b'x'; 300_000];
+    long_line.extend(b"\nshort\n\n");
+    let binary = (0..70_001u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let contents = [
+        vec![],
+        vec![b'x'],
+        vec![b'\n'],
+        text(BLOCK - 1),
+        text(BLOCK),
+        text(BLOCK + 1),
+        unterminated,
+        vec![b'\n'; 10_000],
+        long_line,
+        binary,
+        text((3 << 20) + 17),
+    ];
+    let named = contents.into_iter().enumerate().map(|(i, bytes)| {
+        let path = dir.path().join(format!("file {i}"));
+        fs::write(&path, &bytes).unwrap();
+        (path, bytes)
+    });
+    let files = named.collect();
+    (dir, files)
+}
+
+fn oracle(bytes: &[u8]) -> Answer {
+    let mut truth =
+        Answer { bytes: Some(bytes.len() as u64), newlines: Some(0), lines: Some(0), sum: Some(0) };
+    for &byte in bytes {
+        truth.sum = truth.sum.map(|sum| sum.wrapping_add(byte));
+        truth.newlines = truth.newlines.map(|count| count + u64::from(byte == b'\n'));
+    }
+    let open = u64::from(bytes.last().is_some_and(|&last| last != b'\n'));
+    truth.lines = truth.newlines.map(|newlines| newlines + open);
+    truth
+}
+
+/// What is known agrees with the truth, and what the work asks for is known.
+fn assert_proves(answer: Answer, work: Work, truth: Answer, what: &str) {
+    let agrees = |mine: Option<u64>, theirs: Option<u64>| mine.is_none() || mine == theirs;
+    assert!(
+        agrees(answer.bytes, truth.bytes)
+            && agrees(answer.newlines, truth.newlines)
+            && agrees(answer.lines, truth.lines)
+            && agrees(answer.sum.map(u64::from), truth.sum.map(u64::from)),
+        "{what}: {answer:?} instead of {truth:?}"
+    );
+    let proof = match work {
+        Work::Newlines => answer.newlines.or(answer.lines),
+        Work::Lines => answer.lines,
+        Work::Sum => answer.sum.map(u64::from),
+        Work::Discard => answer.bytes,
+    };
+    assert!(proof.is_some(), "{what}: {answer:?} proves nothing");
+}
+
+/// Reads twice, as one turn; `None`, said aloud, where this machine cannot.
+fn read(method: &Method, scan: &str, work: Work, path: &Path, settings: &[(&str, u64)]) -> Option<Answer> {
+    let what = format!("{}/{scan} {work} {settings:?} {}", method.name, path.display());
+    let mut reading = match Reading::new(method.name, scan, work, path, settings.iter().copied()) {
+        Ok(reading) => reading,
+        Err(RequestError::Unavailable(reason)) => {
+            eprintln!("SKIPPED: {what}: {reason}");
+            return None;
+        }
+        Err(error) => panic!("{what}: {error}"),
+    };
+    reading.prepare().unwrap();
+    let answers = [reading.read(), reading.read()];
+    reading.release();
+    match answers {
+        [Ok(first), Ok(second)] => {
+            assert_eq!(first, second, "{what}");
+            Some(first)
+        }
+        [Err(ReadError::Unavailable(reason)), _] => {
+            eprintln!("SKIPPED: {what}: {reason}");
+            None
+        }
+        failed => panic!("{what}: {failed:?}"),
+    }
+}
+
+/// Checks one method with some settings for every scan, work and file.
+fn check(method: &Method, settings: &[(&str, u64)], files: &[(PathBuf, Vec<u8>)]) {
+    for work in Work::ALL {
+        for scan in method.scans(work) {
+            for (path, bytes) in files {
+                let what = format!("{}/{scan} {work} {settings:?} of {} bytes", method.name, bytes.len());
+                if let Some(answer) = read(method, scan, work, path, settings) {
+                    assert_proves(answer, work, oracle(bytes), &what);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_method_is_right_with_its_defaults() {
+    let (_dir, files) = files();
+    for method in registry::ALL.iter().filter(|method| method.name != "null") {
+        check(method, &[], &files);
+    }
+}
+
+#[test]
+fn every_method_is_right_with_settings_that_cut_the_files_awkwardly() {
+    let (_dir, files) = files();
+    let settings: &[(&str, &[(&str, u64)])] = &[
+        ("lines", &[("buffer_bytes", 7)]),
+        ("buffered", &[("buffer_bytes", 61)]),
+        ("read", &[("buffer_bytes", 1000)]),
+        ("pread", &[("buffer_bytes", 1000), ("segment_bytes", 5000), ("threads", 3)]),
+        ("vectored", &[("buffer_bytes", 100), ("buffers", 3)]),
+        ("direct", &[("buffer_bytes", 8192)]),
+        ("mmap", &[("segment_bytes", 4096), ("threads", 4)]),
+        ("mmap", &[("populate", 1), ("sequential", 1), ("threads", 2)]),
+        ("resident", &[("segment_bytes", 4096), ("threads", 4)]),
+        ("io_uring", &[("buffer_bytes", 1000), ("depth", 5), ("ring", 64)]),
+        ("io_uring", &[("buffer_bytes", 4096), ("depth", 4), ("registered", 1)]),
+        ("io_uring", &[("buffer_bytes", 4096), ("depth", 4), ("direct", 1)]),
+        ("io_uring", &[("buffer_bytes", 8192), ("depth", 3), ("direct", 1), ("registered", 1)]),
+        ("io_uring-vectored", &[("buffer_bytes", 700), ("buffers", 3), ("depth", 2)]),
+        ("io_uring-vectored", &[("buffer_bytes", 4096), ("buffers", 3), ("depth", 2), ("direct", 1)]),
+    ];
+    for (method, settings) in settings {
+        check(registry::find(method).unwrap(), settings, &files);
+    }
+}
+
+#[test]
+fn the_settings_of_the_newline_article_can_be_reached() {
+    let (_dir, files) = files();
+    let (path, bytes) = files.last().unwrap();
+    let newlines: &[(&str, &str, &[(&str, u64)])] = &[
+        ("lines", "-", &[("buffer_bytes", 16 << 10)]),
+        ("buffered", "iterator", &[("buffer_bytes", 64 << 10)]),
+        ("direct", "iterator", &[("buffer_bytes", 8 << 10)]),
+        ("mmap", "iterator", &[]),
+        ("mmap", "avx2", &[]),
+        ("mmap", "avx512", &[]),
+        ("vectored", "iterator", &[("buffer_bytes", 8 << 10), ("buffers", 16)]),
+        ("io_uring", "iterator", &[("buffer_bytes", 4 << 10), ("depth", 1), ("ring", 8)]),
+        (
+            "io_uring-vectored",
+            "iterator",
+            &[("buffer_bytes", 8 << 10), ("buffers", 32), ("depth", 1), ("ring", 32)],
+        ),
+    ];
+    for (method, scan, settings) in newlines {
+        let answer = read(registry::find(method).unwrap(), scan, Work::Newlines, path, settings);
+        if let Some(answer) = answer {
+            assert_proves(answer, Work::Newlines, oracle(bytes), method);
+        }
+    }
+}
+
+#[test]
+fn null_does_nothing_and_claims_nothing() {
+    let null = registry::find("null").unwrap();
+    let nowhere = Path::new("/nonexistent/file");
+    assert_eq!(read(null, "-", Work::Sum, nowhere, &[]), Some(Answer::default()));
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named_in_the_error() {
+    let nowhere = Path::new("/nonexistent/file");
+    for method in registry::ALL.iter().filter(|method| method.name != "null") {
+        let scan = method.scans(Work::Newlines)[0];
+        let mut reading = match Reading::new(method.name, scan, Work::Newlines, nowhere, []) {
+            Ok(reading) => reading,
+            Err(error) => {
+                eprintln!("SKIPPED: {}: {error}", method.name);
+                continue;
+            }
+        };
+        let error = reading.prepare().and_then(|()| reading.read()).unwrap_err().to_string();
+        assert!(error.starts_with("/nonexistent/file: No such file"), "{}: {error}", method.name);
+    }
+}
+
+#[test]
+fn a_path_may_be_any_bytes() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = dir.path().join(std::ffi::OsStr::from_bytes(b"a b\n\xff\xfe"));
+    fs::write(&path, "one\ntwo").unwrap();
+    for method in registry::ALL.iter().filter(|method| method.name != "null") {
+        if let Some(answer) = read(method, method.scans(Work::Newlines)[0], Work::Newlines, &path, &[]) {
+            assert_proves(answer, Work::Newlines, oracle(b"one\ntwo"), method.name);
+        }
+    }
+}
+
+#[test]
+fn what_is_not_offered_is_refused_with_what_is() {
+    for (method, scan, work, settings, text) in [
+        ("sendfile", "-", Work::Sum, vec![], "no method 'sendfile' (known: null, resident, lines"),
+        ("read", "-", Work::Newlines, vec![], "read has no scan '-' for newlines (it has: "),
+        ("read", "md5", Work::Sum, vec![], "read has no scan 'md5' for sum (it has: "),
+        ("lines", "scalar", Work::Newlines, vec![], "lines has no scan 'scalar' for newlines (it has: -)"),
+        ("pread", "memchr", Work::Lines, vec![], "pread has no scan 'memchr' for lines (it has: none)"),
+        ("read", "scalar", Work::Sum, vec![("depth", 1)], "read: no parameter 'depth' (known: buffer_bytes)"),
+        ("mmap", "touch", Work::Discard, vec![("threads", 0)], "mmap: threads must be from 1 to 1024, got 0"),
+    ] {
+        let error = Reading::new(method, scan, work, Path::new("x"), settings).unwrap_err().to_string();
+        assert!(error.starts_with(text), "{error}");
+    }
+}
+
+#[test]
+fn only_methods_that_keep_the_order_find_lines() {
+    for method in registry::ALL {
+        assert_eq!(
+            method.scans(Work::Lines).is_empty(),
+            method.feeding == Feeding::AnyOrder,
+            "{}",
+            method.name
+        );
+    }
+}

@@ -1,0 +1,208 @@
+//! Whole conversations with `serve`, in memory.
+
+use readlab_protocol::{Cache, SampleLine, Say};
+use readlab_rust::serve::serve;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What was said, and whether the exit code was 0.
+fn talk(words: &[&str], input: &str) -> (Vec<Say>, bool) {
+    let mut output = Vec::new();
+    let code = serve(words.iter().map(OsString::from), &mut input.as_bytes(), &mut output);
+    let output = String::from_utf8(output).unwrap();
+    assert!(output.ends_with('\n'));
+    let says = output.lines().map(|line| Say::parse(line).unwrap()).collect();
+    (says, code == ExitCode::SUCCESS)
+}
+
+/// A file of five bytes, one newline, and an unterminated line.
+fn file(dir: &tempfile::TempDir) -> String {
+    let path = dir.path().join("file");
+    std::fs::write(&path, "a\nbcd").unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+fn assert_hello(say: &Say) {
+    match say {
+        Say::Hello { protocol, contender, runtime, .. } => {
+            assert_eq!((*protocol, contender.as_str()), (readlab_protocol::VERSION, "rust"));
+            assert!(runtime.starts_with("rustc 1."), "{runtime}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn hello_is_one_line() {
+    let (says, well) = talk(&["hello"], "");
+    assert!(well && says.len() == 1);
+    assert_hello(&says[0]);
+}
+
+#[test]
+fn methods_lists_each_with_its_scans_best_first() {
+    let (says, well) = talk(&["methods"], "");
+    assert!(well);
+    assert_hello(&says[0]);
+    let methods: Vec<_> = says[1..]
+        .iter()
+        .map(|say| match say {
+            Say::Method(method) => method,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let read = methods.iter().find(|method| method.method == "read").unwrap();
+    assert_eq!(read.cache, Cache::Through);
+    assert_eq!(read.scans["discard"], ["-"]);
+    assert_eq!(read.scans["newlines"].last().unwrap(), "scalar");
+    let null = methods.iter().find(|method| method.method == "null").unwrap();
+    assert_eq!((null.cache, null.scans.len()), (Cache::None, 4));
+}
+
+#[test]
+fn a_session_answers_each_turn_with_its_samples_and_ends_with_its_input() {
+    let dir = tempfile::tempdir().unwrap();
+    let words = ["read", "mmap", "scalar", "newlines", &file(&dir), "threads=2"];
+    let (says, well) = talk(&words, "go 1 2\ngo 0 1\n");
+    assert!(well);
+    assert_hello(&says[0]);
+    match &says[1] {
+        Say::Ready { params } => {
+            assert_eq!((params["threads"], params["populate"]), (2, 0));
+        }
+        other => panic!("{other:?}"),
+    }
+    let counts = [says.len(), count_of(&says[2..4]), count_of(&says[5..6])];
+    assert_eq!(counts, [7, 2, 1]);
+    assert_eq!((&says[4], &says[6]), (&Say::Done { count: 2 }, &Say::Done { count: 1 }));
+}
+
+/// How many of these are samples, each with the right answer.
+fn count_of(says: &[Say]) -> usize {
+    let right = |say: &&Say| match say {
+        Say::Sample(SampleLine {
+            wall_ns,
+            bytes: Some(5),
+            newlines: Some(1),
+            lines: None,
+            sum: None,
+            ..
+        }) => *wall_ns > 0,
+        _ => false,
+    };
+    says.iter().filter(right).count()
+}
+
+#[test]
+fn values_that_follow_from_others_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let (says, _) = talk(&["read", "pread", "-", "discard", &file(&dir), "buffer_bytes=5000000"], "");
+    let Say::Ready { params } = &says[1] else { panic!("{says:?}") };
+    assert_eq!(params["segment_bytes"], 5_000_000);
+}
+
+#[test]
+fn wrong_words_are_said_to_be_wrong() {
+    for (words, input, text) in [
+        (vec!["read", "mmap"], "", "expected METHOD SCAN WORK TARGET"),
+        (vec!["read", "mmap", "scalar", "count", "x"], "", "unknown work 'count'"),
+        (vec!["read", "mmap", "scalar", "sum", "x", "threads"], "", "no name=integer"),
+        (vec!["read", "mmap", "scalar", "sum", "x", "threads=-1"], "", "no name=integer"),
+        (vec!["read", "mmap", "scalar", "sum", "x", "depth=1"], "", "no parameter 'depth'"),
+        (vec!["read", "null", "-", "sum", "x"], "go 0 0\n", "expected `go LEAD COUNT`"),
+        (vec!["read", "null", "-", "sum", "x"], "stop\n", "expected `go LEAD COUNT`"),
+        (vec!["listen"], "", "unknown words"),
+        (vec![], "", "no word"),
+    ] {
+        let (says, well) = talk(&words, input);
+        assert!(!well);
+        assert_hello(&says[0]);
+        match says.last().unwrap() {
+            Say::Failed { reason } => assert!(reason.contains(text), "{reason}"),
+            other => panic!("{words:?}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_failed_reading_ends_the_session_without_samples() {
+    let (says, well) = talk(&["read", "read", "scalar", "sum", "/nonexistent/file"], "go 0 3\ngo 0 3\n");
+    assert!(!well);
+    let [_, Say::Ready { .. }, Say::Failed { reason }] = &says[..] else { panic!("{says:?}") };
+    assert!(reason.starts_with("/nonexistent/file: No such file"), "{reason}");
+}
+
+#[test]
+fn what_the_file_system_lacks_is_unavailable() {
+    let shm = Path::new("/dev/shm");
+    let Ok(file) = tempfile::NamedTempFile::new_in(shm) else {
+        return eprintln!("SKIPPED: no memory file system at {}", shm.display());
+    };
+    let words = ["read", "direct", "scalar", "sum", file.path().to_str().unwrap()];
+    let (says, well) = talk(&words, "go 0 1\n");
+    assert!(!well);
+    let Some(Say::Unavailable { reason }) = says.last() else { panic!("{says:?}") };
+    assert!(reason.starts_with("O_DIRECT: "), "{reason}");
+}
+
+/// A lab that counts the writes.
+struct Lab {
+    writes: Vec<usize>,
+}
+
+impl Write for Lab {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writes.push(bytes.iter().filter(|&&byte| byte == b'\n').count());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_turn_is_told_at_once_when_it_is_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let words = ["read", "read", "scalar", "sum", &file(&dir)].map(OsString::from);
+    let mut lab = Lab { writes: Vec::new() };
+    serve(words.into_iter(), &mut &b"go 0 5\n"[..], &mut lab);
+    assert_eq!(lab.writes, [1, 1, 6]);
+}
+
+#[test]
+fn nothing_of_the_file_is_held_between_turns() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = file(&dir);
+    for (method, scan) in [("mmap", "scalar"), ("resident", "scalar"), ("read", "scalar"), ("lines", "-")] {
+        let words = ["read", method, scan, "newlines", &path].map(OsString::from);
+        let mut lab = Watcher { path: &path, turns: 0 };
+        serve(words.into_iter(), &mut &b"go 1 1\n"[..], &mut lab);
+        assert_eq!(lab.turns, 1, "{method}");
+    }
+}
+
+/// A lab that looks, when a turn is over, at what the contender holds.
+struct Watcher<'a> {
+    path: &'a str,
+    turns: usize,
+}
+
+impl Write for Watcher<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.starts_with(b"{\"say\":\"sample\"") {
+            self.turns += 1;
+            assert!(!std::fs::read_to_string("/proc/self/maps")?.contains(self.path));
+            let open =
+                std::fs::read_dir("/proc/self/fd")?.filter_map(|entry| entry.ok()?.path().read_link().ok());
+            assert_eq!(open.filter(|target| target == Path::new(self.path)).count(), 0);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
