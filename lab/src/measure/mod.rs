@@ -1,3 +1,4 @@
 //! The only place where time passes: states of the cache made and proven, turns taken, everything metered around them.
 
+pub mod counts;
 pub mod meters;
