@@ -1,6 +1,7 @@
 //! The only place where time passes: states of the cache made and proven, turns taken, everything metered around them.
 
 pub mod cache;
+pub mod counts;
 pub mod lineup;
 pub mod meters;
 pub mod plan;

@@ -1,0 +1,317 @@
+//! The counting library: loaded into a contender by LD_PRELOAD in a run that is not timed, it counts calls of the C
+//! library's allocator, and of Swift's reference counting, in a page that the lab shares.
+//!
+//! No part of the lab's crate: `build.rs` compiles this file by itself, with `core` alone, and the lab carries the
+//! result inside. The page's layout is `counts::preload::Page`; both sides name its slots in the same order.
+//! Children inherit the variables and count into the same page. Calls before the C library can be asked for its own
+//! functions, such as those that asking itself makes, are served from a small arena that is never given back.
+//!
+//! Swift is counted in two places, each with its own slots. The public symbols are interposed, which sees calls from
+//! outside the runtime. The runtime's hook variables, where they exist and the lab allows them, see calls within it
+//! too. Both may be called by a convention that preserves nearly all registers, so the counting stubs are written in
+//! assembly that touches r11 and the flags only.
+#![no_std]
+#![deny(unsafe_op_in_unsafe_fn)]
+
+use core::cell::UnsafeCell;
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+
+/// Places in the page, each a u64.
+mod slot {
+    /// Processes that have mapped the page.
+    pub const PROCESSES: usize = 0;
+    /// Processes whose malloc is not this one: the program brings its own.
+    pub const OWN_ALLOCATOR: usize = 1;
+    /// Processes in which Swift's runtime was found.
+    pub const SWIFT: usize = 2;
+    /// Processes in which the runtime's hooks were set.
+    pub const SWIFT_HOOKS: usize = 3;
+    /// Calls that allocate.
+    pub const MALLOCS: usize = 4;
+    /// Calls of swift_retain and swift_retain_n.
+    pub const RETAINS: usize = 5;
+    /// Calls of swift_release and swift_release_n.
+    pub const RELEASES: usize = 6;
+    /// The same through the hooks.
+    pub const HOOK_RETAINS: usize = 7;
+    /// The same through the hooks.
+    pub const HOOK_RELEASES: usize = 8;
+    /// How many there are.
+    pub const COUNT: usize = 9;
+}
+
+const PAGE_VARIABLE: &CStr = c"READLAB_COUNT_PAGE";
+const HOOKS_VARIABLE: &CStr = c"READLAB_COUNT_HOOKS";
+const PAGE_BYTES: usize = 4096;
+const ARENA_BYTES: usize = 64 * 1024;
+const ENOMEM: c_int = 12;
+
+const O_RDWR: c_int = 2;
+const O_CLOEXEC: c_int = 0o2_000_000;
+const PROT_READ_WRITE: c_int = 3;
+const MAP_SHARED: c_int = 1;
+const RTLD_NEXT: *mut c_void = usize::MAX as *mut c_void;
+const RTLD_DEFAULT: *mut c_void = null_mut();
+
+#[link(name = "c")]
+#[link(name = "dl")]
+unsafe extern "C" {
+    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn getenv(name: *const c_char) -> *const c_char;
+    fn open(path: *const c_char, flags: c_int, ...) -> c_int;
+    fn close(fd: c_int) -> c_int;
+    fn mmap(at: *mut c_void, len: usize, prot: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void;
+    fn abort() -> !;
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    // SAFETY: abort takes nothing and does not return.
+    unsafe { abort() }
+}
+
+type Slots = [AtomicU64; slot::COUNT];
+
+/// Where counts go while no page is mapped.
+static NOWHERE: Slots = [const { AtomicU64::new(0) }; slot::COUNT];
+/// The page, or `NOWHERE`. Never null.
+static PAGE: AtomicPtr<Slots> = AtomicPtr::new((&raw const NOWHERE).cast_mut());
+
+fn count(slot: usize) {
+    // SAFETY: the pointer is to `NOWHERE` or to a mapping that is never undone; both hold all slots, which are atomic.
+    let page = unsafe { &*PAGE.load(Ordering::Relaxed) };
+    page[slot].fetch_add(1, Ordering::Relaxed);
+}
+
+/// A function of the C library behind the one of the same name here.
+struct Real {
+    name: &'static CStr,
+    address: AtomicUsize,
+}
+
+impl Real {
+    const fn new(name: &'static CStr) -> Real {
+        Real { name, address: AtomicUsize::new(0) }
+    }
+
+    /// Its address, or 0 when it does not exist or the search for all of them has called back into this library.
+    fn get(&self) -> usize {
+        if STATE.load(Ordering::Acquire) != FOUND {
+            find_all();
+        }
+        self.address.load(Ordering::Acquire)
+    }
+}
+
+const UNKNOWN: usize = 0;
+const FINDING: usize = 1;
+const FOUND: usize = 2;
+/// Whether the functions behind these were looked for.
+static STATE: AtomicUsize = AtomicUsize::new(UNKNOWN);
+
+/// Looks for all functions at once, at the first call of any: so whatever asks for memory meanwhile holds no piece
+/// yet that the arena does not know.
+fn find_all() {
+    if STATE.compare_exchange(UNKNOWN, FINDING, Ordering::AcqRel, Ordering::Acquire).is_err() {
+        return;
+    }
+    let all = [&MALLOC, &CALLOC, &REALLOC, &FREE, &MEMALIGN, &ALIGNED_ALLOC, &POSIX_MEMALIGN];
+    let found = all.map(|real| {
+        // SAFETY: the name ends in a zero byte.
+        unsafe { dlsym(RTLD_NEXT, real.name.as_ptr()) as usize }
+    });
+    for (real, address) in all.into_iter().zip(found) {
+        real.address.store(address, Ordering::Release);
+    }
+    STATE.store(FOUND, Ordering::Release);
+}
+
+static MALLOC: Real = Real::new(c"malloc");
+static CALLOC: Real = Real::new(c"calloc");
+static REALLOC: Real = Real::new(c"realloc");
+static FREE: Real = Real::new(c"free");
+static MEMALIGN: Real = Real::new(c"memalign");
+static ALIGNED_ALLOC: Real = Real::new(c"aligned_alloc");
+static POSIX_MEMALIGN: Real = Real::new(c"posix_memalign");
+
+/// Memory for calls that cannot be passed on yet.
+#[repr(align(4096))]
+struct Arena(UnsafeCell<[u8; ARENA_BYTES]>);
+// SAFETY: pieces are handed out once each, by an atomic counter, and only the receiver touches a piece.
+unsafe impl Sync for Arena {}
+static ARENA: Arena = Arena(UnsafeCell::new([0; ARENA_BYTES]));
+static ARENA_USED: AtomicUsize = AtomicUsize::new(0);
+
+fn from_arena(align: usize, size: usize) -> *mut c_void {
+    let align = align.max(16);
+    let Some(room) = size.checked_add(align) else { return null_mut() };
+    let start = ARENA_USED.fetch_add(room, Ordering::Relaxed);
+    if start.saturating_add(room) > ARENA_BYTES {
+        return null_mut();
+    }
+    let base = ARENA.0.get().cast::<u8>();
+    let offset = (base as usize + start).next_multiple_of(align) - base as usize;
+    // SAFETY: start + room lies within the arena, and offset + size within start + room.
+    unsafe { base.add(offset).cast() }
+}
+
+fn in_arena(at: *mut c_void) -> bool {
+    let base = ARENA.0.get() as usize;
+    (base..base + ARENA_BYTES).contains(&(at as usize))
+}
+
+/// # Safety
+/// As malloc(3).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
+    count(slot::MALLOCS);
+    match MALLOC.get() {
+        0 => from_arena(16, size),
+        // SAFETY: the address is that of a function of this type.
+        real => unsafe { core::mem::transmute::<usize, extern "C" fn(usize) -> *mut c_void>(real)(size) },
+    }
+}
+
+/// # Safety
+/// As calloc(3).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calloc(number: usize, size: usize) -> *mut c_void {
+    count(slot::MALLOCS);
+    match CALLOC.get() {
+        // The arena was never used before: it is still zero.
+        0 => number.checked_mul(size).map_or(null_mut(), |bytes| from_arena(16, bytes)),
+        // SAFETY: the address is that of a function of this type.
+        real => unsafe {
+            core::mem::transmute::<usize, extern "C" fn(usize, usize) -> *mut c_void>(real)(number, size)
+        },
+    }
+}
+
+/// # Safety
+/// As realloc(3).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
+    count(slot::MALLOCS);
+    let real = REALLOC.get();
+    if real != 0 && !in_arena(at) {
+        // SAFETY: the address is that of a function of this type.
+        let real =
+            unsafe { core::mem::transmute::<usize, extern "C" fn(*mut c_void, usize) -> *mut c_void>(real) };
+        return real(at, size);
+    }
+    let new = match MALLOC.get() {
+        0 => from_arena(16, size),
+        // SAFETY: the address is that of a function of this type.
+        real => unsafe { core::mem::transmute::<usize, extern "C" fn(usize) -> *mut c_void>(real)(size) },
+    };
+    if in_arena(at) && !new.is_null() {
+        let left = ARENA.0.get() as usize + ARENA_BYTES - at as usize;
+        // SAFETY: both places hold as many bytes: the new one `size`, the arena `left`; they may overlap in the arena.
+        unsafe { core::ptr::copy(at.cast::<u8>(), new.cast::<u8>(), size.min(left)) };
+    }
+    new
+}
+
+/// # Safety
+/// As free(3). Not counted; interposed because the arena's pieces must not reach the C library.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn free(at: *mut c_void) {
+    let real = FREE.get();
+    if real != 0 && !in_arena(at) {
+        // SAFETY: the address is that of a function of this type.
+        unsafe { core::mem::transmute::<usize, extern "C" fn(*mut c_void)>(real)(at) }
+    }
+}
+
+/// # Safety
+/// As memalign(3).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memalign(align: usize, size: usize) -> *mut c_void {
+    count(slot::MALLOCS);
+    aligned(&MEMALIGN, align, size)
+}
+
+/// # Safety
+/// As aligned_alloc(3).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aligned_alloc(align: usize, size: usize) -> *mut c_void {
+    count(slot::MALLOCS);
+    aligned(&ALIGNED_ALLOC, align, size)
+}
+
+fn aligned(real: &Real, align: usize, size: usize) -> *mut c_void {
+    match real.get() {
+        0 => from_arena(align, size),
+        // SAFETY: the address is that of a function of this type.
+        real => unsafe {
+            core::mem::transmute::<usize, extern "C" fn(usize, usize) -> *mut c_void>(real)(align, size)
+        },
+    }
+}
+
+/// # Safety
+/// As posix_memalign(3).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, align: usize, size: usize) -> c_int {
+    count(slot::MALLOCS);
+    let real = POSIX_MEMALIGN.get();
+    if real != 0 {
+        type Function = extern "C" fn(*mut *mut c_void, usize, usize) -> c_int;
+        // SAFETY: the address is that of a function of this type.
+        return unsafe { core::mem::transmute::<usize, Function>(real)(out, align, size) };
+    }
+    let new = from_arena(align, size);
+    if new.is_null() {
+        return ENOMEM;
+    }
+    // SAFETY: the caller gives a place for one pointer.
+    unsafe { *out = new };
+    0
+}
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static START: extern "C" fn() = start;
+
+/// Maps the page, looks at who answers malloc, and finds Swift.
+extern "C" fn start() {
+    find_all();
+    if !map_page() {
+        return;
+    }
+    count(slot::PROCESSES);
+    // SAFETY: the names end in a zero byte.
+    let malloc_in_use = unsafe { dlsym(RTLD_DEFAULT, c"malloc".as_ptr()) };
+    if malloc_in_use as usize != malloc as *const () as usize {
+        count(slot::OWN_ALLOCATOR);
+    }
+    #[cfg(target_arch = "x86_64")]
+    swift::start();
+}
+
+fn map_page() -> bool {
+    // SAFETY: the name and the path end in a zero byte; a failed open or mapping is seen before it is used; the
+    // mapping holds all slots and is never undone.
+    unsafe {
+        let path = getenv(PAGE_VARIABLE.as_ptr());
+        if path.is_null() {
+            return false;
+        }
+        let fd = open(path, O_RDWR | O_CLOEXEC);
+        if fd < 0 {
+            return false;
+        }
+        let page = mmap(null_mut(), PAGE_BYTES, PROT_READ_WRITE, MAP_SHARED, fd, 0);
+        close(fd);
+        if page as isize == -1 {
+            return false;
+        }
+        PAGE.store(page.cast(), Ordering::Release);
+    }
+    true
+}
+
+#[cfg(target_arch = "x86_64")]
+mod swift;

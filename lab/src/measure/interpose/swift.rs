@@ -1,0 +1,162 @@
+//! Swift's retains and releases, on x86-64.
+//!
+//! Every stub counts, then jumps to the function behind it with all registers but r11 as they were; a function that
+//! was not looked for yet is looked for first, with the registers kept on the stack.
+
+use super::{HOOKS_VARIABLE, PAGE, RTLD_DEFAULT, RTLD_NEXT, abort, count, dlsym, getenv, slot};
+use core::arch::naked_asm;
+use core::ffi::{CStr, c_char, c_void};
+use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+
+/// The switch that newer runtimes have in front of their hooks.
+const HOOKS_SWITCH: &CStr = c"_swift_enableSwizzlingOfAllocationAndRefCountingFunctions_forInstrumentsOnly";
+
+/// Makes a counting stub in front of a function whose address `$real` holds.
+macro_rules! stub {
+    ($(#[$attribute:meta])* $name:ident, $slot:expr, $real:ident, $find:expr) => {
+        static $real: AtomicUsize = AtomicUsize::new(0);
+
+        /// # Safety
+        /// As the runtime's function of this name.
+        $(#[$attribute])*
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $name() {
+            extern "C" fn find() {
+                $real.store($find, Ordering::Release);
+            }
+            naked_asm!(
+                "mov r11, qword ptr [rip + {page}]",
+                "lock inc qword ptr [r11 + {offset}]",
+                "2:",
+                "mov r11, qword ptr [rip + {real}]",
+                "test r11, r11",
+                "jz 3f",
+                "jmp r11",
+                "3:",
+                "push rbp",
+                "mov rbp, rsp",
+                "push rax",
+                "push rcx",
+                "push rdx",
+                "push rsi",
+                "push rdi",
+                "push r8",
+                "push r9",
+                "push r10",
+                "and rsp, -16",
+                "call {find}",
+                "lea rsp, [rbp - 64]",
+                "pop r10",
+                "pop r9",
+                "pop r8",
+                "pop rdi",
+                "pop rsi",
+                "pop rdx",
+                "pop rcx",
+                "pop rax",
+                "pop rbp",
+                "jmp 2b",
+                page = sym PAGE,
+                real = sym $real,
+                find = sym find,
+                offset = const $slot * 8,
+            )
+        }
+    };
+}
+
+stub!(
+    #[unsafe(no_mangle)]
+    swift_retain,
+    slot::RETAINS,
+    RETAIN,
+    next(c"swift_retain")
+);
+stub!(
+    #[unsafe(no_mangle)]
+    swift_retain_n,
+    slot::RETAINS,
+    RETAIN_N,
+    next(c"swift_retain_n")
+);
+stub!(
+    #[unsafe(no_mangle)]
+    swift_release,
+    slot::RELEASES,
+    RELEASE,
+    next(c"swift_release")
+);
+stub!(
+    #[unsafe(no_mangle)]
+    swift_release_n,
+    slot::RELEASES,
+    RELEASE_N,
+    next(c"swift_release_n")
+);
+stub!(hook_retain, slot::HOOK_RETAINS, HOOKED_RETAIN, unset());
+stub!(hook_retain_n, slot::HOOK_RETAINS, HOOKED_RETAIN_N, unset());
+stub!(hook_release, slot::HOOK_RELEASES, HOOKED_RELEASE, unset());
+stub!(hook_release_n, slot::HOOK_RELEASES, HOOKED_RELEASE_N, unset());
+
+/// The runtime's own function. One that was called and does not exist cannot be made up for.
+fn next(name: &CStr) -> usize {
+    // SAFETY: the name ends in a zero byte; abort does not return.
+    unsafe {
+        let address = dlsym(RTLD_NEXT, name.as_ptr()) as usize;
+        if address == 0 { abort() } else { address }
+    }
+}
+
+/// A hook is only set once the function behind it is known.
+fn unset() -> usize {
+    // SAFETY: abort does not return.
+    unsafe { abort() }
+}
+
+/// Looks for the runtime and, where the lab allows it, puts the stubs in its hooks.
+pub(super) fn start() {
+    if find(c"swift_retain", RTLD_NEXT).is_none() {
+        return;
+    }
+    count(slot::SWIFT);
+    // SAFETY: the name ends in a zero byte.
+    let allowed = !unsafe { getenv(HOOKS_VARIABLE.as_ptr()) }.is_null();
+    if allowed && set_hooks() {
+        count(slot::SWIFT_HOOKS);
+    }
+}
+
+/// Sets all four hooks, or none.
+fn set_hooks() -> bool {
+    let hooks: [(&CStr, &AtomicUsize, unsafe extern "C" fn()); 4] = [
+        (c"_swift_retain", &HOOKED_RETAIN, hook_retain),
+        (c"_swift_retain_n", &HOOKED_RETAIN_N, hook_retain_n),
+        (c"_swift_release", &HOOKED_RELEASE, hook_release),
+        (c"_swift_release_n", &HOOKED_RELEASE_N, hook_release_n),
+    ];
+    let variable = |name| find(name, RTLD_DEFAULT).map(|at| at.cast::<AtomicUsize>());
+    // SAFETY: the symbols are the runtime's variables, each a pointer to a function, alive as long as the process.
+    let value = |name| variable(name).map_or(0, |at| unsafe { (*at).load(Ordering::Acquire) });
+    if hooks.iter().any(|(name, ..)| value(name) == 0) {
+        return false;
+    }
+    for (name, original, stub) in hooks {
+        original.store(value(name), Ordering::Release);
+        if let Some(at) = variable(name) {
+            // SAFETY: as above.
+            unsafe { (*at).store(stub as usize, Ordering::Release) };
+        }
+    }
+    if let Some(switch) = find(HOOKS_SWITCH, RTLD_DEFAULT) {
+        // SAFETY: the symbol is the runtime's atomic bool, one byte, alive as long as the process.
+        unsafe { (*switch.cast::<AtomicU8>()).store(1, Ordering::Release) };
+    }
+    true
+}
+
+fn find(name: &CStr, handle: *mut c_void) -> Option<*mut c_void> {
+    let name: *const c_char = name.as_ptr();
+    // SAFETY: the name ends in a zero byte.
+    let address = unsafe { dlsym(handle, name) };
+    (!address.is_null()).then_some(address)
+}
