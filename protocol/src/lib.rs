@@ -1,11 +1,12 @@
 //! What may pass between the lab and a contender, and nothing else.
 //!
 //! PROTOCOL.md at the root of the project is the contract in words; its examples are parsed by a test here. This
-//! crate holds the same contract as types: [`Ask`] is what the lab says, [`Say`] what a contender says. It does no
-//! input or output, so both sides and the tests share it.
+//! crate holds the same contract as types: [`Ask`] is what the lab says, [`Say`] what a contender says; both sides and
+//! the tests share them. [`serve`] is the contender's side of a conversation, for contenders written in Rust.
 
 mod ask;
 mod say;
+pub mod serve;
 
 pub use ask::{Ask, AskError};
 pub use say::{Cache, MethodLine, ParamLine, SampleLine, Say, SayError};

@@ -7,7 +7,7 @@ use readlab_protocol::SampleLine;
 ///
 /// # Errors
 /// One line, if the output holds no number and the work needs one.
-pub fn answered(execution: Execution, work: &str) -> Result<SampleLine, String> {
+pub(crate) fn answered(execution: Execution, work: &str) -> Result<SampleLine, String> {
     let Execution { mut sample, output, output_bytes } = execution;
     if work == "discard" {
         sample.bytes = Some(output_bytes);

@@ -5,6 +5,7 @@
 //! mebibyte, less than any program needs.
 
 use readlab_protocol::SampleLine;
+use readlab_protocol::serve::Refusal;
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::io::{self, Read};
@@ -18,34 +19,36 @@ const OUTPUT_KEPT_BYTES: usize = 4096;
 
 /// What one execution showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Execution {
+pub(crate) struct Execution {
     /// Time and what the kernel accounted; no answer yet.
-    pub sample: SampleLine,
+    pub(crate) sample: SampleLine,
     /// The beginning of its standard output.
-    pub output: Vec<u8>,
+    pub(crate) output: Vec<u8>,
     /// The length of its whole standard output.
-    pub output_bytes: u64,
+    pub(crate) output_bytes: u64,
 }
 
 /// Executes the words once.
 ///
 /// # Errors
-/// One line: if the program cannot be started or does not end with 0.
-pub fn execute(words: &[OsString]) -> Result<Execution, String> {
+/// Unavailable if there is no such program; failed if it cannot be started or does not end with 0.
+pub(crate) fn execute(words: &[OsString]) -> Result<Execution, Refusal> {
     let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     let mut command = command(words);
     let start = Instant::now();
-    let mut child = command.spawn().map_err(|error| format!("{name}: {error}"))?;
+    let mut child = command.spawn().map_err(|error| not_started(&name, &error))?;
     let drained = child.stdout.take().map_or(Ok((Vec::new(), 0)), drain);
-    let (status, usage) = wait(&child).map_err(|error| format!("{name}: waiting for it: {error}"))?;
+    let failed = |what: String| Refusal::Failed(format!("{name} {what}"));
+    let (status, usage) =
+        wait(&child).map_err(|error| failed(format!("could not be waited for: {error}")))?;
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let (output, output_bytes) = drained.map_err(|error| format!("{name}: reading its output: {error}"))?;
+    let (output, output_bytes) = drained.map_err(|error| failed(format!("could not be heard: {error}")))?;
     if !status.success() {
-        return Err(match (status.code(), status.signal()) {
-            (Some(code), _) => format!("{name} ended with exit code {code}"),
-            (None, Some(signal)) => format!("{name} was killed by signal {signal}"),
-            (None, None) => format!("{name} ended: {status}"),
-        });
+        return Err(failed(match (status.code(), status.signal()) {
+            (Some(code), _) => format!("ended with exit code {code}"),
+            (None, Some(signal)) => format!("was killed by signal {signal}"),
+            (None, None) => format!("ended: {status}"),
+        }));
     }
     let sample = SampleLine {
         wall_ns,
@@ -55,6 +58,15 @@ pub fn execute(words: &[OsString]) -> Result<Execution, String> {
         ..SampleLine::default()
     };
     Ok(Execution { sample, output, output_bytes })
+}
+
+fn not_started(name: &str, error: &io::Error) -> Refusal {
+    let reason = format!("{name}: {error}");
+    if error.kind() == io::ErrorKind::NotFound {
+        Refusal::Unavailable(reason)
+    } else {
+        Refusal::Failed(reason)
+    }
 }
 
 /// The command with its streams: no input, output for us, errors to whoever listens to this contender's.
@@ -134,9 +146,11 @@ mod tests {
 
     #[test]
     fn failures_name_the_program_and_how_it_ended() {
-        assert_eq!(execute(&words("false")).unwrap_err(), "false ended with exit code 1");
-        assert!(execute(&words("/no/such/program")).unwrap_err().starts_with("/no/such/program: "));
+        let failed = |what: &str| Refusal::Failed(what.to_owned());
+        assert_eq!(execute(&words("false")).unwrap_err(), failed("false ended with exit code 1"));
         let killed = execute(&["sh".into(), "-c".into(), "kill -9 $$".into()]);
-        assert_eq!(killed.unwrap_err(), "sh was killed by signal 9");
+        assert_eq!(killed.unwrap_err(), failed("sh was killed by signal 9"));
+        let absent = execute(&words("/no/such/program")).unwrap_err();
+        assert!(matches!(&absent, Refusal::Unavailable(reason) if reason.starts_with("/no/such/program: ")));
     }
 }

@@ -1,5 +1,101 @@
-//! Any command line as a contender.
+//! Any command line as a contender of readlab: timed from spawn to exit, its answer read from its output.
+//!
+//! This contender stands between the lab and the command, so that the kernel accounts for the command alone, and a
+//! command is measured, metered and checked like any other way of reading. Its methods are all command lines; one of
+//! them, `true`, is a control: a command that does nothing shows what starting one costs.
 
 mod answer;
 mod execution;
 mod template;
+
+use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};
+use readlab_protocol::{Ask, Cache, MethodLine, SampleLine};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::process::ExitCode;
+use template::Template;
+
+/// The method that is a control.
+const NOTHING: &str = "true {}";
+
+/// Has one conversation with the lab. `words` are those behind the contender's name.
+pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    serve::main(&Commands, words)
+}
+
+/// The contender.
+struct Commands;
+
+/// One command on one target.
+struct Execution {
+    words: Vec<OsString>,
+    work: String,
+    is_control: bool,
+}
+
+impl Contender for Commands {
+    fn name(&self) -> &'static str {
+        "command"
+    }
+
+    fn version(&self) -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+
+    fn runtime(&self) -> String {
+        "fork and exec, output drained through a pipe; /bin/sh only for lines that need it".to_owned()
+    }
+
+    fn methods(&self) -> Vec<MethodLine> {
+        let every_work =
+            ["newlines", "lines", "sum", "discard"].map(|work| (work.to_owned(), vec!["-".to_owned()]));
+        let method = |name: &str, about: &str, cache| MethodLine {
+            method: name.to_owned(),
+            scans: BTreeMap::from(every_work.clone()),
+            params: Vec::new(),
+            about: about.to_owned(),
+            cache,
+            unavailable: None,
+        };
+        vec![
+            method(NOTHING, "a command that does nothing: the cost of starting one", Cache::None),
+            method(
+                "*",
+                "any command line with {} for the path; the first number it prints is its answer",
+                Cache::Through,
+            ),
+        ]
+    }
+
+    fn open(&self, request: &Request) -> Result<Box<dyn Reader>, Refusal> {
+        if let Some((name, _)) = request.settings.first() {
+            return Err(Refusal::Failed(format!("a command has no setting '{name}'")));
+        }
+        let template = Template::parse(request.method).map_err(|error| Refusal::Failed(error.to_string()))?;
+        let (words, work) = (template.command(request.target), request.work.to_owned());
+        Ok(Box::new(Execution { words, work, is_control: request.method == NOTHING }))
+    }
+}
+
+impl Reader for Execution {
+    fn params(&self) -> BTreeMap<String, u64> {
+        BTreeMap::new()
+    }
+
+    fn turn(&mut self, ask: Ask) -> Result<Vec<SampleLine>, Refusal> {
+        for _ in 0..ask.lead {
+            self.once()?;
+        }
+        (0..ask.count).map(|_| self.once()).collect()
+    }
+}
+
+impl Execution {
+    fn once(&self) -> Result<SampleLine, Refusal> {
+        let execution = execution::execute(&self.words)?;
+        if self.is_control {
+            return Ok(execution.sample);
+        }
+        answer::answered(execution, &self.work).map_err(Refusal::Failed)
+    }
+}

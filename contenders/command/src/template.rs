@@ -13,7 +13,7 @@ const SHELL_ONLY: &str = "|&;<>()$`\\*?[#~!\n";
 
 /// A command line with a place for the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Template {
+pub(crate) struct Template {
     words: Words,
 }
 
@@ -25,7 +25,7 @@ enum Words {
 
 /// Why a command line cannot be executed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TemplateError {
+pub(crate) enum TemplateError {
     /// There is nothing to execute.
     #[error("the command is empty")]
     Empty,
@@ -39,7 +39,7 @@ impl Template {
     ///
     /// # Errors
     /// If it is empty or a quote is not closed.
-    pub fn parse(text: &str) -> Result<Template, TemplateError> {
+    pub(crate) fn parse(text: &str) -> Result<Template, TemplateError> {
         if needs_shell(text) {
             return Ok(Template { words: Words::Shell(text.replace(PLACE, "\"$1\"")) });
         }
@@ -47,15 +47,9 @@ impl Template {
         if words.is_empty() { Err(TemplateError::Empty) } else { Ok(Template { words: Words::Plain(words) }) }
     }
 
-    /// Whether `sh` is started first, and its time counted.
-    #[must_use]
-    pub fn uses_shell(&self) -> bool {
-        matches!(self.words, Words::Shell(_))
-    }
-
     /// The program and its arguments for one path.
     #[must_use]
-    pub fn command(&self, path: &OsStr) -> Vec<OsString> {
+    pub(crate) fn command(&self, path: &OsStr) -> Vec<OsString> {
         match &self.words {
             Words::Plain(words) => words.iter().map(|word| place(word, path)).collect(),
             Words::Shell(script) => {
@@ -115,7 +109,7 @@ mod tests {
         for text in
             ["cat {} | wc -l", "wc -l < {}", "wc -l {}; true", "wc -l \"$HOME\" {}", "LC_ALL=C wc -l {}"]
         {
-            assert!(Template::parse(text).unwrap().uses_shell(), "{text}");
+            assert_eq!(command(text, b"f")[..2], ["sh", "-c"], "{text}");
         }
         let hostile = b"/tmp/$(touch x); 'y\"\n\xff";
         let words = command("wc -l < {}", hostile);

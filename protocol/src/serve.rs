@@ -1,0 +1,273 @@
+//! The contender's side of a conversation, for contenders written in Rust: words in, lines out.
+//!
+//! A contender says who it is and what it offers, and opens a reader for a request; everything else that PROTOCOL.md
+//! asks of a contender happens here. Input and output are parameters, so that a conversation can be had in a test.
+
+use crate::{Ask, LINE_BYTES_MAX, MethodLine, SampleLine, Say, VERSION};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, BufRead, Write};
+use std::process::ExitCode;
+
+/// A program that reads.
+pub trait Contender {
+    /// Its name in the roster.
+    fn name(&self) -> &'static str;
+
+    /// Its own version.
+    fn version(&self) -> &'static str;
+
+    /// Compiler, runtime, flags.
+    fn runtime(&self) -> String;
+
+    /// What it offers.
+    fn methods(&self) -> Vec<MethodLine>;
+
+    /// Makes ready for turns.
+    ///
+    /// # Errors
+    /// If the request names nothing it offers, or this machine cannot do it.
+    fn open(&self, request: &Request) -> Result<Box<dyn Reader>, Refusal>;
+}
+
+/// One way of reading one target, ready for turns.
+pub trait Reader {
+    /// Every parameter in force.
+    fn params(&self) -> BTreeMap<String, u64>;
+
+    /// All readings of one turn, back to back; prints nothing.
+    ///
+    /// # Errors
+    /// If a reading fails.
+    fn turn(&mut self, ask: Ask) -> Result<Vec<SampleLine>, Refusal>;
+}
+
+/// What the words behind `read` ask for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request<'a> {
+    /// How bytes are brought.
+    pub method: &'a str,
+    /// How bytes are visited; `-` for none.
+    pub scan: &'a str,
+    /// What is done with them.
+    pub work: &'a str,
+    /// What is read.
+    pub target: &'a OsStr,
+    /// Settings by name.
+    pub settings: Vec<(&'a str, u64)>,
+}
+
+/// Why there is no reading.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The kernel, the processor or the file system lacks what is needed.
+    #[error("{0}")]
+    Unavailable(String),
+    /// Anything else.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Why a conversation ended before the end of its input.
+enum Broken {
+    Refused(Refusal),
+    Lab(io::Error),
+}
+
+impl From<Refusal> for Broken {
+    fn from(refusal: Refusal) -> Broken {
+        Broken::Refused(refusal)
+    }
+}
+
+impl From<io::Error> for Broken {
+    fn from(error: io::Error) -> Broken {
+        Broken::Lab(error)
+    }
+}
+
+/// Has one conversation on standard input and output. `words` are those behind the contender's name.
+pub fn main(contender: &dyn Contender, words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let words: Vec<OsString> = words.into_iter().collect();
+    serve(contender, &words, &mut io::stdin().lock(), &mut io::stdout().lock())
+}
+
+/// Has one conversation: 0 if it came to its end, 1 if something failed and was said.
+pub fn serve(
+    contender: &dyn Contender,
+    words: &[OsString],
+    input: &mut dyn BufRead,
+    output: &mut dyn Write,
+) -> ExitCode {
+    let last_word = match conversation(contender, words, input, output) {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(Broken::Refused(Refusal::Unavailable(reason))) => Ok(Say::Unavailable { reason }),
+        Err(Broken::Refused(Refusal::Failed(reason))) => Ok(Say::Failed { reason }),
+        Err(Broken::Lab(error)) => Err(error),
+    };
+    if let Err(error) = last_word.and_then(|say| tell(output, [say])) {
+        eprintln!("{}: the lab: {error}", contender.name());
+    }
+    ExitCode::FAILURE
+}
+
+fn conversation(
+    contender: &dyn Contender,
+    words: &[OsString],
+    input: &mut dyn BufRead,
+    output: &mut dyn Write,
+) -> Result<(), Broken> {
+    tell(output, [hello(contender)])?;
+    let (verb, rest) = words.split_first().map_or((None, words), |(verb, rest)| (verb.to_str(), rest));
+    match (verb, rest) {
+        (Some("hello"), []) => Ok(()),
+        (Some("methods"), []) => Ok(tell(output, contender.methods().into_iter().map(Say::Method))?),
+        (Some("read"), rest) => turns(&mut *contender.open(&Request::parse(rest)?)?, input, output),
+        _ => Err(Refusal::Failed(format!("unknown words {words:?}: expected hello, methods or read")).into()),
+    }
+}
+
+/// Answers turns until the input ends.
+fn turns(reader: &mut dyn Reader, input: &mut dyn BufRead, output: &mut dyn Write) -> Result<(), Broken> {
+    tell(output, [Say::Ready { params: reader.params() }])?;
+    while let Some(ask) = next_turn(input)? {
+        let samples = reader.turn(ask)?;
+        tell(output, samples.into_iter().map(Say::Sample).chain([Say::Done { count: ask.count }]))?;
+    }
+    Ok(())
+}
+
+impl<'a> Request<'a> {
+    /// Reads METHOD SCAN WORK TARGET and settings. Only the target may be any bytes.
+    fn parse(words: &'a [OsString]) -> Result<Request<'a>, Refusal> {
+        let [method, scan, work, target, settings @ ..] = words else {
+            return Err(Refusal::Failed("read: expected METHOD SCAN WORK TARGET [name=value …]".to_owned()));
+        };
+        let settings = settings.iter().map(|word| setting(word)).collect::<Result<_, _>>()?;
+        Ok(Request { method: text(method)?, scan: text(scan)?, work: text(work)?, target, settings })
+    }
+}
+
+fn text(word: &OsStr) -> Result<&str, Refusal> {
+    word.to_str().ok_or_else(|| Refusal::Failed(format!("read: {word:?} is not UTF-8")))
+}
+
+fn setting(word: &OsStr) -> Result<(&str, u64), Refusal> {
+    let pair = text(word)?.split_once('=');
+    let pair = pair.and_then(|(name, value)| Some((name, value.parse().ok()?)));
+    pair.ok_or_else(|| Refusal::Failed(format!("read: {word:?} is no name=integer")))
+}
+
+/// The next line of the lab, or `None` at the end.
+fn next_turn(input: &mut dyn BufRead) -> Result<Option<Ask>, Broken> {
+    let mut line = Vec::new();
+    io::Read::take(input, LINE_BYTES_MAX as u64).read_until(b'\n', &mut line)?;
+    if line.is_empty() {
+        return Ok(None);
+    }
+    let ask = String::from_utf8_lossy(&line).parse::<Ask>();
+    ask.map(Some).map_err(|error| Refusal::Failed(error.to_string()).into())
+}
+
+/// Says something, all of it with one write.
+fn tell(output: &mut dyn Write, says: impl IntoIterator<Item = Say>) -> io::Result<()> {
+    let lines: String = says.into_iter().map(|say| say.line() + "\n").collect();
+    output.write_all(lines.as_bytes())?;
+    output.flush()
+}
+
+fn hello(contender: &dyn Contender) -> Say {
+    Say::Hello {
+        protocol: VERSION,
+        contender: contender.name().to_owned(),
+        version: contender.version().to_owned(),
+        runtime: contender.runtime(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answers every reading with its number, and fails at the third turn.
+    struct Counter;
+    struct Counting(u32);
+
+    impl Contender for Counter {
+        fn name(&self) -> &'static str {
+            "counter"
+        }
+        fn version(&self) -> &'static str {
+            "1"
+        }
+        fn runtime(&self) -> String {
+            "test".to_owned()
+        }
+        fn methods(&self) -> Vec<MethodLine> {
+            Vec::new()
+        }
+        fn open(&self, request: &Request) -> Result<Box<dyn Reader>, Refusal> {
+            match request.method {
+                "absent" => Err(Refusal::Unavailable("not here".to_owned())),
+                _ => Ok(Box::new(Counting(0))),
+            }
+        }
+    }
+
+    impl Reader for Counting {
+        fn params(&self) -> BTreeMap<String, u64> {
+            BTreeMap::from([("depth".to_owned(), 1)])
+        }
+        fn turn(&mut self, ask: Ask) -> Result<Vec<SampleLine>, Refusal> {
+            self.0 += 1;
+            if self.0 == 3 {
+                return Err(Refusal::Failed("third".to_owned()));
+            }
+            Ok((0..ask.count)
+                .map(|n| SampleLine { wall_ns: u64::from(n), ..SampleLine::default() })
+                .collect())
+        }
+    }
+
+    fn conversation(words: &str, input: &str) -> (Vec<Say>, ExitCode) {
+        let words: Vec<OsString> = words.split_whitespace().map(OsString::from).collect();
+        let mut output = Vec::new();
+        let code = serve(&Counter, &words, &mut input.as_bytes(), &mut output);
+        let text = String::from_utf8(output).unwrap();
+        (text.lines().map(|line| Say::parse(line).unwrap()).collect(), code)
+    }
+
+    #[test]
+    fn a_turn_is_answered_with_its_samples_and_done() {
+        let (says, code) = conversation("read m - sum /f depth=1", "go 1 2\n");
+        assert!(matches!(
+            says[..],
+            [Say::Hello { .. }, Say::Ready { .. }, Say::Sample(_), Say::Sample(_), Say::Done { count: 2 }]
+        ));
+        assert_eq!(code, ExitCode::SUCCESS);
+    }
+
+    #[test]
+    fn a_failed_turn_is_the_last_word() {
+        let (says, code) = conversation("read m - sum /f", "go 0 1\ngo 0 1\ngo 0 1\ngo 0 1\n");
+        assert_eq!(says.last(), Some(&Say::Failed { reason: "third".to_owned() }));
+        assert_eq!(code, ExitCode::FAILURE);
+    }
+
+    #[test]
+    fn what_is_not_available_is_said_instead_of_ready() {
+        let (says, _) = conversation("read absent - sum /f", "");
+        assert!(matches!(says[..], [Say::Hello { .. }, Say::Unavailable { .. }]));
+    }
+
+    #[test]
+    fn words_and_lines_that_mean_nothing_are_refused() {
+        for (words, input) in
+            [("", ""), ("bye", ""), ("read", ""), ("read m - sum /f x", ""), ("read m - sum /f", "stop\n")]
+        {
+            let (says, code) = conversation(words, input);
+            assert!(matches!(says.last(), Some(Say::Failed { .. })), "{words:?} {input:?}");
+            assert_eq!(code, ExitCode::FAILURE);
+        }
+    }
+}
