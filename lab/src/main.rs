@@ -1,2 +1,39 @@
-//! Parses, dispatches, prints one error line, chooses the exit code.
-fn main() {}
+//! Parses, dispatches, prints one error line, chooses the exit code: 0 well, 1 some trial failed or was refused,
+//! 2 usage or environment, 3 slower than `--fail-over`, 130 interrupted.
+
+use clap::Parser;
+use readlab::cli::{Cli, Verb};
+use readlab::commands;
+use std::process::ExitCode;
+
+/// Usage or environment.
+const EXIT_USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().verb {
+        Verb::Race(args) => commands::race::run(&args),
+        Verb::Suite(args) => commands::suite::run(&args),
+        Verb::List(args) => commands::list::run(&args),
+        Verb::Doctor(args) => commands::doctor::run(&args),
+        Verb::Corpus(args) => commands::corpus::run(&args),
+        Verb::Request(args) => commands::request::run(&args),
+        Verb::Completions(args) => commands::completions::run(&args),
+        Verb::Man => commands::man::run(),
+        Verb::Contender(args) => return commands::contender::run(args),
+    };
+    done.unwrap_or_else(|error| {
+        if is_broken_pipe(&error) {
+            return ExitCode::SUCCESS;
+        }
+        anstream::eprintln!("readlab: {}", commands::one_line(&error));
+        ExitCode::from(EXIT_USAGE)
+    })
+}
+
+/// Whoever reads our output has read enough: `readlab list | head -1`.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let pipe = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+    };
+    error.chain().any(pipe)
+}
