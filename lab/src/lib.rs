@@ -2,6 +2,7 @@
 //!
 //! The modules in the order of one measurement; who may know whom is checked by `tests/house.rs`.
 
+pub mod corpus;
 pub mod machine;
 pub mod measure;
 pub mod record;
