@@ -3,6 +3,7 @@
 //! The modules in the order of one measurement; who may know whom is checked by `tests/house.rs`.
 
 pub mod contender;
+pub mod corpus;
 pub mod folder;
 pub mod interrupt;
 pub mod machine;

@@ -1,13 +1,26 @@
 //! What is read: one file, and everything about it that can make a read look faster or slower than it is.
 //!
-//! Found out once before measuring; [`Identity`] is looked at again around every sample, so that a file which changes
-//! under the readers is noticed. The file is opened read-only, always.
+//! Found out once before measuring; [`identity::Identity`] is looked at again around every sample, so that a file which
+//! changes under the readers is noticed. The file is opened read-only, always, and never in a way that could wait.
 
+pub mod caution;
+pub mod device;
+pub mod extents;
 pub mod filesystem;
+pub mod identity;
 
 use crate::trial::Answer;
+use device::{Device, Mount};
+use extents::Extents;
+use filesystem::{Backing, Filesystem};
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::fmt::Write;
+use std::fs::{self, File, FileType, Metadata};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
 /// A target that may be raced: it exists, has a size, and can be opened as often as needed.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,10 +41,13 @@ pub struct TargetFacts {
     pub path_hex: Option<String>,
     /// Its size.
     pub size_bytes: u64,
-    /// The file system's type, such as `ext4`.
+    /// The file system's type, such as `ext4`; an unknown one by its number, in hexadecimal.
     pub filesystem: Option<String>,
     /// The device it lives on, such as `/dev/vda`, and the mount point.
     pub mount: Option<String>,
+    /// The block device underneath; `None` where there is none, or none is known.
+    #[serde(default)]
+    pub device: Option<Device>,
     /// How its extents lie on the device; `None` where the file system does not tell.
     pub extents: Option<Extents>,
     /// Digest of its content (XXH3, 64 bits, hexadecimal).
@@ -42,17 +58,176 @@ pub struct TargetFacts {
     pub cautions: Vec<String>,
 }
 
-/// How a file's extents lie on the device, from FIEMAP.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Extents {
-    /// How many there are.
-    pub count: u64,
-    /// Bytes that no extent holds: reading them touches no device.
-    pub hole_bytes: u64,
-    /// Bytes in extents that were reserved and never written: they read as zeros without touching the device.
-    pub unwritten_bytes: u64,
-    /// Bytes in extents that are stored otherwise than they read, compressed or encrypted.
-    pub encoded_bytes: u64,
-    /// Bytes stored within the file system's own tables.
-    pub inline_bytes: u64,
+/// Why a path is no target. Each says so in one line, whatever characters the path has.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// There is nothing.
+    #[error("{}: no such file", shown(.0))]
+    NotFound(PathBuf),
+    /// A link leads nowhere.
+    #[error("{}: a link to a file that does not exist", shown(.0))]
+    DanglingLink(PathBuf),
+    /// The file may not be read, or a folder above it not be entered.
+    #[error("{}: no permission to read it", shown(.0))]
+    Denied(PathBuf),
+    /// It is something else than a file.
+    #[error("{}: {kind}, not a file", shown(.path))]
+    NotAFile {
+        /// Its path.
+        path: PathBuf,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// It gives other bytes than its size says, as files of /proc and /sys do.
+    #[error("{}: its size is {size_bytes} bytes but reading gives {read}: the kernel makes it up while it is read", shown(.path))]
+    NoTrueSize {
+        /// Its path.
+        path: PathBuf,
+        /// Its size by fstat(2).
+        size_bytes: u64,
+        /// What reading gave.
+        read: &'static str,
+    },
+    /// It cannot be looked at or opened.
+    #[error("{}: {cause}", shown(.path))]
+    Io {
+        /// Its path.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+}
+
+/// A path on one line: control characters are escaped, bytes that are not UTF-8 become U+FFFD.
+#[must_use]
+pub fn shown(path: &Path) -> String {
+    let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    path.to_string_lossy().chars().map(escape).collect()
+}
+
+impl Target {
+    /// Finds everything out about a file but its digest and answer, which take a whole reading ([`crate::corpus`]).
+    ///
+    /// # Errors
+    /// If there is no file that can be read again and again; nothing that could block is opened to find that out.
+    pub fn examine(path: &Path) -> Result<Target, TargetError> {
+        let io = |cause| TargetError::Io { path: path.to_owned(), cause };
+        let path = &nameable(path).map_err(io)?;
+        let meta = fs::metadata(path).map_err(|cause| refusal(path, cause))?;
+        regular(path, meta.file_type())?;
+        let file = open(path)?;
+        // Asked again of what was opened: the name may have changed hands.
+        let meta = file.metadata().map_err(io)?;
+        regular(path, meta.file_type())?;
+        let filesystem = Filesystem::of(&file).map_err(io)?;
+        true_size(path, &file, &meta, filesystem)?;
+        let facts = facts(path, &file, &meta, filesystem);
+        Ok(Target { path: path.clone(), facts })
+    }
+}
+
+impl TargetFacts {
+    /// The least that a cold read of the whole file must fetch from the device; `None` where that is not known. Holes,
+    /// unwritten and inline bytes cost nothing; encoded ones at least nothing.
+    #[must_use]
+    pub fn expected_device_bytes(&self) -> Option<u64> {
+        self.extents.as_ref().map(|extents| extents.least_device_bytes(self.size_bytes))
+    }
+}
+
+/// The path made absolute. What /dev/stdin or /proc/self/fd/3 mean is different in every process, so such names are
+/// followed to the file.
+fn nameable(path: &Path) -> io::Result<PathBuf> {
+    let absolute = std::path::absolute(path)?;
+    let of_this_process = absolute.starts_with("/proc") || absolute.starts_with("/dev");
+    Ok(match fs::canonicalize(&absolute) {
+        Ok(real) if of_this_process && real.exists() => real,
+        _ => absolute,
+    })
+}
+
+/// Why a path could not be looked at or opened.
+fn refusal(path: &Path, cause: io::Error) -> TargetError {
+    let path = path.to_owned();
+    match cause.kind() {
+        io::ErrorKind::NotFound if path.is_symlink() => TargetError::DanglingLink(path),
+        io::ErrorKind::NotFound => TargetError::NotFound(path),
+        io::ErrorKind::PermissionDenied => TargetError::Denied(path),
+        _ => TargetError::Io { path, cause },
+    }
+}
+
+/// Refuses all that is no regular file.
+fn regular(path: &Path, found: FileType) -> Result<(), TargetError> {
+    let kind = if found.is_file() {
+        return Ok(());
+    } else if found.is_dir() {
+        "a folder"
+    } else if found.is_fifo() {
+        "a pipe, which can be read only once"
+    } else if found.is_socket() {
+        "a socket"
+    } else if found.is_char_device() {
+        "a character device, which has no size"
+    } else if found.is_block_device() {
+        "a block device"
+    } else {
+        "something unknown"
+    };
+    Err(TargetError::NotAFile { path: path.to_owned(), kind })
+}
+
+/// Opens read-only; if the name became a pipe meanwhile, without waiting for its other end.
+fn open(path: &Path) -> Result<File, TargetError> {
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    File::options().read(true).custom_flags(flags).open(path).map_err(|cause| refusal(path, cause))
+}
+
+/// The most that is read to see whether a file of the kernel's has the size it says.
+const TRIAL_BYTES: u64 = 16 << 20;
+
+/// Refuses files whose size is not what reading gives. Only those that say they are empty, and those that the kernel
+/// makes up, are read.
+fn true_size(path: &Path, file: &File, meta: &Metadata, filesystem: Filesystem) -> Result<(), TargetError> {
+    let size_bytes = meta.size();
+    if size_bytes > 0 && filesystem.backing != Backing::Kernel {
+        return Ok(());
+    }
+    let refuse = |read| Err(TargetError::NoTrueSize { path: path.to_owned(), size_bytes, read });
+    if size_bytes > TRIAL_BYTES {
+        return refuse("perhaps no end");
+    }
+    let given = io::copy(&mut file.take(size_bytes + 1), &mut io::sink());
+    match given.map_err(|cause| TargetError::Io { path: path.to_owned(), cause })? {
+        read if read > size_bytes => refuse("more"),
+        read if read < size_bytes => refuse("less"),
+        _ => Ok(()),
+    }
+}
+
+fn facts(path: &Path, file: &File, meta: &Metadata, filesystem: Filesystem) -> TargetFacts {
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mount = Mount::of(&real, meta.dev());
+    let device = Device::under(mount.as_ref(), meta.dev());
+    let extents = Extents::of(file).ok();
+    let bytes = path.as_os_str().as_bytes();
+    TargetFacts {
+        path: path.to_string_lossy().into_owned(),
+        path_hex: std::str::from_utf8(bytes).is_err().then(|| hex(bytes)),
+        size_bytes: meta.size(),
+        filesystem: Some(filesystem.to_string()),
+        mount: mount.map(|mount| mount.to_string()),
+        device,
+        cautions: caution::all(file, meta.size(), filesystem, extents.as_ref()),
+        extents,
+        digest: None,
+        answer: None,
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a String takes everything");
+        text
+    })
 }

@@ -8,6 +8,7 @@
 use super::residency::{Proof, Residency, ResidencyError};
 use crate::machine::memory::Memory;
 use crate::target::filesystem::{Backing, Filesystem};
+use crate::target::shown;
 use crate::units::{Bytes, Nanos};
 use rustix::fs::Advice;
 use rustix::io::Errno;
@@ -43,7 +44,7 @@ pub enum Eviction {
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
     /// The file's pages are all there is of it.
-    #[error("{path}: cold is impossible on {filesystem}: the file lives in memory and nowhere else")]
+    #[error("{}: cold is impossible on {filesystem}: the file lives in memory and nowhere else", shown(.path))]
     RamBacked {
         /// The file.
         path: PathBuf,
@@ -51,7 +52,7 @@ pub enum CacheError {
         filesystem: Filesystem,
     },
     /// The file system caches where nothing here can look.
-    #[error("{path}: cold cannot be proven on {filesystem}: it has a cache of its own beside the page cache")]
+    #[error("{}: cold cannot be proven on {filesystem}: it has a cache of its own beside the page cache", shown(.path))]
     OwnCache {
         /// The file.
         path: PathBuf,
@@ -59,7 +60,7 @@ pub enum CacheError {
         filesystem: Filesystem,
     },
     /// Pages stay in the cache.
-    #[error("{path}: not cold, {proof} after {tries} evictions: {}", why_pages_remain(proof))]
+    #[error("{}: not cold, {proof} after {tries} evictions: {}", shown(.path), why_pages_remain(proof))]
     Remains {
         /// The file.
         path: PathBuf,
@@ -70,7 +71,8 @@ pub enum CacheError {
     },
     /// The file can never be cached as a whole.
     #[error(
-        "{path}: cannot be warm: its {} do not fit {}",
+        "{}: cannot be warm: its {} do not fit the {} of memory that there are",
+        shown(.path),
         Bytes(*size_bytes).binary(),
         Bytes(memory.ceiling_bytes()).binary()
     )]
@@ -84,7 +86,8 @@ pub enum CacheError {
     },
     /// Pages left the cache while others were read.
     #[error(
-        "{path}: not warm, {proof} after the fill: the file has {}, of memory {} are available",
+        "{}: not warm, {proof} after the fill: the file has {}, of memory {} are available",
+        shown(.path),
         Bytes(*size_bytes).binary(),
         Bytes(memory.available_here_bytes()).binary()
     )]
@@ -108,7 +111,7 @@ pub enum CacheError {
     #[error(transparent)]
     Residency(#[from] ResidencyError),
     /// A call failed.
-    #[error("{path}: {call}: {cause}")]
+    #[error("{}: {call}: {cause}", shown(.path))]
     Io {
         /// The file.
         path: PathBuf,

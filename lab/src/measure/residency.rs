@@ -8,6 +8,7 @@
 //! Making the cache warm or cold is not done here; see [`super::cache`].
 
 use crate::target::filesystem::{Backing, Filesystem};
+use crate::target::shown;
 use rustix::fs::{Access, Advice, AtFlags, CWD};
 use rustix::io::{Errno, ReadWriteFlags};
 use std::ffi::c_long;
@@ -54,7 +55,7 @@ pub struct Proof {
 #[derive(Debug, thiserror::Error)]
 pub enum ResidencyError {
     /// A call failed.
-    #[error("{path}: {call}: {cause}")]
+    #[error("{}: {call}: {cause}", shown(.path))]
     Io {
         /// The file.
         path: PathBuf,
@@ -64,7 +65,7 @@ pub enum ResidencyError {
         cause: io::Error,
     },
     /// None of the means works on this file.
-    #[error("{path}: nobody here tells what is in the page cache: {reason}")]
+    #[error("{}: nobody here tells what is in the page cache: {reason}", shown(.path))]
     Untold {
         /// The file.
         path: PathBuf,

@@ -1,0 +1,145 @@
+//! The truth about a file, by the plainest code in the house: one read after the other, one loop for each question.
+//!
+//! It must not depend on what is being judged, so it shares no code with any contender or scan.
+
+use crate::trial::Answer;
+use crate::units::Nanos;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::Instant;
+use xxhash_rust::xxh3::Xxh3;
+
+/// Bytes read at once; plain, yet few enough calls that a large file takes seconds.
+const CHUNK_BYTES: usize = 1 << 18;
+
+/// How far into a file one looks to see whether it is text.
+const HEAD_BYTES: usize = 64 * 1024;
+
+/// What is true of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Truth {
+    /// Every answer that a contender may give.
+    pub answer: Answer,
+    /// XXH3 of the content, 64 bits, 16 hexadecimal digits.
+    pub digest: String,
+    /// Whether it looks like text ([`is_text`]): then its lines are worth counting.
+    pub text: bool,
+    /// Time that this took.
+    pub wall_ns: u64,
+}
+
+/// Reads the whole file once.
+///
+/// # Errors
+/// If it cannot be opened or read.
+pub fn truth(path: &Path) -> io::Result<Truth> {
+    let start = Instant::now();
+    let mut file = File::open(path)?;
+    let mut chunk = vec![0_u8; CHUNK_BYTES];
+    let mut digest = Xxh3::new();
+    let mut head = Vec::new();
+    let (mut bytes, mut newlines, mut sum, mut last) = (0_u64, 0_u64, 0_u8, None);
+    loop {
+        let got = match file.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(got) => &chunk[..got],
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
+            Err(cause) => return Err(cause),
+        };
+        bytes += got.len() as u64;
+        newlines += got.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        sum = got.iter().fold(sum, |sum, &byte| sum.wrapping_add(byte));
+        last = got.last().copied();
+        digest.update(got);
+        head.extend_from_slice(&got[..got.len().min(HEAD_BYTES - head.len())]);
+    }
+    let unterminated = u64::from(last.is_some_and(|byte| byte != b'\n'));
+    let answer = Answer {
+        bytes: Some(bytes),
+        newlines: Some(newlines),
+        lines: Some(newlines + unterminated),
+        sum: Some(sum.into()),
+    };
+    let digest = format!("{:016x}", digest.digest());
+    Ok(Truth { answer, digest, text: is_text(&head), wall_ns: Nanos::from(start.elapsed()).0 })
+}
+
+/// Whether the beginning of a file looks like text: it has no zero byte, and at most one byte in ten is no UTF-8 or is a
+/// control character other than tab, newline, carriage return, form feed and escape. Text in old encodings of one byte
+/// a character passes; UTF-16 does not, for its lines do not end in a byte 0x0A alone. An empty file is text.
+#[must_use]
+pub fn is_text(head: &[u8]) -> bool {
+    if head.contains(&0) {
+        return false;
+    }
+    let odd = |c: &char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\x0c' | '\x1b');
+    let mut strange = 0;
+    for part in head.utf8_chunks() {
+        strange += part.invalid().len() + part.valid().chars().filter(odd).count();
+    }
+    strange * 10 <= head.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn truth_of(content: &[u8]) -> Truth {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), content).unwrap();
+        truth(file.path()).unwrap()
+    }
+
+    fn answer(bytes: u64, newlines: u64, lines: u64, sum: u64) -> Answer {
+        Answer { bytes: Some(bytes), newlines: Some(newlines), lines: Some(lines), sum: Some(sum) }
+    }
+
+    #[test]
+    fn answers_are_those_found_by_hand() {
+        for (content, expected) in [
+            (&b""[..], answer(0, 0, 0, 0)),
+            (b"\n", answer(1, 1, 1, 10)),
+            (b"a", answer(1, 0, 1, 97)),
+            (b"a\nb", answer(3, 1, 2, 205)),
+            (b"a\r\nb\n\n", answer(6, 3, 3, 238)),
+            (&[0xff, 0xff], answer(2, 0, 1, 254)),
+        ] {
+            assert_eq!(truth_of(content).answer, expected, "{content:?}");
+        }
+    }
+
+    #[test]
+    fn chunks_are_joined_without_loss() {
+        let content: Vec<u8> = b"0123456789\n".iter().copied().cycle().take(3 * CHUNK_BYTES + 5).collect();
+        let found = truth_of(&content);
+        let newlines = content.len() as u64 / 11;
+        assert_eq!(found.answer.newlines, Some(newlines));
+        assert_eq!(found.answer.lines, Some(newlines + 1));
+        assert_eq!(found.digest, format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&content)));
+    }
+
+    #[test]
+    fn digests_are_those_of_the_published_function() {
+        assert_eq!(truth_of(b"").digest, "2d06800538d394c2");
+    }
+
+    #[test]
+    fn text_is_told_from_what_is_not() {
+        let latin1 = b"Stra\xdfe und Gr\xf6\xdfe, wie man es fr\xfcher schrieb.\n";
+        for text in
+            [&b""[..], b"plain\n", "Größe\t\u{20ac}\r\n".as_bytes(), latin1, b"\x1b[1mbold\x1b[0m text\n"]
+        {
+            assert!(is_text(text), "{text:?}");
+        }
+        for other in [&b"has a\0zero"[..], b"\x7fELF\x02\x01\x01", b"\xff\xfea\x01b\x02", &[0x9f; 100]] {
+            assert!(!is_text(other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_letter_cut_at_the_end_of_the_head_does_no_harm() {
+        let long = "ö".repeat(HEAD_BYTES);
+        assert!(is_text(&long.as_bytes()[..HEAD_BYTES - 1]));
+    }
+}

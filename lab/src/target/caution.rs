@@ -1,0 +1,117 @@
+//! What a reader of the numbers should know about a target, in whole sentences.
+
+use super::extents::Extents;
+use super::filesystem::{Backing, Filesystem};
+use crate::machine::memory::Memory;
+use crate::units::Bytes;
+use rustix::fs::{AtFlags, StatxAttributes, StatxFlags};
+use std::fs::File;
+
+/// Share of the available memory beyond which a file may not stay cached as a whole, in percent.
+const ROOM_PERCENT: u64 = 80;
+
+/// All cautions about a file.
+#[must_use]
+pub fn all(file: &File, size_bytes: u64, filesystem: Filesystem, extents: Option<&Extents>) -> Vec<String> {
+    let mut cautions = Vec::new();
+    if size_bytes == 0 {
+        cautions
+            .push("The file is empty: only the cost of opening and closing it can be measured.".to_owned());
+    }
+    cautions.extend(about_backing(filesystem));
+    if bypasses_cache(file) {
+        cautions.push(
+            "The file is mapped straight from its device (DAX): it is never in the page cache.".to_owned(),
+        );
+    }
+    cautions.extend(extents.into_iter().flat_map(about_extents));
+    cautions.extend(about_memory(size_bytes, &Memory::read()));
+    cautions
+}
+
+/// What stands behind the page cache.
+fn about_backing(filesystem: Filesystem) -> Option<String> {
+    match filesystem.backing {
+        Backing::Device => None,
+        Backing::Memory => Some(format!("The file lives in memory ({filesystem}): it cannot be cold.")),
+        Backing::OwnCache => Some(format!(
+            "The file system ({filesystem}) has a cache of its own beside the page cache: cold cannot be proven."
+        )),
+        Backing::Remote => Some(format!(
+            "The file comes from another machine or from the host ({filesystem}), which caches too: cold means cold \
+             only here."
+        )),
+        Backing::Program => Some(format!(
+            "A program serves this file ({filesystem}) and may cache it: cold means cold in the kernel only."
+        )),
+        Backing::Stacked => Some(format!(
+            "The file system ({filesystem}) is a stack: extents and device are those underneath."
+        )),
+        Backing::Kernel => Some(format!("The kernel makes this file up ({filesystem}): no device is read.")),
+    }
+}
+
+/// Whether statx(2) says so.
+fn bypasses_cache(file: &File) -> bool {
+    let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS);
+    found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::DAX))
+}
+
+/// Bytes that do not come from the device as they are.
+fn about_extents(extents: &Extents) -> Vec<String> {
+    let mut cautions = Vec::new();
+    let mut tell = |bytes: u64, text: &str| {
+        if bytes > 0 {
+            cautions.push(format!("{} of the file {text}", Bytes(bytes)));
+        }
+    };
+    tell(extents.hole_bytes, "are holes: they read as zeros and come from no device.");
+    tell(
+        extents.unwritten_bytes,
+        "were reserved and never written: they read as zeros and come from no device.",
+    );
+    tell(
+        extents.encoded_bytes,
+        "are compressed or encrypted: fewer bytes may come from the device than are read.",
+    );
+    tell(extents.inline_bytes, "lie within the file system's own tables, which may stay cached.");
+    cautions
+}
+
+/// Whether the file may not fit.
+fn about_memory(size_bytes: u64, memory: &Memory) -> Option<String> {
+    let available = memory.available_here_bytes();
+    let too_large = u128::from(size_bytes) * 100 > u128::from(available) * u128::from(ROOM_PERCENT);
+    too_large.then(|| {
+        format!(
+            "The file ({}) is larger than {ROOM_PERCENT} % of the memory available ({}): warm may be impossible.",
+            Bytes(size_bytes).binary(),
+            Bytes(available).binary()
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_file_that_fits_needs_no_caution() {
+        let memory = Memory { total_bytes: 1000, available_bytes: 1000, limit_bytes: None };
+        assert_eq!(about_memory(800, &memory), None);
+        assert!(about_memory(801, &memory).unwrap().contains("80 %"));
+        let group = Memory { limit_bytes: Some(100), ..memory };
+        assert!(about_memory(81, &group).unwrap().contains("100 B"));
+        assert!(about_extents(&Extents { count: 3, ..Extents::default() }).is_empty());
+        assert_eq!(about_backing(Filesystem::from_magic(0xef53)), None);
+    }
+
+    #[test]
+    fn each_peculiar_extent_has_a_sentence() {
+        let extents =
+            Extents { count: 4, hole_bytes: 1, unwritten_bytes: 2, encoded_bytes: 3000, inline_bytes: 4 };
+        let cautions = about_extents(&extents);
+        assert_eq!(cautions.len(), 4);
+        assert!(cautions[2].contains("3.00 kB") && cautions[2].contains("compressed"), "{}", cautions[2]);
+    }
+}

@@ -1,0 +1,166 @@
+//! What may be a target and what not, on real files of every kind.
+
+use readlab::target::{Target, TargetError};
+use std::ffi::OsStr;
+use std::fs::{self, File, Permissions};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+fn refused(path: &Path) -> String {
+    let error = Target::examine(path).unwrap_err().to_string();
+    assert_eq!(error.lines().count(), 1, "{error}");
+    error
+}
+
+#[test]
+fn what_is_no_file_is_refused_in_one_line_that_names_it() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let mode = rustix::fs::Mode::RUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, at("fifo"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let _listener = UnixListener::bind(at("socket")).unwrap();
+    symlink("nothing", at("link")).unwrap();
+    for (path, expected) in [
+        (at("none"), "none: no such file"),
+        (at("link"), "link: a link to a file that does not exist"),
+        (folder.path().to_owned(), ": a folder, not a file"),
+        (at("fifo"), "fifo: a pipe, which can be read only once, not a file"),
+        (at("socket"), "socket: a socket, not a file"),
+        ("/dev/zero".into(), "/dev/zero: a character device, which has no size, not a file"),
+        ("/proc/self/status".into(), "bytes but reading gives more"),
+        ("/proc/kcore".into(), "reading gives perhaps no end"),
+        (at("new\nline"), "new\\nline: no such file"),
+    ] {
+        if path.starts_with("/proc") && !path.exists() {
+            eprintln!("SKIPPED: no {}", path.display());
+            continue;
+        }
+        let error = refused(&path);
+        assert!(error.ends_with(expected) || error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_file_that_may_not_be_read_is_refused() {
+    let folder = folder();
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    let path = folder.path().join("secret");
+    fs::write(&path, "x").unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o000)).unwrap();
+    let found = std::thread::spawn(move || {
+        if rustix::process::geteuid().is_root() {
+            // Root may read everything. Only this thread's credentials change.
+            let nobody = rustix::process::Uid::from_raw(65_534);
+            rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+        }
+        Target::examine(&path)
+    });
+    assert!(matches!(found.join().unwrap(), Err(TargetError::Denied(_))));
+}
+
+#[test]
+fn names_of_any_bytes_are_kept() {
+    let folder = folder();
+    for name in [&b"with space"[..], b"new\nline", b"\xff\xfe\xfd", "Übergröße".as_bytes()] {
+        let path = folder.path().join(OsStr::from_bytes(name));
+        fs::write(&path, "abc").unwrap();
+        let target = Target::examine(&path).unwrap();
+        assert_eq!(target.path, path);
+        assert_eq!(target.facts.size_bytes, 3);
+        assert_eq!(target.facts.path_hex.is_some(), std::str::from_utf8(name).is_err());
+        if let Some(hex) = target.facts.path_hex {
+            assert!(hex.ends_with("fffefd"), "{hex}");
+        }
+    }
+}
+
+#[test]
+fn names_that_mean_another_file_in_another_process_are_followed() {
+    let folder = folder();
+    let path = folder.path().join("file");
+    fs::write(&path, "abc").unwrap();
+    let file = File::open(&path).unwrap();
+    let through = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
+    assert_eq!(Target::examine(Path::new(&through)).unwrap().path, fs::canonicalize(&path).unwrap());
+    symlink(&path, folder.path().join("link")).unwrap();
+    assert_eq!(Target::examine(&folder.path().join("link")).unwrap().path, folder.path().join("link"));
+}
+
+#[test]
+fn facts_of_a_plain_file_are_all_there() {
+    let folder = folder();
+    let path = folder.path().join("file");
+    fs::write(&path, vec![b'x'; 100_000]).unwrap();
+    let facts = Target::examine(&path).unwrap().facts;
+    assert!(facts.filesystem.is_some() && facts.mount.is_some(), "{facts:?}");
+    let Some(extents) = &facts.extents else {
+        eprintln!("SKIPPED: {:?} does not tell extents", facts.filesystem);
+        return;
+    };
+    assert!(extents.count >= 1, "{extents:?}");
+    if extents.encoded_bytes == 0 {
+        assert_eq!(facts.expected_device_bytes(), Some(100_000), "{extents:?}");
+        assert_eq!(facts.cautions, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn holes_and_reserved_extents_are_told_and_not_expected_from_the_device() {
+    let folder = folder();
+    let path = folder.path().join("sparse");
+    let file = File::create(&path).unwrap();
+    file.write_all_at(&[b'x'; 65_536], 1 << 20).unwrap();
+    file.set_len(4 << 20).unwrap();
+    let reserved = rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 2 << 20, 65_536).is_ok();
+    let facts = Target::examine(&path).unwrap().facts;
+    let Some(extents) = &facts.extents else {
+        eprintln!("SKIPPED: {:?} does not tell extents", facts.filesystem);
+        return;
+    };
+    if !reserved || extents.encoded_bytes > 0 {
+        eprintln!("SKIPPED: {:?} reserves no extents or compresses them", facts.filesystem);
+        return;
+    }
+    assert_eq!((extents.hole_bytes, extents.unwritten_bytes), ((4 << 20) - 131_072, 65_536), "{extents:?}");
+    assert_eq!(facts.expected_device_bytes(), Some(65_536));
+    assert!(facts.cautions.iter().any(|text| text.contains("holes")), "{:?}", facts.cautions);
+    assert!(facts.cautions.iter().any(|text| text.contains("reserved")), "{:?}", facts.cautions);
+}
+
+#[test]
+fn a_file_with_more_extents_than_one_call_gives_is_counted_whole() {
+    let folder = folder();
+    let path = folder.path().join("comb");
+    let file = File::create(&path).unwrap();
+    for tooth in 0..600 {
+        file.write_all_at(&[b'x'; 4096], tooth * 65_536).unwrap();
+    }
+    let facts = Target::examine(&path).unwrap().facts;
+    let Some(extents) = &facts.extents else {
+        eprintln!("SKIPPED: {:?} does not tell extents", facts.filesystem);
+        return;
+    };
+    if extents.encoded_bytes + extents.inline_bytes > 0 {
+        eprintln!("SKIPPED: {:?} compresses", facts.filesystem);
+        return;
+    }
+    assert_eq!((extents.count, extents.hole_bytes), (600, 599 * (65_536 - 4096)));
+}
+
+#[test]
+fn a_file_in_memory_and_an_empty_one_come_with_cautions() {
+    let Ok(file) = tempfile::NamedTempFile::new_in("/dev/shm") else {
+        eprintln!("SKIPPED: no folder /dev/shm to write to");
+        return;
+    };
+    let facts = Target::examine(file.path()).unwrap().facts;
+    assert_eq!(facts.filesystem.as_deref(), Some("tmpfs"));
+    assert!(facts.cautions.iter().any(|text| text.contains("cannot be cold")), "{:?}", facts.cautions);
+    assert!(facts.cautions.iter().any(|text| text.contains("empty")), "{:?}", facts.cautions);
+}
