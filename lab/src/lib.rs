@@ -9,6 +9,7 @@ pub mod interrupt;
 pub mod machine;
 pub mod measure;
 pub mod record;
+pub mod stats;
 pub mod suite;
 pub mod target;
 pub mod trial;
