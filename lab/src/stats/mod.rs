@@ -19,4 +19,4 @@ pub use changepoint::{Steadiness, Trend, steadiness};
 pub use fills::{FillMedian, FillSpread, fill_spread};
 pub use ratio::{Clear, Ratio, ratio};
 pub use regression::{LeastSquares, Line, least_squares, theil_sen};
-pub use summary::{Outliers, Summary, precision, quantile, summary};
+pub use summary::{Outliers, Summary, precision, quantile, summary, wall};

@@ -76,17 +76,23 @@ pub fn summary(samples: &[Sample], metric: Metric, bootstrap: Bootstrap) -> Opti
     })
 }
 
-/// How well the median wall time is known: half its interval over the median, such as 0.01. Made for a look after
-/// every round: a tenth of a millisecond for a hundred samples. `None` with fewer than five samples. With one fill it
-/// speaks of that fill alone, so a run that has not seen all its fills is not done.
+/// How well the median is known: half its interval over the median, such as 0.01. Made for a look after every round:
+/// a tenth of a millisecond for a hundred values. `None` with fewer than five. With one fill it speaks of that fill
+/// alone, so a run that has not seen all its fills is not done.
 #[must_use]
-pub fn precision(samples: &[Sample], seed: u64) -> Option<f64> {
-    let observations = observations(samples, Metric::WallNs);
-    let interval = Bootstrap::quick(seed).median_interval(&observations)?;
-    let mut walls: Vec<f64> = observations.iter().map(|o| o.value).collect();
-    walls.sort_unstable_by(f64::total_cmp);
-    let median = quantile(&walls, 0.5);
+pub fn precision(observations: &[Observation], seed: u64) -> Option<f64> {
+    let interval = Bootstrap::quick(seed).median_interval(observations)?;
+    let mut values: Vec<f64> = observations.iter().map(|o| o.value).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let median = quantile(&values, 0.5);
     (median > 0.0).then(|| interval.half_width() / median)
+}
+
+/// A sample's wall time as an observation, in nanoseconds.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
+pub fn wall(sample: &Sample) -> Observation {
+    Observation { value: sample.wall_ns as f64, fill: sample.fill, round: sample.round }
 }
 
 /// The quantile of type 7 of sorted values, for a share from 0 to 1; not a number when there are none.
@@ -132,6 +138,10 @@ fn round(value: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn observed(walls_ns: &[u64]) -> Vec<Observation> {
+        walls(walls_ns).iter().map(wall).collect()
+    }
     use crate::stats::testing::sample;
     use proptest::prelude::*;
 
@@ -192,14 +202,14 @@ mod tests {
     #[test]
     fn precision_is_half_the_interval_over_the_median() {
         let steady: Vec<u64> = (0..30).map(|i| 1_000_000 + i % 3).collect();
-        assert!(precision(&walls(&steady), 1).unwrap() < 1e-5);
+        assert!(precision(&observed(&steady), 1).unwrap() < 1e-5);
         let loose: Vec<u64> = (0..31).map(|i| 1_000_000 + 10_000 * i).collect();
-        let precision_of_loose = precision(&walls(&loose), 1).unwrap();
+        let precision_of_loose = precision(&observed(&loose), 1).unwrap();
         let interval = summary_of(&loose).unwrap().median_ci95.unwrap();
         let told = (interval[1] - interval[0]) as f64 / 2.0 / 1_150_000.0;
         assert!((precision_of_loose / told - 1.0).abs() < 0.2, "{precision_of_loose} {told}");
-        assert_eq!(precision(&walls(&[1, 1, 1, 1]), 1), None);
-        assert_eq!(precision(&walls(&[0; 9]), 1), None);
+        assert_eq!(precision(&observed(&[1, 1, 1, 1]), 1), None);
+        assert_eq!(precision(&observed(&[0; 9]), 1), None);
     }
 
     proptest! {
