@@ -2,6 +2,8 @@
 //!
 //! The modules in the order of one measurement; who may know whom is checked by `tests/house.rs`.
 
+pub mod commands;
+pub mod doctor;
 pub mod machine;
 pub mod measure;
 pub mod record;
