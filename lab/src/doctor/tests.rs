@@ -34,8 +34,11 @@ fn judged(machine: &Machine) -> Vec<Finding> {
     judge(&Facts { machine, target: None, rights: &all_rights(), busy: &[] })
 }
 
+/// Something done to a good machine.
+type Change = fn(&mut Machine);
+
 /// The finding that a change to a good machine brings.
-fn brought(change: impl Fn(&mut Machine)) -> Finding {
+fn brought(change: Change) -> Finding {
     let mut machine = laboratory();
     change(&mut machine);
     let before = judged(&laboratory());
@@ -54,7 +57,7 @@ fn a_good_machine_only_helps() {
 
 #[test]
 fn each_thing_that_spoils_is_found_with_its_remedy() {
-    let changes: [(fn(&mut Machine), &str, &str); 6] = [
+    let changes: [(Change, &str, &str); 6] = [
         (|m| m.governor = Some("powersave".into()), "powersave", "cpupower"),
         (|m| m.load_1min = Some(2.0), "load 2.00", "wait"),
         (|m| m.proactive_reclaim = true, "DAMON", "damon_reclaim/parameters/enabled"),
@@ -73,7 +76,7 @@ fn each_thing_that_spoils_is_found_with_its_remedy() {
 
 #[test]
 fn what_limits_is_noted_and_does_not_spoil() {
-    let changes: [(fn(&mut Machine), &str); 5] = [
+    let changes: [(Change, &str); 5] = [
         (|m| m.swap = true, "swap"),
         (|m| m.hypervisor = Some("kvm".into()), "kvm"),
         (|m| m.io_uring_refused = Some("switched off".into()), "io_uring: switched off"),
