@@ -2,8 +2,10 @@
 //!
 //! The modules in the order of one measurement; who may know whom is checked by `tests/house.rs`.
 
+pub mod commands;
 pub mod contender;
 pub mod corpus;
+pub mod doctor;
 pub mod folder;
 pub mod interrupt;
 pub mod machine;

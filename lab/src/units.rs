@@ -196,16 +196,16 @@ impl FromStr for Bytes {
             return Ok(Bytes(exact));
         }
         let (number, unit) = number_and_unit(text)?;
-        let factor = match unit {
-            "" | "B" => 1.0,
-            "kB" | "KB" => 1e3,
-            "MB" => 1e6,
-            "GB" => 1e9,
-            "TB" => 1e12,
-            "k" | "K" | "KiB" => 1024.0,
-            "m" | "M" | "MiB" => 1_048_576.0,
-            "g" | "G" | "GiB" => 1_073_741_824.0,
-            "t" | "T" | "TiB" => 1_099_511_627_776.0,
+        let factor: u64 = match unit {
+            "" | "B" => 1,
+            "kB" | "KB" => 1_000,
+            "MB" => 1_000_000,
+            "GB" => 1_000_000_000,
+            "TB" => 1_000_000_000_000,
+            "k" | "K" | "KiB" => 1 << 10,
+            "m" | "M" | "MiB" => 1 << 20,
+            "g" | "G" | "GiB" => 1 << 30,
+            "t" | "T" | "TiB" => 1 << 40,
             _ => {
                 return Err(UnitError::UnknownUnit {
                     text: text.to_owned(),
@@ -214,6 +214,13 @@ impl FromStr for Bytes {
                 });
             }
         };
+        // Whole numbers stay whole: a float holds them only up to 2^53.
+        if let Ok(number) = text.trim().trim_end_matches(unit).trim_end().parse::<u64>() {
+            let bytes = number.checked_mul(factor).ok_or_else(|| UnitError::OutOfRange(text.to_owned()))?;
+            return Ok(Bytes(bytes));
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a power of two or of ten, each exact in a float")]
+        let factor = factor as f64;
         Ok(Bytes(whole(number * factor, text)?))
     }
 }
@@ -260,6 +267,7 @@ mod tests {
             ("2GB", 2_000_000_000),
             ("1 GiB", 1 << 30),
             ("18446744073709551615", u64::MAX),
+            ("17324234205568029KiB", 17_740_015_826_501_661_696),
         ] {
             assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
         }

@@ -97,6 +97,22 @@ impl Counting {
     }
 }
 
+/// Whether system calls can be counted here.
+///
+/// # Errors
+/// The reason why not, in one line.
+pub fn can_count_syscalls() -> Result<(), String> {
+    Syscalls::open(std::process::id()).map(drop)
+}
+
+/// Whether allocations can be counted here, in programs that are linked dynamically.
+///
+/// # Errors
+/// The reason why not, in one line.
+pub fn can_count_mallocs() -> Result<(), String> {
+    Preload::prepare(ArcWay::Symbols).map(drop)
+}
+
 /// Whether any thread of a process is running or about to.
 fn runs(pid: u32) -> bool {
     let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return false };

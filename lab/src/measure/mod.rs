@@ -1,8 +1,10 @@
 //! The only place where time passes: states of the cache made and proven, turns taken, everything metered around them.
 
+pub mod busy;
 pub mod cache;
 pub mod counts;
 pub mod lineup;
 pub mod meters;
 pub mod plan;
 pub mod residency;
+pub mod rights;

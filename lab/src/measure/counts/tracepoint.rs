@@ -75,14 +75,6 @@ impl Syscalls {
     }
 }
 
-/// Whether system calls can be counted here, and why not.
-///
-/// # Errors
-/// The reason, in one line.
-pub(in crate::measure) fn available() -> Result<(), String> {
-    Syscalls::open(std::process::id()).map(drop)
-}
-
 fn threads(pid: u32) -> Result<Vec<u32>, String> {
     let path = format!("/proc/{pid}/task");
     let tasks = std::fs::read_dir(&path).map_err(|cause| format!("system calls: {path}: {cause}"))?;

@@ -161,17 +161,17 @@ fn evict(path: &Path) {
 
 #[test]
 fn the_peak_is_that_of_the_turn_and_not_an_older_one() {
+    // The subject begins as large as the test that it was forked from, so peaks are compared, with room for the
+    // kernel's approximate counters.
     let mut subject = Subject::start(Path::new("/dev/null"));
-    subject.does(Deed::Touch64MiB);
     let mut meters = Meters::open(subject.pid());
-    meters.begin();
     let idle = meters.end().peak_rss_bytes.unwrap();
-    assert!((1..64 * MIB).contains(&idle), "{idle}");
     subject.does(Deed::Touch64MiB);
     let busy = meters.end().peak_rss_bytes.unwrap();
-    assert!((64 * MIB..64 * MIB + 2 * idle).contains(&busy), "{busy} after {idle}");
+    assert!(idle > 0 && busy >= idle + 63 * MIB, "{busy} after {idle}");
     meters.begin();
-    assert!(meters.end().peak_rss_bytes.unwrap() < 64 * MIB);
+    let again = meters.end().peak_rss_bytes.unwrap();
+    assert!(again < idle + 16 * MIB, "{again} after {busy}");
 }
 
 #[test]

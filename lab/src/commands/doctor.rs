@@ -1,0 +1,81 @@
+//! `readlab doctor`: what of this machine helps or spoils measuring, and how to mend it.
+
+use crate::doctor::{self, Facts, Finding, Level};
+use crate::machine::Machine;
+use crate::measure::busy;
+use crate::measure::rights::Rights;
+use crate::target::TargetFacts;
+use anstyle::{AnsiColor, Style};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `readlab doctor`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Args {
+    /// A file that is to be read: then it is judged too
+    pub target: Option<PathBuf>,
+}
+
+/// Looks at the machine, and prints what it finds to standard output, the worst first. `others` are the findings of
+/// other rooms, such as languages that are not installed. That something spoils measuring is no failure.
+///
+/// # Errors
+/// If standard output cannot be written.
+pub fn run(
+    machine: &Machine,
+    target: Option<&TargetFacts>,
+    others: Vec<Finding>,
+) -> anyhow::Result<ExitCode> {
+    let (rights, busy) = (Rights::probe(), busy::others());
+    let mut findings = doctor::judge(&Facts { machine, target, rights: &rights, busy: &busy });
+    findings.extend(others);
+    doctor::sort(&mut findings);
+    print(&findings, &mut anstream::stdout().lock())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One block a finding; the stream takes the colours out where they do not belong.
+fn print(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
+    for finding in findings {
+        let (word, colour) = match finding.level {
+            Level::Spoils => ("spoils", AnsiColor::Red),
+            Level::Note => ("note", AnsiColor::Yellow),
+            Level::Helps => ("helps", AnsiColor::Green),
+        };
+        let (mark, strong, dim) =
+            (Style::new().fg_color(Some(colour.into())), Style::new().bold(), Style::new().dimmed());
+        writeln!(out, "{mark}{word:<8}{mark:#}{strong}{}{strong:#}", finding.what)?;
+        writeln!(out, "        {}", finding.why)?;
+        if let Some(mend) = &finding.mend {
+            writeln!(out, "        {dim}mend:{dim:#} {mend}")?;
+        }
+    }
+    let count = |level| findings.iter().filter(|finding| finding.level == level).count();
+    let (spoils, notes, helps) = (count(Level::Spoils), count(Level::Note), count(Level::Helps));
+    writeln!(out, "\n{spoils} spoil measuring, {notes} to know, {helps} help")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_is_printed_with_its_reason_and_its_remedy() {
+        let finding = Finding {
+            level: Level::Spoils,
+            what: "the fan is off".into(),
+            why: "it gets hot".into(),
+            mend: Some("fan --on".into()),
+        };
+        let mut plain = anstream::StripStream::new(Vec::new());
+        print(&[finding], &mut plain).unwrap();
+        insta::assert_snapshot!(String::from_utf8(plain.into_inner()).unwrap(), @r"
+        spoils  the fan is off
+                it gets hot
+                mend: fan --on
+
+        1 spoil measuring, 0 to know, 0 help
+        ");
+    }
+}
