@@ -1,9 +1,11 @@
 //! Where a run took place: the facts of processor, memory, kernel and system that change a number.
 //!
-//! Data only; `commands::doctor` judges them. A fact that could not be found out is `None`, never a guess.
+//! Data and its one-line summary; [`Machine::probe`] finds it out, `commands::doctor` judges it. A fact that could not be found out is `None`, never a guess.
 
 pub mod memory;
+mod probe;
 
+use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
 /// The machine, as found before measuring.
@@ -51,4 +53,43 @@ pub struct Machine {
     pub clock_resolution_ns: u64,
     /// Cost of reading the monotonic clock, median of many.
     pub clock_overhead_ns: u64,
+}
+
+impl Machine {
+    /// In one line, for tables: processor, its clock, memory that may be used, system, and whether it is a guest.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let mut parts = vec![self.cpu.clone().unwrap_or_else(|| self.system.clone())];
+        parts.push(format!("{} {}", self.cpus, if self.cpus == 1 { "cpu" } else { "cpus" }));
+        parts.extend(self.max_turbo_ghz.map(|ghz| format!("up to {ghz:.2} GHz")));
+        let memory = self.memory_limit_bytes.unwrap_or(self.memory_bytes);
+        parts.push(format!("{} memory", Bytes(memory).binary()));
+        parts.push(format!("{} {}", self.system, self.kernel));
+        parts.extend(self.hypervisor.as_ref().map(|name| format!("guest ({name})")));
+        parts.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_names_what_changes_a_number() {
+        let machine = Machine {
+            system: "linux x86_64".into(),
+            kernel: "6.8".into(),
+            cpu: Some("Ryzen 7840HS".into()),
+            cpus: 16,
+            max_turbo_ghz: Some(5.1),
+            memory_bytes: 32 << 30,
+            hypervisor: Some("KVM".into()),
+            ..Machine::default()
+        };
+        let expected =
+            "Ryzen 7840HS, 16 cpus, up to 5.10 GHz, 32.0 GiB memory, linux x86_64 6.8, guest (KVM)";
+        assert_eq!(machine.summary(), expected);
+        let limited = Machine { memory_limit_bytes: Some(1 << 30), cpus: 1, ..machine };
+        assert!(limited.summary().contains("1 cpu, ") && limited.summary().contains("1.00 GiB memory"));
+    }
 }
