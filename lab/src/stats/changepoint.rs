@@ -1,7 +1,7 @@
 //! From which reading on a series is steady: the end of a runtime's warm-up, found by change points.
 //!
 //! The series of logarithms is cut into segments of constant level, exactly, by optimal partitioning (Jackson et al.,
-//! IEEE Signal Processing Letters 12, 2005) with a squared-error cost and a penalty of `3 ln n` noise variances a cut.
+//! IEEE Signal Processing Letters 12, 2005) with a squared-error cost and a penalty of `4 ln n` noise variances a cut.
 //! The noise comes from the differences of neighbours, so that the steps themselves do not count as noise. Single
 //! spikes are laid aside first. Whether the last level is steady is judged in the spirit of Barrett et al., *Virtual
 //! Machine Warmup Blows Hot and Cold* (OOPSLA 2017): "no steady state" is an outcome, and so is a steady state that is
@@ -44,7 +44,7 @@ const LENGTH_MIN: usize = 20;
 /// Shortest segment: fewer readings are a spike, not a level.
 const SEGMENT_MIN: usize = 4;
 /// Penalty for one cut, in noise variances times `ln n`.
-const PENALTY: f64 = 3.0;
+const PENALTY: f64 = 4.0;
 /// Levels this near to the last are the same level to a user: half a percent.
 const SAME_LEVEL: f64 = 0.005;
 
@@ -182,11 +182,15 @@ mod tests {
 
     #[test]
     fn single_spikes_are_no_levels() {
-        let mut walls = series(5, steps(&[(60, 10.0)]));
-        for at in [0, 20, 41, 57] {
-            walls[at] *= 8;
-        }
-        assert_eq!(steadiness(&walls), Steadiness::Steady { from: 0, trend: Trend::Flat });
+        let steady = (0..40).filter(|&seed| {
+            let mut walls = series(seed, steps(&[(60, 10.0)]));
+            for at in [0, 20, 41, 57] {
+                walls[at] *= 8;
+            }
+            steadiness(&walls) == Steadiness::Steady { from: 0, trend: Trend::Flat }
+        });
+        let steady = steady.count();
+        assert!(steady >= 38, "{steady} of 40");
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod changepoint;
 mod fills;
 mod ratio;
 mod regression;
+mod student;
 mod summary;
 #[cfg(test)]
 mod testing;

@@ -1,8 +1,8 @@
 //! A straight line through points: least squares with intervals, and beside it a line that outliers cannot bend.
 
+use super::student::student_t;
 use super::{Interval, quantile};
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// `y = intercept + slope * x`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -72,7 +72,7 @@ pub fn least_squares(points: &[(f64, f64)]) -> Option<LeastSquares> {
     let slope_se = residual_sd.map(|sd| sd / xx.sqrt());
     let intercept_se = residual_sd.map(|sd| sd * (1.0 / n + mean_x * mean_x / xx).sqrt());
     let around = |estimate: f64, se: f64| {
-        let t = StudentsT::new(0.0, 1.0, freedom).expect("freedom is positive").inverse_cdf(0.975);
+        let t = student_t(freedom);
         Interval { low: estimate - t * se, high: estimate + t * se }
     };
     Some(LeastSquares {
