@@ -26,7 +26,7 @@ pub fn find(name: &str) -> Option<&'static Method> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::setting::Settings;
+    use crate::setting::{Param, Settings};
     use crate::work::Work;
     use std::collections::BTreeSet;
 
@@ -58,7 +58,7 @@ mod tests {
             }
             let mut settings = Settings::resolve(method.params, []).unwrap();
             assert!((method.build)(&mut settings).is_ok(), "{}", method.name);
-            for value in [|param: &crate::setting::Param| param.min, |param| param.max] {
+            for value in [|param: &Param| param.min, |param: &Param| param.max] {
                 let given = method.params.iter().map(|param| (param.name, value(param)));
                 let mut settings = Settings::resolve(method.params, given).unwrap();
                 assert!((method.build)(&mut settings).is_ok(), "{}", method.name);
