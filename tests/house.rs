@@ -14,7 +14,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("interrupt", &[]),
     ("contender", &["units", "trial", "record", "interrupt"]),
     ("record", &["units", "trial", "target", "machine"]),
-    ("suite", &["units", "trial"]),
+    ("suite", &["units", "trial", "corpus"]),
     ("stats", &["units", "record"]),
     ("folder", &["units"]),
     (

@@ -2,6 +2,7 @@
 //!
 //! The modules in the order of one measurement; who may know whom is checked by `tests/house.rs`.
 
+pub mod cli;
 pub mod commands;
 pub mod contender;
 pub mod corpus;
@@ -10,6 +11,7 @@ pub mod folder;
 pub mod interrupt;
 pub mod machine;
 pub mod measure;
+pub mod progress;
 pub mod record;
 pub mod stats;
 pub mod suite;

@@ -3,6 +3,7 @@
 //!
 //! Only what the file says lives here; [`crate::measure::lineup`] turns it into a plan for this machine.
 
+use crate::corpus::recipe::Recipe;
 use crate::trial::Work;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -27,9 +28,9 @@ pub struct Suite {
     /// The states of the cache: `cold`, `warm` or `both`.
     #[serde(default)]
     pub state: States,
-    /// What it reads when the user names no target, such as `lines 256MiB seed=1`.
+    /// What it reads when the user names no target.
     #[serde(default)]
-    pub corpus: Option<String>,
+    pub corpus: Option<Recipe>,
     /// The trial against which ratios are made.
     #[serde(default)]
     pub reference: Option<String>,

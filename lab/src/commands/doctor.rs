@@ -2,9 +2,11 @@
 
 use crate::doctor::{self, Facts, Finding, Level};
 use crate::machine::Machine;
+use crate::contender::roster::Roster;
 use crate::measure::busy;
+use crate::measure::lineup::Field;
 use crate::measure::rights::Rights;
-use crate::target::TargetFacts;
+use crate::target::Target;
 use anstyle::{AnsiColor, Style};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -12,27 +14,37 @@ use std::process::ExitCode;
 
 /// Arguments of `readlab doctor`.
 #[derive(Debug, Clone, clap::Args)]
-pub struct Args {
+pub struct DoctorArgs {
     /// A file that is to be read: then it is judged too
     pub target: Option<PathBuf>,
 }
 
-/// Looks at the machine, and prints what it finds to standard output, the worst first. `others` are the findings of
-/// other rooms, such as languages that are not installed. That something spoils measuring is no failure.
+/// Looks at the machine, and prints what it finds to standard output, the worst first. That something spoils measuring
+/// is no failure.
 ///
 /// # Errors
-/// If standard output cannot be written.
-pub fn run(
-    machine: &Machine,
-    target: Option<&TargetFacts>,
-    others: Vec<Finding>,
-) -> anyhow::Result<ExitCode> {
-    let (rights, busy) = (Rights::probe(), busy::others());
-    let mut findings = doctor::judge(&Facts { machine, target, rights: &rights, busy: &busy });
-    findings.extend(others);
+/// If the target cannot be looked at, or standard output cannot be written.
+pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
+    let target = args.target.as_deref().map(Target::examine).transpose()?;
+    let (machine, rights, busy) = (Machine::probe(), Rights::probe(), busy::others());
+    let target = target.as_ref().map(|target| &target.facts);
+    let mut findings = doctor::judge(&Facts { machine: &machine, target, rights: &rights, busy: &busy });
+    findings.extend(absent_contenders());
     doctor::sort(&mut findings);
     print(&findings, &mut anstream::stdout().lock())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Contenders of the roster that cannot take part here.
+fn absent_contenders() -> Vec<Finding> {
+    let field = Field::gather(&Roster::built_in(), |_| true);
+    let finding = |(name, reason): (&String, &String)| Finding {
+        level: Level::Note,
+        what: format!("contender {name} cannot take part"),
+        why: reason.clone(),
+        mend: Roster::built_in().entry(name).and_then(|entry| entry.hint.clone()),
+    };
+    field.absent().iter().map(finding).collect()
 }
 
 /// One block a finding; the stream takes the colours out where they do not belong.

@@ -8,3 +8,5 @@ pub mod meters;
 pub mod plan;
 pub mod residency;
 pub mod rights;
+pub mod round;
+pub mod sampler;

@@ -1,0 +1,200 @@
+//! The command line: the verbs, and the groups of options that several verbs share.
+//!
+//! Words become values here and nothing else happens. Names and habits are those of the tools people know:
+//! hyperfine's `-w -r -m -M -c`, criterion's `--quiet`, exports with `-` for standard output.
+
+use crate::commands;
+use crate::measure::plan::{Budget, Rules};
+use crate::suite::States;
+use crate::trial::{Params, Work};
+use crate::units::Nanos;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// How fast can I read this file, which way of reading is fastest, and what stops it from being faster?
+#[derive(Debug, Parser)]
+#[command(name = "readlab", version, about, max_term_width = 100, propagate_version = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Race every way of reading on your own file
+    Race(commands::race::RaceArgs),
+    /// Run a published experiment, or one of your own
+    Suite(commands::suite::SuiteArgs),
+    /// Show contenders and methods, and why some are not available
+    List(commands::list::ListArgs),
+    /// Say what of this machine helps or spoils measuring, and how to mend it
+    Doctor(commands::doctor::DoctorArgs),
+    /// Make, list or remove deterministic test files
+    Corpus(commands::corpus::CorpusArgs),
+    /// Show the exact command and bytes that a contender would get, to run by hand
+    Request(commands::request::RequestArgs),
+    /// Print a completion script for a shell
+    Completions(commands::completions::CompletionsArgs),
+    /// Print the manual page
+    Man,
+    /// Be a contender: what the lab starts in a process of its own
+    #[command(hide = true)]
+    Contender(commands::contender::ContenderArgs),
+}
+
+/// How long and how often.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Measuring")]
+pub struct Measuring {
+    /// Untimed readings before the timed ones, each time a contender is started
+    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    pub warmup: u32,
+    /// Exactly this many timed readings of each trial
+    #[arg(short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs"], value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: Option<u32>,
+    /// At least this many timed readings of each trial
+    #[arg(short, long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    pub min_runs: u32,
+    /// At most this many timed readings of each trial
+    #[arg(short = 'M', long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_runs: u32,
+    /// Time of timed readings at most for each trial, once it has the fewest
+    #[arg(long, value_name = "TIME", default_value = "30s")]
+    pub max_time: Nanos,
+    /// Time for the whole run; without it, about 100 s, and at least five rounds whatever they take
+    #[arg(long, value_name = "TIME")]
+    pub budget: Option<Nanos>,
+    /// Stop a trial when half the interval of its median is this share of the median
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
+    pub precision: f64,
+    /// Fills of the cache over which warm readings are spread, at least
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub fills: u32,
+    /// State of the page cache when the clock starts [default: both, or what the suite says]
+    #[arg(long, value_name = "STATE")]
+    pub state: Option<States>,
+    /// Seed of every shuffle; recorded in any case
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// As root: also drop the caches of the whole machine before each cold reading
+    #[arg(long)]
+    pub drop_caches: bool,
+}
+
+/// What takes part.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Choosing")]
+pub struct Choosing {
+    /// Only methods whose name matches, such as 'rust/mmap/*' or 'rust/read@buffer=64KiB'; may be repeated
+    #[arg(long = "method", value_name = "GLOB")]
+    pub methods: Vec<String>,
+    /// Settings for every method that has them, such as buffer=128KiB,depth=16
+    #[arg(long = "param", value_name = "K=V,…", value_parser = clap::value_parser!(Params), default_value = "")]
+    pub params: Params,
+    /// A command to race too, `{}` for the path, such as 'wc -l {}'; may be repeated
+    #[arg(short = 'c', long = "command", value_name = "COMMAND")]
+    pub commands: Vec<String>,
+    /// What is done with the bytes [default: newlines for text, sum for anything else]
+    #[arg(long, value_name = "WORK")]
+    pub work: Option<Work>,
+    /// The trial against which ratios are made
+    #[arg(long, value_name = "TRIAL")]
+    pub reference: Option<String>,
+    /// A roster with further contenders, as in contenders/roster.toml; may be repeated
+    #[arg(long = "roster", value_name = "FILE")]
+    pub rosters: Vec<PathBuf>,
+}
+
+/// What is shown and kept.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Output")]
+pub struct Giving {
+    /// Write everything as one JSON document; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub export_json: Option<PathBuf>,
+    /// Write every sample as a row of CSV; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub export_csv: Option<PathBuf>,
+    /// Write the tables as Markdown; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub export_markdown: Option<PathBuf>,
+    /// Folder for the record [default: a new one in the user's data folder]
+    #[arg(long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// No table, no progress: only warnings, errors and exports
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// No progress line
+    #[arg(long)]
+    pub no_progress: bool,
+    /// Colours in the tables
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Time that a run without a `--budget` aims at.
+const ADVISED_BUDGET: Nanos = Nanos(100_000_000_000);
+
+impl Measuring {
+    /// The rules as the plan knows them, with a seed in any case.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
+        Rules {
+            warmup: self.warmup,
+            min_runs: self.runs.unwrap_or(self.min_runs),
+            max_runs: self.runs.unwrap_or(self.max_runs),
+            max_time: self.max_time,
+            precision: self.precision,
+            fills: self.fills,
+            budget: self.budget.map_or(Budget::Advised(ADVISED_BUDGET), Budget::Firm),
+            seed: self.seed.unwrap_or_else(seed_of_now),
+        }
+    }
+}
+
+/// A seed that is not chosen: the low bits of the time.
+fn seed_of_now() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    u64::from(now.unwrap_or_default().subsec_nanos())
+}
+
+/// `1%` or `0.01`.
+fn share(text: &str) -> Result<f64, String> {
+    let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    let share: f64 = number.trim().parse().map_err(|_| format!("'{text}' is no share, such as 1% or 0.01"))?;
+    let share = share / divisor;
+    if share > 0.0 && share < 1.0 { Ok(share) } else { Err(format!("'{text}' is not between 0 and 1")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_tree_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn shares_are_read_both_ways() {
+        assert_eq!(share("5%"), Ok(0.05));
+        assert_eq!(share("0.05"), Ok(0.05));
+        for wrong in ["", "0", "100%", "-1%", "x"] {
+            assert!(share(wrong).is_err(), "{wrong}");
+        }
+    }
+}

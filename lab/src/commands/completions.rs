@@ -1,0 +1,23 @@
+//! `readlab completions SHELL`: a completion script on standard output.
+
+use crate::cli::Cli;
+use clap::{Args, CommandFactory};
+use std::process::ExitCode;
+
+/// Arguments of `readlab completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+/// Prints the script.
+///
+/// # Errors
+/// If standard output cannot be written.
+pub fn run(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "readlab", &mut script);
+    std::io::Write::write_all(&mut std::io::stdout(), &script)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,66 @@
+//! `readlab corpus make|list|clean`: deterministic test files.
+
+use crate::corpus::recipe::{CorpusKind, Recipe};
+use crate::corpus::{self, Corpus};
+use crate::units::Bytes;
+use clap::{Args, Subcommand};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `readlab corpus`.
+#[derive(Debug, Args)]
+pub struct CorpusArgs {
+    /// What to do with test files.
+    #[command(subcommand)]
+    pub what: What,
+    /// Folder of the test files [default: one in the user's cache folder]
+    #[arg(long, value_name = "DIR", global = true)]
+    pub folder: Option<PathBuf>,
+}
+
+/// What to do with test files.
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Make a file, unless it is there and intact; print its path
+    Make {
+        /// What kind of bytes
+        kind: CorpusKind,
+        /// How many, such as 256MiB
+        #[arg(default_value = "256MiB")]
+        size: Bytes,
+        /// Which of many such files
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// List the files that are there
+    List,
+    /// Remove them
+    Clean,
+}
+
+/// Makes, lists or removes.
+///
+/// # Errors
+/// If there is no space, the folder cannot be written, or standard output cannot be written.
+pub fn run(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
+    let folder = args.folder.clone().map_or_else(corpus::default_folder, Ok)?;
+    let mut out = std::io::stdout();
+    match args.what {
+        What::Make { kind, size, seed } => {
+            let made = corpus::make(&folder, Recipe { kind, size_bytes: size.0, seed })?;
+            writeln!(out, "{}", made.path.display())?;
+        }
+        What::List => {
+            for Corpus { path, recipe, digest, .. } in corpus::list(&folder)? {
+                writeln!(out, "{}  {}  {digest}", path.display(), Bytes(recipe.size_bytes))?;
+            }
+        }
+        What::Clean => {
+            for path in corpus::clean(&folder)? {
+                writeln!(out, "removed {}", path.display())?;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

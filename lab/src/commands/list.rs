@@ -1,0 +1,72 @@
+//! `readlab list`: contenders with their receipts, methods with scans and parameters, and why some are not available.
+
+use crate::contender::roster::{Contender, Roster};
+use crate::measure::lineup::Field;
+use crate::trial::{Params, Work};
+use clap::Args;
+use readlab_protocol::MethodLine;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `readlab list`.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// A roster with further contenders; may be repeated
+    #[arg(long = "roster", value_name = "FILE")]
+    pub rosters: Vec<PathBuf>,
+    /// Only methods that can do this work
+    #[arg(long, value_name = "WORK")]
+    pub work: Option<Work>,
+}
+
+/// Prints the list.
+///
+/// # Errors
+/// If a roster cannot be read or standard output cannot be written.
+pub fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
+    let roster = Roster::with(&args.rosters)?;
+    let field = Field::gather(&roster, |_| true);
+    let mut text = String::new();
+    for entry in &roster.entries {
+        match (field.contender(&entry.name), field.absent().get(&entry.name)) {
+            (Some(contender), _) => describe(&mut text, contender, &entry.about, args.work),
+            (None, reason) => {
+                let reason = reason.map_or("no receipt", String::as_str);
+                let _ = writeln!(text, "{} · {}\n  unavailable: {reason}\n", entry.name, entry.about);
+            }
+        }
+    }
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(text: &mut String, contender: &Contender, about: &str, work: Option<Work>) {
+    let receipt = &contender.receipt;
+    let _ = writeln!(text, "{} {} · {about}\n  {}", receipt.contender, receipt.version, receipt.runtime);
+    for method in contender.methods.iter().filter(|m| work.is_none_or(|w| m.scans.contains_key(w.word()))) {
+        let _ = writeln!(text, "\n  {}/{}\n      {}", receipt.contender, method.method, method.about);
+        if let Some(reason) = &method.unavailable {
+            let _ = writeln!(text, "      unavailable: {reason}");
+        }
+        for (work, scans) in &method.scans {
+            let _ = writeln!(text, "      {work:<9} {}", if scans == &["-"] { "yes".into() } else { scans.join(", ") });
+        }
+        if !method.params.is_empty() {
+            let _ = writeln!(text, "      settings  {}", settings(method));
+        }
+    }
+    text.push('\n');
+}
+
+/// Every parameter with its default and range, as one would type it.
+fn settings(method: &MethodLine) -> String {
+    let spell = |name: &str, value: u64| Params(BTreeMap::from([(name.to_owned(), value)])).to_string();
+    let one = |param: &readlab_protocol::ParamLine| {
+        let end = |value| spell(&param.name, value).split_once('=').map(|(_, v)| v.to_owned()).unwrap_or_default();
+        format!("{} ({}..{})", spell(&param.name, param.default), end(param.min), end(param.max))
+    };
+    method.params.iter().map(one).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,41 @@
+//! `readlab race TARGET…`: every available way of reading on the user's own file, cold and warm.
+
+use super::run::{self, Asked};
+use crate::cli::{Choosing, Giving, Measuring};
+use crate::suite::Suite;
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `readlab race`.
+#[derive(Debug, Args)]
+pub struct RaceArgs {
+    /// The files to read; each gets a race of its own
+    #[arg(required = true, value_name = "TARGET")]
+    pub targets: Vec<PathBuf>,
+    /// How long and how often.
+    #[command(flatten)]
+    pub measuring: Measuring,
+    /// What takes part.
+    #[command(flatten)]
+    pub choosing: Choosing,
+    /// What is shown and kept.
+    #[command(flatten)]
+    pub giving: Giving,
+}
+
+/// Races each target in turn.
+///
+/// # Errors
+/// If a target cannot be raced or the record cannot be written.
+pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
+    let suite = Suite::race();
+    let asked = Asked {
+        verb: "race",
+        suite: &suite,
+        measuring: &args.measuring,
+        choosing: &args.choosing,
+        giving: &args.giving,
+    };
+    run::each(&asked, &args.targets)
+}

@@ -1,0 +1,172 @@
+//! What `race` and `suite` share: from a selection and a file to a record that is saved, shown and exported.
+
+use crate::cli::{Choosing, Giving, Measuring};
+use crate::contender::roster::Roster;
+use crate::corpus::oracle::{self, Truth};
+use crate::folder::RunFolder;
+use crate::interrupt;
+use crate::machine::Machine;
+use crate::measure::cache::{Eviction, PageCache};
+use crate::measure::lineup::{self, Field, Selection};
+use crate::measure::plan::{Plan, Rules};
+use crate::measure::round;
+use crate::measure::sampler::{Hired, Subject};
+use crate::progress::Recorder;
+use crate::record::{EndReason, Header, Line, Outcome, Record, SCHEMA, SCHEMA_VERSION};
+use crate::suite::{Entry, Suite};
+use crate::target::Target;
+use crate::target::identity::Identity;
+use crate::trial::{TrialId, Work};
+use crate::units::Nanos;
+use anyhow::Context;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Some trial failed or was refused.
+const EXIT_TRIAL: u8 = 1;
+
+/// What the user asked for.
+pub(super) struct Asked<'a> {
+    pub(super) verb: &'static str,
+    pub(super) suite: &'a Suite,
+    pub(super) measuring: &'a Measuring,
+    pub(super) choosing: &'a Choosing,
+    pub(super) giving: &'a Giving,
+}
+
+/// Runs on each target in turn; the worst end is the exit code.
+pub(super) fn each(asked: &Asked, targets: &[PathBuf]) -> anyhow::Result<ExitCode> {
+    interrupt::listen().context("cannot listen for Ctrl-C")?;
+    let targets = targets.iter().map(|path| Target::examine(path)).collect::<Result<Vec<_>, _>>()?;
+    let rules = asked.rules()?;
+    let reference = asked.reference()?;
+    let field = asked.field()?;
+    let mut code = 0;
+    for target in targets {
+        let record = one(asked, &field, target, (rules, reference.clone()))?;
+        code = code.max(exit_code(&record));
+        if code == interrupt::EXIT_CODE {
+            break;
+        }
+    }
+    Ok(ExitCode::from(code))
+}
+
+impl Asked<'_> {
+    /// The user's rules, and where the user is silent, the suite's.
+    fn rules(&self) -> anyhow::Result<Rules> {
+        let mut rules = self.measuring.rules();
+        if let (Some(max_runs), None) = (self.suite.max_runs, self.measuring.runs) {
+            rules.max_runs = max_runs;
+            rules.min_runs = rules.min_runs.min(max_runs);
+        }
+        if let Some(text) = &self.suite.max_time {
+            rules.max_time = text.parse::<Nanos>().with_context(|| format!("{}: max_time", self.suite.name))?;
+        }
+        Ok(rules)
+    }
+
+    fn reference(&self) -> anyhow::Result<Option<TrialId>> {
+        let named = self.choosing.reference.as_ref().or(self.suite.reference.as_ref());
+        Ok(named.map(|name| name.parse()).transpose()?)
+    }
+
+    /// Everybody who is named and shows a receipt.
+    fn field(&self) -> anyhow::Result<Field> {
+        let roster = Roster::with(&self.choosing.rosters)?;
+        let by_glob = !self.choosing.methods.is_empty();
+        let by_suite = |name: &str| self.suite.entries.iter().any(|e| e.trial.starts_with(&format!("{name}/")));
+        let by_roster = |name: &str| !Roster::built_in().entries.iter().any(|entry| entry.name == name);
+        Ok(Field::gather(&roster, |name| by_glob || by_suite(name) || by_roster(name)))
+    }
+
+    fn selection(&self) -> Selection {
+        let mut entries = self.suite.entries.clone();
+        let commands = self.choosing.commands.iter();
+        entries.extend(commands.map(|command| Entry { trial: format!("command/{command}"), label: None }));
+        Selection { entries, globs: self.choosing.methods.clone(), params: self.choosing.params.clone() }
+    }
+
+    fn work(&self, truth: &Truth) -> Work {
+        let by_content = if truth.text { Work::Newlines } else { Work::Sum };
+        self.choosing.work.or(self.suite.work).unwrap_or(by_content)
+    }
+}
+
+/// One target: examined, measured, recorded, shown.
+fn one(asked: &Asked, field: &Field, mut target: Target, (rules, reference): (Rules, Option<TrialId>)) -> anyhow::Result<Record> {
+    let eviction = if asked.measuring.drop_caches { Eviction::OfSystem } else { Eviction::OfFile };
+    let cache = PageCache::open(&target.path, eviction)?;
+    let folder = RunFolder::make(asked.giving.output.as_deref())?;
+    let mut recorder = Recorder::begin(&folder, progress_shown(asked.giving))?;
+    recorder.note(format!("reading {} once for the right answer", target.facts.path));
+    let identity = Identity::of_path(&target.path).with_context(|| target.facts.path.clone())?;
+    let truth = oracle::truth(&target.path).with_context(|| target.facts.path.clone())?;
+    target.facts.answer = Some(truth.answer);
+    target.facts.digest = Some(truth.digest.clone());
+    let states = asked.measuring.state.unwrap_or(asked.suite.state).list();
+    let plan = lineup::plan(field, &asked.selection(), (asked.work(&truth), &states), rules)?;
+    introduce(&mut recorder, field, (&target, &plan), header(asked, &plan, reference))?;
+    recorder.follow(&plan);
+    let subject = Subject { target: &target, truth: &truth, identity, cache };
+    round::run(&plan, &mut Hired::new(&plan, field, subject), &mut recorder)?;
+    let path = recorder.finish();
+    let record = Record::read(&path)?;
+    show(asked.giving, &record, &path)?;
+    Ok(record)
+}
+
+/// The lines of a record that come before any measuring.
+fn introduce(recorder: &mut Recorder, field: &Field, (target, plan): (&Target, &Plan), header: Header) -> anyhow::Result<()> {
+    let mut lines = vec![Line::Header(Box::new(header))];
+    lines.push(Line::Target { index: 0, facts: Box::new(target.facts.clone()) });
+    lines.extend(field.absent().iter().map(|(name, reason)| Line::Warning { text: format!("{name} does not take part: {reason}") }));
+    let taking_part = |name: &str| plan.trials.iter().any(|planned| planned.trial.contender == name);
+    for contender in field.contenders().iter().filter(|contender| taking_part(&contender.receipt.contender)) {
+        lines.push(Line::Contender(contender.receipt.clone()));
+    }
+    for line in lines {
+        crate::measure::round::Sink::append(recorder, line)?;
+    }
+    Ok(())
+}
+
+fn header(asked: &Asked, plan: &Plan, reference: Option<TrialId>) -> Header {
+    let named = |reference: &TrialId| {
+        let trials = plan.trials.iter().map(|planned| &planned.trial.id);
+        trials.clone().find(|id| *id == reference || id.method == reference.method).cloned()
+    };
+    Header {
+        schema: SCHEMA.to_owned(),
+        version: SCHEMA_VERSION,
+        lab: env!("CARGO_PKG_VERSION").to_owned(),
+        revision: env!("READLAB_REVISION").to_owned(),
+        verb: asked.verb.to_owned(),
+        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+        started: jiff::Timestamp::now().to_string(),
+        seed: plan.rules.seed,
+        reference: reference.as_ref().and_then(named).or(reference),
+        machine: Machine::probe(),
+    }
+}
+
+fn progress_shown(giving: &Giving) -> bool {
+    !giving.quiet && !giving.no_progress
+}
+
+/// The table on standard output, and the exports where they were asked for.
+fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Result<()> {
+    let _ = (giving, record);
+    println!("{}", path.display());
+    Ok(())
+}
+
+/// 0, or 1 when some trial failed or was refused, or 130 when the user stopped it.
+fn exit_code(record: &Record) -> u8 {
+    let spoiled = |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. } | Outcome::Refused { .. }));
+    match record.end {
+        Some((EndReason::Interrupted, _)) => interrupt::EXIT_CODE,
+        _ if record.trials.iter().any(|trial| spoiled(&trial.outcome)) => EXIT_TRIAL,
+        _ => 0,
+    }
+}

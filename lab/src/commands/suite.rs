@@ -1,0 +1,51 @@
+//! `readlab suite NAME|FILE.toml`: a published experiment, or the user's own definition.
+
+use super::run::{self, Asked};
+use crate::cli::{Choosing, Giving, Measuring};
+use crate::corpus;
+use crate::suite::Suite;
+use anyhow::Context;
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `readlab suite`.
+#[derive(Debug, Args)]
+pub struct SuiteArgs {
+    /// A built-in suite or a file
+    #[arg(value_name = "NAME|FILE.toml")]
+    pub suite: String,
+    /// The files to read [default: the suite's own corpus, made when needed]
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<PathBuf>,
+    /// How long and how often.
+    #[command(flatten)]
+    pub measuring: Measuring,
+    /// What takes part.
+    #[command(flatten)]
+    pub choosing: Choosing,
+    /// What is shown and kept.
+    #[command(flatten)]
+    pub giving: Giving,
+}
+
+/// Runs the suite on its corpus or on the user's files.
+///
+/// # Errors
+/// If there is no such suite, its corpus cannot be made, a target cannot be read, or the record cannot be written.
+pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
+    let suite = Suite::find(&args.suite)?;
+    let asked = Asked {
+        verb: "suite",
+        suite: &suite,
+        measuring: &args.measuring,
+        choosing: &args.choosing,
+        giving: &args.giving,
+    };
+    if !args.targets.is_empty() {
+        return run::each(&asked, &args.targets);
+    }
+    let recipe = suite.corpus.with_context(|| format!("{}: the suite has no corpus: name a target", suite.name))?;
+    let made = corpus::make(&corpus::default_folder()?, recipe)?;
+    run::each(&asked, &[made.path])
+}

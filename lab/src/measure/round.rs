@@ -1,0 +1,491 @@
+//! Carries out a plan: states, fills, rounds, and in each round every trial once, until every trial is settled.
+//!
+//! Everything that touches the world is behind [`Sampler`], so that whole runs can be scripted to the digit, and
+//! everything found goes to a [`Sink`] line by line, so that a run may end at any moment. What a reading is, and how
+//! its state is proven, lives in [`super::sampler`].
+
+use super::plan::{Budget, Plan, ROUNDS_MIN};
+use crate::record::{Count, EndReason, Fill, Line, Outcome, RecordError, Sample};
+use crate::stats::{self, Observation};
+use crate::trial::{CacheState, Params};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a run asks of the world.
+pub trait Sampler {
+    /// Starts the trial's contender anew; tells every parameter in force.
+    ///
+    /// # Errors
+    /// If the contender cannot take part, or the run must end.
+    fn open(&mut self, trial: usize) -> Result<Params, Ending>;
+
+    /// One untimed reading whose answer is checked.
+    ///
+    /// # Errors
+    /// If the contender failed or answered wrongly, or the run must end.
+    fn rehearse(&mut self, trial: usize) -> Result<(), Ending>;
+
+    /// Empties the cache of the target and fills it the standard way.
+    ///
+    /// # Errors
+    /// If the file cannot be made warm, or the run must end.
+    fn fill(&mut self, fill: u32) -> Result<Fill, Ending>;
+
+    /// One turn from a proven state: one or more timed readings, metered, with every answer checked.
+    ///
+    /// # Errors
+    /// If the state could not be proven, the trial ended, or the run must end.
+    fn turn(&mut self, trial: usize, state: CacheState) -> Result<Vec<Sample>, Trouble>;
+
+    /// What a contender does inside, counted in one untimed run of a process of its own.
+    ///
+    /// # Errors
+    /// If the contender could not be counted, or the run must end.
+    fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Ending>;
+
+    /// Lets the trial's contender go.
+    fn close(&mut self, trial: usize);
+
+    /// Meters that could not be read since the last call, with the reason.
+    fn missing(&mut self) -> Vec<(&'static str, String)>;
+
+    /// Time since the run began.
+    fn elapsed_ns(&self) -> u64;
+}
+
+/// What is told of a run while it goes on.
+pub trait Sink {
+    /// One more line for the record.
+    ///
+    /// # Errors
+    /// If the record cannot be written; the run ends.
+    fn append(&mut self, line: Line) -> Result<(), RecordError>;
+
+    /// What is about to happen.
+    fn about_to(&mut self, step: Step);
+}
+
+/// What a run is about to do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Step {
+    /// Begins a state with so many trials; the share of its time that is used up counts from here.
+    Stage(CacheState, usize),
+    /// Fills the cache.
+    Fill(u32),
+    /// Starts a contender and has it read once without a clock.
+    Start(usize),
+    /// Counts what a contender does inside, without a clock.
+    Count(usize),
+    /// Takes a turn: trial, round, place in the round, trials in the round.
+    Turn(usize, u32, u32, u32),
+    /// A round is over: the share of the stage that is done, 0 to 1.
+    RoundOver(f64),
+}
+
+/// The end of a trial or of the whole run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// Of the trial.
+    Trial(Outcome),
+    /// Of the run.
+    Run(EndReason),
+    /// Of the run, because of this trial.
+    Both(Outcome, EndReason),
+}
+
+/// Why a turn gave no samples.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trouble {
+    /// The state of the cache was not proven; the turn may be taken again.
+    Unproven(String),
+    /// Something ended.
+    Ending(Ending),
+}
+
+/// What is counted of every contender.
+const COUNTED: [&str; 2] = ["mallocs", "syscalls"];
+
+/// How often a turn is taken whose state could not be proven.
+const TRIES: u32 = 4;
+
+/// A rate is believed up to this multiple of the best rate at which any control visited bytes already in memory: the
+/// ceiling is itself a measurement, and the last-level cache can serve a small file faster than memory does.
+const CEILING_SLACK: f64 = 1.5;
+
+/// Why a run stops before its plan is done.
+enum Stop {
+    Ended(EndReason),
+    Record(RecordError),
+}
+
+impl From<RecordError> for Stop {
+    fn from(error: RecordError) -> Stop {
+        Stop::Record(error)
+    }
+}
+
+/// Where one trial stands.
+struct Standing {
+    trial: usize,
+    announced: bool,
+    ended: bool,
+    measured: bool,
+    walls: Vec<Observation>,
+    missing: BTreeSet<&'static str>,
+}
+
+/// A plan being carried out.
+pub struct Run<'a> {
+    plan: &'a Plan,
+    sampler: &'a mut dyn Sampler,
+    sink: &'a mut dyn Sink,
+    ceiling_wall_ns: Option<u64>,
+}
+
+/// Carries out the plan; every trial that was announced gets its outcome.
+///
+/// # Errors
+/// Only if the record cannot be written. Everything else is an outcome.
+pub fn run(plan: &Plan, sampler: &mut dyn Sampler, sink: &mut dyn Sink) -> Result<EndReason, RecordError> {
+    let mut run = Run { plan, sampler, sink, ceiling_wall_ns: None };
+    for (trial, outcome) in &plan.absent {
+        run.sink.append(Line::Trial(Box::new(trial.clone())))?;
+        run.sink.append(Line::Outcome { trial: trial.index, outcome: outcome.clone() })?;
+    }
+    let mut reason = EndReason::Settled;
+    for (at, &state) in plan.states.iter().enumerate() {
+        match run.stage(state, plan.states.len() - at) {
+            Ok(EndReason::Settled) => {}
+            Ok(EndReason::Budget) => reason = EndReason::Budget,
+            Ok(end) | Err(Stop::Ended(end)) => {
+                reason = end;
+                break;
+            }
+            Err(Stop::Record(error)) => return Err(error),
+        }
+    }
+    let wall_ns = run.sampler.elapsed_ns();
+    run.sink.append(Line::End { reason, wall_ns })?;
+    Ok(reason)
+}
+
+impl Run<'_> {
+    /// All rounds of one state; whatever happens, every trial gets its outcome.
+    fn stage(&mut self, state: CacheState, stages_left: usize) -> Result<EndReason, Stop> {
+        let trials = self.plan.trials_of(state);
+        self.sink.about_to(Step::Stage(state, trials.len()));
+        self.ceiling_wall_ns = None;
+        let mut standings: Vec<Standing> = trials.into_iter().map(Standing::new).collect();
+        let clock = StageClock::start(self.plan, self.sampler.elapsed_ns(), stages_left);
+        let end = match state {
+            CacheState::Cold => self.sitting(state, 0, u32::MAX, (&mut standings, &clock)),
+            CacheState::Warm => self.fills(&mut standings, &clock),
+        };
+        self.conclude(&mut standings)?;
+        match end {
+            Ok(reason) => self.count(&standings).map(|()| reason),
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// Everybody leaves; those whose samples stand are measured.
+    fn conclude(&mut self, standings: &mut [Standing]) -> Result<(), Stop> {
+        for standing in standings {
+            self.sampler.close(standing.trial);
+            if !standing.ended && !standing.walls.is_empty() {
+                self.end(standing, Outcome::Measured)?;
+                standing.measured = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts what each measured contender does inside. A count that fails is told with the counts, and spoils nothing.
+    fn count(&mut self, standings: &[Standing]) -> Result<(), Stop> {
+        for standing in standings.iter().filter(|standing| standing.measured) {
+            self.sink.about_to(Step::Count(standing.trial));
+            let counts = match self.sampler.count(standing.trial) {
+                Ok(counts) => counts,
+                Err(Ending::Run(end) | Ending::Both(_, end)) => return Err(Stop::Ended(end)),
+                Err(Ending::Trial(outcome)) => {
+                    let how = outcome.reason().unwrap_or("it could not be counted").to_owned();
+                    COUNTED.iter().map(|name| ((*name).to_owned(), Count { value: None, how: how.clone() })).collect()
+                }
+            };
+            self.sink.append(Line::Counts { trial: standing.trial, counts })?;
+        }
+        Ok(())
+    }
+
+    /// Fill after fill, each with fresh contenders and a few rounds.
+    fn fills(&mut self, standings: &mut [Standing], clock: &StageClock) -> Result<EndReason, Stop> {
+        let rounds = self.plan.rules.rounds_per_fill();
+        for fill in 0.. {
+            self.sink.about_to(Step::Fill(fill));
+            match self.sampler.fill(fill) {
+                Ok(fill) => self.sink.append(Line::Fill(fill))?,
+                Err(Ending::Trial(outcome)) => {
+                    for standing in standings.iter_mut().filter(|standing| !standing.ended) {
+                        self.announce(standing, &Params::default())?;
+                        self.end(standing, outcome.clone())?;
+                    }
+                    return Ok(EndReason::Settled);
+                }
+                Err(Ending::Run(end) | Ending::Both(_, end)) => return Err(Stop::Ended(end)),
+            }
+            let end = self.sitting(CacheState::Warm, fill, rounds, (standings, clock))?;
+            if end != EndReason::Settled || self.live(standings).is_empty() {
+                return Ok(end);
+            }
+        }
+        Ok(EndReason::Settled)
+    }
+
+    /// Fresh contenders, one untimed reading each, then rounds until all are settled, `rounds` are done, or time is up.
+    fn sitting(
+        &mut self,
+        state: CacheState,
+        fill: u32,
+        rounds: u32,
+        (standings, clock): (&mut [Standing], &StageClock),
+    ) -> Result<EndReason, Stop> {
+        for at in self.live(standings) {
+            self.seat(&mut standings[at])?;
+        }
+        let first = fill.saturating_mul(rounds);
+        for round in first..first.saturating_add(rounds) {
+            let live = self.live(standings);
+            if live.is_empty() {
+                break;
+            }
+            if clock.is_up(round, self.sampler.elapsed_ns()) {
+                return Ok(EndReason::Budget);
+            }
+            let slot = Slot { state, fill: if state == CacheState::Cold { round } else { fill }, round };
+            if self.round(&slot, &live, (standings, clock))? == EndReason::Budget {
+                return Ok(EndReason::Budget);
+            }
+            let done = self.progress(standings, clock);
+            self.sink.about_to(Step::RoundOver(done));
+        }
+        Ok(EndReason::Settled)
+    }
+
+    /// Starts a contender and has it read untimed until it is warm; what it cannot do is its outcome.
+    fn seat(&mut self, standing: &mut Standing) -> Result<(), Stop> {
+        self.sink.about_to(Step::Start(standing.trial));
+        let opened = self.sampler.open(standing.trial);
+        let params = opened.as_ref().cloned().unwrap_or_default();
+        self.announce(standing, &params)?;
+        let rehearsals = self.plan.rules.warmup.max(u32::from(standing.walls.is_empty()));
+        let ready = opened.and_then(|_| (0..rehearsals).try_for_each(|_| self.sampler.rehearse(standing.trial)));
+        match ready {
+            Ok(()) => Ok(()),
+            Err(ending) => self.take_ending(standing, ending),
+        }
+    }
+
+    /// Every live trial once, in the shuffled order of this round.
+    fn round(
+        &mut self,
+        slot: &Slot,
+        live: &[usize],
+        (standings, clock): (&mut [Standing], &StageClock),
+    ) -> Result<EndReason, Stop> {
+        let order = self.plan.order(slot.state, slot.round, live);
+        let of = u32::try_from(order.len()).unwrap_or(u32::MAX);
+        for (position, at) in (0..).zip(order) {
+            if clock.is_firmly_up(self.sampler.elapsed_ns()) {
+                return Ok(EndReason::Budget);
+            }
+            self.sink.about_to(Step::Turn(standings[at].trial, slot.round, position, of));
+            self.turn(slot, position, &mut standings[at])?;
+        }
+        Ok(EndReason::Settled)
+    }
+
+    /// One turn of one trial, taken again while its state cannot be proven.
+    fn turn(&mut self, slot: &Slot, position: u32, standing: &mut Standing) -> Result<(), Stop> {
+        let trial = standing.trial;
+        let mut last = String::new();
+        for _ in 0..TRIES {
+            match self.sampler.turn(trial, slot.state) {
+                Ok(samples) => return self.keep(slot, position, (standing, samples)),
+                Err(Trouble::Ending(ending)) => return self.take_ending(standing, ending),
+                Err(Trouble::Unproven(reason)) => {
+                    let line = Line::Rejected { trial, round: slot.round, reason: reason.clone() };
+                    self.sink.append(line)?;
+                    last = reason;
+                    if slot.state == CacheState::Warm {
+                        self.refill(slot.fill)?;
+                    }
+                }
+            }
+        }
+        let reason = format!("the {} state could not be proven in {TRIES} tries: {last}", slot.state);
+        self.end(standing, Outcome::Refused { reason })
+    }
+
+    /// The standard fill again, within the same fill's number: something evicted part of the file.
+    fn refill(&mut self, fill: u32) -> Result<(), Stop> {
+        match self.sampler.fill(fill) {
+            Ok(fill) => Ok(self.sink.append(Line::Fill(fill))?),
+            // The next try finds the state unproven again, and says so.
+            Err(Ending::Trial(_)) => Ok(()),
+            Err(Ending::Run(end) | Ending::Both(_, end)) => Err(Stop::Ended(end)),
+        }
+    }
+
+    /// Writes down the samples of a turn, unless their rate is beyond belief.
+    fn keep(
+        &mut self,
+        slot: &Slot,
+        position: u32,
+        (standing, samples): (&mut Standing, Vec<Sample>),
+    ) -> Result<(), Stop> {
+        if let Some(reason) = self.beyond_ceiling(standing.trial, &samples) {
+            return self.end(standing, Outcome::Refused { reason });
+        }
+        for mut sample in samples {
+            (sample.fill, sample.round, sample.position) = (slot.fill, slot.round, position);
+            standing.walls.push(stats::wall(&sample));
+            self.sink.append(Line::Sample(Box::new(sample)))?;
+        }
+        for (meter, reason) in self.sampler.missing() {
+            if standing.missing.insert(meter) {
+                let meter = meter.to_owned();
+                self.sink.append(Line::Missing { trial: standing.trial, meter, reason })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Why these samples cannot be true: faster than visiting bytes that are already in memory.
+    fn beyond_ceiling(&mut self, trial: usize, samples: &[Sample]) -> Option<String> {
+        let trial = &self.plan.planned(trial)?.trial;
+        let fastest = samples.iter().map(|sample| sample.wall_ns).min()?;
+        // A control that proves its work has visited bytes that were in memory already.
+        if trial.is_control() && samples.iter().all(|sample| sample.answer.proves(trial.work, &sample.answer)) {
+            self.ceiling_wall_ns = Some(self.ceiling_wall_ns.map_or(fastest, |ceiling| ceiling.min(fastest)));
+        }
+        if trial.is_control() || !trial.work.touches_bytes() {
+            return None;
+        }
+        let ceiling = self.ceiling_wall_ns?;
+        #[expect(clippy::cast_precision_loss, reason = "compared with a slack of half")]
+        let beyond = (fastest as f64) * CEILING_SLACK < ceiling as f64;
+        beyond.then(|| {
+            format!("a window of {fastest} ns is shorter than visiting the bytes in memory took: {ceiling} ns")
+        })
+    }
+
+    /// Writes the trial's line, once, with the parameters in force.
+    fn announce(&mut self, standing: &mut Standing, params: &Params) -> Result<(), Stop> {
+        if standing.announced {
+            return Ok(());
+        }
+        standing.announced = true;
+        let Some(planned) = self.plan.planned(standing.trial) else { return Ok(()) };
+        let mut trial = planned.trial.clone();
+        trial.params.0.extend(params.0.clone());
+        Ok(self.sink.append(Line::Trial(Box::new(trial)))?)
+    }
+
+    fn take_ending(&mut self, standing: &mut Standing, ending: Ending) -> Result<(), Stop> {
+        match ending {
+            Ending::Trial(outcome) => self.end(standing, outcome),
+            Ending::Run(reason) => Err(Stop::Ended(reason)),
+            Ending::Both(outcome, reason) => {
+                self.end(standing, outcome)?;
+                Err(Stop::Ended(reason))
+            }
+        }
+    }
+
+    /// Writes the trial's outcome; it takes no further part.
+    fn end(&mut self, standing: &mut Standing, outcome: Outcome) -> Result<(), Stop> {
+        standing.ended = true;
+        self.sampler.close(standing.trial);
+        Ok(self.sink.append(Line::Outcome { trial: standing.trial, outcome })?)
+    }
+
+    /// The trials that take part in the next round: those not settled, and with them the controls, which are the
+    /// measure of every round.
+    fn live(&self, standings: &[Standing]) -> Vec<usize> {
+        let is_control = |standing: &Standing| {
+            self.plan.planned(standing.trial).is_some_and(|planned| planned.trial.is_control())
+        };
+        let open = |standing: &Standing| !standing.ended && !self.is_settled(standing);
+        let any_other = standings.iter().any(|standing| !is_control(standing) && open(standing));
+        let only_controls = standings.iter().all(is_control);
+        let takes_part = |standing: &Standing| {
+            if is_control(standing) && !only_controls { any_other && !standing.ended } else { open(standing) }
+        };
+        (0..standings.len()).filter(|&at| takes_part(&standings[at])).collect()
+    }
+
+    /// Whether a trial needs no more turns.
+    fn is_settled(&self, standing: &Standing) -> bool {
+        let rules = &self.plan.rules;
+        let n = u32::try_from(standing.walls.len()).unwrap_or(u32::MAX);
+        let timed_ns: f64 = standing.walls.iter().map(|wall| wall.value).sum();
+        let fills: BTreeSet<u32> = standing.walls.iter().map(|sample| sample.fill).collect();
+        let enough = n >= rules.min_runs && fills.len() >= rules.fills as usize;
+        standing.ended
+            || n >= rules.max_runs
+            || (enough && timed_ns >= rules.max_time.as_secs_f64() * 1e9)
+            || (enough && stats::precision(&standing.walls, rules.seed).is_some_and(|p| p <= rules.precision))
+    }
+
+    /// The share of this stage that is done: by time or by settled trials, whichever is further.
+    #[expect(clippy::cast_precision_loss, reason = "shown as a percentage")]
+    fn progress(&self, standings: &[Standing], clock: &StageClock) -> f64 {
+        let settled = standings.iter().filter(|standing| self.is_settled(standing)).count();
+        let by_trials = settled as f64 / standings.len().max(1) as f64;
+        by_trials.max(clock.share(self.sampler.elapsed_ns()))
+    }
+}
+
+impl Standing {
+    fn new(trial: usize) -> Standing {
+        Standing { trial, announced: false, ended: false, measured: false, walls: Vec::new(), missing: BTreeSet::new() }
+    }
+}
+
+/// Where in the run a turn stands.
+struct Slot {
+    state: CacheState,
+    fill: u32,
+    round: u32,
+}
+
+/// When a stage must end: the time left, shared equally with the stages after it.
+struct StageClock {
+    budget: Budget,
+    start_ns: u64,
+    end_ns: u64,
+}
+
+impl StageClock {
+    fn start(plan: &Plan, now_ns: u64, stages_left: usize) -> StageClock {
+        let budget = plan.rules.budget;
+        let left_ns = budget.time().0.saturating_sub(now_ns);
+        StageClock { budget, start_ns: now_ns, end_ns: now_ns + left_ns / stages_left.max(1) as u64 }
+    }
+
+    /// Whether no further round may begin.
+    fn is_up(&self, rounds_done: u32, now_ns: u64) -> bool {
+        let too_few = matches!(self.budget, Budget::Advised(_)) && rounds_done < ROUNDS_MIN;
+        now_ns >= self.end_ns && !too_few
+    }
+
+    /// Whether even the next turn is too late.
+    fn is_firmly_up(&self, now_ns: u64) -> bool {
+        matches!(self.budget, Budget::Firm(_)) && now_ns >= self.end_ns
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "shown as a percentage")]
+    fn share(&self, now_ns: u64) -> f64 {
+        let whole = self.end_ns.saturating_sub(self.start_ns).max(1);
+        (now_ns.saturating_sub(self.start_ns) as f64 / whole as f64).min(1.0)
+    }
+}

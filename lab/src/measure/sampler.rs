@@ -1,0 +1,374 @@
+//! One turn of one trial, for real: the cache made and proven, the meters opened, "go", the answer, the meters closed,
+//! the state proven again, every answer compared. This is the sentence that every number of readlab rests on.
+//!
+//! What a state of the cache takes lives in [`super::cache`], what is metered in [`super::meters`], how a contender
+//! is spoken to in [`crate::contender::session`], and which turn comes when in [`super::round`].
+
+use super::cache::{CacheError, FILL, Filled, PageCache};
+use super::counts::{ArcWay, Counting};
+use super::lineup::Field;
+use super::meters::{CpuSplit, Metered, Meters, Missing};
+use super::plan::Plan;
+use super::residency::Proof;
+use super::round::{Ending, Sampler, Trouble};
+use crate::contender::session::{Breach, Session, Turn};
+use crate::corpus::oracle::Truth;
+use crate::record::{Count, EndReason, Fill, Outcome, Sample, Trial};
+use crate::target::Target;
+use crate::target::identity::Identity;
+use crate::trial::{Answer, CacheState, Params};
+use readlab_protocol::{Ask, SampleLine};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+/// The least a turn may take before its contender counts as hung.
+const PATIENCE_MIN: Duration = Duration::from_secs(10);
+
+/// And so many times the time of the plainest reading, for each reading of the turn.
+const PATIENCE_FACTOR: u32 = 40;
+
+/// A reading shorter than this is taken several times in one turn: a process that was just woken finds its caches cold,
+/// and a program that reads small files reads many of them.
+const SHORT_READING_NS: u64 = 1_000_000;
+
+/// Untimed reading at the head of such a turn.
+const LEAD_NS: u64 = 200_000;
+
+/// Most timed readings in one turn: enough rounds must remain to see the machine drift.
+const COUNT_MAX: u64 = 10;
+
+/// Most untimed readings in one turn.
+const LEAD_MAX: u64 = 64;
+
+/// What a short reading is taken to cost before it was measured: a fixed part and a rate of 4 GB/s.
+const SHORT_READING_FIXED_NS: u64 = 2_000;
+
+/// How often the cache is filled before a file counts as one that cannot be warm.
+const FILL_TRIES: u32 = 4;
+
+/// Share of the file that must have come from the device for a reading to count as cold.
+const DEVICE_SHARE_MIN: f64 = 0.99;
+
+/// What was seen of one turn.
+struct Observed {
+    before: Option<Proof>,
+    turn: Turn,
+    metered: Metered,
+    after: Option<Proof>,
+}
+
+/// A contender at work: its conversation and its meters.
+struct Seat {
+    session: Session,
+    meters: Meters,
+}
+
+/// What is read: the file, the truth about it, and its page cache.
+#[derive(Debug)]
+pub struct Subject<'a> {
+    /// The file.
+    pub target: &'a Target,
+    /// What every answer is compared with.
+    pub truth: &'a Truth,
+    /// What the file was when the truth was found.
+    pub identity: Identity,
+    /// Its pages in memory.
+    pub cache: PageCache,
+}
+
+/// Contenders hired for one plan on one target.
+pub struct Hired<'a> {
+    plan: &'a Plan,
+    field: &'a Field,
+    subject: Subject<'a>,
+    seats: BTreeMap<usize, Seat>,
+    missing: Vec<(&'static str, String)>,
+    started: Instant,
+}
+
+impl<'a> Hired<'a> {
+    /// Ready to carry out the plan on the target, whose right answer is known.
+    #[must_use]
+    pub fn new(plan: &'a Plan, field: &'a Field, subject: Subject<'a>) -> Hired<'a> {
+        let (seats, missing, started) = (BTreeMap::new(), Vec::new(), Instant::now());
+        Hired { plan, field, subject, seats, missing, started }
+    }
+
+    /// Brings the cache into the state that a turn starts from. The warm state stands since the last fill.
+    fn make(&mut self, state: CacheState) -> Result<(), Trouble> {
+        match state {
+            CacheState::Warm => Ok(()),
+            CacheState::Cold => self.subject.cache.evict().map(drop).map_err(cache_trouble),
+        }
+    }
+
+    /// How much of the file is resident now; asked of the kernel.
+    fn resident(&mut self) -> Option<Proof> {
+        match self.subject.cache.resident() {
+            Ok(proof) => Some(proof),
+            Err(error) => {
+                self.missing.push(("resident", error.to_string()));
+                None
+            }
+        }
+    }
+
+    /// One turn between meters.
+    fn metered_turn(&mut self, trial: usize, ask: Ask) -> Result<(Turn, Metered), Trouble> {
+        let patience = self.patience(ask.lead + ask.count);
+        let seat = self.seat(trial)?;
+        seat.meters.begin();
+        let turn = seat.session.turn(ask, patience);
+        let metered = seat.meters.end();
+        self.unchanged()?;
+        Ok((turn.map_err(|breach| take_breach(&breach))?, metered))
+    }
+
+    /// How long a turn may take: the plainest reading is the measure.
+    fn patience(&self, readings: u32) -> Duration {
+        PATIENCE_MIN + Duration::from_nanos(self.subject.truth.wall_ns) * PATIENCE_FACTOR * readings
+    }
+
+    fn seat(&mut self, trial: usize) -> Result<&mut Seat, Trouble> {
+        let nobody = || Trouble::Ending(Ending::Trial(Outcome::Failed { reason: "it was not started".to_owned() }));
+        self.seats.get_mut(&trial).ok_or_else(nobody)
+    }
+
+    /// Every answer of a turn, compared with the truth.
+    fn compare(&self, trial: &Trial, turn: &Turn) -> Result<(), Trouble> {
+        let truth = &self.subject.truth.answer;
+        for sample in &turn.samples {
+            let answer = Answer::from(sample);
+            let silent_control = trial.is_control() && answer == Answer::default();
+            if !silent_control && !answer.proves(trial.work, truth) {
+                let reason = format!("it answered {answer}; right is {truth}");
+                return Err(Trouble::Ending(Ending::Trial(Outcome::Refused { reason })));
+            }
+        }
+        Ok(())
+    }
+
+    /// A target that changed ends the run: no number about it can be compared with another.
+    fn unchanged(&self) -> Result<(), Trouble> {
+        let changed = match Identity::of_path(&self.subject.target.path) {
+            Ok(now) => self.subject.identity.change(&now).map(|change| change.to_string()),
+            Err(error) => Some(error.to_string()),
+        };
+        changed.map_or(Ok(()), |change| {
+            let reason = format!("{} {change} while it was raced", self.subject.target.facts.path);
+            Err(Trouble::Ending(Ending::Both(Outcome::Refused { reason }, EndReason::TargetChanged)))
+        })
+    }
+
+    /// The standard fill, again if something took pages away meanwhile.
+    fn filled(&self) -> Result<Filled, CacheError> {
+        for _ in 1..FILL_TRIES {
+            match self.subject.cache.fill() {
+                Err(CacheError::NotFilled { .. } | CacheError::Remains { .. }) => {}
+                filled => return filled,
+            }
+        }
+        self.subject.cache.fill()
+    }
+
+    /// Starts the contender of a trial, with something added to its environment.
+    fn start(&self, trial: usize, env: Vec<(OsString, OsString)>) -> Result<(Session, Params), Breach> {
+        let choice = &self.plan.planned(trial).expect("the run asks only for trials of its plan").choice;
+        let contender = self.field.contender(&choice.id.contender).expect("the plan names only contenders with receipts");
+        let mut command = contender.read_command(choice, self.planned(trial).work, self.subject.target.path.as_os_str());
+        command.env = env;
+        let mut session = Session::start(&choice.id.contender, &command)?;
+        let params = session.ready()?;
+        Ok((session, params))
+    }
+
+    fn planned(&self, trial: usize) -> &'a Trial {
+        &self.plan.planned(trial).expect("the run asks only for trials of its plan").trial
+    }
+
+    /// How many readings a turn holds: one, unless they are so short that waking up would be most of them.
+    fn ask(&self, state: CacheState) -> Ask {
+        let reading_ns = SHORT_READING_FIXED_NS + self.subject.target.facts.size_bytes / 4;
+        if state == CacheState::Cold || reading_ns >= SHORT_READING_NS {
+            return Ask { lead: 0, count: 1 };
+        }
+        let times = |span_ns: u64, most: u64| {
+            u32::try_from((span_ns / reading_ns).clamp(1, most)).expect("at most sixty-four")
+        };
+        Ask { lead: times(LEAD_NS, LEAD_MAX), count: times(SHORT_READING_NS, COUNT_MAX) }
+    }
+
+    /// The samples of a turn, with what was metered around it shared out among its readings.
+    fn samples(&mut self, trial: &Trial, ask: Ask, observed: &Observed) -> Vec<Sample> {
+        let shared = u64::from(ask.lead + ask.count);
+        let template = Sample {
+            trial: trial.index,
+            turn_readings: ask.lead + ask.count,
+            peak_rss_bytes: self.meter(trial, "peak_rss_bytes", &observed.metered.peak_rss_bytes),
+            minor_faults: self.meter(trial, "minor_faults", &observed.metered.minor_faults).map(|n| n / shared),
+            major_faults: self.meter(trial, "major_faults", &observed.metered.major_faults).map(|n| n / shared),
+            device_read_bytes: self
+                .meter(trial, "device_read_bytes", &observed.metered.device_read_bytes)
+                .map(|n| n / shared),
+            resident_before: observed.before.as_ref().and_then(Proof::share),
+            resident_after: observed.after.as_ref().and_then(Proof::share),
+            ..Sample::default()
+        };
+        let lines = (0..).zip(&observed.turn.samples);
+        lines.map(|(reading, line)| self.sample(&template, (reading, line), observed, shared)).collect()
+    }
+
+    /// One sample: what the contender said of it, over what the lab saw from outside.
+    fn sample(&mut self, template: &Sample, (reading, line): (u32, &SampleLine), observed: &Observed, shared: u64) -> Sample {
+        let mut cpu = |said: Option<u64>, name: &'static str, part: fn(&CpuSplit) -> u64| match said {
+            Some(ns) => Some(ns),
+            None => self.split(name, observed.metered.cpu_split.as_ref().map(part)).map(|ns| ns / shared),
+        };
+        Sample {
+            reading,
+            wall_ns: line.wall_ns,
+            cpu_user_ns: cpu(line.cpu_user_ns, "cpu_user_ns", |split| split.user_ns),
+            cpu_system_ns: cpu(line.cpu_system_ns, "cpu_system_ns", |split| split.system_ns),
+            peak_rss_bytes: line.peak_rss_bytes.or(template.peak_rss_bytes),
+            answer: Answer::from(line),
+            ..template.clone()
+        }
+    }
+
+    /// A meter's reading, or a note of why there is none.
+    fn meter(&mut self, trial: &Trial, name: &'static str, reading: &Result<u64, Missing>) -> Option<u64> {
+        if trial.is_control() {
+            self.missing.push((name, "a control: what it does outside its window would be counted".to_owned()));
+            return None;
+        }
+        self.split(name, reading.as_ref().copied())
+    }
+
+    fn split(&mut self, name: &'static str, reading: Result<u64, &Missing>) -> Option<u64> {
+        reading.map_err(|why| self.missing.push((name, why.to_string()))).ok()
+    }
+
+    /// Why these samples were not taken from the state they claim; `None` when they were.
+    fn flaw(&self, trial: &Trial, samples: &[Sample], observed: &Observed) -> Option<String> {
+        if trial.is_control() || self.subject.target.facts.size_bytes == 0 {
+            return None;
+        }
+        match trial.state {
+            CacheState::Warm => samples.iter().find_map(|sample| warm_flaw(sample, observed)),
+            CacheState::Cold => samples.iter().find_map(|sample| self.cold_flaw(sample)),
+        }
+    }
+
+    /// Nothing resident was proven before the turn; here, that the bytes came from the device.
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a file's size")]
+    fn cold_flaw(&self, sample: &Sample) -> Option<String> {
+        let device_bytes = sample.device_read_bytes?;
+        let least_bytes = self.subject.target.facts.expected_device_bytes()?;
+        let expected_bytes = (least_bytes as f64 * DEVICE_SHARE_MIN) as u64;
+        (device_bytes < expected_bytes).then(|| {
+            format!("only {device_bytes} bytes came from the device, at least {expected_bytes} were expected")
+        })
+    }
+}
+
+fn take_breach(breach: &Breach) -> Trouble {
+    Trouble::Ending(match breach.outcome() {
+        Some(outcome) => Ending::Trial(outcome),
+        None => Ending::Run(EndReason::Interrupted),
+    })
+}
+
+/// Pages that stay may go at the next try; every other failure is in the nature of the file system.
+fn cache_trouble(error: CacheError) -> Trouble {
+    match error {
+        CacheError::Remains { .. } => Trouble::Unproven(error.to_string()),
+        other => Trouble::Ending(Ending::Trial(Outcome::Unavailable { reason: other.to_string() })),
+    }
+}
+
+/// What keeps a sample from being a warm one.
+fn warm_flaw(sample: &Sample, observed: &Observed) -> Option<String> {
+    for (when, proof) in [("before", &observed.before), ("after", &observed.after)] {
+        if let Some(proof) = proof.as_ref().filter(|proof| !proof.is_warm()) {
+            return Some(format!("{proof} {when} the reading"));
+        }
+    }
+    match (sample.major_faults, sample.device_read_bytes) {
+        (Some(faults), _) if faults > 0 => Some(format!("{faults} page faults waited for the device")),
+        (_, Some(bytes)) if bytes > 0 => Some(format!("{bytes} bytes came from the device")),
+        _ => None,
+    }
+}
+
+impl Sampler for Hired<'_> {
+    fn open(&mut self, trial: usize) -> Result<Params, Ending> {
+        match self.start(trial, Vec::new()) {
+            Ok((session, params)) => {
+                self.seats.insert(trial, Seat { meters: Meters::open(session.id()), session });
+                Ok(params)
+            }
+            Err(breach) => Err(breach.outcome().map_or(Ending::Run(EndReason::Interrupted), Ending::Trial)),
+        }
+    }
+
+    fn rehearse(&mut self, trial: usize) -> Result<(), Ending> {
+        let turn = self.metered_turn(trial, Ask { lead: 0, count: 1 });
+        match turn.and_then(|(turn, _)| self.compare(self.planned(trial), &turn)) {
+            Ok(()) => Ok(()),
+            Err(Trouble::Ending(ending)) => Err(ending),
+            Err(Trouble::Unproven(reason)) => Err(Ending::Trial(Outcome::Refused { reason })),
+        }
+    }
+
+    fn fill(&mut self, fill: u32) -> Result<Fill, Ending> {
+        if crate::interrupt::requested() {
+            return Err(Ending::Run(EndReason::Interrupted));
+        }
+        match self.filled() {
+            Ok(Filled { wall_ns, proof }) => {
+                Ok(Fill { fill, target: 0, how: FILL.to_owned(), wall_ns, resident_after: proof.share() })
+            }
+            Err(error) => Err(Ending::Trial(Outcome::Unavailable { reason: error.to_string() })),
+        }
+    }
+
+    fn turn(&mut self, trial: usize, state: CacheState) -> Result<Vec<Sample>, Trouble> {
+        let (trial, ask) = (self.planned(trial), self.ask(state));
+        self.make(state)?;
+        let before = self.resident();
+        let (turn, metered) = self.metered_turn(trial.index, ask)?;
+        let after = self.resident();
+        self.compare(trial, &turn)?;
+        let observed = Observed { before, turn, metered, after };
+        let samples = self.samples(trial, ask, &observed);
+        self.flaw(trial, &samples, &observed).map_or(Ok(samples), |flaw| Err(Trouble::Unproven(flaw)))
+    }
+
+    fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Ending> {
+        let ended = |breach: Breach| match take_breach(&breach) {
+            Trouble::Ending(ending) => ending,
+            Trouble::Unproven(reason) => Ending::Trial(Outcome::Failed { reason }),
+        };
+        let contender = self.field.contender(&self.planned(trial).contender);
+        let runtime = contender.map_or("", |contender| contender.receipt.runtime.as_str());
+        let mut counting = Counting::prepare(ArcWay::for_runtime(runtime));
+        let (mut session, _) = self.start(trial, counting.env()).map_err(ended)?;
+        counting.attach(session.id());
+        counting.begin();
+        session.turn(Ask { lead: 0, count: 1 }, self.patience(1)).map_err(ended)?;
+        Ok(counting.end())
+    }
+
+    fn close(&mut self, trial: usize) {
+        self.seats.remove(&trial);
+    }
+
+    fn missing(&mut self) -> Vec<(&'static str, String)> {
+        std::mem::take(&mut self.missing)
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}

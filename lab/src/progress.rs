@@ -1,0 +1,91 @@
+//! Where a run is: one line on standard error while it goes on, drawn only on a terminal and only between readings, so
+//! that nothing of the lab moves inside a window. And the record, to which every finding goes first.
+
+use crate::folder::RunFolder;
+use crate::measure::plan::Plan;
+use crate::measure::round::{Sink, Step};
+use crate::record::{Line, RecordError, RecordWriter};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Writes the record and shows where the run is.
+#[derive(Debug)]
+pub struct Recorder {
+    writer: RecordWriter,
+    bar: ProgressBar,
+    names: BTreeMap<usize, String>,
+    stage: String,
+    round: u32,
+}
+
+/// Steps of the bar: shares are shown in thousandths.
+const BAR_STEPS: u64 = 1000;
+
+impl Recorder {
+    /// Begins the record of a run.
+    ///
+    /// # Errors
+    /// If the record cannot be made.
+    pub fn begin(folder: &RunFolder, shown: bool) -> Result<Recorder, RecordError> {
+        let writer = RecordWriter::create(&folder.record())?;
+        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(BAR_STEPS), target);
+        let style = ProgressStyle::with_template("{bar:24} {percent:>3} % · {wide_msg}");
+        bar.set_style(style.expect("the template is checked by a test").progress_chars("━╸─"));
+        Ok(Recorder { writer, bar, names: BTreeMap::new(), stage: String::new(), round: 0 })
+    }
+
+    /// Says what happens before the first stage.
+    pub fn note(&self, text: String) {
+        self.bar.set_message(text);
+        self.bar.tick();
+    }
+
+    /// Learns the names of a plan's trials.
+    pub fn follow(&mut self, plan: &Plan) {
+        self.names = plan.trials.iter().map(|p| (p.trial.index, p.trial.id.to_string())).collect();
+    }
+
+    /// The run is over; where its record is.
+    #[must_use]
+    pub fn finish(self) -> PathBuf {
+        self.bar.finish_and_clear();
+        self.writer.path().to_owned()
+    }
+
+    fn name(&self, trial: usize) -> &str {
+        self.names.get(&trial).map_or("", String::as_str)
+    }
+}
+
+impl Sink for Recorder {
+    fn append(&mut self, line: Line) -> Result<(), RecordError> {
+        self.writer.append(&line)
+    }
+
+    fn about_to(&mut self, step: Step) {
+        let message = match step {
+            Step::Stage(state, trials) => {
+                self.stage = format!("{state}, {trials} trials");
+                self.bar.set_position(0);
+                self.stage.clone()
+            }
+            Step::Fill(fill) => format!("{}: filling the cache, fill {}", self.stage, fill + 1),
+            Step::Start(trial) => format!("{}: starting {}", self.stage, self.name(trial)),
+            Step::Count(trial) => format!("{}: counting what {} does inside", self.stage, self.name(trial)),
+            Step::Turn(trial, round, position, of) => {
+                self.round = round;
+                format!("{}: round {}, {}/{of} {}", self.stage, round + 1, position + 1, self.name(trial))
+            }
+            Step::RoundOver(share) => {
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "0 to 1000")]
+                self.bar.set_position((share.clamp(0.0, 1.0) * BAR_STEPS as f64) as u64);
+                format!("{}: round {} done", self.stage, self.round + 1)
+            }
+        };
+        self.bar.set_message(message);
+        // Without a tick the bar draws at most twenty times a second and may lag behind what runs.
+        self.bar.tick();
+    }
+}
