@@ -231,8 +231,8 @@ fn syscall_counts(facts: &Facts) -> Vec<Finding> {
     let Err(reason) = &facts.rights.syscalls else {
         return helps("system calls can be counted".to_owned(), "by the kernel's own tracepoint");
     };
-    let mend = "run as root, or as root: sysctl kernel.perf_event_paranoid=1 && \
-                mount -t tracefs -o mode=755 nodev /sys/kernel/tracing (with -o remount,mode=755 where it is mounted)";
+    let mend = "run as root, or as root, with the group of the user: sysctl kernel.perf_event_paranoid=1; \
+                mount -t tracefs nodev /sys/kernel/tracing; mount -o remount,gid=GROUP,mode=750 /sys/kernel/tracing";
     note(reason.clone(), "counts of system calls will be empty; nothing else needs them", Some(mend))
 }
 

@@ -3,7 +3,8 @@
 //!
 //! System calls come from a tracepoint of the kernel, calls of the allocator and of Swift's reference counting from a
 //! library loaded into the process. The caller starts a separate process of the trial with [`Counting::env`], attaches
-//! when it is ready, and brackets one turn. A turn holds, besides its readings, the answers that go back to the lab:
+//! when it is ready, and brackets one turn. The library makes system calls of its own whenever a program starts under
+//! it, so a contender that starts programs in its turns gets a second process, with [`Counting::of_kernel`]. A turn holds, besides its readings, the answers that go back to the lab:
 //! the difference between a turn of n + 1 readings and one of 1, divided by n, is free of them.
 
 mod preload;
@@ -24,7 +25,7 @@ const SETTLE_MAX: Duration = Duration::from_secs(1);
 /// Counters for one process of a contender.
 #[derive(Debug)]
 pub struct Counting {
-    preload: Result<Preload, String>,
+    preload: Option<Result<Preload, String>>,
     syscalls: Result<Syscalls, String>,
     pid: u32,
     began: Option<preload::Page>,
@@ -36,9 +37,19 @@ impl Counting {
     /// reason of its counts.
     #[must_use]
     pub fn prepare(arc: ArcWay) -> Counting {
+        Counting::with(Some(Preload::prepare(arc)))
+    }
+
+    /// Counts system calls alone, with nothing loaded into the process.
+    #[must_use]
+    pub fn of_kernel() -> Counting {
+        Counting::with(None)
+    }
+
+    fn with(preload: Option<Result<Preload, String>>) -> Counting {
         let unattached = "not attached to a process".to_owned();
         Counting {
-            preload: Preload::prepare(arc),
+            preload,
             syscalls: Err(unattached.clone()),
             pid: 0,
             began: None,
@@ -49,7 +60,7 @@ impl Counting {
     /// What the process must find in its environment.
     #[must_use]
     pub fn env(&self) -> Vec<(OsString, OsString)> {
-        self.preload.as_ref().map(Preload::env).unwrap_or_default()
+        self.loaded().map(Preload::env).unwrap_or_default()
     }
 
     /// Attaches to the process, which was started with [`Counting::env`] and has said that it is ready.
@@ -61,7 +72,7 @@ impl Counting {
     /// Before the turn.
     pub fn begin(&mut self) {
         self.settle();
-        self.began = self.preload.as_ref().ok().and_then(|preload| preload.read().ok());
+        self.began = self.loaded().and_then(|preload| preload.read().ok());
         self.began_syscalls = self.syscalls.as_ref().map_err(String::clone).and_then(Syscalls::read);
     }
 
@@ -71,20 +82,37 @@ impl Counting {
     pub fn end(&self) -> BTreeMap<String, Count> {
         self.settle();
         let mut counts = match (&self.preload, &self.began) {
-            (Ok(preload), Some(began)) => preload.counts(began),
-            (Ok(_), None) => preload::no_mallocs("counting was not begun"),
-            (Err(why), _) => preload::no_mallocs(why),
+            (None, _) => BTreeMap::new(),
+            (Some(Ok(preload)), Some(began)) => preload.counts(began),
+            (Some(Ok(_)), None) => preload::no_mallocs("counting was not begun"),
+            (Some(Err(why)), _) => preload::no_mallocs(why),
         };
-        let after = self.syscalls.as_ref().map_err(String::clone).and_then(Syscalls::read);
-        let calls = self.began_syscalls.clone().and_then(|before| Ok(after?.saturating_sub(before)));
-        counts.insert(
-            "syscalls".to_owned(),
-            match calls {
-                Ok(calls) => Count { value: Some(calls), how: tracepoint::HOW.to_owned() },
-                Err(why) => Count { value: None, how: why },
-            },
-        );
+        let count = match self.calls() {
+            Ok(calls) => Count { value: Some(calls), how: tracepoint::HOW.to_owned() },
+            Err(why) => Count { value: None, how: why },
+        };
+        counts.insert("syscalls".to_owned(), count);
         counts
+    }
+
+    /// System calls since [`Counting::begin`], where they are the contender's alone.
+    fn calls(&self) -> Result<u64, String> {
+        let before = self.began_syscalls.clone()?;
+        let now = self.syscalls.as_ref().map_err(String::clone).and_then(Syscalls::read)?;
+        let starts = |page: preload::Page| page.processes();
+        let started_now = self.loaded().and_then(|preload| preload.read().ok()).map(starts);
+        if started_now > self.began.map(starts) {
+            return Err(
+                "the turn started programs, and loading the counting library into them makes system calls \
+                        of its own"
+                    .to_owned(),
+            );
+        }
+        Ok(now.saturating_sub(before))
+    }
+
+    fn loaded(&self) -> Option<&Preload> {
+        self.preload.as_ref()?.as_ref().ok()
     }
 
     /// Waits until the process waits for us, so that its own last and first calls of a turn always fall on the same

@@ -66,7 +66,8 @@ pub(super) struct Preload {
 pub(super) struct Page([u64; SLOTS]);
 
 impl Page {
-    fn processes(&self) -> u64 {
+    /// Programs that have started with the library in them.
+    pub(super) fn processes(&self) -> u64 {
         self.0[0]
     }
     fn own_allocator(&self) -> u64 {

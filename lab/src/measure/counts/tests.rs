@@ -119,7 +119,10 @@ impl Drop for Turns {
 }
 
 fn counted(program: &Path, arc: ArcWay, turns: u8) -> BTreeMap<String, Count> {
-    let mut counting = Counting::prepare(arc);
+    counted_by(Counting::prepare(arc), program, turns)
+}
+
+fn counted_by(mut counting: Counting, program: &Path, turns: u8) -> BTreeMap<String, Count> {
     let mut process = Turns::start(program, &mut counting);
     process.take(2);
     counting.begin();
@@ -154,10 +157,16 @@ fn threads_and_children_count() {
     let with_child = program(folder.path(), uses, &[]);
     let counts = counted(&with_child, ArcWay::Symbols, 1);
     assert!(value(&counts, "mallocs") > 3);
+    assert_eq!(
+        counts["syscalls"].value, None,
+        "the library's own calls in the child are not the contender's"
+    );
     if let Err(why) = can_count_syscalls() {
         eprintln!("SKIPPED: {why}");
         return;
     }
+    let counts = counted_by(Counting::of_kernel(), &with_child, 1);
+    assert!(!counts.contains_key("mallocs"));
     assert!(value(&counts, "syscalls") > 7 + 10, "a program's start alone takes dozens");
     let threads = "std::thread::spawn(|| for _ in 0..100 { getppid(); }).join().unwrap();";
     let with_thread = program(folder.path(), threads, &[]);

@@ -2,7 +2,8 @@
 //!
 //! One perf event for every thread that exists, inherited by threads and children that come later. The tracepoint has
 //! a number that only tracefs knows; where it is not mounted, a detached mount answers: it hangs in no folder and is
-//! gone with its descriptor. Verified on Linux 6.18: equal to what strace counts, threads and children included.
+//! gone with its descriptor. Verified on Linux 6.18: equal to what strace counts, threads and children included; an
+//! ordinary user may count where the tracepoint's number is readable and `kernel.perf_event_paranoid` is 1 or less.
 
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
@@ -112,7 +113,7 @@ fn open_event(id: u64, tid: u32) -> io::Result<File> {
 fn refusal(cause: &io::Error) -> String {
     match cause.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => {
-            "system calls: the kernel gives its tracepoints to root only (or CAP_PERFMON)".to_owned()
+            "system calls: only for root here, as kernel.perf_event_paranoid is above 1".to_owned()
         }
         Some(libc::ENOSYS) => "system calls: perf events are not allowed here".to_owned(),
         _ => format!("system calls: perf_event_open: {cause}"),
