@@ -4,6 +4,7 @@
 
 pub mod machine;
 pub mod record;
+pub mod report;
 pub mod stats;
 pub mod target;
 pub mod trial;
