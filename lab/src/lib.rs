@@ -13,6 +13,7 @@ pub mod machine;
 pub mod measure;
 pub mod progress;
 pub mod record;
+pub mod report;
 pub mod stats;
 pub mod suite;
 pub mod target;

@@ -1,0 +1,91 @@
+//! Every raw sample as one row of comma-separated values (RFC 4180): what other programs compute with.
+//!
+//! Empty fields are meters that could not be read. Samples of refused and failed trials are there too, with the
+//! outcome beside them.
+
+use super::words::printable;
+use crate::record::{Record, Sample, TrialRecord};
+
+const COLUMNS: [&str; 29] = [
+    "trial",
+    "id",
+    "label",
+    "contender",
+    "method",
+    "scan",
+    "params",
+    "target",
+    "work",
+    "state",
+    "outcome",
+    "fill",
+    "round",
+    "position",
+    "reading",
+    "turn_readings",
+    "wall_ns",
+    "cpu_user_ns",
+    "cpu_system_ns",
+    "peak_rss_bytes",
+    "minor_faults",
+    "major_faults",
+    "device_read_bytes",
+    "resident_before",
+    "resident_after",
+    "bytes",
+    "newlines",
+    "lines",
+    "sum",
+];
+
+/// The samples of a record.
+#[must_use]
+pub fn csv(record: &Record) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let in_memory = "writing into memory does not fail, and all rows have the same length";
+    writer.write_record(COLUMNS).expect(in_memory);
+    for trial in &record.trials {
+        for sample in &trial.samples {
+            writer.write_record(row(record, trial, sample)).expect(in_memory);
+        }
+    }
+    String::from_utf8(writer.into_inner().expect(in_memory)).expect("fields are strings")
+}
+
+fn row(record: &Record, trial: &TrialRecord, sample: &Sample) -> [String; COLUMNS.len()] {
+    let it = &trial.trial;
+    let whole = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
+    let share = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    let path = record.targets.get(it.target).map_or("", |target| &target.path);
+    [
+        it.index.to_string(),
+        printable(&it.id.to_string()),
+        printable(it.label.as_deref().unwrap_or_default()),
+        printable(&it.contender),
+        printable(&it.method),
+        printable(it.scan.as_deref().unwrap_or_default()),
+        it.params.to_string(),
+        printable(path),
+        it.work.to_string(),
+        it.state.to_string(),
+        trial.outcome.as_ref().map_or("", |outcome| outcome.word()).to_owned(),
+        sample.fill.to_string(),
+        sample.round.to_string(),
+        sample.position.to_string(),
+        sample.reading.to_string(),
+        sample.turn_readings.to_string(),
+        sample.wall_ns.to_string(),
+        whole(sample.cpu_user_ns),
+        whole(sample.cpu_system_ns),
+        whole(sample.peak_rss_bytes),
+        whole(sample.minor_faults),
+        whole(sample.major_faults),
+        whole(sample.device_read_bytes),
+        share(sample.resident_before),
+        share(sample.resident_after),
+        whole(sample.answer.bytes),
+        whole(sample.answer.newlines),
+        whole(sample.answer.lines),
+        whole(sample.answer.sum),
+    ]
+}

@@ -1,0 +1,172 @@
+//! The export for programs: everything in the record and everything computed from it, in one JSON document.
+//!
+//! Times are integers in nanoseconds, sizes in bytes. What could not be measured is `null`, and `missing` of the same trial
+//! says why, by the field's name. The words are those of the record.
+
+use super::ranking::{Ranking, Row, Standing};
+use crate::record::{Metric, Record, TrialRecord};
+use crate::stats::OBSERVATIONS_MIN;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Name of the format.
+pub const EXPORT_SCHEMA: &str = "readlab.export";
+/// Version of the format.
+pub const EXPORT_VERSION: u32 = 1;
+
+/// The document, indented, with a newline at its end.
+#[must_use]
+pub fn json(record: &Record) -> String {
+    let rankings = Ranking::all(record);
+    let header = &record.header;
+    let document = json!({
+        "schema": EXPORT_SCHEMA,
+        "version": EXPORT_VERSION,
+        "lab": header.lab,
+        "revision": header.revision,
+        "verb": header.verb,
+        "command": header.command,
+        "started": header.started,
+        "seed": header.seed,
+        "machine": header.machine,
+        "targets": record.targets,
+        "contenders": record.contenders,
+        "limits": null,
+        "fills": record.fills,
+        "warnings": record.warnings,
+        "end": record.end.map(|(reason, wall_ns)| json!({ "reason": reason, "wall_ns": wall_ns })),
+        "missing": missing_of_run(record),
+        "trials": record.trials.iter().map(|it| trial(record, it, &rankings)).collect::<Vec<Value>>(),
+    });
+    let text = serde_json::to_string_pretty(&document).expect("every key is a string");
+    text + "\n"
+}
+
+fn missing_of_run(record: &Record) -> BTreeMap<&'static str, &'static str> {
+    let mut missing = BTreeMap::from([("limits", "this record holds no limits")]);
+    if record.end.is_none() {
+        missing.insert("end", "the run was cut short");
+    }
+    missing
+}
+
+fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
+    let found = rankings.iter().find_map(|ranking| {
+        let mut rows = ranking.rows.iter().chain(&ranking.controls);
+        Some((ranking, rows.find(|row| row.index == it.trial.index)?))
+    });
+    let row = found.map(|(_, row)| row);
+    let trial = &it.trial;
+    json!({
+        "index": trial.index,
+        "id": trial.id,
+        "label": trial.label,
+        "contender": trial.contender,
+        "method": trial.method,
+        "scan": trial.scan,
+        "params": trial.params,
+        "target": record.targets.get(trial.target).map(|target| &target.path),
+        "work": trial.work,
+        "state": trial.state,
+        "cache": trial.cache,
+        "outcome": it.outcome.as_ref().map(|outcome| outcome.word()),
+        "reason": it.outcome.as_ref().and_then(|outcome| outcome.reason()),
+        "answer": it.samples.first().map(|sample| sample.answer),
+        "rank": row.and_then(|row| row.place).map(|place| json!({
+            "place": place.rank,
+            "standing": match place.standing {
+                Standing::First => "first",
+                Standing::Tied => "tied",
+                Standing::Undecided => "undecided",
+            },
+        })),
+        "throughput_bytes_per_s": row.and_then(|row| row.throughput).map(|rate| whole(rate.0)),
+        "summary": row.map(summary),
+        "ratio": found.and_then(|(ranking, row)| ratio(ranking, row)),
+        "fills": row.and_then(|row| row.fills.as_ref()),
+        "limit": null,
+        "share_of_limit": null,
+        "verdict": null,
+        "counts": it.counts,
+        "missing": missing(it, found),
+        "rejected": it.rejected.iter().map(|(round, reason)| json!({ "round": round, "reason": reason })).collect::<Vec<Value>>(),
+        "samples": it.samples,
+    })
+}
+
+/// One object a metric, `null` where no sample holds it.
+fn summary(row: &Row) -> Value {
+    let metrics = Metric::ALL.into_iter();
+    metrics
+        .map(|metric| (metric.name().to_owned(), json!(row.summaries.get(&metric))))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
+fn ratio(ranking: &Ranking, row: &Row) -> Option<Value> {
+    let (ratio, reference) = (row.ratio?, ranking.reference.as_ref()?);
+    Some(json!({
+        "reference": reference.name,
+        "estimate": ratio.estimate,
+        "ci95": ratio.ci95.map(|ends| [ends.low, ends.high]),
+        "clear": ratio.clear(),
+        "pairs": ratio.pairs,
+    }))
+}
+
+/// Why fields are `null`, by their names.
+fn missing(it: &TrialRecord, found: Option<(&Ranking, &Row)>) -> BTreeMap<String, String> {
+    let mut missing = it.missing.clone();
+    let mut say = |field: &str, why: &str| {
+        missing.entry(field.to_owned()).or_insert_with(|| why.to_owned());
+    };
+    for field in ["limit", "share_of_limit", "verdict"] {
+        say(field, "this record holds no limits");
+    }
+    if it.outcome.is_none() {
+        say("outcome", "the run was cut short before this trial was done");
+    }
+    if it.samples.is_empty() {
+        say("answer", "no sample stands");
+    }
+    let Some((ranking, row)) = found else {
+        for field in ["summary", "rank", "ratio", "throughput_bytes_per_s", "fills"] {
+            say(field, "its samples are not told, as its outcome says");
+        }
+        return missing;
+    };
+    for metric in Metric::ALL {
+        if !row.summaries.contains_key(&metric) {
+            say(metric.name(), "no sample holds it and no reason was recorded");
+        }
+    }
+    if row.wall.median_ci95.is_none() {
+        say("median_ci95", &format!("fewer than {OBSERVATIONS_MIN} samples"));
+    }
+    if row.wall.sd.is_none() {
+        say("sd", "a single sample");
+    }
+    if row.throughput.is_none() {
+        say("throughput_bytes_per_s", "a control, or a target of no known bytes");
+    }
+    if row.fills.is_none() {
+        say("fills", "not warm, or a single fill");
+    }
+    if row.place.is_none() {
+        say("rank", "a control: it stands outside the ranking");
+    }
+    match (row.ratio, &ranking.reference) {
+        (Some(ratio), _) if ratio.ci95.is_none() => {
+            say("ratio.ci95", &format!("fewer than {OBSERVATIONS_MIN} rounds hold both"));
+        }
+        (Some(_), _) => {}
+        (None, Some(reference)) if reference.index == row.index => say("ratio", "it is the reference"),
+        (None, _) => say("ratio", "no round holds both it and the reference"),
+    }
+    missing
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
+fn whole(value: f64) -> u64 {
+    value.round() as u64
+}

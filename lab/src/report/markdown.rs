@@ -1,0 +1,95 @@
+//! The page as Markdown: one GitHub table for each ranking.
+
+use super::page::Page;
+use super::ranking::{Ranking, Row, Standing};
+use super::words::{self, NONE, printable};
+use crate::record::Metric;
+use crate::units::Bytes;
+
+/// The whole page.
+#[must_use]
+pub fn markdown(page: &Page) -> String {
+    let mut blocks: Vec<String> = page.rankings.iter().map(section).collect();
+    if blocks.is_empty() {
+        blocks.push("Nothing was measured: the record holds no trial.".to_owned());
+    }
+    let cautions = page.cautions.iter().map(|caution| format!("- Caution: {}", text(caution)));
+    let mut facts: Vec<String> = cautions.collect();
+    facts.push(format!("- Machine: {}", text(&page.machine)));
+    facts.push(format!("- End: {}", text(&page.end)));
+    facts.push(format!("- Repeat: {}", code(&page.command)));
+    blocks.push(facts.join("\n"));
+    blocks.join("\n\n") + "\n"
+}
+
+fn section(ranking: &Ranking) -> String {
+    let size = ranking.size.map_or_else(|| "size unknown".to_owned(), |size| size.to_string());
+    let title = format!("### {}, {}, {}, {size}", ranking.state, ranking.work, code(&ranking.path));
+    let mut blocks = vec![title, format!("**{}**", text(&ranking.headline()))];
+    if !ranking.rows.is_empty() {
+        let mut lines = vec![
+            "| # | method | median | ±95 % | rate | user | system | peak | × reference |".to_owned(),
+            "| :-- | :-- | --: | --: | --: | --: | --: | --: | :-- |".to_owned(),
+        ];
+        lines.extend(ranking.rows.iter().map(line));
+        blocks.push(lines.join("\n"));
+    }
+    let mut facts: Vec<String> =
+        ranking.reference_line().iter().map(|it| format!("- {}", text(it))).collect();
+    let controls = ranking.controls.iter();
+    facts.extend(controls.map(|it| format!("- control: {} {}", code(&it.name), words::time(&it.wall))));
+    if !ranking.rows.is_empty() {
+        facts.push(format!("- {}", text(&ranking.proof_line())));
+    }
+    facts.extend(ranking.fills_line().map(|it| format!("- {}", text(&it))));
+    let unmeasured = ranking.unmeasured.iter();
+    facts.extend(unmeasured.map(|it| format!("- {}: {}: {}", it.outcome, code(&it.name), text(&it.reason))));
+    if !facts.is_empty() {
+        blocks.push(facts.join("\n"));
+    }
+    blocks.join("\n\n")
+}
+
+fn line(row: &Row) -> String {
+    let median = |metric| row.summaries.get(&metric).map(|summary| summary.median);
+    let time = |metric| row.summaries.get(&metric).map_or_else(|| NONE.to_owned(), words::time);
+    let rank = row.place.map_or_else(String::new, |place| match place.standing {
+        Standing::First => place.rank.to_string(),
+        Standing::Tied => format!("{}=", place.rank),
+        Standing::Undecided => format!("{}?", place.rank),
+    });
+    let label = row.label.as_ref().map_or_else(String::new, |label| format!("{} ", text(label)));
+    let peak = median(Metric::PeakRssBytes).map_or_else(|| NONE.to_owned(), |bytes| Bytes(bytes).binary());
+    let cells = [
+        rank,
+        format!("{label}{}", code(&row.name)),
+        words::time(&row.wall),
+        words::plus_minus(&row.wall).unwrap_or_else(|| NONE.to_owned()),
+        words::rate(row.throughput),
+        time(Metric::CpuUserNs),
+        time(Metric::CpuSystemNs),
+        peak,
+        row.ratio.map_or_else(|| NONE.to_owned(), |ratio| words::ratio(&ratio)),
+    ];
+    format!("| {} |", cells.join(" | "))
+}
+
+/// Text that Markdown shows as it is: what it would read as markup is escaped, a bar too, which would end a cell.
+fn text(raw: &str) -> String {
+    let mut shown = String::with_capacity(raw.len());
+    for c in printable(raw).chars() {
+        match c {
+            '&' => shown.push_str("&amp;"),
+            '<' => shown.push_str("&lt;"),
+            '>' => shown.push_str("&gt;"),
+            '\\' | '|' | '`' | '*' | '_' | '[' | ']' | '~' | '#' => shown.extend(['\\', c]),
+            _ => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// A name as code. Backslashes cannot escape inside a code span, so it is HTML, which tables take as well.
+fn code(raw: &str) -> String {
+    format!("<code>{}</code>", text(raw))
+}

@@ -1,0 +1,24 @@
+//! From a record to text: the same facts for the terminal, for programs (JSON, CSV) and for a page (Markdown).
+//!
+//! Pure: a record goes in, text comes out, the same every time. [`Page`] is the view model, where everything that is
+//! said is computed and worded once; the other files only lay it out. Names come from the user's file system and
+//! rosters and may hold anything, so each format escapes them in its own way; none lets a control character through.
+
+mod csv;
+mod json;
+mod markdown;
+mod page;
+mod ranking;
+mod terminal;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use csv::csv;
+pub use json::{EXPORT_SCHEMA, EXPORT_VERSION, json};
+pub use markdown::markdown;
+pub use page::Page;
+pub use ranking::{Place, Proof, Range, Ranking, Reference, Row, Standing, Unmeasured, WhyReference};
+pub use terminal::{Style, terminal};
+pub use words::printable;

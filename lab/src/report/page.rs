@@ -1,0 +1,157 @@
+//! The view model: a whole record as it is told to a person, computed once for every format.
+
+use super::ranking::{Place, Range, Ranking, Standing, WhyReference};
+use super::words;
+use crate::machine::Machine;
+use crate::record::{EndReason, Record};
+use crate::units::{Bytes, Nanos};
+
+/// What a record says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// The verb, such as `race`.
+    pub verb: String,
+    /// The command that repeats the run, quoted for a shell.
+    pub command: String,
+    /// When it began.
+    pub started: String,
+    /// The machine in one line.
+    pub machine: String,
+    /// By target, work and state.
+    pub rankings: Vec<Ranking>,
+    /// What a reader of the numbers should know: of the targets, then of the run.
+    pub cautions: Vec<String>,
+    /// Why and after what time the run ended.
+    pub end: String,
+}
+
+impl Page {
+    /// Computes everything that is told.
+    #[must_use]
+    pub fn of(record: &Record) -> Page {
+        let header = &record.header;
+        let of_target = |target: &crate::target::TargetFacts| {
+            let (path, cautions) = (target.path.clone(), target.cautions.clone());
+            cautions.into_iter().map(move |caution| format!("{path}: {caution}"))
+        };
+        Page {
+            verb: header.verb.clone(),
+            command: shell_words::join(&header.command),
+            started: header.started.clone(),
+            machine: machine_line(&header.machine),
+            rankings: Ranking::all(record),
+            cautions: record.targets.iter().flat_map(of_target).chain(record.warnings.clone()).collect(),
+            end: end_line(record.end),
+        }
+    }
+}
+
+impl Ranking {
+    /// The answer in one line: the fastest, its rate, its ratio to the reference.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        let Some(first) = self.rows.first() else { return format!("{}: nothing was measured", self.state) };
+        let mut line = format!("fastest {}: {}, {}", self.state, first.name, words::time(&first.wall));
+        if first.throughput.is_some() {
+            line = format!("fastest {}: {}, {}", self.state, first.name, words::rate(first.throughput));
+        }
+        if let (Some(ratio), Some(reference)) = (&first.ratio, &self.reference) {
+            line += &format!(", {} × {}", words::factor(ratio.estimate), reference.name);
+            match ratio.ci95 {
+                Some(ends) => {
+                    line += &format!(" [{}, {}]", words::factor(ends.low), words::factor(ends.high));
+                }
+                None => line += " (too few rounds for an interval)",
+            }
+        }
+        let beside = |standing| {
+            let with = |row: &&super::Row| row.place == Some(Place { rank: 1, standing });
+            self.rows.iter().filter(with).count()
+        };
+        match (beside(Standing::Tied), beside(Standing::Undecided)) {
+            (0, 0) => {}
+            (tied, 0) => line += &format!("; tied with {tied} more"),
+            (0, open) => line += &format!("; {open} more cannot be told apart with so few rounds"),
+            (tied, open) => line += &format!("; tied with {tied} more, {open} undecided"),
+        }
+        line
+    }
+
+    /// Why the reference is what it is; `None` when nothing was measured.
+    #[must_use]
+    pub fn reference_line(&self) -> Option<String> {
+        let reference = self.reference.as_ref()?;
+        let why = match reference.why {
+            WhyReference::Named => "as asked",
+            WhyReference::Baseline => "the baseline: code that others wrote",
+            WhyReference::Usual => "what most programs do",
+            WhyReference::Fastest => "the fastest, as no usual reference was measured",
+        };
+        Some(format!("reference: {} ({why})", reference.name))
+    }
+
+    /// What was proven of the cache, in one line.
+    #[must_use]
+    pub fn proof_line(&self) -> String {
+        let proof = &self.proof;
+        let between = |range: Option<Range>| match range {
+            None => "not known".to_owned(),
+            Some(Range { low, high }) if words::percent(low) == words::percent(high) => words::percent(low),
+            Some(Range { low, high }) => format!("{} to {}", words::percent(low), words::percent(high)),
+        };
+        format!(
+            "proof: residency known for {} of {} samples, {} rejected; in the cache before {}, after {}; from the device {} of the size",
+            proof.residency_known,
+            proof.samples,
+            proof.rejected,
+            between(proof.resident_before),
+            between(proof.resident_after),
+            between(proof.device_share),
+        )
+    }
+
+    /// How far fills lie apart over the trials, in one line; `None` where no trial saw two fills.
+    #[must_use]
+    pub fn fills_line(&self) -> Option<String> {
+        let spreads = self.rows.iter().filter_map(|row| Some((row, row.fills.as_ref()?)));
+        let (row, widest) = spreads.max_by(|a, b| a.1.range.total_cmp(&b.1.range))?;
+        let share = match widest.between_share {
+            Some(share) => format!(", {} of its variance lies between fills", words::percent(share)),
+            None => String::new(),
+        };
+        Some(format!(
+            "fills: {} of them; their medians differ most for {}, by {}{share}",
+            widest.fills.len(),
+            row.name,
+            words::percent(widest.range),
+        ))
+    }
+}
+
+fn machine_line(machine: &Machine) -> String {
+    let mut facts = vec![machine.cpu.clone().unwrap_or_else(|| "unknown processor".to_owned())];
+    facts.push(match machine.cpus {
+        1 => "1 CPU".to_owned(),
+        cpus => format!("{cpus} CPUs"),
+    });
+    facts.push(format!("{} memory", Bytes(machine.memory_bytes).binary()));
+    facts.push(format!("{} {}", machine.system, machine.kernel).trim().to_owned());
+    facts.extend(
+        machine.hypervisor.as_ref().map(|name| format!("guest of {name}, so cold means cold in the guest")),
+    );
+    facts.extend(machine.governor.as_ref().map(|name| format!("governor {name}")));
+    facts.join(", ")
+}
+
+fn end_line(end: Option<(EndReason, u64)>) -> String {
+    let Some((reason, wall_ns)) = end else {
+        return "the run was cut short; what was measured until then is here".to_owned();
+    };
+    let why = match reason {
+        EndReason::Settled => "every trial reached its precision or its limit",
+        EndReason::Budget => "the time for the whole run was used up",
+        EndReason::Interrupted => "it was interrupted; what was measured until then is here",
+        EndReason::TargetChanged => "the target changed while it was read",
+    };
+    format!("{why}, after {}", Nanos(wall_ns))
+}

@@ -1,0 +1,310 @@
+//! The trials of one target, work and cache state side by side: who is the fastest, how sure that is, what was proven,
+//! and who could not be measured. Controls stand apart: they read no file.
+
+use crate::record::{Metric, Outcome, Record, Sample, TrialRecord};
+use crate::stats::{self, Bootstrap, Clear, FillSpread, Ratio, Summary};
+use crate::trial::{CacheState, Work};
+use crate::units::{Bytes, Nanos, Throughput};
+use std::collections::BTreeMap;
+
+/// One ranking.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranking {
+    /// Number of the target in the record.
+    pub target: usize,
+    /// Its path.
+    pub path: String,
+    /// Its size; `None` where the record has lost it.
+    pub size: Option<Bytes>,
+    /// What is done with the bytes.
+    pub work: Work,
+    /// Where the bytes are when the clock starts.
+    pub state: CacheState,
+    /// Against what ratios are made; `None` when nothing was measured.
+    pub reference: Option<Reference>,
+    /// The measured trials, fastest first.
+    pub rows: Vec<Row>,
+    /// The measured controls, fastest first.
+    pub controls: Vec<Row>,
+    /// The others, in the order of the record.
+    pub unmeasured: Vec<Unmeasured>,
+    /// What was proven of the cache over all samples that stand, controls left out.
+    pub proof: Proof,
+}
+
+/// The trial that ratios are made against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    /// Number of the trial.
+    pub index: usize,
+    /// Its name.
+    pub name: String,
+    /// Why this one.
+    pub why: WhyReference,
+}
+
+/// Why a trial is the reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhyReference {
+    /// The user named it.
+    Named,
+    /// It is code that nobody here wrote: `wc -l`.
+    Baseline,
+    /// It is what most programs do: Rust's buffered reader.
+    Usual,
+    /// None of those was measured; it is the fastest.
+    Fastest,
+}
+
+/// One measured trial.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Number of the trial.
+    pub index: usize,
+    /// Its name.
+    pub name: String,
+    /// Name that a suite gives it.
+    pub label: Option<String>,
+    /// Where it stands; `None` for a control.
+    pub place: Option<Place>,
+    /// Wall time.
+    pub wall: Summary,
+    /// The target's size over the median wall time; `None` for a control and for a target of no bytes.
+    pub throughput: Option<Throughput>,
+    /// Every metric that some sample holds, the wall time among them.
+    pub summaries: BTreeMap<Metric, Summary>,
+    /// Why a meter could not be read, by its name in files.
+    pub missing: BTreeMap<String, String>,
+    /// Times as fast as the reference; `None` for the reference itself, and where no round holds both.
+    pub ratio: Option<Ratio>,
+    /// Whether it goes to the device even when the file is cached.
+    pub bypasses_cache: bool,
+    /// Bytes from the device over the target's size, lowest and highest sample.
+    pub device_share: Option<Range>,
+    /// How far fills lie apart; `None` when cold, and with one fill.
+    pub fills: Option<FillSpread>,
+    /// Readings thrown away because their state could not be proven.
+    pub rejected: usize,
+    /// Whether the run was cut short before this trial was done.
+    pub cut_short: bool,
+}
+
+/// A place in the ranking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// From 1; those that cannot be told apart share it.
+    pub rank: usize,
+    /// How it stands to the first of its rank.
+    pub standing: Standing,
+}
+
+/// How a trial stands to the first of its rank, by their ratio within rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It is the first.
+    First,
+    /// The interval of their ratio holds 1.
+    Tied,
+    /// Too few rounds hold both to say.
+    Undecided,
+}
+
+/// A trial without numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unmeasured {
+    /// Number of the trial.
+    pub index: usize,
+    /// Its name.
+    pub name: String,
+    /// `refused`, `failed`, `unavailable`, or `not measured` when the run ended before.
+    pub outcome: &'static str,
+    /// Why.
+    pub reason: String,
+}
+
+/// Lowest and highest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    /// Lowest.
+    pub low: f64,
+    /// Highest.
+    pub high: f64,
+}
+
+/// What was proven of the cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Proof {
+    /// Samples that stand.
+    pub samples: usize,
+    /// Of these, samples whose residency is known both before and after.
+    pub residency_known: usize,
+    /// Readings that were thrown away.
+    pub rejected: usize,
+    /// Share of pages in the cache before.
+    pub resident_before: Option<Range>,
+    /// Share of pages in the cache after.
+    pub resident_after: Option<Range>,
+    /// Bytes from the device over the target's size.
+    pub device_share: Option<Range>,
+}
+
+impl Range {
+    /// Over some values; `None` without any.
+    fn over(values: impl Iterator<Item = f64>) -> Option<Range> {
+        values.fold(None, |range, value| {
+            let Range { low, high } = range.unwrap_or(Range { low: value, high: value });
+            Some(Range { low: low.min(value), high: high.max(value) })
+        })
+    }
+}
+
+impl Ranking {
+    /// All rankings of a record, by target, work and state.
+    #[must_use]
+    pub fn all(record: &Record) -> Vec<Ranking> {
+        let mut groups: BTreeMap<(usize, Work, CacheState), Vec<&TrialRecord>> = BTreeMap::new();
+        for trial in &record.trials {
+            let key = (trial.trial.target, trial.trial.work, trial.trial.state);
+            groups.entry(key).or_default().push(trial);
+        }
+        groups.into_iter().map(|(key, trials)| Ranking::of(record, key, &trials)).collect()
+    }
+
+    fn of(record: &Record, key: (usize, Work, CacheState), trials: &[&TrialRecord]) -> Ranking {
+        let (target, work, state) = key;
+        let facts = record.targets.get(target);
+        let size = facts.map(|facts| Bytes(facts.size_bytes));
+        let bootstrap = Bootstrap::new(record.header.seed);
+        let (measured, others): (Vec<&TrialRecord>, Vec<&TrialRecord>) =
+            trials.iter().partition(|trial| is_measured(trial));
+        let mut rows: Vec<(Row, &TrialRecord)> = measured
+            .into_iter()
+            .filter_map(|trial| Some((Row::of(trial, size, bootstrap)?, trial)))
+            .collect();
+        rows.sort_by_key(|(row, _)| (row.wall.median, row.index));
+        let (controls, mut rows): (Vec<_>, Vec<_>) =
+            rows.into_iter().partition(|(_, trial)| trial.trial.is_control());
+        let reference = Reference::among(record, &rows);
+        compare(&mut rows, reference.as_ref(), bootstrap);
+        let ranked = || rows.iter().map(|(_, trial)| *trial);
+        Ranking {
+            target,
+            path: facts.map_or_else(|| format!("target {target}"), |facts| facts.path.clone()),
+            size,
+            work,
+            state,
+            reference,
+            proof: Proof::of(ranked(), size),
+            controls: controls.into_iter().map(|(row, _)| row).collect(),
+            unmeasured: others.into_iter().map(Unmeasured::of).collect(),
+            rows: rows.into_iter().map(|(row, _)| row).collect(),
+        }
+    }
+}
+
+/// Whether a trial's samples stand: it was measured, or the run was cut short while it was.
+fn is_measured(trial: &TrialRecord) -> bool {
+    !trial.samples.is_empty() && matches!(trial.outcome, None | Some(Outcome::Measured))
+}
+
+/// Fills in the ratios to the reference, and the places by ratios to the first of each rank.
+fn compare(rows: &mut [(Row, &TrialRecord)], reference: Option<&Reference>, bootstrap: Bootstrap) {
+    let reference = reference.and_then(|it| rows.iter().find(|(row, _)| row.index == it.index));
+    let reference: Option<&[Sample]> = reference.map(|(_, trial)| trial.samples.as_slice());
+    let mut first: Option<(usize, &[Sample])> = None;
+    for (at, (row, trial)) in rows.iter_mut().enumerate() {
+        if let Some(reference) =
+            reference.filter(|reference| !std::ptr::eq(*reference, &raw const *trial.samples))
+        {
+            row.ratio = stats::ratio(reference, &trial.samples, bootstrap);
+        }
+        let ratio = first.map(|(rank, first)| (rank, stats::ratio(first, &trial.samples, bootstrap)));
+        row.place = Some(match ratio.map(|(rank, ratio)| (rank, ratio.and_then(|ratio| ratio.clear()))) {
+            None | Some((_, Some(Clear::Slower))) => {
+                first = Some((at + 1, &trial.samples));
+                Place { rank: at + 1, standing: Standing::First }
+            }
+            // A higher median and yet faster within rounds is no order either.
+            Some((rank, Some(Clear::Tie | Clear::Faster))) => Place { rank, standing: Standing::Tied },
+            Some((rank, None)) => Place { rank, standing: Standing::Undecided },
+        });
+    }
+}
+
+impl Row {
+    /// Summarises a trial; `None` without samples.
+    fn of(trial: &TrialRecord, size: Option<Bytes>, bootstrap: Bootstrap) -> Option<Row> {
+        let summarise = |metric| Some((metric, stats::summary(&trial.samples, metric, bootstrap)?));
+        let summaries: BTreeMap<Metric, Summary> = Metric::ALL.into_iter().filter_map(summarise).collect();
+        let wall = summaries.get(&Metric::WallNs)?.clone();
+        let read = size.filter(|size| size.0 > 0 && wall.median > 0 && !trial.trial.is_control());
+        Some(Row {
+            index: trial.trial.index,
+            name: trial.trial.id.to_string(),
+            label: trial.trial.label.clone(),
+            place: None,
+            throughput: read.map(|size| Throughput::of(size, Nanos(wall.median))),
+            wall,
+            summaries,
+            missing: trial.missing.clone(),
+            ratio: None,
+            bypasses_cache: trial.trial.bypasses_cache(),
+            device_share: Range::over(device_shares(trial, size)),
+            fills: stats::fill_spread(&trial.samples).filter(|_| trial.trial.state == CacheState::Warm),
+            rejected: trial.rejected.len(),
+            cut_short: trial.outcome.is_none(),
+        })
+    }
+}
+
+impl Reference {
+    /// The trial that the user named; else `wc -l`, else Rust's buffered reader, else the fastest.
+    fn among(record: &Record, rows: &[(Row, &TrialRecord)]) -> Option<Reference> {
+        let find = |fits: &dyn Fn(&TrialRecord) -> bool| rows.iter().find(|(_, trial)| fits(trial));
+        let named = |trial: &TrialRecord| Some(&trial.trial.id) == record.header.reference.as_ref();
+        let baseline = |trial: &TrialRecord| trial.trial.id.to_string() == "command/wc -l";
+        let usual = |trial: &TrialRecord| {
+            trial.trial.id.method.contender == "rust" && trial.trial.id.method.method == "buffered"
+        };
+        let ((row, _), why) = find(&named)
+            .map(|found| (found, WhyReference::Named))
+            .or_else(|| find(&baseline).map(|found| (found, WhyReference::Baseline)))
+            .or_else(|| find(&usual).map(|found| (found, WhyReference::Usual)))
+            .or_else(|| rows.first().map(|found| (found, WhyReference::Fastest)))?;
+        Some(Reference { index: row.index, name: row.name.clone(), why })
+    }
+}
+
+impl Unmeasured {
+    fn of(trial: &TrialRecord) -> Unmeasured {
+        let (outcome, reason) = match &trial.outcome {
+            None => ("not measured", "the run ended before its first reading"),
+            Some(outcome) => (outcome.word(), outcome.reason().unwrap_or("no reading stands")),
+        };
+        let name = trial.trial.id.to_string();
+        Unmeasured { index: trial.trial.index, name, outcome, reason: reason.to_owned() }
+    }
+}
+
+impl Proof {
+    fn of<'a>(trials: impl Iterator<Item = &'a TrialRecord> + Clone, size: Option<Bytes>) -> Proof {
+        let samples = || trials.clone().flat_map(|trial| &trial.samples);
+        let known = |sample: &&Sample| sample.resident_before.is_some() && sample.resident_after.is_some();
+        Proof {
+            samples: samples().count(),
+            residency_known: samples().filter(known).count(),
+            rejected: trials.clone().map(|trial| trial.rejected.len()).sum(),
+            resident_before: Range::over(samples().filter_map(|sample| sample.resident_before)),
+            resident_after: Range::over(samples().filter_map(|sample| sample.resident_after)),
+            device_share: Range::over(trials.clone().flat_map(|trial| device_shares(trial, size))),
+        }
+    }
+}
+
+/// Bytes from the device over the target's size, sample by sample.
+#[expect(clippy::cast_precision_loss, reason = "a share is shown with three digits")]
+fn device_shares(trial: &TrialRecord, size: Option<Bytes>) -> impl Iterator<Item = f64> {
+    let size = size.filter(|size| size.0 > 0);
+    let bytes = trial.samples.iter().filter_map(|sample| sample.device_read_bytes);
+    bytes.filter_map(move |bytes| size.map(|size| bytes as f64 / size.0 as f64))
+}

@@ -1,0 +1,218 @@
+//! The page as aligned text for a terminal: the answer first, then one table for each ranking.
+//!
+//! Columns that do not fit the width are left out, the least needed first; if it is still too narrow, names are broken
+//! over lines. Whether to colour is the caller's decision. Colour only repeats what the text says.
+
+use super::page::Page;
+use super::ranking::{Ranking, Row, Standing, Unmeasured};
+use super::words::{self, NONE, printable};
+use crate::record::Metric;
+use crate::units::Bytes;
+use anstyle::{AnsiColor, Color, Style as Ansi};
+use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, TableStyle};
+
+/// How text is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Columns of the terminal.
+    pub width: u16,
+    /// Whether escape codes for colour may be used.
+    pub color: bool,
+}
+
+/// Cells of the longest bar.
+const BAR_CELLS: f64 = 10.0;
+
+/// One column of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Rank,
+    Method,
+    Median,
+    PlusMinus,
+    Rate,
+    Bar,
+    User,
+    System,
+    Peak,
+    Ratio,
+}
+
+impl Column {
+    const ALL: [Column; 10] = [
+        Column::Rank,
+        Column::Method,
+        Column::Median,
+        Column::PlusMinus,
+        Column::Rate,
+        Column::Bar,
+        Column::User,
+        Column::System,
+        Column::Peak,
+        Column::Ratio,
+    ];
+    /// What a narrow terminal does without, in this order.
+    const SPARE: [Column; 5] = [Column::Bar, Column::Peak, Column::System, Column::User, Column::PlusMinus];
+
+    fn title(self) -> &'static str {
+        match self {
+            Column::Rank => "#",
+            Column::Method => "method",
+            Column::Median => "median",
+            Column::PlusMinus => "±95 %",
+            Column::Rate => "rate",
+            Column::Bar => "",
+            Column::User => "user",
+            Column::System => "system",
+            Column::Peak => "peak",
+            Column::Ratio => "× reference",
+        }
+    }
+
+    fn text(self, row: &Row, fastest: f64) -> String {
+        let median = |metric| row.summaries.get(&metric).map(|summary| summary.median);
+        let time = |metric| row.summaries.get(&metric).map(words::time);
+        let text = match self {
+            Column::Rank => row.place.map(|place| match place.standing {
+                Standing::First => place.rank.to_string(),
+                Standing::Tied => format!("{}=", place.rank),
+                Standing::Undecided => format!("{}?", place.rank),
+            }),
+            Column::Method => Some(name(row)),
+            Column::Median => Some(words::time(&row.wall)),
+            Column::PlusMinus => words::plus_minus(&row.wall),
+            Column::Rate => Some(words::rate(row.throughput)),
+            Column::Bar => Some(bar(row.throughput.map_or(0.0, |rate| rate.0 / fastest))),
+            Column::User => time(Metric::CpuUserNs),
+            Column::System => time(Metric::CpuSystemNs),
+            Column::Peak => median(Metric::PeakRssBytes).map(|bytes| Bytes(bytes).binary()),
+            Column::Ratio => Some(row.ratio.map_or_else(|| NONE.to_owned(), |ratio| words::ratio(&ratio))),
+        };
+        text.unwrap_or_else(|| NONE.to_owned())
+    }
+}
+
+/// The whole page; `saved` is where the record lies.
+#[must_use]
+pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
+    let mut lines = Vec::new();
+    for ranking in &page.rankings {
+        lines.push(paint(&printable(&ranking.headline()), Ansi::new().bold(), style));
+    }
+    if page.rankings.is_empty() {
+        lines.push("nothing was measured: the record holds no trial".to_owned());
+    }
+    for ranking in &page.rankings {
+        lines.push(String::new());
+        lines.extend(section(ranking, style));
+    }
+    lines.push(String::new());
+    let caution = Ansi::new().fg_color(Some(Color::Ansi(AnsiColor::Yellow)));
+    let cautions =
+        page.cautions.iter().map(|text| paint(&format!("caution: {}", printable(text)), caution, style));
+    lines.extend(cautions);
+    lines.push(printable(&format!("machine: {}", page.machine)));
+    lines.push(format!("end: {}", page.end));
+    lines.extend(saved.map(|path| format!("record: {}", printable(path))));
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// One ranking: title, table, and the lines below it.
+fn section(ranking: &Ranking, style: Style) -> Vec<String> {
+    let size = ranking.size.map_or_else(|| "size unknown".to_owned(), |size| size.to_string());
+    let title = format!("{} · {} · {size} · {}", ranking.state, ranking.work, ranking.path);
+    let mut lines = vec![paint(&printable(&title), Ansi::new().underline(), style)];
+    if !ranking.rows.is_empty() {
+        lines.extend(table(&ranking.rows, style));
+    }
+    lines.extend(ranking.reference_line().map(|line| printable(&line)));
+    for control in &ranking.controls {
+        let sure = words::plus_minus(&control.wall).map_or_else(String::new, |text| format!(" {text}"));
+        lines.push(format!("control: {} {}{sure}", name(control), words::time(&control.wall)));
+    }
+    if !ranking.rows.is_empty() {
+        lines.push(ranking.proof_line());
+    }
+    lines.extend(ranking.fills_line().map(|line| printable(&line)));
+    let failed = Ansi::new().fg_color(Some(Color::Ansi(AnsiColor::Red)));
+    let unmeasured = |it: &Unmeasured| {
+        paint(&printable(&format!("{}: {}: {}", it.outcome, it.name, it.reason)), failed, style)
+    };
+    lines.extend(ranking.unmeasured.iter().map(unmeasured));
+    lines
+}
+
+/// The rows with as many columns as fit.
+fn table(rows: &[Row], style: Style) -> Vec<String> {
+    let mut columns = Column::ALL.to_vec();
+    for spare in Column::SPARE {
+        if natural_width(&build(rows, &columns, style)) <= usize::from(style.width) {
+            break;
+        }
+        columns.retain(|column| *column != spare);
+    }
+    let mut table = build(rows, &columns, style);
+    if natural_width(&table) > usize::from(style.width) {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(style.width);
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+fn build(rows: &[Row], columns: &[Column], style: Style) -> Table {
+    let rates = rows.iter().filter_map(|row| Some(row.throughput?.0));
+    let fastest = rates.fold(f64::MIN_POSITIVE, f64::max);
+    let mut table = Table::new();
+    table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Disabled);
+    if style.color {
+        table.enforce_styling();
+    } else {
+        table.force_no_tty();
+    }
+    let aligned = |column: Column, text: String| {
+        let left = matches!(column, Column::Rank | Column::Method | Column::Bar | Column::Ratio);
+        Cell::new(text).set_alignment(if left { CellAlignment::Left } else { CellAlignment::Right })
+    };
+    table.set_header(
+        columns
+            .iter()
+            .map(|&column| aligned(column, column.title().to_owned()).add_attribute(Attribute::Dim))
+            .collect::<Vec<Cell>>(),
+    );
+    for row in rows {
+        let first = row.place.is_some_and(|place| place.rank == 1);
+        let cell = |&column: &Column| {
+            let cell = aligned(column, column.text(row, fastest));
+            if first && column == Column::Method { cell.add_attribute(Attribute::Bold) } else { cell }
+        };
+        table.add_row(columns.iter().map(cell).collect::<Vec<Cell>>());
+    }
+    table
+}
+
+/// Width without any line broken: content and one blank on each side.
+fn natural_width(table: &Table) -> usize {
+    table.column_max_content_widths().iter().map(|&width| usize::from(width) + 2).sum()
+}
+
+/// The name that a suite gives, with the trial's own behind it.
+fn name(row: &Row) -> String {
+    let name = match &row.label {
+        Some(label) => format!("{label} ({})", row.name),
+        None => row.name.clone(),
+    };
+    let cut = if row.cut_short { " (cut short)" } else { "" };
+    printable(&name) + cut
+}
+
+/// A bar of block characters in eighths of a cell.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 80")]
+fn bar(share: f64) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * BAR_CELLS * 8.0).round() as usize;
+    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
+}
+
+fn paint(text: &str, ansi: Ansi, style: Style) -> String {
+    if style.color { format!("{ansi}{text}{ansi:#}") } else { text.to_owned() }
+}

@@ -1,0 +1,128 @@
+//! How numbers and names are written where people read them.
+
+use crate::stats::{Ratio, Summary};
+use crate::units::{Nanos, Throughput};
+use std::fmt::Write;
+
+/// The text with every character that would move a cursor, colour a terminal or turn the reading direction written
+/// out as its code, such as `\u{1b}`.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        let turns = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+        if c.is_control() || turns {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// Half the interval in percent of the median, such as `±0.42 %`; `None` where there is no interval.
+#[expect(clippy::cast_precision_loss, reason = "shown with two digits")]
+pub(super) fn plus_minus(summary: &Summary) -> Option<String> {
+    let [low, high] = summary.median_ci95?;
+    let percent = 100.0 * (high - low) as f64 / 2.0 / summary.median.max(1) as f64;
+    Some(format!("±{} %", two_digits(percent)))
+}
+
+/// `3.21 [3.10, 3.33]`, with `=` behind it where the interval holds 1 and `?` where there is none.
+pub(super) fn ratio(ratio: &Ratio) -> String {
+    let mut text = factor(ratio.estimate);
+    match ratio.ci95 {
+        Some(ends) => {
+            // Writing into a String cannot fail.
+            let _ = write!(text, " [{}, {}]", factor(ends.low), factor(ends.high));
+            if ends.holds(1.0) {
+                text.push_str(" =");
+            }
+        }
+        None => text.push_str(" ?"),
+    }
+    text
+}
+
+/// A factor with two decimals below 10, one below 100, none above; three digits below one.
+pub(super) fn factor(value: f64) -> String {
+    let decimals = match value {
+        ..0.995 => 3,
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// A share from 0 to 1 in percent, exact at both ends: only a true 0 or 1 is shown as 0 % or 100 %.
+pub(super) fn percent(share: f64) -> String {
+    if share == 0.0 || share == 1.0 {
+        return format!("{:.0} %", share * 100.0);
+    }
+    let percent = share * 100.0;
+    if share < 1.0 && percent >= 99.95 {
+        ">99.9 %".to_owned()
+    } else if percent < 0.05 {
+        "<0.1 %".to_owned()
+    } else {
+        format!("{percent:.1} %")
+    }
+}
+
+/// Two significant digits below ten, none behind the point above.
+fn two_digits(percent: f64) -> String {
+    let decimals = match percent {
+        ..0.995 => 2,
+        ..9.95 => 1,
+        _ => 0,
+    };
+    format!("{percent:.decimals$}")
+}
+
+/// The median of a time.
+pub(super) fn time(summary: &Summary) -> String {
+    Nanos(summary.median).to_string()
+}
+
+/// A rate; a target of no bytes has none.
+pub(super) fn rate(throughput: Option<Throughput>) -> String {
+    throughput.map_or_else(|| NONE.to_owned(), |rate| rate.to_string())
+}
+
+/// What stands where a number could not be had.
+pub(super) const NONE: &str = "–";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_moves_a_cursor_gets_through() {
+        assert_eq!(printable("a\u{1b}[31mb\n\u{202e}c\u{7f}"), "a\\u{1b}[31mb\\u{a}\\u{202e}c\\u{7f}");
+        assert_eq!(printable("größe | <b> 日本"), "größe | <b> 日本");
+    }
+
+    #[test]
+    fn shares_are_rounded_but_never_to_all_or_nothing() {
+        for (share, text) in [
+            (0.0, "0 %"),
+            (1.0, "100 %"),
+            (0.9999, ">99.9 %"),
+            (0.0001, "<0.1 %"),
+            (0.995, "99.5 %"),
+            (1.02, "102.0 %"),
+        ] {
+            assert_eq!(percent(share), text);
+        }
+    }
+
+    #[test]
+    fn factors_keep_three_digits() {
+        for (value, text) in
+            [(0.1234, "0.123"), (0.9999, "1.00"), (3.204, "3.20"), (23.14, "23.1"), (231.4, "231")]
+        {
+            assert_eq!(factor(value), text);
+        }
+    }
+}
