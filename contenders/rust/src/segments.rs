@@ -50,7 +50,7 @@ impl Segments {
         thread::scope(|scope| {
             let mut others = Vec::new();
             for _ in 1..threads.min(self.count()) {
-                let other = thread::Builder::new().spawn_scoped(scope, &worker);
+                let other = thread::Builder::new().spawn_scoped(scope, worker);
                 others.push(other.inspect_err(|_| self.stop())?);
             }
             let mut answer = worker()?;
