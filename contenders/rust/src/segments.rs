@@ -5,6 +5,7 @@
 
 use crate::method::Fault;
 use crate::work::Answer;
+use std::io;
 use std::ops::Range;
 use std::panic;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -49,9 +50,12 @@ impl Segments {
         let worker = || work(self).inspect_err(|_| self.stop());
         thread::scope(|scope| {
             let mut others = Vec::new();
-            for _ in 1..threads.min(self.count()) {
-                let other = thread::Builder::new().spawn_scoped(scope, &worker);
-                others.push(other.inspect_err(|_| self.stop())?);
+            for number in 1..threads.min(self.count()) {
+                let other = thread::Builder::new().spawn_scoped(scope, worker).map_err(|cause| {
+                    self.stop();
+                    io::Error::new(cause.kind(), format!("thread {number} of {threads}: {cause}"))
+                });
+                others.push(other?);
             }
             let mut answer = worker()?;
             for other in others {
@@ -66,7 +70,6 @@ impl Segments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io;
 
     fn bytes(bytes: u64) -> Answer {
         Answer { bytes: Some(bytes), ..Answer::default() }

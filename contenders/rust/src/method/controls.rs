@@ -4,7 +4,6 @@
 use super::memory::{SEGMENT, THREADS};
 use super::{Fault, Feeding, Method, Reader, memory};
 use crate::scan::Visit;
-use crate::segments::Segments;
 use crate::work::{Answer, Work};
 use memmap2::{Advice, MmapMut};
 use readlab_protocol::Cache;
@@ -62,9 +61,7 @@ impl Reader for Resident {
 
     fn read(&mut self, _path: &Path, visit: Visit) -> Result<Answer, Fault> {
         let loaded = self.loaded.as_ref().ok_or_else(|| io::Error::other("resident: not prepared"))?;
-        let bytes = loaded.bytes();
-        let step = if self.threads > 1 { self.segment_bytes } else { bytes.len().max(1) as u64 };
-        memory::visit_shared(bytes, &Segments::new(bytes.len() as u64, step), self.threads, visit)
+        memory::visit_all(loaded.bytes(), self.segment_bytes, self.threads, visit)
     }
 
     fn release(&mut self) {

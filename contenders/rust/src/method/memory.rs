@@ -11,14 +11,19 @@ use std::ops::Range;
 pub(super) const THREADS: Param = Param::new("threads", 1, 1, 1024);
 pub(super) const SEGMENT: Param = Param::new("segment_bytes", 4 << 20, 4096, 1 << 40);
 
-/// Visits all bytes with so many threads.
-pub(super) fn visit_shared(
+/// Visits all bytes: one thread from first to last, several in segments.
+pub(super) fn visit_all(
     bytes: &[u8],
-    segments: &Segments,
+    segment_bytes: u64,
     threads: u64,
     visit: Visit,
 ) -> Result<Answer, Fault> {
-    segments.share(threads, |segments| {
+    if threads == 1 {
+        let mut consumer = Consumer::new(visit);
+        consumer.feed(bytes);
+        return Ok(consumer.finish());
+    }
+    Segments::new(bytes.len() as u64, segment_bytes).share(threads, |segments| {
         let mut consumer = Consumer::new(visit);
         while let Some(range) = segments.take() {
             let range = range.start as usize..range.end as usize;

@@ -5,9 +5,7 @@
 
 use super::memory::{SEGMENT, THREADS};
 use super::{Fault, Feeding, Method, Reader, memory};
-use crate::consumer::Consumer;
 use crate::scan::Visit;
-use crate::segments::Segments;
 use crate::setting::Param;
 use crate::work::Answer;
 use memmap2::{Advice, Mmap, MmapOptions};
@@ -46,13 +44,7 @@ struct Mapped {
 impl Reader for Mapped {
     fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
         let map = self.map(path)?;
-        if self.threads > 1 {
-            let segments = Segments::new(map.len() as u64, self.segment_bytes);
-            return memory::visit_shared(&map, &segments, self.threads, visit);
-        }
-        let mut consumer = Consumer::new(visit);
-        consumer.feed(&map);
-        Ok(consumer.finish())
+        memory::visit_all(&map, self.segment_bytes, self.threads, visit)
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) struct Plan {
 /// One read and the memory it fills.
 struct Slot {
     buffer: Buffer,
-    /// What the kernel is told of the buffer; it may look at it until the read has landed.
+    /// The parts of the buffer that a vectored read fills; the kernel may look at it until the read has landed.
     vector: Vec<libc::iovec>,
     range: Range<u64>,
     filled: usize,
@@ -62,16 +62,21 @@ impl<'a> Flight<'a> {
     ) -> Result<Flight<'a>, Fault> {
         let used = plan.depth.min(usize::try_from(segments.count()).unwrap_or(usize::MAX));
         let slots: io::Result<Vec<Slot>> = (0..used).map(|_| Slot::new(plan)).collect();
-        let flight = Flight { ring, slots: slots?, in_flight: 0, fd: file.as_raw_fd(), block_bytes, plan };
+        let mut flight =
+            Flight { ring, slots: slots?, in_flight: 0, fd: file.as_raw_fd(), block_bytes, plan };
         if plan.registered && used > 0 {
             flight.register()?;
         }
         Ok(flight)
     }
 
-    fn register(&self) -> Result<(), Fault> {
-        let vectors: Vec<libc::iovec> =
-            self.slots.iter().flat_map(|slot| slot.vector.iter().copied()).collect();
+    /// One registered buffer for each slot, under the slot's number.
+    fn register(&mut self) -> Result<(), Fault> {
+        let whole = |slot: &mut Slot| {
+            let buffer = &mut slot.buffer[..];
+            libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() }
+        };
+        let vectors: Vec<libc::iovec> = self.slots.iter_mut().map(whole).collect();
         // SAFETY: the buffers live in the slots, which are dropped after the ring.
         unsafe { self.ring.submitter().register_buffers(&vectors) }.map_err(|cause| {
             Fault::Unavailable(format!("io_uring: registered buffers (limited by ulimit -l): {cause}"))
@@ -150,9 +155,8 @@ impl Drop for Flight<'_> {
 
 impl Slot {
     fn new(plan: &Plan) -> io::Result<Slot> {
-        let mut buffer = Buffer::new(plan.buffer_bytes * plan.buffers)?;
-        let vector = vectors(&mut buffer, 0..plan.buffer_bytes * plan.buffers, plan.buffer_bytes);
-        Ok(Slot { buffer, vector, range: 0..0, filled: 0 })
+        let buffer = Buffer::new(plan.buffer_bytes * plan.buffers)?;
+        Ok(Slot { buffer, vector: Vec::new(), range: 0..0, filled: 0 })
     }
 
     /// What is still to be read, as offsets in the buffer. Past the cache only whole blocks can be asked for.
@@ -251,5 +255,25 @@ mod tests {
         assert!(!slot.takes(-libc::EAGAIN, 1).unwrap());
         assert!(!slot.takes(1000, 1).unwrap());
         assert!(slot.takes(-libc::EIO, 1).unwrap_err().to_string().ends_with("at byte 5096"));
+    }
+
+    #[test]
+    fn the_rest_of_a_short_read_lands_behind_it() {
+        let bytes: Vec<u8> = (0..4096u32).map(|i| (i / 7) as u8).collect();
+        let mut file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut file, &bytes).unwrap();
+        for (vectored, registered) in [(false, false), (false, true), (true, false)] {
+            let plan = Plan { vectored, registered, ..PLAN };
+            let ring = match IoUring::new(1) {
+                Ok(ring) => ring,
+                Err(cause) => return eprintln!("SKIPPED: io_uring: {cause}"),
+            };
+            let mut flight = Flight::prepare(ring, &file, &plan, 1, &Segments::new(4096, 4096)).unwrap();
+            (flight.slots[0].range, flight.slots[0].filled) = (0..4096, 1500);
+            flight.launch(0).unwrap();
+            flight.wait().unwrap();
+            assert_eq!(flight.landed(), Some((0, 2596)));
+            assert_eq!(flight.slots[0].buffer[1500..4096], bytes[1500..]);
+        }
     }
 }

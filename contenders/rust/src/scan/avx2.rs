@@ -4,7 +4,10 @@
 //! before it. Newlines are counted in bytes: a comparison yields -1 in every equal byte, which is subtracted; after 255
 //! steps at most, before a byte could overflow, the bytes are added up into 64-bit lanes. A wrapping sum of bytes is a
 //! wrapping sum of lanes, so it needs no wider counters at all.
+//!
+//! The `pages` scans load the four registers from four neighbouring pages; [`super::pages`] says why.
 
+use super::pages::{PAGE_BYTES, PAGES, Pages, by_pages};
 use super::portable;
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi8, _mm256_add_epi64, _mm256_cmpeq_epi8, _mm256_extract_epi64, _mm256_loadu_si256,
@@ -12,10 +15,12 @@ use std::arch::x86_64::{
 };
 
 const REGISTER_BYTES: usize = 32;
-const REGISTERS: usize = 4;
+const REGISTERS: usize = PAGES;
 const STEP_BYTES: usize = REGISTER_BYTES * REGISTERS;
 /// Steps until a counter of one byte may be full.
 const STEPS_MAX: usize = 255;
+const STEPS_OF_PAGES: usize = PAGE_BYTES / REGISTER_BYTES;
+const _: () = assert!(STEPS_OF_PAGES <= STEPS_MAX, "a page is counted before a counter of one byte is full");
 
 /// Whether the processor has AVX2; asked once, remembered by the standard library.
 pub(super) fn detected() -> bool {
@@ -26,21 +31,49 @@ pub(super) fn detected() -> bool {
 pub(super) fn newlines(bytes: &[u8]) -> u64 {
     assert!(detected(), "AVX2 is offered only where the processor has it");
     // SAFETY: the processor has the feature, as just asserted.
-    unsafe { count(bytes) }
+    unsafe { count(&[], bytes) }
+}
+
+/// Counts newlines, four pages side by side.
+pub(super) fn newlines_pages(bytes: &[u8]) -> u64 {
+    assert!(detected(), "AVX2 is offered only where the processor has it");
+    let (pages, rest) = by_pages(bytes);
+    // SAFETY: the processor has the feature, as just asserted.
+    unsafe { count(pages, rest) }
 }
 
 /// Sums all bytes, wrapping.
 pub(super) fn sum(bytes: &[u8]) -> u8 {
     assert!(detected(), "AVX2 is offered only where the processor has it");
     // SAFETY: the processor has the feature, as just asserted.
-    unsafe { add(bytes) }
+    unsafe { add(&[], bytes) }
+}
+
+/// Sums all bytes, wrapping, four pages side by side.
+pub(super) fn sum_pages(bytes: &[u8]) -> u8 {
+    assert!(detected(), "AVX2 is offered only where the processor has it");
+    let (pages, rest) = by_pages(bytes);
+    // SAFETY: the processor has the feature, as just asserted.
+    unsafe { add(pages, rest) }
 }
 
 #[target_feature(enable = "avx2")]
-fn count(bytes: &[u8]) -> u64 {
+fn count(pages: &[Pages], bytes: &[u8]) -> u64 {
     let newline = _mm256_set1_epi8(b'\n'.cast_signed());
     let (steps, rest) = bytes.as_chunks::<STEP_BYTES>();
     let mut total = _mm256_setzero_si256();
+    for pages in pages {
+        let mut counts = [_mm256_setzero_si256(); REGISTERS];
+        for step in 0..STEPS_OF_PAGES {
+            for (count, page) in counts.iter_mut().zip(pages) {
+                let equal = _mm256_cmpeq_epi8(load(&page.as_chunks().0[step]), newline);
+                *count = _mm256_sub_epi8(*count, equal);
+            }
+        }
+        for count in counts {
+            total = _mm256_add_epi64(total, widened(count));
+        }
+    }
     for run in steps.chunks(STEPS_MAX) {
         let mut counts = [_mm256_setzero_si256(); REGISTERS];
         for step in run {
@@ -56,9 +89,16 @@ fn count(bytes: &[u8]) -> u64 {
 }
 
 #[target_feature(enable = "avx2")]
-fn add(bytes: &[u8]) -> u8 {
+fn add(pages: &[Pages], bytes: &[u8]) -> u8 {
     let (steps, rest) = bytes.as_chunks::<STEP_BYTES>();
     let mut sums = [_mm256_setzero_si256(); REGISTERS];
+    for pages in pages {
+        for step in 0..STEPS_OF_PAGES {
+            for (sum, page) in sums.iter_mut().zip(pages) {
+                *sum = _mm256_add_epi8(*sum, load(&page.as_chunks().0[step]));
+            }
+        }
+    }
     for step in steps {
         for (sum, register) in sums.iter_mut().zip(step.as_chunks().0) {
             *sum = _mm256_add_epi8(*sum, load(register));

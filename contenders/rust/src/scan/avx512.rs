@@ -3,15 +3,19 @@
 //! Four registers are worked on at a time, each with an accumulator of its own. A comparison yields one bit for each
 //! byte, and the bits are counted. What is left at the end is loaded under a mask that reads no byte too many, so there
 //! is no loop over single bytes.
+//!
+//! The `pages` scans load the four registers from four neighbouring pages; [`super::pages`] says why.
 
+use super::pages::{PAGE_BYTES, PAGES, Pages, by_pages};
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi8, _mm512_cmpeq_epi8_mask, _mm512_loadu_si512, _mm512_maskz_loadu_epi8,
     _mm512_reduce_add_epi64, _mm512_sad_epu8, _mm512_set1_epi8, _mm512_setzero_si512,
 };
 
 const REGISTER_BYTES: usize = 64;
-const REGISTERS: usize = 4;
+const REGISTERS: usize = PAGES;
 const STEP_BYTES: usize = REGISTER_BYTES * REGISTERS;
+const STEPS_OF_PAGES: usize = PAGE_BYTES / REGISTER_BYTES;
 
 /// Whether the processor has what is used here; asked once, remembered by the standard library.
 pub(super) fn detected() -> bool {
@@ -24,21 +28,45 @@ pub(super) fn detected() -> bool {
 pub(super) fn newlines(bytes: &[u8]) -> u64 {
     assert!(detected(), "AVX-512 is offered only where the processor has it");
     // SAFETY: the processor has the features, as just asserted.
-    unsafe { count(bytes) }
+    unsafe { count(&[], bytes) }
+}
+
+/// Counts newlines, four pages side by side.
+pub(super) fn newlines_pages(bytes: &[u8]) -> u64 {
+    assert!(detected(), "AVX-512 is offered only where the processor has it");
+    let (pages, rest) = by_pages(bytes);
+    // SAFETY: the processor has the features, as just asserted.
+    unsafe { count(pages, rest) }
 }
 
 /// Sums all bytes, wrapping.
 pub(super) fn sum(bytes: &[u8]) -> u8 {
     assert!(detected(), "AVX-512 is offered only where the processor has it");
     // SAFETY: the processor has the features, as just asserted.
-    unsafe { add(bytes) }
+    unsafe { add(&[], bytes) }
+}
+
+/// Sums all bytes, wrapping, four pages side by side.
+pub(super) fn sum_pages(bytes: &[u8]) -> u8 {
+    assert!(detected(), "AVX-512 is offered only where the processor has it");
+    let (pages, rest) = by_pages(bytes);
+    // SAFETY: the processor has the features, as just asserted.
+    unsafe { add(pages, rest) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,popcnt")]
-fn count(bytes: &[u8]) -> u64 {
+fn count(pages: &[Pages], bytes: &[u8]) -> u64 {
     let newline = _mm512_set1_epi8(b'\n'.cast_signed());
     let (steps, rest) = bytes.as_chunks::<STEP_BYTES>();
     let mut counts = [0u64; REGISTERS];
+    for pages in pages {
+        for step in 0..STEPS_OF_PAGES {
+            for (count, page) in counts.iter_mut().zip(pages) {
+                let equal = _mm512_cmpeq_epi8_mask(load(&page.as_chunks().0[step]), newline);
+                *count += u64::from(equal.count_ones());
+            }
+        }
+    }
     for step in steps {
         for (count, register) in counts.iter_mut().zip(step.as_chunks().0) {
             *count += u64::from(_mm512_cmpeq_epi8_mask(load(register), newline).count_ones());
@@ -51,9 +79,16 @@ fn count(bytes: &[u8]) -> u64 {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,popcnt")]
-fn add(bytes: &[u8]) -> u8 {
+fn add(pages: &[Pages], bytes: &[u8]) -> u8 {
     let (steps, rest) = bytes.as_chunks::<STEP_BYTES>();
     let mut sums = [_mm512_setzero_si512(); REGISTERS];
+    for pages in pages {
+        for step in 0..STEPS_OF_PAGES {
+            for (sum, page) in sums.iter_mut().zip(pages) {
+                *sum = _mm512_add_epi8(*sum, load(&page.as_chunks().0[step]));
+            }
+        }
+    }
     for step in steps {
         for (sum, register) in sums.iter_mut().zip(step.as_chunks().0) {
             *sum = _mm512_add_epi8(*sum, load(register));

@@ -9,6 +9,8 @@ mod avx2;
 mod avx512;
 mod crates;
 mod lines;
+#[cfg(target_arch = "x86_64")]
+mod pages;
 mod portable;
 
 pub use lines::LineFinder;
@@ -50,6 +52,20 @@ pub const NO_SCAN: &str = "-";
 pub static ALL: &[Scan] = &[
     #[cfg(target_arch = "x86_64")]
     Scan {
+        name: "avx512-pages",
+        work: Work::Newlines,
+        visit: Visit::Newlines(avx512::newlines_pages),
+        available: avx512::detected,
+    },
+    #[cfg(target_arch = "x86_64")]
+    Scan {
+        name: "avx2-pages",
+        work: Work::Newlines,
+        visit: Visit::Newlines(avx2::newlines_pages),
+        available: avx2::detected,
+    },
+    #[cfg(target_arch = "x86_64")]
+    Scan {
         name: "avx512",
         work: Work::Newlines,
         visit: Visit::Newlines(avx512::newlines),
@@ -68,6 +84,20 @@ pub static ALL: &[Scan] = &[
     Scan::anywhere("scalar", Work::Newlines, Visit::Newlines(portable::newlines_scalar)),
     Scan::anywhere("memchr", Work::Lines, Visit::Lines(lines::memchr)),
     Scan::anywhere("scalar", Work::Lines, Visit::Lines(lines::scalar)),
+    #[cfg(target_arch = "x86_64")]
+    Scan {
+        name: "avx512-pages",
+        work: Work::Sum,
+        visit: Visit::Sum(avx512::sum_pages),
+        available: avx512::detected,
+    },
+    #[cfg(target_arch = "x86_64")]
+    Scan {
+        name: "avx2-pages",
+        work: Work::Sum,
+        visit: Visit::Sum(avx2::sum_pages),
+        available: avx2::detected,
+    },
     #[cfg(target_arch = "x86_64")]
     Scan { name: "avx512", work: Work::Sum, visit: Visit::Sum(avx512::sum), available: avx512::detected },
     #[cfg(target_arch = "x86_64")]
@@ -147,6 +177,22 @@ mod tests {
         for scan in available() {
             for start in 0..64 {
                 for len in 0..=STEP_BYTES * 3 {
+                    let slice = &bytes[start..start + len];
+                    let name = scan.name;
+                    assert_eq!(answer(scan, slice), oracle(scan.work, slice), "{name} {start}+{len}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_scan_is_right_around_what_it_takes_at_a_time() {
+        // Groups of pages are too long for all lengths: those about whole groups are tried.
+        const GROUP_BYTES: usize = 4 * 4096;
+        let bytes = bytes(GROUP_BYTES * 3 + STEP_BYTES + 64);
+        for scan in available() {
+            for (start, groups) in [(0, 1), (1, 1), (31, 2), (63, 3)] {
+                for len in (groups * GROUP_BYTES - 65)..=(groups * GROUP_BYTES + STEP_BYTES) {
                     let slice = &bytes[start..start + len];
                     let name = scan.name;
                     assert_eq!(answer(scan, slice), oracle(scan.work, slice), "{name} {start}+{len}");
