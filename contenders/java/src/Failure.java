@@ -1,6 +1,7 @@
 import java.io.EOFException;
 import java.io.FileNotFoundException;
 import java.io.UncheckedIOException;
+import java.net.ConnectException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
@@ -26,6 +27,9 @@ final class Failure {
         }
         if (failure instanceof FileNotFoundException) {
             return behindThePath(message(failure));
+        }
+        if (failure instanceof ConnectException) {
+            return "could not connect";
         }
         if (failure instanceof CharacterCodingException) {
             return "not valid UTF-8 (" + message(failure) + ")";

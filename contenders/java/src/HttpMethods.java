@@ -30,6 +30,7 @@ final class HttpMethods {
     private static final class Client {
         static final HttpClient ONE = make();
 
+        // The property is looked at once, when the first client or request is made.
         private static HttpClient make() {
             System.setProperty("jdk.httpclient.allowRestrictedHeaders", "connection");
             return HttpClient.newBuilder()
@@ -41,8 +42,9 @@ final class HttpMethods {
 
     private static Answer get(Request request) throws IOException, InterruptedException {
         URI url = request.target().url().orElseThrow(() -> new IOException("HttpClient reads http:// targets only"));
+        HttpClient client = Client.ONE;
         HttpRequest get = HttpRequest.newBuilder(url).header("Connection", "close").build();
-        HttpResponse<Answer> response = Client.ONE.send(get, info -> body(info, request.work()));
+        HttpResponse<Answer> response = client.send(get, info -> body(info, request.work()));
         if (response.statusCode() != OK) {
             throw new IOException("HTTP status " + response.statusCode());
         }
