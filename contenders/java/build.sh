@@ -1,10 +1,9 @@
 #!/bin/sh
-# Builds the Java contender into build/ with the JDK on the PATH, or in JAVA_HOME. What needs JDK 22 lies in src22 and is
-# laid over its stand-in when the compiler is new enough.
+# Builds the Java contender into build/ with the javac on the PATH, whose java is to run it. What needs JDK 22 lies in
+# src22 and is laid over its stand-in when the compiler is new enough.
 set -eu
 cd "$(dirname "$0")"
-javac=${JAVA_HOME:+$JAVA_HOME/bin/}javac
-version=$("$javac" -version 2>&1)
+version=$(javac -version 2>&1)
 major=${version#javac }
 major=${major%%[!0-9]*}
 if [ -z "$major" ] || [ "$major" -lt 17 ]; then
@@ -12,7 +11,7 @@ if [ -z "$major" ] || [ "$major" -lt 17 ]; then
     exit 1
 fi
 rm -rf build
-"$javac" -encoding UTF-8 -Xlint:all -Werror --release 17 -d build src/*.java
+javac -encoding UTF-8 -Xlint:all -Werror --release 17 -d build src/*.java
 if [ "$major" -ge 22 ]; then
-    "$javac" -encoding UTF-8 -Xlint:all -Werror --release 22 -cp build -d build src22/*.java
+    javac -encoding UTF-8 -Xlint:all -Werror --release 22 -cp build -d build src22/*.java
 fi

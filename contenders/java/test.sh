@@ -5,5 +5,5 @@ cd "$(dirname "$0")"
 ./build.sh
 classes=$(mktemp -d)
 trap 'rm -rf "$classes"' EXIT
-"${JAVA_HOME:+$JAVA_HOME/bin/}javac" -encoding UTF-8 -Xlint:all -Werror -cp build -d "$classes" test/*.java
-"${JAVA_HOME:+$JAVA_HOME/bin/}java" -XX:TieredStopAtLevel=1 -cp "build:$classes" ConformanceTest build
+javac -encoding UTF-8 -Xlint:all -Werror -cp build -d "$classes" test/*.java
+java -XX:TieredStopAtLevel=1 -cp "build:$classes" ConformanceTest build

@@ -20,7 +20,14 @@ public final class Reader {
     public static void main(String[] args) {
         PrintStream out =
                 new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
-        int code = run(args, System.in, out);
+        int code;
+        try {
+            code = run(args, System.in, out);
+        } catch (LinkageError mismatch) {
+            // Only classes from src22 can be too new for the machine that runs them.
+            out.println(Say.failed("built by another JDK than the one that runs it: " + mismatch.getMessage()));
+            code = Session.EXIT_FAILED;
+        }
         out.flush();
         System.exit(code);
     }
