@@ -1,6 +1,12 @@
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +25,7 @@ public final class ConformanceTest {
             grid(folder, server);
             registry();
             misuse(folder);
+            silentUntilDone();
             BadInput.test(folder, server);
             ProcessTest.test(folder, Path.of(args[0]));
         } finally {
@@ -137,6 +144,22 @@ public final class ConformanceTest {
         Talk none = Talk.of("", "read", "FileInputStream", "loop", "sum", file, "buffer_bytes=9");
         String ready = "{\"say\":\"ready\",\"params\":{\"buffer_bytes\":9}}";
         Check.that(none.exit() == 0 && none.lines().get(1).equals(ready), "no turns", none);
+    }
+
+    /** A turn reads as often as it was asked, and says nothing before its last reading is over. */
+    private static void silentUntilDone() throws Refusal {
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+        List<Integer> saidBefore = new ArrayList<>();
+        Method counting = Method.ofLines("counting", "counts its readings", request -> {
+            saidBefore.add(said.size());
+            return Answer.ofLines(0);
+        });
+        Request request = Request.parse(counting, new String[] {"read", "counting", "-", "lines", "nothing"});
+        ByteArrayInputStream turn = new ByteArrayInputStream("go 3 2\n".getBytes(StandardCharsets.US_ASCII));
+        int exit = new Session(counting, request, new PrintStream(said, true, StandardCharsets.UTF_8)).serve(turn);
+        int ready = Say.ready(Map.of()).length() + 1;
+        boolean silent = saidBefore.equals(Collections.nCopies(5, ready));
+        Check.that(exit == 0 && silent && said.size() > ready, "a turn of 3 and 2 readings", saidBefore);
     }
 
     private static void refused(String reason, String... words) {
