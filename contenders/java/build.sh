@@ -1,0 +1,17 @@
+#!/bin/sh
+# Builds the Java contender into build/ with the javac on the PATH, whose java is to run it. What needs JDK 22 lies in
+# src22 and is laid over its stand-in when the compiler is new enough.
+set -eu
+cd "$(dirname "$0")"
+version=$(javac -version 2>&1)
+major=${version#javac }
+major=${major%%[!0-9]*}
+if [ -z "$major" ] || [ "$major" -lt 17 ]; then
+    echo "the Java contender needs JDK 17 or later, found: $version" >&2
+    exit 1
+fi
+rm -rf build
+javac -encoding UTF-8 -Xlint:all -Werror --release 17 -d build src/*.java
+if [ "$major" -ge 22 ]; then
+    javac -encoding UTF-8 -Xlint:all -Werror --release 22 -cp build -d build src22/*.java
+fi

@@ -1,0 +1,57 @@
+import java.io.EOFException;
+import java.io.FileNotFoundException;
+import java.io.UncheckedIOException;
+import java.net.ConnectException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.util.concurrent.ExecutionException;
+
+/** Turns an exception into the few words that a person needs; the path is put in front by the caller. */
+final class Failure {
+    private Failure() {}
+
+    static String cause(Throwable failure) {
+        if (failure instanceof UncheckedIOException || failure instanceof ExecutionException) {
+            return cause(failure.getCause());
+        }
+        if (failure instanceof NoSuchFileException) {
+            return "no such file or directory";
+        }
+        if (failure instanceof AccessDeniedException) {
+            return "permission denied";
+        }
+        if (failure instanceof FileSystemException system && system.getReason() != null) {
+            return system.getReason();
+        }
+        if (failure instanceof FileNotFoundException) {
+            return behindThePath(message(failure));
+        }
+        if (failure instanceof ConnectException) {
+            return "could not connect";
+        }
+        if (failure instanceof CharacterCodingException) {
+            return "not valid UTF-8 (" + message(failure) + ")";
+        }
+        if (failure instanceof EOFException) {
+            return "ends too early: " + message(failure);
+        }
+        if (failure instanceof OutOfMemoryError) {
+            long heapMiB = Runtime.getRuntime().maxMemory() >> 20;
+            return "out of memory: " + message(failure) + " (the heap may grow to " + heapMiB + " MiB)";
+        }
+        return message(failure);
+    }
+
+    /** {@code FileNotFoundException} says "path (cause)"; the path is known already. */
+    private static String behindThePath(String message) {
+        int open = message.lastIndexOf(" (");
+        return open < 0 || !message.endsWith(")") ? message : message.substring(open + 2, message.length() - 1);
+    }
+
+    private static String message(Throwable failure) {
+        String message = failure.getMessage();
+        return message == null || message.isBlank() ? failure.getClass().getSimpleName() : message.strip();
+    }
+}

@@ -1,0 +1,111 @@
+import java.io.BufferedReader;
+import java.io.FileReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+
+/**
+ * The readers of text: bytes are decoded from UTF-8 and, but for one method, a String is made for
+ * every line. To all of them a CR without LF ends a line too, so only files without one can be
+ * answered rightly. The readers replace malformed input; the methods of Files refuse it.
+ */
+final class LineMethods {
+    private static final int CHARS_MAX = 1 << 29;
+    private static final Param BUFFER = new Param("buffer_chars", 8192, 1, CHARS_MAX);
+    private static final Param READERS = new Param("readers", 1, 1, 64);
+
+    static final List<Method> ALL = List.of(
+            Method.ofLines("BufferedReader",
+                    "readLine of a BufferedReader over a FileReader; each of the readers, a thread each, reads the whole file",
+                    LineMethods::bufferedReader, BUFFER, READERS),
+            Method.ofLines("Files.lines", "Files.lines and count", LineMethods::filesLines),
+            Method.ofLines("Files.readAllLines", "Files.readAllLines and size: all lines are held at once",
+                    LineMethods::filesReadAllLines),
+            new Method("FileReader", "read of a FileReader into an array of chars: decoded, but no lines made",
+                    Map.of(Work.NEWLINES, List.of(Method.LOOP)), List.of(BUFFER),
+                    Optional.empty(), LineMethods::fileReader));
+
+    private LineMethods() {}
+
+    private static Answer bufferedReader(Request request) throws Exception {
+        int readers = request.intParam("readers");
+        Callable<Long> reader = () -> countLines(request);
+        if (readers == 1) {
+            return Answer.ofLines(reader.call());
+        }
+        ExecutorService threads = Executors.newFixedThreadPool(readers);
+        try {
+            List<Long> counts = new ArrayList<>();
+            for (Future<Long> count : threads.invokeAll(Collections.nCopies(readers, reader))) {
+                counts.add(count.get());
+            }
+            return Answer.ofLines(agreed(counts));
+        } finally {
+            threads.shutdown();
+        }
+    }
+
+    private static long countLines(Request request) throws IOException {
+        try (BufferedReader reader = new BufferedReader(
+                new FileReader(request.target().legacyFile(), StandardCharsets.UTF_8),
+                request.intParam("buffer_chars"))) {
+            return countLines(reader);
+        }
+    }
+
+    static long countLines(BufferedReader reader) throws IOException {
+        long lines = 0;
+        while (reader.readLine() != null) {
+            lines++;
+        }
+        return lines;
+    }
+
+    private static long agreed(List<Long> counts) throws IOException {
+        if (counts.stream().distinct().count() > 1) {
+            throw new IOException("the readers disagree on the number of lines: " + counts);
+        }
+        return counts.get(0);
+    }
+
+    private static Answer filesLines(Request request) throws IOException {
+        try (Stream<String> lines = Files.lines(request.target().file())) {
+            return Answer.ofLines(lines.count());
+        }
+    }
+
+    private static Answer filesReadAllLines(Request request) throws IOException {
+        return Answer.ofLines(Files.readAllLines(request.target().file()).size());
+    }
+
+    private static Answer fileReader(Request request) throws IOException {
+        try (FileReader reader = new FileReader(request.target().legacyFile(), StandardCharsets.UTF_8)) {
+            char[] chars = new char[request.intParam("buffer_chars")];
+            long newlines = 0;
+            for (int length = reader.read(chars); length >= 0; length = reader.read(chars)) {
+                newlines += newlines(chars, length);
+            }
+            return Answer.ofNewlines(newlines);
+        }
+    }
+
+    private static int newlines(char[] chars, int length) {
+        int count = 0;
+        for (int i = 0; i < length; i++) {
+            if (chars[i] == '\n') {
+                count++;
+            }
+        }
+        return count;
+    }
+}

@@ -1,0 +1,23 @@
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What stands in for MemorySegment where the compiler is older than JDK 22; src22 has the real thing
+ * under the same name, and build.sh puts it over this one.
+ */
+final class SegmentMethods {
+    static final List<Method> ALL = List.of(
+            Method.ofBytes("MemorySegment", "the whole file mapped as one MemorySegment", List.of(Method.LOOP, Method.BULK),
+                    SegmentMethods::absent).unless(Optional.of(reason())));
+
+    private SegmentMethods() {}
+
+    private static String reason() {
+        String have = System.getProperty("java.specification.version");
+        return "java.lang.foreign wants this contender built and run by JDK 22 or later; this is Java " + have;
+    }
+
+    private static Answer absent(Request request) {
+        throw new UnsupportedOperationException(reason());
+    }
+}

@@ -1,0 +1,93 @@
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A conversation that has come to its turns: takes them one by one, reads with a clock around each
+ * timed reading, and prints only when the last one of a turn is done.
+ *
+ * <p>The clock is {@link System#nanoTime}. The window is the whole of {@link Method.Reading#read},
+ * which opens and closes (and unmaps) the target and allocates its buffers.
+ */
+final class Session {
+    static final int EXIT_FAILED = 1;
+
+    private static final Pattern TURN = Pattern.compile("go (\\d{1,10}) (\\d{1,10})\\s*");
+    private static final long TURN_MAX = 0xFFFF_FFFFL;
+
+    private final Method method;
+    private final Request request;
+    private final PrintStream out;
+
+    /** One timed reading. */
+    record Sample(long wallNanos, Answer answer) {}
+
+    Session(Method method, Request request, PrintStream out) {
+        this.method = method;
+        this.request = request;
+        this.out = out;
+    }
+
+    /** Serves turns until the end of the input; returns the exit code. */
+    int serve(InputStream turns) {
+        say(Say.ready(request.params()));
+        // Not closed: the stream belongs to whoever started this conversation.
+        BufferedReader lines = new BufferedReader(new InputStreamReader(turns, StandardCharsets.ISO_8859_1));
+        try {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                turn(line);
+            }
+            return 0;
+        } catch (Refusal refusal) {
+            say(Say.failed(refusal.getMessage()));
+        } catch (IOException cause) {
+            say(Say.failed("standard input: " + Failure.cause(cause)));
+        }
+        return EXIT_FAILED;
+    }
+
+    private void turn(String line) throws Refusal {
+        Matcher words = TURN.matcher(line);
+        long lead = words.matches() ? Long.parseLong(words.group(1)) : -1;
+        long count = words.matches() ? Long.parseLong(words.group(2)) : 0;
+        if (lead < 0 || lead > TURN_MAX || count < 1 || count > TURN_MAX) {
+            throw new Refusal("expected `go LEAD COUNT` with COUNT above 0, got '" + line + "'");
+        }
+        for (Sample sample : samples(lead, count)) {
+            out.println(Say.sample(sample));
+        }
+        say(Say.done(count));
+    }
+
+    // Every failure of a reading ends here: also OutOfMemoryError, and InternalError, which is what
+    // the virtual machine makes of a file that was truncated under a mapping.
+    private List<Sample> samples(long lead, long count) throws Refusal {
+        try {
+            for (long i = 0; i < lead; i++) {
+                method.reading().read(request);
+            }
+            List<Sample> samples = new ArrayList<>();
+            for (long i = 0; i < count; i++) {
+                long start = System.nanoTime();
+                Answer answer = method.reading().read(request);
+                long wallNanos = System.nanoTime() - start;
+                samples.add(new Sample(wallNanos, answer));
+            }
+            return samples;
+        } catch (Exception | OutOfMemoryError | InternalError failure) {
+            throw new Refusal(request.target().shown() + ": " + Failure.cause(failure));
+        }
+    }
+
+    private void say(String line) {
+        out.println(line);
+        out.flush();
+    }
+}

@@ -1,0 +1,127 @@
+import java.io.ByteArrayOutputStream;
+import java.io.File;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What is read: a path by its exact bytes, or a URL.
+ *
+ * <p>Java decodes its arguments by the locale and loses bytes that the locale does not know. The
+ * exact bytes stand in /proc/self/cmdline, and a {@code file:} URI with percent escapes is the one
+ * public way to make a {@link Path} of them. {@link File} has no such way, so the methods built on
+ * it refuse such a name instead of opening another file.
+ *
+ * @param shown the name for messages; perhaps not exact
+ * @param path where the file is; empty for a URL
+ * @param url what to ask for; empty for a path
+ */
+record Target(String shown, Optional<Path> path, Optional<URI> url) {
+    private static final Path COMMAND_LINE = Path.of("/proc/self/cmdline");
+    private static final String WORKING_DIRECTORY = "/proc/self/cwd/";
+    private static final char REPLACEMENT = '\uFFFD';
+
+    /** The target that stands at {@code index} of the arguments. */
+    static Target of(String[] args, int index) throws Refusal {
+        String word = args[index];
+        try {
+            if (word.startsWith("http://") || word.startsWith("https://")) {
+                return new Target(word, Optional.empty(), Optional.of(URI.create(word)));
+            }
+            return new Target(word, Optional.of(exactPath(args, index)), Optional.empty());
+        } catch (IllegalArgumentException cause) {
+            throw new Refusal(word + ": " + Failure.cause(cause));
+        }
+    }
+
+    /** The path, or the reason why there is none. */
+    Path file() throws IOException {
+        return path.orElseThrow(() -> new IOException("a URL is read by HttpClient only"));
+    }
+
+    /** The path for those classes that know no {@link Path}; an inexact one is refused. */
+    File legacyFile() throws IOException {
+        Path exact = file();
+        File file = new File(exact.toString());
+        try {
+            if (file.toPath().equals(exact)) {
+                return file;
+            }
+        } catch (InvalidPathException cause) {
+            throw new IOException(notSpelled(), cause);
+        }
+        throw new IOException(notSpelled());
+    }
+
+    private static String notSpelled() {
+        return "java.io.File cannot spell this name in the locale's " + System.getProperty("sun.jnu.encoding");
+    }
+
+    private static Path exactPath(String[] args, int index) {
+        String word = args[index];
+        if (isAscii(word)) {
+            return Path.of(word);
+        }
+        Optional<byte[]> bytes = exactBytes(args, index);
+        if (bytes.isPresent()) {
+            return Path.of(URI.create("file://" + escaped(bytes.get())));
+        }
+        if (word.indexOf(REPLACEMENT) >= 0) {
+            throw new IllegalArgumentException("the locale's encoding lost bytes of this name");
+        }
+        return Path.of(word);
+    }
+
+    /** The bytes of one argument, where the system shows them and they are ours. */
+    private static Optional<byte[]> exactBytes(String[] args, int index) {
+        List<byte[]> words;
+        try {
+            words = split(Files.readAllBytes(COMMAND_LINE));
+        } catch (IOException noSuchView) {
+            return Optional.empty();
+        }
+        int first = words.size() - args.length;
+        for (int i = 0; i < args.length; i++) {
+            if (first < 0 || isAscii(args[i]) && !args[i].equals(ascii(words.get(first + i)))) {
+                return Optional.empty();
+            }
+        }
+        return Optional.of(words.get(first + index));
+    }
+
+    private static List<byte[]> split(byte[] commandLine) {
+        List<byte[]> words = new ArrayList<>();
+        ByteArrayOutputStream word = new ByteArrayOutputStream();
+        for (byte b : commandLine) {
+            if (b == 0) {
+                words.add(word.toByteArray());
+                word.reset();
+            } else {
+                word.write(b);
+            }
+        }
+        return words;
+    }
+
+    private static String escaped(byte[] path) {
+        StringBuilder uri = new StringBuilder(path[0] == '/' ? "" : WORKING_DIRECTORY);
+        for (byte b : path) {
+            uri.append(b == '/' ? "/" : String.format("%%%02X", b));
+        }
+        return uri.toString();
+    }
+
+    private static boolean isAscii(String word) {
+        return word.chars().allMatch(c -> c > 0 && c < 0x80);
+    }
+
+    private static String ascii(byte[] word) {
+        return new String(word, StandardCharsets.ISO_8859_1);
+    }
+}

@@ -1,0 +1,57 @@
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** One conversation with the contender: what it said and how it ended. */
+record Talk(List<String> lines, int exit) {
+    private static final Pattern NUMBER = Pattern.compile("\"(bytes|newlines|lines|sum|wall_ns)\":(\\d+)");
+
+    /** Holds a conversation in this process. */
+    static Talk of(String turns, String... args) {
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+        PrintStream out = new PrintStream(said, false, StandardCharsets.UTF_8);
+        int exit = Reader.run(args, new ByteArrayInputStream(turns.getBytes(StandardCharsets.UTF_8)), out);
+        out.flush();
+        return new Talk(said.toString(StandardCharsets.UTF_8).lines().toList(), exit);
+    }
+
+    /** Holds a conversation about one reading. */
+    static Talk read(Method method, String scan, Work work, String target, String... params) {
+        Stream<String> words = Stream.of("read", method.name(), scan, work.word(), target);
+        return of("go 1 2\ngo 0 1\n", Stream.concat(words, Stream.of(params)).toArray(String[]::new));
+    }
+
+    /** The numbers of each sample, the time apart. */
+    List<Map<String, Long>> answers() {
+        List<Map<String, Long>> answers = new ArrayList<>();
+        for (String line : lines) {
+            if (line.startsWith("{\"say\":\"sample\"")) {
+                Map<String, Long> answer = new TreeMap<>();
+                for (Matcher number = NUMBER.matcher(line); number.find(); ) {
+                    answer.put(number.group(1), Long.parseLong(number.group(2)));
+                }
+                answer.remove("wall_ns");
+                answers.add(answer);
+            }
+        }
+        return answers;
+    }
+
+    /** What each line is, by its first field. */
+    String shape() {
+        return String.join(" ", lines.stream().map(line -> line.replaceAll("^\\{\"say\":\"(\\w+)\".*", "$1")).toList());
+    }
+
+    boolean failedWith(String reason) {
+        String last = lines.isEmpty() ? "" : lines.get(lines.size() - 1);
+        return exit == Session.EXIT_FAILED && last.startsWith("{\"say\":\"failed\"") && last.contains(reason);
+    }
+}
