@@ -1,0 +1,125 @@
+// bytes(from:): Foundation's own where it has one; elsewhere a stand-in of ours, an asynchronous sequence of single
+// bytes in front of the pieces that a delegate gets. The stand-in is not Apple's, and the method says so.
+
+import Foundation
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// bytes(from:) and a loop, or a reduce, over single bytes.
+struct BytesReader: Reader {
+    let fetch: Fetch
+    let consume: @Sendable (Fetch) async throws -> Tally
+
+    init(fetch: Fetch, scan: Scan?, work: Work) {
+        self.fetch = fetch
+        consume = switch (scan, work) {
+        case (nil, _), (_, .discard): { try await Self.count($0) }
+        case (.reduce, .sum): { try await Self.reduce($0, Sum.self) }
+        case (.reduce, .newlines): { try await Self.reduce($0, Newlines.self) }
+        case (_, .sum): { try await Self.loop($0, Sum.self) }
+        case (_, .newlines): { try await Self.loop($0, Newlines.self) }
+        }
+    }
+
+    func read() async throws -> Tally {
+        try await consume(fetch)
+    }
+
+    private static func count(_ fetch: Fetch) async throws -> Tally {
+        let (stream, response) = try await fetch.bytes()
+        var count = 0
+        for try await _ in stream { count += 1 }
+        try fetch.check(response(), received: UInt64(count))
+        return Tally(bytes: UInt64(count))
+    }
+
+    private static func loop<F: Fold>(_ fetch: Fetch, _: F.Type) async throws -> Tally {
+        let (stream, response) = try await fetch.bytes()
+        var state = F.zero
+        var count = 0
+        for try await byte in stream {
+            state = F.step(state, byte)
+            count += 1
+        }
+        try fetch.check(response(), received: UInt64(count))
+        return F.tally(count, state)
+    }
+
+    private static func reduce<F: Fold>(_ fetch: Fetch, _: F.Type) async throws -> Tally {
+        let (stream, response) = try await fetch.bytes()
+        let (count, state) = try await stream.reduce((0, F.zero)) { ($0.0 + 1, F.step($0.1, $1)) }
+        try fetch.check(response(), received: UInt64(count))
+        return F.tally(count, state)
+    }
+}
+
+#if canImport(Darwin)
+extension Fetch {
+    /// The bytes, one at a time, and the response that came with them.
+    func bytes() async throws -> (URLSession.AsyncBytes, () -> URLResponse?) {
+        let (bytes, response) = try await session.bytes(from: url)
+        return (bytes, { response })
+    }
+}
+#else
+extension Fetch {
+    /// The bytes, one at a time, and the response that came with them once they have ended.
+    func bytes() async throws -> (ByteStream, () -> URLResponse?) {
+        let (pieces, source) = AsyncThrowingStream.makeStream(of: Data.self)
+        let task = session.dataTask(with: request)
+        task.delegate = PieceSource(source)
+        task.resume()
+        return (ByteStream(pieces: pieces), { task.response })
+    }
+}
+
+/// Single bytes out of pieces, through a buffer that is used again.
+struct ByteStream: AsyncSequence {
+    fileprivate let pieces: AsyncThrowingStream<Data, any Error>
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate var pieces: AsyncThrowingStream<Data, any Error>.Iterator
+        private var buffer: [UInt8] = []
+        private var position = 0
+
+        fileprivate init(_ pieces: AsyncThrowingStream<Data, any Error>.Iterator) { self.pieces = pieces }
+
+        @inline(__always)
+        mutating func next() async throws -> UInt8? {
+            if position == buffer.count, try await !refill() { return nil }
+            defer { position += 1 }
+            return buffer[position]
+        }
+
+        /// Takes the next piece; false at the end.
+        @inline(never)
+        private mutating func refill() async throws -> Bool {
+            repeat {
+                guard let piece = try await pieces.next() else { return false }
+                buffer.removeAll(keepingCapacity: true)
+                buffer.append(contentsOf: piece)
+                position = 0
+            } while buffer.isEmpty
+            return true
+        }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pieces.makeAsyncIterator()) }
+}
+
+/// The delegate that feeds a stream of pieces.
+private final class PieceSource: NSObject, URLSessionDataDelegate, Sendable {
+    private let pieces: AsyncThrowingStream<Data, any Error>.Continuation
+
+    init(_ pieces: AsyncThrowingStream<Data, any Error>.Continuation) { self.pieces = pieces }
+
+    func urlSession(_: URLSession, dataTask _: URLSessionDataTask, didReceive data: Data) {
+        pieces.yield(data)
+    }
+
+    func urlSession(_: URLSession, task _: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        pieces.finish(throwing: error)
+    }
+}
+#endif
