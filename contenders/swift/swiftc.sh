@@ -49,13 +49,7 @@ if [ "$compiler" = path ]; then
     # shellcheck disable=SC2086
     exec swiftc $flags -o "$@"
 fi
-libraries=$folder/usr/lib/$(uname -m)-linux-gnu
-runtime=$folder/usr/libexec/swift/lib/swift/linux
-loader=$(echo "$libraries"/ld-linux-*)
-# The program itself names every library that the runtime's own search would look for on the host.
-set -- $flags -o "$@" -no-toolchain-stdlib-rpath -Xlinker --disable-new-dtags -Xlinker "--dynamic-linker=$loader" \
-    -Xlinker -rpath -Xlinker "$runtime:$libraries" -Xlinker --no-as-needed \
-    -Xlinker "/usr/lib/$(uname -m)-linux-gnu/libcurl.so.4" -lstdc++ -lgcc_s -lm
+# Within the folder the project lies at /mnt.
 for word; do
     shift
     case $word in
@@ -63,4 +57,10 @@ for word; do
     esac
     set -- "$@" "$word"
 done
-inside swiftc "$@"
+machine=$(uname -m)-linux-gnu
+loader=$(echo "$folder/usr/lib/$machine"/ld-linux-*)
+# The program itself names every library that the runtime's own search would look for on the host.
+# shellcheck disable=SC2086
+inside swiftc $flags -o "$@" -no-toolchain-stdlib-rpath -Xlinker "--dynamic-linker=$loader" \
+    -Xlinker --disable-new-dtags -Xlinker -rpath -Xlinker "$folder/usr/libexec/swift/lib/swift/linux:$folder/usr/lib/$machine" \
+    -Xlinker --no-as-needed -Xlinker "/usr/lib/$machine/libcurl.so.4" -lstdc++ -lgcc_s -lm

@@ -27,50 +27,49 @@ struct BytesReader: Reader {
     }
 
     private static func count(_ fetch: Fetch) async throws -> Tally {
-        let (stream, response) = try await fetch.bytes()
+        let (stream, check) = try await fetch.bytes()
         var count = 0
         for try await _ in stream { count += 1 }
-        try fetch.check(response(), received: UInt64(count))
+        try check(count)
         return Tally(bytes: UInt64(count))
     }
 
     private static func loop<F: Fold>(_ fetch: Fetch, _: F.Type) async throws -> Tally {
-        let (stream, response) = try await fetch.bytes()
+        let (stream, check) = try await fetch.bytes()
         var state = F.zero
         var count = 0
         for try await byte in stream {
             state = F.step(state, byte)
             count += 1
         }
-        try fetch.check(response(), received: UInt64(count))
+        try check(count)
         return F.tally(count, state)
     }
 
     private static func reduce<F: Fold>(_ fetch: Fetch, _: F.Type) async throws -> Tally {
-        let (stream, response) = try await fetch.bytes()
+        let (stream, check) = try await fetch.bytes()
         let (count, state) = try await stream.reduce((0, F.zero)) { ($0.0 + 1, F.step($0.1, $1)) }
-        try fetch.check(response(), received: UInt64(count))
+        try check(count)
         return F.tally(count, state)
     }
 }
 
 #if canImport(Darwin)
 extension Fetch {
-    /// The bytes, one at a time, and the response that came with them.
-    func bytes() async throws -> (URLSession.AsyncBytes, () -> URLResponse?) {
+    /// The bytes, one at a time, and a check of their number for when they have ended.
+    func bytes() async throws -> (URLSession.AsyncBytes, (Int) throws -> Void) {
         let (bytes, response) = try await session.bytes(from: url)
-        return (bytes, { response })
+        return (bytes, { try check(response, received: UInt64($0)) })
     }
 }
 #else
 extension Fetch {
-    /// The bytes, one at a time, and the response that came with them once they have ended.
-    func bytes() async throws -> (ByteStream, () -> URLResponse?) {
-        let (pieces, source) = AsyncThrowingStream.makeStream(of: Data.self)
-        let task = session.dataTask(with: request)
-        task.delegate = PieceSource(source)
-        task.resume()
-        return (ByteStream(pieces: pieces), { task.response })
+    /// The bytes, one at a time, and a check of their number for when they have ended.
+    func bytes() async throws -> (ByteStream, (Int) throws -> Void) {
+        let (pieces, continuation) = AsyncThrowingStream.makeStream(of: Data.self)
+        let source = PieceSource(pieces: continuation)
+        start(source)
+        return (ByteStream(pieces: pieces), { try check(source.response, received: UInt64($0)) })
     }
 }
 
@@ -108,17 +107,21 @@ struct ByteStream: AsyncSequence {
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pieces.makeAsyncIterator()) }
 }
 
-/// The delegate that feeds a stream of pieces.
-private final class PieceSource: NSObject, URLSessionDataDelegate, Sendable {
+/// Feeds a stream of pieces.
+///
+/// `@unchecked Sendable`: the response is written once, before the stream ends, and read after.
+private final class PieceSource: Receiver, @unchecked Sendable {
     private let pieces: AsyncThrowingStream<Data, any Error>.Continuation
+    private(set) var response: URLResponse?
 
-    init(_ pieces: AsyncThrowingStream<Data, any Error>.Continuation) { self.pieces = pieces }
+    init(pieces: AsyncThrowingStream<Data, any Error>.Continuation) { self.pieces = pieces }
 
-    func urlSession(_: URLSession, dataTask _: URLSessionDataTask, didReceive data: Data) {
-        pieces.yield(data)
+    func receive(_ piece: Data) {
+        pieces.yield(piece)
     }
 
-    func urlSession(_: URLSession, task _: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    func complete(_ response: URLResponse?, _ error: (any Error)?) {
+        self.response = response
         pieces.finish(throwing: error)
     }
 }

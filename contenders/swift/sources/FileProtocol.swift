@@ -81,17 +81,18 @@ final class WholeFileProtocol: FileProtocol, @unchecked Sendable {
 
 /// The file in pieces of the size that the request carries.
 final class PieceFileProtocol: FileProtocol, @unchecked Sendable {
-    private static let key = "readlab.chunk_bytes"
+    // A header field, since the properties that URLProtocol can attach to a request do not reach the protocol here.
+    private static let field = "Readlab-Chunk-Bytes"
 
     /// A request for a file in pieces of this size.
     static func request(_ url: URL, chunkBytes: Int) -> URLRequest {
-        let request = NSMutableURLRequest(url: url)
-        setProperty(chunkBytes, forKey: key, in: request)
-        return request as URLRequest
+        var request = URLRequest(url: url)
+        request.setValue(String(chunkBytes), forHTTPHeaderField: field)
+        return request
     }
 
     override func deliver(_ file: Descriptor) throws {
-        guard let chunkBytes = Self.property(forKey: Self.key, in: request) as? Int else {
+        guard let chunkBytes = request.value(forHTTPHeaderField: Self.field).flatMap({ Int($0) }) else {
             throw Failure.usage("a request without the size of its pieces")
         }
         let pool = BufferPool(bytes: chunkBytes)

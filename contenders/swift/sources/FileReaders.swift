@@ -36,7 +36,10 @@ struct DescriptorReader: Reader {
 
     private static func visit<F: Fold>(_ scan: Scan, _: F.Type) -> @Sendable (borrowing [UInt8], Int) -> Tally {
         switch scan {
-        case .forUnsafe: { buffer, count in F.tally(count, buffer.withUnsafeBytes { F.loop($0[..<count]) }) }
+        case .forUnsafe: { buffer, count in
+                // Rebased: a loop over a slice of a raw buffer is several times slower.
+                F.tally(count, buffer.withUnsafeBytes { F.loop(UnsafeRawBufferPointer(rebasing: $0[..<count])) })
+            }
         default: { buffer, count in F.tally(count, F.loop(buffer[..<count])) }
         }
     }

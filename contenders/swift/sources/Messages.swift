@@ -68,7 +68,12 @@ struct Refusal: Encodable {
 /// The lines of one answer, sent together.
 struct Lines {
     private var bytes = Data()
-    private let encoder = JSONEncoder()
+    private let encoder: JSONEncoder
+
+    init() {
+        encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    }
 
     mutating func add(_ message: some Encodable) throws {
         bytes.append(try encoder.encode(message))

@@ -15,7 +15,8 @@ enum Delivery {
 /// One session and what it is asked for.
 struct Fetch: Sendable {
     let session: URLSession
-    let request: URLRequest
+    private let request: URLRequest
+    private let switchboard = Switchboard()
     let url: URL
 
     init(_ target: Target, _ delivery: Delivery) throws {
@@ -39,7 +40,14 @@ struct Fetch: Sendable {
             request = URLRequest(url: url)
         }
         #endif
-        session = URLSession(configuration: configuration)
+        session = URLSession(configuration: configuration, delegate: switchboard, delegateQueue: nil)
+    }
+
+    /// Starts a task whose pieces go to `receiver`.
+    func start(_ receiver: any Receiver) {
+        let task = session.dataTask(with: request)
+        switchboard.connect(task, to: receiver)
+        task.resume()
     }
 
     /// The name of what is fetched, for messages.
@@ -96,17 +104,15 @@ struct DelegateReader: Reader {
 
     func read() async throws -> Tally {
         try await withCheckedThrowingContinuation { continuation in
-            let task = fetch.session.dataTask(with: fetch.request)
-            task.delegate = Incremental(fetch: fetch, visit: visit) { continuation.resume(with: $0) }
-            task.resume()
+            fetch.start(Incremental(fetch: fetch, visit: visit) { continuation.resume(with: $0) })
         }
     }
 }
 
-/// The delegate of one task, so that a session may serve many. Whoever waits is told once, with the answer or the error.
+/// Adds up one task's pieces. Whoever waits is told once, with the answer or the error.
 ///
-/// `@unchecked Sendable`: the session calls its delegates one call at a time, from its serial delegate queue.
-final class Incremental: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+/// `@unchecked Sendable`: the session calls its delegate one call at a time, from its serial delegate queue.
+private final class Incremental: Receiver, @unchecked Sendable {
     private let fetch: Fetch
     private let visit: Visit
     private let finish: @Sendable (Result<Tally, any Error>) -> Void
@@ -118,14 +124,14 @@ final class Incremental: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         self.finish = finish
     }
 
-    func urlSession(_: URLSession, dataTask _: URLSessionDataTask, didReceive data: Data) {
-        tally.add(visit(data))
+    func receive(_ piece: Data) {
+        tally.add(visit(piece))
     }
 
-    func urlSession(_: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    func complete(_ response: URLResponse?, _ error: (any Error)?) {
         finish(Result {
             if let error { throw error }
-            try fetch.check(task.response, received: tally.bytes)
+            try fetch.check(response, received: tally.bytes)
             return tally
         })
     }

@@ -87,10 +87,7 @@ private func visit<F: Fold>(_ scan: Scan, _: F.Type) -> Visit {
     case .forUnsafe: { data in F.tally(data.count, data.withUnsafeBytes { F.loop($0) }) }
     case .enumerate: { data in
             var tally = Tally()
-            (data as NSData).enumerateBytes { start, range, _ in
-                let bytes = UnsafeRawBufferPointer(start: start, count: range.length)
-                tally.add(F.tally(bytes.count, F.loop(bytes)))
-            }
+            enumerate(data) { bytes, _, _ in tally.add(F.tally(bytes.count, F.loop(bytes))) }
             return tally
         }
     case .nsdata: { data in
@@ -102,4 +99,16 @@ private func visit<F: Fold>(_ scan: Scan, _: F.Type) -> Visit {
             }
         }
     }
+}
+
+/// What the source calls `enumerateBytes`. Data has it still, deprecated for `regions`; asking for it through a protocol
+/// keeps the call the same and the compiler quiet.
+private protocol Enumerable {
+    func enumerateBytes(_ block: (UnsafeBufferPointer<UInt8>, Data.Index, inout Bool) -> Void)
+}
+
+extension Data: Enumerable {}
+
+private func enumerate(_ data: some Enumerable, _ block: (UnsafeBufferPointer<UInt8>, Data.Index, inout Bool) -> Void) {
+    data.enumerateBytes(block)
 }
