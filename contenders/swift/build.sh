@@ -1,0 +1,17 @@
+#!/bin/sh
+# Builds the Swift contender: contenders/swift/build/readlab-swift. The compiler's version and the flags become part of
+# the program, for its receipt. Exit: 0 built; 3 no compiler; else what the compiler says.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+compiler=$("$here/swiftc.sh") || exit $?
+flags=$(sed -n 's/^flags="\(.*\)"$/\1/p' "$here/swiftc.sh")
+mkdir -p "$here/build"
+cat >"$here/build/Build.swift" <<END
+// Written by build.sh: what this program was built by.
+enum Build {
+    static let compiler = "$compiler"
+    static let flags = "$flags"
+}
+END
+"$here/swiftc.sh" "$here/build/readlab-swift" -module-name readlab_swift "$here"/sources/*.swift "$here/build/Build.swift"

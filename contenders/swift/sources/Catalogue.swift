@@ -1,0 +1,99 @@
+// Every way of reading that this contender offers, in the order of the lab's pages: name, scans, parameters, one sentence,
+// and how to make it ready for a target.
+
+import Foundation
+
+/// A trial as the command line asks for it.
+struct Request {
+    let scan: Scan?
+    let work: Work
+    let target: Target
+    let params: [String: UInt64]
+
+    var visit: Visit { readlab_swift.visit(scan, work) }
+
+    func bytes(_ name: String) -> Int { Int(params[name]!) }
+}
+
+struct Method: Sendable {
+    let name: String
+    let scans: [Scan]
+    var params: [Parameter] = []
+    var works = Work.allCases
+    let about: String
+    let make: @Sendable (Request) throws -> any Reader
+
+    var line: MethodLine {
+        let words = works.map { ($0.rawValue, $0 == .discard ? ["-"] : scans.map(\.rawValue)) }
+        return MethodLine(method: name, scans: Dictionary(uniqueKeysWithValues: words), params: params, about: about)
+    }
+}
+
+extension Method {
+    static let all: [Method] = [bytes, data, delegate, completion, mapped, contents, read, handle]
+
+    private static let dataScans: [Scan] = [.forUnsafe, .enumerate, .nsdata, .forLoop, .reduce, .forEach]
+    private static let buffer = Parameter(name: "buffer_bytes", default: 262_144, min: 1, max: 1 << 30)
+    private static let chunk = Parameter(name: "chunk_bytes", default: 65_536, min: 1, max: 1 << 30)
+    private static let session = "; one ephemeral session without a cache for the process, the window from making the task to the answer"
+    #if canImport(Darwin)
+    private static let whole = session
+    private static let pieces = session
+    private static let pieceParams: [Parameter] = []
+    private static let stream = "URLSession.bytes(from:)"
+    #else
+    private static let whole =
+        session + "; http is Foundation's own, file:// goes through our own URLProtocol that loads the whole file at once"
+    private static let pieces =
+        session + "; http is Foundation's own, file:// goes through our own URLProtocol that loads pieces of chunk_bytes"
+    private static let pieceParams = [chunk]
+    private static let stream =
+        "not Foundation's bytes(from:), which this platform lacks, but our stand-in: an AsyncSequence of UInt8 fed by a delegate"
+    #endif
+
+    private static func delivery(_ request: Request) -> Delivery {
+        request.params[chunk.name].map { .pieces(bytes: Int($0)) } ?? .whole
+    }
+
+    private static let bytes = Method(
+        name: "bytes", scans: [.forLoop, .reduce], params: pieceParams, about: stream + pieces,
+        make: { BytesReader(fetch: try Fetch($0.target, delivery($0)), scan: $0.scan, work: $0.work) })
+
+    private static let data = Method(
+        name: "data", scans: dataScans, about: "URLSession.data(from:)" + whole,
+        make: { DataReader(fetch: try Fetch($0.target, .whole), visit: $0.visit) })
+
+    private static let delegate = Method(
+        name: "dataTask-delegate", scans: dataScans, params: pieceParams,
+        about: "URLSession.dataTask(with:) and a delegate that visits each piece as it comes" + pieces,
+        make: { DelegateReader(fetch: try Fetch($0.target, delivery($0)), visit: $0.visit) })
+
+    private static let completion = Method(
+        name: "dataTask-completion", scans: dataScans,
+        about: "URLSession.dataTask(with:completionHandler:), visited in the handler" + whole,
+        make: { CompletionReader(fetch: try Fetch($0.target, .whole), visit: $0.visit) })
+
+    private static let mapped = Method(
+        name: "data-mapped", scans: dataScans, works: [.newlines, .sum],
+        about: "Data(contentsOf:options: .alwaysMapped), unmapped when the Data goes",
+        make: { ContentsReader(url: try $0.target.file(for: "data-mapped").url(), options: .alwaysMapped, visit: $0.visit) })
+
+    private static let contents = Method(
+        name: "data-contents", scans: dataScans, about: "Data(contentsOf:), the whole file read into one Data",
+        make: { ContentsReader(url: try $0.target.file(for: "data-contents").url(), options: [], visit: $0.visit) })
+
+    private static let read = Method(
+        name: "read", scans: [.forUnsafe, .forLoop], params: [buffer], about: "read(2) in a loop into one reused array",
+        make: {
+            DescriptorReader(
+                path: try $0.target.file(for: "read"), bufferBytes: $0.bytes(buffer.name), scan: $0.scan, work: $0.work)
+        })
+
+    private static let handle = Method(
+        name: "FileHandle", scans: dataScans, params: [buffer],
+        about: "FileHandle.read(upToCount:) in a loop, a new Data each time",
+        make: {
+            HandleReader(
+                path: try $0.target.file(for: "FileHandle").string(), bufferBytes: $0.bytes(buffer.name), visit: $0.visit)
+        })
+}

@@ -1,0 +1,104 @@
+// From the words on the command line to a reading, and the turns in which it is timed.
+
+import Foundation
+
+/// `read METHOD SCAN WORK TARGET [name=value …]`, checked against the catalogue.
+struct Session {
+    private let method: Method
+    private let request: Request
+
+    init(words: ArraySlice<String>, target: UnsafePointer<CChar>) throws {
+        guard words.count >= 4 else { throw Failure.usage("expected: read METHOD SCAN WORK TARGET [name=value …]") }
+        let words = Array(words)
+        guard let method = Method.all.first(where: { $0.name == words[0] }) else {
+            throw Failure.usage("no method \(words[0])")
+        }
+        guard let work = Work(rawValue: words[2]), let scans = method.line.scans[words[2]] else {
+            throw Failure.usage("\(method.name) does no work \(words[2])")
+        }
+        guard scans.contains(words[1]) else {
+            throw Failure.usage("\(method.name) has no scan \(words[1]) for \(work.rawValue)")
+        }
+        let target = try Target(word: target)
+        self.method = method
+        let params = try Self.resolve(words[4...], method, target)
+        request = Request(scan: Scan(rawValue: words[1]), work: work, target: target, params: params)
+    }
+
+    /// Defaults and what was given. Over the network the pieces are the server's and libcurl's, so there is no size of ours.
+    private static func resolve(_ words: ArraySlice<String>, _ method: Method, _ target: Target) throws -> [String: UInt64] {
+        var known = method.params
+        if case .web = target { known.removeAll { $0.name == "chunk_bytes" } }
+        var values = Dictionary(uniqueKeysWithValues: known.map { ($0.name, $0.default) })
+        for word in words {
+            let parts = word.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, let value = UInt64(parts[1]) else { throw Failure.usage("\(word): not name=value") }
+            guard let parameter = known.first(where: { $0.name == parts[0] }) else {
+                throw Failure.usage("\(method.name) has no parameter \(parts[0]) for this target")
+            }
+            guard parameter.min...parameter.max ~= value else {
+                throw Failure.usage("\(parameter.name) must be from \(parameter.min) to \(parameter.max), got \(value)")
+            }
+            values[parameter.name] = value
+        }
+        return values
+    }
+
+    /// Answers turns until the input ends.
+    func run() async throws {
+        let reader = try method.make(request)
+        try say(Ready(params: request.params))
+        while let line = readLine() {
+            let words = line.split(separator: " ")
+            guard words.count == 3, words[0] == "go", let lead = UInt32(words[1]), let count = UInt32(words[2]), count > 0
+            else { throw Failure.usage("expected `go LEAD COUNT`, got \(line)") }
+            for _ in 0..<lead { _ = try await reader.read() }
+            var lines = Lines()
+            for _ in 0..<count { try lines.add(try await timed(reader)) }
+            try lines.add(Done(count: Int(count)))
+            try lines.send()
+        }
+    }
+
+    private func timed(_ reader: any Reader) async throws -> Sample {
+        let clock = ContinuousClock()
+        let before = try Usage.now()
+        let start = clock.now
+        let tally = try await reader.read()
+        let wall = clock.now - start
+        let after = try Usage.now()
+        return Sample(
+            wall_ns: UInt64(wall / .nanoseconds(1)), cpu_user_ns: after.userNs - before.userNs,
+            cpu_system_ns: after.systemNs - before.systemNs, bytes: tally.bytes,
+            newlines: request.work == .newlines ? tally.newlines : nil, sum: request.work == .sum ? tally.sum : nil)
+    }
+
+    /// What failures are named after.
+    var name: String {
+        switch request.target {
+        case .file(let path): path.shown
+        case .web(let url): url.absoluteString
+        }
+    }
+}
+
+/// CPU time of all threads of this process so far.
+struct Usage {
+    let userNs: UInt64
+    let systemNs: UInt64
+
+    static func now() throws -> Usage {
+        var usage = rusage()
+        #if canImport(Darwin)
+        let failed = getrusage(RUSAGE_SELF, &usage) != 0
+        #else
+        let failed = getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) != 0
+        #endif
+        if failed { throw Failure.system(path: "getrusage", call: "self", code: errno) }
+        return Usage(userNs: nanoseconds(usage.ru_utime), systemNs: nanoseconds(usage.ru_stime))
+    }
+
+    private static func nanoseconds(_ time: timeval) -> UInt64 {
+        UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_usec) * 1_000
+    }
+}

@@ -1,0 +1,38 @@
+// Why a reading came to nothing, in one line that names the target and the cause.
+
+import Foundation
+
+enum Failure: Error, CustomStringConvertible {
+    /// The kernel refused a call on a file.
+    case system(path: String, call: String, code: Int32)
+    /// The server answered, but not with the bytes.
+    case status(url: String, code: Int)
+    /// The connection ended before the promised bytes were there.
+    case truncated(url: String, received: UInt64, promised: Int64)
+    /// Foundation gave up, with its own words.
+    case foundation(target: String, cause: String)
+    /// The words on the command line or of a turn make no sense.
+    case usage(String)
+    /// This method cannot bring bytes from such a target.
+    case unsuitable(String)
+
+    var description: String {
+        switch self {
+        case .system(let path, let call, let code): "\(path): \(call): \(String(cString: strerror(code)))"
+        case .status(let url, let code): "\(url): the server answered with status \(code)"
+        case .truncated(let url, let received, let promised):
+            "\(url): the connection ended after \(received) of \(promised) bytes"
+        case .foundation(let target, let cause): "\(target): \(cause)"
+        case .usage(let why), .unsuitable(let why): why
+        }
+    }
+
+    /// What an API threw, as a failure that names the target.
+    static func wrap(_ error: any Error, target: String) -> Failure {
+        if let failure = error as? Failure { return failure }
+        let cause = error as NSError
+        let text = cause.userInfo[NSLocalizedDescriptionKey] as? String ?? cause.localizedDescription
+        let line = text.replacingOccurrences(of: "\n", with: " ")
+        return .foundation(target: target, cause: "\(line) (\(cause.domain) \(cause.code))")
+    }
+}

@@ -1,0 +1,74 @@
+// The ways of reading a file that need no session: read(2), FileHandle, and Data from a file, read or mapped.
+
+import Foundation
+
+/// One way of reading one target, ready to be run any number of times. It holds nothing of the file in between.
+protocol Reader: Sendable {
+    func read() async throws -> Tally
+}
+
+/// read(2) into one array that is used again for every call.
+struct DescriptorReader: Reader {
+    let path: Path
+    let bufferBytes: Int
+    let visit: @Sendable (borrowing [UInt8], Int) -> Tally
+
+    init(path: Path, bufferBytes: Int, scan: Scan?, work: Work) {
+        self.path = path
+        self.bufferBytes = bufferBytes
+        visit = switch (scan, work) {
+        case (nil, _), (_, .discard): { Tally(bytes: UInt64($1)) }
+        case (let scan?, .sum): Self.visit(scan, Sum.self)
+        case (let scan?, .newlines): Self.visit(scan, Newlines.self)
+        }
+    }
+
+    func read() throws -> Tally {
+        let file = try Descriptor(opening: path)
+        var buffer = [UInt8](repeating: 0, count: bufferBytes)
+        var tally = Tally()
+        while true {
+            let count = try buffer.withUnsafeMutableBytes { try file.read(into: $0) }
+            if count == 0 { return tally }
+            tally.add(visit(buffer, count))
+        }
+    }
+
+    private static func visit<F: Fold>(_ scan: Scan, _: F.Type) -> @Sendable (borrowing [UInt8], Int) -> Tally {
+        switch scan {
+        case .forUnsafe: { buffer, count in
+                // Rebased: a loop over a slice of a raw buffer is several times slower.
+                F.tally(count, buffer.withUnsafeBytes { F.loop(UnsafeRawBufferPointer(rebasing: $0[..<count])) })
+            }
+        default: { buffer, count in F.tally(count, F.loop(buffer[..<count])) }
+        }
+    }
+}
+
+/// FileHandle, which makes a new Data for every piece.
+struct HandleReader: Reader {
+    let path: String
+    let bufferBytes: Int
+    let visit: Visit
+
+    func read() throws -> Tally {
+        let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path, isDirectory: false))
+        defer { try? handle.close() }
+        var tally = Tally()
+        while let piece = try handle.read(upToCount: bufferBytes), !piece.isEmpty {
+            tally.add(visit(piece))
+        }
+        return tally
+    }
+}
+
+/// Data from a file, all of it at once.
+struct ContentsReader: Reader {
+    let url: URL
+    let options: Data.ReadingOptions
+    let visit: Visit
+
+    func read() throws -> Tally {
+        visit(try Data(contentsOf: url, options: options))
+    }
+}

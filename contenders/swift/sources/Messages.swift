@@ -1,0 +1,93 @@
+// What this contender says to the lab: one flat JSON object a line, as PROTOCOL.md asks. Nothing here reads a file or
+// knows a clock. A line leaves in one write, so it never mixes with another.
+
+import Foundation
+
+/// The receipt, and the first line of every conversation.
+struct Hello: Encodable {
+    let say = "hello"
+    let `protocol` = 1
+    let contender = "swift"
+    let version = "0.1.0"
+    let runtime = "\(Build.compiler), \(Hello.foundation), \(Build.flags) (never -Ounchecked)"
+
+    #if canImport(Darwin)
+    static let foundation = "Apple's Foundation"
+    #else
+    static let foundation = "swift-corelibs-foundation"
+    #endif
+}
+
+/// One setting of a method, with its unit in its name.
+struct Parameter: Encodable {
+    let name: String
+    let `default`: UInt64
+    let min: UInt64
+    let max: UInt64
+}
+
+/// One way of reading, as the lab sees it.
+struct MethodLine: Encodable {
+    let say = "method"
+    let method: String
+    let scans: [String: [String]]
+    let params: [Parameter]
+    let about: String
+    let cache = "through"
+}
+
+/// Turns may come, with these parameters in force.
+struct Ready: Encodable {
+    let say = "ready"
+    let params: [String: UInt64]
+}
+
+/// One timed reading and what proves it.
+struct Sample: Encodable {
+    let say = "sample"
+    let wall_ns: UInt64
+    let cpu_user_ns: UInt64
+    let cpu_system_ns: UInt64
+    let bytes: UInt64
+    let newlines: UInt64?
+    let sum: UInt8?
+}
+
+/// The turn is over.
+struct Done: Encodable {
+    let say = "done"
+    let count: Int
+}
+
+/// Why a reading, or a whole method, came to nothing.
+struct Refusal: Encodable {
+    let say: String
+    let reason: String
+}
+
+/// The lines of one answer, sent together.
+struct Lines {
+    private var bytes = Data()
+    private let encoder: JSONEncoder
+
+    init() {
+        encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    }
+
+    mutating func add(_ message: some Encodable) throws {
+        bytes.append(try encoder.encode(message))
+        bytes.append(0x0A)
+    }
+
+    func send() throws {
+        try FileHandle.standardOutput.write(contentsOf: bytes)
+    }
+}
+
+/// Sends one line by itself.
+func say(_ message: some Encodable) throws {
+    var lines = Lines()
+    try lines.add(message)
+    try lines.send()
+}

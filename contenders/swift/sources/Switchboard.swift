@@ -1,0 +1,32 @@
+// The delegate of the session: it hands what comes for a task to that task's receiver, so that one session may serve many
+// readings, at once or one after another. A task's own `delegate` would do, but is not called on every platform.
+
+import Foundation
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What one task brings. Called one call at a time; `complete` once, as the last.
+protocol Receiver: AnyObject, Sendable {
+    func receive(_ piece: Data)
+    func complete(_ response: URLResponse?, _ error: (any Error)?)
+}
+
+/// `@unchecked Sendable`: the table is behind the lock.
+final class Switchboard: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    private let lock = NSLock()
+    private var receivers: [Int: any Receiver] = [:]
+
+    /// To be called before the task is resumed, so that nothing of it can be missed.
+    func connect(_ task: URLSessionTask, to receiver: any Receiver) {
+        lock.withLock { receivers[task.taskIdentifier] = receiver }
+    }
+
+    func urlSession(_: URLSession, dataTask task: URLSessionDataTask, didReceive data: Data) {
+        lock.withLock { receivers[task.taskIdentifier] }?.receive(data)
+    }
+
+    func urlSession(_: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        lock.withLock { receivers.removeValue(forKey: task.taskIdentifier) }?.complete(task.response, error)
+    }
+}

@@ -1,0 +1,61 @@
+// What is to be read: a file by the raw bytes of its path, or a URL. Foundation's file APIs take strings, so a path
+// that is not UTF-8 is refused there rather than repaired into the name of another file.
+
+import Foundation
+
+enum Target: Sendable {
+    case file(Path)
+    case web(URL)
+
+    init(word: UnsafePointer<CChar>) throws {
+        let path = Path(word: word)
+        guard let text = path.text, text.hasPrefix("http://") || text.hasPrefix("https://") else {
+            self = .file(path)
+            return
+        }
+        guard let url = URL(string: text), url.host != nil else {
+            throw Failure.usage("\(text): not a URL")
+        }
+        self = .web(url)
+    }
+
+    /// The file, for methods that know no network.
+    func file(for method: String) throws -> Path {
+        guard case .file(let path) = self else { throw Failure.unsuitable("\(method) reads files, not URLs") }
+        return path
+    }
+
+    /// The URL that the session is asked for.
+    func url() throws -> URL {
+        switch self {
+        case .web(let url): url
+        case .file(let path): try path.url()
+        }
+    }
+}
+
+/// A path as the bytes the kernel gets.
+struct Path: Sendable {
+    let raw: ContiguousArray<CChar>
+    /// The path as a string, if it is one.
+    let text: String?
+
+    init(word: UnsafePointer<CChar>) {
+        raw = ContiguousArray(UnsafeBufferPointer(start: word, count: strlen(word) + 1))
+        text = String(validatingCString: word)
+    }
+
+    /// For messages: repaired where it is not UTF-8.
+    var shown: String { raw.withUnsafeBufferPointer { String(cString: $0.baseAddress!) } }
+
+    /// The path for an API that takes strings.
+    func string() throws -> String {
+        guard let text else { throw Failure.unsuitable("\(shown): the path is not UTF-8, and Foundation's paths are strings") }
+        return text
+    }
+
+    /// The path for an API that takes URLs.
+    func url() throws -> URL {
+        URL(fileURLWithPath: try string(), isDirectory: false)
+    }
+}

@@ -1,0 +1,30 @@
+// The Swift contender of readlab: URLSession's ways of bringing the bytes of a file, and Foundation's plainer ones,
+// behind the protocol of PROTOCOL.md. This file turns the words of the command line into one conversation.
+
+import Foundation
+
+var target = "swift"
+do {
+    let words = CommandLine.arguments.dropFirst()
+    switch words.first {
+    case "hello":
+        try say(Hello())
+    case "methods":
+        try say(Hello())
+        for method in Method.all { try say(method.line) }
+    case "read" where words.count >= 5:
+        try say(Hello())
+        let session = try Session(words: words.dropFirst(), target: CommandLine.unsafeArgv[5]!)
+        target = session.name
+        try await session.run()
+    default:
+        try FileHandle.standardError.write(contentsOf: Data("expected: hello, methods, or read METHOD SCAN WORK TARGET\n".utf8))
+        exit(2)
+    }
+} catch Failure.unsuitable(let reason) {
+    try say(Refusal(say: "unavailable", reason: reason))
+    exit(1)
+} catch {
+    try say(Refusal(say: "failed", reason: Failure.wrap(error, target: target).description))
+    exit(1)
+}

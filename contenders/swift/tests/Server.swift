@@ -1,0 +1,64 @@
+// A loopback HTTP server for the tests: good answers and, by their path, the bad ones. One thread for each connection.
+
+import Foundation
+
+final class Server: Sendable {
+    let port: UInt16
+
+    init(bodies: [String: Data]) throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, length) == 0 && listen(listener, 16) == 0 && getsockname(listener, $0, &length) == 0
+            }
+        }
+        guard bound else { throw CocoaError(.fileReadUnknown) }
+        port = UInt16(bigEndian: address.sin_port)
+        Thread.detachNewThread {
+            while true {
+                let connection = accept(listener, nil, nil)
+                if connection < 0 { return }
+                Thread.detachNewThread { Self.answer(connection, bodies) }
+            }
+        }
+    }
+
+    func url(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }
+
+    /// `KIND/NAME`: whole, unsized (ends with the connection), short (one byte less than promised), half, or 404.
+    private static func answer(_ connection: Int32, _ bodies: [String: Data]) {
+        defer { close(connection) }
+        var request = Data()
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while request.range(of: Data("\r\n\r\n".utf8)) == nil {
+            let count = recv(connection, &buffer, buffer.count, 0)
+            if count <= 0 { return }
+            request.append(contentsOf: buffer[..<count])
+        }
+        let path = String(decoding: request, as: UTF8.self).split(separator: " ")[1]
+        let words = path.split(separator: "/").map(String.init)
+        guard words.count == 2, let body = bodies[words[1]], words[0] != "404" else {
+            return write(connection, Data("HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nConnection: close\r\n\r\nnone".utf8))
+        }
+        let size = words[0] == "unsized" ? "" : "Content-Length: \(body.count)\r\n"
+        write(connection, Data("HTTP/1.1 200 OK\r\n\(size)Connection: close\r\n\r\n".utf8))
+        switch words[0] {
+        case "short": write(connection, body.dropLast())
+        case "half": write(connection, body.prefix(body.count / 2))
+        default: write(connection, body)
+        }
+    }
+
+    private static func write(_ connection: Int32, _ data: Data) {
+        var rest = data
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            if count <= 0 { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
