@@ -145,6 +145,18 @@ pub enum Color {
     Never,
 }
 
+impl Color {
+    /// Whether standard output is coloured.
+    #[must_use]
+    pub fn is_on(self) -> bool {
+        match self {
+            Color::Auto => anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never,
+            Color::Always => true,
+            Color::Never => false,
+        }
+    }
+}
+
 /// Time that a run without a `--budget` aims at.
 const ADVISED_BUDGET: Nanos = Nanos(100_000_000_000);
 

@@ -13,12 +13,14 @@ use crate::measure::round;
 use crate::measure::sampler::{Hired, Subject};
 use crate::progress::Recorder;
 use crate::record::{EndReason, Header, Line, Outcome, Record, SCHEMA, SCHEMA_VERSION};
+use crate::report::{self, Page, Style};
 use crate::suite::{Entry, Suite};
-use crate::target::Target;
+use crate::target::{Target, shown};
 use crate::target::identity::Identity;
 use crate::trial::{TrialId, Work};
 use crate::units::Nanos;
 use anyhow::Context;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -156,9 +158,35 @@ fn progress_shown(giving: &Giving) -> bool {
 
 /// The table on standard output, and the exports where they were asked for.
 fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Result<()> {
-    let _ = (giving, record);
-    println!("{}", path.display());
+    let page = Page::of(record);
+    let exports = [
+        (&giving.export_json, report::json as fn(&Record) -> String),
+        (&giving.export_csv, report::csv),
+        (&giving.export_markdown, |record| report::markdown(&Page::of(record))),
+    ];
+    let to_stdout = |file: &Option<PathBuf>| file.as_deref() == Some(Path::new("-"));
+    for (file, text) in &exports {
+        if let Some(file) = file {
+            write(file, &text(record)).with_context(|| shown(file))?;
+        }
+    }
+    // A document on standard output is for a program: the table would spoil it.
+    if !giving.quiet && !exports.iter().any(|(file, _)| to_stdout(file)) {
+        let style = Style { width: terminal_width(), color: giving.color.is_on() };
+        std::io::stdout().write_all(report::terminal(&page, style, Some(&shown(path))).as_bytes())?;
+    }
     Ok(())
+}
+
+/// Columns of the terminal that standard output is; where it is none, wide enough for every column.
+fn terminal_width() -> u16 {
+    const UNBOUNDED: u16 = 200;
+    rustix::termios::tcgetwinsize(std::io::stdout()).map_or(UNBOUNDED, |size| size.ws_col.max(40))
+}
+
+/// To a file, or with `-` to standard output.
+fn write(file: &Path, text: &str) -> std::io::Result<()> {
+    if file == Path::new("-") { std::io::stdout().write_all(text.as_bytes()) } else { std::fs::write(file, text) }
 }
 
 /// 0, or 1 when some trial failed or was refused, or 130 when the user stopped it.

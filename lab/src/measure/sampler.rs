@@ -205,7 +205,7 @@ impl<'a> Hired<'a> {
         let template = Sample {
             trial: trial.index,
             turn_readings: ask.lead + ask.count,
-            peak_rss_bytes: self.meter(trial, "peak_rss_bytes", &observed.metered.peak_rss_bytes),
+            peak_rss_bytes: self.peak(trial, observed),
             minor_faults: self.meter(trial, "minor_faults", &observed.metered.minor_faults).map(|n| n / shared),
             major_faults: self.meter(trial, "major_faults", &observed.metered.major_faults).map(|n| n / shared),
             device_read_bytes: self
@@ -234,6 +234,12 @@ impl<'a> Hired<'a> {
             answer: Answer::from(line),
             ..template.clone()
         }
+    }
+
+    /// The high-water mark, unless the contender tells that of a program it started for each reading.
+    fn peak(&mut self, trial: &Trial, observed: &Observed) -> Option<u64> {
+        let told = observed.turn.samples.iter().all(|line| line.peak_rss_bytes.is_some());
+        if told { None } else { self.meter(trial, "peak_rss_bytes", &observed.metered.peak_rss_bytes) }
     }
 
     /// A meter's reading, or a note of why there is none.
