@@ -77,7 +77,7 @@ pub fn summary(samples: &[Sample], metric: Metric, bootstrap: Bootstrap) -> Opti
 }
 
 /// How well the median wall time is known: half its interval over the median, such as 0.01. Made for a look after
-/// every round: a tenth of a millisecond for a hundred samples. `None` with fewer than five samples. With one fill it
+/// every round: a quarter of a millisecond for a hundred samples. `None` with fewer than five samples. With one fill it
 /// speaks of that fill alone, so a run that has not seen all its fills is not done.
 #[must_use]
 pub fn precision(samples: &[Sample], seed: u64) -> Option<f64> {
