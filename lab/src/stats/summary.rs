@@ -77,7 +77,7 @@ pub fn summary(samples: &[Sample], metric: Metric, bootstrap: Bootstrap) -> Opti
 }
 
 /// How well the median is known: half its interval over the median, such as 0.01. Made for a look after every round:
-/// a tenth of a millisecond for a hundred values. `None` with fewer than five. With one fill it speaks of that fill
+/// a quarter of a millisecond for a hundred values. `None` with fewer than five. With one fill it speaks of that fill
 /// alone, so a run that has not seen all its fills is not done.
 #[must_use]
 pub fn precision(observations: &[Observation], seed: u64) -> Option<f64> {
