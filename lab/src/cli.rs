@@ -186,7 +186,8 @@ fn seed_of_now() -> u64 {
 /// `1%` or `0.01`.
 fn share(text: &str) -> Result<f64, String> {
     let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
-    let share: f64 = number.trim().parse().map_err(|_| format!("'{text}' is no share, such as 1% or 0.01"))?;
+    let share: f64 =
+        number.trim().parse().map_err(|_| format!("'{text}' is no share, such as 1% or 0.01"))?;
     let share = share / divisor;
     if share > 0.0 && share < 1.0 { Ok(share) } else { Err(format!("'{text}' is not between 0 and 1")) }
 }

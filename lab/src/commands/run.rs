@@ -15,8 +15,8 @@ use crate::progress::Recorder;
 use crate::record::{EndReason, Header, Line, Outcome, Record, SCHEMA, SCHEMA_VERSION};
 use crate::report::{self, Page, Style};
 use crate::suite::{Entry, Suite};
-use crate::target::{Target, shown};
 use crate::target::identity::Identity;
+use crate::target::{Target, shown};
 use crate::trial::{TrialId, Work};
 use crate::units::Nanos;
 use anyhow::Context;
@@ -63,7 +63,8 @@ impl Asked<'_> {
             rules.min_runs = rules.min_runs.min(max_runs);
         }
         if let Some(text) = &self.suite.max_time {
-            rules.max_time = text.parse::<Nanos>().with_context(|| format!("{}: max_time", self.suite.name))?;
+            rules.max_time =
+                text.parse::<Nanos>().with_context(|| format!("{}: max_time", self.suite.name))?;
         }
         Ok(rules)
     }
@@ -77,7 +78,8 @@ impl Asked<'_> {
     fn field(&self) -> anyhow::Result<Field> {
         let roster = Roster::with(&self.choosing.rosters)?;
         let by_glob = !self.choosing.methods.is_empty();
-        let by_suite = |name: &str| self.suite.entries.iter().any(|e| e.trial.starts_with(&format!("{name}/")));
+        let by_suite =
+            |name: &str| self.suite.entries.iter().any(|e| e.trial.starts_with(&format!("{name}/")));
         let by_roster = |name: &str| !Roster::built_in().entries.iter().any(|entry| entry.name == name);
         Ok(Field::gather(&roster, |name| by_glob || by_suite(name) || by_roster(name)))
     }
@@ -96,7 +98,12 @@ impl Asked<'_> {
 }
 
 /// One target: examined, measured, recorded, shown.
-fn one(asked: &Asked, field: &Field, mut target: Target, (rules, reference): (Rules, Option<TrialId>)) -> anyhow::Result<Record> {
+fn one(
+    asked: &Asked,
+    field: &Field,
+    mut target: Target,
+    (rules, reference): (Rules, Option<TrialId>),
+) -> anyhow::Result<Record> {
     let eviction = if asked.measuring.drop_caches { Eviction::OfSystem } else { Eviction::OfFile };
     let cache = PageCache::open(&target.path, eviction)?;
     let folder = RunFolder::make(asked.giving.output.as_deref())?;
@@ -119,10 +126,20 @@ fn one(asked: &Asked, field: &Field, mut target: Target, (rules, reference): (Ru
 }
 
 /// The lines of a record that come before any measuring.
-fn introduce(recorder: &mut Recorder, field: &Field, (target, plan): (&Target, &Plan), header: Header) -> anyhow::Result<()> {
+fn introduce(
+    recorder: &mut Recorder,
+    field: &Field,
+    (target, plan): (&Target, &Plan),
+    header: Header,
+) -> anyhow::Result<()> {
     let mut lines = vec![Line::Header(Box::new(header))];
     lines.push(Line::Target { index: 0, facts: Box::new(target.facts.clone()) });
-    lines.extend(field.absent().iter().map(|(name, reason)| Line::Warning { text: format!("{name} does not take part: {reason}") }));
+    lines.extend(
+        field
+            .absent()
+            .iter()
+            .map(|(name, reason)| Line::Warning { text: format!("{name} does not take part: {reason}") }),
+    );
     let taking_part = |name: &str| plan.trials.iter().any(|planned| planned.trial.contender == name);
     for contender in field.contenders().iter().filter(|contender| taking_part(&contender.receipt.contender)) {
         lines.push(Line::Contender(contender.receipt.clone()));
@@ -186,12 +203,17 @@ fn terminal_width() -> u16 {
 
 /// To a file, or with `-` to standard output.
 fn write(file: &Path, text: &str) -> std::io::Result<()> {
-    if file == Path::new("-") { std::io::stdout().write_all(text.as_bytes()) } else { std::fs::write(file, text) }
+    if file == Path::new("-") {
+        std::io::stdout().write_all(text.as_bytes())
+    } else {
+        std::fs::write(file, text)
+    }
 }
 
 /// 0, or 1 when some trial failed or was refused, or 130 when the user stopped it.
 fn exit_code(record: &Record) -> u8 {
-    let spoiled = |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. } | Outcome::Refused { .. }));
+    let spoiled =
+        |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. } | Outcome::Refused { .. }));
     match record.end {
         Some((EndReason::Interrupted, _)) => interrupt::EXIT_CODE,
         _ if record.trials.iter().any(|trial| spoiled(&trial.outcome)) => EXIT_TRIAL,
