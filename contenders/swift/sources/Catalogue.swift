@@ -70,7 +70,7 @@ extension Method {
 
     private static let completion = Method(
         name: "dataTask-completion", scans: dataScans,
-        about: "URLSession.dataTask(with:completionHandler:), visited in the handler" + whole,
+        about: "URLSession.dataTask(with:completionHandler:), visited in the handler; the Data is freed just after the answer" + whole,
         make: { CompletionReader(fetch: try Fetch($0.target, .whole), visit: $0.visit) })
 
     private static let mapped = Method(
