@@ -9,6 +9,7 @@ pub static ALL: &[Method] = &[
     lines::LINES,
     buffered::BUFFERED,
     read::READ,
+    read::DONTCACHE,
     pread::PREAD,
     vectored::VECTORED,
     direct::DIRECT,
