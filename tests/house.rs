@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room of the lab may use; a room that is not listed is an error here.
-const MAY_USE: [(&str, &[&str]); 18] = [
+const MAY_USE: [(&str, &[&str]); 19] = [
     ("units", &[]),
     ("trial", &["units"]),
     ("machine", &["units"]),
@@ -15,6 +15,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("contender", &["units", "trial", "record", "interrupt"]),
     ("record", &["units", "trial", "target", "machine"]),
     ("suite", &["units", "trial", "corpus"]),
+    ("sweep", &["units", "trial", "target", "corpus", "record", "interrupt"]),
     ("stats", &["units", "record"]),
     ("folder", &["units"]),
     (
