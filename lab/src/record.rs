@@ -266,6 +266,18 @@ pub struct Fill {
     pub resident_after: Option<f64>,
 }
 
+/// How the lab writes a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteWay {
+    /// write(2) through the page cache; when it returns, the bytes may still be in memory only.
+    Plain,
+    /// The same, then fdatasync(2), timed apart.
+    Fdatasync,
+    /// write(2) with O_DIRECT from an aligned buffer.
+    Direct,
+}
+
 /// What writing one file took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WriteTimes {
@@ -312,8 +324,8 @@ pub enum Line {
     Write {
         /// Number of the target.
         target: usize,
-        /// How, in one word: `plain`, `fdatasync` or `direct`.
-        how: String,
+        /// How.
+        how: WriteWay,
         /// What it took.
         #[serde(flatten)]
         times: WriteTimes,
@@ -409,7 +421,7 @@ pub struct Record {
     /// The fills of the cache, in order.
     pub fills: Vec<Fill>,
     /// The files that the lab wrote: number of the target, how, and what it took.
-    pub writes: Vec<(usize, String, WriteTimes)>,
+    pub writes: Vec<(usize, WriteWay, WriteTimes)>,
     /// What readers should know.
     pub warnings: Vec<String>,
     /// Why it ended and how long it took; `None` when it was cut short.

@@ -217,7 +217,8 @@ pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> SweepError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::write::{WriteWay, write};
+    use crate::record::WriteWay;
+    use crate::sweep::write::write;
 
     fn swept(parent: &Path) -> SweepFolder {
         let mut folder = SweepFolder::make(parent, 30_000, None).unwrap();

@@ -1,4 +1,4 @@
-//! What `race` and `suite` share: from a selection and a file to a record that is saved, shown and exported.
+//! What `race`, `suite` and `sweep` share: from a selection and a file to a record that is saved, shown and exported.
 
 use crate::cli::{Choosing, Giving, Measuring};
 use crate::contender::roster::Roster;
@@ -115,7 +115,8 @@ fn one(
     target.facts.digest = Some(truth.digest.clone());
     let states = asked.measuring.state.unwrap_or(asked.suite.state).list();
     let plan = lineup::plan(field, &asked.selection(), (asked.work(&truth), &states), rules)?;
-    introduce(&mut recorder, field, (&target, &plan), header(asked, &plan, reference))?;
+    let reference = reference.map(|reference| as_planned(reference, &plan));
+    introduce(&mut recorder, field, (&target, &plan), header(asked.verb, rules.seed, reference))?;
     recorder.follow(&plan);
     let subject = Subject { target: &target, truth: &truth, identity, cache };
     round::run(&plan, &mut Hired::new(&plan, field, subject), &mut recorder)?;
@@ -150,31 +151,34 @@ fn introduce(
     Ok(())
 }
 
-fn header(asked: &Asked, plan: &Plan, reference: Option<TrialId>) -> Header {
-    let named = |reference: &TrialId| {
-        let trials = plan.trials.iter().map(|planned| &planned.trial.id);
-        trials.clone().find(|id| *id == reference || id.method == reference.method).cloned()
-    };
+/// The first line of a record made now, on this machine, by this command.
+pub(super) fn header(verb: &str, seed: u64, reference: Option<TrialId>) -> Header {
     Header {
         schema: SCHEMA.to_owned(),
         version: SCHEMA_VERSION,
         lab: env!("CARGO_PKG_VERSION").to_owned(),
         revision: env!("READLAB_REVISION").to_owned(),
-        verb: asked.verb.to_owned(),
+        verb: verb.to_owned(),
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         started: jiff::Timestamp::now().to_string(),
-        seed: plan.rules.seed,
-        reference: reference.as_ref().and_then(named).or(reference),
+        seed,
+        reference,
         machine: Machine::probe(),
     }
 }
 
-fn progress_shown(giving: &Giving) -> bool {
+/// The reference as the plan names it: with the scan and the settings that were decided.
+fn as_planned(reference: TrialId, plan: &Plan) -> TrialId {
+    let mut ids = plan.trials.iter().map(|planned| &planned.trial.id);
+    ids.find(|id| **id == reference || id.method == reference.method).cloned().unwrap_or(reference)
+}
+
+pub(super) fn progress_shown(giving: &Giving) -> bool {
     !giving.quiet && !giving.no_progress
 }
 
 /// The table on standard output, and the exports where they were asked for.
-fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Result<()> {
+pub(super) fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Result<()> {
     let page = Page::of(record);
     let exports = [
         (&giving.export_json, report::json as fn(&Record) -> String),
@@ -211,7 +215,7 @@ fn write(file: &Path, text: &str) -> std::io::Result<()> {
 }
 
 /// 0, or 1 when some trial failed or was refused, or 130 when the user stopped it.
-fn exit_code(record: &Record) -> u8 {
+pub(super) fn exit_code(record: &Record) -> u8 {
     let spoiled =
         |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. } | Outcome::Refused { .. }));
     match record.end {

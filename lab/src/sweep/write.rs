@@ -7,27 +7,14 @@ use super::{SweepError, SweepFile, SweepFolder, at};
 use crate::corpus::oracle::Tally;
 use crate::corpus::recipe::Recipe;
 use crate::interrupt;
-use crate::record::WriteTimes;
+use crate::record::{WriteTimes, WriteWay};
 use crate::units::Nanos;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
-
-/// How files are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub enum WriteWay {
-    /// write(2) through the page cache; when it returns, the bytes may still be in memory only.
-    Plain,
-    /// The same, then fdatasync(2), timed apart.
-    Fdatasync,
-    /// write(2) with O_DIRECT from an aligned buffer.
-    Direct,
-}
 
 /// Alignment of the buffer and of the length of direct writes: a multiple of every block size in use.
 const ALIGNMENT_BYTES: usize = 4096;
