@@ -9,6 +9,7 @@ mod json;
 mod markdown;
 mod page;
 mod ranking;
+mod sweep;
 mod terminal;
 mod words;
 
@@ -20,5 +21,6 @@ pub use json::{EXPORT_SCHEMA, EXPORT_VERSION, json};
 pub use markdown::markdown;
 pub use page::Page;
 pub use ranking::{Place, Proof, Range, Ranking, Reference, Row, Standing, Unmeasured, WhyReference};
+pub use sweep::{Point, Series, SizeRow, SweepView};
 pub use terminal::{Style, terminal};
 pub use words::printable;
