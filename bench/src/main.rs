@@ -32,7 +32,7 @@ fn run(names: &[String]) -> anyhow::Result<()> {
     let programs = Programs::beside_this_one()?;
     let mut rows = Vec::new();
     for figure in figures {
-        eprintln!("{}: {}", figure.name, figure.about);
+        eprintln!("{}", figure.about);
         let start = Instant::now();
         // What could not be measured is a row too: the others are still worth their time.
         let found =
