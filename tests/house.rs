@@ -111,7 +111,9 @@ fn the_lab_reaches_ways_of_reading_only_through_the_one_door() {
 
 #[test]
 fn every_file_says_at_its_head_what_lives_there() {
-    for folder in ["lab/src", "protocol/src", "contenders/rust/src", "contenders/command/src", "tests"] {
+    for folder in
+        ["lab/src", "protocol/src", "contenders/rust/src", "contenders/command/src", "bench/src", "tests"]
+    {
         for (file, source) in sources(folder) {
             assert!(source.starts_with("//! "), "{folder}/{file} has no head comment");
         }
