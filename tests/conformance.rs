@@ -76,7 +76,9 @@ fn text(bytes: u64) -> Vec<u8> {
         at => u8::try_from(at.wrapping_mul(2_654_435_761) >> 7 & 0xff).expect("one byte"),
     };
     let mut text: Vec<u8> = (0..bytes).map(byte).collect();
-    text.pop().map(|_| text.push(b'x'));
+    if let Some(last) = text.last_mut() {
+        *last = b'x';
+    }
     text
 }
 
