@@ -3,7 +3,7 @@
 use readlab::machine::Machine;
 use readlab::record::{
     Count, EndReason, Fill, Header, Line, Outcome, Receipt, Record, RecordError, RecordWriter, SCHEMA,
-    SCHEMA_VERSION, Sample, Trial,
+    SCHEMA_VERSION, Sample, Trial, WriteTimes, WriteWay,
 };
 use readlab::target::TargetFacts;
 use readlab::trial::{Answer, CacheState, Params, Work};
@@ -53,6 +53,11 @@ fn every_line() -> Vec<Line> {
         Line::Target { index: 0, facts: Box::new(TargetFacts { size_bytes: 7, ..TargetFacts::default() }) },
         Line::Contender(Receipt { contender: "rust".into(), version: "1".into(), runtime: "r".into() }),
         Line::Trial(Box::new(trial())),
+        Line::Write {
+            target: 0,
+            how: WriteWay::Fdatasync,
+            times: WriteTimes { write_ns: 5, sync_ns: Some(6) },
+        },
         Line::Fill(Fill { fill: 2, target: 0, how: how.clone(), wall_ns: 3, resident_after: Some(1.0) }),
         Line::Sample(Box::new(Sample {
             trial: 0,
@@ -78,6 +83,13 @@ fn every_line() -> Vec<Line> {
         Line::End { reason: EndReason::TargetChanged, wall_ns: 11 },
     ]
 }
+
+/// One more kind of line than those above does not compile here: it belongs there too.
+const _: fn(&Line) = |line| match line {
+    Line::Header(_) | Line::Target { .. } | Line::Contender(_) | Line::Trial(_) | Line::Fill(_) => {}
+    Line::Write { .. } | Line::Sample(_) | Line::Rejected { .. } | Line::Missing { .. } => {}
+    Line::Counts { .. } | Line::Outcome { .. } | Line::Warning { .. } | Line::End { .. } => {}
+};
 
 /// A record with every kind of line; its file as text.
 fn written() -> (TempDir, PathBuf, String) {
@@ -116,6 +128,7 @@ fn every_kind_of_line_comes_back_as_it_was() {
     assert!(matches!(found.outcome, Some(Outcome::Refused { .. })));
     assert!(found.missing.contains_key("minor_faults") && found.counts.contains_key("syscalls"));
     assert_eq!((record.contenders.len(), record.fills.len(), record.warnings.len()), (1, 1, 1));
+    assert_eq!(record.writes.len(), 1);
     assert_eq!(record.end, Some((EndReason::TargetChanged, 11)));
 }
 
