@@ -13,7 +13,8 @@ use readlab::units::Bytes;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-pub(super) const ABOUT: &str = "fio: cold O_DIRECT reads of the lab ÷ those of fio, same file, 1 MiB, one in flight";
+pub(super) const ABOUT: &str =
+    "fio: cold O_DIRECT reads of the lab ÷ those of fio, same file, 1 MiB, one in flight";
 
 const FILES: [Bytes; 2] = [Bytes(100_000_000), Bytes(1_000_000_000)];
 const TRIAL: &str = "rust/direct@buffer=1MiB";
@@ -43,8 +44,13 @@ fn compare(programs: &Programs, size: Bytes, figure: &str) -> anyhow::Result<Row
 fn lab(programs: &Programs, file: &Path) -> anyhow::Result<f64> {
     let options = ["--work", "discard", "--warmup", "0", "--runs", READINGS];
     let trials = &[TRIAL];
-    let record =
-        programs.race(&Race { name: "fio", trials, file, state: Some(CacheState::Cold), options: &options })?;
+    let record = programs.race(&Race {
+        name: "fio",
+        trials,
+        file,
+        state: Some(CacheState::Cold),
+        options: &options,
+    })?;
     let trial = record.trials.first().context("the record holds no trial")?;
     Ok(pairs::median(&pairs::floats(trial.samples.iter().map(|sample| sample.wall_ns))))
 }

@@ -53,7 +53,8 @@ fn compare(programs: &Programs, file: &Path, trial: &str) -> anyhow::Result<Row>
 
 fn lab(programs: &Programs, file: &Path, trial: &str) -> anyhow::Result<f64> {
     let options = ["--fills", "1", "--warmup", WARMUP, "--runs", READINGS];
-    let race = Race { name: "languages", trials: &[trial], file, state: Some(CacheState::Warm), options: &options };
+    let race =
+        Race { name: "languages", trials: &[trial], file, state: Some(CacheState::Warm), options: &options };
     let record = programs.race(&race)?;
     let Some(measured) = record.trials.first() else { bail!("{}", record.warnings.join("; ")) };
     if measured.outcome != Some(Outcome::Measured) {

@@ -121,13 +121,19 @@ impl SweepView {
 fn unmeasured(record: &Record) -> Vec<String> {
     let mut counts: BTreeMap<(String, &str, String), usize> = BTreeMap::new();
     for trial in &record.trials {
-        let Some((outcome, reason)) = trial.outcome.as_ref().and_then(|o| Some((o.word(), o.reason()?))) else { continue };
+        let Some((outcome, reason)) = trial.outcome.as_ref().and_then(|o| Some((o.word(), o.reason()?)))
+        else {
+            continue;
+        };
         // The same reason names another file each time.
         let path = record.targets.get(trial.trial.target).map_or("", |facts| facts.path.as_str());
         let reason = if path.is_empty() { reason.to_owned() } else { reason.replace(path, "the file") };
         *counts.entry((trial.trial.id.to_string(), outcome, reason)).or_default() += 1;
     }
-    counts.iter().map(|((name, outcome, reason), n)| format!("{outcome}: {name}: {reason} ({n} files)")).collect()
+    counts
+        .iter()
+        .map(|((name, outcome, reason), n)| format!("{outcome}: {name}: {reason} ({n} files)"))
+        .collect()
 }
 
 fn cautions(record: &Record) -> Vec<String> {
@@ -137,14 +143,16 @@ fn cautions(record: &Record) -> Vec<String> {
 
 impl Series {
     fn of(name: String, is_write: bool, points: Vec<Point>) -> Series {
-        let seconds: Vec<(f64, f64)> = points.iter().map(|point| (float(point.size_bytes), point.seconds())).collect();
+        let seconds: Vec<(f64, f64)> =
+            points.iter().map(|point| (float(point.size_bytes), point.seconds())).collect();
         let fit = stats::least_squares(&seconds);
         let mut by_size: BTreeMap<u64, Vec<Point>> = BTreeMap::new();
         for point in &points {
             by_size.entry(point.size_bytes).or_default().push(*point);
         }
         let robust = stats::theil_sen(&seconds);
-        let sizes: Vec<SizeRow> = by_size.values().map(|points| SizeRow::of(points, robust.as_ref())).collect();
+        let sizes: Vec<SizeRow> =
+            by_size.values().map(|points| SizeRow::of(points, robust.as_ref())).collect();
         let mut series = Series { name, is_write, points, fit, robust, sizes, band: Vec::new() };
         series.band = series.explain();
         series
@@ -155,13 +163,17 @@ impl Series {
     pub fn rate(&self) -> Option<(Throughput, Option<[Throughput; 2]>)> {
         let fit = self.fit.as_ref().filter(|fit| fit.line.slope > 0.0)?;
         let ends = fit.slope_ci95.filter(|ends: &Interval| ends.low > 0.0);
-        Some((Throughput(1.0 / fit.line.slope), ends.map(|e| [Throughput(1.0 / e.high), Throughput(1.0 / e.low)])))
+        Some((
+            Throughput(1.0 / fit.line.slope),
+            ends.map(|e| [Throughput(1.0 / e.high), Throughput(1.0 / e.low)]),
+        ))
     }
 
     /// The median of all files' rates.
     #[must_use]
     pub fn median_rate(&self) -> Throughput {
-        let mut rates: Vec<f64> = self.points.iter().map(|point| float(point.size_bytes) / point.seconds()).collect();
+        let mut rates: Vec<f64> =
+            self.points.iter().map(|point| float(point.size_bytes) / point.seconds()).collect();
         rates.sort_unstable_by(f64::total_cmp);
         Throughput(stats::quantile(&rates, 0.5))
     }
@@ -190,11 +202,16 @@ impl Series {
             [] => String::new(),
         };
         let factors: Vec<f64> = rows.iter().filter_map(SizeRow::factor).collect();
-        let most = factors.iter().copied().fold(1.0, |most: f64, f| if fast { most.max(f) } else { most.min(f) });
+        let most =
+            factors.iter().copied().fold(1.0, |most: f64, f| if fast { most.max(f) } else { most.min(f) });
         let what = if fast { "faster" } else { "slower" };
         let times = if fast { most } else { 1.0 / most };
         let reasons = self.reasons(fast, rows);
-        let why = if reasons.is_empty() { "not explained by anything measured".to_owned() } else { reasons.join("; ") };
+        let why = if reasons.is_empty() {
+            "not explained by anything measured".to_owned()
+        } else {
+            reasons.join("; ")
+        };
         format!("{sizes}: up to {} times {what} than the line says; {why}", words::factor(times))
     }
 
@@ -203,7 +220,10 @@ impl Series {
         let mut reasons = Vec::new();
         let share = rows.iter().filter_map(|row| row.device_share).fold(1.0, f64::min);
         if fast && share < DEVICE_SHARE_MIN {
-            reasons.push(format!("only {} of the bytes came from the device, the rest from a cache", words::percent(share)));
+            reasons.push(format!(
+                "only {} of the bytes came from the device, the rest from a cache",
+                words::percent(share)
+            ));
         }
         if let (true, Some(ratio)) = (fast && !self.is_write, self.later_pass_ratio(rows))
             && ratio > HOST_CACHE_RATIO
@@ -227,7 +247,10 @@ impl Series {
             let shares = rows.iter().map(|row| float(fixed.0) / float(row.median_ns.max(1)));
             let most = shares.fold(0.0, f64::max);
             if most > LEAVES_SHARE {
-                reasons.push(format!("the fixed cost of {fixed} is up to {} of their time", words::percent(most.min(1.0))));
+                reasons.push(format!(
+                    "the fixed cost of {fixed} is up to {} of their time",
+                    words::percent(most.min(1.0))
+                ));
             }
         }
         reasons
@@ -236,9 +259,15 @@ impl Series {
     /// How much faster the later passes read these sizes than the first.
     fn later_pass_ratio(&self, rows: &[SizeRow]) -> Option<f64> {
         let median = |wanted: &dyn Fn(u32) -> bool| {
-            let among = |point: &&Point| wanted(point.pass) && rows.iter().any(|row| row.size_bytes == point.size_bytes);
-            let mut per_byte: Vec<f64> =
-                self.points.iter().filter(among).map(|point| point.seconds() / float(point.size_bytes.max(1))).collect();
+            let among = |point: &&Point| {
+                wanted(point.pass) && rows.iter().any(|row| row.size_bytes == point.size_bytes)
+            };
+            let mut per_byte: Vec<f64> = self
+                .points
+                .iter()
+                .filter(among)
+                .map(|point| point.seconds() / float(point.size_bytes.max(1)))
+                .collect();
             per_byte.sort_unstable_by(f64::total_cmp);
             (!per_byte.is_empty()).then(|| stats::quantile(&per_byte, 0.5))
         };
@@ -258,7 +287,9 @@ impl SizeRow {
         let mut walls: Vec<f64> = points.iter().map(|point| float(point.wall_ns)).collect();
         walls.sort_unstable_by(f64::total_cmp);
         let nanos = |share| Nanos::from_secs_f64(stats::quantile(&walls, share) / 1e9).0;
-        let shares = points.iter().filter_map(|point| Some(float(point.device_read_bytes?) / float(size_bytes.max(1))));
+        let shares = points
+            .iter()
+            .filter_map(|point| Some(float(point.device_read_bytes?) / float(size_bytes.max(1))));
         let mut shares: Vec<f64> = shares.collect();
         shares.sort_unstable_by(f64::total_cmp);
         let predicted = line.map(|line| line.at(float(size_bytes))).filter(|seconds| *seconds > 0.0);
@@ -293,7 +324,12 @@ impl SizeRow {
 }
 
 fn read_point(size_bytes: u64, sample: &Sample) -> Point {
-    Point { size_bytes, wall_ns: sample.wall_ns, device_read_bytes: sample.device_read_bytes, pass: sample.round }
+    Point {
+        size_bytes,
+        wall_ns: sample.wall_ns,
+        device_read_bytes: sample.device_read_bytes,
+        pass: sample.round,
+    }
 }
 
 fn word(way: WriteWay) -> &'static str {
@@ -320,8 +356,16 @@ mod tests {
         for pass in 0..4 {
             for size_bytes in sizes {
                 let wall_ns = if size_bytes == bent_size { bent_ns } else { 1_000_000 + size_bytes };
-                let device = if size_bytes == bent_size { float(size_bytes) * device_share } else { float(size_bytes) };
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers of a test")]
+                let device = if size_bytes == bent_size {
+                    float(size_bytes) * device_share
+                } else {
+                    float(size_bytes)
+                };
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "small numbers of a test"
+                )]
                 let device_read_bytes = Some(device as u64);
                 points.push(Point { size_bytes, wall_ns, device_read_bytes, pass });
             }
@@ -344,7 +388,11 @@ mod tests {
         let cached = series(10_000_000, 2_000_000, 0.25);
         assert_eq!(cached.band.len(), 1, "{:?}", cached.band);
         assert!(cached.band[0].starts_with("10.0 MB: up to 5.5"), "{:?}", cached.band);
-        assert!(cached.band[0].contains("only 25.0 % of the bytes came from the device"), "{:?}", cached.band);
+        assert!(
+            cached.band[0].contains("only 25.0 % of the bytes came from the device"),
+            "{:?}",
+            cached.band
+        );
     }
 
     #[test]

@@ -27,7 +27,9 @@ fn section(series: &Series, fastest: f64, style: Style) -> Vec<String> {
             let time = Nanos::from_secs_f64(seconds.abs()).to_string();
             if seconds < 0.0 { format!("-{time}") } else { time }
         };
-        let ends = fit.intercept_ci95.map_or_else(String::new, |e| format!(" [{}, {}]", about(e.low), about(e.high)));
+        let ends = fit
+            .intercept_ci95
+            .map_or_else(String::new, |e| format!(" [{}, {}]", about(e.low), about(e.high)));
         lines.push(format!(
             "line: fixed cost {}{ends}, by least squares over {} files; {} and {} by the line that outliers cannot bend",
             about(fit.line.intercept),
@@ -44,7 +46,10 @@ fn section(series: &Series, fastest: f64, style: Style) -> Vec<String> {
 fn headline(series: &Series) -> String {
     let median = series.median_rate();
     match series.rate() {
-        None => format!("{}: no line (one size, or time does not grow with size); median rate {median}", series.name),
+        None => format!(
+            "{}: no line (one size, or time does not grow with size); median rate {median}",
+            series.name
+        ),
         Some((rate, ends)) => {
             let ends = ends.map_or_else(String::new, |[low, high]| format!(" [{low}, {high}]"));
             format!("{}: {rate}{ends} by the slope; median rate {median}", series.name)
