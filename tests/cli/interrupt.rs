@@ -1,5 +1,6 @@
 //! Ctrl-C in the middle of a race: children gone, temporary files gone, the record kept and readable, exit 130.
 
+use super::misbehaving::{Fake, roster};
 use super::{Home, READLAB};
 use readlab::record::{EndReason, Record};
 use rustix::process::{Pid, Signal, kill_process};
@@ -125,4 +126,22 @@ fn a_lab_that_is_killed_takes_its_children_with_it() {
     assert!(are_gone(&children), "children were left: {children:?}");
     let record = Record::read(&home.at("run/record.jsonl")).unwrap();
     assert!(record.end.is_none() && record.trials.iter().any(|trial| !trial.samples.is_empty()));
+}
+
+#[test]
+fn even_a_contender_that_does_not_listen_dies_with_a_lab_that_is_killed() {
+    let home = Home::new();
+    let file = home.file("f", "a\n");
+    let roster = roster(&home, &[Fake { name: "deaf", turn: "exec sleep 600" }]);
+    let mut command = Command::new(READLAB);
+    command.arg("race").arg(&file).args(["--no-progress", "--roster", &roster, "--method", "deaf/read"]);
+    let mut race =
+        command.envs(home.environment()).stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    let sleeps =
+        |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm == "sleep\n");
+    assert!(soon(|| descendants(race.id()).iter().any(sleeps)), "it never took its turn");
+    let children = descendants(race.id());
+    send(&race, Signal::KILL);
+    race.wait().unwrap();
+    assert!(are_gone(&children), "children were left: {children:?}");
 }

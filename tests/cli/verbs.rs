@@ -7,8 +7,10 @@ use std::process::{Command, Stdio};
 fn verbs(home: &Home) -> Vec<String> {
     let help = home.readlab(["-h"]).out;
     let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let named =
-        commands.take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next());
+    // What stands behind more blanks goes on from the line above.
+    let begins = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
+    let named = commands.take_while(|line| !line.is_empty()).filter(begins);
+    let named = named.filter_map(|line| line.split_whitespace().next());
     named.filter(|verb| *verb != "help").map(str::to_owned).collect()
 }
 
