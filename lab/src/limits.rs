@@ -39,6 +39,7 @@ pub fn fio(path: &Path, target: usize, (block_bytes, depth): (u64, u64)) -> Resu
         kind: LimitKind::Device,
         name: format!("fio@buffer={},depth={depth}", Bytes(block_bytes).exact()),
         target,
+        state: None,
         trial: None,
         threads: 1,
         unit: LimitUnit::BytesPerSecond,

@@ -356,6 +356,9 @@ pub struct Limit {
     pub name: String,
     /// Number of the target.
     pub target: usize,
+    /// In the rounds of which state; `None` for one that no trial measured.
+    #[serde(default)]
+    pub state: Option<CacheState>,
     /// Number of the trial whose samples these are, if it was one.
     #[serde(default)]
     pub trial: Option<usize>,

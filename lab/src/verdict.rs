@@ -1,7 +1,7 @@
 //! Which resource stops a reading from being faster: decided from its meters and the limits of the same record.
 //!
 //! Pure. A trial's wall time, for each of its threads, is cut into [`Parts`]: user code, the copy, page faults, the rest
-//! of the kernel, waiting. Its rate is laid beside the limits. What decides is always one of these numbers, against the
+//! of the kernel, waiting, and waiting for a processor that others use, which decides nothing. Its rate is laid beside the limits. What decides is always one of these numbers, against the
 //! thresholds below; where a number is missing the verdict is [`Verdict::Unknown`] with the reason, never a guess.
 
 mod gives;
@@ -155,17 +155,18 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
     let Some(parts) = facts.parts else {
         return Verdict::Unknown { why: format!("no CPU times: {}", facts.why_no_cpu) };
     };
-    if parts.waiting >= DOMINANT {
+    if parts.is_share(parts.waiting, DOMINANT) {
         return waiting(record, trial, facts);
     }
     if at(LimitKind::Copy) {
         return Verdict::Copy;
     }
     let shares = parts.largest_first();
-    match shares[0] {
-        (Part::User, share) if share >= DOMINANT => Verdict::Processing { lift: lift(record, trial) },
-        (Part::Copy, share) if share >= DOMINANT => Verdict::Copy,
-        (Part::Faults, share) if share >= DOMINANT => Verdict::Faults,
+    let largest = shares.iter().find(|(part, _)| *part != Part::Queued);
+    match largest.filter(|(_, share)| parts.is_share(*share, DOMINANT)) {
+        Some((Part::User, _)) => Verdict::Processing { lift: lift(record, trial) },
+        Some((Part::Copy, _)) => Verdict::Copy,
+        Some((Part::Faults, _)) => Verdict::Faults,
         _ => Verdict::Mixed { shares },
     }
 }

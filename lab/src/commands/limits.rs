@@ -57,7 +57,8 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
     // From here on Ctrl-C is an ordinary return, so that the folder is removed.
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     let place = || target::shown(&args.place);
-    let folder = tempfile::Builder::new().prefix("readlab-limits-").tempdir_in(&args.place).with_context(place)?;
+    let folder =
+        tempfile::Builder::new().prefix("readlab-limits-").tempdir_in(&args.place).with_context(place)?;
     // Bytes that no file system can compress: then what is asked of the device is what it gives.
     let recipe = Recipe { kind: CorpusKind::Random, size_bytes: args.size.0, seed: 1 };
     let made = corpus::make(folder.path(), recipe)?;

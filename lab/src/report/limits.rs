@@ -11,7 +11,7 @@ pub(super) fn table(limits: &[Limit]) -> Vec<String> {
     limits.sort_by_key(|limit| (limit.kind, std::cmp::Reverse(speed(limit))));
     let mut table = Table::new();
     table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
-    table.set_header(["limit", "at best", "±95 %", "lowest", "highest", "measured by"]);
+    table.set_header(["limit", "at best", "±95 %", "lowest", "highest", "measured by", "rounds"]);
     let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
     let mut kind = None;
     for limit in limits {
@@ -25,6 +25,7 @@ pub(super) fn table(limits: &[Limit]) -> Vec<String> {
             right(end(limit.samples.iter().min())),
             right(end(limit.samples.iter().max())),
             Cell::new(printable(&limit.name)),
+            Cell::new(limit.state.map_or_else(|| NONE.to_owned(), |state| state.to_string())),
         ]);
     }
     table.lines().map(|line| line.trim_end().to_owned()).collect()

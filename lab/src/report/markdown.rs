@@ -28,7 +28,8 @@ fn section(ranking: &Ranking) -> String {
     let mut blocks = vec![title, format!("**{}**", text(&ranking.headline()))];
     if !ranking.rows.is_empty() {
         let mut lines = vec![
-            "| # | method | median | ±95 % | rate | user | system | peak | × reference | stops at |".to_owned(),
+            "| # | method | median | ±95 % | rate | user | system | peak | × reference | stops at |"
+                .to_owned(),
             "| :-- | :-- | --: | --: | --: | --: | --: | --: | :-- | :-- |".to_owned(),
         ];
         lines.extend(ranking.rows.iter().map(line));

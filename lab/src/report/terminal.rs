@@ -199,7 +199,8 @@ fn build(rows: &[Row], columns: &[Column], style: Style) -> Table {
         table.force_no_tty();
     }
     let aligned = |column: Column, text: String| {
-        let left = matches!(column, Column::Rank | Column::Method | Column::Bar | Column::Ratio | Column::StopsAt);
+        let left =
+            matches!(column, Column::Rank | Column::Method | Column::Bar | Column::Ratio | Column::StopsAt);
         Cell::new(text).set_alignment(if left { CellAlignment::Left } else { CellAlignment::Right })
     };
     table.set_header(

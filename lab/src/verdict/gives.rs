@@ -11,12 +11,17 @@ const ALL: f64 = 0.97;
 /// What makes cold readings of a target look faster than its device is, with the numbers; empty where nothing does.
 #[must_use]
 pub fn what_gives(record: &Record, target: usize) -> Vec<String> {
-    let Some(facts) = record.targets.get(target).filter(|facts| facts.size_bytes > 0) else { return Vec::new() };
+    let Some(facts) = record.targets.get(target).filter(|facts| facts.size_bytes > 0) else {
+        return Vec::new();
+    };
     let mut said = Vec::new();
     let size = Bytes(facts.size_bytes);
     if let Some(extents) = &facts.extents {
         let places = [
-            (extents.encoded_bytes, "stored encoded (compressed or encrypted), so the device gives other bytes than are read"),
+            (
+                extents.encoded_bytes,
+                "stored encoded (compressed or encrypted), so the device gives other bytes than are read",
+            ),
             (extents.hole_bytes, "in holes, which read as zeros without the device"),
             (extents.unwritten_bytes, "reserved and never written, which reads as zeros without the device"),
         ];
@@ -25,7 +30,11 @@ pub fn what_gives(record: &Record, target: usize) -> Vec<String> {
         }
     }
     if let Some((least, most)) = device_bytes(record, target).filter(|(least, _)| share(*least, size) < ALL) {
-        let from = if least == most { Bytes(least).to_string() } else { format!("{} to {}", Bytes(least), Bytes(most)) };
+        let from = if least == most {
+            Bytes(least).to_string()
+        } else {
+            format!("{} to {}", Bytes(least), Bytes(most))
+        };
         said.push(format!(
             "a cold reading asks for {size} and takes {from} from the device: its rate is up to {:.1} times the device's",
             1.0 / share(least, size).max(f64::MIN_POSITIVE)
@@ -43,7 +52,8 @@ fn device_bytes(record: &Record, target: usize) -> Option<(u64, u64)> {
             && matches!(it.outcome, None | Some(Outcome::Measured))
     };
     let medians = record.trials.iter().filter(cold).filter_map(|it| {
-        let mut bytes: Vec<u64> = it.samples.iter().filter_map(|sample| Metric::DeviceReadBytes.of(sample)).collect();
+        let mut bytes: Vec<u64> =
+            it.samples.iter().filter_map(|sample| Metric::DeviceReadBytes.of(sample)).collect();
         bytes.sort_unstable();
         bytes.get(bytes.len() / 2).copied().filter(|bytes| *bytes > 0)
     });

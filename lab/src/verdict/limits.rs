@@ -4,6 +4,7 @@
 
 use crate::record::{Limit, LimitKind, LimitUnit, Metric, Outcome, Record, Sample, TrialRecord};
 use crate::stats::{self, Bootstrap, Observation};
+use crate::trial::CacheState;
 
 /// Every limit of the record, in the order of its trials, then those that something else measured.
 #[must_use]
@@ -44,6 +45,7 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
         kind,
         name: trial.id.to_string(),
         target: trial.target,
+        state: Some(trial.state),
         trial: Some(trial.index),
         threads: threads(it),
         unit: unit(kind),
@@ -84,7 +86,9 @@ fn unit(kind: LimitKind) -> LimitUnit {
 fn how(kind: LimitKind) -> &'static str {
     match kind {
         LimitKind::Memory => "the best scan over the file's bytes in anonymous memory",
-        LimitKind::Copy => "the file's bytes copied out of the page cache into a small buffer, and not looked at",
+        LimitKind::Copy => {
+            "the file's bytes copied out of the page cache into a small buffer, and not looked at"
+        }
         LimitKind::Faults => "the cached file mapped and one byte of every page touched; time for each fault",
         LimitKind::Syscall => "getppid(2) in a loop; time for each call",
         LimitKind::Device => "reads past the page cache (O_DIRECT); bytes from the device over the window",
@@ -96,14 +100,18 @@ fn whole(value: f64) -> u64 {
     value.round() as u64
 }
 
-/// The limit that holds for a trial: of its target, with as many threads if that was measured, else with the next more,
-/// else with the most; of these the fastest.
+/// The limit that holds for a trial: of its target, from the rounds of its state where there are such, with as many
+/// threads if that was measured, else with the next more, else with the most; of these the fastest.
 pub(super) fn for_trial<'a>(
     limits: &'a [Limit],
     kind: LimitKind,
-    (target, threads): (usize, u64),
+    (target, state, threads): (usize, CacheState, u64),
 ) -> Option<&'a Limit> {
-    let of_kind = || limits.iter().filter(move |limit| limit.kind == kind && limit.target == target);
+    let of_target = || limits.iter().filter(move |limit| limit.kind == kind && limit.target == target);
+    let same_rounds = of_target().any(|limit| limit.state == Some(state));
+    let of_kind = || {
+        of_target().filter(move |limit| !same_rounds || limit.state == Some(state) || limit.state.is_none())
+    };
     if kind == LimitKind::Device {
         return of_kind().max_by_key(|limit| limit.value);
     }

@@ -28,8 +28,10 @@ pub enum Part {
     Faults,
     /// All else in the kernel.
     Kernel,
-    /// No processor works for it.
+    /// No processor works for it, and it wants none.
     Waiting,
+    /// It wants a processor, and others have them all.
+    Queued,
 }
 
 /// How the time of a trial's threads divides; shares from 0 to 1 that add up to 1.
@@ -43,12 +45,19 @@ pub struct Parts {
     pub faults: f64,
     /// The rest of the kernel.
     pub kernel: f64,
-    /// Waiting.
+    /// Waiting for anything but a processor.
     pub waiting: f64,
+    /// Waiting for a processor, as long as a control that never waits for anything else had to.
+    pub queued: f64,
 }
 
 impl Parts {
-    /// The parts that are there, the largest first.
+    /// Whether a part is at least so large a share of what is the reading's own doing: all but the wait for a processor.
+    pub(super) fn is_share(&self, part: f64, share: f64) -> bool {
+        part >= share * (1.0 - self.queued) && part > 0.0
+    }
+
+    /// The parts, the largest first.
     #[must_use]
     pub fn largest_first(&self) -> Vec<(Part, f64)> {
         let mut parts = vec![
@@ -57,6 +66,7 @@ impl Parts {
             (Part::Faults, self.faults),
             (Part::Kernel, self.kernel),
             (Part::Waiting, self.waiting),
+            (Part::Queued, self.queued),
         ];
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
         parts
@@ -98,11 +108,12 @@ impl<'a> Facts<'a> {
         let busy = cpu.map(|(user, system)| (user + system) / wall_ns);
         // Who does not say how many threads it has shows it by the processors it keeps busy.
         let workers = threads(it).max(busy.map_or(1, whole_processors));
-        let limit = |kind| for_trial(limits, kind, (it.trial.target, workers));
+        let limit = |kind| for_trial(limits, kind, (it.trial.target, it.trial.state, workers));
         let faults = faults(it, size);
         let copy_ns = copy_cpu_ns(record, it);
         let fault_ns = faults.zip(limit(LimitKind::Faults)).map(|(count, each)| count * each.value as f64);
-        let parts = cpu.map(|cpu| divide(cpu, wall_ns * workers as f64, (copy_ns, fault_ns)));
+        let parts =
+            cpu.map(|cpu| divide(cpu, wall_ns * workers as f64, (copy_ns, fault_ns), available(record, it)));
         let device_bytes = median(it, Metric::DeviceReadBytes);
         let (rate, device_rate) = (size * 1e9 / wall_ns, device_bytes.map(|bytes| bytes * 1e9 / wall_ns));
         let cold = it.trial.state == CacheState::Cold;
@@ -149,18 +160,26 @@ impl<'a> Facts<'a> {
 
 /// Cuts the time of all threads into parts. What one explains cannot be explained again: faults first, then the copy,
 /// if more than half of what it takes is there.
-fn divide((user, system): (f64, f64), whole: f64, (copy_ns, fault_ns): (Option<f64>, Option<f64>)) -> Parts {
+fn divide(
+    (user, system): (f64, f64),
+    whole: f64,
+    (copy_ns, fault_ns): (Option<f64>, Option<f64>),
+    available: f64,
+) -> Parts {
     // CPU times come from another clock than the wall time and may add up to a little more.
     let whole = whole.max(user + system);
     let faults = fault_ns.map_or(0.0, |ns| ns.min(system));
     let left = system - faults;
     let copy = copy_ns.filter(|ns| left >= ns * COPIES).map_or(0.0, |ns| ns.min(left));
+    let idle = whole - user - system;
+    let queued = idle.min((user + system) * (1.0 / available - 1.0));
     Parts {
         user: user / whole,
         copy: copy / whole,
         faults: faults / whole,
         kernel: (left - copy) / whole,
-        waiting: (whole - user - system) / whole,
+        waiting: (idle - queued) / whole,
+        queued: queued / whole,
     }
 }
 
@@ -183,14 +202,34 @@ fn copy_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
         return None;
     }
     let same_target = |other: &&TrialRecord| other.trial.target == it.trial.target;
-    let control = record.trials.iter().filter(same_target).filter(|other| other.trial.limit() == Some(LimitKind::Copy));
+    let control =
+        record.trials.iter().filter(same_target).filter(|other| other.trial.limit() == Some(LimitKind::Copy));
     let alone = control.min_by_key(|control| threads(control))?;
     let cpu = median(alone, Metric::CpuUserNs).zip(median(alone, Metric::CpuSystemNs));
     cpu.map(|(user, system)| user + system)
 }
 
+/// The share of its time for which a thread that never waits got a processor, by the controls of the same rounds that
+/// do nothing but work: one on an idle machine, and where there is no such control.
+fn available(record: &Record, it: &TrialRecord) -> f64 {
+    let works = |other: &&TrialRecord| {
+        (other.trial.target, other.trial.state) == (it.trial.target, it.trial.state)
+            && matches!(other.trial.limit(), Some(LimitKind::Memory | LimitKind::Copy))
+            && threads(other) == 1
+    };
+    let busy = record.trials.iter().filter(works).filter_map(|control| {
+        let cpu = median(control, Metric::CpuUserNs)? + median(control, Metric::CpuSystemNs)?;
+        Some(cpu / wall_ns(control)?.max(1.0))
+    });
+    busy.max_by(f64::total_cmp).map_or(1.0, |share| share.clamp(0.01, 1.0))
+}
+
 /// The processors that so much work keeps busy, a little more than whole ones rounded down.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as many as a machine has processors")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "as many as a machine has processors"
+)]
 fn whole_processors(busy: f64) -> u64 {
     (busy - 0.15).ceil().max(1.0) as u64
 }
@@ -203,7 +242,8 @@ pub(super) fn wall_ns(it: &TrialRecord) -> Option<f64> {
 /// The median of a meter over the samples that hold it.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
 fn median(it: &TrialRecord, metric: Metric) -> Option<f64> {
-    let mut values: Vec<f64> = it.samples.iter().filter_map(|sample| Some(metric.of(sample)? as f64)).collect();
+    let mut values: Vec<f64> =
+        it.samples.iter().filter_map(|sample| Some(metric.of(sample)? as f64)).collect();
     values.sort_unstable_by(f64::total_cmp);
     (!values.is_empty()).then(|| stats::quantile(&values, 0.5))
 }

@@ -12,8 +12,14 @@ const TOLD: f64 = 0.05;
 pub(super) fn tell(verdict: &Verdict, facts: &Facts) -> String {
     match verdict {
         Verdict::Device { pace } => device(pace, facts),
-        Verdict::Copy => format!("stopped by the copy out of the page cache: {}{}", of_limit(LimitKind::Copy, facts), times(facts)),
-        Verdict::Memory => format!("stopped by memory: {}{}", of_limit(LimitKind::Memory, facts), times(facts)),
+        Verdict::Copy => format!(
+            "stopped by the copy out of the page cache: {}{}",
+            of_limit(LimitKind::Copy, facts),
+            times(facts)
+        ),
+        Verdict::Memory => {
+            format!("stopped by memory: {}{}", of_limit(LimitKind::Memory, facts), times(facts))
+        }
         Verdict::Processing { lift } => {
             let remedy = lift.as_ref().map_or_else(
                 || "; no faster scan of this method was raced".to_owned(),
@@ -21,7 +27,9 @@ pub(super) fn tell(verdict: &Verdict, facts: &Facts) -> String {
             );
             format!("stopped by its own code{}{remedy}{}", times(facts), distance(facts))
         }
-        Verdict::Latency => format!("stopped by waiting, with an idle processor and an idle device{}", times(facts)),
+        Verdict::Latency => {
+            format!("stopped by waiting, with an idle processor and an idle device{}", times(facts))
+        }
         Verdict::Decoding => format!(
             "stopped by decoding: {} of the file is stored encoded, and the device gives {}{}",
             percent(facts.encoded_share),
@@ -43,7 +51,10 @@ fn device(pace: &Pace, facts: &Facts) -> String {
         Pace::Saturated => format!("stopped by the device: {used}"),
         Pace::SmallBlocks { remedy: it } => remedy("its blocks are too small", it),
         Pace::Shallow { remedy: it } => remedy("it has too few reads in flight", it),
-        Pace::TooLittle => format!("waits for a device that has room: {used}; it asks for too little at a time{}", times(facts)),
+        Pace::TooLittle => format!(
+            "waits for a device that has room: {used}; it asks for too little at a time{}",
+            times(facts)
+        ),
     }
 }
 
@@ -87,6 +98,7 @@ fn word(part: Part) -> &'static str {
         Part::Faults => "page faults",
         Part::Kernel => "other kernel work",
         Part::Waiting => "waiting",
+        Part::Queued => "waiting for a processor",
     }
 }
 
@@ -103,7 +115,9 @@ pub(super) fn stops_at(judgement: &Judgement) -> String {
         Verdict::Device { pace: Pace::TooLittle } => "too little in flight".to_owned(),
         Verdict::Copy => share("copy"),
         Verdict::Memory => share("memory"),
-        Verdict::Processing { lift: Some(Remedy { times, .. }) } => format!("processing, {times:.1}× by scan"),
+        Verdict::Processing { lift: Some(Remedy { times, .. }) } => {
+            format!("processing, {times:.1}× by scan")
+        }
         Verdict::Processing { lift: None } => "processing".to_owned(),
         Verdict::Latency => "latency".to_owned(),
         Verdict::Decoding => "decoding".to_owned(),

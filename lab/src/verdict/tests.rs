@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::machine::Machine;
-use crate::record::{Header, Line, LimitUnit, SCHEMA, SCHEMA_VERSION, Sample, Trial};
+use crate::record::{Header, LimitUnit, Line, SCHEMA, SCHEMA_VERSION, Sample, Trial};
 use crate::target::TargetFacts;
 use crate::target::extents::Extents;
 use crate::trial::{TrialId, Work};
@@ -142,7 +142,11 @@ fn reading_at_the_rate_of_the_copy_is_stopped_by_it() {
     assert_eq!(judged.verdict, Verdict::Copy);
     assert_eq!(judged.stops_at(), "copy 91 %");
     assert!((judged.share_of_limit.unwrap() - 100.0 / 110.0).abs() < 1e-9);
-    assert!(judged.sentence.contains("9.09 GB/s is 91 % of the 10.0 GB/s that rust/copy"), "{}", judged.sentence);
+    assert!(
+        judged.sentence.contains("9.09 GB/s is 91 % of the 10.0 GB/s that rust/copy"),
+        "{}",
+        judged.sentence
+    );
     // Slower, but most of its time is still the copy.
     let half = warm(&mut record, "rust/read/memchr", cpu(160, 60, 99));
     assert_eq!(verdict_on(&record, half).verdict, Verdict::Copy);
@@ -234,6 +238,7 @@ fn an_encoded_file_is_decoding_only_where_the_device_is_known_to_have_room() {
         kind: LimitKind::Device,
         name: "fio".into(),
         target: 0,
+        state: None,
         trial: None,
         threads: 1,
         unit: LimitUnit::BytesPerSecond,
@@ -247,7 +252,10 @@ fn an_encoded_file_is_decoding_only_where_the_device_is_known_to_have_room() {
     assert!((judged.share_of_limit.unwrap() - 0.1).abs() < 1e-9);
     let said = what_gives(&record, 0);
     assert!(said[0].contains("1.00 GB of 1.00 GB are stored encoded"), "{said:?}");
-    assert!(said[1].contains("takes 200 MB to 1.00 GB from the device: its rate is up to 5.0 times"), "{said:?}");
+    assert!(
+        said[1].contains("takes 200 MB to 1.00 GB from the device: its rate is up to 5.0 times"),
+        "{said:?}"
+    );
 }
 
 #[test]
@@ -271,6 +279,21 @@ fn where_nothing_decides_the_shares_are_told() {
 }
 
 #[test]
+fn a_busy_machine_is_no_latency() {
+    let mut record = machine();
+    // The controls that only work get a processor for half of their time, and so does everybody.
+    for sample in record.trials.iter_mut().filter(|it| it.trial.is_control()).flat_map(|it| &mut it.samples) {
+        sample.wall_ns *= 2;
+    }
+    let scan = warm(&mut record, "rust/mmap/scalar", cpu(1000, 480, 5));
+    let judged = verdict_on(&record, scan);
+    assert_eq!(judged.verdict, Verdict::Processing { lift: None }, "{judged:?}");
+    assert!(judged.sentence.contains("waiting for a processor"), "{}", judged.sentence);
+    let waits = warm(&mut record, "rust/read/x", cpu(1000, 50, 50));
+    assert_eq!(verdict_on(&record, waits).verdict, Verdict::Latency);
+}
+
+#[test]
 fn what_is_missing_is_said_instead_of_guessed() {
     let mut record = machine();
     let blind = warm(&mut record, "rust/read/avx512", Meters { wall_ms: 200, ..Meters::default() });
@@ -287,15 +310,14 @@ fn what_is_missing_is_said_instead_of_guessed() {
 
 fn meters() -> impl Strategy<Value = Meters> {
     let some = || proptest::option::of(0u64..20_000);
-    (1u64..10_000, some(), some(), proptest::option::of(0u64..2 * SIZE), proptest::option::of(0u64..300_000)).prop_map(
-        |(wall_ms, user_ms, system_ms, device_bytes, minor_faults)| Meters {
+    (1u64..10_000, some(), some(), proptest::option::of(0u64..2 * SIZE), proptest::option::of(0u64..300_000))
+        .prop_map(|(wall_ms, user_ms, system_ms, device_bytes, minor_faults)| Meters {
             wall_ms,
             user_ms,
             system_ms,
             device_bytes,
             minor_faults,
-        },
-    )
+        })
 }
 
 proptest! {
