@@ -35,7 +35,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ),
     ("progress", &["folder", "measure", "record", "units"]),
     ("limits", &["units", "trial", "record", "machine", "target", "measure", "interrupt", "stats"]),
-    ("verdict", &["units", "trial", "record", "stats"]),
+    ("verdict", &["units", "trial", "record", "machine", "target", "stats"]),
     ("doctor", &["machine", "target", "units", "measure"]),
     ("report", &["units", "trial", "record", "machine", "target", "stats", "verdict"]),
     ("cli", &["commands", "measure", "suite", "trial", "units"]),

@@ -29,6 +29,8 @@ pub enum Verb {
     Suite(commands::suite::SuiteArgs),
     /// Write and read files over a range of sizes: rate by size, and what leaves the straight line
     Sweep(commands::sweep::SweepArgs),
+    /// Measure what memory, the kernel's copy and the device do at best here
+    Limits(commands::limits::LimitsArgs),
     /// Show contenders and methods, and why some are not available
     List(commands::list::ListArgs),
     /// Say what of this machine helps or spoils measuring, and how to mend it

@@ -73,10 +73,16 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Whether this is a control: it reads no file inside its window, and stands outside every ranking.
+    /// Whether this is a control: it shows what the machine or the lab does, and stands outside every ranking.
     #[must_use]
     pub fn is_control(&self) -> bool {
         self.cache == Cache::None
+    }
+
+    /// The limit that it measures; `None` for a reading, and for a control that measures none.
+    #[must_use]
+    pub fn limit(&self) -> Option<LimitKind> {
+        if self.is_control() { LimitKind::of_control(&self.method) } else { None }
     }
 
     /// Who reads and how, as one name.
@@ -287,6 +293,90 @@ pub struct WriteTimes {
     pub sync_ns: Option<u64>,
 }
 
+/// Something that a machine does at best so fast, and no reading that needs it faster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitKind {
+    /// Visiting bytes that are in memory.
+    Memory,
+    /// The kernel's copy out of the page cache.
+    Copy,
+    /// A page fault on a cached page.
+    Faults,
+    /// The way into the kernel and back.
+    Syscall,
+    /// Reading from the device, past the page cache.
+    Device,
+}
+
+impl LimitKind {
+    /// The word used in files and tables.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            LimitKind::Memory => "memory",
+            LimitKind::Copy => "copy",
+            LimitKind::Faults => "faults",
+            LimitKind::Syscall => "syscall",
+            LimitKind::Device => "device",
+        }
+    }
+
+    /// The limit that a control of this name measures, in whatever contender; `None` for the other controls.
+    #[must_use]
+    pub fn of_control(method: &str) -> Option<LimitKind> {
+        match method {
+            "resident" => Some(LimitKind::Memory),
+            "copy" => Some(LimitKind::Copy),
+            "faults" => Some(LimitKind::Faults),
+            "syscall" => Some(LimitKind::Syscall),
+            "device" => Some(LimitKind::Device),
+            _ => None,
+        }
+    }
+}
+
+/// What the numbers of a limit count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitUnit {
+    /// A rate; more is faster.
+    BytesPerSecond,
+    /// A cost of one; less is faster.
+    Nanoseconds,
+}
+
+/// What was found to be possible at best. Most limits are controls of the record and computed from their samples
+/// ([`crate::verdict::limits`]); one that another program measured has a line of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Limit {
+    /// Of what.
+    pub kind: LimitKind,
+    /// Who measured it with which settings.
+    pub name: String,
+    /// Number of the target.
+    pub target: usize,
+    /// In the rounds of which state; `None` for one that no trial measured.
+    #[serde(default)]
+    pub state: Option<CacheState>,
+    /// Number of the trial whose samples these are, if it was one.
+    #[serde(default)]
+    pub trial: Option<usize>,
+    /// Threads that worked at once.
+    pub threads: u64,
+    /// What the numbers count.
+    pub unit: LimitUnit,
+    /// The median.
+    pub value: u64,
+    /// 95 % interval of the median; `None` with too few samples.
+    #[serde(default)]
+    pub ci95: Option<[u64; 2]>,
+    /// One number a reading, in their order.
+    pub samples: Vec<u64>,
+    /// What was done.
+    pub how: String,
+}
+
 /// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -365,6 +455,8 @@ pub enum Line {
         #[serde(flatten)]
         outcome: Outcome,
     },
+    /// A limit that was measured by something else than a trial.
+    Limit(Box<Limit>),
     /// Something that whoever reads the numbers should know.
     Warning {
         /// In one line.
@@ -422,6 +514,8 @@ pub struct Record {
     pub fills: Vec<Fill>,
     /// The files that the lab wrote: number of the target, how, and what it took.
     pub writes: Vec<(usize, WriteWay, WriteTimes)>,
+    /// Limits that were measured by something else than a trial.
+    pub limits: Vec<Limit>,
     /// What readers should know.
     pub warnings: Vec<String>,
     /// Why it ended and how long it took; `None` when it was cut short.
@@ -559,6 +653,7 @@ impl Record {
             trials: Vec::new(),
             fills: Vec::new(),
             writes: Vec::new(),
+            limits: Vec::new(),
             warnings: Vec::new(),
             end: None,
         }
@@ -580,6 +675,7 @@ impl Record {
             }),
             Line::Fill(fill) => self.fills.push(fill),
             Line::Write { target, how, times } => self.writes.push((target, how, times)),
+            Line::Limit(limit) => self.limits.push(*limit),
             Line::Warning { text } => self.warnings.push(text),
             Line::End { reason, wall_ns } => self.end = Some((reason, wall_ns)),
             Line::Sample(sample) => self.with(sample.trial, |trial| trial.samples.push(*sample)),

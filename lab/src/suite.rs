@@ -9,9 +9,10 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// The suites that come with readlab, by name.
-const BUILT_IN: [(&str, &str); 2] = [
+const BUILT_IN: [(&str, &str); 3] = [
     ("race", include_str!("../../suites/race.toml")),
     ("newlines", include_str!("../../suites/newlines.toml")),
+    ("limits", include_str!("../../suites/limits.toml")),
 ];
 
 /// A suite file.

@@ -77,7 +77,7 @@ pub enum Cache {
     Bypass,
     /// Through or past it, as the parameter `direct` says.
     ByParam,
-    /// Reads no file inside its window: a control.
+    /// A control: it shows what the machine or the lab does and is no way of reading.
     None,
 }
 

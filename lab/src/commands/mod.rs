@@ -4,6 +4,7 @@ pub mod completions;
 pub mod contender;
 pub mod corpus;
 pub mod doctor;
+pub mod limits;
 pub mod list;
 pub mod man;
 pub mod race;

@@ -5,6 +5,7 @@ use crate::contender::roster::Roster;
 use crate::corpus::oracle::{self, Truth};
 use crate::folder::RunFolder;
 use crate::interrupt;
+use crate::limits;
 use crate::machine::Machine;
 use crate::measure::cache::{Eviction, PageCache};
 use crate::measure::lineup::{self, Field, Selection};
@@ -123,6 +124,9 @@ fn one(
     recorder.follow(&plan);
     let subject = Subject { target: &target, truth: &truth, identity, cache };
     round::run(&plan, &mut Hired::new(&plan, field, subject), &mut recorder)?;
+    if asked.verb == "limits" && !interrupt::requested() {
+        beside_fio(&mut recorder, &target)?;
+    }
     let path = recorder.finish();
     let record = Record::read(&path)?;
     show(asked.giving, &record, &path)?;
@@ -143,6 +147,23 @@ fn prepare(
     let states = asked.measuring.state.unwrap_or(asked.suite.state).list();
     let plan = lineup::plan(field, &asked.selection(), (asked.work(&truth), &states), rules)?;
     Ok((identity, truth, plan))
+}
+
+/// What fio gets from the same device at the points where ours are best; that it is not there is said, and no more.
+fn beside_fio(recorder: &mut Recorder, target: &Target) -> anyhow::Result<()> {
+    for point in [(128 << 10, 16), (1 << 20, 8)] {
+        recorder.note("fio reads the device".to_owned());
+        let line = match limits::fio(&target.path, 0, point) {
+            Ok(limit) => Line::Limit(Box::new(limit)),
+            Err(error) => Line::Warning { text: format!("no limit by fio: {error}") },
+        };
+        let failed = matches!(line, Line::Warning { .. });
+        crate::measure::round::Sink::append(recorder, line)?;
+        if failed {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// The lines of a record that come before any measuring.

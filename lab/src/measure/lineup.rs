@@ -5,7 +5,7 @@
 
 use super::plan::{Plan, Planned, Rules};
 use crate::contender::roster::{Contender, NoMethod, Roster};
-use crate::record::{Outcome, Trial};
+use crate::record::{LimitKind, Outcome, Trial};
 use crate::suite::Entry;
 use crate::trial::{CacheState, MethodId, Params, TrialError, TrialId, Work};
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -227,11 +227,24 @@ fn add(
     };
     match choice {
         Ok(_) if state == CacheState::Warm && trial.bypasses_cache() => absent_when_warm(plan, trial),
+        Ok(_) if is_measured_elsewhere(plan, &trial) => {}
         Ok(choice) => plan.trials.push(Planned { trial, choice }),
         Err(error) => {
             let outcome = Outcome::Unavailable { reason: error.to_string() };
             plan.absent.push((trial, outcome));
         }
+    }
+}
+
+/// A limit is measured in one state: the device's among the cold, those of cached files among the warm, unless only the
+/// cold are raced.
+fn is_measured_elsewhere(plan: &Plan, trial: &Trial) -> bool {
+    match trial.limit() {
+        Some(LimitKind::Device) => trial.state == CacheState::Warm,
+        Some(LimitKind::Copy | LimitKind::Faults | LimitKind::Syscall) => {
+            trial.state == CacheState::Cold && plan.states.contains(&CacheState::Warm)
+        }
+        Some(LimitKind::Memory) | None => false,
     }
 }
 

@@ -13,10 +13,10 @@ use super::residency::Proof;
 use super::round::{Ending, Sampler, Trouble};
 use crate::contender::session::{Breach, Session, Turn};
 use crate::corpus::oracle::Truth;
-use crate::record::{Count, EndReason, Fill, Outcome, Sample, Trial};
+use crate::record::{Count, EndReason, Fill, LimitKind, Outcome, Sample, Trial};
 use crate::target::Target;
 use crate::target::identity::Identity;
-use crate::trial::{Answer, CacheState, Params};
+use crate::trial::{Answer, CacheState, Params, Work};
 use readlab_protocol::{Ask, SampleLine};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -141,8 +141,9 @@ impl<'a> Hired<'a> {
         let truth = &self.subject.truth.answer;
         for sample in &turn.samples {
             let answer = Answer::from(sample);
-            let silent_control = trial.is_control() && answer == Answer::default();
-            if !silent_control && !answer.proves(trial.work, truth) {
+            // A control may say nothing, or no more than how many bytes it brought.
+            let of_control = answer == Answer::default() || answer.proves(Work::Discard, truth);
+            if !answer.proves(trial.work, truth) && !(trial.is_control() && of_control) {
                 let reason = format!("it answered {answer}; right is {truth}");
                 return Err(Trouble::Ending(Ending::Trial(Outcome::Refused { reason })));
             }
@@ -258,7 +259,9 @@ impl<'a> Hired<'a> {
 
     /// A meter's reading, or a note of why there is none.
     fn meter(&mut self, trial: &Trial, name: &'static str, reading: &Result<u64, Missing>) -> Option<u64> {
-        if trial.is_control() {
+        // These two do nothing that a meter sees but what is in their window.
+        let is_plain = matches!(trial.limit(), Some(LimitKind::Device | LimitKind::Faults));
+        if trial.is_control() && !is_plain {
             self.missing
                 .push((name, "a control: what it does outside its window would be counted".to_owned()));
             return None;

@@ -6,6 +6,7 @@
 use super::ranking::{Ranking, Row, Standing};
 use crate::record::{Metric, Record, TrialRecord};
 use crate::stats::OBSERVATIONS_MIN;
+use crate::verdict::{self, Judgement};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -14,11 +15,15 @@ pub const EXPORT_SCHEMA: &str = "readlab.export";
 /// Version of the format.
 pub const EXPORT_VERSION: u32 = 1;
 
+/// Why there are no limits.
+const NO_LIMITS: &str = "no control of this record measures a limit";
+
 /// The document, indented, with a newline at its end.
 #[must_use]
 pub fn json(record: &Record) -> String {
     let rankings = Ranking::all(record);
     let header = &record.header;
+    let limits = Some(verdict::limits(record)).filter(|limits| !limits.is_empty());
     let document = json!({
         "schema": EXPORT_SCHEMA,
         "version": EXPORT_VERSION,
@@ -30,8 +35,9 @@ pub fn json(record: &Record) -> String {
         "seed": header.seed,
         "machine": header.machine,
         "targets": record.targets,
+        "what_gives": (0..record.targets.len()).map(|target| verdict::what_gives(record, target)).collect::<Vec<_>>(),
         "contenders": record.contenders,
-        "limits": null,
+        "limits": limits,
         "fills": record.fills,
         "warnings": record.warnings,
         "end": record.end.map(|(reason, wall_ns)| json!({ "reason": reason, "wall_ns": wall_ns })),
@@ -43,7 +49,10 @@ pub fn json(record: &Record) -> String {
 }
 
 fn missing_of_run(record: &Record) -> BTreeMap<&'static str, &'static str> {
-    let mut missing = BTreeMap::from([("limits", "this record holds no limits")]);
+    let mut missing = BTreeMap::new();
+    if verdict::limits(record).is_empty() {
+        missing.insert("limits", NO_LIMITS);
+    }
     if record.end.is_none() {
         missing.insert("end", "the run was cut short");
     }
@@ -56,6 +65,7 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         Some((ranking, rows.find(|row| row.index == it.trial.index)?))
     });
     let row = found.map(|(_, row)| row);
+    let judged = row.and_then(|row| row.judgement.as_ref());
     let trial = &it.trial;
     json!({
         "index": trial.index,
@@ -84,13 +94,28 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "summary": row.map(summary),
         "ratio": found.and_then(|(ranking, row)| ratio(ranking, row)),
         "fills": row.and_then(|row| row.fills.as_ref()),
-        "limit": null,
-        "share_of_limit": null,
-        "verdict": null,
+        "limit": judged.and_then(|it| it.limit.as_ref()).map(|limit| json!({
+            "kind": limit.kind,
+            "name": limit.name,
+            "value": limit.value,
+            "unit": limit.unit,
+        })),
+        "share_of_limit": judged.and_then(|it| it.share_of_limit),
+        "verdict": judged.map(verdict_of),
         "counts": it.counts,
         "missing": missing(it, found),
         "rejected": it.rejected.iter().map(|(round, reason)| json!({ "round": round, "reason": reason })).collect::<Vec<Value>>(),
         "samples": it.samples,
+    })
+}
+
+/// The verdict, its sentence, and how the time divides.
+fn verdict_of(judged: &Judgement) -> Value {
+    json!({
+        "is": judged.verdict,
+        "stops_at": judged.stops_at(),
+        "sentence": judged.sentence,
+        "parts": judged.parts,
     })
 }
 
@@ -120,8 +145,14 @@ fn missing(it: &TrialRecord, found: Option<(&Ranking, &Row)>) -> BTreeMap<String
     let mut say = |field: &str, why: &str| {
         missing.entry(field.to_owned()).or_insert_with(|| why.to_owned());
     };
-    for field in ["limit", "share_of_limit", "verdict"] {
-        say(field, "this record holds no limits");
+    let judged = found.and_then(|(_, row)| row.judgement.as_ref());
+    if judged.is_none() {
+        say("verdict", "a control, or a trial whose samples do not stand");
+    }
+    if judged.is_none_or(|it| it.limit.is_none()) {
+        for field in ["limit", "share_of_limit"] {
+            say(field, "no limit of this record applies to it");
+        }
     }
     if it.outcome.is_none() {
         say("outcome", "the run was cut short before this trial was done");

@@ -28,14 +28,17 @@ fn section(ranking: &Ranking) -> String {
     let mut blocks = vec![title, format!("**{}**", text(&ranking.headline()))];
     if !ranking.rows.is_empty() {
         let mut lines = vec![
-            "| # | method | median | ±95 % | rate | user | system | peak | × reference |".to_owned(),
-            "| :-- | :-- | --: | --: | --: | --: | --: | --: | :-- |".to_owned(),
+            "| # | method | median | ±95 % | rate | user | system | peak | × reference | stops at |"
+                .to_owned(),
+            "| :-- | :-- | --: | --: | --: | --: | --: | --: | :-- | :-- |".to_owned(),
         ];
         lines.extend(ranking.rows.iter().map(line));
         blocks.push(lines.join("\n"));
     }
     let mut facts: Vec<String> =
         ranking.reference_line().iter().map(|it| format!("- {}", text(it))).collect();
+    facts.extend(ranking.verdict_line().iter().map(|it| format!("- {}", text(it))));
+    facts.extend(ranking.gives.iter().map(|it| format!("- What gives: {}", text(it))));
     let controls = ranking.controls.iter();
     facts.extend(controls.map(|it| format!("- control: {} {}", code(&it.name), words::time(&it.wall))));
     if !ranking.rows.is_empty() {
@@ -70,6 +73,7 @@ fn line(row: &Row) -> String {
         time(Metric::CpuSystemNs),
         peak,
         row.ratio.map_or_else(|| NONE.to_owned(), |ratio| words::ratio(&ratio)),
+        row.judgement.as_ref().map_or_else(|| NONE.to_owned(), |it| text(&it.stops_at())),
     ];
     format!("| {} |", cells.join(" | "))
 }

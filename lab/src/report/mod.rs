@@ -6,6 +6,7 @@
 
 mod csv;
 mod json;
+mod limits;
 mod markdown;
 mod page;
 mod ranking;

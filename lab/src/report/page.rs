@@ -4,8 +4,9 @@ use super::SweepView;
 use super::ranking::{Place, Range, Ranking, Standing, WhyReference};
 use super::words;
 use crate::machine::Machine;
-use crate::record::{EndReason, Record};
+use crate::record::{EndReason, Limit, Record};
 use crate::units::{Bytes, Nanos};
+use crate::verdict;
 
 /// What a record says.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +23,8 @@ pub struct Page {
     pub rankings: Vec<Ranking>,
     /// What a sweep says.
     pub sweep: Option<SweepView>,
+    /// What the machine does at best.
+    pub limits: Vec<Limit>,
     /// What a reader of the numbers should know: of the targets, then of the run.
     pub cautions: Vec<String>,
     /// Why and after what time the run ended.
@@ -29,6 +32,12 @@ pub struct Page {
 }
 
 impl Page {
+    /// Whether nothing but limits was measured.
+    #[must_use]
+    pub fn is_of_limits(&self) -> bool {
+        !self.limits.is_empty() && self.sweep.is_none() && self.rankings.iter().all(|ranking| ranking.rows.is_empty())
+    }
+
     /// Computes everything that is told.
     #[must_use]
     pub fn of(record: &Record) -> Page {
@@ -49,6 +58,7 @@ impl Page {
                 None => record.targets.iter().flat_map(of_target).chain(record.warnings.clone()).collect(),
             },
             sweep,
+            limits: verdict::limits(record),
             end: end_line(record.end),
         }
     }
@@ -116,6 +126,13 @@ impl Ranking {
             between(proof.resident_after),
             between(proof.device_share),
         )
+    }
+
+    /// What stops the fastest, in one line; `None` when nothing was measured.
+    #[must_use]
+    pub fn verdict_line(&self) -> Option<String> {
+        let first = self.rows.first()?;
+        Some(format!("verdict: {}: {}", first.name, first.judgement.as_ref()?.sentence))
     }
 
     /// How far fills lie apart over the trials, in one line; `None` where no trial saw two fills.

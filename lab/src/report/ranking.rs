@@ -5,6 +5,7 @@ use crate::record::{Metric, Outcome, Record, Sample, TrialRecord};
 use crate::stats::{self, Bootstrap, Clear, FillSpread, Ratio, Summary};
 use crate::trial::{CacheState, Work};
 use crate::units::{Bytes, Nanos, Throughput};
+use crate::verdict::{self, Judgement};
 use std::collections::BTreeMap;
 
 /// One ranking.
@@ -30,6 +31,8 @@ pub struct Ranking {
     pub unmeasured: Vec<Unmeasured>,
     /// What was proven of the cache over all samples that stand, controls left out.
     pub proof: Proof,
+    /// Why cold readings may look faster than the device is; empty where nothing makes them.
+    pub gives: Vec<String>,
 }
 
 /// The trial that ratios are made against.
@@ -87,6 +90,8 @@ pub struct Row {
     pub rejected: usize,
     /// Whether the run was cut short before this trial was done.
     pub cut_short: bool,
+    /// What stops it, with its nearest limit and the reasons; `None` for a control.
+    pub judgement: Option<Judgement>,
 }
 
 /// A place in the ranking.
@@ -186,6 +191,10 @@ impl Ranking {
             rows.into_iter().partition(|(_, trial)| trial.trial.is_control());
         let reference = Reference::among(record, &rows);
         compare(&mut rows, reference.as_ref(), bootstrap);
+        let limits = verdict::limits(record);
+        for (row, trial) in &mut rows {
+            row.judgement = verdict::judge(record, &limits, trial);
+        }
         let ranked = || rows.iter().map(|(_, trial)| *trial);
         Ranking {
             target,
@@ -195,6 +204,7 @@ impl Ranking {
             state,
             reference,
             proof: Proof::of(ranked(), size),
+            gives: if state == CacheState::Cold { verdict::what_gives(record, target) } else { Vec::new() },
             controls: controls.into_iter().map(|(row, _)| row).collect(),
             unmeasured: others.into_iter().map(Unmeasured::of).collect(),
             rows: rows.into_iter().map(|(row, _)| row).collect(),
@@ -253,6 +263,7 @@ impl Row {
             fills: stats::fill_spread(&trial.samples).filter(|_| trial.trial.state == CacheState::Warm),
             rejected: trial.rejected.len(),
             cut_short: trial.outcome.is_none(),
+            judgement: None,
         })
     }
 }

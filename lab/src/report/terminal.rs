@@ -5,11 +5,13 @@
 
 mod sweep;
 
+use super::limits;
 use super::page::Page;
 use super::ranking::{Ranking, Row, Standing, Unmeasured};
 use super::words::{self, NONE, printable};
 use crate::record::Metric;
 use crate::units::Bytes;
+use crate::verdict::Judgement;
 use anstyle::{AnsiColor, Color, Style as Ansi};
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, TableStyle};
 
@@ -38,10 +40,11 @@ enum Column {
     System,
     Peak,
     Ratio,
+    StopsAt,
 }
 
 impl Column {
-    const ALL: [Column; 10] = [
+    const ALL: [Column; 11] = [
         Column::Rank,
         Column::Method,
         Column::Median,
@@ -52,9 +55,11 @@ impl Column {
         Column::System,
         Column::Peak,
         Column::Ratio,
+        Column::StopsAt,
     ];
     /// What a narrow terminal does without, in this order.
-    const SPARE: [Column; 5] = [Column::Bar, Column::Peak, Column::System, Column::User, Column::PlusMinus];
+    const SPARE: [Column; 6] =
+        [Column::Bar, Column::Peak, Column::System, Column::User, Column::StopsAt, Column::PlusMinus];
 
     fn title(self) -> &'static str {
         match self {
@@ -68,6 +73,7 @@ impl Column {
             Column::System => "system",
             Column::Peak => "peak",
             Column::Ratio => "× reference",
+            Column::StopsAt => "stops at",
         }
     }
 
@@ -89,6 +95,7 @@ impl Column {
             Column::System => time(Metric::CpuSystemNs),
             Column::Peak => median(Metric::PeakRssBytes).map(|bytes| Bytes(bytes).binary()),
             Column::Ratio => Some(row.ratio.map_or_else(|| NONE.to_owned(), |ratio| words::ratio(&ratio))),
+            Column::StopsAt => row.judgement.as_ref().map(Judgement::stops_at),
         };
         text.unwrap_or_else(|| NONE.to_owned())
     }
@@ -97,6 +104,29 @@ impl Column {
 /// The whole page; `saved` is where the record lies.
 #[must_use]
 pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
+    let mut lines = if page.is_of_limits() { limits_of(page, style) } else { rankings(page, style) };
+    lines.push(String::new());
+    let caution = Ansi::new().fg_color(Some(Color::Ansi(AnsiColor::Yellow)));
+    let cautions =
+        page.cautions.iter().map(|text| paint(&format!("caution: {}", printable(text)), caution, style));
+    lines.extend(cautions);
+    lines.push(printable(&format!("machine: {}", page.machine)));
+    lines.push(format!("end: {}", page.end));
+    lines.extend(saved.map(|path| format!("record: {}", printable(path))));
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// The table of limits, and what could not be measured.
+fn limits_of(page: &Page, style: Style) -> Vec<String> {
+    let mut lines = limits::table(&page.limits);
+    let missed = page.rankings.iter().flat_map(|ranking| &ranking.unmeasured);
+    lines.extend(missed.map(|it| unmeasured(it, style)));
+    lines
+}
+
+/// The answers, then one section for each ranking.
+fn rankings(page: &Page, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     for ranking in &page.rankings {
         lines.push(paint(&printable(&ranking.headline()), Ansi::new().bold(), style));
@@ -111,16 +141,7 @@ pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
         lines.push(String::new());
         lines.extend(section(ranking, style));
     }
-    lines.push(String::new());
-    let caution = Ansi::new().fg_color(Some(Color::Ansi(AnsiColor::Yellow)));
-    let cautions =
-        page.cautions.iter().map(|text| paint(&format!("caution: {}", printable(text)), caution, style));
-    lines.extend(cautions);
-    lines.push(printable(&format!("machine: {}", page.machine)));
-    lines.push(format!("end: {}", page.end));
-    lines.extend(saved.map(|path| format!("record: {}", printable(path))));
-    lines.push(String::new());
-    lines.join("\n")
+    lines
 }
 
 /// One ranking: title, table, and the lines below it.
@@ -132,6 +153,8 @@ fn section(ranking: &Ranking, style: Style) -> Vec<String> {
         lines.extend(table(&ranking.rows, style));
     }
     lines.extend(ranking.reference_line().map(|line| printable(&line)));
+    lines.extend(ranking.verdict_line().map(|line| printable(&line)));
+    lines.extend(ranking.gives.iter().map(|line| printable(&format!("what gives: {line}"))));
     for control in &ranking.controls {
         let sure = words::plus_minus(&control.wall).map_or_else(String::new, |text| format!(" {text}"));
         lines.push(format!("control: {} {}{sure}", name(control), words::time(&control.wall)));
@@ -140,12 +163,13 @@ fn section(ranking: &Ranking, style: Style) -> Vec<String> {
         lines.push(ranking.proof_line());
     }
     lines.extend(ranking.fills_line().map(|line| printable(&line)));
-    let failed = Ansi::new().fg_color(Some(Color::Ansi(AnsiColor::Red)));
-    let unmeasured = |it: &Unmeasured| {
-        paint(&printable(&format!("{}: {}: {}", it.outcome, it.name, it.reason)), failed, style)
-    };
-    lines.extend(ranking.unmeasured.iter().map(unmeasured));
+    lines.extend(ranking.unmeasured.iter().map(|it| unmeasured(it, style)));
     lines
+}
+
+fn unmeasured(it: &Unmeasured, style: Style) -> String {
+    let failed = Ansi::new().fg_color(Some(Color::Ansi(AnsiColor::Red)));
+    paint(&printable(&format!("{}: {}: {}", it.outcome, it.name, it.reason)), failed, style)
 }
 
 /// The rows with as many columns as fit.
@@ -175,7 +199,8 @@ fn build(rows: &[Row], columns: &[Column], style: Style) -> Table {
         table.force_no_tty();
     }
     let aligned = |column: Column, text: String| {
-        let left = matches!(column, Column::Rank | Column::Method | Column::Bar | Column::Ratio);
+        let left =
+            matches!(column, Column::Rank | Column::Method | Column::Bar | Column::Ratio | Column::StopsAt);
         Cell::new(text).set_alignment(if left { CellAlignment::Left } else { CellAlignment::Right })
     };
     table.set_header(

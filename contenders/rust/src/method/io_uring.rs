@@ -45,7 +45,7 @@ pub(super) const IO_URING: Method = Method {
             vectored: false,
             registered: settings.is_on(&REGISTERED),
         };
-        Ok(Box::new(Ring { plan, direct: settings.is_on(&DIRECT), threads: 1 }))
+        Ok(Box::new(Ring { plan, direct: settings.is_on(&DIRECT), threads: 1, span_bytes: None }))
     },
     available,
 };
@@ -66,7 +66,7 @@ pub(super) const IO_URING_VECTORED: Method = Method {
             vectored: true,
             registered: false,
         };
-        Ok(Box::new(Ring { plan, direct: settings.is_on(&DIRECT), threads: 1 }))
+        Ok(Box::new(Ring { plan, direct: settings.is_on(&DIRECT), threads: 1, span_bytes: None }))
     },
     available,
 };
@@ -106,12 +106,15 @@ pub(super) struct Ring {
     pub(super) plan: Plan,
     pub(super) direct: bool,
     pub(super) threads: u64,
+    /// Reads no more than the first so many bytes; `None` for all.
+    pub(super) span_bytes: Option<u64>,
 }
 
 impl Reader for Ring {
     fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
         let (file, size_bytes, block_bytes) = self.open(path)?;
-        let segments = Segments::new(size_bytes, (self.plan.buffer_bytes * self.plan.buffers) as u64);
+        let end = self.span_bytes.map_or(size_bytes, |span| span.min(size_bytes));
+        let segments = Segments::new(end, (self.plan.buffer_bytes * self.plan.buffers) as u64);
         segments.share(self.threads, |segments| {
             let ring =
                 IoUring::new(self.plan.entries).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;

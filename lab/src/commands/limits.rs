@@ -1,0 +1,68 @@
+//! `readlab limits [DIR|FILE]`: what memory, the kernel's copy, page faults, system calls and the device do at best.
+
+use super::run::{self, Asked};
+use crate::cli::{Choosing, Giving, Measuring};
+use crate::corpus;
+use crate::corpus::recipe::{CorpusKind, Recipe};
+use crate::suite::Suite;
+use crate::trial::{Params, Work};
+use crate::units::Bytes;
+use crate::{interrupt, target};
+use anyhow::Context;
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `readlab limits`.
+#[derive(Debug, Args)]
+pub struct LimitsArgs {
+    /// A folder, in which a file is made and removed again; or a file, which is only read
+    #[arg(value_name = "DIR|FILE", default_value = ".")]
+    pub place: PathBuf,
+    /// Size of the file that is made in a folder
+    #[arg(long, value_name = "SIZE", default_value = "256MiB")]
+    pub size: Bytes,
+    /// How long and how often.
+    #[command(flatten)]
+    pub measuring: Measuring,
+    /// What is shown and kept.
+    #[command(flatten)]
+    pub giving: Giving,
+}
+
+/// Measures the limits of a place.
+///
+/// # Errors
+/// If there is no space, the file cannot be made or read, or the record cannot be written.
+pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
+    let suite = Suite::find("limits")?;
+    let choosing = Choosing {
+        methods: Vec::new(),
+        params: Params::default(),
+        commands: Vec::new(),
+        work: Some(Work::Newlines),
+        reference: None,
+        rosters: Vec::new(),
+    };
+    let asked = Asked {
+        verb: "limits",
+        suite: &suite,
+        measuring: &args.measuring,
+        choosing: &choosing,
+        giving: &args.giving,
+    };
+    if !args.place.is_dir() {
+        return run::each(&asked, std::slice::from_ref(&args.place));
+    }
+    // From here on Ctrl-C is an ordinary return, so that the folder is removed.
+    interrupt::listen().context("cannot listen for Ctrl-C")?;
+    let place = || target::shown(&args.place);
+    let folder =
+        tempfile::Builder::new().prefix("readlab-limits-").tempdir_in(&args.place).with_context(place)?;
+    // Bytes that no file system can compress: then what is asked of the device is what it gives.
+    let recipe = Recipe { kind: CorpusKind::Random, size_bytes: args.size.0, seed: 1 };
+    let made = corpus::make(folder.path(), recipe)?;
+    let code = run::each(&asked, &[made.path])?;
+    folder.close().with_context(place)?;
+    Ok(code)
+}

@@ -1,0 +1,255 @@
+//! What a verdict looks at: the medians of a trial's meters, how its time divides, and how near it comes to each limit.
+
+use super::limits::{for_trial, threads};
+use crate::record::{Limit, LimitKind, Metric, Record, TrialRecord};
+use crate::stats;
+use crate::trial::CacheState;
+use serde::Serialize;
+
+/// Pages that the kernel maps around a fault on a cached file (fault_around_bytes, 64 KiB by default), and the most that
+/// a mapping of small folios needs: whoever maps a file has at least this many faults.
+const FAULT_AROUND_BYTES: f64 = 65_536.0;
+
+/// Bytes of a page of memory that a buffer takes one fault for, at most.
+const PAGE_BYTES: u64 = 4096;
+
+/// Kernel time beyond this share of the copy's own shows that a reading copies.
+const COPIES: f64 = 0.5;
+
+/// One part of the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// The contender's own code.
+    User,
+    /// The kernel's copy out of the page cache, as long as the control takes for the same bytes.
+    Copy,
+    /// Page faults, as long as the control takes for as many.
+    Faults,
+    /// All else in the kernel.
+    Kernel,
+    /// No processor works for it, and it wants none.
+    Waiting,
+    /// It wants a processor, and others have them all.
+    Queued,
+}
+
+/// How the time of a trial's threads divides; shares from 0 to 1 that add up to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Parts {
+    /// The contender's own code.
+    pub user: f64,
+    /// The kernel's copy.
+    pub copy: f64,
+    /// Page faults.
+    pub faults: f64,
+    /// The rest of the kernel.
+    pub kernel: f64,
+    /// Waiting for anything but a processor.
+    pub waiting: f64,
+    /// Waiting for a processor, as long as a control that never waits for anything else had to.
+    pub queued: f64,
+}
+
+impl Parts {
+    /// Whether a part is at least so large a share of what is the reading's own doing: all but the wait for a processor.
+    pub(super) fn is_share(&self, part: f64, share: f64) -> bool {
+        part >= share * (1.0 - self.queued) && part > 0.0
+    }
+
+    /// The parts, the largest first.
+    #[must_use]
+    pub fn largest_first(&self) -> Vec<(Part, f64)> {
+        let mut parts = vec![
+            (Part::User, self.user),
+            (Part::Copy, self.copy),
+            (Part::Faults, self.faults),
+            (Part::Kernel, self.kernel),
+            (Part::Waiting, self.waiting),
+            (Part::Queued, self.queued),
+        ];
+        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        parts
+    }
+}
+
+/// All numbers that decide about one trial.
+#[derive(Debug)]
+pub(super) struct Facts<'a> {
+    /// Size of the target.
+    pub(super) size_bytes: u64,
+    /// Bytes asked for per second.
+    pub(super) rate: f64,
+    /// Bytes from the device, median.
+    pub(super) device_bytes: Option<f64>,
+    /// Bytes from the device per second.
+    pub(super) device_rate: Option<f64>,
+    /// Why there is no device meter.
+    pub(super) why_no_device: String,
+    /// Share of the target that is stored otherwise than it reads.
+    pub(super) encoded_share: f64,
+    /// Processors at work, median.
+    pub(super) busy: Option<f64>,
+    /// How the time divides.
+    pub(super) parts: Option<Parts>,
+    /// Why the CPU times are not known.
+    pub(super) why_no_cpu: String,
+    /// The limits that this trial cannot do without, with its share of each.
+    near: Vec<(&'a Limit, f64)>,
+}
+
+impl<'a> Facts<'a> {
+    /// Collects them; `None` where the trial has no sample or its target is lost.
+    #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
+    pub(super) fn of(record: &Record, limits: &'a [Limit], it: &TrialRecord) -> Option<Facts<'a>> {
+        let target = record.targets.get(it.trial.target)?;
+        let (size, wall_ns) = (target.size_bytes as f64, wall_ns(it)?.max(1.0));
+        let cpu = median(it, Metric::CpuUserNs).zip(median(it, Metric::CpuSystemNs));
+        let busy = cpu.map(|(user, system)| (user + system) / wall_ns);
+        // Who does not say how many threads it has shows it by the processors it keeps busy.
+        let workers = threads(it).max(busy.map_or(1, whole_processors));
+        let limit = |kind| for_trial(limits, kind, (it.trial.target, it.trial.state, workers));
+        let faults = faults(it, size);
+        let copy_ns = copy_cpu_ns(record, it);
+        let fault_ns = faults.zip(limit(LimitKind::Faults)).map(|(count, each)| count * each.value as f64);
+        let parts =
+            cpu.map(|cpu| divide(cpu, wall_ns * workers as f64, (copy_ns, fault_ns), available(record, it)));
+        let device_bytes = median(it, Metric::DeviceReadBytes);
+        let (rate, device_rate) = (size * 1e9 / wall_ns, device_bytes.map(|bytes| bytes * 1e9 / wall_ns));
+        let cold = it.trial.state == CacheState::Cold;
+        let rates = [
+            (LimitKind::Device, device_rate.filter(|rate| cold && *rate > 0.0)),
+            (LimitKind::Copy, Some(rate).filter(|_| parts.is_some_and(|parts| parts.copy > 0.0))),
+            (LimitKind::Memory, Some(rate).filter(|_| it.trial.work.touches_bytes())),
+        ];
+        let near = rates.into_iter().filter_map(|(kind, rate)| {
+            let limit = limit(kind)?;
+            Some((limit, rate? / limit.value.max(1) as f64))
+        });
+        let encoded = target.extents.as_ref().map_or(0, |extents| extents.encoded_bytes);
+        let why = |meter| missing(it, meter);
+        Some(Facts {
+            size_bytes: target.size_bytes,
+            near: if size > 0.0 { near.collect() } else { Vec::new() },
+            encoded_share: encoded as f64 / size.max(1.0),
+            why_no_device: why(Metric::DeviceReadBytes),
+            why_no_cpu: why(Metric::CpuUserNs),
+            rate,
+            device_bytes,
+            device_rate,
+            busy,
+            parts,
+        })
+    }
+
+    /// The limit that the trial comes nearest to.
+    pub(super) fn nearest(&self) -> Option<(&'a Limit, f64)> {
+        self.near.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// The limit of one kind, with the trial's share of it.
+    pub(super) fn limit(&self, kind: LimitKind) -> Option<(&'a Limit, f64)> {
+        self.near.iter().copied().find(|(limit, _)| limit.kind == kind)
+    }
+
+    /// The trial's share of the limit of one kind.
+    pub(super) fn share(&self, kind: LimitKind) -> Option<f64> {
+        self.limit(kind).map(|(_, share)| share)
+    }
+}
+
+/// Cuts the time of all threads into parts. What one explains cannot be explained again: faults first, then the copy,
+/// if more than half of what it takes is there.
+fn divide(
+    (user, system): (f64, f64),
+    whole: f64,
+    (copy_ns, fault_ns): (Option<f64>, Option<f64>),
+    available: f64,
+) -> Parts {
+    // CPU times come from another clock than the wall time and may add up to a little more.
+    let whole = whole.max(user + system);
+    let faults = fault_ns.map_or(0.0, |ns| ns.min(system));
+    let left = system - faults;
+    let copy = copy_ns.filter(|ns| left >= ns * COPIES).map_or(0.0, |ns| ns.min(left));
+    let idle = whole - user - system;
+    let queued = idle.min((user + system) * (1.0 / available - 1.0));
+    Parts {
+        user: user / whole,
+        copy: copy / whole,
+        faults: faults / whole,
+        kernel: (left - copy) / whole,
+        waiting: (idle - queued) / whole,
+        queued: queued / whole,
+    }
+}
+
+/// Page faults of a reading that maps its file; `None` for one that has only those of its buffers.
+#[expect(clippy::cast_precision_loss, reason = "far fewer faults than 2^52")]
+fn faults(it: &TrialRecord, size: f64) -> Option<f64> {
+    let param = |name: &str| it.trial.params.0.get(name).copied();
+    let each = ["buffers", "depth", "threads"].iter().filter_map(|name| param(name)).product::<u64>();
+    let buffers = param("buffer_bytes").map_or(0, |bytes| bytes.saturating_mul(each) / PAGE_BYTES);
+    let count = median(it, Metric::MinorFaults)? - buffers as f64;
+    (count >= 16.0 && count >= size / FAULT_AROUND_BYTES / 2.0).then_some(count)
+}
+
+/// CPU time of the copy alone, for the same bytes by one thread; `None` past the page cache, where nothing is copied,
+/// for one that maps its file, and without the control.
+#[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
+fn copy_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
+    let size = record.targets.get(it.trial.target)?.size_bytes as f64;
+    if it.trial.bypasses_cache() || faults(it, size).is_some() {
+        return None;
+    }
+    let same_target = |other: &&TrialRecord| other.trial.target == it.trial.target;
+    let control =
+        record.trials.iter().filter(same_target).filter(|other| other.trial.limit() == Some(LimitKind::Copy));
+    let alone = control.min_by_key(|control| threads(control))?;
+    let cpu = median(alone, Metric::CpuUserNs).zip(median(alone, Metric::CpuSystemNs));
+    cpu.map(|(user, system)| user + system)
+}
+
+/// The share of its time for which a thread that never waits got a processor, by the controls of the same rounds that
+/// do nothing but work: one on an idle machine, and where there is no such control.
+fn available(record: &Record, it: &TrialRecord) -> f64 {
+    let works = |other: &&TrialRecord| {
+        (other.trial.target, other.trial.state) == (it.trial.target, it.trial.state)
+            && matches!(other.trial.limit(), Some(LimitKind::Memory | LimitKind::Copy))
+            && threads(other) == 1
+    };
+    let busy = record.trials.iter().filter(works).filter_map(|control| {
+        let cpu = median(control, Metric::CpuUserNs)? + median(control, Metric::CpuSystemNs)?;
+        Some(cpu / wall_ns(control)?.max(1.0))
+    });
+    busy.max_by(f64::total_cmp).map_or(1.0, |share| share.clamp(0.01, 1.0))
+}
+
+/// The processors that so much work keeps busy, a little more than whole ones rounded down.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "as many as a machine has processors"
+)]
+fn whole_processors(busy: f64) -> u64 {
+    (busy - 0.15).ceil().max(1.0) as u64
+}
+
+/// Median wall time.
+pub(super) fn wall_ns(it: &TrialRecord) -> Option<f64> {
+    median(it, Metric::WallNs)
+}
+
+/// The median of a meter over the samples that hold it.
+#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
+fn median(it: &TrialRecord, metric: Metric) -> Option<f64> {
+    let mut values: Vec<f64> =
+        it.samples.iter().filter_map(|sample| Some(metric.of(sample)? as f64)).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    (!values.is_empty()).then(|| stats::quantile(&values, 0.5))
+}
+
+/// Why a meter was not read.
+fn missing(it: &TrialRecord, metric: Metric) -> String {
+    let none = || "no sample holds them and no reason was recorded".to_owned();
+    it.missing.get(metric.name()).cloned().unwrap_or_else(none)
+}

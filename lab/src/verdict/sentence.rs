@@ -1,0 +1,135 @@
+//! Verdicts in words, with the numbers that they rest on.
+
+use super::parts::{Facts, Part};
+use super::{Judgement, Pace, Remedy, Verdict};
+use crate::record::LimitKind;
+use crate::units::Throughput;
+
+/// Parts smaller than this are not told.
+const TOLD: f64 = 0.05;
+
+/// The verdict in one sentence.
+pub(super) fn tell(verdict: &Verdict, facts: &Facts) -> String {
+    match verdict {
+        Verdict::Device { pace } => device(pace, facts),
+        Verdict::Copy => format!(
+            "stopped by the copy out of the page cache: {}{}",
+            of_limit(LimitKind::Copy, facts),
+            times(facts)
+        ),
+        Verdict::Memory => {
+            format!("stopped by memory: {}{}", of_limit(LimitKind::Memory, facts), times(facts))
+        }
+        Verdict::Processing { lift } => {
+            let remedy = lift.as_ref().map_or_else(
+                || "; no faster scan of this method was raced".to_owned(),
+                |Remedy { name, times }| format!("; {name} is {times:.1} times as fast"),
+            );
+            format!("stopped by its own code{}{remedy}{}", times(facts), distance(facts))
+        }
+        Verdict::Latency => {
+            format!("stopped by waiting, with an idle processor and an idle device{}", times(facts))
+        }
+        Verdict::Decoding => format!(
+            "stopped by decoding: {} of the file is stored encoded, and the device gives {}{}",
+            percent(facts.encoded_share),
+            of_limit(LimitKind::Device, facts),
+            times(facts)
+        ),
+        Verdict::Faults => format!("stopped by page faults{}{}", times(facts), distance(facts)),
+        Verdict::Mixed { .. } => format!("no single thing stops it{}{}", times(facts), distance(facts)),
+        Verdict::Unknown { why } => format!("what stops it is not known: {why}"),
+    }
+}
+
+fn device(pace: &Pace, facts: &Facts) -> String {
+    let used = of_limit(LimitKind::Device, facts);
+    let remedy = |what: &str, Remedy { name, times }: &Remedy| {
+        format!("waits for a device that has room: {used}; {what}: {name} is {times:.1} times as fast")
+    };
+    match pace {
+        Pace::Saturated => format!("stopped by the device: {used}"),
+        Pace::SmallBlocks { remedy: it } => remedy("its blocks are too small", it),
+        Pace::Shallow { remedy: it } => remedy("it has too few reads in flight", it),
+        Pace::TooLittle => format!(
+            "waits for a device that has room: {used}; it asks for too little at a time{}",
+            times(facts)
+        ),
+    }
+}
+
+/// `7.51 GB/s is 93 % of the 8.07 GB/s that rust/copy showed`.
+#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+fn of_limit(kind: LimitKind, facts: &Facts) -> String {
+    let rate = if kind == LimitKind::Device { facts.device_rate } else { Some(facts.rate) };
+    match (facts.limit(kind), rate) {
+        (Some((limit, share)), Some(rate)) => format!(
+            "{} is {} of the {} that {} showed",
+            Throughput(rate),
+            percent(share),
+            Throughput(limit.value as f64),
+            limit.name
+        ),
+        (_, Some(rate)) => Throughput(rate).to_string(),
+        (_, None) => "at a rate that is not known".to_owned(),
+    }
+}
+
+/// `; of its time 61 % copy, 20 % own code, 12 % waiting`.
+fn times(facts: &Facts) -> String {
+    let Some(parts) = facts.parts else { return String::new() };
+    let told = parts.largest_first().into_iter().filter(|(_, share)| *share >= TOLD);
+    let told: Vec<String> = told.map(|(part, share)| format!("{} {}", percent(share), word(part))).collect();
+    let busy = facts.busy.map_or_else(String::new, |busy| format!(", {busy:.2} processors busy"));
+    format!("; of its time {}{busy}", told.join(", "))
+}
+
+/// `; it reaches 12 % of the memory limit`.
+fn distance(facts: &Facts) -> String {
+    facts.nearest().map_or_else(String::new, |(limit, share)| {
+        format!("; it reaches {} of the {} limit", percent(share), limit.kind.word())
+    })
+}
+
+fn word(part: Part) -> &'static str {
+    match part {
+        Part::User => "own code",
+        Part::Copy => "copy",
+        Part::Faults => "page faults",
+        Part::Kernel => "other kernel work",
+        Part::Waiting => "waiting",
+        Part::Queued => "waiting for a processor",
+    }
+}
+
+/// What stops it in two or three words.
+pub(super) fn stops_at(judgement: &Judgement) -> String {
+    let share = |word: &str| match (&judgement.limit, judgement.share_of_limit) {
+        (Some(limit), Some(share)) if limit.kind.word() == word => format!("{word} {}", percent(share)),
+        _ => word.to_owned(),
+    };
+    match &judgement.verdict {
+        Verdict::Device { pace: Pace::Saturated } => share("device"),
+        Verdict::Device { pace: Pace::SmallBlocks { .. } } => "small blocks".to_owned(),
+        Verdict::Device { pace: Pace::Shallow { .. } } => "shallow depth".to_owned(),
+        Verdict::Device { pace: Pace::TooLittle } => "too little in flight".to_owned(),
+        Verdict::Copy => share("copy"),
+        Verdict::Memory => share("memory"),
+        Verdict::Processing { lift: Some(Remedy { times, .. }) } => {
+            format!("processing, {times:.1}× by scan")
+        }
+        Verdict::Processing { lift: None } => "processing".to_owned(),
+        Verdict::Latency => "latency".to_owned(),
+        Verdict::Decoding => "decoding".to_owned(),
+        Verdict::Faults => "faults".to_owned(),
+        Verdict::Mixed { shares } => match shares.first() {
+            Some((part, share)) => format!("mixed, {} {}", percent(*share), word(*part)),
+            None => "mixed".to_owned(),
+        },
+        Verdict::Unknown { .. } => "unknown".to_owned(),
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}

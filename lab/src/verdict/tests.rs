@@ -1,0 +1,351 @@
+//! Known answers: records made by hand in which one resource stops the reading, one for each verdict; and that no
+//! record, however little it holds, makes a verdict panic or a share leave its range.
+
+use super::*;
+use crate::machine::Machine;
+use crate::record::{Header, LimitUnit, Line, SCHEMA, SCHEMA_VERSION, Sample, Trial};
+use crate::target::TargetFacts;
+use crate::target::extents::Extents;
+use crate::trial::{TrialId, Work};
+use proptest::prelude::*;
+use readlab_protocol::Cache;
+
+const SIZE: u64 = 1_000_000_000;
+
+/// Meters of every sample of a trial, in milliseconds, bytes and counts.
+#[derive(Debug, Clone, Copy, Default)]
+struct Meters {
+    wall_ms: u64,
+    user_ms: Option<u64>,
+    system_ms: Option<u64>,
+    device_bytes: Option<u64>,
+    minor_faults: Option<u64>,
+}
+
+fn cpu(wall_ms: u64, user_ms: u64, system_ms: u64) -> Meters {
+    let (user_ms, system_ms) = (Some(user_ms), Some(system_ms));
+    Meters { wall_ms, user_ms, system_ms, device_bytes: Some(0), minor_faults: Some(0) }
+}
+
+fn from_device(meters: Meters) -> Meters {
+    Meters { device_bytes: Some(SIZE), ..meters }
+}
+
+fn record(extents: Option<Extents>) -> Record {
+    let mut record = Record::new(Header {
+        schema: SCHEMA.into(),
+        version: SCHEMA_VERSION,
+        lab: String::new(),
+        revision: String::new(),
+        verb: "race".into(),
+        command: Vec::new(),
+        started: String::new(),
+        seed: 1,
+        reference: None,
+        machine: Machine::default(),
+    });
+    let facts = TargetFacts { size_bytes: SIZE, extents, ..TargetFacts::default() };
+    record.add(Line::Target { index: 0, facts: Box::new(facts) });
+    record
+}
+
+/// Adds a trial whose samples are all alike; its number.
+fn add(record: &mut Record, name: &str, state: CacheState, cache: Cache, meters: Meters) -> usize {
+    let index = record.trials.len();
+    let id: TrialId = name.parse().unwrap();
+    let trial = Trial {
+        index,
+        label: None,
+        contender: id.method.contender.clone(),
+        method: id.method.method.clone(),
+        scan: id.method.scan.clone(),
+        params: id.params.clone(),
+        target: 0,
+        work: Work::Newlines,
+        state,
+        cache,
+        id,
+    };
+    record.add(Line::Trial(Box::new(trial)));
+    for round in 0..5 {
+        record.add(Line::Sample(Box::new(Sample {
+            trial: index,
+            round,
+            wall_ns: meters.wall_ms * 1_000_000,
+            cpu_user_ns: meters.user_ms.map(|ms| ms * 1_000_000),
+            cpu_system_ns: meters.system_ms.map(|ms| ms * 1_000_000),
+            device_read_bytes: meters.device_bytes,
+            minor_faults: meters.minor_faults,
+            ..Sample::default()
+        })));
+    }
+    record.add(Line::Outcome { trial: index, outcome: Outcome::Measured });
+    index
+}
+
+fn warm(record: &mut Record, name: &str, meters: Meters) -> usize {
+    add(record, name, CacheState::Warm, Cache::Through, meters)
+}
+
+fn cold(record: &mut Record, name: &str, meters: Meters) -> usize {
+    add(record, name, CacheState::Cold, Cache::Through, from_device(meters))
+}
+
+fn direct(record: &mut Record, name: &str, meters: Meters) -> usize {
+    add(record, name, CacheState::Cold, Cache::Bypass, from_device(meters))
+}
+
+/// Memory 20 GB/s with one thread and 32 with two, copy 10 GB/s, a fault a microsecond, device 2.5 GB/s.
+fn machine() -> Record {
+    let mut record = record(None);
+    let mapped = Meters { minor_faults: Some(20_000), ..cpu(20, 0, 20) };
+    for (name, meters) in [
+        ("rust/resident", cpu(50, 50, 0)),
+        ("rust/resident@threads=2", cpu(31, 60, 0)),
+        ("rust/copy@buffer_bytes=131072", cpu(100, 1, 99)),
+        ("rust/faults", mapped),
+    ] {
+        add(&mut record, name, CacheState::Warm, Cache::None, meters);
+    }
+    let name = "rust/device@buffer_bytes=131072,depth=16";
+    add(&mut record, name, CacheState::Cold, Cache::None, from_device(cpu(400, 5, 30)));
+    record
+}
+
+fn verdict_on(record: &Record, trial: usize) -> Judgement {
+    judge(record, &limits(record), &record.trials[trial]).unwrap()
+}
+
+#[test]
+fn limits_are_numbers_with_their_unit_and_spread() {
+    let record = machine();
+    let told: Vec<_> = limits(&record).iter().map(|limit| (limit.kind, limit.value, limit.unit)).collect();
+    let (rate, cost) = (LimitUnit::BytesPerSecond, LimitUnit::Nanoseconds);
+    assert_eq!(
+        told,
+        [
+            (LimitKind::Memory, 20_000_000_000, rate),
+            (LimitKind::Memory, 32_258_064_516, rate),
+            (LimitKind::Copy, 10_000_000_000, rate),
+            (LimitKind::Faults, 1000, cost),
+            (LimitKind::Device, 2_500_000_000, rate),
+        ]
+    );
+    assert!(limits(&record).iter().all(|limit| limit.samples.len() == 5 && limit.ci95.is_some()));
+}
+
+#[test]
+fn reading_at_the_rate_of_the_copy_is_stopped_by_it() {
+    let mut record = machine();
+    let read = warm(&mut record, "rust/read/avx512@buffer_bytes=262144", cpu(110, 10, 99));
+    let judged = verdict_on(&record, read);
+    assert_eq!(judged.verdict, Verdict::Copy);
+    assert_eq!(judged.stops_at(), "copy 91 %");
+    assert!((judged.share_of_limit.unwrap() - 100.0 / 110.0).abs() < 1e-9);
+    assert!(
+        judged.sentence.contains("9.09 GB/s is 91 % of the 10.0 GB/s that rust/copy"),
+        "{}",
+        judged.sentence
+    );
+    // Slower, but most of its time is still the copy.
+    let half = warm(&mut record, "rust/read/memchr", cpu(160, 60, 99));
+    assert_eq!(verdict_on(&record, half).verdict, Verdict::Copy);
+}
+
+#[test]
+fn a_mapped_scan_at_the_rate_of_memory_is_stopped_by_it() {
+    let mut record = machine();
+    let one = warm(&mut record, "rust/mmap/avx512", Meters { minor_faults: Some(900), ..cpu(55, 54, 1) });
+    assert_eq!(verdict_on(&record, one).stops_at(), "memory 91 %");
+    // Two threads have a limit of their own.
+    let two = warm(&mut record, "rust/mmap/avx512@threads=2", cpu(33, 62, 1));
+    assert_eq!(verdict_on(&record, two).verdict, Verdict::Memory);
+    let slow = warm(&mut record, "rust/mmap/x@threads=2", cpu(55, 108, 1));
+    assert!(matches!(verdict_on(&record, slow).verdict, Verdict::Processing { .. }));
+}
+
+#[test]
+fn a_slow_scan_is_processing_and_the_faster_one_is_named() {
+    let mut record = machine();
+    let slow = warm(&mut record, "rust/mmap/scalar", cpu(500, 495, 5));
+    assert_eq!(verdict_on(&record, slow).verdict, Verdict::Processing { lift: None });
+    warm(&mut record, "rust/mmap/avx2", cpu(100, 95, 5));
+    warm(&mut record, "rust/mmap/avx512", cpu(62, 60, 2));
+    let judged = verdict_on(&record, slow);
+    let Verdict::Processing { lift: Some(lift) } = &judged.verdict else { panic!("{judged:?}") };
+    assert_eq!((lift.name.as_str(), lift.times.round()), ("rust/mmap/avx512", 8.0));
+    assert_eq!(judged.stops_at(), "processing, 8.1× by scan");
+}
+
+#[test]
+fn a_command_is_judged_by_its_user_and_system_time() {
+    let mut record = machine();
+    let wc = warm(&mut record, "command/wc -l", cpu(150, 45, 100));
+    assert_eq!(verdict_on(&record, wc).verdict, Verdict::Copy);
+    let awk = warm(&mut record, "command/awk 'END{print NR}'", cpu(3000, 2800, 150));
+    assert!(matches!(verdict_on(&record, awk).verdict, Verdict::Processing { .. }));
+}
+
+#[test]
+fn a_mapping_of_small_folios_is_stopped_by_faults() {
+    let mut record = machine();
+    let meters = Meters { minor_faults: Some(244_000), ..cpu(300, 60, 240) };
+    let mapped = warm(&mut record, "rust/mmap/avx512", meters);
+    let judged = verdict_on(&record, mapped);
+    assert_eq!(judged.verdict, Verdict::Faults, "{judged:?}");
+    assert!(judged.sentence.contains("80 % page faults"), "{}", judged.sentence);
+}
+
+#[test]
+fn a_cold_reading_at_the_rate_of_the_device_is_stopped_by_it() {
+    let mut record = machine();
+    let read = cold(&mut record, "rust/read/avx512", cpu(430, 40, 160));
+    assert_eq!(verdict_on(&record, read).stops_at(), "device 93 %");
+}
+
+#[test]
+fn small_blocks_and_a_shallow_queue_are_told_apart_by_what_was_faster() {
+    let mut record = machine();
+    let small = direct(&mut record, "rust/direct/iterator@buffer_bytes=8192", cpu(3000, 200, 400));
+    let Verdict::Device { pace } = verdict_on(&record, small).verdict else { panic!() };
+    assert_eq!(pace, Pace::TooLittle);
+    direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", cpu(600, 20, 40));
+    let shallow = direct(&mut record, "rust/io_uring/x@buffer_bytes=131072,depth=1", cpu(1200, 40, 80));
+    assert_eq!(verdict_on(&record, small).stops_at(), "small blocks");
+    assert!(verdict_on(&record, small).sentence.contains("5.0 times"));
+    // Deeper is three times as fast here, larger only twice.
+    assert_eq!(verdict_on(&record, shallow).stops_at(), "shallow depth");
+}
+
+#[test]
+fn waiting_without_device_and_processor_is_latency() {
+    let mut record = machine();
+    let meters = Meters { device_bytes: Some(0), ..cpu(5000, 30, 100) };
+    let fuse = add(&mut record, "rust/read/avx512", CacheState::Cold, Cache::Through, meters);
+    assert_eq!(verdict_on(&record, fuse).verdict, Verdict::Latency);
+    let warm = warm(&mut record, "rust/read/avx512", cpu(5000, 30, 100));
+    assert_eq!(verdict_on(&record, warm).verdict, Verdict::Latency);
+}
+
+#[test]
+fn an_encoded_file_is_decoding_only_where_the_device_is_known_to_have_room() {
+    let mut record = record(Some(Extents { count: 8, encoded_bytes: SIZE, ..Extents::default() }));
+    let meters = Meters { device_bytes: Some(200_000_000), ..cpu(1000, 60, 200) };
+    let read = add(&mut record, "rust/read/avx512", CacheState::Cold, Cache::Through, meters);
+    direct(&mut record, "rust/direct@buffer_bytes=1048576", cpu(1000, 40, 80));
+    assert!(matches!(verdict_on(&record, read).verdict, Verdict::Unknown { .. }));
+    record.add(Line::Limit(Box::new(Limit {
+        kind: LimitKind::Device,
+        name: "fio".into(),
+        target: 0,
+        state: None,
+        trial: None,
+        threads: 1,
+        unit: LimitUnit::BytesPerSecond,
+        value: 2_000_000_000,
+        ci95: None,
+        samples: vec![2_000_000_000],
+        how: String::new(),
+    })));
+    let judged = verdict_on(&record, read);
+    assert_eq!(judged.verdict, Verdict::Decoding);
+    assert!((judged.share_of_limit.unwrap() - 0.1).abs() < 1e-9);
+    let said = what_gives(&record, 0);
+    assert!(said[0].contains("1.00 GB of 1.00 GB are stored encoded"), "{said:?}");
+    assert!(
+        said[1].contains("takes 200 MB to 1.00 GB from the device: its rate is up to 5.0 times"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn holes_are_told_and_a_plain_file_says_nothing() {
+    let holes = Extents { count: 1, hole_bytes: 600_000_000, ..Extents::default() };
+    assert!(what_gives(&record(Some(holes)), 0)[0].contains("600 MB of 1.00 GB are in holes"));
+    let mut plain = record(Some(Extents { count: 1, ..Extents::default() }));
+    cold(&mut plain, "rust/read", cpu(500, 10, 10));
+    assert_eq!(what_gives(&plain, 0), Vec::<String>::new());
+}
+
+#[test]
+fn where_nothing_decides_the_shares_are_told() {
+    let mut record = machine();
+    let meters = Meters { device_bytes: Some(0), ..cpu(1000, 300, 300) };
+    let open = warm(&mut record, "command/cat", meters);
+    let judged = verdict_on(&record, open);
+    let Verdict::Mixed { shares } = &judged.verdict else { panic!("{judged:?}") };
+    assert_eq!(shares[0], (Part::Waiting, 0.4));
+    assert!((shares.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_busy_machine_is_no_latency() {
+    let mut record = machine();
+    // The controls that only work get a processor for half of their time, and so does everybody.
+    for sample in record.trials.iter_mut().filter(|it| it.trial.is_control()).flat_map(|it| &mut it.samples) {
+        sample.wall_ns *= 2;
+    }
+    let scan = warm(&mut record, "rust/mmap/scalar", cpu(1000, 480, 5));
+    let judged = verdict_on(&record, scan);
+    assert_eq!(judged.verdict, Verdict::Processing { lift: None }, "{judged:?}");
+    assert!(judged.sentence.contains("waiting for a processor"), "{}", judged.sentence);
+    let waits = warm(&mut record, "rust/read/x", cpu(1000, 50, 50));
+    assert_eq!(verdict_on(&record, waits).verdict, Verdict::Latency);
+}
+
+#[test]
+fn what_is_missing_is_said_instead_of_guessed() {
+    let mut record = machine();
+    let blind = warm(&mut record, "rust/read/avx512", Meters { wall_ms: 200, ..Meters::default() });
+    let reason = "perf events are not permitted".to_owned();
+    record.add(Line::Missing { trial: blind, meter: "cpu_user_ns".into(), reason });
+    let judged = verdict_on(&record, blind);
+    assert!(judged.sentence.contains("perf events are not permitted"), "{}", judged.sentence);
+    // Above its limit: the limit cannot be believed.
+    let magic = warm(&mut record, "rust/mmap/avx512", cpu(20, 19, 1));
+    assert!(verdict_on(&record, magic).sentence.contains("measure again"));
+    let control = &record.trials[0];
+    assert_eq!(judge(&record, &limits(&record), control), None);
+}
+
+fn meters() -> impl Strategy<Value = Meters> {
+    let some = || proptest::option::of(0u64..20_000);
+    (1u64..10_000, some(), some(), proptest::option::of(0u64..2 * SIZE), proptest::option::of(0u64..300_000))
+        .prop_map(|(wall_ms, user_ms, system_ms, device_bytes, minor_faults)| Meters {
+            wall_ms,
+            user_ms,
+            system_ms,
+            device_bytes,
+            minor_faults,
+        })
+}
+
+proptest! {
+    #[test]
+    fn parts_add_up_and_shares_stay_in_range_unless_the_verdict_says_so(
+        meters in proptest::collection::vec((meters(), 0usize..5, any::<bool>()), 1..8),
+        with_limits in any::<bool>(),
+    ) {
+        let mut record = if with_limits { machine() } else { record(None) };
+        let names = ["rust/read/x", "rust/mmap/x", "rust/direct@buffer_bytes=8192", "rust/pread/x@threads=2", "command/wc -l"];
+        for (meters, name, is_cold) in meters {
+            let state = if is_cold { CacheState::Cold } else { CacheState::Warm };
+            let cache = if name == 2 { Cache::Bypass } else { Cache::Through };
+            add(&mut record, names[name], state, cache, meters);
+        }
+        let limits = limits(&record);
+        for trial in record.trials.iter().filter(|it| !it.trial.is_control()) {
+            let judged = judge(&record, &limits, trial).unwrap();
+            prop_assert!(!judged.sentence.is_empty() && !judged.stops_at().is_empty());
+            if let Some(parts) = judged.parts {
+                let shares = parts.largest_first();
+                prop_assert!(shares.iter().all(|(_, share)| (0.0..=1.0).contains(share)), "{parts:?}");
+                prop_assert!((shares.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-6);
+            }
+            if let Some(share) = judged.share_of_limit {
+                let unknown = matches!(judged.verdict, Verdict::Unknown { .. });
+                prop_assert!(share >= 0.0 && (share <= ABOVE_LIMIT || unknown), "{judged:?}");
+            }
+        }
+    }
+}
