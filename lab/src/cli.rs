@@ -29,6 +29,8 @@ pub enum Verb {
     Suite(commands::suite::SuiteArgs),
     /// Show contenders and methods, and why some are not available
     List(commands::list::ListArgs),
+    /// Build contenders in other languages
+    Build(commands::build::BuildArgs),
     /// Say what of this machine helps or spoils measuring, and how to mend it
     Doctor(commands::doctor::DoctorArgs),
     /// Make, list or remove deterministic test files

@@ -14,6 +14,7 @@ fn main() -> ExitCode {
         Verb::Race(args) => commands::race::run(&args),
         Verb::Suite(args) => commands::suite::run(&args),
         Verb::List(args) => commands::list::run(&args),
+        Verb::Build(args) => commands::build::run(&args),
         Verb::Doctor(args) => commands::doctor::run(&args),
         Verb::Corpus(args) => commands::corpus::run(&args),
         Verb::Request(args) => commands::request::run(&args),

@@ -77,11 +77,26 @@ impl Asked<'_> {
     /// Everybody who is named and shows a receipt.
     fn field(&self) -> anyhow::Result<Field> {
         let roster = Roster::with(&self.choosing.rosters)?;
-        let by_glob = !self.choosing.methods.is_empty();
+        let by_glob = |name: &str| self.choosing.methods.iter().any(|glob| may_match(glob, name));
         let by_suite =
             |name: &str| self.suite.entries.iter().any(|e| e.trial.starts_with(&format!("{name}/")));
         let by_roster = |name: &str| !Roster::built_in().entries.iter().any(|entry| entry.name == name);
-        Ok(Field::gather(&roster, |name| by_glob || by_suite(name) || by_roster(name)))
+        // Globs are about methods: the controls and commands of the suite stay, and they need no building.
+        let needs_no_building = |name: &str| roster.entry(name).is_none_or(|entry| entry.sources.is_none());
+        let wanted = |name: &str| {
+            by_roster(name)
+                || if self.choosing.methods.is_empty() {
+                    by_suite(name)
+                } else {
+                    by_glob(name) || needs_no_building(name)
+                }
+        };
+        let about_to = |name: &str| {
+            if !self.giving.quiet {
+                anstream::eprintln!("readlab: building the contender {name}, this once");
+            }
+        };
+        Ok(Field::gather_built(&roster, wanted, about_to))
     }
 
     fn selection(&self) -> Selection {
@@ -95,6 +110,12 @@ impl Asked<'_> {
         let by_content = if truth.text { Work::Newlines } else { Work::Sum };
         self.choosing.work.or(self.suite.work).unwrap_or(by_content)
     }
+}
+
+/// Whether a glob can match a method of this contender: its first part is asked alone.
+fn may_match(glob: &str, contender: &str) -> bool {
+    let Some((first, _)) = glob.split_once('/') else { return true };
+    globset::Glob::new(first).is_ok_and(|glob| glob.compile_matcher().is_match(contender))
 }
 
 /// One target: examined, measured, recorded, shown.

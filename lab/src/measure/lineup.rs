@@ -4,7 +4,8 @@
 //! scan or parameter is an outcome, and both are told.
 
 use super::plan::{Plan, Planned, Rules};
-use crate::contender::roster::{Contender, NoMethod, Roster};
+use crate::contender::roster::{self, Contender, NoMethod, Roster};
+use crate::contender::session::Breach;
 use crate::record::{Outcome, Trial};
 use crate::suite::Entry;
 use crate::trial::{CacheState, MethodId, Params, TrialError, TrialId, Work};
@@ -45,19 +46,39 @@ pub enum LineupError {
 }
 
 impl Field {
-    /// Asks every contender of the roster for its receipt, or only those that `wanted` accepts.
+    /// Asks every contender of the roster for its receipt, or only those that `wanted` accepts. Nothing is built.
     pub fn gather(roster: &Roster, wanted: impl Fn(&str) -> bool) -> Field {
         let mut field = Field::default();
+        roster.entries.iter().filter(|entry| wanted(&entry.name)).for_each(|entry| field.ask(entry));
+        field
+    }
+
+    /// The same, after building those that are not built; `about_to` is told of each before it takes time.
+    pub fn gather_built(roster: &Roster, wanted: impl Fn(&str) -> bool, about_to: impl Fn(&str)) -> Field {
+        let mut field = Field::default();
         for entry in roster.entries.iter().filter(|entry| wanted(&entry.name)) {
-            match entry.take_part() {
-                Ok(contender) => field.contenders.push(contender),
-                Err(breach) => {
-                    let hint = entry.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
-                    field.absent.insert(entry.name.clone(), format!("{breach}{hint}"));
-                }
+            match entry.build_once(|| about_to(&entry.name)) {
+                Ok(()) => field.ask(entry),
+                Err(error) => field.miss(entry, error.to_string()),
             }
         }
         field
+    }
+
+    fn ask(&mut self, entry: &roster::Entry) {
+        match entry.take_part() {
+            Ok(contender) => self.contenders.push(contender),
+            Err(breach @ Breach::NotBuilt(_)) => {
+                self.absent.insert(entry.name.clone(), breach.to_string());
+            }
+            Err(breach) => self.miss(entry, breach.to_string()),
+        }
+    }
+
+    /// Who is not there, why, and how that is mended.
+    fn miss(&mut self, entry: &roster::Entry, reason: String) {
+        let reason = entry.hint().map_or(reason.clone(), |hint| format!("{reason}; {hint}"));
+        self.absent.insert(entry.name.clone(), reason);
     }
 
     /// Those who showed their receipt.

@@ -180,7 +180,7 @@ impl<'a> Hired<'a> {
             self.field.contender(&choice.id.contender).expect("the plan names only contenders with receipts");
         let mut command =
             contender.read_command(choice, self.planned(trial).work, self.subject.target.path.as_os_str());
-        command.env = env;
+        command.env.extend(env);
         let mut session = Session::start(&choice.id.contender, &command)?;
         let params = session.ready()?;
         Ok((session, params))
