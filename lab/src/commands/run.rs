@@ -139,7 +139,7 @@ fn one(
     introduce(&mut recorder, field, (&target, &plan), header(asked, &plan, reference))?;
     recorder.follow(&plan);
     let subject = Subject { target: &target, truth: &truth, identity, cache };
-    round::run(&plan, &mut Hired::new(&plan, field, subject), &mut recorder)?;
+    round::run(&plan, &mut Hired::new(&plan, field, vec![subject]), &mut recorder)?;
     let path = recorder.finish();
     let record = Record::read(&path)?;
     show(asked.giving, &record, &path)?;

@@ -10,3 +10,4 @@ pub mod residency;
 pub mod rights;
 pub mod round;
 pub mod sampler;
+mod seats;

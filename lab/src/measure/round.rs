@@ -48,6 +48,11 @@ pub trait Sampler {
     /// Meters that could not be read since the last call, with the reason.
     fn missing(&mut self) -> Vec<(&'static str, String)>;
 
+    /// Lines for the record that were found beside what the calls return, such as warm-ups, since the last call.
+    fn notes(&mut self) -> Vec<Line> {
+        Vec::new()
+    }
+
     /// Time since the run began.
     fn elapsed_ns(&self) -> u64;
 }
@@ -225,7 +230,10 @@ impl Run<'_> {
         for fill in 0.. {
             self.sink.about_to(Step::Fill(fill));
             match self.sampler.fill(fill) {
-                Ok(fill) => self.sink.append(Line::Fill(fill))?,
+                Ok(fill) => {
+                    self.sink.append(Line::Fill(fill))?;
+                    self.write_notes()?;
+                }
                 Err(Ending::Trial(outcome)) => {
                     for standing in standings.iter_mut().filter(|standing| !standing.ended) {
                         self.announce(standing, &Params::default())?;
@@ -282,6 +290,7 @@ impl Run<'_> {
         let rehearsals = self.plan.rules.warmup.max(u32::from(standing.walls.is_empty()));
         let ready =
             opened.and_then(|_| (0..rehearsals).try_for_each(|_| self.sampler.rehearse(standing.trial)));
+        self.write_notes()?;
         match ready {
             Ok(()) => Ok(()),
             Err(ending) => self.take_ending(standing, ending),
@@ -354,6 +363,7 @@ impl Run<'_> {
             standing.walls.push(stats::wall(&sample));
             self.sink.append(Line::Sample(Box::new(sample)))?;
         }
+        self.write_notes()?;
         for (meter, reason) in self.sampler.missing() {
             if standing.missing.insert(meter) {
                 let meter = meter.to_owned();
@@ -361,6 +371,11 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Writes down what the sampler found beside the samples.
+    fn write_notes(&mut self) -> Result<(), Stop> {
+        self.sampler.notes().into_iter().try_for_each(|line| Ok(self.sink.append(line)?))
     }
 
     /// Why these samples cannot be true: faster than visiting bytes that are already in memory.

@@ -87,6 +87,7 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "limit": null,
         "share_of_limit": null,
         "verdict": null,
+        "warmups": it.warmups,
         "counts": it.counts,
         "missing": missing(it, found),
         "rejected": it.rejected.iter().map(|(round, reason)| json!({ "round": round, "reason": reason })).collect::<Vec<Value>>(),

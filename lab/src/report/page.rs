@@ -3,7 +3,7 @@
 use super::ranking::{Place, Range, Ranking, Standing, WhyReference};
 use super::words;
 use crate::machine::Machine;
-use crate::record::{EndReason, Record};
+use crate::record::{EndReason, Record, TrialRecord, WarmupEnd};
 use crate::units::{Bytes, Nanos};
 
 /// What a record says.
@@ -40,7 +40,13 @@ impl Page {
             started: header.started.clone(),
             machine: machine_line(&header.machine),
             rankings: Ranking::all(record),
-            cautions: record.targets.iter().flat_map(of_target).chain(record.warnings.clone()).collect(),
+            cautions: record
+                .targets
+                .iter()
+                .flat_map(of_target)
+                .chain(record.trials.iter().filter_map(unsteady))
+                .chain(record.warnings.clone())
+                .collect(),
             end: end_line(record.end),
         }
     }
@@ -126,6 +132,20 @@ impl Ranking {
             words::percent(widest.range),
         ))
     }
+}
+
+/// That a contender's readings were not seen to settle before the timed ones; `None` where they were each time.
+fn unsteady(trial: &TrialRecord) -> Option<String> {
+    let ended = |end| trial.warmups.iter().filter(|warmed| warmed.end == end).count();
+    let (starts, never, few) =
+        (trial.warmups.len(), ended(WarmupEnd::NoSteadyState), ended(WarmupEnd::TooFewReadings));
+    let why = match (never, few) {
+        (0, 0) => return None,
+        (_, 0) => format!("no steady state at {never} of {starts} starts"),
+        (0, _) => format!("too few readings to tell a steady state at {few} of {starts} starts"),
+        _ => format!("no steady state at {never} and too few readings to tell at {few} of {starts} starts"),
+    };
+    Some(format!("{} ({}): {why}", trial.trial.id, trial.trial.state))
 }
 
 fn machine_line(machine: &Machine) -> String {
