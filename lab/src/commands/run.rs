@@ -2,13 +2,14 @@
 
 use crate::cli::{Choosing, Giving, Measuring};
 use crate::contender::roster::Roster;
+use crate::corpus::archive::Form;
 use crate::corpus::oracle::{self, Truth};
 use crate::folder::RunFolder;
 use crate::interrupt;
 use crate::machine::Machine;
-use crate::measure::cache::{Eviction, PageCache};
+use crate::measure::cache::{CacheError, Eviction, PageCache};
 use crate::measure::lineup::{self, Field, Selection};
-use crate::measure::plan::{Plan, Rules};
+use crate::measure::plan::{Budget, Plan, Rules};
 use crate::measure::round;
 use crate::measure::sampler::{Hired, Subject};
 use crate::progress::Recorder;
@@ -36,16 +37,20 @@ pub(super) struct Asked<'a> {
     pub(super) giving: &'a Giving,
 }
 
-/// Runs on each target in turn; the worst end is the exit code.
-pub(super) fn each(asked: &Asked, targets: &[PathBuf]) -> anyhow::Result<ExitCode> {
+/// What one run reads: files by their form, the plain one first.
+pub(super) type Goal = Vec<(Form, PathBuf)>;
+
+/// Runs on each goal in turn; the worst end is the exit code.
+pub(super) fn each(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
-    let targets = targets.iter().map(|path| Target::examine(path)).collect::<Result<Vec<_>, _>>()?;
+    let examine = |goal: &Goal| goal.iter().map(|(form, path)| Ok((*form, Target::examine(path)?))).collect();
+    let goals = goals.iter().map(examine).collect::<anyhow::Result<Vec<Vec<(Form, Target)>>>>()?;
     let rules = asked.rules()?;
     let reference = asked.reference()?;
     let field = asked.field()?;
     let mut code = 0;
-    for target in targets {
-        let record = one(asked, &field, target, (rules, reference.clone()))?;
+    for targets in goals {
+        let record = one(asked, &field, targets, (rules, reference.clone()))?;
         code = code.max(exit_code(&record));
         if code == interrupt::EXIT_CODE {
             break;
@@ -58,13 +63,20 @@ impl Asked<'_> {
     /// The user's rules, and where the user is silent, the suite's.
     fn rules(&self) -> anyhow::Result<Rules> {
         let mut rules = self.measuring.rules();
+        if let (Some(min_runs), None) = (self.suite.min_runs, self.measuring.runs) {
+            rules.min_runs = min_runs;
+        }
         if let (Some(max_runs), None) = (self.suite.max_runs, self.measuring.runs) {
             rules.max_runs = max_runs;
             rules.min_runs = rules.min_runs.min(max_runs);
         }
-        if let Some(text) = &self.suite.max_time {
-            rules.max_time =
-                text.parse::<Nanos>().with_context(|| format!("{}: max_time", self.suite.name))?;
+        let time =
+            |text: &String, key| text.parse::<Nanos>().with_context(|| format!("{}: {key}", self.suite.name));
+        if let (Some(text), None) = (&self.suite.max_time, self.measuring.max_time) {
+            rules.max_time = time(text, "max_time")?;
+        }
+        if let (Some(text), None) = (&self.suite.budget, self.measuring.budget) {
+            rules.budget = Budget::Advised(time(text, "budget")?);
         }
         Ok(rules)
     }
@@ -99,11 +111,26 @@ impl Asked<'_> {
         Ok(Field::gather_built(&roster, wanted, about_to))
     }
 
-    fn selection(&self) -> Selection {
+    fn selection(&self, forms: Vec<Form>) -> Selection {
         let mut entries = self.suite.entries.clone();
+        if self.choosing.work.is_some() {
+            entries.iter_mut().for_each(|entry| entry.work = None);
+        }
         let commands = self.choosing.commands.iter();
-        entries.extend(commands.map(|command| Entry { trial: format!("command/{command}"), label: None }));
-        Selection { entries, globs: self.choosing.methods.clone(), params: self.choosing.params.clone() }
+        entries.extend(
+            commands.map(|command| Entry { trial: format!("command/{command}"), ..Entry::default() }),
+        );
+        Selection {
+            entries,
+            globs: self.choosing.methods.clone(),
+            params: self.choosing.params.clone(),
+            forms,
+        }
+    }
+
+    fn cache(&self, target: &Target) -> Result<PageCache, CacheError> {
+        let eviction = if self.measuring.drop_caches { Eviction::OfSystem } else { Eviction::OfFile };
+        PageCache::open(&target.path, eviction)
     }
 
     fn work(&self, truth: &Truth) -> Work {
@@ -122,24 +149,32 @@ fn may_match(glob: &str, contender: &str) -> bool {
 fn one(
     asked: &Asked,
     field: &Field,
-    mut target: Target,
+    targets: Vec<(Form, Target)>,
     (rules, reference): (Rules, Option<TrialId>),
 ) -> anyhow::Result<Record> {
-    let eviction = if asked.measuring.drop_caches { Eviction::OfSystem } else { Eviction::OfFile };
-    let cache = PageCache::open(&target.path, eviction)?;
+    let (forms, mut targets): (Vec<Form>, Vec<Target>) = targets.into_iter().unzip();
+    let caches = targets.iter().map(|target| asked.cache(target)).collect::<Result<Vec<_>, _>>()?;
     let folder = RunFolder::make(asked.giving.output.as_deref())?;
     let mut recorder = Recorder::begin(&folder, progress_shown(asked.giving))?;
-    recorder.note(format!("reading {} once for the right answer", target.facts.path));
-    let identity = Identity::of_path(&target.path).with_context(|| target.facts.path.clone())?;
-    let truth = oracle::truth(&target.path).with_context(|| target.facts.path.clone())?;
-    target.facts.answer = Some(truth.answer);
-    target.facts.digest = Some(truth.digest.clone());
+    let (mut identities, mut truths) = (Vec::new(), Vec::<Truth>::new());
+    for target in &mut targets {
+        recorder.note(format!("reading {} once for the right answer", target.facts.path));
+        identities.push(Identity::of_path(&target.path).with_context(|| target.facts.path.clone())?);
+        let own = oracle::truth(&target.path).with_context(|| target.facts.path.clone())?;
+        target.facts.digest = Some(own.digest.clone());
+        // Archives are made of the first target: what comes out of them is known from it, by no decoder.
+        let truth = truths.first().map_or(own.clone(), |plain| Truth { digest: own.digest, ..plain.clone() });
+        target.facts.answer = Some(truth.answer);
+        truths.push(truth);
+    }
     let states = asked.measuring.state.unwrap_or(asked.suite.state).list();
-    let plan = lineup::plan(field, &asked.selection(), (asked.work(&truth), &states), rules)?;
-    introduce(&mut recorder, field, (&target, &plan), header(asked, &plan, reference))?;
+    let plan = lineup::plan(field, &asked.selection(forms), (asked.work(&truths[0]), &states), rules)?;
+    introduce(&mut recorder, field, (&targets, &plan), header(asked, &plan, reference))?;
     recorder.follow(&plan);
-    let subject = Subject { target: &target, truth: &truth, identity, cache };
-    round::run(&plan, &mut Hired::new(&plan, field, vec![subject]), &mut recorder)?;
+    let found = targets.iter().zip(&truths).zip(identities).zip(caches);
+    let subject = |(((target, truth), identity), cache)| Subject { target, truth, identity, cache };
+    let subjects = found.map(subject).collect();
+    round::run(&plan, &mut Hired::new(&plan, field, subjects), &mut recorder)?;
     let path = recorder.finish();
     let record = Record::read(&path)?;
     show(asked.giving, &record, &path)?;
@@ -150,11 +185,13 @@ fn one(
 fn introduce(
     recorder: &mut Recorder,
     field: &Field,
-    (target, plan): (&Target, &Plan),
+    (targets, plan): (&[Target], &Plan),
     header: Header,
 ) -> anyhow::Result<()> {
     let mut lines = vec![Line::Header(Box::new(header))];
-    lines.push(Line::Target { index: 0, facts: Box::new(target.facts.clone()) });
+    let facts =
+        |(index, target): (usize, &Target)| Line::Target { index, facts: Box::new(target.facts.clone()) };
+    lines.extend(targets.iter().enumerate().map(facts));
     lines.extend(
         field
             .absent()
@@ -212,6 +249,9 @@ fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Result<()> {
     if !giving.quiet && !exports.iter().any(|(file, _)| to_stdout(file)) {
         let style = Style { width: terminal_width(), color: giving.color.is_on() };
         std::io::stdout().write_all(report::terminal(&page, style, Some(&shown(path))).as_bytes())?;
+        if giving.percentiles {
+            std::io::stdout().write_all(report::percentiles(&page).as_bytes())?;
+        }
     }
     Ok(())
 }

@@ -6,6 +6,7 @@
 use super::plan::{Plan, Planned, Rules};
 use crate::contender::roster::{self, Contender, NoMethod, Roster};
 use crate::contender::session::Breach;
+use crate::corpus::archive::Form;
 use crate::record::{Outcome, Trial};
 use crate::suite::Entry;
 use crate::trial::{CacheState, MethodId, Params, TrialError, TrialId, Work};
@@ -29,6 +30,17 @@ pub struct Selection {
     pub globs: Vec<String>,
     /// Settings for every method that has them.
     pub params: Params,
+    /// The form of each target by its number; none is one plain target.
+    pub forms: Vec<Form>,
+}
+
+/// One trial by name, before it is known who can.
+#[derive(Debug, Clone)]
+struct Named {
+    label: Option<String>,
+    id: TrialId,
+    work: Option<Work>,
+    form: Form,
 }
 
 /// Why a selection makes no plan.
@@ -140,34 +152,51 @@ pub fn plan(
     };
     for &state in states {
         let mut seen = BTreeSet::new();
-        for (label, id) in &entries {
-            if !field.absent.contains_key(&id.method.contender) {
-                let id = with_params(field, id, &selection.params);
-                add(&mut plan, field, &mut seen, (label.clone(), id, work, state));
+        for entry in &entries {
+            if !field.absent.contains_key(&entry.id.method.contender) {
+                let id = with_params(field, &entry.id, &selection.params);
+                let target = selection.target(entry.form);
+                add(&mut plan, field, &mut seen, (&Named { id, ..entry.clone() }, work, state, target));
             }
         }
     }
     Ok(plan)
 }
 
+impl Selection {
+    /// The number of the target of this form, if there is one.
+    fn target(&self, form: Form) -> Option<usize> {
+        if self.forms.is_empty() && form == Form::Plain {
+            return Some(0);
+        }
+        self.forms.iter().position(|&of_target| of_target == form)
+    }
+
+    /// A method that a glob matched; where the suite names it too, with the work and the form that it has there.
+    fn like_named(&self, method: MethodId, params: Params) -> Named {
+        let mut entries = self.entries.iter().filter_map(|entry| named(entry).ok());
+        let same = |entry: &Named| {
+            (&entry.id.method.contender, &entry.id.method.method) == (&method.contender, &method.method)
+        };
+        let (work, form) = entries.find(same).map_or((None, Form::Plain), |entry| (entry.work, entry.form));
+        Named { label: None, id: TrialId { method, params }, work, form }
+    }
+}
+
 /// A suite's entry as a trial's name, with `all` as the number of processors.
-fn named(entry: &Entry) -> Result<(Option<String>, TrialId), TrialError> {
+fn named(entry: &Entry) -> Result<Named, TrialError> {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let name = entry.trial.replace("=all", &format!("={cpus}"));
-    Ok((entry.label.clone(), name.parse()?))
+    let id = entry.trial.replace("=all", &format!("={cpus}")).parse()?;
+    Ok(Named { label: entry.label.clone(), id, work: entry.work, form: entry.form })
 }
 
 /// Every method and scan that one of the globs matches, then the controls and commands of the selection.
-fn matching(
-    field: &Field,
-    selection: &Selection,
-    work: Work,
-) -> Result<Vec<(Option<String>, TrialId)>, LineupError> {
+fn matching(field: &Field, selection: &Selection, work: Work) -> Result<Vec<Named>, LineupError> {
     let mut ids = Vec::new();
     for entry in &selection.entries {
-        let (label, id) = named(entry)?;
-        if field.is_control(&id.method) || id.method.contender == crate::trial::COMMAND {
-            ids.push((label, id));
+        let entry = named(entry)?;
+        if field.is_control(&entry.id.method) || entry.id.method.contender == crate::trial::COMMAND {
+            ids.push(entry);
         }
     }
     for glob in &selection.globs {
@@ -179,8 +208,7 @@ fn matching(
             .every_id(work)
             .into_iter()
             .filter(|id| !field.is_control(id) && set.is_match(id.to_string()));
-        let matched: Vec<_> =
-            matched.map(|method| (None, TrialId { method, params: params.clone() })).collect();
+        let matched: Vec<_> = matched.map(|method| selection.like_named(method, params.clone())).collect();
         if matched.is_empty() {
             return Err(LineupError::NoMatch(glob.clone()));
         }
@@ -217,11 +245,16 @@ fn with_params(field: &Field, id: &TrialId, general: &Params) -> TrialId {
 fn add(
     plan: &mut Plan,
     field: &Field,
-    seen: &mut BTreeSet<TrialId>,
-    (label, id, work, state): (Option<String>, TrialId, Work, CacheState),
+    seen: &mut BTreeSet<(TrialId, Work, Form)>,
+    (named, work, state, target): (&Named, Work, CacheState, Option<usize>),
 ) {
     let index = plan.trials.len() + plan.absent.len();
+    let (label, id, work) = (named.label.clone(), &named.id, named.work.unwrap_or(work));
     let choice = match field.contender(&id.method.contender) {
+        Some(_) if target.is_none() => Err(NoMethod::Unavailable(format!(
+            "it reads a {}, which is made of the suite's own corpus only",
+            named.form.word()
+        ))),
         Some(contender) => contender.choose(&id.method, &id.params, work),
         None => Err(NoMethod::NoContender(id.method.contender.clone())),
     };
@@ -230,7 +263,7 @@ fn add(
         || id.clone(),
         |choice| TrialId { method: choice.id.clone(), params: choice.params.clone() },
     );
-    if label.is_none() && !seen.insert(id.clone()) {
+    if label.is_none() && !seen.insert((id.clone(), work, named.form)) {
         return;
     }
     let trial = Trial {
@@ -240,7 +273,7 @@ fn add(
         method: id.method.method.clone(),
         scan: id.method.scan.clone(),
         params: id.params.clone(),
-        target: 0,
+        target: target.unwrap_or(0),
         work,
         state,
         cache: known.map_or(Cache::Through, |choice| choice.method.cache),

@@ -96,6 +96,20 @@ impl Ranking {
         Some(format!("reference: {} ({why})", reference.name))
     }
 
+    /// The size of what is read, and for an archive what comes out of it.
+    #[must_use]
+    pub fn size_words(&self) -> String {
+        match (self.size, self.bytes_out) {
+            (None, _) => "size unknown".to_owned(),
+            (Some(size), Some(out)) if out != size => {
+                #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+                let ratio = words::factor(out.0 as f64 / size.0.max(1) as f64);
+                format!("{size} in, {out} out ({ratio} to 1; rates are of bytes out)")
+            }
+            (Some(size), _) => size.to_string(),
+        }
+    }
+
     /// What was proven of the cache, in one line.
     #[must_use]
     pub fn proof_line(&self) -> String {
