@@ -55,6 +55,14 @@ pub enum LineupError {
     /// No method matches.
     #[error("no method matches {0} (`readlab list` shows all)")]
     NoMatch(String),
+    /// The methods that would match are of a contender that cannot take part.
+    #[error("no method matches {glob}: {reason}")]
+    Absent {
+        /// The glob.
+        glob: String,
+        /// Who cannot take part, and why.
+        reason: String,
+    },
 }
 
 impl Field {
@@ -210,7 +218,11 @@ fn matching(field: &Field, selection: &Selection, work: Work) -> Result<Vec<Name
             .filter(|id| !field.is_control(id) && set.is_match(id.to_string()));
         let matched: Vec<_> = matched.map(|method| selection.like_named(method, params.clone())).collect();
         if matched.is_empty() {
-            return Err(LineupError::NoMatch(glob.clone()));
+            let absent = field.absent.iter().find(|(name, _)| glob.split('/').next() == Some(name.as_str()));
+            return Err(absent.map_or_else(
+                || LineupError::NoMatch(glob.clone()),
+                |(_, reason)| LineupError::Absent { glob: glob.clone(), reason: reason.clone() },
+            ));
         }
         ids.extend(matched);
     }
