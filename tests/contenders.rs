@@ -12,11 +12,11 @@ mkdir -p build
 cat >build/read.sh <<'END'
 echo '{"say":"hello","protocol":1,"contender":"fake","version":"7","runtime":"sh"}'
 case $1 in
-methods) echo '{"say":"method","method":"guess","scans":{"newlines":["-"]},"params":[],"about":"a guess","cache":"none"}' ;;
+methods) echo '{"say":"method","method":"guess","scans":{"newlines":["-"]},"params":[],"about":"a guess","cache":"through"}' ;;
 read)
     echo '{"say":"ready","params":{}}'
     while read -r go lead count; do
-        for _ in $(seq "$count"); do echo '{"say":"sample","wall_ns":1,"newlines":4}'; done
+        for _ in $(seq "$count"); do echo '{"say":"sample","wall_ns":5000,"newlines":4}'; done
         echo "{\"say\":\"done\",\"count\":$count}"
     done ;;
 esac
