@@ -74,8 +74,23 @@ fn a_race_builds_what_it_needs_once_and_warms_it_up_until_it_is_steady() {
     let folder = folder();
     let race = |output: &str| {
         let mut command = readlab(folder.path());
-        command.arg("race").arg(folder.path().join("four.txt")).arg("--roster").arg(folder.path().join("roster.toml"));
-        command.args(["--method", "fake/*", "--state", "warm", "-r", "2", "--fills", "1", "--no-progress", "--output"]);
+        command
+            .arg("race")
+            .arg(folder.path().join("four.txt"))
+            .arg("--roster")
+            .arg(folder.path().join("roster.toml"));
+        command.args([
+            "--method",
+            "fake/*",
+            "--state",
+            "warm",
+            "-r",
+            "2",
+            "--fills",
+            "1",
+            "--no-progress",
+            "--output",
+        ]);
         let done = command.arg(folder.path().join(output)).assert().code(0);
         String::from_utf8_lossy(&done.get_output().stderr).into_owned()
     };
@@ -122,7 +137,10 @@ fn swift_takes_part_where_its_compiler_is() {
 
 #[test]
 fn the_zip_of_a_suite_is_read_beside_the_plain_file_by_the_same_truth() {
-    if ["unzip", "wc"].iter().any(|program| std::process::Command::new(program).arg("--version").output().is_err()) {
+    if ["unzip", "wc"]
+        .iter()
+        .any(|program| std::process::Command::new(program).arg("--version").output().is_err())
+    {
         eprintln!("SKIPPED: unzip and wc are not both installed");
         return;
     }
@@ -132,7 +150,15 @@ fn the_zip_of_a_suite_is_read_beside_the_plain_file_by_the_same_truth() {
         [[trial]]\ntrial = 'command/wc -l {}'\n[[trial]]\ntrial = 'command/unzip -p {} | wc -l'\ntarget = 'zip'\n";
     fs::write(&suite, text).unwrap();
     let mut command = readlab(folder.path());
-    command.arg("suite").arg(&suite).args(["-r", "2", "--fills", "1", "--no-progress", "--percentiles", "--output"]);
+    command.arg("suite").arg(&suite).args([
+        "-r",
+        "2",
+        "--fills",
+        "1",
+        "--no-progress",
+        "--percentiles",
+        "--output",
+    ]);
     let done = command.arg(folder.path().join("run")).assert().code(0);
     let shown = String::from_utf8_lossy(&done.get_output().stdout).into_owned();
     assert!(shown.contains("out (") && shown.contains("p99"), "{shown}");

@@ -27,6 +27,8 @@ pub enum Verb {
     Race(commands::race::RaceArgs),
     /// Run a published experiment, or one of your own
     Suite(commands::suite::SuiteArgs),
+    /// Write and read files over a range of sizes: rate by size, and what leaves the straight line
+    Sweep(commands::sweep::SweepArgs),
     /// Show contenders and methods, and why some are not available
     List(commands::list::ListArgs),
     /// Build contenders in other languages

@@ -291,6 +291,27 @@ pub enum WarmupEnd {
     TooFewReadings,
 }
 
+/// How the lab writes a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteWay {
+    /// write(2) through the page cache; when it returns, the bytes may still be in memory only.
+    Plain,
+    /// The same, then fdatasync(2), timed apart.
+    Fdatasync,
+    /// write(2) with O_DIRECT from an aligned buffer.
+    Direct,
+}
+
+/// What writing one file took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WriteTimes {
+    /// Creating, writing and closing.
+    pub write_ns: u64,
+    /// The sync before closing, where there was one.
+    pub sync_ns: Option<u64>,
+}
+
 /// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -326,6 +347,16 @@ pub enum Line {
     Fill(Fill),
     /// A contender was warmed up.
     Warmup(WarmedUp),
+    /// A file was written by the lab.
+    Write {
+        /// Number of the target.
+        target: usize,
+        /// How.
+        how: WriteWay,
+        /// What it took.
+        #[serde(flatten)]
+        times: WriteTimes,
+    },
     /// One timed reading.
     Sample(Box<Sample>),
     /// A reading whose state could not be proven; it was taken again or the trial was refused.
@@ -418,6 +449,8 @@ pub struct Record {
     pub trials: Vec<TrialRecord>,
     /// The fills of the cache, in order.
     pub fills: Vec<Fill>,
+    /// The files that the lab wrote: number of the target, how, and what it took.
+    pub writes: Vec<(usize, WriteWay, WriteTimes)>,
     /// What readers should know.
     pub warnings: Vec<String>,
     /// Why it ended and how long it took; `None` when it was cut short.
@@ -505,17 +538,22 @@ impl Record {
     /// If the file is no record, is of a later schema, or is broken in the middle.
     pub fn read(path: &Path) -> Result<Record, RecordError> {
         let io = |cause| RecordError::Io { path: path.to_owned(), cause };
-        let mut lines = BufReader::new(File::open(path).map_err(io)?).split(b'\n').enumerate().peekable();
-        let first = lines.next().map(|(_, line)| line).transpose().map_err(io)?.unwrap_or_default();
-        let mut record = Record::begin(path, &first)?;
-        while let Some((at, line)) = lines.next() {
-            let line = line.map_err(io)?;
+        let mut file = BufReader::new(File::open(path).map_err(io)?);
+        let mut line = Vec::new();
+        file.read_until(b'\n', &mut line).map_err(io)?;
+        let mut record = Record::begin(path, &line)?;
+        for number in 2.. {
+            line.clear();
+            if file.read_until(b'\n', &mut line).map_err(io)? == 0 {
+                break;
+            }
             match serde_json::from_slice(&line) {
-                Ok(line) => record.add(line),
-                Err(_) if lines.peek().is_none() => break,
+                Ok(found) => record.add(found),
+                // Only what has no end was cut off; anything else is broken, wherever it stands.
+                Err(_) if !line.ends_with(b"\n") => break,
                 Err(cause) => {
-                    let (path, number) = (path.to_owned(), at + 1);
-                    return Err(RecordError::BrokenLine { path, number, cause: cause.to_string() });
+                    let (path, cause) = (path.to_owned(), cause.to_string());
+                    return Err(RecordError::BrokenLine { path, number, cause });
                 }
             }
         }
@@ -549,6 +587,7 @@ impl Record {
             contenders: Vec::new(),
             trials: Vec::new(),
             fills: Vec::new(),
+            writes: Vec::new(),
             warnings: Vec::new(),
             end: None,
         }
@@ -570,6 +609,7 @@ impl Record {
                 outcome: None,
             }),
             Line::Fill(fill) => self.fills.push(fill),
+            Line::Write { target, how, times } => self.writes.push((target, how, times)),
             Line::Warning { text } => self.warnings.push(text),
             Line::End { reason, wall_ns } => self.end = Some((reason, wall_ns)),
             Line::Warmup(warmed) => self.with(warmed.trial, |trial| trial.warmups.push(warmed)),

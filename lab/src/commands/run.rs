@@ -1,4 +1,4 @@
-//! What `race` and `suite` share: from a selection and a file to a record that is saved, shown and exported.
+//! What `race`, `suite` and `sweep` share: from a selection and a file to a record that is saved, shown and exported.
 
 use crate::cli::{Choosing, Giving, Measuring};
 use crate::contender::roster::Roster;
@@ -21,6 +21,7 @@ use crate::target::{Target, shown};
 use crate::trial::{TrialId, Work};
 use crate::units::Nanos;
 use anyhow::Context;
+use rustix::fs::{Access, access};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -45,9 +46,15 @@ pub(super) fn each(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     let examine = |goal: &Goal| goal.iter().map(|(form, path)| Ok((*form, Target::examine(path)?))).collect();
     let goals = goals.iter().map(examine).collect::<anyhow::Result<Vec<Vec<(Form, Target)>>>>()?;
+    let giving = asked.giving;
+    let exports = [&giving.export_json, &giving.export_csv, &giving.export_markdown];
+    exports.into_iter().flatten().try_for_each(|file| writable(file))?;
     let rules = asked.rules()?;
     let reference = asked.reference()?;
     let field = asked.field()?;
+    if interrupt::requested() {
+        return Ok(ExitCode::from(interrupt::EXIT_CODE));
+    }
     let mut code = 0;
     for targets in goals {
         let record = one(asked, &field, targets, (rules, reference.clone()))?;
@@ -156,11 +163,35 @@ fn one(
     let caches = targets.iter().map(|target| asked.cache(target)).collect::<Result<Vec<_>, _>>()?;
     let folder = RunFolder::make(asked.giving.output.as_deref())?;
     let mut recorder = Recorder::begin(&folder, progress_shown(asked.giving))?;
+    let prepared =
+        prepare(asked, field, (&forms, &mut targets), (rules, &recorder)).inspect_err(|_| folder.abandon());
+    let (identities, truths, plan) = prepared?;
+    let reference = reference.map(|reference| as_planned(reference, &plan));
+    introduce(&mut recorder, field, (&targets, &plan), header(asked.verb, rules.seed, reference))?;
+    recorder.follow(&plan);
+    let found = targets.iter().zip(&truths).zip(identities).zip(caches).enumerate();
+    let subject =
+        |(index, (((target, truth), identity), cache))| Subject { index, target, truth, identity, cache };
+    let subjects = found.map(subject).collect();
+    round::run(&plan, &mut Hired::new(&plan, field, subjects), &mut recorder)?;
+    let path = recorder.finish();
+    let record = Record::read(&path)?;
+    show(asked.giving, &record, &path)?;
+    Ok(record)
+}
+
+/// What is true of the targets, and what will be measured on them.
+fn prepare(
+    asked: &Asked,
+    field: &Field,
+    (forms, targets): (&[Form], &mut [Target]),
+    (rules, recorder): (Rules, &Recorder),
+) -> anyhow::Result<(Vec<Identity>, Vec<Truth>, Plan)> {
     let (mut identities, mut truths) = (Vec::new(), Vec::<Truth>::new());
-    for target in &mut targets {
+    for target in targets {
         recorder.note(format!("reading {} once for the right answer", target.facts.path));
-        identities.push(Identity::of_path(&target.path).with_context(|| target.facts.path.clone())?);
-        let own = oracle::truth(&target.path).with_context(|| target.facts.path.clone())?;
+        identities.push(Identity::of_path(&target.path).with_context(|| shown(&target.path))?);
+        let own = oracle::truth(&target.path).with_context(|| shown(&target.path))?;
         target.facts.digest = Some(own.digest.clone());
         // Archives are made of the first target: what comes out of them is known from it, by no decoder.
         let truth = truths.first().map_or(own.clone(), |plain| Truth { digest: own.digest, ..plain.clone() });
@@ -168,17 +199,9 @@ fn one(
         truths.push(truth);
     }
     let states = asked.measuring.state.unwrap_or(asked.suite.state).list();
-    let plan = lineup::plan(field, &asked.selection(forms), (asked.work(&truths[0]), &states), rules)?;
-    introduce(&mut recorder, field, (&targets, &plan), header(asked, &plan, reference))?;
-    recorder.follow(&plan);
-    let found = targets.iter().zip(&truths).zip(identities).zip(caches);
-    let subject = |(((target, truth), identity), cache)| Subject { target, truth, identity, cache };
-    let subjects = found.map(subject).collect();
-    round::run(&plan, &mut Hired::new(&plan, field, subjects), &mut recorder)?;
-    let path = recorder.finish();
-    let record = Record::read(&path)?;
-    show(asked.giving, &record, &path)?;
-    Ok(record)
+    let selection = asked.selection(forms.to_vec());
+    let plan = lineup::plan(field, &selection, (asked.work(&truths[0]), &states), rules)?;
+    Ok((identities, truths, plan))
 }
 
 /// The lines of a record that come before any measuring.
@@ -208,58 +231,80 @@ fn introduce(
     Ok(())
 }
 
-fn header(asked: &Asked, plan: &Plan, reference: Option<TrialId>) -> Header {
-    let named = |reference: &TrialId| {
-        let trials = plan.trials.iter().map(|planned| &planned.trial.id);
-        trials.clone().find(|id| *id == reference || id.method == reference.method).cloned()
-    };
+/// The first line of a record made now, on this machine, by this command.
+pub(super) fn header(verb: &str, seed: u64, reference: Option<TrialId>) -> Header {
     Header {
         schema: SCHEMA.to_owned(),
         version: SCHEMA_VERSION,
         lab: env!("CARGO_PKG_VERSION").to_owned(),
         revision: env!("READLAB_REVISION").to_owned(),
-        verb: asked.verb.to_owned(),
+        verb: verb.to_owned(),
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         started: jiff::Timestamp::now().to_string(),
-        seed: plan.rules.seed,
-        reference: reference.as_ref().and_then(named).or(reference),
+        seed,
+        reference,
         machine: Machine::probe(),
     }
 }
 
-fn progress_shown(giving: &Giving) -> bool {
+/// The reference as the plan names it: with the scan and the settings that were decided.
+fn as_planned(reference: TrialId, plan: &Plan) -> TrialId {
+    let mut ids = plan.trials.iter().map(|planned| &planned.trial.id);
+    ids.find(|id| **id == reference || id.method == reference.method).cloned().unwrap_or(reference)
+}
+
+pub(super) fn progress_shown(giving: &Giving) -> bool {
     !giving.quiet && !giving.no_progress
 }
 
 /// The table on standard output, and the exports where they were asked for.
-fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Result<()> {
+pub(super) fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Result<()> {
     let page = Page::of(record);
     let exports = [
         (&giving.export_json, report::json as fn(&Record) -> String),
         (&giving.export_csv, report::csv),
         (&giving.export_markdown, |record| report::markdown(&Page::of(record))),
     ];
-    let to_stdout = |file: &Option<PathBuf>| file.as_deref() == Some(Path::new("-"));
-    for (file, text) in &exports {
-        if let Some(file) = file {
-            write(file, &text(record)).with_context(|| shown(file))?;
-        }
-    }
+    let mut given = exports.iter().filter_map(|(file, text)| Some((file.as_deref()?, text)));
+    let exported =
+        given.clone().try_for_each(|(file, text)| write(file, &text(record)).with_context(|| shown(file)));
     // A document on standard output is for a program: the table would spoil it.
-    if !giving.quiet && !exports.iter().any(|(file, _)| to_stdout(file)) {
-        let style = Style { width: terminal_width(), color: giving.color.is_on() };
-        std::io::stdout().write_all(report::terminal(&page, style, Some(&shown(path))).as_bytes())?;
-        if giving.percentiles {
-            std::io::stdout().write_all(report::percentiles(&page).as_bytes())?;
-        }
+    if giving.quiet || given.any(|(file, _)| file == Path::new("-")) {
+        return exported;
     }
-    Ok(())
+    // What was measured is shown even where an export could not be written.
+    let style = Style { width: terminal_width(), color: giving.color.is_on() };
+    let mut table = report::terminal(&page, style, Some(&shown(path)));
+    if giving.percentiles {
+        table += &report::percentiles(&page);
+    }
+    exported.and(std::io::stdout().write_all(table.as_bytes()).map_err(Into::into))
 }
 
 /// Columns of the terminal that standard output is; where it is none, wide enough for every column.
 fn terminal_width() -> u16 {
     const UNBOUNDED: u16 = 200;
     rustix::termios::tcgetwinsize(std::io::stdout()).map_or(UNBOUNDED, |size| size.ws_col.max(40))
+}
+
+/// Whether an export can be written when the race is over, asked before it begins.
+fn writable(file: &Path) -> anyhow::Result<()> {
+    let folder = match file.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let can = if file == Path::new("-") {
+        return Ok(());
+    } else if file.is_dir() {
+        Err(std::io::ErrorKind::IsADirectory.into())
+    } else if file.exists() {
+        access(file, Access::WRITE_OK).map_err(std::io::Error::from)
+    } else if folder.exists() && !folder.is_dir() {
+        Err(std::io::ErrorKind::NotADirectory.into())
+    } else {
+        access(folder, Access::WRITE_OK).map_err(std::io::Error::from)
+    };
+    can.with_context(|| shown(file))
 }
 
 /// To a file, or with `-` to standard output.
@@ -272,7 +317,7 @@ fn write(file: &Path, text: &str) -> std::io::Result<()> {
 }
 
 /// 0, or 1 when some trial failed or was refused, or 130 when the user stopped it.
-fn exit_code(record: &Record) -> u8 {
+pub(super) fn exit_code(record: &Record) -> u8 {
     let spoiled =
         |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. } | Outcome::Refused { .. }));
     match record.end {

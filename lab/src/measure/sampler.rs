@@ -76,6 +76,8 @@ struct Observed {
 /// What is read: the file, the truth about it, and its page cache.
 #[derive(Debug)]
 pub struct Subject<'a> {
+    /// The number of the target in the record.
+    pub index: usize,
     /// The file.
     pub target: &'a Target,
     /// What every answer is compared with.
@@ -107,7 +109,9 @@ impl<'a> Hired<'a> {
 
     /// What a trial reads.
     fn subject(&self, trial: usize) -> &Subject<'a> {
-        &self.subjects[self.planned(trial).target]
+        let target = self.planned(trial).target;
+        let subject = self.subjects.iter().find(|subject| subject.index == target);
+        subject.expect("every target of the plan has its subject")
     }
 
     /// Brings the cache into the state that a turn starts from. The warm state stands since the last fill.
@@ -118,12 +122,12 @@ impl<'a> Hired<'a> {
         }
     }
 
-    /// How much of the file is resident now; asked of the kernel.
-    fn resident(&mut self, trial: usize) -> Option<Proof> {
+    /// How much of the file is resident now, asked of the kernel; `name` is the field of a sample that it becomes.
+    fn resident(&mut self, trial: usize, name: &'static str) -> Option<Proof> {
         match self.subject(trial).cache.resident() {
             Ok(proof) => Some(proof),
             Err(error) => {
-                self.missing.push(("resident", error.to_string()));
+                self.missing.push((name, error.to_string()));
                 None
             }
         }
@@ -207,7 +211,8 @@ impl<'a> Hired<'a> {
         let times = |span_ns: u64, most: u64| {
             u32::try_from((span_ns / reading_ns).clamp(1, most)).expect("at most sixty-four")
         };
-        Ask { lead: times(LEAD_NS, LEAD_MAX), count: times(SHORT_READING_NS, COUNT_MAX) }
+        let count = self.plan.rules.readings_per_turn(times(SHORT_READING_NS, COUNT_MAX));
+        Ask { lead: times(LEAD_NS, LEAD_MAX), count }
     }
 
     /// Starts the contender of a trial in the place of the one before.
@@ -295,8 +300,8 @@ impl<'a> Hired<'a> {
     }
 
     /// The standard fill of one target, again if something took pages away meanwhile.
-    fn fill_one(&self, target: usize, fill: u32) -> Result<Fill, CacheError> {
-        let cache = &self.subjects[target].cache;
+    fn fill_one(subject: &Subject, fill: u32) -> Result<Fill, CacheError> {
+        let (target, cache) = (subject.index, &subject.cache);
         let mut tried = 1;
         let Filled { wall_ns, proof } = loop {
             match cache.fill() {
@@ -313,9 +318,9 @@ impl<'a> Hired<'a> {
     fn proven_turn(&mut self, trial: &Trial) -> Result<Vec<Sample>, Trouble> {
         let ask = self.ask(trial);
         self.make(trial)?;
-        let before = self.resident(trial.index);
+        let before = self.resident(trial.index, "resident_before");
         let (turn, metered) = self.metered_turn(trial.index, ask)?;
-        let after = self.resident(trial.index);
+        let after = self.resident(trial.index, "resident_after");
         self.compare(trial, &turn)?;
         let observed = Observed { before, turn, metered, after };
         let samples = self.samples(trial, ask, &observed);
@@ -466,7 +471,7 @@ impl Sampler for Hired<'_> {
             return Err(Ending::Run(EndReason::Interrupted));
         }
         let filled =
-            (0..self.subjects.len()).map(|target| self.fill_one(target, fill)).collect::<Result<Vec<_>, _>>();
+            self.subjects.iter().map(|subject| Self::fill_one(subject, fill)).collect::<Result<Vec<_>, _>>();
         let mut fills =
             filled.map_err(|error| Ending::Trial(Outcome::Unavailable { reason: error.to_string() }))?;
         let first = fills.remove(0);
@@ -476,6 +481,8 @@ impl Sampler for Hired<'_> {
 
     fn turn(&mut self, trial: usize, _state: CacheState) -> Result<Vec<Sample>, Trouble> {
         self.be_seated(trial)?;
+        // What an earlier turn left behind, of whichever trial, is not this one's.
+        self.missing.clear();
         let samples = self.proven_turn(self.planned(trial));
         self.rest(trial);
         samples

@@ -10,6 +10,7 @@ mod markdown;
 mod page;
 mod percentiles;
 mod ranking;
+mod sweep;
 mod terminal;
 mod words;
 
@@ -22,5 +23,6 @@ pub use markdown::markdown;
 pub use page::Page;
 pub use percentiles::percentiles;
 pub use ranking::{Place, Proof, Range, Ranking, Reference, Row, Standing, Unmeasured, WhyReference};
+pub use sweep::{Point, Series, SizeRow, SweepView};
 pub use terminal::{Style, terminal};
 pub use words::printable;

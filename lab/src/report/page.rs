@@ -1,5 +1,6 @@
 //! The view model: a whole record as it is told to a person, computed once for every format.
 
+use super::SweepView;
 use super::ranking::{Place, Range, Ranking, Standing, WhyReference};
 use super::words;
 use crate::machine::Machine;
@@ -17,8 +18,10 @@ pub struct Page {
     pub started: String,
     /// The machine in one line.
     pub machine: String,
-    /// By target, work and state.
+    /// By target, work and state; none for a sweep, whose many targets make one view.
     pub rankings: Vec<Ranking>,
+    /// What a sweep says.
+    pub sweep: Option<SweepView>,
     /// What a reader of the numbers should know: of the targets, then of the run.
     pub cautions: Vec<String>,
     /// Why and after what time the run ended.
@@ -30,6 +33,7 @@ impl Page {
     #[must_use]
     pub fn of(record: &Record) -> Page {
         let header = &record.header;
+        let sweep = SweepView::of(record);
         let of_target = |target: &crate::target::TargetFacts| {
             let (path, cautions) = (target.path.clone(), target.cautions.clone());
             cautions.into_iter().map(move |caution| format!("{path}: {caution}"))
@@ -39,14 +43,18 @@ impl Page {
             command: shell_words::join(&header.command),
             started: header.started.clone(),
             machine: machine_line(&header.machine),
-            rankings: Ranking::all(record),
-            cautions: record
-                .targets
-                .iter()
-                .flat_map(of_target)
-                .chain(record.trials.iter().filter_map(unsteady))
-                .chain(record.warnings.clone())
-                .collect(),
+            rankings: if sweep.is_some() { Vec::new() } else { Ranking::all(record) },
+            cautions: match &sweep {
+                Some(view) => view.cautions.iter().chain(&record.warnings).cloned().collect(),
+                None => record
+                    .targets
+                    .iter()
+                    .flat_map(of_target)
+                    .chain(record.trials.iter().filter_map(unsteady))
+                    .chain(record.warnings.clone())
+                    .collect(),
+            },
+            sweep,
             end: end_line(record.end),
         }
     }
