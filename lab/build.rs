@@ -1,5 +1,6 @@
-//! Tells the program which commit it was built from, so that a record can say so, and compiles the library that counts
-//! allocations inside contenders, which the program carries in itself.
+//! Tells the program which commit it was built from, so that a record can say so; compiles the library that counts
+//! allocations inside contenders; and lists the sources of the contenders that are no crates. The program carries both.
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,6 +15,50 @@ fn main() {
     println!("cargo::rerun-if-changed=../.git/HEAD");
     println!("cargo::rerun-if-changed=build.rs");
     counting_library();
+    contenders_sources();
+}
+
+/// The contenders whose sources are carried. What is built from them and what tests them is not.
+const CARRIED: [&str; 2] = ["java", "swift"];
+const NOT_CARRIED: [&str; 4] = ["build", "test", "tests", "test.sh"];
+
+/// Writes a list of folders, each a name and its files with their contents, as one Rust expression.
+fn contenders_sources() {
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let mut list = String::from("&[");
+    for name in CARRIED {
+        let folder = Path::new("../contenders").join(name);
+        println!("cargo::rerun-if-changed={}", folder.display());
+        let mut files = Vec::new();
+        gather(&folder, &mut files);
+        files.sort();
+        let _ = write!(list, "({name:?}, &[");
+        for file in files {
+            let inside = file.strip_prefix(&folder).expect("it was found in the folder");
+            let path = file.canonicalize().expect("a file that was just listed");
+            let _ = write!(
+                list,
+                "({:?}, include_bytes!({:?})), ",
+                inside.display().to_string(),
+                path.display().to_string()
+            );
+        }
+        list.push_str("]), ");
+    }
+    list.push(']');
+    std::fs::write(out.join("sources.rs"), list).expect("cargo's output folder is writable");
+}
+
+/// Every file below a folder but what is not carried.
+fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(folder).expect("the contenders lie beside the lab");
+    for path in entries.map(|entry| entry.expect("a folder of sources can be read").path()) {
+        let name = path.file_name().unwrap_or_default();
+        if NOT_CARRIED.iter().any(|not| name == *not) {
+            continue;
+        }
+        if path.is_dir() { gather(&path, files) } else { files.push(path) }
+    }
 }
 
 /// Compiles `src/measure/interpose` by itself, with no crate but `core`. Where no shared library can be made, an empty

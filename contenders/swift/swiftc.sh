@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compiles Swift sources of this project into one program: swiftc.sh OUTPUT SOURCE...; both lie within the project.
-# With no words it says which compiler it would use, in one line.
+# With no words it says which compiler it would use, in one line. READLAB_TOOLCHAINS names another folder of toolchains.
 #
 # A `swiftc` on the PATH is used as it is. Else the one in toolchains/swift is run inside that folder, in a mount
 # namespace of its own. What that one builds names the folder's own dynamic loader and libraries by their full paths, so
@@ -12,7 +12,7 @@ set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-folder=$root/toolchains/swift
+folder=${READLAB_TOOLCHAINS:-$root/toolchains}/swift
 flags="-O -whole-module-optimization -swift-version 6"
 
 if command -v swiftc >/dev/null 2>&1; then

@@ -11,7 +11,8 @@ set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-folder=$root/toolchains/swift
+toolchains=${READLAB_TOOLCHAINS:-$root/toolchains}
+folder=$toolchains/swift
 partial=$folder.partial
 suite=trixie
 packages=swiftlang,libc6-dev,libstdc++-14-dev,libcurl4t64,libxml2
@@ -99,9 +100,9 @@ fi
 unshare --mount true 2>/dev/null || cannot "this system lets nobody make a mount namespace"
 archive=$(mirror "${VERSION_CODENAME:-$suite}" | head -n 1)
 [ -n "$archive" ] || cannot "apt names no mirror of Debian's main archive"
-mkdir -p "$root/toolchains"
-free_kib=$(df -Pk "$root/toolchains" | awk 'NR == 2 { print $4 }')
-[ "$free_kib" -ge "$needed_kib" ] || cannot "$root/toolchains has $free_kib KiB free and $needed_kib are needed"
+mkdir -p "$toolchains"
+free_kib=$(df -Pk "$toolchains" | awk 'NR == 2 { print $4 }')
+[ "$free_kib" -ge "$needed_kib" ] || cannot "$toolchains has $free_kib KiB free and $needed_kib are needed"
 if ! command -v debootstrap >/dev/null 2>&1; then
     { apt-get update && apt-get install -y --no-install-recommends debootstrap; } >"$folder.log" 2>&1 ||
         cannot "debootstrap is not there and cannot be installed: $(tail -n 1 "$folder.log")"

@@ -33,6 +33,8 @@ pub enum Verb {
     Limits(commands::limits::LimitsArgs),
     /// Show contenders and methods, and why some are not available
     List(commands::list::ListArgs),
+    /// Build contenders in other languages
+    Build(commands::build::BuildArgs),
     /// Say what of this machine helps or spoils measuring, and how to mend it
     Doctor(commands::doctor::DoctorArgs),
     /// Make, list or remove deterministic test files
@@ -64,9 +66,9 @@ pub struct Measuring {
     /// At most this many timed readings of each trial
     #[arg(short = 'M', long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub max_runs: u32,
-    /// Time of timed readings at most for each trial, once it has the fewest
-    #[arg(long, value_name = "TIME", default_value = "30s")]
-    pub max_time: Nanos,
+    /// Time of timed readings at most for each trial, once it has the fewest [default: 30s, or what the suite says]
+    #[arg(long, value_name = "TIME")]
+    pub max_time: Option<Nanos>,
     /// Time for the whole run; without it, about 100 s, and at least five rounds whatever they take
     #[arg(long, value_name = "TIME")]
     pub budget: Option<Nanos>,
@@ -124,6 +126,9 @@ pub struct Giving {
     /// Write the tables as Markdown; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,
+    /// All percentiles of every metric, behind the tables
+    #[arg(long)]
+    pub percentiles: bool,
     /// Folder for the record [default: a new one in the user's data folder]
     #[arg(long, value_name = "DIR")]
     pub output: Option<PathBuf>,
@@ -161,6 +166,9 @@ impl Color {
     }
 }
 
+/// Time of timed readings of a trial, unless the user or the suite has another.
+const MAX_TIME: Nanos = Nanos(30_000_000_000);
+
 /// Time that a run without a `--budget` aims at.
 const ADVISED_BUDGET: Nanos = Nanos(100_000_000_000);
 
@@ -172,7 +180,7 @@ impl Measuring {
             warmup: self.warmup,
             min_runs: self.runs.unwrap_or(self.min_runs),
             max_runs: self.runs.unwrap_or(self.max_runs),
-            max_time: self.max_time,
+            max_time: self.max_time.unwrap_or(MAX_TIME),
             precision: self.precision,
             fills: self.fills,
             budget: self.budget.map_or(Budget::Advised(ADVISED_BUDGET), Budget::Firm),

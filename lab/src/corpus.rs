@@ -3,11 +3,13 @@
 //! A file is written under a temporary name and gets its own when it is whole; beside it lies a note with its recipe and
 //! digest. What has no note is not ours: it is neither used nor removed. Nothing here knows how files are raced.
 
+pub mod archive;
 pub mod oracle;
 pub mod recipe;
 
 use crate::target::shown;
 use crate::units::Bytes;
+use archive::Form;
 use etcetera::BaseStrategy;
 use recipe::{Recipe, VERSION};
 use rustix::fs::{FlockOperation, flock};
@@ -38,6 +40,9 @@ struct Note {
     version: u32,
     recipe: Recipe,
     digest: String,
+    /// Size of the archive, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    zip_bytes: Option<u64>,
 }
 
 /// Why a deterministic file is not there.
@@ -93,19 +98,78 @@ pub fn default_folder() -> Result<PathBuf, CorpusError> {
 pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
     fs::create_dir_all(folder).map_err(at(folder))?;
     let path = folder.join(recipe.file_name());
-    if path.symlink_metadata().is_ok() {
-        let Some(note) = Note::beside(&path) else { return Err(CorpusError::NotOurs(path)) };
-        if note.version == VERSION && note.recipe == recipe && intact(&path, &note)? {
-            return Ok(Corpus { path, recipe, digest: note.digest, reused: true });
-        }
+    if let Some(made) = made_before(&path, recipe)? {
+        return Ok(made);
     }
     check_space(folder, recipe.size_bytes)?;
     let (part, digest) = write(folder, recipe)?;
+    keep(folder, path, part, Note::of(recipe, digest))
+}
+
+/// The same in every form, the plain one first; the space is looked at for all of them before any is made.
+///
+/// # Errors
+/// As for [`make`].
+pub fn make_forms(folder: &Path, recipe: Recipe, forms: &[Form]) -> Result<Vec<(Form, Corpus)>, CorpusError> {
+    fs::create_dir_all(folder).map_err(at(folder))?;
+    let there = |form: Form| {
+        let path = folder.join(file_name(recipe, form));
+        path.metadata().map_or(0, |meta| meta.len())
+    };
+    // A zip is taken to be as large as what it holds: no more is certain before it is made.
+    let needed_bytes: u64 = forms.iter().map(|&form| recipe.size_bytes.saturating_sub(there(form))).sum();
+    if forms.iter().any(|&form| there(form) == 0) {
+        check_space(folder, needed_bytes)?;
+    }
+    let make_form = |&form: &Form| match form {
+        Form::Plain => Ok((form, make(folder, recipe)?)),
+        Form::Zip => Ok((form, make_zip(folder, recipe)?)),
+    };
+    forms.iter().map(make_form).collect()
+}
+
+/// The zip of this recipe, made unless it is there and intact.
+fn make_zip(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
+    let path = folder.join(file_name(recipe, Form::Zip));
+    if let Some(made) = made_before(&path, recipe)? {
+        return Ok(made);
+    }
+    let part = begin(folder)?;
+    archive::zip(&recipe, part.as_file()).map_err(at(&path))?;
+    part.as_file().sync_all().map_err(at(folder))?;
+    let truth = oracle::truth(part.path()).map_err(at(&path))?;
+    let note = Note { zip_bytes: truth.answer.bytes, ..Note::of(recipe, truth.digest) };
+    keep(folder, path, part, note)
+}
+
+fn file_name(recipe: Recipe, form: Form) -> String {
+    match form {
+        Form::Plain => recipe.file_name(),
+        Form::Zip => format!("{}.zip", recipe.file_name()),
+    }
+}
+
+/// The file that is there with this recipe's note and intact.
+fn made_before(path: &Path, recipe: Recipe) -> Result<Option<Corpus>, CorpusError> {
+    if path.symlink_metadata().is_err() {
+        return Ok(None);
+    }
+    let Some(note) = Note::beside(path) else { return Err(CorpusError::NotOurs(path.to_owned())) };
+    let same = note.version == VERSION && note.recipe == recipe && intact(path, &note)?;
+    Ok(same.then(|| Corpus { path: path.to_owned(), recipe, digest: note.digest, reused: true }))
+}
+
+/// Gives a finished file its name.
+fn keep(
+    folder: &Path,
+    path: PathBuf,
+    part: tempfile::NamedTempFile,
+    note: Note,
+) -> Result<Corpus, CorpusError> {
     // The note comes first: a file without one would never be touched again.
-    let note = Note { made_by: MADE_BY.to_owned(), version: VERSION, recipe, digest: digest.clone() };
     note.write(folder, &path)?;
     part.persist(&path).map_err(|error| CorpusError::Io { path: path.clone(), cause: error.error })?;
-    Ok(Corpus { path, recipe, digest, reused: false })
+    Ok(Corpus { path, recipe: note.recipe, digest: note.digest, reused: false })
 }
 
 /// The files made here that are in `folder`, by name. Contents are not read.
@@ -119,7 +183,7 @@ pub fn list(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
         let path = folder.join(name);
         let Some(note) = Note::beside(&path) else { continue };
         let size = path.symlink_metadata().ok().filter(fs::Metadata::is_file).map(|meta| meta.len());
-        if note.recipe.file_name() == name && size == Some(note.recipe.size_bytes) {
+        if note.file_name() == name && size == Some(note.size_bytes()) {
             found.push(Corpus { path, recipe: note.recipe, digest: note.digest, reused: true });
         }
     }
@@ -159,6 +223,19 @@ pub fn clean(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
 }
 
 impl Note {
+    fn of(recipe: Recipe, digest: String) -> Note {
+        Note { made_by: MADE_BY.to_owned(), version: VERSION, recipe, digest, zip_bytes: None }
+    }
+
+    /// The name that its file must have.
+    fn file_name(&self) -> String {
+        file_name(self.recipe, if self.zip_bytes.is_some() { Form::Zip } else { Form::Plain })
+    }
+
+    fn size_bytes(&self) -> u64 {
+        self.zip_bytes.unwrap_or(self.recipe.size_bytes)
+    }
+
     /// The note beside a file, if there is one of ours.
     fn beside(path: &Path) -> Option<Note> {
         let text = fs::read(note_path(path)).ok()?;
@@ -186,7 +263,7 @@ fn note_path(path: &Path) -> PathBuf {
 fn intact(path: &Path, note: &Note) -> Result<bool, CorpusError> {
     let meta = path.symlink_metadata().map_err(at(path))?;
     Ok(meta.is_file()
-        && meta.len() == note.recipe.size_bytes
+        && meta.len() == note.size_bytes()
         && oracle::truth(path).map_err(at(path))?.digest == note.digest)
 }
 
@@ -293,6 +370,18 @@ mod tests {
         assert!(removed.contains(&forsaken) && !made.path.exists());
         let left = names(folder.path()).unwrap();
         assert!(mine.exists() && written.path().exists() && left.len() == 3, "{left:?}");
+    }
+
+    #[test]
+    fn every_form_is_made_once_listed_and_cleaned() {
+        let folder = tempfile::tempdir().unwrap();
+        let forms = [Form::Plain, Form::Zip];
+        let made = make_forms(folder.path(), RECIPE, &forms).unwrap();
+        assert!(made.iter().all(|(_, corpus)| !corpus.reused));
+        let again = make_forms(folder.path(), RECIPE, &forms).unwrap();
+        assert!(again.iter().all(|(_, corpus)| corpus.reused));
+        assert_eq!(list(folder.path()).unwrap().len(), 2);
+        assert_eq!(clean(folder.path()).unwrap().len(), 4);
     }
 
     #[test]

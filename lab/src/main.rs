@@ -16,6 +16,7 @@ fn main() -> ExitCode {
         Verb::Sweep(args) => commands::sweep::run(&args),
         Verb::Limits(args) => commands::limits::run(&args),
         Verb::List(args) => commands::list::run(&args),
+        Verb::Build(args) => commands::build::run(&args),
         Verb::Doctor(args) => commands::doctor::run(&args),
         Verb::Corpus(args) => commands::corpus::run(&args),
         Verb::Request(args) => commands::request::run(&args),

@@ -272,6 +272,31 @@ pub struct Fill {
     pub resident_after: Option<f64>,
 }
 
+/// The untimed readings of a contender that reads until it is steady, each time it is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WarmedUp {
+    /// Number of the trial.
+    pub trial: usize,
+    /// How many readings.
+    pub readings: u32,
+    /// Time they took.
+    pub wall_ns: u64,
+    /// How they ended.
+    pub end: WarmupEnd,
+}
+
+/// How a warm-up ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WarmupEnd {
+    /// The readings stayed at one level.
+    Steady,
+    /// Time or readings were used up and the level still changed.
+    NoSteadyState,
+    /// Time was used up before there were enough readings to tell.
+    TooFewReadings,
+}
+
 /// How the lab writes a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -410,6 +435,8 @@ pub enum Line {
     Trial(Box<Trial>),
     /// The cache was filled.
     Fill(Fill),
+    /// A contender was warmed up.
+    Warmup(WarmedUp),
     /// A file was written by the lab.
     Write {
         /// Number of the target.
@@ -480,6 +507,8 @@ pub struct TrialRecord {
     pub samples: Vec<Sample>,
     /// The readings that were thrown away: round and reason.
     pub rejected: Vec<(u32, String)>,
+    /// Warm-ups until steady, one for each start of the contender.
+    pub warmups: Vec<WarmedUp>,
     /// Meters that could not be read, with the reason.
     pub missing: BTreeMap<String, String>,
     /// Counts from untimed runs.
@@ -669,6 +698,7 @@ impl Record {
                 trial: *trial,
                 samples: Vec::new(),
                 rejected: Vec::new(),
+                warmups: Vec::new(),
                 missing: BTreeMap::new(),
                 counts: BTreeMap::new(),
                 outcome: None,
@@ -678,6 +708,7 @@ impl Record {
             Line::Limit(limit) => self.limits.push(*limit),
             Line::Warning { text } => self.warnings.push(text),
             Line::End { reason, wall_ns } => self.end = Some((reason, wall_ns)),
+            Line::Warmup(warmed) => self.with(warmed.trial, |trial| trial.warmups.push(warmed)),
             Line::Sample(sample) => self.with(sample.trial, |trial| trial.samples.push(*sample)),
             Line::Rejected { trial, round, reason } => {
                 self.with(trial, |trial| trial.rejected.push((round, reason)));

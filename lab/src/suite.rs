@@ -3,15 +3,19 @@
 //!
 //! Only what the file says lives here; [`crate::measure::lineup`] turns it into a plan for this machine.
 
+use crate::corpus::archive::Form;
 use crate::corpus::recipe::Recipe;
 use crate::trial::Work;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The suites that come with readlab, by name.
-const BUILT_IN: [(&str, &str); 3] = [
+const BUILT_IN: [(&str, &str); 5] = [
     ("race", include_str!("../../suites/race.toml")),
     ("newlines", include_str!("../../suites/newlines.toml")),
+    ("byte-stream", include_str!("../../suites/byte-stream.toml")),
+    ("zip-lines", include_str!("../../suites/zip-lines.toml")),
     ("limits", include_str!("../../suites/limits.toml")),
 ];
 
@@ -32,15 +36,24 @@ pub struct Suite {
     /// What it reads when the user names no target.
     #[serde(default)]
     pub corpus: Option<Recipe>,
+    /// The same in the size of the publication, where that is too large for every day.
+    #[serde(default)]
+    pub full: Option<Recipe>,
     /// The trial against which ratios are made.
     #[serde(default)]
     pub reference: Option<String>,
+    /// Timed readings at least, if the suite has a rule of its own.
+    #[serde(default)]
+    pub min_runs: Option<u32>,
     /// Timed readings at most, if the suite has a rule of its own.
     #[serde(default)]
     pub max_runs: Option<u32>,
     /// Time of timed readings at most for each trial, such as `30s`.
     #[serde(default)]
     pub max_time: Option<String>,
+    /// Time that the whole run aims at, such as `8m`.
+    #[serde(default)]
+    pub budget: Option<String>,
     /// The published results that belong to it, such as `linux-newlines`.
     #[serde(default)]
     pub published: Option<String>,
@@ -50,7 +63,7 @@ pub struct Suite {
 }
 
 /// One trial of a suite.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// Its name, such as `rust/mmap/avx2`; the value `all` of a parameter stands for the number of processors.
@@ -58,6 +71,15 @@ pub struct Entry {
     /// What the suite calls it.
     #[serde(default)]
     pub label: Option<String>,
+    /// What is done with the bytes, if it is not what the suite says.
+    #[serde(default)]
+    pub work: Option<Work>,
+    /// Which form of the corpus it reads.
+    #[serde(default, rename = "target")]
+    pub form: Form,
+    /// What the publication calls it, where that is something else.
+    #[serde(default)]
+    pub published: Option<String>,
 }
 
 /// Which states of the cache.
@@ -127,6 +149,15 @@ impl Suite {
     }
 }
 
+impl Suite {
+    /// The forms of the corpus that its trials read; the plain one is the first in any case.
+    #[must_use]
+    pub fn forms(&self) -> Vec<Form> {
+        let read: BTreeSet<Form> = self.entries.iter().map(|entry| entry.form).chain([Form::Plain]).collect();
+        read.into_iter().collect()
+    }
+}
+
 impl States {
     /// The states themselves, in the order in which they are measured.
     #[must_use]
@@ -143,7 +174,6 @@ impl States {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
 
     #[test]
     fn every_built_in_suite_is_whole() {
@@ -151,6 +181,13 @@ mod tests {
             let suite = Suite::find(name).unwrap();
             assert_eq!(suite.name, name);
             let labels: BTreeSet<_> = suite.entries.iter().map(|e| (&e.label, &e.trial)).collect();
+            assert!(
+                suite.entries.iter().all(|entry| entry
+                    .trial
+                    .replace("=all", "=2")
+                    .parse::<crate::trial::TrialId>()
+                    .is_ok())
+            );
             assert_eq!(labels.len(), suite.entries.len(), "{name}: entries are unique");
         }
     }

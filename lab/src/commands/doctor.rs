@@ -1,6 +1,6 @@
 //! `readlab doctor`: what of this machine helps or spoils measuring, and how to mend it.
 
-use crate::contender::roster::Roster;
+use crate::contender::roster::{self, Roster};
 use crate::doctor::{self, Facts, Finding, Level};
 use crate::machine::Machine;
 use crate::measure::busy;
@@ -42,7 +42,7 @@ fn absent_contenders() -> Vec<Finding> {
         level: Level::Note,
         what: format!("contender {name} cannot take part"),
         why: reason.clone(),
-        mend: Roster::built_in().entry(name).and_then(|entry| entry.hint.clone()),
+        mend: Roster::built_in().entry(name).and_then(roster::Entry::hint),
     };
     field.absent().iter().map(finding).collect()
 }

@@ -1,5 +1,6 @@
 //! The verbs, one a file: each has its arguments and a `run`. No measuring and no formatting here.
 
+pub mod build;
 pub mod completions;
 pub mod contender;
 pub mod corpus;

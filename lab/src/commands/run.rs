@@ -2,14 +2,15 @@
 
 use crate::cli::{Choosing, Giving, Measuring};
 use crate::contender::roster::Roster;
+use crate::corpus::archive::Form;
 use crate::corpus::oracle::{self, Truth};
 use crate::folder::RunFolder;
 use crate::interrupt;
 use crate::limits;
 use crate::machine::Machine;
-use crate::measure::cache::{Eviction, PageCache};
+use crate::measure::cache::{CacheError, Eviction, PageCache};
 use crate::measure::lineup::{self, Field, Selection};
-use crate::measure::plan::{Plan, Rules};
+use crate::measure::plan::{Budget, Plan, Rules};
 use crate::measure::round;
 use crate::measure::sampler::{Hired, Subject};
 use crate::progress::Recorder;
@@ -38,10 +39,14 @@ pub(super) struct Asked<'a> {
     pub(super) giving: &'a Giving,
 }
 
-/// Runs on each target in turn; the worst end is the exit code.
-pub(super) fn each(asked: &Asked, targets: &[PathBuf]) -> anyhow::Result<ExitCode> {
+/// What one run reads: files by their form, the plain one first.
+pub(super) type Goal = Vec<(Form, PathBuf)>;
+
+/// Runs on each goal in turn; the worst end is the exit code.
+pub(super) fn each(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
-    let targets = targets.iter().map(|path| Target::examine(path)).collect::<Result<Vec<_>, _>>()?;
+    let examine = |goal: &Goal| goal.iter().map(|(form, path)| Ok((*form, Target::examine(path)?))).collect();
+    let goals = goals.iter().map(examine).collect::<anyhow::Result<Vec<Vec<(Form, Target)>>>>()?;
     let giving = asked.giving;
     let exports = [&giving.export_json, &giving.export_csv, &giving.export_markdown];
     exports.into_iter().flatten().try_for_each(|file| writable(file))?;
@@ -52,8 +57,8 @@ pub(super) fn each(asked: &Asked, targets: &[PathBuf]) -> anyhow::Result<ExitCod
         return Ok(ExitCode::from(interrupt::EXIT_CODE));
     }
     let mut code = 0;
-    for target in targets {
-        let record = one(asked, &field, target, (rules, reference.clone()))?;
+    for targets in goals {
+        let record = one(asked, &field, targets, (rules, reference.clone()))?;
         code = code.max(exit_code(&record));
         if code == interrupt::EXIT_CODE {
             break;
@@ -66,13 +71,20 @@ impl Asked<'_> {
     /// The user's rules, and where the user is silent, the suite's.
     fn rules(&self) -> anyhow::Result<Rules> {
         let mut rules = self.measuring.rules();
+        if let (Some(min_runs), None) = (self.suite.min_runs, self.measuring.runs) {
+            rules.min_runs = min_runs;
+        }
         if let (Some(max_runs), None) = (self.suite.max_runs, self.measuring.runs) {
             rules.max_runs = max_runs;
             rules.min_runs = rules.min_runs.min(max_runs);
         }
-        if let Some(text) = &self.suite.max_time {
-            rules.max_time =
-                text.parse::<Nanos>().with_context(|| format!("{}: max_time", self.suite.name))?;
+        let time =
+            |text: &String, key| text.parse::<Nanos>().with_context(|| format!("{}: {key}", self.suite.name));
+        if let (Some(text), None) = (&self.suite.max_time, self.measuring.max_time) {
+            rules.max_time = time(text, "max_time")?;
+        }
+        if let (Some(text), None) = (&self.suite.budget, self.measuring.budget) {
+            rules.budget = Budget::Advised(time(text, "budget")?);
         }
         Ok(rules)
     }
@@ -85,18 +97,48 @@ impl Asked<'_> {
     /// Everybody who is named and shows a receipt.
     fn field(&self) -> anyhow::Result<Field> {
         let roster = Roster::with(&self.choosing.rosters)?;
-        let by_glob = !self.choosing.methods.is_empty();
+        let by_glob = |name: &str| self.choosing.methods.iter().any(|glob| may_match(glob, name));
         let by_suite =
             |name: &str| self.suite.entries.iter().any(|e| e.trial.starts_with(&format!("{name}/")));
         let by_roster = |name: &str| !Roster::built_in().entries.iter().any(|entry| entry.name == name);
-        Ok(Field::gather(&roster, |name| by_glob || by_suite(name) || by_roster(name)))
+        // Globs are about methods: the controls and commands of the suite stay, and they need no building.
+        let needs_no_building = |name: &str| roster.entry(name).is_none_or(|entry| entry.sources.is_none());
+        let wanted = |name: &str| {
+            by_roster(name)
+                || if self.choosing.methods.is_empty() {
+                    by_suite(name)
+                } else {
+                    by_glob(name) || needs_no_building(name)
+                }
+        };
+        let about_to = |name: &str| {
+            if !self.giving.quiet {
+                anstream::eprintln!("readlab: building the contender {name}, this once");
+            }
+        };
+        Ok(Field::gather_built(&roster, wanted, about_to))
     }
 
-    fn selection(&self) -> Selection {
+    fn selection(&self, forms: Vec<Form>) -> Selection {
         let mut entries = self.suite.entries.clone();
+        if self.choosing.work.is_some() {
+            entries.iter_mut().for_each(|entry| entry.work = None);
+        }
         let commands = self.choosing.commands.iter();
-        entries.extend(commands.map(|command| Entry { trial: format!("command/{command}"), label: None }));
-        Selection { entries, globs: self.choosing.methods.clone(), params: self.choosing.params.clone() }
+        entries.extend(
+            commands.map(|command| Entry { trial: format!("command/{command}"), ..Entry::default() }),
+        );
+        Selection {
+            entries,
+            globs: self.choosing.methods.clone(),
+            params: self.choosing.params.clone(),
+            forms,
+        }
+    }
+
+    fn cache(&self, target: &Target) -> Result<PageCache, CacheError> {
+        let eviction = if self.measuring.drop_caches { Eviction::OfSystem } else { Eviction::OfFile };
+        PageCache::open(&target.path, eviction)
     }
 
     fn work(&self, truth: &Truth) -> Work {
@@ -105,27 +147,36 @@ impl Asked<'_> {
     }
 }
 
+/// Whether a glob can match a method of this contender: its first part is asked alone.
+fn may_match(glob: &str, contender: &str) -> bool {
+    let Some((first, _)) = glob.split_once('/') else { return true };
+    globset::Glob::new(first).is_ok_and(|glob| glob.compile_matcher().is_match(contender))
+}
+
 /// One target: examined, measured, recorded, shown.
 fn one(
     asked: &Asked,
     field: &Field,
-    mut target: Target,
+    targets: Vec<(Form, Target)>,
     (rules, reference): (Rules, Option<TrialId>),
 ) -> anyhow::Result<Record> {
-    let eviction = if asked.measuring.drop_caches { Eviction::OfSystem } else { Eviction::OfFile };
-    let cache = PageCache::open(&target.path, eviction)?;
+    let (forms, mut targets): (Vec<Form>, Vec<Target>) = targets.into_iter().unzip();
+    let caches = targets.iter().map(|target| asked.cache(target)).collect::<Result<Vec<_>, _>>()?;
     let folder = RunFolder::make(asked.giving.output.as_deref())?;
     let mut recorder = Recorder::begin(&folder, progress_shown(asked.giving))?;
-    recorder.note(format!("reading {} once for the right answer", target.facts.path));
-    let prepared = prepare(asked, field, &mut target, rules).inspect_err(|_| folder.abandon());
-    let (identity, truth, plan) = prepared?;
+    let prepared =
+        prepare(asked, field, (&forms, &mut targets), (rules, &recorder)).inspect_err(|_| folder.abandon());
+    let (identities, truths, plan) = prepared?;
     let reference = reference.map(|reference| as_planned(reference, &plan));
-    introduce(&mut recorder, field, (&target, &plan), header(asked.verb, rules.seed, reference))?;
+    introduce(&mut recorder, field, (&targets, &plan), header(asked.verb, rules.seed, reference))?;
     recorder.follow(&plan);
-    let subject = Subject { target: &target, truth: &truth, identity, cache };
-    round::run(&plan, &mut Hired::new(&plan, field, subject), &mut recorder)?;
-    if asked.verb == "limits" && !interrupt::requested() {
-        beside_fio(&mut recorder, &target)?;
+    let found = targets.iter().zip(&truths).zip(identities).zip(caches).enumerate();
+    let subject =
+        |(index, (((target, truth), identity), cache))| Subject { index, target, truth, identity, cache };
+    let subjects = found.map(subject).collect();
+    round::run(&plan, &mut Hired::new(&plan, field, subjects), &mut recorder)?;
+    if let (true, Some(target)) = (asked.verb == "limits" && !interrupt::requested(), targets.first()) {
+        beside_fio(&mut recorder, target)?;
     }
     let path = recorder.finish();
     let record = Record::read(&path)?;
@@ -133,20 +184,28 @@ fn one(
     Ok(record)
 }
 
-/// What is true of the target, and what will be measured on it.
+/// What is true of the targets, and what will be measured on them.
 fn prepare(
     asked: &Asked,
     field: &Field,
-    target: &mut Target,
-    rules: Rules,
-) -> anyhow::Result<(Identity, Truth, Plan)> {
-    let identity = Identity::of_path(&target.path).with_context(|| shown(&target.path))?;
-    let truth = oracle::truth(&target.path).with_context(|| shown(&target.path))?;
-    target.facts.answer = Some(truth.answer);
-    target.facts.digest = Some(truth.digest.clone());
+    (forms, targets): (&[Form], &mut [Target]),
+    (rules, recorder): (Rules, &Recorder),
+) -> anyhow::Result<(Vec<Identity>, Vec<Truth>, Plan)> {
+    let (mut identities, mut truths) = (Vec::new(), Vec::<Truth>::new());
+    for target in targets {
+        recorder.note(format!("reading {} once for the right answer", target.facts.path));
+        identities.push(Identity::of_path(&target.path).with_context(|| shown(&target.path))?);
+        let own = oracle::truth(&target.path).with_context(|| shown(&target.path))?;
+        target.facts.digest = Some(own.digest.clone());
+        // Archives are made of the first target: what comes out of them is known from it, by no decoder.
+        let truth = truths.first().map_or(own.clone(), |plain| Truth { digest: own.digest, ..plain.clone() });
+        target.facts.answer = Some(truth.answer);
+        truths.push(truth);
+    }
     let states = asked.measuring.state.unwrap_or(asked.suite.state).list();
-    let plan = lineup::plan(field, &asked.selection(), (asked.work(&truth), &states), rules)?;
-    Ok((identity, truth, plan))
+    let selection = asked.selection(forms.to_vec());
+    let plan = lineup::plan(field, &selection, (asked.work(&truths[0]), &states), rules)?;
+    Ok((identities, truths, plan))
 }
 
 /// What fio gets from the same device at the points where ours are best; that it is not there is said, and no more.
@@ -170,11 +229,13 @@ fn beside_fio(recorder: &mut Recorder, target: &Target) -> anyhow::Result<()> {
 fn introduce(
     recorder: &mut Recorder,
     field: &Field,
-    (target, plan): (&Target, &Plan),
+    (targets, plan): (&[Target], &Plan),
     header: Header,
 ) -> anyhow::Result<()> {
     let mut lines = vec![Line::Header(Box::new(header))];
-    lines.push(Line::Target { index: 0, facts: Box::new(target.facts.clone()) });
+    let facts =
+        |(index, target): (usize, &Target)| Line::Target { index, facts: Box::new(target.facts.clone()) };
+    lines.extend(targets.iter().enumerate().map(facts));
     lines.extend(
         field
             .absent()
@@ -234,7 +295,10 @@ pub(super) fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Res
     }
     // What was measured is shown even where an export could not be written.
     let style = Style { width: terminal_width(), color: giving.color.is_on() };
-    let table = report::terminal(&page, style, Some(&shown(path)));
+    let mut table = report::terminal(&page, style, Some(&shown(path)));
+    if giving.percentiles {
+        table += &report::percentiles(&page);
+    }
     exported.and(std::io::stdout().write_all(table.as_bytes()).map_err(Into::into))
 }
 

@@ -2,7 +2,7 @@
 
 use super::run::{self, Asked};
 use crate::cli::{Choosing, Giving, Measuring};
-use crate::corpus;
+use crate::corpus::{self, archive::Form};
 use crate::suite::Suite;
 use anyhow::Context;
 use clap::Args;
@@ -18,6 +18,9 @@ pub struct SuiteArgs {
     /// The files to read [default: the suite's own corpus, made when needed]
     #[arg(value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
+    /// The corpus in the size of the publication
+    #[arg(long, conflicts_with = "targets")]
+    pub full: bool,
     /// How long and how often.
     #[command(flatten)]
     pub measuring: Measuring,
@@ -43,10 +46,17 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         giving: &args.giving,
     };
     if !args.targets.is_empty() {
-        return run::each(&asked, &args.targets);
+        let goals: Vec<_> = args.targets.iter().map(|path| vec![(Form::Plain, path.clone())]).collect();
+        return run::each(&asked, &goals);
     }
-    let recipe =
-        suite.corpus.with_context(|| format!("{}: the suite has no corpus: name a target", suite.name))?;
-    let made = corpus::make(&corpus::default_folder()?, recipe)?;
-    run::each(&asked, &[made.path])
+    let recipe = if args.full {
+        suite.full.with_context(|| format!("{}: the suite knows no other size", suite.name))?
+    } else {
+        suite.corpus.with_context(|| format!("{}: the suite has no corpus: name a target", suite.name))?
+    };
+    if !args.giving.quiet {
+        anstream::eprintln!("readlab: making sure of the corpus: {}", recipe.file_name());
+    }
+    let made = corpus::make_forms(&corpus::default_folder()?, recipe, &suite.forms())?;
+    run::each(&asked, &[made.into_iter().map(|(form, corpus)| (form, corpus.path)).collect()])
 }

@@ -188,7 +188,7 @@ fn read_all(
     recorder: &mut Recorder,
 ) -> anyhow::Result<EndReason> {
     let selection = Selection {
-        entries: names(args).into_iter().map(|trial| Entry { trial, label: None }).collect(),
+        entries: names(args).into_iter().map(|trial| Entry { trial, ..Entry::default() }).collect(),
         ..Selection::default()
     };
     let rules = Rules {

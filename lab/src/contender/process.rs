@@ -9,9 +9,11 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -57,6 +59,9 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// The longest sleep before the wish to stop is looked at again.
 const INTERRUPT_CHECK: Duration = Duration::from_millis(200);
+
+/// How often one looks whether a program that says nothing has ended.
+const WAIT_STEP: Duration = Duration::from_millis(20);
 
 /// A running child.
 #[derive(Debug)]
@@ -243,6 +248,41 @@ impl Drop for Process {
         // Nothing more can be done in a drop, and a child that is already reaped is an error here.
         let _ = self.kill_and_reap();
     }
+}
+
+/// Runs a program in a folder to its end, with all that it says in a file; it and all it started are killed when `patience`
+/// is over or the user wants to stop.
+///
+/// # Errors
+/// If it cannot be started, takes too long, or the user wants to stop.
+pub(super) fn run_to_end(
+    line: &CommandLine,
+    folder: &Path,
+    output: &File,
+    patience: Duration,
+) -> Result<ExitStatus, ReadError> {
+    let mut command = Command::new(&line.program);
+    command.args(&line.args).envs(line.env.iter().map(|(name, value)| (name, value))).current_dir(folder);
+    command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output.try_clone()?).process_group(0);
+    die_with_the_lab(&mut command);
+    let mut child = command.spawn()?;
+    let deadline = Instant::now() + patience;
+    let ended = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break Ok(status),
+            Err(error) => break Err(ReadError::Io(error)),
+            Ok(None) if interrupt::requested() => break Err(ReadError::Interrupted),
+            Ok(None) if Instant::now() >= deadline => break Err(ReadError::Timeout(patience)),
+            Ok(None) => std::thread::sleep(WAIT_STEP),
+        }
+    };
+    if let Some(group) = Pid::from_raw(child.id().cast_signed()) {
+        // What it started may outlive it; an empty group is what we want.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    // Reaped already, or dying: either way there is nothing more to learn.
+    let _ = child.wait();
+    ended
 }
 
 /// Reads what is there without waiting; `false` at the end.

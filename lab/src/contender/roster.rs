@@ -3,12 +3,14 @@
 //! The built-in roster is `contenders/roster.toml`; a user's own file in the same form is added with `--roster`. A
 //! contender takes part when it shows its receipt; one that does not is unavailable with the reason.
 
+use crate::contender::build::Workplace;
 use crate::contender::process::CommandLine;
 use crate::contender::session::{Breach, Session};
 use crate::record::Receipt;
 use crate::trial::{MethodId, Params, TrialError, Work};
 use readlab_protocol::MethodLine;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -32,11 +34,42 @@ pub struct Entry {
     pub name: String,
     /// What it is, in one sentence.
     pub about: String,
+    /// The folder of its sources, if it must be built: one that readlab carries, or, in a user's roster, a folder seen from
+    /// the roster's. `{sources}` in the commands below; `{build}` is its folder `build`.
+    #[serde(default)]
+    pub sources: Option<String>,
+    /// The commands that build it, run in `{sources}` one after the other.
+    #[serde(default)]
+    pub build: Vec<Vec<String>>,
+    /// Commands that succeed where what it needs is there. They are asked when building failed, to say why.
+    #[serde(default)]
+    pub dependency: Vec<Vec<String>>,
     /// The command that starts it, before the words of the protocol. `{self}` is readlab's own program.
     pub run: Vec<String>,
+    /// Added to the environment when it is built and when it runs.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// What is done before its timed readings.
+    #[serde(default)]
+    pub warmup: Warmup,
     /// How a user gets what it needs, in one sentence.
     #[serde(default)]
     pub hint: Option<String>,
+    /// The folder of the user's roster that it stands in; `None` for those that come with readlab.
+    #[serde(skip)]
+    pub home: Option<PathBuf>,
+}
+
+/// How a contender becomes ready for timed readings each time it is started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+pub enum Warmup {
+    /// As many untimed readings as the rules say.
+    #[default]
+    #[serde(rename = "readings")]
+    Readings,
+    /// Until its readings stay at one level, as those of a runtime that compiles while it runs do after a while.
+    #[serde(rename = "until steady")]
+    UntilSteady,
 }
 
 /// Why a roster cannot be used.
@@ -105,6 +138,8 @@ pub struct Contender {
     pub receipt: Receipt,
     /// What it offers, in its own order.
     pub methods: Vec<MethodLine>,
+    /// What is done before its timed readings.
+    pub warmup: Warmup,
 }
 
 /// A contender's method chosen by a trial's name: scan decided, parameters spelled out and within bounds.
@@ -138,8 +173,11 @@ impl Roster {
     pub fn load(path: &Path) -> Result<Roster, RosterError> {
         let text = std::fs::read_to_string(path)
             .map_err(|cause| RosterError::Io { path: path.to_owned(), cause })?;
-        toml::from_str(&text)
-            .map_err(|error| RosterError::Malformed { path: path.to_owned(), cause: error.to_string() })
+        let mut roster: Roster = toml::from_str(&text)
+            .map_err(|error| RosterError::Malformed { path: path.to_owned(), cause: error.to_string() })?;
+        let home = path.parent().unwrap_or(Path::new(""));
+        roster.entries.iter_mut().for_each(|entry| entry.home = Some(home.to_owned()));
+        Ok(roster)
     }
 
     /// The built-in contenders and those of the user's rosters.
@@ -162,28 +200,31 @@ impl Roster {
 }
 
 impl Entry {
-    /// The command that starts this contender.
-    #[must_use]
-    pub fn command(&self) -> CommandLine {
-        let mut words = self.run.iter().map(|word| match word.as_str() {
-            "{self}" => std::env::current_exe().map_or_else(|_| "readlab".into(), PathBuf::into_os_string),
-            word => OsString::from(word),
-        });
-        let program = words.next().unwrap_or_default();
-        CommandLine { program, args: words.collect(), env: Vec::new() }
-    }
-
     /// Asks the contender for its receipt and its methods.
     ///
     /// # Errors
-    /// If it does not start or breaks the contract.
+    /// If it is not built, does not start or breaks the contract.
     pub fn take_part(&self) -> Result<Contender, Breach> {
-        let command = self.command();
+        let unavailable = |error: super::build::BuildError| Breach::Unavailable(error.to_string());
+        let place = Workplace::of(self).map_err(unavailable)?;
+        if let Some(place) = place.as_ref().filter(|place| !place.is_built(self)) {
+            let missing = self.missing(place).map(unavailable);
+            return Err(missing.unwrap_or_else(|| Breach::NotBuilt(self.name.clone())));
+        }
+        let command = self.line(&self.run, place.as_ref());
         let mut asked = command.clone();
         asked.args.push("methods".into());
         let mut session = Session::start(&self.name, &asked)?;
         let methods = session.methods()?;
-        Ok(Contender { command, receipt: session.receipt, methods })
+        Ok(Contender { command, receipt: session.receipt, methods, warmup: self.warmup })
+    }
+
+    /// How a user gets what it needs, with the folders of this machine in it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        let place = Workplace::of(self).ok().flatten();
+        let filled = |hint: &String| self.fill(hint, place.as_ref()).to_string_lossy().into_owned();
+        self.hint.as_ref().map(filled)
     }
 }
 

@@ -62,7 +62,10 @@ pub enum Breach {
         /// The lab's own clock around the turn.
         seen_ns: u64,
     },
-    /// It says so itself.
+    /// It comes as sources and nobody has built it yet.
+    #[error("not built yet: `readlab build {0}` builds it")]
+    NotBuilt(String),
+    /// It says so itself, or something that it needs is not there.
     #[error("{0}")]
     Unavailable(String),
     /// It says so itself.
@@ -88,7 +91,9 @@ impl Breach {
         let reason = self.to_string();
         match self {
             Breach::Interrupted => None,
-            Breach::Unavailable(_) | Breach::NotStarted { .. } => Some(Outcome::Unavailable { reason }),
+            Breach::Unavailable(_) | Breach::NotBuilt(_) | Breach::NotStarted { .. } => {
+                Some(Outcome::Unavailable { reason })
+            }
             Breach::LiesAboutTime { .. } => Some(Outcome::Refused { reason }),
             _ => Some(Outcome::Failed { reason }),
         }

@@ -4,7 +4,9 @@
 //! scan or parameter is an outcome, and both are told.
 
 use super::plan::{Plan, Planned, Rules};
-use crate::contender::roster::{Contender, NoMethod, Roster};
+use crate::contender::roster::{self, Contender, NoMethod, Roster};
+use crate::contender::session::Breach;
+use crate::corpus::archive::Form;
 use crate::record::{LimitKind, Outcome, Trial};
 use crate::suite::Entry;
 use crate::trial::{CacheState, MethodId, Params, TrialError, TrialId, Work};
@@ -28,6 +30,17 @@ pub struct Selection {
     pub globs: Vec<String>,
     /// Settings for every method that has them.
     pub params: Params,
+    /// The form of each target by its number; none is one plain target.
+    pub forms: Vec<Form>,
+}
+
+/// One trial by name, before it is known who can.
+#[derive(Debug, Clone)]
+struct Named {
+    label: Option<String>,
+    id: TrialId,
+    work: Option<Work>,
+    form: Form,
 }
 
 /// Why a selection makes no plan.
@@ -42,22 +55,50 @@ pub enum LineupError {
     /// No method matches.
     #[error("no method matches {0} (`readlab list` shows all)")]
     NoMatch(String),
+    /// The methods that would match are of a contender that cannot take part.
+    #[error("no method matches {glob}: {reason}")]
+    Absent {
+        /// The glob.
+        glob: String,
+        /// Who cannot take part, and why.
+        reason: String,
+    },
 }
 
 impl Field {
-    /// Asks every contender of the roster for its receipt, or only those that `wanted` accepts.
+    /// Asks every contender of the roster for its receipt, or only those that `wanted` accepts. Nothing is built.
     pub fn gather(roster: &Roster, wanted: impl Fn(&str) -> bool) -> Field {
         let mut field = Field::default();
+        roster.entries.iter().filter(|entry| wanted(&entry.name)).for_each(|entry| field.ask(entry));
+        field
+    }
+
+    /// The same, after building those that are not built; `about_to` is told of each before it takes time.
+    pub fn gather_built(roster: &Roster, wanted: impl Fn(&str) -> bool, about_to: impl Fn(&str)) -> Field {
+        let mut field = Field::default();
         for entry in roster.entries.iter().filter(|entry| wanted(&entry.name)) {
-            match entry.take_part() {
-                Ok(contender) => field.contenders.push(contender),
-                Err(breach) => {
-                    let hint = entry.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
-                    field.absent.insert(entry.name.clone(), format!("{breach}{hint}"));
-                }
+            match entry.build_once(|| about_to(&entry.name)) {
+                Ok(()) => field.ask(entry),
+                Err(error) => field.miss(entry, error.to_string()),
             }
         }
         field
+    }
+
+    fn ask(&mut self, entry: &roster::Entry) {
+        match entry.take_part() {
+            Ok(contender) => self.contenders.push(contender),
+            Err(breach @ Breach::NotBuilt(_)) => {
+                self.absent.insert(entry.name.clone(), breach.to_string());
+            }
+            Err(breach) => self.miss(entry, breach.to_string()),
+        }
+    }
+
+    /// Who is not there, why, and how that is mended.
+    fn miss(&mut self, entry: &roster::Entry, reason: String) {
+        let reason = entry.hint().map_or(reason.clone(), |hint| format!("{reason}; {hint}"));
+        self.absent.insert(entry.name.clone(), reason);
     }
 
     /// Those who showed their receipt.
@@ -119,34 +160,51 @@ pub fn plan(
     };
     for &state in states {
         let mut seen = BTreeSet::new();
-        for (label, id) in &entries {
-            if !field.absent.contains_key(&id.method.contender) {
-                let id = with_params(field, id, &selection.params);
-                add(&mut plan, field, &mut seen, (label.clone(), id, work, state));
+        for entry in &entries {
+            if !field.absent.contains_key(&entry.id.method.contender) {
+                let id = with_params(field, &entry.id, &selection.params);
+                let target = selection.target(entry.form);
+                add(&mut plan, field, &mut seen, (&Named { id, ..entry.clone() }, work, state, target));
             }
         }
     }
     Ok(plan)
 }
 
+impl Selection {
+    /// The number of the target of this form, if there is one.
+    fn target(&self, form: Form) -> Option<usize> {
+        if self.forms.is_empty() && form == Form::Plain {
+            return Some(0);
+        }
+        self.forms.iter().position(|&of_target| of_target == form)
+    }
+
+    /// A method that a glob matched; where the suite names it too, with the work and the form that it has there.
+    fn like_named(&self, method: MethodId, params: Params) -> Named {
+        let mut entries = self.entries.iter().filter_map(|entry| named(entry).ok());
+        let same = |entry: &Named| {
+            (&entry.id.method.contender, &entry.id.method.method) == (&method.contender, &method.method)
+        };
+        let (work, form) = entries.find(same).map_or((None, Form::Plain), |entry| (entry.work, entry.form));
+        Named { label: None, id: TrialId { method, params }, work, form }
+    }
+}
+
 /// A suite's entry as a trial's name, with `all` as the number of processors.
-fn named(entry: &Entry) -> Result<(Option<String>, TrialId), TrialError> {
+fn named(entry: &Entry) -> Result<Named, TrialError> {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let name = entry.trial.replace("=all", &format!("={cpus}"));
-    Ok((entry.label.clone(), name.parse()?))
+    let id = entry.trial.replace("=all", &format!("={cpus}")).parse()?;
+    Ok(Named { label: entry.label.clone(), id, work: entry.work, form: entry.form })
 }
 
 /// Every method and scan that one of the globs matches, then the controls and commands of the selection.
-fn matching(
-    field: &Field,
-    selection: &Selection,
-    work: Work,
-) -> Result<Vec<(Option<String>, TrialId)>, LineupError> {
+fn matching(field: &Field, selection: &Selection, work: Work) -> Result<Vec<Named>, LineupError> {
     let mut ids = Vec::new();
     for entry in &selection.entries {
-        let (label, id) = named(entry)?;
-        if field.is_control(&id.method) || id.method.contender == crate::trial::COMMAND {
-            ids.push((label, id));
+        let entry = named(entry)?;
+        if field.is_control(&entry.id.method) || entry.id.method.contender == crate::trial::COMMAND {
+            ids.push(entry);
         }
     }
     for glob in &selection.globs {
@@ -158,10 +216,13 @@ fn matching(
             .every_id(work)
             .into_iter()
             .filter(|id| !field.is_control(id) && set.is_match(id.to_string()));
-        let matched: Vec<_> =
-            matched.map(|method| (None, TrialId { method, params: params.clone() })).collect();
+        let matched: Vec<_> = matched.map(|method| selection.like_named(method, params.clone())).collect();
         if matched.is_empty() {
-            return Err(LineupError::NoMatch(glob.clone()));
+            let absent = field.absent.iter().find(|(name, _)| glob.split('/').next() == Some(name.as_str()));
+            return Err(absent.map_or_else(
+                || LineupError::NoMatch(glob.clone()),
+                |(_, reason)| LineupError::Absent { glob: glob.clone(), reason: reason.clone() },
+            ));
         }
         ids.extend(matched);
     }
@@ -196,11 +257,16 @@ fn with_params(field: &Field, id: &TrialId, general: &Params) -> TrialId {
 fn add(
     plan: &mut Plan,
     field: &Field,
-    seen: &mut BTreeSet<TrialId>,
-    (label, id, work, state): (Option<String>, TrialId, Work, CacheState),
+    seen: &mut BTreeSet<(TrialId, Work, Form)>,
+    (named, work, state, target): (&Named, Work, CacheState, Option<usize>),
 ) {
     let index = plan.trials.len() + plan.absent.len();
+    let (label, id, work) = (named.label.clone(), &named.id, named.work.unwrap_or(work));
     let choice = match field.contender(&id.method.contender) {
+        Some(_) if target.is_none() => Err(NoMethod::Unavailable(format!(
+            "it reads a {}, which is made of the suite's own corpus only",
+            named.form.word()
+        ))),
         Some(contender) => contender.choose(&id.method, &id.params, work),
         None => Err(NoMethod::NoContender(id.method.contender.clone())),
     };
@@ -209,7 +275,7 @@ fn add(
         || id.clone(),
         |choice| TrialId { method: choice.id.clone(), params: choice.params.clone() },
     );
-    if label.is_none() && !seen.insert(id.clone()) {
+    if label.is_none() && !seen.insert((id.clone(), work, named.form)) {
         return;
     }
     let trial = Trial {
@@ -219,7 +285,7 @@ fn add(
         method: id.method.method.clone(),
         scan: id.method.scan.clone(),
         params: id.params.clone(),
-        target: 0,
+        target: target.unwrap_or(0),
         work,
         state,
         cache: known.map_or(Cache::Through, |choice| choice.method.cache),

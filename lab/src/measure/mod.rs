@@ -11,3 +11,4 @@ pub mod residency;
 pub mod rights;
 pub mod round;
 pub mod sampler;
+mod seats;

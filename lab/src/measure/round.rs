@@ -53,6 +53,11 @@ pub trait Sampler {
     /// Meters that could not be read in the last turn, with the reason.
     fn missing(&mut self) -> Vec<(&'static str, String)>;
 
+    /// Lines for the record that were found beside what the calls return, such as warm-ups, since the last call.
+    fn notes(&mut self) -> Vec<Line> {
+        Vec::new()
+    }
+
     /// Time since the run began.
     fn elapsed_ns(&self) -> u64;
 }
@@ -249,7 +254,10 @@ impl Run<'_> {
             }
             self.sink.about_to(Step::Fill(fill));
             match self.sampler.fill(fill) {
-                Ok(fill) => self.sink.append(Line::Fill(fill))?,
+                Ok(fill) => {
+                    self.sink.append(Line::Fill(fill))?;
+                    self.write_notes()?;
+                }
                 Err(Ending::Trial(outcome)) => {
                     self.unfilled(fill, standings, &outcome)?;
                     return Ok(EndReason::Settled);
@@ -319,6 +327,7 @@ impl Run<'_> {
         let rehearsals = self.plan.rules.warmup.max(u32::from(standing.walls.is_empty()));
         let ready =
             opened.and_then(|_| (0..rehearsals).try_for_each(|_| self.sampler.rehearse(standing.trial)));
+        self.write_notes()?;
         match ready {
             Ok(()) => Ok(()),
             Err(ending) => self.take_ending(standing, ending),
@@ -394,6 +403,7 @@ impl Run<'_> {
             standing.walls.push(stats::wall(&sample));
             self.sink.append(Line::Sample(Box::new(sample)))?;
         }
+        self.write_notes()?;
         for (meter, reason) in self.sampler.missing() {
             if standing.missing.insert(meter) {
                 let meter = meter.to_owned();
@@ -401,6 +411,11 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Writes down what the sampler found beside the samples.
+    fn write_notes(&mut self) -> Result<(), Stop> {
+        self.sampler.notes().into_iter().try_for_each(|line| Ok(self.sink.append(line)?))
     }
 
     /// Learns how fast bytes in memory can be visited, if this is a control that proves to have visited them.

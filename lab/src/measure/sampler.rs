@@ -7,13 +7,16 @@
 use super::cache::{CacheError, FILL, Filled, PageCache};
 use super::counts::{ArcWay, Counting};
 use super::lineup::Field;
-use super::meters::{CpuSplit, Metered, Meters, Missing};
+use super::meters::{CpuSplit, Metered, Missing};
 use super::plan::Plan;
 use super::residency::Proof;
 use super::round::{Ending, Sampler, Trouble};
+use super::seats::{Seat, Seats};
+use crate::contender::roster::Warmup;
 use crate::contender::session::{Breach, Session, Turn};
 use crate::corpus::oracle::Truth;
-use crate::record::{Count, EndReason, Fill, LimitKind, Outcome, Sample, Trial};
+use crate::record::{Count, EndReason, Fill, LimitKind, Line, Outcome, Sample, Trial, WarmedUp, WarmupEnd};
+use crate::stats::{Steadiness, steadiness};
 use crate::target::Target;
 use crate::target::identity::Identity;
 use crate::trial::{Answer, CacheState, Params, Work};
@@ -47,6 +50,18 @@ const SHORT_READING_FIXED_NS: u64 = 2_000;
 /// How often the cache is filled before a file counts as one that cannot be warm.
 const FILL_TRIES: u32 = 4;
 
+/// Longest time for which a contender reads until it is steady, each time it is started.
+const WARMUP_TIME: Duration = Duration::from_secs(5);
+
+/// Share of the time for the whole run that all such contenders of a state together may take to become steady, once.
+const WARMUP_SHARE: u32 = 10;
+
+/// Most readings until steady: a level that takes longer to find is none.
+const WARMUP_READINGS_MAX: usize = 300;
+
+/// Readings of a warm-up in one turn: as many as fit this time, so that short ones are not all waking up.
+const WARMUP_TURN_NS: u64 = 200_000_000;
+
 /// Share of the file that must have come from the device for a reading to count as cold.
 const DEVICE_SHARE_MIN: f64 = 0.99;
 
@@ -58,15 +73,11 @@ struct Observed {
     after: Option<Proof>,
 }
 
-/// A contender at work: its conversation and its meters.
-struct Seat {
-    session: Session,
-    meters: Meters,
-}
-
 /// What is read: the file, the truth about it, and its page cache.
 #[derive(Debug)]
 pub struct Subject<'a> {
+    /// The number of the target in the record.
+    pub index: usize,
     /// The file.
     pub target: &'a Target,
     /// What every answer is compared with.
@@ -81,31 +92,39 @@ pub struct Subject<'a> {
 pub struct Hired<'a> {
     plan: &'a Plan,
     field: &'a Field,
-    subject: Subject<'a>,
-    seats: BTreeMap<usize, Seat>,
+    subjects: Vec<Subject<'a>>,
+    seats: Seats,
     missing: Vec<(&'static str, String)>,
+    notes: Vec<Line>,
     started: Instant,
 }
 
 impl<'a> Hired<'a> {
-    /// Ready to carry out the plan on the target, whose right answer is known.
+    /// Ready to carry out the plan on its targets, by number, whose right answers are known.
     #[must_use]
-    pub fn new(plan: &'a Plan, field: &'a Field, subject: Subject<'a>) -> Hired<'a> {
-        let (seats, missing, started) = (BTreeMap::new(), Vec::new(), Instant::now());
-        Hired { plan, field, subject, seats, missing, started }
+    pub fn new(plan: &'a Plan, field: &'a Field, subjects: Vec<Subject<'a>>) -> Hired<'a> {
+        let (seats, missing, notes) = (Seats::default(), Vec::new(), Vec::new());
+        Hired { plan, field, subjects, seats, missing, notes, started: Instant::now() }
+    }
+
+    /// What a trial reads.
+    fn subject(&self, trial: usize) -> &Subject<'a> {
+        let target = self.planned(trial).target;
+        let subject = self.subjects.iter().find(|subject| subject.index == target);
+        subject.expect("every target of the plan has its subject")
     }
 
     /// Brings the cache into the state that a turn starts from. The warm state stands since the last fill.
-    fn make(&mut self, state: CacheState) -> Result<(), Trouble> {
-        match state {
+    fn make(&mut self, trial: &Trial) -> Result<(), Trouble> {
+        match trial.state {
             CacheState::Warm => Ok(()),
-            CacheState::Cold => self.subject.cache.evict().map(drop).map_err(cache_trouble),
+            CacheState::Cold => self.subject(trial.index).cache.evict().map(drop).map_err(cache_trouble),
         }
     }
 
     /// How much of the file is resident now, asked of the kernel; `name` is the field of a sample that it becomes.
-    fn resident(&mut self, name: &'static str) -> Option<Proof> {
-        match self.subject.cache.resident() {
+    fn resident(&mut self, trial: usize, name: &'static str) -> Option<Proof> {
+        match self.subject(trial).cache.resident() {
             Ok(proof) => Some(proof),
             Err(error) => {
                 self.missing.push((name, error.to_string()));
@@ -116,29 +135,29 @@ impl<'a> Hired<'a> {
 
     /// One turn between meters.
     fn metered_turn(&mut self, trial: usize, ask: Ask) -> Result<(Turn, Metered), Trouble> {
-        let patience = self.patience(ask.lead + ask.count);
+        let patience = self.patience(trial, ask.lead + ask.count);
         let seat = self.seat(trial)?;
         seat.meters.begin();
         let turn = seat.session.turn(ask, patience);
         let metered = seat.meters.end();
-        self.unchanged()?;
+        self.unchanged(trial)?;
         Ok((turn.map_err(|breach| take_breach(&breach))?, metered))
     }
 
     /// How long a turn may take: the plainest reading is the measure.
-    fn patience(&self, readings: u32) -> Duration {
-        PATIENCE_MIN + Duration::from_nanos(self.subject.truth.wall_ns) * PATIENCE_FACTOR * readings
+    fn patience(&self, trial: usize, readings: u32) -> Duration {
+        PATIENCE_MIN + Duration::from_nanos(self.subject(trial).truth.wall_ns) * PATIENCE_FACTOR * readings
     }
 
     fn seat(&mut self, trial: usize) -> Result<&mut Seat, Trouble> {
         let nobody =
             || Trouble::Ending(Ending::Trial(Outcome::Failed { reason: "it was not started".to_owned() }));
-        self.seats.get_mut(&trial).ok_or_else(nobody)
+        self.seats.get_mut(trial).ok_or_else(nobody)
     }
 
     /// Every answer of a turn, compared with the truth.
     fn compare(&self, trial: &Trial, turn: &Turn) -> Result<(), Trouble> {
-        let truth = &self.subject.truth.answer;
+        let truth = &self.subject(trial.index).truth.answer;
         for sample in &turn.samples {
             let answer = Answer::from(sample);
             // A control may say nothing, or no more than how many bytes it brought.
@@ -152,26 +171,16 @@ impl<'a> Hired<'a> {
     }
 
     /// A target that changed ends the run: no number about it can be compared with another.
-    fn unchanged(&self) -> Result<(), Trouble> {
-        let changed = match Identity::of_path(&self.subject.target.path) {
-            Ok(now) => self.subject.identity.change(&now).map(|change| change.to_string()),
+    fn unchanged(&self, trial: usize) -> Result<(), Trouble> {
+        let subject = self.subject(trial);
+        let changed = match Identity::of_path(&subject.target.path) {
+            Ok(now) => subject.identity.change(&now).map(|change| change.to_string()),
             Err(error) => Some(error.to_string()),
         };
         changed.map_or(Ok(()), |change| {
-            let reason = format!("{} {change} while it was raced", self.subject.target.facts.path);
+            let reason = format!("{} {change} while it was raced", subject.target.facts.path);
             Err(Trouble::Ending(Ending::Both(Outcome::Refused { reason }, EndReason::TargetChanged)))
         })
-    }
-
-    /// The standard fill, again if something took pages away meanwhile.
-    fn filled(&self) -> Result<Filled, CacheError> {
-        for _ in 1..FILL_TRIES {
-            match self.subject.cache.fill() {
-                Err(CacheError::NotFilled { .. } | CacheError::Remains { .. }) => {}
-                filled => return filled,
-            }
-        }
-        self.subject.cache.fill()
     }
 
     /// Starts the contender of a trial, with something added to its environment.
@@ -179,9 +188,12 @@ impl<'a> Hired<'a> {
         let choice = &self.plan.planned(trial).expect("the run asks only for trials of its plan").choice;
         let contender =
             self.field.contender(&choice.id.contender).expect("the plan names only contenders with receipts");
-        let mut command =
-            contender.read_command(choice, self.planned(trial).work, self.subject.target.path.as_os_str());
-        command.env = env;
+        let mut command = contender.read_command(
+            choice,
+            self.planned(trial).work,
+            self.subject(trial).target.path.as_os_str(),
+        );
+        command.env.extend(env);
         let mut session = Session::start(&choice.id.contender, &command)?;
         let params = session.ready()?;
         Ok((session, params))
@@ -192,9 +204,9 @@ impl<'a> Hired<'a> {
     }
 
     /// How many readings a turn holds: one, unless they are so short that waking up would be most of them.
-    fn ask(&self, state: CacheState) -> Ask {
-        let reading_ns = SHORT_READING_FIXED_NS + self.subject.target.facts.size_bytes / 4;
-        if state == CacheState::Cold || reading_ns >= SHORT_READING_NS {
+    fn ask(&self, trial: &Trial) -> Ask {
+        let reading_ns = SHORT_READING_FIXED_NS + self.subject(trial.index).target.facts.size_bytes / 4;
+        if trial.state == CacheState::Cold || reading_ns >= SHORT_READING_NS {
             return Ask { lead: 0, count: 1 };
         }
         let times = |span_ns: u64, most: u64| {
@@ -202,6 +214,118 @@ impl<'a> Hired<'a> {
         };
         let count = self.plan.rules.readings_per_turn(times(SHORT_READING_NS, COUNT_MAX));
         Ask { lead: times(LEAD_NS, LEAD_MAX), count }
+    }
+
+    /// Starts the contender of a trial in the place of the one before.
+    fn seat_anew(&mut self, trial: usize) -> Result<Params, Breach> {
+        self.seats.leave(trial);
+        let (session, params) = self.start(trial, Vec::new())?;
+        self.seats.take(trial, Seat::new(session));
+        Ok(params)
+    }
+
+    /// One whom memory did not let stay is started and warmed up as at the beginning.
+    fn be_seated(&mut self, trial: usize) -> Result<(), Trouble> {
+        if self.seats.has(trial) {
+            return Ok(());
+        }
+        self.seat_anew(trial).map_err(|breach| take_breach(&breach))?;
+        (0..self.plan.rules.warmup.max(1)).try_for_each(|_| self.rehearsal(trial))
+    }
+
+    /// Whose turn is over stays if memory allows it.
+    fn rest(&mut self, trial: usize) {
+        let cached = |subject: &Subject| subject.target.facts.size_bytes;
+        let cached_bytes = match self.planned(trial).state {
+            CacheState::Warm => self.subjects.iter().map(cached).sum(),
+            CacheState::Cold => 0,
+        };
+        self.seats.rest(trial, cached_bytes);
+    }
+
+    /// One untimed reading whose answer is checked; and the first time, if the contender is one of those, as many as it
+    /// takes to be steady.
+    fn rehearsal(&mut self, trial: usize) -> Result<(), Trouble> {
+        self.be_seated(trial)?;
+        let first_ns = self.warmup_turn(trial, 1)?;
+        let contender = self.field.contender(&self.planned(trial).contender);
+        let until_steady = contender.is_some_and(|contender| contender.warmup == Warmup::UntilSteady);
+        if until_steady && !self.seat(trial)?.warm {
+            let warmed = self.until_steady(trial, first_ns)?;
+            self.notes.push(Line::Warmup(warmed));
+            self.seat(trial)?.warm = true;
+        }
+        Ok(())
+    }
+
+    /// Reads until the readings stay at one level, or for as long as may be.
+    fn until_steady(&mut self, trial: usize, mut walls_ns: Vec<u64>) -> Result<WarmedUp, Trouble> {
+        let (began, patience) = (Instant::now(), self.warmup_time(trial));
+        loop {
+            let end = match steadiness(&walls_ns) {
+                Steadiness::Steady { .. } => WarmupEnd::Steady,
+                Steadiness::NoSteadyState => WarmupEnd::NoSteadyState,
+                Steadiness::TooShort => WarmupEnd::TooFewReadings,
+            };
+            let readings = u32::try_from(walls_ns.len()).unwrap_or(u32::MAX);
+            if end == WarmupEnd::Steady
+                || began.elapsed() >= patience
+                || walls_ns.len() >= WARMUP_READINGS_MAX
+            {
+                let wall_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+                return Ok(WarmedUp { trial, readings, wall_ns, end });
+            }
+            let last_ns = walls_ns.last().copied().unwrap_or(0).max(1);
+            let count = u32::try_from((WARMUP_TURN_NS / last_ns).clamp(1, COUNT_MAX)).expect("at most ten");
+            walls_ns.extend(self.warmup_turn(trial, count)?);
+        }
+    }
+
+    /// Readings whose times are for the warm-up alone; every answer is checked.
+    fn warmup_turn(&mut self, trial: usize, count: u32) -> Result<Vec<u64>, Trouble> {
+        let (turn, _) = self.metered_turn(trial, Ask { lead: 0, count })?;
+        self.compare(self.planned(trial), &turn)?;
+        Ok(turn.samples.iter().map(|sample| sample.wall_ns).collect())
+    }
+
+    /// How long a contender may take to become steady: five seconds, or its part of a tenth of the whole run.
+    fn warmup_time(&self, trial: usize) -> Duration {
+        let state = self.planned(trial).state;
+        let warms_up = |name: &str| {
+            self.field.contender(name).is_some_and(|contender| contender.warmup == Warmup::UntilSteady)
+        };
+        let trials = self.plan.trials.iter().map(|planned| &planned.trial);
+        let such = trials.filter(|trial| trial.state == state && warms_up(&trial.contender)).count();
+        let all = Duration::from_nanos(self.plan.rules.budget.time().0) / WARMUP_SHARE;
+        WARMUP_TIME.min(all / u32::try_from(such.max(1)).unwrap_or(u32::MAX))
+    }
+
+    /// The standard fill of one target, again if something took pages away meanwhile.
+    fn fill_one(subject: &Subject, fill: u32) -> Result<Fill, CacheError> {
+        let (target, cache) = (subject.index, &subject.cache);
+        let mut tried = 1;
+        let Filled { wall_ns, proof } = loop {
+            match cache.fill() {
+                Err(CacheError::NotFilled { .. } | CacheError::Remains { .. }) if tried < FILL_TRIES => {
+                    tried += 1
+                }
+                filled => break filled?,
+            }
+        };
+        Ok(Fill { fill, target, how: FILL.to_owned(), wall_ns, resident_after: proof.share() })
+    }
+
+    /// The sentence: the cache made and proven, the turn between meters, the state proven again, the answers compared.
+    fn proven_turn(&mut self, trial: &Trial) -> Result<Vec<Sample>, Trouble> {
+        let ask = self.ask(trial);
+        self.make(trial)?;
+        let before = self.resident(trial.index, "resident_before");
+        let (turn, metered) = self.metered_turn(trial.index, ask)?;
+        let after = self.resident(trial.index, "resident_after");
+        self.compare(trial, &turn)?;
+        let observed = Observed { before, turn, metered, after };
+        let samples = self.samples(trial, ask, &observed);
+        self.flaw(trial, &samples, &observed).map_or(Ok(samples), |flaw| Err(Trouble::Unproven(flaw)))
     }
 
     /// The samples of a turn, with what was metered around it shared out among its readings.
@@ -275,7 +399,7 @@ impl<'a> Hired<'a> {
 
     /// Why these samples were not taken from the state they claim; `None` when they were.
     fn flaw(&self, trial: &Trial, samples: &[Sample], observed: &Observed) -> Option<String> {
-        if trial.is_control() || self.subject.target.facts.size_bytes == 0 {
+        if trial.is_control() || self.subject(trial.index).target.facts.size_bytes == 0 {
             return None;
         }
         match trial.state {
@@ -293,7 +417,7 @@ impl<'a> Hired<'a> {
     )]
     fn cold_flaw(&self, sample: &Sample) -> Option<String> {
         let device_bytes = sample.device_read_bytes?;
-        let least_bytes = self.subject.target.facts.expected_device_bytes()?;
+        let least_bytes = self.subject(sample.trial).target.facts.expected_device_bytes()?;
         let expected_bytes = (least_bytes as f64 * DEVICE_SHARE_MIN) as u64;
         (device_bytes < expected_bytes).then(|| {
             format!("only {device_bytes} bytes came from the device, at least {expected_bytes} were expected")
@@ -332,48 +456,39 @@ fn warm_flaw(sample: &Sample, observed: &Observed) -> Option<String> {
 
 impl Sampler for Hired<'_> {
     fn open(&mut self, trial: usize) -> Result<Params, Ending> {
-        match self.start(trial, Vec::new()) {
-            Ok((session, params)) => {
-                self.seats.insert(trial, Seat { meters: Meters::open(session.id()), session });
-                Ok(params)
-            }
-            Err(breach) => Err(breach.outcome().map_or(Ending::Run(EndReason::Interrupted), Ending::Trial)),
-        }
+        self.seat_anew(trial)
+            .map_err(|breach| breach.outcome().map_or(Ending::Run(EndReason::Interrupted), Ending::Trial))
     }
 
     fn rehearse(&mut self, trial: usize) -> Result<(), Ending> {
-        let turn = self.metered_turn(trial, Ask { lead: 0, count: 1 });
-        match turn.and_then(|(turn, _)| self.compare(self.planned(trial), &turn)) {
-            Ok(()) => Ok(()),
-            Err(Trouble::Ending(ending)) => Err(ending),
-            Err(Trouble::Unproven(reason)) => Err(Ending::Trial(Outcome::Refused { reason })),
-        }
+        let rehearsed = self.rehearsal(trial);
+        self.rest(trial);
+        rehearsed.map_err(|trouble| match trouble {
+            Trouble::Ending(ending) => ending,
+            Trouble::Unproven(reason) => Ending::Trial(Outcome::Refused { reason }),
+        })
     }
 
     fn fill(&mut self, fill: u32) -> Result<Fill, Ending> {
         if crate::interrupt::requested() {
             return Err(Ending::Run(EndReason::Interrupted));
         }
-        match self.filled() {
-            Ok(Filled { wall_ns, proof }) => {
-                Ok(Fill { fill, target: 0, how: FILL.to_owned(), wall_ns, resident_after: proof.share() })
-            }
-            Err(error) => Err(Ending::Trial(Outcome::Unavailable { reason: error.to_string() })),
-        }
+        let filled =
+            self.subjects.iter().map(|subject| Self::fill_one(subject, fill)).collect::<Result<Vec<_>, _>>();
+        let mut fills =
+            filled.map_err(|error| Ending::Trial(Outcome::Unavailable { reason: error.to_string() }))?;
+        let first = fills.remove(0);
+        self.notes.extend(fills.into_iter().map(Line::Fill));
+        Ok(first)
     }
 
-    fn turn(&mut self, trial: usize, state: CacheState) -> Result<Vec<Sample>, Trouble> {
+    fn turn(&mut self, trial: usize, _state: CacheState) -> Result<Vec<Sample>, Trouble> {
+        self.be_seated(trial)?;
         // What an earlier turn left behind, of whichever trial, is not this one's.
         self.missing.clear();
-        let (trial, ask) = (self.planned(trial), self.ask(state));
-        self.make(state)?;
-        let before = self.resident("resident_before");
-        let (turn, metered) = self.metered_turn(trial.index, ask)?;
-        let after = self.resident("resident_after");
-        self.compare(trial, &turn)?;
-        let observed = Observed { before, turn, metered, after };
-        let samples = self.samples(trial, ask, &observed);
-        self.flaw(trial, &samples, &observed).map_or(Ok(samples), |flaw| Err(Trouble::Unproven(flaw)))
+        let samples = self.proven_turn(self.planned(trial));
+        self.rest(trial);
+        samples
     }
 
     fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Ending> {
@@ -387,12 +502,16 @@ impl Sampler for Hired<'_> {
         let (mut session, _) = self.start(trial, counting.env()).map_err(ended)?;
         counting.attach(session.id());
         counting.begin();
-        session.turn(Ask { lead: 0, count: 1 }, self.patience(1)).map_err(ended)?;
+        session.turn(Ask { lead: 0, count: 1 }, self.patience(trial, 1)).map_err(ended)?;
         Ok(counting.end())
     }
 
     fn close(&mut self, trial: usize) {
-        self.seats.remove(&trial);
+        self.seats.leave(trial);
+    }
+
+    fn notes(&mut self) -> Vec<Line> {
+        std::mem::take(&mut self.notes)
     }
 
     fn missing(&mut self) -> Vec<(&'static str, String)> {

@@ -102,6 +102,7 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         })),
         "share_of_limit": judged.and_then(|it| it.share_of_limit),
         "verdict": judged.map(verdict_of),
+        "warmups": it.warmups,
         "counts": it.counts,
         "missing": missing(it, found),
         "rejected": it.rejected.iter().map(|(round, reason)| json!({ "round": round, "reason": reason })).collect::<Vec<Value>>(),

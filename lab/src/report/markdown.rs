@@ -23,7 +23,7 @@ pub fn markdown(page: &Page) -> String {
 }
 
 fn section(ranking: &Ranking) -> String {
-    let size = ranking.size.map_or_else(|| "size unknown".to_owned(), |size| size.to_string());
+    let size = ranking.size_words();
     let title = format!("### {}, {}, {}, {size}", ranking.state, ranking.work, code(&ranking.path));
     let mut blocks = vec![title, format!("**{}**", text(&ranking.headline()))];
     if !ranking.rows.is_empty() {

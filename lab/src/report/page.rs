@@ -4,7 +4,7 @@ use super::SweepView;
 use super::ranking::{Place, Range, Ranking, Standing, WhyReference};
 use super::words;
 use crate::machine::Machine;
-use crate::record::{EndReason, Limit, Record};
+use crate::record::{EndReason, Limit, Record, TrialRecord, WarmupEnd};
 use crate::units::{Bytes, Nanos};
 use crate::verdict;
 
@@ -35,7 +35,9 @@ impl Page {
     /// Whether nothing but limits was measured.
     #[must_use]
     pub fn is_of_limits(&self) -> bool {
-        !self.limits.is_empty() && self.sweep.is_none() && self.rankings.iter().all(|ranking| ranking.rows.is_empty())
+        !self.limits.is_empty()
+            && self.sweep.is_none()
+            && self.rankings.iter().all(|ranking| ranking.rows.is_empty())
     }
 
     /// Computes everything that is told.
@@ -55,7 +57,13 @@ impl Page {
             rankings: if sweep.is_some() { Vec::new() } else { Ranking::all(record) },
             cautions: match &sweep {
                 Some(view) => view.cautions.iter().chain(&record.warnings).cloned().collect(),
-                None => record.targets.iter().flat_map(of_target).chain(record.warnings.clone()).collect(),
+                None => record
+                    .targets
+                    .iter()
+                    .flat_map(of_target)
+                    .chain(record.trials.iter().filter_map(unsteady))
+                    .chain(record.warnings.clone())
+                    .collect(),
             },
             sweep,
             limits: verdict::limits(record),
@@ -108,6 +116,20 @@ impl Ranking {
         Some(format!("reference: {} ({why})", reference.name))
     }
 
+    /// The size of what is read, and for an archive what comes out of it.
+    #[must_use]
+    pub fn size_words(&self) -> String {
+        match (self.size, self.bytes_out) {
+            (None, _) => "size unknown".to_owned(),
+            (Some(size), Some(out)) if out != size => {
+                #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+                let ratio = words::factor(out.0 as f64 / size.0.max(1) as f64);
+                format!("{size} in, {out} out ({ratio} to 1; rates are of bytes out)")
+            }
+            (Some(size), _) => size.to_string(),
+        }
+    }
+
     /// What was proven of the cache, in one line.
     #[must_use]
     pub fn proof_line(&self) -> String {
@@ -151,6 +173,20 @@ impl Ranking {
             words::percent(widest.range),
         ))
     }
+}
+
+/// That a contender's readings were not seen to settle before the timed ones; `None` where they were each time.
+fn unsteady(trial: &TrialRecord) -> Option<String> {
+    let ended = |end| trial.warmups.iter().filter(|warmed| warmed.end == end).count();
+    let (starts, never, few) =
+        (trial.warmups.len(), ended(WarmupEnd::NoSteadyState), ended(WarmupEnd::TooFewReadings));
+    let why = match (never, few) {
+        (0, 0) => return None,
+        (_, 0) => format!("no steady state at {never} of {starts} starts"),
+        (0, _) => format!("too few readings to tell a steady state at {few} of {starts} starts"),
+        _ => format!("no steady state at {never} and too few readings to tell at {few} of {starts} starts"),
+    };
+    Some(format!("{} ({}): {why}", trial.trial.id, trial.trial.state))
 }
 
 fn machine_line(machine: &Machine) -> String {

@@ -17,6 +17,8 @@ pub struct Ranking {
     pub path: String,
     /// Its size; `None` where the record has lost it.
     pub size: Option<Bytes>,
+    /// The bytes that come out of it, of which rates are made: its size, unless it is an archive.
+    pub bytes_out: Option<Bytes>,
     /// What is done with the bytes.
     pub work: Work,
     /// Where the bytes are when the clock starts.
@@ -72,7 +74,7 @@ pub struct Row {
     pub place: Option<Place>,
     /// Wall time.
     pub wall: Summary,
-    /// The target's size over the median wall time; `None` for a control and for a target of no bytes.
+    /// The bytes that come out of the target over the median wall time; `None` for a control and for a target of no bytes.
     pub throughput: Option<Throughput>,
     /// Every metric that some sample holds, the wall time among them.
     pub summaries: BTreeMap<Metric, Summary>,
@@ -179,12 +181,13 @@ impl Ranking {
         let (target, work, state) = key;
         let facts = record.targets.get(target);
         let size = facts.map(|facts| Bytes(facts.size_bytes));
+        let bytes_out = facts.and_then(|facts| facts.answer?.bytes).map(Bytes).or(size);
         let bootstrap = Bootstrap::new(record.header.seed);
         let (measured, others): (Vec<&TrialRecord>, Vec<&TrialRecord>) =
             trials.iter().partition(|trial| is_measured(trial));
         let mut rows: Vec<(Row, &TrialRecord)> = measured
             .into_iter()
-            .filter_map(|trial| Some((Row::of(trial, size, bootstrap)?, trial)))
+            .filter_map(|trial| Some((Row::of(trial, (size, bytes_out), bootstrap)?, trial)))
             .collect();
         rows.sort_by_key(|(row, _)| (row.wall.median, row.index));
         let (controls, mut rows): (Vec<_>, Vec<_>) =
@@ -200,6 +203,7 @@ impl Ranking {
             target,
             path: facts.map_or_else(|| format!("target {target}"), |facts| facts.path.clone()),
             size,
+            bytes_out,
             work,
             state,
             reference,
@@ -243,11 +247,15 @@ fn compare(rows: &mut [(Row, &TrialRecord)], reference: Option<&Reference>, boot
 
 impl Row {
     /// Summarises a trial; `None` without samples.
-    fn of(trial: &TrialRecord, size: Option<Bytes>, bootstrap: Bootstrap) -> Option<Row> {
+    fn of(
+        trial: &TrialRecord,
+        (size, bytes_out): (Option<Bytes>, Option<Bytes>),
+        bootstrap: Bootstrap,
+    ) -> Option<Row> {
         let summarise = |metric| Some((metric, stats::summary(&trial.samples, metric, bootstrap)?));
         let summaries: BTreeMap<Metric, Summary> = Metric::ALL.into_iter().filter_map(summarise).collect();
         let wall = summaries.get(&Metric::WallNs)?.clone();
-        let read = size.filter(|size| size.0 > 0 && wall.median > 0 && !trial.trial.is_control());
+        let read = bytes_out.filter(|size| size.0 > 0 && wall.median > 0 && !trial.trial.is_control());
         Some(Row {
             index: trial.trial.index,
             name: trial.trial.id.to_string(),

@@ -1,0 +1,76 @@
+//! `readlab build [NAME…]`: builds contenders that come as sources, and shows the receipt of each. One that cannot be
+//! built never stops the others.
+
+use crate::contender::build::BuildError;
+use crate::contender::roster::{Entry, Roster};
+use crate::interrupt;
+use crate::target::shown;
+use anyhow::{Context, bail};
+use clap::Args;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Some contender could not be built.
+const EXIT_FAILED: u8 = 1;
+
+/// Arguments of `readlab build`.
+#[derive(Debug, Args)]
+pub struct BuildArgs {
+    /// The contenders [default: all that come as sources]
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// A roster with further contenders; may be repeated
+    #[arg(long = "roster", value_name = "FILE")]
+    pub rosters: Vec<PathBuf>,
+}
+
+/// Builds, whether they are built already or not.
+///
+/// # Errors
+/// If a name is unknown, a roster cannot be read, or standard output cannot be written.
+pub fn run(args: &BuildArgs) -> anyhow::Result<ExitCode> {
+    interrupt::listen().context("cannot listen for Ctrl-C")?;
+    let roster = Roster::with(&args.rosters)?;
+    let chosen = chosen(&roster, &args.names)?;
+    let mut failures = Vec::new();
+    for entry in chosen {
+        anstream::eprintln!("readlab: building {}", entry.name);
+        if let Err(error) = build(entry) {
+            if matches!(error.downcast_ref(), Some(BuildError::Interrupted)) {
+                return Ok(ExitCode::from(interrupt::EXIT_CODE));
+            }
+            let hint = entry.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+            anstream::eprintln!("readlab: {}: {}{hint}", entry.name, super::one_line(&error));
+            failures.push(error);
+        }
+    }
+    let logs = failures.iter().filter_map(|error| error.downcast_ref::<BuildError>()?.log());
+    let logs: Vec<String> = logs.map(shown).collect();
+    if !logs.is_empty() {
+        let command = shell_words::join(std::iter::once("cat").chain(logs.iter().map(String::as_str)));
+        anstream::eprintln!("readlab: to see all of it: {command}");
+    }
+    Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILED) })
+}
+
+/// Those that are named, or all that come as sources.
+fn chosen<'a>(roster: &'a Roster, names: &[String]) -> anyhow::Result<Vec<&'a Entry>> {
+    if names.is_empty() {
+        return Ok(roster.entries.iter().filter(|entry| entry.sources.is_some()).collect());
+    }
+    let entry = |name: &String| match roster.entry(name) {
+        Some(entry) if entry.sources.is_none() => bail!("{name} needs no building"),
+        Some(entry) => Ok(entry),
+        None => bail!("no contender '{name}' in the roster"),
+    };
+    names.iter().map(entry).collect()
+}
+
+/// One contender: built, and its receipt shown.
+fn build(entry: &Entry) -> anyhow::Result<()> {
+    entry.build()?;
+    let receipt = entry.take_part()?.receipt;
+    writeln!(std::io::stdout(), "{} {} · {}", receipt.contender, receipt.version, receipt.runtime)?;
+    Ok(())
+}

@@ -1,0 +1,357 @@
+//! Building a contender from its sources: in its own folder, once, within a deadline, with everything said kept in a log.
+//!
+//! Whether a contender is built is told by a note in its build folder, which also names the compiler as it was then: when
+//! the compiler changes, it is built again. What each language needs to be built is data in the roster.
+
+use super::process::{self, CommandLine, ReadError};
+use super::roster::Entry;
+use super::sources;
+use rustix::fs::{FlockOperation, flock};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+/// How long a contender may take to be built: a compiler on a slow and busy machine.
+const BUILD_PATIENCE: Duration = Duration::from_secs(240);
+
+/// How long a program may take to say that it is there.
+const DEPENDENCY_PATIENCE: Duration = Duration::from_secs(20);
+
+/// Within the build folder: what it was built by.
+const NOTE: &str = ".readlab-built";
+
+/// Within the sources' folder: everything that was said while it was built.
+const LOG: &str = "build.log";
+
+/// Where the lab looks for toolchains that are not on the PATH.
+const TOOLCHAINS_VARIABLE: &str = "READLAB_TOOLCHAINS";
+
+/// Where a contender's sources are and where what is built from them goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workplace {
+    sources: PathBuf,
+}
+
+/// Why a contender could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// There is no folder with its sources.
+    #[error("its sources: {0}")]
+    NoSources(io::Error),
+    /// Its folder cannot be written.
+    #[error("{}: {cause}", .path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// A program that it needs is not there, or is too old.
+    #[error("it needs {program}: {said}")]
+    Missing {
+        /// The program.
+        program: String,
+        /// What the system or the program said.
+        said: String,
+    },
+    /// A command failed.
+    #[error("{said}")]
+    Failed {
+        /// The last line that was said, or how it ended.
+        said: String,
+        /// Where all of it is.
+        log: PathBuf,
+    },
+    /// It took too long.
+    #[error("not built within {BUILD_PATIENCE:?}")]
+    TooLong {
+        /// Where all that was said is.
+        log: PathBuf,
+    },
+    /// The user wants to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl BuildError {
+    /// Where everything that was said lies.
+    #[must_use]
+    pub fn log(&self) -> Option<&Path> {
+        match self {
+            BuildError::Failed { log, .. } | BuildError::TooLong { log } => Some(log),
+            _ => None,
+        }
+    }
+}
+
+impl Workplace {
+    /// Where a contender is built; its sources are laid out if need be. `None` for one that is not built.
+    ///
+    /// # Errors
+    /// If there are no sources.
+    pub fn of(entry: &Entry) -> Result<Option<Workplace>, BuildError> {
+        let Some(name) = &entry.sources else { return Ok(None) };
+        let sources = match &entry.home {
+            Some(home) => std::path::absolute(home.join(name)),
+            None => sources::laid_out(name),
+        };
+        Ok(Some(Workplace { sources: sources.map_err(BuildError::NoSources)? }))
+    }
+
+    /// `{sources}`
+    #[must_use]
+    pub fn sources(&self) -> &Path {
+        &self.sources
+    }
+
+    /// `{build}`
+    #[must_use]
+    pub fn build(&self) -> PathBuf {
+        self.sources.join("build")
+    }
+
+    /// Whether what was built is there, by the compiler that is there now.
+    #[must_use]
+    pub fn is_built(&self, entry: &Entry) -> bool {
+        fs::read(self.build().join(NOTE)).is_ok_and(|note| note == self.compilers(entry).into_bytes())
+    }
+
+    /// The programs that it is built by as they are now, without starting them: path, size and time of change.
+    fn compilers(&self, entry: &Entry) -> String {
+        let programs = entry.dependency.iter().filter_map(|words| words.first());
+        let found = programs.map(|program| {
+            let program = entry.fill(program, Some(self));
+            on_path(&program).and_then(|path| Some((path.metadata().ok()?, path))).map_or_else(
+                || format!("{}: none\n", program.display()),
+                |(meta, path)| format!("{} {} {}\n", path.display(), meta.size(), meta.mtime()),
+            )
+        });
+        found.collect()
+    }
+
+    /// One at a time: another readlab may be building the same. Waits as long as building may take.
+    fn lock(&self) -> Result<File, BuildError> {
+        let io = |cause| BuildError::Io { path: self.sources.clone(), cause };
+        let folder = File::open(&self.sources).map_err(io)?;
+        let deadline = Instant::now() + BUILD_PATIENCE;
+        loop {
+            match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(folder),
+                Err(rustix::io::Errno::WOULDBLOCK) if crate::interrupt::requested() => {
+                    return Err(BuildError::Interrupted);
+                }
+                Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(100));
+                }
+                Err(cause) => return Err(io(cause.into())),
+            }
+        }
+    }
+
+    /// Runs the commands that build it.
+    fn run(&self, entry: &Entry) -> Result<(), BuildError> {
+        let path = self.sources.join(LOG);
+        let io = |cause| BuildError::Io { path: path.clone(), cause };
+        let log = File::create(&path).map_err(io)?;
+        let deadline = Instant::now() + BUILD_PATIENCE;
+        for words in &entry.build {
+            let line = entry.line(words, Some(self));
+            let left = deadline.saturating_duration_since(Instant::now());
+            match process::run_to_end(&line, &self.sources, &log, left) {
+                Ok(status) if status.success() => {}
+                Ok(status) => return Err(BuildError::Failed { said: last_words(&path, status), log: path }),
+                Err(ReadError::Timeout(_)) => return Err(BuildError::TooLong { log: path }),
+                Err(ReadError::Interrupted) => return Err(BuildError::Interrupted),
+                Err(error) => {
+                    let said = format!("{}: {error}", line.program.display());
+                    return Err(BuildError::Failed { said, log: path });
+                }
+            }
+        }
+        let note = self.build().join(NOTE);
+        fs::write(&note, self.compilers(entry)).map_err(|cause| BuildError::Io { path: note, cause })
+    }
+}
+
+impl Entry {
+    /// Builds the contender; where that fails, what it needs and has not is said instead of how the failure looked.
+    ///
+    /// # Errors
+    /// If it cannot be built.
+    pub fn build(&self) -> Result<(), BuildError> {
+        let Some(place) = Workplace::of(self)? else { return Ok(()) };
+        let _lock = place.lock()?;
+        place.run(self).map_err(|error| match error {
+            BuildError::Failed { .. } => self.missing(&place).unwrap_or(error),
+            other => other,
+        })
+    }
+
+    /// Builds the contender unless it is built; `about_to` is told before it takes time.
+    ///
+    /// # Errors
+    /// If it cannot be built.
+    pub fn build_once(&self, about_to: impl FnOnce()) -> Result<(), BuildError> {
+        match Workplace::of(self)? {
+            Some(place) if !place.is_built(self) => {
+                about_to();
+                self.build()
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The first program that the contender needs and that is not there.
+    #[must_use]
+    pub fn missing(&self, place: &Workplace) -> Option<BuildError> {
+        self.dependency.iter().find_map(|words| {
+            let line = self.line(words, Some(place));
+            let said = absence(&line, place.sources())?;
+            Some(BuildError::Missing {
+                program: words.first().map(|word| last_part(word)).unwrap_or_default(),
+                said,
+            })
+        })
+    }
+
+    /// A command of the roster with its places filled in and the contender's environment.
+    pub(super) fn line(&self, words: &[String], place: Option<&Workplace>) -> CommandLine {
+        let mut words = words.iter().map(|word| self.fill(word, place));
+        let env = self.env.iter().map(|(name, value)| (name.into(), self.fill(value, place)));
+        CommandLine { program: words.next().unwrap_or_default(), args: words.collect(), env: env.collect() }
+    }
+
+    /// A word of the roster with `{self}`, `{sources}`, `{build}` and `{toolchains}` filled in.
+    pub(super) fn fill(&self, word: &str, place: Option<&Workplace>) -> OsString {
+        let mut places = vec![("{self}", own_program()), ("{toolchains}", toolchains().into_os_string())];
+        if let Some(place) = place {
+            places.push(("{sources}", place.sources().into()));
+            places.push(("{build}", place.build().into()));
+        }
+        fill(word, &places)
+    }
+}
+
+fn own_program() -> OsString {
+    std::env::current_exe().map_or_else(|_| "readlab".into(), PathBuf::into_os_string)
+}
+
+/// Where toolchains lie that are on no PATH: as the environment says; in a checkout, beside its contenders; else among
+/// the user's caches.
+fn toolchains() -> PathBuf {
+    if let Some(named) = std::env::var_os(TOOLCHAINS_VARIABLE) {
+        return named.into();
+    }
+    let own = own_program();
+    let checkout = Path::new(&own).ancestors().find(|folder| folder.join("contenders/roster.toml").is_file());
+    let among_caches = || sources::cache_folder().unwrap_or_default();
+    checkout.map_or_else(among_caches, Path::to_owned).join("toolchains")
+}
+
+/// The word with every place replaced by its value.
+fn fill(word: &str, places: &[(&str, OsString)]) -> OsString {
+    let mut filled = OsString::new();
+    let mut rest = word;
+    let next = |rest: &str| {
+        let found = places.iter().filter_map(|(name, value)| Some((rest.find(name)?, name.len(), value)));
+        found.min_by_key(|(at, _, _)| *at)
+    };
+    while let Some((at, length, value)) = next(rest) {
+        filled.push(&rest[..at]);
+        filled.push(value);
+        rest = &rest[at + length..];
+    }
+    filled.push(rest);
+    filled
+}
+
+/// Where a program is found, links followed.
+fn on_path(program: &OsStr) -> Option<PathBuf> {
+    let path = Path::new(program);
+    if path.components().count() > 1 {
+        return path.canonicalize().ok();
+    }
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).find_map(|folder| folder.join(program).canonicalize().ok())
+}
+
+fn last_part(word: &str) -> String {
+    word.rsplit('/').next().unwrap_or(word).to_owned()
+}
+
+/// Why a program that should say that it is there does not; `None` when it does.
+fn absence(line: &CommandLine, folder: &Path) -> Option<String> {
+    let Ok(said) = tempfile::NamedTempFile::new() else { return None };
+    match process::run_to_end(line, folder, said.as_file(), DEPENDENCY_PATIENCE) {
+        Ok(status) if status.success() => None,
+        Ok(status) => Some(last_words(said.path(), status)),
+        Err(ReadError::Io(cause)) if cause.kind() == io::ErrorKind::NotFound => Some("not found".to_owned()),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// The last line of a log that holds more than blanks, or how the command ended.
+fn last_words(log: &Path, status: ExitStatus) -> String {
+    let text = fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    line.map_or_else(|| format!("it ended with {status}"), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contender::roster::Roster;
+
+    #[test]
+    fn places_are_filled_wherever_they_stand() {
+        let places = [("{build}", OsString::from("/b")), ("{sources}", OsString::from("/s"))];
+        assert_eq!(fill("{sources}/x:{build}:{other}", &places), "/s/x:/b:{other}");
+        assert_eq!(fill("plain", &places), "plain");
+    }
+
+    fn entry(folder: &Path, text: &str) -> Entry {
+        let path = folder.join("roster.toml");
+        fs::write(&path, format!("[[contender]]\nname = 'x'\nabout = 'x'\nsources = '.'\n{text}")).unwrap();
+        Roster::load(&path).unwrap().entries.remove(0)
+    }
+
+    #[test]
+    fn a_contender_is_built_once_and_again_when_its_compiler_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let compiler = folder.path().join("cc.sh");
+        fs::write(&compiler, "mkdir -p build; echo built >>count\n").unwrap();
+        let entry = entry(
+            folder.path(),
+            "dependency = [['{sources}/cc.sh']]\nbuild = [['sh', 'cc.sh']]\nrun = ['x']",
+        );
+        let built = || fs::read_to_string(folder.path().join("count")).unwrap_or_default().lines().count();
+        entry.build_once(|| {}).unwrap();
+        entry.build_once(|| panic!("it is built")).unwrap();
+        assert_eq!(built(), 1);
+        fs::write(&compiler, "mkdir -p build; echo built again >>count\n").unwrap();
+        entry.build_once(|| {}).unwrap();
+        assert_eq!(built(), 2);
+    }
+
+    #[test]
+    fn a_failure_says_the_last_line_and_a_missing_compiler_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let broken = entry(
+            folder.path(),
+            "build = [['sh', '-c', 'echo first; echo broken >&2; exit 1']]\nrun = ['x']",
+        );
+        let error = broken.build().unwrap_err();
+        assert_eq!(error.to_string(), "broken");
+        assert!(fs::read_to_string(error.log().unwrap()).unwrap().contains("first"));
+        assert!(!Workplace::of(&broken).unwrap().unwrap().is_built(&broken));
+        let text =
+            "dependency = [['no-such-compiler', '--version']]\nbuild = [['no-such-compiler']]\nrun = ['x']";
+        let error = entry(folder.path(), text).build().unwrap_err();
+        assert_eq!(error.to_string(), "it needs no-such-compiler: not found");
+    }
+}

@@ -1,0 +1,51 @@
+//! All percentiles of every metric, as the byte-stream publication tells them: one table for each ranking and metric.
+
+use super::page::Page;
+use super::ranking::{Ranking, Row};
+use super::words::printable;
+use crate::record::Metric;
+use crate::units::{Bytes, Nanos};
+use comfy_table::{Cell, CellAlignment, Table, TableStyle};
+
+const HEADER: [&str; 9] = ["", "p0", "p25", "p50", "p75", "p90", "p99", "p100", "samples"];
+
+/// The tables as plain text.
+#[must_use]
+pub fn percentiles(page: &Page) -> String {
+    page.rankings.iter().flat_map(of_ranking).collect()
+}
+
+fn of_ranking(ranking: &Ranking) -> Vec<String> {
+    let measured = |metric: &Metric| ranking.rows.iter().any(|row| row.summaries.contains_key(metric));
+    let metrics = Metric::ALL.into_iter().filter(measured);
+    let title = |metric: Metric| {
+        format!("{} · {} · {} · {}", metric.name(), ranking.state, ranking.work, ranking.path)
+    };
+    metrics
+        .map(|metric| format!("\n{}\n{}\n", printable(&title(metric)), table(&ranking.rows, metric)))
+        .collect()
+}
+
+fn table(rows: &[Row], metric: Metric) -> String {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new()).force_no_tty();
+    let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+    table.set_header(HEADER.iter().map(|title| right((*title).to_owned())).collect::<Vec<Cell>>());
+    for row in rows {
+        let Some(it) = row.summaries.get(&metric) else { continue };
+        let mut cells = vec![Cell::new(printable(row.label.as_ref().unwrap_or(&row.name)))];
+        let values = [it.p0, it.p25, it.p50, it.p75, it.p90, it.p99, it.p100];
+        cells.extend(values.map(|value| right(spelled(metric, value))));
+        cells.push(right(it.n.to_string()));
+        table.add_row(cells);
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+fn spelled(metric: Metric, value: u64) -> String {
+    match metric {
+        Metric::WallNs | Metric::CpuUserNs | Metric::CpuSystemNs => Nanos(value).to_string(),
+        Metric::PeakRssBytes | Metric::DeviceReadBytes => Bytes(value).binary(),
+        Metric::MinorFaults | Metric::MajorFaults => value.to_string(),
+    }
+}

@@ -1,0 +1,179 @@
+//! Contenders in other languages, from their sources to a record: built on demand, raced, and missed with a reason where
+//! something that they need is not there.
+
+use assert_cmd::Command;
+use readlab::record::{Line, Outcome, Record, WarmupEnd};
+use std::fs;
+use std::path::Path;
+
+/// A contender in shell: its build script writes it; it answers for a file of four lines without reading it.
+const SOURCES: &str = r#"
+mkdir -p build
+cat >build/read.sh <<'END'
+echo '{"say":"hello","protocol":1,"contender":"fake","version":"7","runtime":"sh"}'
+case $1 in
+methods) echo '{"say":"method","method":"guess","scans":{"newlines":["-"]},"params":[],"about":"a guess","cache":"through"}' ;;
+read)
+    echo '{"say":"ready","params":{}}'
+    while read -r go lead count; do
+        for _ in $(seq "$count"); do echo '{"say":"sample","wall_ns":5000,"newlines":4}'; done
+        echo "{\"say\":\"done\",\"count\":$count}"
+    done ;;
+esac
+END
+"#;
+
+const ROSTER: &str = "
+[[contender]]
+name = 'fake'
+about = 'a guess'
+sources = 'sources'
+build = [['sh', 'make.sh']]
+run = ['sh', '{build}/read.sh']
+warmup = 'until steady'
+[[contender]]
+name = 'broken'
+about = 'does not build'
+sources = 'sources'
+dependency = [['no-such-compiler', '-v']]
+build = [['no-such-compiler']]
+run = ['{build}/broken']
+hint = 'install no-such-compiler'
+";
+
+fn readlab(home: &Path) -> Command {
+    let mut command = Command::cargo_bin("readlab").unwrap();
+    command.env("XDG_CACHE_HOME", home.join("cache")).env("XDG_DATA_HOME", home.join("data"));
+    command
+}
+
+/// A folder with a roster, the sources of a contender, and a file of four lines.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("sources")).unwrap();
+    fs::write(folder.path().join("sources/make.sh"), SOURCES).unwrap();
+    fs::write(folder.path().join("roster.toml"), ROSTER).unwrap();
+    fs::write(folder.path().join("four.txt"), "a\nb\nc\nd\n").unwrap();
+    folder
+}
+
+#[test]
+fn one_that_cannot_be_built_is_told_with_its_hint_and_does_not_stop_the_others() {
+    let folder = folder();
+    let mut command = readlab(folder.path());
+    command.args(["build", "broken", "fake", "--roster"]).arg(folder.path().join("roster.toml"));
+    let done = command.assert().code(1);
+    let (out, err) = (&done.get_output().stdout, &done.get_output().stderr);
+    assert_eq!(String::from_utf8_lossy(out), "fake 7 · sh\n");
+    let err = String::from_utf8_lossy(err);
+    assert!(err.contains("broken: it needs no-such-compiler: not found; install no-such-compiler"), "{err}");
+}
+
+#[test]
+fn a_race_builds_what_it_needs_once_and_warms_it_up_until_it_is_steady() {
+    let folder = folder();
+    let race = |output: &str| {
+        let mut command = readlab(folder.path());
+        command
+            .arg("race")
+            .arg(folder.path().join("four.txt"))
+            .arg("--roster")
+            .arg(folder.path().join("roster.toml"));
+        command.args([
+            "--method",
+            "fake/*",
+            "--state",
+            "warm",
+            "-r",
+            "2",
+            "--fills",
+            "1",
+            "--no-progress",
+            "--output",
+        ]);
+        let done = command.arg(folder.path().join(output)).assert().code(0);
+        String::from_utf8_lossy(&done.get_output().stderr).into_owned()
+    };
+    assert!(race("first").contains("building the contender fake"));
+    assert!(!race("second").contains("building the contender fake"), "it is built already");
+    let record = Record::read(&folder.path().join("first/record.jsonl")).unwrap();
+    let trial = record.trials.iter().find(|trial| trial.trial.contender == "fake").unwrap();
+    assert_eq!(trial.outcome, Some(Outcome::Measured));
+    assert!(!trial.warmups.is_empty());
+    assert!(trial.warmups.iter().all(|warmed| warmed.end == WarmupEnd::Steady && warmed.readings >= 20));
+    assert!(record.warnings.iter().any(|text| text.contains("broken") && text.contains("no-such-compiler")));
+}
+
+/// Builds a contender that readlab carries and races one of its methods on a small file; says loudly where its toolchain
+/// is not there.
+fn carried(name: &str, method: &str) {
+    let folder = folder();
+    let built = readlab(folder.path()).args(["build", name]).output().unwrap();
+    let err = String::from_utf8_lossy(&built.stderr);
+    if !built.status.success() && err.contains(&format!("{name}: it needs ")) {
+        eprintln!("SKIPPED: {err}");
+        return;
+    }
+    assert!(built.status.success() && String::from_utf8_lossy(&built.stdout).starts_with(name), "{err}");
+    let mut command = readlab(folder.path());
+    command.arg("race").arg(folder.path().join("four.txt")).args(["--method", method, "--state", "warm"]);
+    command.args(["-r", "2", "--fills", "1", "--no-progress", "--output"]).arg(folder.path().join("run"));
+    command.assert().code(0);
+    let record = Record::read(&folder.path().join("run/record.jsonl")).unwrap();
+    let measured = |trial: &&readlab::record::TrialRecord| trial.trial.contender == name;
+    let trial = record.trials.iter().find(measured).unwrap();
+    assert_eq!(trial.outcome, Some(Outcome::Measured));
+}
+
+#[test]
+fn java_takes_part_where_a_jdk_is() {
+    carried("java", "java/FileChannel-direct/loop");
+}
+
+#[test]
+fn swift_takes_part_where_its_compiler_is() {
+    carried("swift", "swift/read/for-unsafe");
+}
+
+#[test]
+fn the_zip_of_a_suite_is_read_beside_the_plain_file_by_the_same_truth() {
+    if ["unzip", "wc"]
+        .iter()
+        .any(|program| std::process::Command::new(program).arg("--version").output().is_err())
+    {
+        eprintln!("SKIPPED: unzip and wc are not both installed");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let suite = folder.path().join("suite.toml");
+    let text = "name = 'x'\nabout = 'x'\nwork = 'newlines'\nstate = 'both'\ncorpus = { kind = 'gdelt', size_bytes = 300000, seed = 1 }
+        [[trial]]\ntrial = 'command/wc -l {}'\n[[trial]]\ntrial = 'command/unzip -p {} | wc -l'\ntarget = 'zip'\n";
+    fs::write(&suite, text).unwrap();
+    let mut command = readlab(folder.path());
+    command.arg("suite").arg(&suite).args([
+        "-r",
+        "2",
+        "--fills",
+        "1",
+        "--no-progress",
+        "--percentiles",
+        "--output",
+    ]);
+    let done = command.arg(folder.path().join("run")).assert().code(0);
+    let shown = String::from_utf8_lossy(&done.get_output().stdout).into_owned();
+    assert!(shown.contains("out (") && shown.contains("p99"), "{shown}");
+    let record = Record::read(&folder.path().join("run/record.jsonl")).unwrap();
+    assert_eq!(record.targets.len(), 2);
+    assert!(record.targets[1].size_bytes < record.targets[0].size_bytes);
+    assert_eq!(record.targets[1].answer, record.targets[0].answer);
+    assert!(record.fills.iter().any(|fill| fill.target == 1), "the zip is filled too");
+    assert_eq!(record.trials.len(), 4);
+    assert!(record.trials.iter().all(|trial| trial.outcome == Some(Outcome::Measured)));
+}
+
+#[test]
+fn a_line_about_a_warm_up_reads_back_as_it_was_written() {
+    let text = r#"{"line":"warmup","trial":3,"readings":40,"wall_ns":5,"end":"no_steady_state"}"#;
+    let line: Line = serde_json::from_str(text).unwrap();
+    assert_eq!(serde_json::to_string(&line).unwrap(), text);
+}
