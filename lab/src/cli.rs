@@ -27,6 +27,8 @@ pub enum Verb {
     Race(commands::race::RaceArgs),
     /// Run a published experiment, or one of your own
     Suite(commands::suite::SuiteArgs),
+    /// Make a page of a record: one HTML file that needs nothing else
+    Report(commands::report::ReportArgs),
     /// Show contenders and methods, and why some are not available
     List(commands::list::ListArgs),
     /// Say what of this machine helps or spoils measuring, and how to mend it

@@ -6,6 +6,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// The name of a page beside its record.
+pub const REPORT: &str = "report.html";
+
 /// A folder made for one run.
 #[derive(Debug, Clone)]
 pub struct RunFolder {
@@ -50,6 +53,12 @@ impl RunFolder {
     #[must_use]
     pub fn record(&self) -> PathBuf {
         self.path.join("record.jsonl")
+    }
+
+    /// Where its page belongs.
+    #[must_use]
+    pub fn report(&self) -> PathBuf {
+        self.path.join(REPORT)
     }
 }
 

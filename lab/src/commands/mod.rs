@@ -7,6 +7,7 @@ pub mod doctor;
 pub mod list;
 pub mod man;
 pub mod race;
+pub mod report;
 pub mod request;
 mod run;
 pub mod suite;

@@ -114,7 +114,10 @@ fn one(asked: &Asked, field: &Field, mut target: Target, (rules, reference): (Ru
     round::run(&plan, &mut Hired::new(&plan, field, subject), &mut recorder)?;
     let path = recorder.finish();
     let record = Record::read(&path)?;
-    show(asked.giving, &record, &path)?;
+    let page = Page::of(&record);
+    let beside = folder.report();
+    std::fs::write(&beside, report::html(&page)).with_context(|| shown(&beside))?;
+    show(asked.giving, &record, (&page, &path))?;
     Ok(record)
 }
 
@@ -157,8 +160,7 @@ fn progress_shown(giving: &Giving) -> bool {
 }
 
 /// The table on standard output, and the exports where they were asked for.
-fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Result<()> {
-    let page = Page::of(record);
+fn show(giving: &Giving, record: &Record, (page, path): (&Page, &Path)) -> anyhow::Result<()> {
     let exports = [
         (&giving.export_json, report::json as fn(&Record) -> String),
         (&giving.export_csv, report::csv),
@@ -173,7 +175,7 @@ fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Result<()> {
     // A document on standard output is for a program: the table would spoil it.
     if !giving.quiet && !exports.iter().any(|(file, _)| to_stdout(file)) {
         let style = Style { width: terminal_width(), color: giving.color.is_on() };
-        std::io::stdout().write_all(report::terminal(&page, style, Some(&shown(path))).as_bytes())?;
+        std::io::stdout().write_all(report::terminal(page, style, Some(&shown(path))).as_bytes())?;
     }
     Ok(())
 }

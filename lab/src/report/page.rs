@@ -1,6 +1,10 @@
 //! The view model: a whole record as it is told to a person, computed once for every format.
 
-use super::ranking::{Place, Range, Ranking, Standing, WhyReference};
+use super::answer;
+use super::curve::Curve;
+use super::method::{self, Lack};
+use super::ranking::{Range, Ranking, WhyReference};
+use super::sweep::SweepSeries;
 use super::words;
 use crate::machine::Machine;
 use crate::record::{EndReason, Record};
@@ -17,8 +21,26 @@ pub struct Page {
     pub started: String,
     /// The machine in one line.
     pub machine: String,
+    /// The answer in one sentence.
+    pub answer: String,
+    /// What was read, one line a target.
+    pub subjects: Vec<String>,
     /// By target, work and state.
     pub rankings: Vec<Ranking>,
+    /// Methods over the values of a parameter, where the record has enough of them.
+    pub curves: Vec<Curve>,
+    /// Files of many sizes, where the record has them.
+    pub sweeps: Vec<SweepSeries>,
+    /// Who took part.
+    pub contenders: Vec<String>,
+    /// Who made the record, with which seed.
+    pub maker: String,
+    /// Meters that could not be read.
+    pub missing: Vec<Lack>,
+    /// Readings that were thrown away.
+    pub rejected: Vec<Lack>,
+    /// Each kind of count with the ways it was made.
+    pub counted: Vec<(String, Vec<String>)>,
     /// What a reader of the numbers should know: of the targets, then of the run.
     pub cautions: Vec<String>,
     /// Why and after what time the run ended.
@@ -34,12 +56,22 @@ impl Page {
             let (path, cautions) = (target.path.clone(), target.cautions.clone());
             cautions.into_iter().map(move |caution| format!("{path}: {caution}"))
         };
+        let rankings = Ranking::all(record);
         Page {
             verb: header.verb.clone(),
             command: shell_words::join(&header.command),
             started: header.started.clone(),
             machine: machine_line(&header.machine),
-            rankings: Ranking::all(record),
+            answer: answer::sentence(&rankings),
+            subjects: record.targets.iter().map(method::subject).collect(),
+            curves: rankings.iter().flat_map(Curve::all).collect(),
+            rankings,
+            sweeps: Vec::new(),
+            contenders: method::contenders(&record.contenders),
+            maker: method::maker(header),
+            missing: method::missing(record),
+            rejected: method::rejected(record),
+            counted: method::counted(record),
             cautions: record.targets.iter().flat_map(of_target).chain(record.warnings.clone()).collect(),
             end: end_line(record.end),
         }
@@ -64,11 +96,7 @@ impl Ranking {
                 None => line += " (too few rounds for an interval)",
             }
         }
-        let beside = |standing| {
-            let with = |row: &&super::Row| row.place == Some(Place { rank: 1, standing });
-            self.rows.iter().filter(with).count()
-        };
-        match (beside(Standing::Tied), beside(Standing::Undecided)) {
+        match self.beside() {
             (0, 0) => {}
             (tied, 0) => line += &format!("; tied with {tied} more"),
             (0, open) => line += &format!("; {open} more cannot be told apart with so few rounds"),

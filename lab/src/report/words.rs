@@ -1,7 +1,8 @@
 //! How numbers and names are written where people read them.
 
+use crate::record::Metric;
 use crate::stats::{Ratio, Summary};
-use crate::units::{Nanos, Throughput};
+use crate::units::{Bytes, Nanos, Throughput};
 use std::fmt::Write;
 
 /// The text with every character that would move a cursor, colour a terminal or turn the reading direction written
@@ -90,6 +91,47 @@ pub(super) fn rate(throughput: Option<Throughput>) -> String {
     throughput.map_or_else(|| NONE.to_owned(), |rate| rate.to_string())
 }
 
+/// Processors in use on average, such as `1.93 cores`.
+pub(super) fn cores(cores: f64) -> String {
+    format!("{cores:.2} cores")
+}
+
+/// A value of a metric with its unit.
+pub(super) fn value(metric: Metric, value: u64) -> String {
+    match metric {
+        Metric::WallNs | Metric::CpuUserNs | Metric::CpuSystemNs => Nanos(value).to_string(),
+        Metric::PeakRssBytes => Bytes(value).binary(),
+        Metric::DeviceReadBytes => Bytes(value).to_string(),
+        Metric::MinorFaults | Metric::MajorFaults => grouped(value),
+    }
+}
+
+/// What a metric is called by people.
+pub(super) fn metric(metric: Metric) -> &'static str {
+    match metric {
+        Metric::WallNs => "wall time",
+        Metric::CpuUserNs => "CPU time in user mode",
+        Metric::CpuSystemNs => "CPU time in the kernel",
+        Metric::PeakRssBytes => "peak memory",
+        Metric::MinorFaults => "minor page faults",
+        Metric::MajorFaults => "major page faults",
+        Metric::DeviceReadBytes => "bytes from the device",
+    }
+}
+
+/// A count with a thin space between thousands.
+pub(super) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join("\u{202f}")
+}
+
+/// `1 trial`, `2 trials`.
+pub(super) fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 /// What stands where a number could not be had.
 pub(super) const NONE: &str = "–";
 
@@ -114,6 +156,13 @@ mod tests {
             (1.02, "102.0 %"),
         ] {
             assert_eq!(percent(share), text);
+        }
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        for (count, text) in [(0, "0"), (999, "999"), (1_000, "1\u{202f}000"), (2_456_933, "2\u{202f}456\u{202f}933")] {
+            assert_eq!(grouped(count), text);
         }
     }
 
