@@ -56,7 +56,7 @@ impl Ranking {
     /// The answer as a clause of a sentence.
     fn clause(&self) -> String {
         let Some(first) = self.rows.first() else { return format!("{}, nothing was measured", self.state) };
-        let (state, name, figure) = (self.state, &first.short, figure(first));
+        let (state, name, figure) = (self.state, brief(first), figure(first));
         let clause = match self.beside() {
             _ if self.rows.len() == 1 => format!("{state}, {name} reads it at {figure}"),
             (0, 0) => format!("{state}, {name} is the fastest at {figure}"),
@@ -69,9 +69,11 @@ impl Ranking {
         let reference = self.rows.iter().find(|row| Some(row.index) == self.reference.as_ref().map(|it| it.index));
         match (first.ratio, reference) {
             (Some(ratio), Some(reference)) => match ratio.clear() {
-                Some(Clear::Tie) => format!("{clause}, no different from {}", reference.short),
-                Some(_) => format!("{clause}, {} times as fast as {}", words::factor(ratio.estimate), reference.short),
-                None => clause,
+                Some(Clear::Faster | Clear::Slower) => {
+                    format!("{clause}, {} times as fast as {}", words::factor(ratio.estimate), brief(reference))
+                }
+                // The reference is among those that cannot be told apart.
+                Some(Clear::Tie) | None => clause,
             },
             _ => clause,
         }
@@ -85,6 +87,13 @@ pub(super) fn sentence(rankings: &[Ranking]) -> String {
     }
     let clauses: Vec<String> = rankings.iter().map(Ranking::clause).collect();
     capital(&clauses.join("; ")) + "."
+}
+
+/// The name without its settings where they would make the sentence long; the full name stands beside it.
+fn brief(row: &Row) -> &str {
+    const LETTERS: usize = 32;
+    let short = row.short.as_str();
+    if short.chars().count() <= LETTERS { short } else { short.split(" · ").next().unwrap_or(short) }
 }
 
 /// The rate, or where there is none the time.

@@ -46,7 +46,6 @@ pub(super) fn subject(target: &TargetFacts) -> String {
         (known, mount) => facts.extend(known.clone().or_else(|| mount.clone())),
     }
     facts.extend(target.device.as_ref().and_then(|device| device.model.clone()));
-    facts.extend(target.answer.map(|answer| answer.to_string()));
     facts.join(" · ")
 }
 

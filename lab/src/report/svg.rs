@@ -51,6 +51,11 @@ impl Scale {
         self.places[0] + share * (self.places[1] - self.places[0])
     }
 
+    /// Whether a value has a place of its own.
+    pub(super) fn holds(&self, value: f64) -> bool {
+        (self.domain[0]..=self.domain[1]).contains(&value)
+    }
+
     fn bent(&self, value: f64) -> f64 {
         if self.logarithmic { value.max(f64::MIN_POSITIVE).log10() } else { value }
     }
@@ -156,6 +161,15 @@ pub(super) fn whisker(class: &str, [low, high]: [f64; 2], at: f64, upright: bool
     } else {
         format!("M{low} {near}V{far}M{low} {at}H{high}M{high} {near}V{far}")
     };
+    element("path").class(class).set("d", path)
+}
+
+/// An interval that goes on beyond the drawing: an arrow instead of its upper end.
+pub(super) fn open_whisker(class: &str, [low, edge]: [f64; 2], at: f64) -> Element {
+    const END: f64 = 3.0;
+    let (near, far, back) = (place(at - END), place(at + END), place(edge - END));
+    let (low, edge, at) = (place(low), place(edge), place(at));
+    let path = format!("M{low} {near}V{far}M{low} {at}H{edge}M{back} {near}L{edge} {at}L{back} {far}");
     element("path").class(class).set("d", path)
 }
 

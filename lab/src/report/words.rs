@@ -119,6 +119,14 @@ pub(super) fn metric(metric: Metric) -> &'static str {
     }
 }
 
+/// A time of day in UTC as people read it: `2026-01-02 03:04:05 UTC`; as it is where it is none.
+pub(super) fn moment(rfc3339: &str) -> String {
+    match (rfc3339.get(..10), rfc3339.get(11..19), rfc3339.ends_with('Z')) {
+        (Some(day), Some(time), true) => format!("{day} {time} UTC"),
+        _ => rfc3339.to_owned(),
+    }
+}
+
 /// A count with a thin space between thousands.
 pub(super) fn grouped(count: u64) -> String {
     let digits = count.to_string();

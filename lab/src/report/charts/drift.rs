@@ -6,11 +6,16 @@ use super::super::reading;
 use super::super::svg::{self, Scale};
 use super::super::{html::Element, words};
 use super::Chart;
-use super::rows::{self, THICK, WIDTH};
+use super::rows::{self, WIDTH};
+use crate::stats::quantile;
 use crate::trial::CacheState;
 
 /// Deviations beyond this share are drawn at the edge.
 const MOST: f64 = 0.5;
+/// So large a share of all rounds lies within the strips; what is further out is drawn at the edge.
+const WITHIN: f64 = 0.95;
+/// Height of a strip.
+const HIGH: f64 = 18.0;
 /// The scale is never finer than this share.
 const LEAST: f64 = 0.02;
 
@@ -23,8 +28,9 @@ struct Track<'a> {
 /// The chart; `None` when no trial was read in two rounds.
 pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> {
     let tracks: Vec<Track> = ranking.rows.iter().filter_map(Track::of).collect();
-    let widest = tracks.iter().flat_map(|track| &track.rounds).map(|(_, _, share)| share.abs()).reduce(f64::max)?;
-    let reach = widest.clamp(LEAST, MOST);
+    let mut shares: Vec<f64> = tracks.iter().flat_map(|track| &track.rounds).map(|(_, _, share)| share.abs()).collect();
+    shares.sort_unstable_by(f64::total_cmp);
+    let reach = quantile(&shares, WITHIN).clamp(LEAST, MOST);
     let last = tracks.iter().filter_map(|track| track.rounds.last()).map(|(round, _, _)| *round).max()?;
     let across = Scale::linear([0.0, f64::from(last)], [2.0, WIDTH - 2.0]);
     let mut marks = Vec::new();
@@ -36,7 +42,7 @@ pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> 
     marks.push(svg::text("tick start", [0.0, 10.0], "first round"));
     marks.push(svg::text("tick end", [WIDTH, 10.0], "last round"));
     let fills = if ranking.state == CacheState::Warm { "; upright lines: the cache was filled anew" } else { "" };
-    let note = format!("strip: the median ±{}{fills}", words::percent(reach));
+    let note = format!("height of a strip: the median ±{}{fills}", words::percent(reach));
     marks.push(svg::text("tick start", [0.0, bottom + 18.0], &note));
     let description = tracks.iter().map(|track| format!("{} {}", track.row.short, track.value()));
     Some(Chart {
@@ -71,14 +77,14 @@ impl Track<'_> {
         let mut marks = rows::head(n, &shown);
         let top = rows::strip_top(n);
         // Longer is slower is lower.
-        let up = Scale::linear([-reach, reach], [top, top + THICK]);
-        marks.push(svg::bar("strip", [0.0, top - 2.0], [WIDTH, THICK + 4.0]));
+        let up = Scale::linear([-reach, reach], [top - 2.0, top + HIGH - 2.0]);
+        marks.push(svg::bar("strip", [0.0, top - 2.0], [WIDTH, HIGH]));
         marks.push(svg::line("zero", [0.0, up.at(0.0)], [WIDTH, up.at(0.0)]));
         if state == CacheState::Warm {
             let new_fill = self.rounds.windows(2).filter(|pair| pair[0].1 != pair[1].1);
             marks.extend(new_fill.map(|pair| {
                 let x = across.at((f64::from(pair[0].0) + f64::from(pair[1].0)) / 2.0);
-                svg::line("fill", [x, top - 2.0], [x, top + THICK + 2.0])
+                svg::line("fill", [x, top - 2.0], [x, top + HIGH - 2.0])
             }));
         }
         let points: Vec<[f64; 2]> =

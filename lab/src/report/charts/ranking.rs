@@ -103,8 +103,11 @@ fn drawn(ranking: &Ranking, row: &Row, (n, scale): (usize, &Scale)) -> Vec<Eleme
     let places = dots.shown.iter().zip(heights()).map(|(&value, high)| [scale.at(value), top + high]);
     marks.push(svg::dots("dots", places));
     marks.extend(row.wall.median_ci95.map(|[low, high]| {
-        let [a, b] = [x(low), x(high)];
-        svg::whisker("interval", [a.min(b), a.max(b)], top + THICK / 2.0, false)
+        let [a, b] = [length(ranking, low), length(ranking, high)];
+        let ends = [scale.at(a.min(b)), scale.at(a.max(b))];
+        let whole = scale.holds(a.max(b));
+        let middle = top + THICK / 2.0;
+        if whole { svg::whisker("interval", ends, middle, false) } else { svg::open_whisker("interval", ends, middle) }
     }));
     marks
 }

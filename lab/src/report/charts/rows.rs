@@ -16,8 +16,8 @@ const BASE: f64 = 14.0;
 const STRIP: f64 = 20.0;
 /// Height of a strip.
 pub(super) const THICK: f64 = 12.0;
-/// Letters of a name at most; the whole name is in its title.
-const NAME_LETTERS: usize = 46;
+/// Width of a letter, roughly.
+const LETTER: f64 = 6.3;
 
 /// What stands in one row.
 pub(super) struct Row<'a> {
@@ -67,8 +67,8 @@ pub(super) fn grid(scale: &Scale, quantity: Quantity, rows: usize) -> Vec<Elemen
 pub(super) fn head(n: usize, row: &Row) -> Vec<Element> {
     let base = strip_top(n) - STRIP + BASE;
     let strong = if row.strong { " strong" } else { "" };
-    let indent = if row.rank.is_empty() { 0.0 } else { 26.0 };
-    let name = svg::text(&format!("name start{strong}"), [indent, base], &clipped(row.short));
+    let indent = if row.rank.is_empty() { 0.0 } else { 30.0 };
+    let name = svg::text(&format!("name start{strong}"), [indent, base], &clipped(row.short, indent, &row.value));
     let whole = (row.name != row.short).then(|| words("title", row.name));
     let mut marks = vec![name.all(whole)];
     if !row.rank.is_empty() {
@@ -78,10 +78,13 @@ pub(super) fn head(n: usize, row: &Row) -> Vec<Element> {
     marks
 }
 
-/// The name, cut at its end where it is too long.
-fn clipped(name: &str) -> String {
-    if name.chars().count() <= NAME_LETTERS {
+/// The name, cut at its end where it would reach into the value; the whole name is in its title.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "letters")]
+fn clipped(name: &str, indent: f64, value: &str) -> String {
+    let room = (WIDTH - indent) / LETTER - value.chars().count() as f64 - 2.0;
+    let letters = room.max(8.0) as usize;
+    if name.chars().count() <= letters {
         return name.to_owned();
     }
-    name.chars().take(NAME_LETTERS - 1).chain(['…']).collect()
+    name.chars().take(letters - 1).chain(['…']).collect()
 }

@@ -12,7 +12,7 @@ use super::table::{Cell, Kind, table};
 pub(super) fn answer(page: &Page) -> Element {
     let mut about = element("dl").class("about");
     for (name, texts) in
-        [("Read", page.subjects.clone()), ("Machine", vec![page.machine.clone()]), ("Begun", vec![page.started.clone()])]
+        [("Read", page.subjects.clone()), ("Machine", vec![page.machine.clone()]), ("Begun", vec![super::super::words::moment(&page.started)])]
     {
         about = about.with(words("dt", name)).all(texts.iter().map(|text| words("dd", text)));
     }
