@@ -119,6 +119,18 @@ pub(super) fn metric(metric: Metric) -> &'static str {
     }
 }
 
+/// The text with numbers and what they count kept on one line.
+pub(super) fn unbroken(text: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let kept = |at: usize| {
+        let next = letters.get(at + 1);
+        let counts = at > 0 && letters[at - 1].is_ascii_digit();
+        counts && next.is_some_and(|next| next.is_alphabetic() || *next == '%')
+    };
+    let joined = |(at, &letter): (usize, &char)| if letter == ' ' && kept(at) { '\u{a0}' } else { letter };
+    letters.iter().enumerate().map(joined).collect()
+}
+
 /// A time of day in UTC as people read it: `2026-01-02 03:04:05 UTC`; as it is where it is none.
 pub(super) fn moment(rfc3339: &str) -> String {
     match (rfc3339.get(..10), rfc3339.get(11..19), rfc3339.ends_with('Z')) {
@@ -165,6 +177,11 @@ mod tests {
         ] {
             assert_eq!(percent(share), text);
         }
+    }
+
+    #[test]
+    fn a_number_stays_with_its_unit() {
+        assert_eq!(unbroken("at 14.6 GB/s, 5 % of 3.18 × wc -l"), "at 14.6\u{a0}GB/s, 5\u{a0}% of 3.18 × wc -l");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::super::html::{Element, element, words};
 use super::super::method::{Lack, MEANINGS};
 use super::super::page::Page;
 use super::super::ranking::{Ranking, Unmeasured};
+use super::super::words::unbroken;
 use super::Section;
 use super::table::{Cell, Kind, table};
 
@@ -20,7 +21,7 @@ pub(super) fn answer(page: &Page) -> Element {
     element("section")
         .set("id", "answer")
         .set("aria-labelledby", "answer-heading")
-        .with(words("h1", &page.answer).set("id", "answer-heading"))
+        .with(words("h1", &unbroken(&page.answer)).set("id", "answer-heading"))
         .with(element("div").class("claims").all(claims))
         .with(about)
         .all(cautions(page))
@@ -85,7 +86,7 @@ fn list(title: &str, lines: Vec<String>) -> Vec<Element> {
     if lines.is_empty() {
         return Vec::new();
     }
-    vec![words("h3", title), element("ul").class("lines").all(lines.iter().map(|line| words("li", line)))]
+    vec![words("h3", title), element("ul").class("lines").all(lines.iter().map(|line| words("li", &unbroken(line))))]
 }
 
 fn lacks(title: &str, lacks: &[Lack]) -> Vec<Element> {
