@@ -40,8 +40,10 @@ fn charts_are_files_that_stand_alone() {
     let folder = tempfile::tempdir().unwrap();
     let (page, charts) = (folder.path().join("x.html"), folder.path().join("charts"));
     assert_eq!(report(&[&golden("race.jsonl"), Path::new("-o"), &page, Path::new("--svg"), &charts]).0, 0);
-    let mut names: Vec<String> =
-        fs::read_dir(&charts).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = fs::read_dir(&charts)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort_unstable();
     let expected = ["effort-0-cold", "effort-1-warm", "parameter-0-cold", "parameter-1-warm"];
     let more = ["ranking-0-cold", "ranking-1-warm", "rounds-0-cold", "rounds-1-warm"];
@@ -63,7 +65,8 @@ fn a_record_that_was_cut_short_gives_a_page_that_says_so() {
 
 #[test]
 fn what_is_no_record_is_refused_in_one_line_and_leaves_nothing() {
-    let later = fs::read_to_string(golden("race.jsonl")).unwrap().replacen("\"version\": 1", "\"version\": 99", 1);
+    let later =
+        fs::read_to_string(golden("race.jsonl")).unwrap().replacen("\"version\": 1", "\"version\": 99", 1);
     for (text, cause) in [
         (later.as_str(), "schema version 99, this readlab reads up to"),
         ("", "not a readlab record"),

@@ -45,12 +45,19 @@ impl Ranking {
             (0, open) => format!("{}; {open} more cannot be told apart with so few rounds", first.short),
             (tied, open) => format!("{}, tied with {tied} more, {open} undecided", first.short),
         };
-        let reference = self.rows.iter().find(|row| Some(row.index) == self.reference.as_ref().map(|it| it.index));
+        let reference =
+            self.rows.iter().find(|row| Some(row.index) == self.reference.as_ref().map(|it| it.index));
         let against = match (&first.ratio, reference) {
             (Some(ratio), Some(reference)) => format!("{} × {}", words::ratio(ratio), reference.short),
             _ => String::new(),
         };
-        Some(Claim { title: self.title(), figure: figure(first), sure: words::plus_minus(&first.wall), who, against })
+        Some(Claim {
+            title: self.title(),
+            figure: figure(first),
+            sure: words::plus_minus(&first.wall),
+            who,
+            against,
+        })
     }
 
     /// The answer as a clause of a sentence.
@@ -63,14 +70,21 @@ impl Ranking {
             (tied, 0) => format!("{state}, {name} ties for the fastest with {tied} more at {figure}"),
             (tied, open) => {
                 let more = tied + open;
-                format!("{state}, {name} has the best median, {figure}, but {more} more cannot be told from it")
+                format!(
+                    "{state}, {name} has the best median, {figure}, but {more} more cannot be told from it"
+                )
             }
         };
-        let reference = self.rows.iter().find(|row| Some(row.index) == self.reference.as_ref().map(|it| it.index));
+        let reference =
+            self.rows.iter().find(|row| Some(row.index) == self.reference.as_ref().map(|it| it.index));
         match (first.ratio, reference) {
             (Some(ratio), Some(reference)) => match ratio.clear() {
                 Some(Clear::Faster | Clear::Slower) => {
-                    format!("{clause}, {} times as fast as {}", words::factor(ratio.estimate), brief(reference))
+                    format!(
+                        "{clause}, {} times as fast as {}",
+                        words::factor(ratio.estimate),
+                        brief(reference)
+                    )
                 }
                 // The reference is among those that cannot be told apart.
                 Some(Clear::Tie) | None => clause,

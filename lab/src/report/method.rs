@@ -89,5 +89,7 @@ pub(super) fn counted(record: &Record) -> Vec<(String, Vec<String>)> {
     for (kind, count) in record.trials.iter().flat_map(|trial| &trial.counts) {
         ways.entry(kind).or_default().insert(&count.how);
     }
-    ways.into_iter().map(|(kind, ways)| (kind.to_owned(), ways.into_iter().map(str::to_owned).collect())).collect()
+    ways.into_iter()
+        .map(|(kind, ways)| (kind.to_owned(), ways.into_iter().map(str::to_owned).collect()))
+        .collect()
 }

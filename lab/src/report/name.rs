@@ -16,7 +16,8 @@ impl Names {
     /// Looks through all trials.
     pub(super) fn of(record: &Record) -> Names {
         let trials = || record.trials.iter().map(|it| &it.trial);
-        let programs: BTreeSet<&String> = trials().map(|it| &it.contender).filter(|it| *it != COMMAND).collect();
+        let programs: BTreeSet<&String> =
+            trials().map(|it| &it.contender).filter(|it| *it != COMMAND).collect();
         let contenders = programs.len() > 1;
         let mut owners: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for trial in trials() {

@@ -68,14 +68,21 @@ impl Scale {
         }
         let step = round_step((high - low) / f64::from(about.max(1)));
         let first = (low / step).ceil();
-        (0..=about * 3).map(|n| (first + f64::from(n)) * step).take_while(|&tick| tick <= high * (1.0 + 1e-9)).collect()
+        (0..=about * 3)
+            .map(|n| (first + f64::from(n)) * step)
+            .take_while(|&tick| tick <= high * (1.0 + 1e-9))
+            .collect()
     }
 }
 
 /// The smallest of 1, 2, 2.5 and 5 times a power of ten that is not below.
 fn round_step(least: f64) -> f64 {
     let power = 10_f64.powf(least.max(f64::MIN_POSITIVE).log10().floor());
-    [1.0, 2.0, 2.5, 5.0].map(|factor| factor * power).into_iter().find(|&step| step >= least).unwrap_or(10.0 * power)
+    [1.0, 2.0, 2.5, 5.0]
+        .map(|factor| factor * power)
+        .into_iter()
+        .find(|&step| step >= least)
+        .unwrap_or(10.0 * power)
 }
 
 /// Powers of ten from `low` to `high`, and if they are fewer than asked for, twice and five times each.
@@ -108,7 +115,11 @@ impl Quantity {
 
 /// A number without zeros at its end.
 fn short(number: &str) -> String {
-    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.').to_owned() } else { number.to_owned() }
+    if number.contains('.') {
+        number.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        number.to_owned()
+    }
 }
 
 /// A coordinate, rounded to a tenth.

@@ -181,12 +181,17 @@ mod tests {
 
     #[test]
     fn a_number_stays_with_its_unit() {
-        assert_eq!(unbroken("at 14.6 GB/s, 5 % of 3.18 × wc -l"), "at 14.6\u{a0}GB/s, 5\u{a0}% of 3.18 × wc -l");
+        assert_eq!(
+            unbroken("at 14.6 GB/s, 5 % of 3.18 × wc -l"),
+            "at 14.6\u{a0}GB/s, 5\u{a0}% of 3.18 × wc -l"
+        );
     }
 
     #[test]
     fn thousands_stand_apart() {
-        for (count, text) in [(0, "0"), (999, "999"), (1_000, "1\u{202f}000"), (2_456_933, "2\u{202f}456\u{202f}933")] {
+        for (count, text) in
+            [(0, "0"), (999, "999"), (1_000, "1\u{202f}000"), (2_456_933, "2\u{202f}456\u{202f}933")]
+        {
             assert_eq!(grouped(count), text);
         }
     }

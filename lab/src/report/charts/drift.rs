@@ -28,7 +28,8 @@ struct Track<'a> {
 /// The chart; `None` when no trial was read in two rounds.
 pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> {
     let tracks: Vec<Track> = ranking.rows.iter().filter_map(Track::of).collect();
-    let mut shares: Vec<f64> = tracks.iter().flat_map(|track| &track.rounds).map(|(_, _, share)| share.abs()).collect();
+    let mut shares: Vec<f64> =
+        tracks.iter().flat_map(|track| &track.rounds).map(|(_, _, share)| share.abs()).collect();
     shares.sort_unstable_by(f64::total_cmp);
     let reach = quantile(&shares, WITHIN).clamp(LEAST, MOST);
     let last = tracks.iter().filter_map(|track| track.rounds.last()).map(|(round, _, _)| *round).max()?;
@@ -41,14 +42,18 @@ pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> 
     let title = format!("{}: wall time round by round", ranking.title());
     marks.push(svg::text("tick start", [0.0, 10.0], "first round"));
     marks.push(svg::text("tick end", [WIDTH, 10.0], "last round"));
-    let fills = if ranking.state == CacheState::Warm { "; upright lines: the cache was filled anew" } else { "" };
+    let fills =
+        if ranking.state == CacheState::Warm { "; upright lines: the cache was filled anew" } else { "" };
     let note = format!("height of a strip: the median ±{}{fills}", words::percent(reach));
     marks.push(svg::text("tick start", [0.0, bottom + 18.0], &note));
     let description = tracks.iter().map(|track| format!("{} {}", track.row.short, track.value()));
     Some(Chart {
         slug,
         title,
-        description: format!("Lowest and highest round against the median: {}.", description.collect::<Vec<_>>().join("; ")),
+        description: format!(
+            "Lowest and highest round against the median: {}.",
+            description.collect::<Vec<_>>().join("; ")
+        ),
         size: [WIDTH, bottom + 26.0],
         marks,
     })
@@ -58,22 +63,31 @@ impl Track<'_> {
     #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
     fn of(row: &Row) -> Option<Track<'_>> {
         let median = row.wall.median.max(1) as f64;
-        let rounds = reading::rounds(&row.readings).into_iter().map(|(round, fill, wall)| (round, fill, wall / median - 1.0));
+        let rounds = reading::rounds(&row.readings)
+            .into_iter()
+            .map(|(round, fill, wall)| (round, fill, wall / median - 1.0));
         let rounds: Vec<_> = rounds.collect();
         (rounds.len() > 1).then_some(Track { row, rounds })
     }
 
     fn value(&self) -> String {
         let shares = || self.rounds.iter().map(|(_, _, share)| *share);
-        let signed = |share: f64| format!("{}{}", if share < 0.0 { "−" } else { "+" }, words::percent(share.abs()));
-        let (low, high) = (shares().reduce(f64::min).unwrap_or(0.0), shares().reduce(f64::max).unwrap_or(0.0));
+        let signed =
+            |share: f64| format!("{}{}", if share < 0.0 { "−" } else { "+" }, words::percent(share.abs()));
+        let (low, high) =
+            (shares().reduce(f64::min).unwrap_or(0.0), shares().reduce(f64::max).unwrap_or(0.0));
         format!("{} to {}", signed(low), signed(high))
     }
 
     fn drawn(&self, n: usize, (across, reach): (&Scale, f64), state: CacheState) -> Vec<Element> {
         let row = self.row;
-        let shown =
-            rows::Row { rank: String::new(), short: &row.short, name: &row.name, value: self.value(), strong: false };
+        let shown = rows::Row {
+            rank: String::new(),
+            short: &row.short,
+            name: &row.name,
+            value: self.value(),
+            strong: false,
+        };
         let mut marks = rows::head(n, &shown);
         let top = rows::strip_top(n);
         // Longer is slower is lower.
@@ -87,8 +101,11 @@ impl Track<'_> {
                 svg::line("fill", [x, top - 2.0], [x, top + HIGH - 2.0])
             }));
         }
-        let points: Vec<[f64; 2]> =
-            self.rounds.iter().map(|(round, _, share)| [across.at(f64::from(*round)), up.at(*share)]).collect();
+        let points: Vec<[f64; 2]> = self
+            .rounds
+            .iter()
+            .map(|(round, _, share)| [across.at(f64::from(*round)), up.at(*share)])
+            .collect();
         marks.extend(svg::polyline("track", &points));
         marks.push(svg::dots("track-dots", points));
         marks

@@ -10,7 +10,8 @@ use crate::record::Metric;
 /// The chart; `None` when no CPU time is known.
 pub(in super::super) fn effort(ranking: &Ranking, slug: String) -> Option<Chart> {
     let known: Vec<&Row> = ranking.rows.iter().filter(|row| cpu(row).is_some()).collect();
-    let longest = known.iter().filter_map(|row| Some(cpu(row)?.iter().sum::<f64>().max(wall(row)))).reduce(f64::max)?;
+    let longest =
+        known.iter().filter_map(|row| Some(cpu(row)?.iter().sum::<f64>().max(wall(row)))).reduce(f64::max)?;
     let scale = Scale::linear([0.0, longest * 1.02], [0.0, WIDTH]);
     let mut marks = rows::grid(&scale, Quantity::Time, known.len());
     for (n, row) in known.iter().enumerate() {
@@ -48,7 +49,13 @@ fn value(row: &Row) -> String {
 }
 
 fn drawn(row: &Row, (n, scale): (usize, &Scale)) -> Vec<Element> {
-    let shown = rows::Row { rank: String::new(), short: &row.short, name: &row.name, value: value(row), strong: false };
+    let shown = rows::Row {
+        rank: String::new(),
+        short: &row.short,
+        name: &row.name,
+        value: value(row),
+        strong: false,
+    };
     let mut marks = rows::head(n, &shown);
     let top = rows::strip_top(n);
     let [user, system] = cpu(row).unwrap_or_default().map(|ns| scale.at(ns));

@@ -23,12 +23,17 @@ pub(in super::super) fn ranking(ranking: &Ranking, slug: String) -> Option<Chart
         let x = scale.at(bound.rate.0);
         let anchor = if x > WIDTH / 2.0 { "end" } else { "start" };
         let name = format!("{} {}", bound.name, bound.rate);
-        [svg::line("bound", [x, 18.0], [x, bottom + 6.0]), svg::text(&format!("bound-name {anchor}"), [x, bottom + 18.0], &name)]
+        [
+            svg::line("bound", [x, 18.0], [x, bottom + 6.0]),
+            svg::text(&format!("bound-name {anchor}"), [x, bottom + 18.0], &name),
+        ]
     }));
     let below = if ranking.bounds.is_empty() { 22.0 } else { 40.0 };
     marks.extend(legend(bottom + below, &keys(ranking)));
-    let title = format!("{}: median {}", ranking.title(), if by_rate(ranking) { "rate" } else { "wall time" });
-    let description = ranking.rows.iter().map(|row| format!("{} {}", row.short, value(row))).collect::<Vec<_>>();
+    let title =
+        format!("{}: median {}", ranking.title(), if by_rate(ranking) { "rate" } else { "wall time" });
+    let description =
+        ranking.rows.iter().map(|row| format!("{} {}", row.short, value(row))).collect::<Vec<_>>();
     Some(Chart {
         slug,
         title,
@@ -70,7 +75,8 @@ fn length(ranking: &Ranking, wall_ns: u64) -> f64 {
 
 fn scale(ranking: &Ranking) -> Option<Scale> {
     let ends = ranking.rows.iter().flat_map(|row| [row.wall.p0, row.wall.p100]);
-    let lengths = ends.map(|wall_ns| length(ranking, wall_ns)).chain(ranking.bounds.iter().map(|bound| bound.rate.0));
+    let lengths =
+        ends.map(|wall_ns| length(ranking, wall_ns)).chain(ranking.bounds.iter().map(|bound| bound.rate.0));
     let longest = lengths.filter(|it| it.is_finite()).reduce(f64::max)?;
     Some(Scale::linear([0.0, longest * 1.02], [0.0, WIDTH]))
 }
@@ -107,7 +113,11 @@ fn drawn(ranking: &Ranking, row: &Row, (n, scale): (usize, &Scale)) -> Vec<Eleme
         let ends = [scale.at(a.min(b)), scale.at(a.max(b))];
         let whole = scale.holds(a.max(b));
         let middle = top + THICK / 2.0;
-        if whole { svg::whisker("interval", ends, middle, false) } else { svg::open_whisker("interval", ends, middle) }
+        if whole {
+            svg::whisker("interval", ends, middle, false)
+        } else {
+            svg::open_whisker("interval", ends, middle)
+        }
     }));
     marks
 }

@@ -2,8 +2,8 @@
 //!
 //! The names stand above the strips and not beside them, so that the strips have the whole width on a telephone too.
 
-use super::super::svg::{self, Quantity, Scale};
 use super::super::html::{Element, words};
+use super::super::svg::{self, Quantity, Scale};
 
 /// Width of a chart of rows.
 pub(super) const WIDTH: f64 = 440.0;
@@ -68,7 +68,8 @@ pub(super) fn head(n: usize, row: &Row) -> Vec<Element> {
     let base = strip_top(n) - STRIP + BASE;
     let strong = if row.strong { " strong" } else { "" };
     let indent = if row.rank.is_empty() { 0.0 } else { 30.0 };
-    let name = svg::text(&format!("name start{strong}"), [indent, base], &clipped(row.short, indent, &row.value));
+    let name =
+        svg::text(&format!("name start{strong}"), [indent, base], &clipped(row.short, indent, &row.value));
     let whole = (row.name != row.short).then(|| words("title", row.name));
     let mut marks = vec![name.all(whole)];
     if !row.rank.is_empty() {
@@ -79,7 +80,12 @@ pub(super) fn head(n: usize, row: &Row) -> Vec<Element> {
 }
 
 /// The name, cut at its end where it would reach into the value; the whole name is in its title.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "letters")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "letters"
+)]
 fn clipped(name: &str, indent: f64, value: &str) -> String {
     let room = (WIDTH - indent) / LETTER - value.chars().count() as f64 - 2.0;
     let letters = room.max(8.0) as usize;

@@ -32,7 +32,8 @@ pub(in super::super) fn rates(series: &SweepSeries, slug: String) -> Option<Char
     let mut marks = frame(&across, (&up, Quantity::Rate), 6);
     let medians = series.medians();
     #[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]
-    let path: Vec<[f64; 2]> = medians.iter().map(|(size, rate)| [across.at(size.0 as f64), up.at(rate.0)]).collect();
+    let path: Vec<[f64; 2]> =
+        medians.iter().map(|(size, rate)| [across.at(size.0 as f64), up.at(rate.0)]).collect();
     marks.extend(svg::polyline(class(series.way, "median").as_str(), &path));
     marks.push(points(series, |point| [across.at(size(point)), up.at(point.rate().0)]));
     let title = format!("{} ({}): rate by size", series.way.word(), series.name);

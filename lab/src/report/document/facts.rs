@@ -12,9 +12,11 @@ use super::table::{Cell, Kind, table};
 /// The top of the page: the answer in one sentence, the fastest of each state, the machine.
 pub(super) fn answer(page: &Page) -> Element {
     let mut about = element("dl").class("about");
-    for (name, texts) in
-        [("Read", page.subjects.clone()), ("Machine", vec![page.machine.clone()]), ("Begun", vec![super::super::words::moment(&page.started)])]
-    {
+    for (name, texts) in [
+        ("Read", page.subjects.clone()),
+        ("Machine", vec![page.machine.clone()]),
+        ("Begun", vec![super::super::words::moment(&page.started)]),
+    ] {
         about = about.with(words("dt", name)).all(texts.iter().map(|text| words("dd", text)));
     }
     let claims = page.rankings.iter().filter_map(Ranking::claim).map(|it| claim(&it));
@@ -63,7 +65,13 @@ fn unmeasured(page: &Page) -> Option<Section> {
 }
 
 fn method(page: &Page) -> Section {
-    let mut content = vec![element("pre").class("command").set("tabindex", 0).set("aria-label", "The command that repeats this").with(words("code", &page.command))];
+    let mut content = vec![
+        element("pre")
+            .class("command")
+            .set("tabindex", 0)
+            .set("aria-label", "The command that repeats this")
+            .with(words("code", &page.command)),
+    ];
     let proven = page.rankings.iter().filter(|ranking| !ranking.rows.is_empty()).flat_map(|ranking| {
         let lines = [Some(ranking.proof_line()), ranking.reference_line(), ranking.fills_line()];
         let title = ranking.title();
@@ -72,21 +80,32 @@ fn method(page: &Page) -> Section {
     content.extend(list("What was proven", proven.collect()));
     let controls = page.rankings.iter().flat_map(|ranking| {
         let title = ranking.title();
-        ranking.controls.iter().map(move |it| format!("{title}: {} takes {}", it.short, super::super::words::time(&it.wall)))
+        ranking
+            .controls
+            .iter()
+            .map(move |it| format!("{title}: {} takes {}", it.short, super::super::words::time(&it.wall)))
     });
     content.extend(list("Controls: what the lab, and memory without any file, take", controls.collect()));
     content.extend(lacks("Readings that were thrown away", &page.rejected));
     content.extend(lacks("Meters that could not be read", &page.missing));
     content.extend(list("How it was measured", MEANINGS.map(str::to_owned).to_vec()));
     content.extend(list("Who took part", page.contenders.clone()));
-    Section { slug: "method", title: "How it was measured", lead: "The command that repeats this run:", content }
+    Section {
+        slug: "method",
+        title: "How it was measured",
+        lead: "The command that repeats this run:",
+        content,
+    }
 }
 
 fn list(title: &str, lines: Vec<String>) -> Vec<Element> {
     if lines.is_empty() {
         return Vec::new();
     }
-    vec![words("h3", title), element("ul").class("lines").all(lines.iter().map(|line| words("li", &unbroken(line))))]
+    vec![
+        words("h3", title),
+        element("ul").class("lines").all(lines.iter().map(|line| words("li", &unbroken(line)))),
+    ]
 }
 
 fn lacks(title: &str, lacks: &[Lack]) -> Vec<Element> {

@@ -13,7 +13,8 @@ use super::page::Page;
 use super::palette;
 
 /// Nothing may be loaded from anywhere, whatever a record holds.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 /// One part of the page.
 struct Section {

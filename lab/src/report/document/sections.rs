@@ -18,7 +18,8 @@ pub(super) fn all(page: &Page) -> Vec<Section> {
 
 /// Every chart of the page.
 pub(super) fn charts(page: &Page) -> Vec<Chart> {
-    [ranking_charts(page), sweep_charts(page), effort_charts(page), curve_charts(page), drift_charts(page)].concat()
+    [ranking_charts(page), sweep_charts(page), effort_charts(page), curve_charts(page), drift_charts(page)]
+        .concat()
 }
 
 fn by_ranking(page: &Page, kind: &str, draw: fn(&Ranking, String) -> Option<Chart>) -> Vec<Chart> {
@@ -61,7 +62,10 @@ fn ranking(page: &Page) -> Option<Section> {
     let mut content = vec![figures(ranking_charts(page))?];
     let rows = || page.rankings.iter().flat_map(|ranking| &ranking.rows);
     if rows().any(|row| row.readings.len() > charts::DOTS_MOST) {
-        let note = format!("Of a trial with more than {} readings, one dot stands for those that lie side by side; every reading counts in the bars and intervals.", charts::DOTS_MOST);
+        let note = format!(
+            "Of a trial with more than {} readings, one dot stands for those that lie side by side; every reading counts in the bars and intervals.",
+            charts::DOTS_MOST
+        );
         content.push(words("p", &note).class("note"));
     }
     content.extend(page.rankings.iter().filter(|ranking| !ranking.rows.is_empty()).map(ranking_table));
@@ -81,7 +85,10 @@ fn ranking_table(ranking: &Ranking) -> Element {
         ("readings", Kind::Number),
     ];
     let row = |row: &Row| {
-        let half = row.wall.median_ci95.map_or(f64::NAN, |[low, high]| float(high - low) / float(row.wall.median.max(1)));
+        let half = row
+            .wall
+            .median_ci95
+            .map_or(f64::NAN, |[low, high]| float(high - low) / float(row.wall.median.max(1)));
         vec![
             Cell::name(&row.short, &row.name),
             Cell::number(row.place.map(|place| (place.word(), float(place.rank as u64)))),
@@ -92,7 +99,10 @@ fn ranking_table(ranking: &Ranking) -> Element {
             Cell::number(Some((wording::grouped(row.wall.n as u64), float(row.wall.n as u64)))),
         ]
     };
-    let caption = format!("{}. Median wall time; {reference}. Behind a ratio, “=” is a tie, “?” too few rounds to say.", ranking.title());
+    let caption = format!(
+        "{}. Median wall time; {reference}. Behind a ratio, “=” is a tie, “?” too few rounds to say.",
+        ranking.title()
+    );
     let body = table(&caption, &columns, ranking.rows.iter().map(row).collect());
     folded(&format!("{}: the numbers", ranking.title()), vec![body], false)
 }
@@ -123,12 +133,27 @@ fn kinds(ranking: &Ranking) -> BTreeSet<&str> {
 
 fn effort_table(ranking: &Ranking) -> Element {
     let kinds = kinds(ranking);
-    let metrics = [Metric::CpuUserNs, Metric::CpuSystemNs, Metric::PeakRssBytes, Metric::MinorFaults, Metric::DeviceReadBytes];
-    let mut columns = vec![("method", Kind::Text), ("wall", Kind::Number), ("user", Kind::Number), ("kernel", Kind::Number)];
-    columns.extend(["peak memory", "minor faults", "from device", "processors"].map(|title| (title, Kind::Number)));
+    let metrics = [
+        Metric::CpuUserNs,
+        Metric::CpuSystemNs,
+        Metric::PeakRssBytes,
+        Metric::MinorFaults,
+        Metric::DeviceReadBytes,
+    ];
+    let mut columns = vec![
+        ("method", Kind::Text),
+        ("wall", Kind::Number),
+        ("user", Kind::Number),
+        ("kernel", Kind::Number),
+    ];
+    columns.extend(
+        ["peak memory", "minor faults", "from device", "processors"].map(|title| (title, Kind::Number)),
+    );
     columns.extend(kinds.iter().map(|&kind| (kind, Kind::Number)));
     let row = |row: &Row| {
-        let median = |metric| row.summaries.get(&metric).map(|it| (wording::value(metric, it.median), float(it.median)));
+        let median = |metric| {
+            row.summaries.get(&metric).map(|it| (wording::value(metric, it.median), float(it.median)))
+        };
         let count = |kind: &&str| {
             let value = row.counts.get(*kind).and_then(|count| count.value);
             Cell::number(value.map(|value| (wording::grouped(value), float(value))))
@@ -151,11 +176,14 @@ fn counted(page: &Page) -> Option<Element> {
         std::iter::once(words("dt", kind)).chain(described.collect::<Vec<_>>())
     });
     let list = element("dl").class("ways").all(ways);
-    (!page.counted.is_empty()).then(|| folded("How calls were counted, and why some were not", vec![list], false))
+    (!page.counted.is_empty())
+        .then(|| folded("How calls were counted, and why some were not", vec![list], false))
 }
 
 fn percentiles(page: &Page) -> Option<Section> {
-    let held = |metric: &Metric| page.rankings.iter().any(|it| it.rows.iter().any(|row| row.summaries.contains_key(metric)));
+    let held = |metric: &Metric| {
+        page.rankings.iter().any(|it| it.rows.iter().any(|row| row.summaries.contains_key(metric)))
+    };
     let of_metric = |metric: Metric| {
         let tables = page.rankings.iter().filter_map(|ranking| percentile_table(ranking, metric));
         folded(wording::metric(metric), tables.collect(), metric == Metric::WallNs)
@@ -167,7 +195,8 @@ fn percentiles(page: &Page) -> Option<Section> {
 
 fn percentile_table(ranking: &Ranking, metric: Metric) -> Option<Element> {
     let mut columns = vec![("method", Kind::Text)];
-    columns.extend(["p0", "p25", "p50", "p75", "p90", "p99", "p100", "readings"].map(|it| (it, Kind::Number)));
+    columns
+        .extend(["p0", "p25", "p50", "p75", "p90", "p99", "p100", "readings"].map(|it| (it, Kind::Number)));
     let row = |row: &Row| {
         let it = row.summaries.get(&metric)?;
         let mut cells = vec![Cell::name(&row.short, &row.name)];

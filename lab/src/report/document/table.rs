@@ -48,7 +48,8 @@ pub(super) fn table(caption: &str, columns: &[(&str, Kind)], rows: Vec<Vec<Cell>
     let body = rows.into_iter().map(|row| {
         let cells = row.into_iter().zip(columns).enumerate().map(|(at, (cell, &(_, kind)))| {
             let laid_out = if at == 0 { element("th").set("scope", "row") } else { element("td") };
-            let laid_out = laid_out.class(class(kind)).maybe("data-order", cell.order).maybe("title", cell.whole);
+            let laid_out =
+                laid_out.class(class(kind)).maybe("data-order", cell.order).maybe("title", cell.whole);
             laid_out.text(&cell.text)
         });
         element("tr").all(cells)

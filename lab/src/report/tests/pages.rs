@@ -172,12 +172,17 @@ fn every_coordinate_is_a_number_inside_its_chart() {
             for node in document.descendants() {
                 for attribute in ["x", "y", "x1", "y1", "x2", "y2", "width", "height"] {
                     let Some(text) = node.attribute(attribute) else { continue };
-                    let value: f64 = text.parse().unwrap_or_else(|_| panic!("{name} {slug}: {attribute}={text}"));
+                    let value: f64 =
+                        text.parse().unwrap_or_else(|_| panic!("{name} {slug}: {attribute}={text}"));
                     assert!(value.is_finite() && value.abs() < 5_000.0, "{name} {slug}: {attribute}={text}");
                 }
                 let path = node.attribute("d").unwrap_or("");
-                let numbers = path.split(|c: char| c.is_alphabetic() || c == ' ').filter(|part| !part.is_empty());
-                assert!(numbers.clone().all(|it| it.parse::<f64>().is_ok_and(f64::is_finite)), "{name} {slug}: {path}");
+                let numbers =
+                    path.split(|c: char| c.is_alphabetic() || c == ' ').filter(|part| !part.is_empty());
+                assert!(
+                    numbers.clone().all(|it| it.parse::<f64>().is_ok_and(f64::is_finite)),
+                    "{name} {slug}: {path}"
+                );
                 assert!(!path.contains("NaN") && !path.contains("inf"), "{name} {slug}: {path}");
             }
         }
@@ -212,7 +217,8 @@ fn a_page_asks_for_nothing_from_anywhere() {
 #[test]
 fn only_what_its_interval_sets_apart_is_coloured() {
     let leads = |page: &Page| {
-        let text = charts(page).into_iter().filter(|(slug, _)| slug.starts_with("ranking")).map(|(_, text)| text);
+        let text =
+            charts(page).into_iter().filter(|(slug, _)| slug.starts_with("ranking")).map(|(_, text)| text);
         let bars = |text: String| text.matches("class=\"bar lead\" x=\"0\" ").count();
         // One more is the key.
         text.map(bars).map(|bars| bars.saturating_sub(1)).collect::<Vec<_>>()
@@ -274,7 +280,8 @@ fn short_names_still_tell_trials_apart() {
     let mut record = race();
     record.trials[1].trial.label = Some("mmap avx2 · threads=2".into());
     let page = Page::of(&record);
-    let names: BTreeMap<&str, usize> = page.rankings[1].rows.iter().map(|row| (row.short.as_str(), row.index)).collect();
+    let names: BTreeMap<&str, usize> =
+        page.rankings[1].rows.iter().map(|row| (row.short.as_str(), row.index)).collect();
     assert_eq!(names.len(), 3, "{names:?}");
     assert!(names.contains_key("rust/mmap/avx2@threads=2") && names.contains_key("wc -l"), "{names:?}");
     let mut several = race();
