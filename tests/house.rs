@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room of the lab may use; a room that is not listed is an error here.
-const MAY_USE: [(&str, &[&str]); 18] = [
+const MAY_USE: [(&str, &[&str]); 19] = [
     ("units", &[]),
     ("trial", &["units"]),
     ("machine", &["units"]),
@@ -15,6 +15,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("contender", &["units", "trial", "record", "interrupt"]),
     ("record", &["units", "trial", "target", "machine"]),
     ("suite", &["units", "trial", "corpus"]),
+    ("sweep", &["units", "trial", "target", "corpus", "record", "interrupt"]),
     ("stats", &["units", "record"]),
     ("folder", &["units"]),
     (
@@ -110,7 +111,9 @@ fn the_lab_reaches_ways_of_reading_only_through_the_one_door() {
 
 #[test]
 fn every_file_says_at_its_head_what_lives_there() {
-    for folder in ["lab/src", "protocol/src", "contenders/rust/src", "contenders/command/src", "tests"] {
+    for folder in
+        ["lab/src", "protocol/src", "contenders/rust/src", "contenders/command/src", "bench/src", "tests"]
+    {
         for (file, source) in sources(folder) {
             assert!(source.starts_with("//! "), "{folder}/{file} has no head comment");
         }

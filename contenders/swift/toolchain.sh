@@ -51,18 +51,25 @@ mirror() {
         }'
 }
 
-# What follows runs in a mount namespace of its own; see the last lines.
+# Runs in a mount namespace of its own; see the last lines. debootstrap is the leader of a session of its own, so that
+# a signal in the middle of it ends all that it has started.
 make_folder() {
     trap 'rm -rf --one-file-system "$partial"' EXIT
-    trap 'exit 1' HUP INT TERM
+    trap 'kill -KILL "-$child" 2>/dev/null; wait "$child" 2>/dev/null || true; umount_all; exit 1' HUP INT TERM
     rm -rf --one-file-system "$partial"
     mkdir -p "$partial"
-    debootstrap --variant=minbase --include="$packages" "$suite" "$partial" "$1" >"$folder.log" 2>&1 ||
-        failed "debootstrap: $(tail -n 1 "$folder.log"); all of it is in $folder.log"
-    umount -l "$partial/proc" "$partial/sys" 2>/dev/null || true
+    setsid debootstrap --variant=minbase --include="$packages" "$suite" "$partial" "$1" >"$folder.log" 2>&1 &
+    child=$!
+    wait "$child" || { umount_all && failed "debootstrap: $(tail -n 1 "$folder.log"); all of it is in $folder.log"; }
+    umount_all
     prune
     mv "$partial" "$folder"
     rm -f "$folder.log"
+    echo "swift: $folder is there"
+}
+
+umount_all() {
+    umount -l "$partial/proc" "$partial/sys" 2>/dev/null || true
 }
 
 # The archives, and what serves a person or a debugger and no compilation.
@@ -100,5 +107,4 @@ if ! command -v debootstrap >/dev/null 2>&1; then
         cannot "debootstrap is not there and cannot be installed: $(tail -n 1 "$folder.log")"
 fi
 echo "swift: making $folder: about 450 MB are downloaded, 3 GB stay on disk" >&2
-unshare --mount --propagation private "$0" --in-namespace "$archive" || exit 1
-echo "swift: $folder is there"
+exec unshare --mount --propagation private "$0" --in-namespace "$archive"

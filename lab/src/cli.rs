@@ -27,6 +27,8 @@ pub enum Verb {
     Race(commands::race::RaceArgs),
     /// Run a published experiment, or one of your own
     Suite(commands::suite::SuiteArgs),
+    /// Write and read files over a range of sizes: rate by size, and what leaves the straight line
+    Sweep(commands::sweep::SweepArgs),
     /// Make a page of a record: one HTML file that needs nothing else
     Report(commands::report::ReportArgs),
     /// Show contenders and methods, and why some are not available
@@ -188,7 +190,8 @@ fn seed_of_now() -> u64 {
 /// `1%` or `0.01`.
 fn share(text: &str) -> Result<f64, String> {
     let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
-    let share: f64 = number.trim().parse().map_err(|_| format!("'{text}' is no share, such as 1% or 0.01"))?;
+    let share: f64 =
+        number.trim().parse().map_err(|_| format!("'{text}' is no share, such as 1% or 0.01"))?;
     let share = share / divisor;
     if share > 0.0 && share < 1.0 { Ok(share) } else { Err(format!("'{text}' is not between 0 and 1")) }
 }

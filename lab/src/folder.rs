@@ -54,12 +54,6 @@ impl RunFolder {
     pub fn record(&self) -> PathBuf {
         self.path.join("record.jsonl")
     }
-
-    /// Where its page belongs.
-    #[must_use]
-    pub fn report(&self) -> PathBuf {
-        self.path.join(REPORT)
-    }
 }
 
 /// The folder of all runs of this user.

@@ -16,6 +16,7 @@ pub mod record;
 pub mod report;
 pub mod stats;
 pub mod suite;
+pub mod sweep;
 pub mod target;
 pub mod trial;
 pub mod units;

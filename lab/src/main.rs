@@ -13,6 +13,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().verb {
         Verb::Race(args) => commands::race::run(&args),
         Verb::Suite(args) => commands::suite::run(&args),
+        Verb::Sweep(args) => commands::sweep::run(&args),
         Verb::Report(args) => commands::report::run(&args),
         Verb::List(args) => commands::list::run(&args),
         Verb::Doctor(args) => commands::doctor::run(&args),

@@ -79,7 +79,12 @@ impl Sink for Recorder {
                 format!("{}: round {}, {}/{of} {}", self.stage, round + 1, position + 1, self.name(trial))
             }
             Step::RoundOver(share) => {
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "0 to 1000")]
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    clippy::cast_precision_loss,
+                    reason = "0 to 1000"
+                )]
                 self.bar.set_position((share.clamp(0.0, 1.0) * BAR_STEPS as f64) as u64);
                 format!("{}: round {} done", self.stage, self.round + 1)
             }

@@ -266,6 +266,27 @@ pub struct Fill {
     pub resident_after: Option<f64>,
 }
 
+/// How the lab writes a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteWay {
+    /// write(2) through the page cache; when it returns, the bytes may still be in memory only.
+    Plain,
+    /// The same, then fdatasync(2), timed apart.
+    Fdatasync,
+    /// write(2) with O_DIRECT from an aligned buffer.
+    Direct,
+}
+
+/// What writing one file took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WriteTimes {
+    /// Creating, writing and closing.
+    pub write_ns: u64,
+    /// The sync before closing, where there was one.
+    pub sync_ns: Option<u64>,
+}
+
 /// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -299,6 +320,16 @@ pub enum Line {
     Trial(Box<Trial>),
     /// The cache was filled.
     Fill(Fill),
+    /// A file was written by the lab.
+    Write {
+        /// Number of the target.
+        target: usize,
+        /// How.
+        how: WriteWay,
+        /// What it took.
+        #[serde(flatten)]
+        times: WriteTimes,
+    },
     /// One timed reading.
     Sample(Box<Sample>),
     /// A reading whose state could not be proven; it was taken again or the trial was refused.
@@ -389,6 +420,8 @@ pub struct Record {
     pub trials: Vec<TrialRecord>,
     /// The fills of the cache, in order.
     pub fills: Vec<Fill>,
+    /// The files that the lab wrote: number of the target, how, and what it took.
+    pub writes: Vec<(usize, WriteWay, WriteTimes)>,
     /// What readers should know.
     pub warnings: Vec<String>,
     /// Why it ended and how long it took; `None` when it was cut short.
@@ -520,6 +553,7 @@ impl Record {
             contenders: Vec::new(),
             trials: Vec::new(),
             fills: Vec::new(),
+            writes: Vec::new(),
             warnings: Vec::new(),
             end: None,
         }
@@ -540,6 +574,7 @@ impl Record {
                 outcome: None,
             }),
             Line::Fill(fill) => self.fills.push(fill),
+            Line::Write { target, how, times } => self.writes.push((target, how, times)),
             Line::Warning { text } => self.warnings.push(text),
             Line::End { reason, wall_ns } => self.end = Some((reason, wall_ns)),
             Line::Sample(sample) => self.with(sample.trial, |trial| trial.samples.push(*sample)),

@@ -140,7 +140,9 @@ mod tests {
     fn the_peak_is_the_commands_own() {
         let peak = |text| execute(&words(text)).unwrap().sample.peak_rss_bytes.unwrap();
         assert!(peak("true") < 8 << 20, "{}", peak("true"));
-        assert!(peak("head -c 1 /dev/zero") < peak("dd if=/dev/zero of=/dev/null bs=64M count=1 status=none"));
+        assert!(
+            peak("head -c 1 /dev/zero") < peak("dd if=/dev/zero of=/dev/null bs=64M count=1 status=none")
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ struct Request {
 
     var visit: Visit { readlab_swift.visit(scan, work) }
 
-    func bytes(_ name: String) -> Int { Int(params[name]!) }
+    func bytes(_ parameter: Parameter) -> Int { Int(params[parameter.name] ?? parameter.default) }
 }
 
 struct Method: Sendable {
@@ -70,7 +70,7 @@ extension Method {
 
     private static let completion = Method(
         name: "dataTask-completion", scans: dataScans,
-        about: "URLSession.dataTask(with:completionHandler:), visited in the handler" + whole,
+        about: "URLSession.dataTask(with:completionHandler:), visited in the handler; the Data is freed just after the answer" + whole,
         make: { CompletionReader(fetch: try Fetch($0.target, .whole), visit: $0.visit) })
 
     private static let mapped = Method(
@@ -86,7 +86,7 @@ extension Method {
         name: "read", scans: [.forUnsafe, .forLoop], params: [buffer], about: "read(2) in a loop into one reused array",
         make: {
             DescriptorReader(
-                path: try $0.target.file(for: "read"), bufferBytes: $0.bytes(buffer.name), scan: $0.scan, work: $0.work)
+                path: try $0.target.file(for: "read"), bufferBytes: $0.bytes(buffer), scan: $0.scan, work: $0.work)
         })
 
     private static let handle = Method(
@@ -94,6 +94,6 @@ extension Method {
         about: "FileHandle.read(upToCount:) in a loop, a new Data each time",
         make: {
             HandleReader(
-                path: try $0.target.file(for: "FileHandle").string(), bufferBytes: $0.bytes(buffer.name), visit: $0.visit)
+                path: try $0.target.file(for: "FileHandle").string(), bufferBytes: $0.bytes(buffer), visit: $0.visit)
         })
 }

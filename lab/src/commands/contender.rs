@@ -36,7 +36,7 @@ pub struct Words {
 #[must_use]
 pub fn run(args: ContenderArgs) -> ExitCode {
     match args.who {
-        Who::Rust(words) => readlab_rust::serve::main(words.words.into_iter()),
+        Who::Rust(words) => readlab_rust::serve::main(words.words),
         Who::Command(words) => readlab_command::main(words.words),
     }
 }

@@ -1,8 +1,8 @@
 //! `readlab doctor`: what of this machine helps or spoils measuring, and how to mend it.
 
+use crate::contender::roster::Roster;
 use crate::doctor::{self, Facts, Finding, Level};
 use crate::machine::Machine;
-use crate::contender::roster::Roster;
 use crate::measure::busy;
 use crate::measure::lineup::Field;
 use crate::measure::rights::Rights;

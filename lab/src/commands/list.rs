@@ -52,7 +52,11 @@ fn describe(text: &mut String, contender: &Contender, about: &str, work: Option<
             let _ = writeln!(text, "      unavailable: {reason}");
         }
         for (work, scans) in &method.scans {
-            let _ = writeln!(text, "      {work:<9} {}", if scans == &["-"] { "yes".into() } else { scans.join(", ") });
+            let _ = writeln!(
+                text,
+                "      {work:<9} {}",
+                if scans == &["-"] { "yes".into() } else { scans.join(", ") }
+            );
         }
         if !method.params.is_empty() {
             let _ = writeln!(text, "      settings  {}", settings(method));
@@ -65,7 +69,8 @@ fn describe(text: &mut String, contender: &Contender, about: &str, work: Option<
 fn settings(method: &MethodLine) -> String {
     let spell = |name: &str, value: u64| Params(BTreeMap::from([(name.to_owned(), value)])).to_string();
     let one = |param: &readlab_protocol::ParamLine| {
-        let end = |value| spell(&param.name, value).split_once('=').map(|(_, v)| v.to_owned()).unwrap_or_default();
+        let end =
+            |value| spell(&param.name, value).split_once('=').map(|(_, v)| v.to_owned()).unwrap_or_default();
         format!("{} ({}..{})", spell(&param.name, param.default), end(param.min), end(param.max))
     };
     method.params.iter().map(one).collect::<Vec<_>>().join(", ")

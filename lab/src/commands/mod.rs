@@ -11,6 +11,7 @@ pub mod report;
 pub mod request;
 mod run;
 pub mod suite;
+pub mod sweep;
 
 /// An error with its causes as one line that no byte of a file's name can break or colour.
 #[must_use]

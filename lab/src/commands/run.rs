@@ -1,9 +1,9 @@
-//! What `race` and `suite` share: from a selection and a file to a record that is saved, shown and exported.
+//! What `race`, `suite` and `sweep` share: from a selection and a file to a record that is saved, shown and exported.
 
 use crate::cli::{Choosing, Giving, Measuring};
 use crate::contender::roster::Roster;
 use crate::corpus::oracle::{self, Truth};
-use crate::folder::RunFolder;
+use crate::folder::{REPORT, RunFolder};
 use crate::interrupt;
 use crate::machine::Machine;
 use crate::measure::cache::{Eviction, PageCache};
@@ -15,8 +15,8 @@ use crate::progress::Recorder;
 use crate::record::{EndReason, Header, Line, Outcome, Record, SCHEMA, SCHEMA_VERSION};
 use crate::report::{self, Page, Style};
 use crate::suite::{Entry, Suite};
-use crate::target::{Target, shown};
 use crate::target::identity::Identity;
+use crate::target::{Target, shown};
 use crate::trial::{TrialId, Work};
 use crate::units::Nanos;
 use anyhow::Context;
@@ -63,7 +63,8 @@ impl Asked<'_> {
             rules.min_runs = rules.min_runs.min(max_runs);
         }
         if let Some(text) = &self.suite.max_time {
-            rules.max_time = text.parse::<Nanos>().with_context(|| format!("{}: max_time", self.suite.name))?;
+            rules.max_time =
+                text.parse::<Nanos>().with_context(|| format!("{}: max_time", self.suite.name))?;
         }
         Ok(rules)
     }
@@ -77,7 +78,8 @@ impl Asked<'_> {
     fn field(&self) -> anyhow::Result<Field> {
         let roster = Roster::with(&self.choosing.rosters)?;
         let by_glob = !self.choosing.methods.is_empty();
-        let by_suite = |name: &str| self.suite.entries.iter().any(|e| e.trial.starts_with(&format!("{name}/")));
+        let by_suite =
+            |name: &str| self.suite.entries.iter().any(|e| e.trial.starts_with(&format!("{name}/")));
         let by_roster = |name: &str| !Roster::built_in().entries.iter().any(|entry| entry.name == name);
         Ok(Field::gather(&roster, |name| by_glob || by_suite(name) || by_roster(name)))
     }
@@ -96,7 +98,12 @@ impl Asked<'_> {
 }
 
 /// One target: examined, measured, recorded, shown.
-fn one(asked: &Asked, field: &Field, mut target: Target, (rules, reference): (Rules, Option<TrialId>)) -> anyhow::Result<Record> {
+fn one(
+    asked: &Asked,
+    field: &Field,
+    mut target: Target,
+    (rules, reference): (Rules, Option<TrialId>),
+) -> anyhow::Result<Record> {
     let eviction = if asked.measuring.drop_caches { Eviction::OfSystem } else { Eviction::OfFile };
     let cache = PageCache::open(&target.path, eviction)?;
     let folder = RunFolder::make(asked.giving.output.as_deref())?;
@@ -108,24 +115,32 @@ fn one(asked: &Asked, field: &Field, mut target: Target, (rules, reference): (Ru
     target.facts.digest = Some(truth.digest.clone());
     let states = asked.measuring.state.unwrap_or(asked.suite.state).list();
     let plan = lineup::plan(field, &asked.selection(), (asked.work(&truth), &states), rules)?;
-    introduce(&mut recorder, field, (&target, &plan), header(asked, &plan, reference))?;
+    let reference = reference.map(|reference| as_planned(reference, &plan));
+    introduce(&mut recorder, field, (&target, &plan), header(asked.verb, rules.seed, reference))?;
     recorder.follow(&plan);
     let subject = Subject { target: &target, truth: &truth, identity, cache };
     round::run(&plan, &mut Hired::new(&plan, field, subject), &mut recorder)?;
     let path = recorder.finish();
     let record = Record::read(&path)?;
-    let page = Page::of(&record);
-    let beside = folder.report();
-    std::fs::write(&beside, report::html(&page)).with_context(|| shown(&beside))?;
-    show(asked.giving, &record, (&page, &path))?;
+    show(asked.giving, &record, &path)?;
     Ok(record)
 }
 
 /// The lines of a record that come before any measuring.
-fn introduce(recorder: &mut Recorder, field: &Field, (target, plan): (&Target, &Plan), header: Header) -> anyhow::Result<()> {
+fn introduce(
+    recorder: &mut Recorder,
+    field: &Field,
+    (target, plan): (&Target, &Plan),
+    header: Header,
+) -> anyhow::Result<()> {
     let mut lines = vec![Line::Header(Box::new(header))];
     lines.push(Line::Target { index: 0, facts: Box::new(target.facts.clone()) });
-    lines.extend(field.absent().iter().map(|(name, reason)| Line::Warning { text: format!("{name} does not take part: {reason}") }));
+    lines.extend(
+        field
+            .absent()
+            .iter()
+            .map(|(name, reason)| Line::Warning { text: format!("{name} does not take part: {reason}") }),
+    );
     let taking_part = |name: &str| plan.trials.iter().any(|planned| planned.trial.contender == name);
     for contender in field.contenders().iter().filter(|contender| taking_part(&contender.receipt.contender)) {
         lines.push(Line::Contender(contender.receipt.clone()));
@@ -136,31 +151,37 @@ fn introduce(recorder: &mut Recorder, field: &Field, (target, plan): (&Target, &
     Ok(())
 }
 
-fn header(asked: &Asked, plan: &Plan, reference: Option<TrialId>) -> Header {
-    let named = |reference: &TrialId| {
-        let trials = plan.trials.iter().map(|planned| &planned.trial.id);
-        trials.clone().find(|id| *id == reference || id.method == reference.method).cloned()
-    };
+/// The first line of a record made now, on this machine, by this command.
+pub(super) fn header(verb: &str, seed: u64, reference: Option<TrialId>) -> Header {
     Header {
         schema: SCHEMA.to_owned(),
         version: SCHEMA_VERSION,
         lab: env!("CARGO_PKG_VERSION").to_owned(),
         revision: env!("READLAB_REVISION").to_owned(),
-        verb: asked.verb.to_owned(),
+        verb: verb.to_owned(),
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         started: jiff::Timestamp::now().to_string(),
-        seed: plan.rules.seed,
-        reference: reference.as_ref().and_then(named).or(reference),
+        seed,
+        reference,
         machine: Machine::probe(),
     }
 }
 
-fn progress_shown(giving: &Giving) -> bool {
+/// The reference as the plan names it: with the scan and the settings that were decided.
+fn as_planned(reference: TrialId, plan: &Plan) -> TrialId {
+    let mut ids = plan.trials.iter().map(|planned| &planned.trial.id);
+    ids.find(|id| **id == reference || id.method == reference.method).cloned().unwrap_or(reference)
+}
+
+pub(super) fn progress_shown(giving: &Giving) -> bool {
     !giving.quiet && !giving.no_progress
 }
 
-/// The table on standard output, and the exports where they were asked for.
-fn show(giving: &Giving, record: &Record, (page, path): (&Page, &Path)) -> anyhow::Result<()> {
+/// The page beside the record, the table on standard output, and the exports where they were asked for.
+pub(super) fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Result<()> {
+    let page = Page::of(record);
+    let beside = path.with_file_name(REPORT);
+    std::fs::write(&beside, report::html(&page)).with_context(|| shown(&beside))?;
     let exports = [
         (&giving.export_json, report::json as fn(&Record) -> String),
         (&giving.export_csv, report::csv),
@@ -175,7 +196,7 @@ fn show(giving: &Giving, record: &Record, (page, path): (&Page, &Path)) -> anyho
     // A document on standard output is for a program: the table would spoil it.
     if !giving.quiet && !exports.iter().any(|(file, _)| to_stdout(file)) {
         let style = Style { width: terminal_width(), color: giving.color.is_on() };
-        std::io::stdout().write_all(report::terminal(page, style, Some(&shown(path))).as_bytes())?;
+        std::io::stdout().write_all(report::terminal(&page, style, Some(&shown(path))).as_bytes())?;
     }
     Ok(())
 }
@@ -188,12 +209,17 @@ fn terminal_width() -> u16 {
 
 /// To a file, or with `-` to standard output.
 fn write(file: &Path, text: &str) -> std::io::Result<()> {
-    if file == Path::new("-") { std::io::stdout().write_all(text.as_bytes()) } else { std::fs::write(file, text) }
+    if file == Path::new("-") {
+        std::io::stdout().write_all(text.as_bytes())
+    } else {
+        std::fs::write(file, text)
+    }
 }
 
 /// 0, or 1 when some trial failed or was refused, or 130 when the user stopped it.
-fn exit_code(record: &Record) -> u8 {
-    let spoiled = |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. } | Outcome::Refused { .. }));
+pub(super) fn exit_code(record: &Record) -> u8 {
+    let spoiled =
+        |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. } | Outcome::Refused { .. }));
     match record.end {
         Some((EndReason::Interrupted, _)) => interrupt::EXIT_CODE,
         _ if record.trials.iter().any(|trial| spoiled(&trial.outcome)) => EXIT_TRIAL,

@@ -45,7 +45,8 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     if !args.targets.is_empty() {
         return run::each(&asked, &args.targets);
     }
-    let recipe = suite.corpus.with_context(|| format!("{}: the suite has no corpus: name a target", suite.name))?;
+    let recipe =
+        suite.corpus.with_context(|| format!("{}: the suite has no corpus: name a target", suite.name))?;
     let made = corpus::make(&corpus::default_folder()?, recipe)?;
     run::each(&asked, &[made.path])
 }

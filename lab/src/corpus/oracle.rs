@@ -29,6 +29,40 @@ pub struct Truth {
     pub wall_ns: u64,
 }
 
+/// Every answer about bytes that come piece by piece.
+#[derive(Default)]
+pub struct Tally {
+    bytes: u64,
+    newlines: u64,
+    sum: u8,
+    last: Option<u8>,
+    digest: Xxh3,
+}
+
+impl Tally {
+    /// Takes in the next piece.
+    pub fn take(&mut self, piece: &[u8]) {
+        self.bytes += piece.len() as u64;
+        self.newlines += piece.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        self.sum = piece.iter().fold(self.sum, |sum, &byte| sum.wrapping_add(byte));
+        self.last = piece.last().copied().or(self.last);
+        self.digest.update(piece);
+    }
+
+    /// The answers, and the digest of all bytes.
+    #[must_use]
+    pub fn finish(self) -> (Answer, String) {
+        let unterminated = u64::from(self.last.is_some_and(|byte| byte != b'\n'));
+        let answer = Answer {
+            bytes: Some(self.bytes),
+            newlines: Some(self.newlines),
+            lines: Some(self.newlines + unterminated),
+            sum: Some(self.sum.into()),
+        };
+        (answer, format!("{:016x}", self.digest.digest()))
+    }
+}
+
 /// Reads the whole file once.
 ///
 /// # Errors
@@ -37,9 +71,7 @@ pub fn truth(path: &Path) -> io::Result<Truth> {
     let start = Instant::now();
     let mut file = File::open(path)?;
     let mut chunk = vec![0_u8; CHUNK_BYTES];
-    let mut digest = Xxh3::new();
-    let mut head = Vec::new();
-    let (mut bytes, mut newlines, mut sum, mut last) = (0_u64, 0_u64, 0_u8, None);
+    let (mut tally, mut head) = (Tally::default(), Vec::new());
     loop {
         let got = match file.read(&mut chunk) {
             Ok(0) => break,
@@ -47,21 +79,10 @@ pub fn truth(path: &Path) -> io::Result<Truth> {
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
             Err(cause) => return Err(cause),
         };
-        bytes += got.len() as u64;
-        newlines += got.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        sum = got.iter().fold(sum, |sum, &byte| sum.wrapping_add(byte));
-        last = got.last().copied();
-        digest.update(got);
+        tally.take(got);
         head.extend_from_slice(&got[..got.len().min(HEAD_BYTES - head.len())]);
     }
-    let unterminated = u64::from(last.is_some_and(|byte| byte != b'\n'));
-    let answer = Answer {
-        bytes: Some(bytes),
-        newlines: Some(newlines),
-        lines: Some(newlines + unterminated),
-        sum: Some(sum.into()),
-    };
-    let digest = format!("{:016x}", digest.digest());
+    let (answer, digest) = tally.finish();
     Ok(Truth { answer, digest, text: is_text(&head), wall_ns: Nanos::from(start.elapsed()).0 })
 }
 

@@ -5,6 +5,7 @@ pub mod cache;
 pub mod counts;
 pub mod lineup;
 pub mod meters;
+pub mod pass;
 pub mod plan;
 pub mod residency;
 pub mod rights;

@@ -208,7 +208,10 @@ impl Run<'_> {
                 Err(Ending::Run(end) | Ending::Both(_, end)) => return Err(Stop::Ended(end)),
                 Err(Ending::Trial(outcome)) => {
                     let how = outcome.reason().unwrap_or("it could not be counted").to_owned();
-                    COUNTED.iter().map(|name| ((*name).to_owned(), Count { value: None, how: how.clone() })).collect()
+                    COUNTED
+                        .iter()
+                        .map(|name| ((*name).to_owned(), Count { value: None, how: how.clone() }))
+                        .collect()
                 }
             };
             self.sink.append(Line::Counts { trial: standing.trial, counts })?;
@@ -277,7 +280,8 @@ impl Run<'_> {
         let params = opened.as_ref().cloned().unwrap_or_default();
         self.announce(standing, &params)?;
         let rehearsals = self.plan.rules.warmup.max(u32::from(standing.walls.is_empty()));
-        let ready = opened.and_then(|_| (0..rehearsals).try_for_each(|_| self.sampler.rehearse(standing.trial)));
+        let ready =
+            opened.and_then(|_| (0..rehearsals).try_for_each(|_| self.sampler.rehearse(standing.trial)));
         match ready {
             Ok(()) => Ok(()),
             Err(ending) => self.take_ending(standing, ending),
@@ -364,7 +368,8 @@ impl Run<'_> {
         let trial = &self.plan.planned(trial)?.trial;
         let fastest = samples.iter().map(|sample| sample.wall_ns).min()?;
         // A control that proves its work has visited bytes that were in memory already.
-        if trial.is_control() && samples.iter().all(|sample| sample.answer.proves(trial.work, &sample.answer)) {
+        if trial.is_control() && samples.iter().all(|sample| sample.answer.proves(trial.work, &sample.answer))
+        {
             self.ceiling_wall_ns = Some(self.ceiling_wall_ns.map_or(fastest, |ceiling| ceiling.min(fastest)));
         }
         if trial.is_control() || !trial.work.touches_bytes() {
@@ -374,7 +379,9 @@ impl Run<'_> {
         #[expect(clippy::cast_precision_loss, reason = "compared with a slack of half")]
         let beyond = (fastest as f64) * CEILING_SLACK < ceiling as f64;
         beyond.then(|| {
-            format!("a window of {fastest} ns is shorter than visiting the bytes in memory took: {ceiling} ns")
+            format!(
+                "a window of {fastest} ns is shorter than visiting the bytes in memory took: {ceiling} ns"
+            )
         })
     }
 
@@ -447,7 +454,14 @@ impl Run<'_> {
 
 impl Standing {
     fn new(trial: usize) -> Standing {
-        Standing { trial, announced: false, ended: false, measured: false, walls: Vec::new(), missing: BTreeSet::new() }
+        Standing {
+            trial,
+            announced: false,
+            ended: false,
+            measured: false,
+            walls: Vec::new(),
+            missing: BTreeSet::new(),
+        }
     }
 }
 

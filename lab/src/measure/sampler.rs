@@ -131,7 +131,8 @@ impl<'a> Hired<'a> {
     }
 
     fn seat(&mut self, trial: usize) -> Result<&mut Seat, Trouble> {
-        let nobody = || Trouble::Ending(Ending::Trial(Outcome::Failed { reason: "it was not started".to_owned() }));
+        let nobody =
+            || Trouble::Ending(Ending::Trial(Outcome::Failed { reason: "it was not started".to_owned() }));
         self.seats.get_mut(&trial).ok_or_else(nobody)
     }
 
@@ -175,8 +176,10 @@ impl<'a> Hired<'a> {
     /// Starts the contender of a trial, with something added to its environment.
     fn start(&self, trial: usize, env: Vec<(OsString, OsString)>) -> Result<(Session, Params), Breach> {
         let choice = &self.plan.planned(trial).expect("the run asks only for trials of its plan").choice;
-        let contender = self.field.contender(&choice.id.contender).expect("the plan names only contenders with receipts");
-        let mut command = contender.read_command(choice, self.planned(trial).work, self.subject.target.path.as_os_str());
+        let contender =
+            self.field.contender(&choice.id.contender).expect("the plan names only contenders with receipts");
+        let mut command =
+            contender.read_command(choice, self.planned(trial).work, self.subject.target.path.as_os_str());
         command.env = env;
         let mut session = Session::start(&choice.id.contender, &command)?;
         let params = session.ready()?;
@@ -206,8 +209,12 @@ impl<'a> Hired<'a> {
             trial: trial.index,
             turn_readings: ask.lead + ask.count,
             peak_rss_bytes: self.peak(trial, observed),
-            minor_faults: self.meter(trial, "minor_faults", &observed.metered.minor_faults).map(|n| n / shared),
-            major_faults: self.meter(trial, "major_faults", &observed.metered.major_faults).map(|n| n / shared),
+            minor_faults: self
+                .meter(trial, "minor_faults", &observed.metered.minor_faults)
+                .map(|n| n / shared),
+            major_faults: self
+                .meter(trial, "major_faults", &observed.metered.major_faults)
+                .map(|n| n / shared),
             device_read_bytes: self
                 .meter(trial, "device_read_bytes", &observed.metered.device_read_bytes)
                 .map(|n| n / shared),
@@ -220,7 +227,13 @@ impl<'a> Hired<'a> {
     }
 
     /// One sample: what the contender said of it, over what the lab saw from outside.
-    fn sample(&mut self, template: &Sample, (reading, line): (u32, &SampleLine), observed: &Observed, shared: u64) -> Sample {
+    fn sample(
+        &mut self,
+        template: &Sample,
+        (reading, line): (u32, &SampleLine),
+        observed: &Observed,
+        shared: u64,
+    ) -> Sample {
         let mut cpu = |said: Option<u64>, name: &'static str, part: fn(&CpuSplit) -> u64| match said {
             Some(ns) => Some(ns),
             None => self.split(name, observed.metered.cpu_split.as_ref().map(part)).map(|ns| ns / shared),
@@ -245,7 +258,8 @@ impl<'a> Hired<'a> {
     /// A meter's reading, or a note of why there is none.
     fn meter(&mut self, trial: &Trial, name: &'static str, reading: &Result<u64, Missing>) -> Option<u64> {
         if trial.is_control() {
-            self.missing.push((name, "a control: what it does outside its window would be counted".to_owned()));
+            self.missing
+                .push((name, "a control: what it does outside its window would be counted".to_owned()));
             return None;
         }
         self.split(name, reading.as_ref().copied())
@@ -267,7 +281,12 @@ impl<'a> Hired<'a> {
     }
 
     /// Nothing resident was proven before the turn; here, that the bytes came from the device.
-    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a file's size")]
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a file's size"
+    )]
     fn cold_flaw(&self, sample: &Sample) -> Option<String> {
         let device_bytes = sample.device_read_bytes?;
         let least_bytes = self.subject.target.facts.expected_device_bytes()?;

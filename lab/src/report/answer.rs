@@ -1,6 +1,7 @@
 //! The answer: who is the fastest in each state, how much faster than the reference, and how sure that is.
 
 use super::ranking::{Place, Ranking, Row, Standing};
+use super::sweep::SweepView;
 use super::words;
 use crate::stats::Clear;
 
@@ -101,6 +102,34 @@ pub(super) fn sentence(rankings: &[Ranking]) -> String {
     }
     let clauses: Vec<String> = rankings.iter().map(Ranking::clause).collect();
     capital(&clauses.join("; ")) + "."
+}
+
+/// The answer of a sweep in one sentence.
+pub(super) fn sentence_of_sweep(view: &SweepView) -> String {
+    let told = view.series.iter().map(|series| match series.rate() {
+        Some((rate, _)) => format!("{} {rate}", series.name),
+        None => format!("{} no rate", series.name),
+    });
+    let told: Vec<String> = told.collect();
+    if told.is_empty() {
+        return "Nothing was measured.".to_owned();
+    }
+    format!("By the slope of time on size: {}.", told.join(", "))
+}
+
+/// What a sweep says of each way of writing and reading.
+pub(super) fn claims_of_sweep(view: &SweepView) -> Vec<Claim> {
+    let claim = |series: &super::sweep::Series| {
+        let (rate, ends) = series.rate()?;
+        Some(Claim {
+            title: if series.is_write { "Writes" } else { "Reads" }.to_owned(),
+            figure: rate.to_string(),
+            sure: ends.map(|[low, high]| format!("[{low}, {high}]")),
+            who: series.name.clone(),
+            against: format!("median rate of the files {}", series.median_rate()),
+        })
+    };
+    view.series.iter().filter_map(claim).collect()
 }
 
 /// The name without its settings where they would make the sentence long; the full name stands beside it.

@@ -6,6 +6,7 @@ use crate::record::{Header, Receipt, Record};
 use crate::target::TargetFacts;
 use crate::units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// A meter, or all readings of a state, that could not be had, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,13 +39,36 @@ pub(super) fn maker(header: &Header) -> String {
     format!("readlab {} ({}), seed {}", header.lab, header.revision, header.seed)
 }
 
-/// What was read, in one line.
-pub(super) fn subject(target: &TargetFacts) -> String {
-    let mut facts = vec![target.path.clone(), Bytes(target.size_bytes).to_string()];
-    match (&target.filesystem, &target.mount) {
-        (Some(filesystem), Some(mount)) => facts.push(format!("{filesystem}, {mount}")),
-        (known, mount) => facts.extend(known.clone().or_else(|| mount.clone())),
+/// What was read: one line a target, or one for all when they are many.
+pub(super) fn subjects(record: &Record) -> Vec<String> {
+    const TOLD_SINGLY: usize = 4;
+    let targets = &record.targets;
+    if targets.len() <= TOLD_SINGLY {
+        return targets.iter().map(subject).collect();
     }
+    let sizes = || targets.iter().map(|target| target.size_bytes);
+    let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
+    let folder = Path::new(&targets[0].path).parent().map_or_else(String::new, |it| it.display().to_string());
+    let total = Bytes(sizes().fold(0, u64::saturating_add));
+    let mut facts = vec![
+        folder,
+        plural(targets.len(), "file"),
+        format!("{} to {}, {total} in all", Bytes(least), Bytes(most)),
+    ];
+    facts.extend(place(&targets[0]));
+    vec![facts.join(" · ")]
+}
+
+/// The file system and where it is mounted.
+fn place(target: &TargetFacts) -> Option<String> {
+    let known: Vec<&str> = target.filesystem.iter().chain(&target.mount).map(String::as_str).collect();
+    (!known.is_empty()).then(|| known.join(", "))
+}
+
+/// What was read, in one line.
+fn subject(target: &TargetFacts) -> String {
+    let mut facts = vec![target.path.clone(), Bytes(target.size_bytes).to_string()];
+    facts.extend(place(target));
     facts.extend(target.device.as_ref().and_then(|device| device.model.clone()));
     facts.join(" · ")
 }

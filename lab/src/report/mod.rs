@@ -37,6 +37,6 @@ pub use method::{Lack, MEANINGS};
 pub use page::Page;
 pub use ranking::{Bound, Place, Proof, Range, Ranking, Reference, Row, Standing, Unmeasured, WhyReference};
 pub use reading::{Dots, Reading};
-pub use sweep::{SweepPoint, SweepSeries, Way};
+pub use sweep::{Point, Series, SizeRow, SweepView};
 pub use terminal::{Style, terminal};
 pub use words::printable;

@@ -1,10 +1,10 @@
 //! The view model: a whole record as it is told to a person, computed once for every format.
 
-use super::answer;
+use super::answer::{self, Claim};
 use super::curve::Curve;
 use super::method::{self, Lack};
 use super::ranking::{Range, Ranking, WhyReference};
-use super::sweep::SweepSeries;
+use super::sweep::SweepView;
 use super::words;
 use crate::machine::Machine;
 use crate::record::{EndReason, Record};
@@ -23,14 +23,16 @@ pub struct Page {
     pub machine: String,
     /// The answer in one sentence.
     pub answer: String,
+    /// The same, ranking by ranking or series by series.
+    pub claims: Vec<Claim>,
     /// What was read, one line a target.
     pub subjects: Vec<String>,
-    /// By target, work and state.
+    /// By target, work and state; none for a sweep, whose many targets make one view.
     pub rankings: Vec<Ranking>,
     /// Methods over the values of a parameter, where the record has enough of them.
     pub curves: Vec<Curve>,
-    /// Files of many sizes, where the record has them.
-    pub sweeps: Vec<SweepSeries>,
+    /// What a sweep says.
+    pub sweep: Option<SweepView>,
     /// Who took part.
     pub contenders: Vec<String>,
     /// Who made the record, with which seed.
@@ -52,27 +54,35 @@ impl Page {
     #[must_use]
     pub fn of(record: &Record) -> Page {
         let header = &record.header;
+        let sweep = SweepView::of(record);
         let of_target = |target: &crate::target::TargetFacts| {
             let (path, cautions) = (target.path.clone(), target.cautions.clone());
             cautions.into_iter().map(move |caution| format!("{path}: {caution}"))
         };
-        let rankings = Ranking::all(record);
+        let rankings = if sweep.is_some() { Vec::new() } else { Ranking::all(record) };
         Page {
             verb: header.verb.clone(),
             command: shell_words::join(&header.command),
             started: header.started.clone(),
             machine: machine_line(&header.machine),
-            answer: answer::sentence(&rankings),
-            subjects: record.targets.iter().map(method::subject).collect(),
+            cautions: match &sweep {
+                Some(view) => view.cautions.iter().chain(&record.warnings).cloned().collect(),
+                None => record.targets.iter().flat_map(of_target).chain(record.warnings.clone()).collect(),
+            },
+            answer: sweep.as_ref().map_or_else(|| answer::sentence(&rankings), answer::sentence_of_sweep),
+            subjects: method::subjects(record),
+            claims: match &sweep {
+                Some(view) => answer::claims_of_sweep(view),
+                None => rankings.iter().filter_map(Ranking::claim).collect(),
+            },
             curves: rankings.iter().flat_map(Curve::all).collect(),
             rankings,
-            sweeps: Vec::new(),
+            sweep,
             contenders: method::contenders(&record.contenders),
             maker: method::maker(header),
             missing: method::missing(record),
             rejected: method::rejected(record),
             counted: method::counted(record),
-            cautions: record.targets.iter().flat_map(of_target).chain(record.warnings.clone()).collect(),
             end: end_line(record.end),
         }
     }

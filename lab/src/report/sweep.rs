@@ -1,107 +1,453 @@
-//! Many files of many sizes: how long each took, and the line through them.
+//! What a sweep says: for each way of writing and reading, the straight line through time on size, the rates by size,
+//! and the band of sizes that leaves the line, with what the meters say about why.
 //!
-//! The slope of time on size is the transfer rate and its value at size 0 the fixed cost of a file. Fed with points,
-//! wherever they come from.
+//! The line is `time = fixed cost + size / rate` by ordinary least squares, as in the published experiment, and beside
+//! it the line of Theil and Sen, which single files cannot bend. A size leaves the second line when all its times lie
+//! on one side of it and their median differs by more than a fifth: by the first, one odd size would make all the small
+//! ones odd. Only what was metered explains it; otherwise the text says that nothing measured does.
 
-use crate::stats::{LeastSquares, least_squares, quantile};
+use super::words;
+use crate::record::{Record, Sample, WriteWay};
+use crate::stats::{self, Interval, LeastSquares, Line};
 use crate::units::{Bytes, Nanos, Throughput};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Which way the bytes went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
-    /// To the device.
-    Write,
-    /// From the device.
-    Read,
-}
-
-/// One file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SweepPoint {
-    /// Its size.
-    pub size: Bytes,
-    /// How long all of it took.
-    pub wall: Nanos,
-}
-
-/// All files that were written, or read, in one manner.
+/// A whole sweep.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SweepSeries {
-    /// Written or read.
-    pub way: Way,
-    /// How, such as `O_DIRECT`.
+pub struct SweepView {
+    /// Writes first, then the methods that read.
+    pub series: Vec<Series>,
+    /// Methods that were refused, failed or unavailable: each reason once, with how many files it befell.
+    pub unmeasured: Vec<String>,
+    /// What a reader of the numbers should know: each caution once, whichever files it is about.
+    pub cautions: Vec<String>,
+}
+
+/// One way of writing or reading over all sizes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// `write plain`, or the name of the method.
     pub name: String,
-    /// The files.
-    pub points: Vec<SweepPoint>,
+    /// Whether the lab wrote here.
+    pub is_write: bool,
+    /// Every file.
+    pub points: Vec<Point>,
+    /// Time in seconds on size in bytes; `None` with fewer than two sizes.
+    pub fit: Option<LeastSquares>,
+    /// The same by the line that outliers cannot bend.
+    pub robust: Option<Line>,
+    /// By size, ascending.
+    pub sizes: Vec<SizeRow>,
+    /// The sizes that leave the line, and why, a sentence each.
+    pub band: Vec<String>,
 }
 
-impl Way {
-    /// The word for people.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Way::Write => "writes",
-            Way::Read => "reads",
-        }
-    }
+/// One file, written or read once.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Its size.
+    pub size_bytes: u64,
+    /// What it took.
+    pub wall_ns: u64,
+    /// What came from the device, when it was read and metered.
+    pub device_read_bytes: Option<u64>,
+    /// In which pass.
+    pub pass: u32,
 }
 
-impl SweepPoint {
-    /// Its size over its time; infinite when no time passed.
-    #[must_use]
-    pub fn rate(&self) -> Throughput {
-        Throughput::of(self.size, self.wall)
-    }
+/// All files of one size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SizeRow {
+    /// The size.
+    pub size_bytes: u64,
+    /// How many files.
+    pub n: usize,
+    /// Shortest time.
+    pub least_ns: u64,
+    /// Median time.
+    pub median_ns: u64,
+    /// Longest time.
+    pub most_ns: u64,
+    /// Size over median time.
+    pub rate: Throughput,
+    /// What the line that outliers cannot bend says, if it says a time at all.
+    pub predicted_ns: Option<u64>,
+    /// Share of the size that came from the device, median; `None` for writes and where it was not metered.
+    pub device_share: Option<f64>,
 }
 
-impl SweepSeries {
-    /// Time in nanoseconds on size in bytes; `None` with fewer than two sizes.
-    #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
-    pub fn line(&self) -> Option<LeastSquares> {
-        let points = self.points.iter().map(|point| (point.size.0 as f64, point.wall.0 as f64));
-        least_squares(&points.collect::<Vec<_>>())
-    }
+/// A size leaves the line when its median differs from it by more than this share.
+const LEAVES_SHARE: f64 = 0.2;
 
-    /// The median rate of each size, in rising order of the sizes.
-    #[must_use]
-    pub fn medians(&self) -> Vec<(Bytes, Throughput)> {
-        let mut sizes: BTreeMap<Bytes, Vec<f64>> = BTreeMap::new();
-        for point in self.points.iter().filter(|point| point.rate().0.is_finite()) {
-            sizes.entry(point.size).or_default().push(point.rate().0);
-        }
-        let median = |(size, mut rates): (Bytes, Vec<f64>)| {
-            rates.sort_unstable_by(f64::total_cmp);
-            (size, Throughput(quantile(&rates, 0.5)))
-        };
-        sizes.into_iter().map(median).collect()
-    }
+/// Files below this share of their size from the device came in part from a cache.
+const DEVICE_SHARE_MIN: f64 = 0.9;
 
-    /// The line in words: rate and fixed cost with their intervals.
+/// A later pass this much faster than the first one speaks for a cache below this machine.
+const HOST_CACHE_RATIO: f64 = 1.2;
+
+impl SweepView {
+    /// What the record says, if it is one of a sweep.
     #[must_use]
-    pub fn line_words(&self) -> String {
-        let Some(fit) = self.line() else { return "too few sizes for a line".to_owned() };
-        let rate = |slope: f64| Throughput(1e9 / slope);
-        let time = |ns: f64| Nanos::from_secs_f64(ns / 1e9);
-        if fit.line.slope <= 0.0 {
-            return "larger files took no longer: the line gives no rate".to_owned();
+    pub fn of(record: &Record) -> Option<SweepView> {
+        if record.header.verb != "sweep" {
+            return None;
         }
-        let mut words = format!("the line gives {}", rate(fit.line.slope));
-        if let Some(ends) = fit.slope_ci95.filter(|ends| ends.low > 0.0) {
-            words += &format!(" [{}, {}]", rate(ends.high), rate(ends.low));
-        }
-        match fit.intercept_ci95 {
-            Some(ends) if ends.low > 0.0 => {
-                words += &format!(
-                    " and a fixed cost of {} [{}, {}] a file",
-                    time(fit.line.intercept),
-                    time(ends.low),
-                    time(ends.high)
-                );
+        let mut points: BTreeMap<(bool, String), Vec<Point>> = BTreeMap::new();
+        let size_bytes = |target: usize| record.targets.get(target).map(|facts| facts.size_bytes);
+        for (target, way, times) in &record.writes {
+            let Some(size_bytes) = size_bytes(*target) else { continue };
+            let point = |wall_ns| Point { size_bytes, wall_ns, device_read_bytes: None, pass: 0 };
+            points.entry((false, format!("write {}", word(*way)))).or_default().push(point(times.write_ns));
+            if let Some(sync_ns) = times.sync_ns {
+                let both = point(times.write_ns + sync_ns);
+                points.entry((false, "write and sync".to_owned())).or_default().push(both);
             }
-            _ => words += "; its fixed cost cannot be told from none",
         }
-        words
+        for trial in &record.trials {
+            let Some(size_bytes) = size_bytes(trial.trial.target) else { continue };
+            let of_method = points.entry((true, trial.trial.id.to_string())).or_default();
+            of_method.extend(trial.samples.iter().map(|sample| read_point(size_bytes, sample)));
+        }
+        let series = points.into_iter().filter(|(_, points)| !points.is_empty());
+        Some(SweepView {
+            series: series.map(|((reads, name), points)| Series::of(name, !reads, points)).collect(),
+            unmeasured: unmeasured(record),
+            cautions: cautions(record),
+        })
+    }
+}
+
+/// Each reason why files were not measured, once.
+fn unmeasured(record: &Record) -> Vec<String> {
+    let mut counts: BTreeMap<(String, &str, String), usize> = BTreeMap::new();
+    for trial in &record.trials {
+        let Some((outcome, reason)) = trial.outcome.as_ref().and_then(|o| Some((o.word(), o.reason()?)))
+        else {
+            continue;
+        };
+        // The same reason names another file each time.
+        let path = record.targets.get(trial.trial.target).map_or("", |facts| facts.path.as_str());
+        let reason = if path.is_empty() { reason.to_owned() } else { reason.replace(path, "the file") };
+        *counts.entry((trial.trial.id.to_string(), outcome, reason)).or_default() += 1;
+    }
+    counts
+        .iter()
+        .map(|((name, outcome, reason), n)| format!("{outcome}: {name}: {reason} ({n} files)"))
+        .collect()
+}
+
+fn cautions(record: &Record) -> Vec<String> {
+    let all: BTreeSet<&String> = record.targets.iter().flat_map(|facts| &facts.cautions).collect();
+    all.into_iter().cloned().collect()
+}
+
+impl Series {
+    fn of(name: String, is_write: bool, points: Vec<Point>) -> Series {
+        let seconds: Vec<(f64, f64)> =
+            points.iter().map(|point| (float(point.size_bytes), point.seconds())).collect();
+        let fit = stats::least_squares(&seconds);
+        let mut by_size: BTreeMap<u64, Vec<Point>> = BTreeMap::new();
+        for point in &points {
+            by_size.entry(point.size_bytes).or_default().push(*point);
+        }
+        let robust = stats::theil_sen(&seconds);
+        let sizes: Vec<SizeRow> =
+            by_size.values().map(|points| SizeRow::of(points, robust.as_ref())).collect();
+        let mut series = Series { name, is_write, points, fit, robust, sizes, band: Vec::new() };
+        series.band = series.explain();
+        series
+    }
+
+    /// The rate that the line's slope stands for, with its interval; `None` where time does not grow with size.
+    #[must_use]
+    pub fn rate(&self) -> Option<(Throughput, Option<[Throughput; 2]>)> {
+        let fit = self.fit.as_ref().filter(|fit| fit.line.slope > 0.0)?;
+        let ends = fit.slope_ci95.filter(|ends: &Interval| ends.low > 0.0);
+        Some((
+            Throughput(1.0 / fit.line.slope),
+            ends.map(|e| [Throughput(1.0 / e.high), Throughput(1.0 / e.low)]),
+        ))
+    }
+
+    /// The rate by the slope with its interval, and beside it the median of the files' own rates.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        let median = self.median_rate();
+        match self.rate() {
+            None => format!(
+                "{}: no line (one size, or time does not grow with size); median rate {median}",
+                self.name
+            ),
+            Some((rate, ends)) => {
+                let ends = ends.map_or_else(String::new, |[low, high]| format!(" [{low}, {high}]"));
+                format!("{}: {rate}{ends} by the slope; median rate {median}", self.name)
+            }
+        }
+    }
+
+    /// The fixed cost of a file with its interval, and both numbers by the line that outliers cannot bend.
+    #[must_use]
+    pub fn line_words(&self) -> Option<String> {
+        let (fit, robust) = (self.fit.as_ref()?, self.robust.as_ref()?);
+        let about = |seconds: f64| {
+            let time = Nanos::from_secs_f64(seconds.abs()).to_string();
+            if seconds < 0.0 { format!("-{time}") } else { time }
+        };
+        let ends = fit
+            .intercept_ci95
+            .map_or_else(String::new, |e| format!(" [{}, {}]", about(e.low), about(e.high)));
+        let rate = if robust.slope > 0.0 {
+            Throughput(1.0 / robust.slope).to_string()
+        } else {
+            words::NONE.to_owned()
+        };
+        Some(format!(
+            "fixed cost {}{ends}, by least squares over {} files; {rate} and {} by the line that outliers cannot bend",
+            about(fit.line.intercept),
+            fit.n,
+            about(robust.intercept),
+        ))
+    }
+
+    /// The median of all files' rates.
+    #[must_use]
+    pub fn median_rate(&self) -> Throughput {
+        let mut rates: Vec<f64> =
+            self.points.iter().map(|point| float(point.size_bytes) / point.seconds()).collect();
+        rates.sort_unstable_by(f64::total_cmp);
+        Throughput(stats::quantile(&rates, 0.5))
+    }
+
+    /// One sentence for each run of neighbouring sizes that leaves the line to the same side.
+    fn explain(&self) -> Vec<String> {
+        let mut runs: Vec<(bool, Vec<SizeRow>)> = Vec::new();
+        let mut last_left = None;
+        for row in &self.sizes {
+            let side = row.side();
+            if let Some(fast) = side {
+                match runs.last_mut() {
+                    Some((same, rows)) if last_left == side && *same == fast => rows.push(*row),
+                    _ => runs.push((fast, vec![*row])),
+                }
+            }
+            last_left = side;
+        }
+        runs.iter().map(|(fast, rows)| self.sentence(*fast, rows)).collect()
+    }
+
+    fn sentence(&self, fast: bool, rows: &[SizeRow]) -> String {
+        let sizes = match rows {
+            [one] => Bytes(one.size_bytes).to_string(),
+            [first, .., last] => format!("{} to {}", Bytes(first.size_bytes), Bytes(last.size_bytes)),
+            [] => String::new(),
+        };
+        let factors: Vec<f64> = rows.iter().filter_map(SizeRow::factor).collect();
+        let most =
+            factors.iter().copied().fold(1.0, |most: f64, f| if fast { most.max(f) } else { most.min(f) });
+        let what = if fast { "faster" } else { "slower" };
+        let times = if fast { most } else { 1.0 / most };
+        let reasons = self.reasons(fast, rows);
+        let why = if reasons.is_empty() {
+            "not explained by anything measured".to_owned()
+        } else {
+            reasons.join("; ")
+        };
+        format!("{sizes}: up to {} times {what} than the line says; {why}", words::factor(times))
+    }
+
+    /// What the meters say about a band.
+    fn reasons(&self, fast: bool, rows: &[SizeRow]) -> Vec<String> {
+        let mut reasons = Vec::new();
+        let share = rows.iter().filter_map(|row| row.device_share).fold(1.0, f64::min);
+        if fast && share < DEVICE_SHARE_MIN {
+            reasons.push(format!(
+                "only {} of the bytes came from the device, the rest from a cache",
+                words::percent(share)
+            ));
+        }
+        if let (true, Some(ratio)) = (fast && !self.is_write, self.later_pass_ratio(rows))
+            && ratio > HOST_CACHE_RATIO
+        {
+            reasons.push(format!(
+                "later passes over the same files were {} times as fast as the first: a cache below this machine held them",
+                words::factor(ratio)
+            ));
+        }
+        let fixed_ns = self.robust.map(|line| Nanos::from_secs_f64(line.intercept));
+        if let (true, Some(fixed), Some(smallest)) = (fast, fixed_ns, self.sizes.first())
+            && fixed.0 > smallest.median_ns
+        {
+            reasons.push(format!(
+                "the line's fixed cost of {fixed} comes from the large files: the smallest took {} in all",
+                Nanos(smallest.median_ns)
+            ));
+        }
+        if let (false, Some(robust)) = (fast, self.robust) {
+            let fixed = Nanos::from_secs_f64(robust.intercept);
+            let shares = rows.iter().map(|row| float(fixed.0) / float(row.median_ns.max(1)));
+            let most = shares.fold(0.0, f64::max);
+            if most > LEAVES_SHARE {
+                reasons.push(format!(
+                    "the fixed cost of {fixed} is up to {} of their time",
+                    words::percent(most.min(1.0))
+                ));
+            }
+        }
+        reasons
+    }
+
+    /// How much faster the later passes read these sizes than the first.
+    fn later_pass_ratio(&self, rows: &[SizeRow]) -> Option<f64> {
+        let median = |wanted: &dyn Fn(u32) -> bool| {
+            let among = |point: &&Point| {
+                wanted(point.pass) && rows.iter().any(|row| row.size_bytes == point.size_bytes)
+            };
+            let mut per_byte: Vec<f64> = self
+                .points
+                .iter()
+                .filter(among)
+                .map(|point| point.seconds() / float(point.size_bytes.max(1)))
+                .collect();
+            per_byte.sort_unstable_by(f64::total_cmp);
+            (!per_byte.is_empty()).then(|| stats::quantile(&per_byte, 0.5))
+        };
+        Some(median(&|pass| pass == 0)? / median(&|pass| pass > 0)?)
+    }
+}
+
+impl Point {
+    fn seconds(&self) -> f64 {
+        Nanos(self.wall_ns).as_secs_f64()
+    }
+}
+
+impl SizeRow {
+    fn of(points: &[Point], line: Option<&Line>) -> SizeRow {
+        let size_bytes = points.first().map_or(0, |point| point.size_bytes);
+        let mut walls: Vec<f64> = points.iter().map(|point| float(point.wall_ns)).collect();
+        walls.sort_unstable_by(f64::total_cmp);
+        let nanos = |share| Nanos::from_secs_f64(stats::quantile(&walls, share) / 1e9).0;
+        let shares = points
+            .iter()
+            .filter_map(|point| Some(float(point.device_read_bytes?) / float(size_bytes.max(1))));
+        let mut shares: Vec<f64> = shares.collect();
+        shares.sort_unstable_by(f64::total_cmp);
+        let predicted = line.map(|line| line.at(float(size_bytes))).filter(|seconds| *seconds > 0.0);
+        SizeRow {
+            size_bytes,
+            n: points.len(),
+            least_ns: nanos(0.0),
+            median_ns: nanos(0.5),
+            most_ns: nanos(1.0),
+            rate: Throughput::of(Bytes(size_bytes), Nanos(nanos(0.5))),
+            predicted_ns: predicted.map(|seconds| Nanos::from_secs_f64(seconds).0),
+            device_share: (!shares.is_empty()).then(|| stats::quantile(&shares, 0.5)),
+        }
+    }
+
+    /// How many times as fast as the line says, by the median.
+    fn factor(&self) -> Option<f64> {
+        Some(float(self.predicted_ns?) / float(self.median_ns.max(1)))
+    }
+
+    /// Whether this size leaves the line, and then whether it is the fast side.
+    fn side(&self) -> Option<bool> {
+        let (factor, predicted) = (self.factor()?, self.predicted_ns?);
+        if factor > 1.0 + LEAVES_SHARE && self.most_ns < predicted {
+            Some(true)
+        } else if factor < 1.0 / (1.0 + LEAVES_SHARE) && self.least_ns > predicted {
+            Some(false)
+        } else {
+            None
+        }
+    }
+}
+
+fn read_point(size_bytes: u64, sample: &Sample) -> Point {
+    Point {
+        size_bytes,
+        wall_ns: sample.wall_ns,
+        device_read_bytes: sample.device_read_bytes,
+        pass: sample.round,
+    }
+}
+
+fn word(way: WriteWay) -> &'static str {
+    match way {
+        WriteWay::Plain => "plain",
+        WriteWay::Fdatasync => "before its sync",
+        WriteWay::Direct => "direct",
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
+fn float(value: u64) -> f64 {
+    value as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Files that obey `1 ms + size / 1 GB/s` but for one size, which takes `bent_ns`.
+    fn series(bent_size: u64, bent_ns: u64, device_share: f64) -> Series {
+        let sizes = [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
+        let mut points = Vec::new();
+        for pass in 0..4 {
+            for size_bytes in sizes {
+                let wall_ns = if size_bytes == bent_size { bent_ns } else { 1_000_000 + size_bytes };
+                let device = if size_bytes == bent_size {
+                    float(size_bytes) * device_share
+                } else {
+                    float(size_bytes)
+                };
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "small numbers of a test"
+                )]
+                let device_read_bytes = Some(device as u64);
+                points.push(Point { size_bytes, wall_ns, device_read_bytes, pass });
+            }
+        }
+        Series::of("rust/read".to_owned(), false, points)
+    }
+
+    #[test]
+    fn files_on_a_line_show_its_rate_and_fixed_cost_and_leave_no_band() {
+        let straight = series(0, 0, 1.0);
+        let (rate, ends) = straight.rate().unwrap();
+        assert!((rate.0 - 1e9).abs() < 1.0, "{rate}");
+        assert!(ends.is_some());
+        assert!((straight.fit.unwrap().line.intercept - 0.001).abs() < 1e-9);
+        assert_eq!(straight.band, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_size_that_came_from_a_cache_is_told_with_its_share() {
+        let cached = series(10_000_000, 2_000_000, 0.25);
+        assert_eq!(cached.band.len(), 1, "{:?}", cached.band);
+        assert!(cached.band[0].starts_with("10.0 MB: up to 5.5"), "{:?}", cached.band);
+        assert!(
+            cached.band[0].contains("only 25.0 % of the bytes came from the device"),
+            "{:?}",
+            cached.band
+        );
+    }
+
+    #[test]
+    fn what_no_meter_explains_is_said_to_be_unexplained() {
+        let strange = series(10_000_000, 2_000_000, 1.0);
+        assert!(strange.band[0].ends_with("not explained by anything measured"), "{:?}", strange.band);
+        let slow = series(10_000_000, 40_000_000, 1.0);
+        assert!(slow.band[0].contains("slower than the line says"), "{:?}", slow.band);
+    }
+
+    #[test]
+    fn one_size_alone_makes_no_line() {
+        let points = vec![Point { size_bytes: 5, wall_ns: 7, device_read_bytes: None, pass: 0 }; 3];
+        let series = Series::of("write plain".to_owned(), true, points);
+        assert_eq!((series.fit, series.rate(), series.band.len()), (None, None, 0));
+        assert_eq!(series.sizes[0].median_ns, 7);
     }
 }

@@ -3,6 +3,8 @@
 //! Columns that do not fit the width are left out, the least needed first; if it is still too narrow, names are broken
 //! over lines. Whether to colour is the caller's decision. Colour only repeats what the text says.
 
+mod sweep;
+
 use super::page::Page;
 use super::ranking::{Place, Ranking, Row, Unmeasured};
 use super::words::{self, NONE, printable};
@@ -95,7 +97,10 @@ pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
     for ranking in &page.rankings {
         lines.push(paint(&printable(&ranking.headline()), Ansi::new().bold(), style));
     }
-    if page.rankings.is_empty() {
+    if let Some(view) = &page.sweep {
+        lines.extend(sweep::sections(view, style));
+        lines.extend(view.unmeasured.iter().map(|line| printable(line)));
+    } else if page.rankings.is_empty() {
         lines.push("nothing was measured: the record holds no trial".to_owned());
     }
     for ranking in &page.rankings {

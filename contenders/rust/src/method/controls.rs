@@ -1,4 +1,4 @@
-//! The two controls: `null` does nothing, and shows what the measuring costs; `resident` visits bytes that are in
+//! The first two controls: `null` does nothing, and shows what the measuring costs; `resident` visits bytes that are in
 //! memory already, and shows what the scan could do if bringing them cost nothing.
 
 use super::memory::{SEGMENT, THREADS};
@@ -84,7 +84,7 @@ impl Loaded {
     fn load(path: &Path) -> Result<Loaded, Fault> {
         let mut file = File::open(path)?;
         let size = file.metadata()?.len();
-        fits(size, available_memory_bytes()?)?;
+        check_fits("resident", size)?;
         let size = usize::try_from(size).map_err(io::Error::other)?;
         let mut pages = MmapMut::map_anon(size + HUGE_PAGE_BYTES)?;
         // A kernel without huge pages refuses the advice: then the ceiling is that of small pages, which is also what
@@ -108,13 +108,17 @@ impl Loaded {
     }
 }
 
-/// The copy must leave room for the file's own pages in the cache, or it would push them out.
-fn fits(size_bytes: u64, available_bytes: u64) -> Result<(), Fault> {
+/// Refuses a file that memory has no room for twice: a control would push its own pages out of the cache.
+pub(super) fn check_fits(name: &str, size_bytes: u64) -> Result<(), Fault> {
+    fits(name, size_bytes, available_memory_bytes()?)
+}
+
+fn fits(name: &str, size_bytes: u64, available_bytes: u64) -> Result<(), Fault> {
     if size_bytes <= available_bytes / 2 {
         return Ok(());
     }
     Err(Fault::Unavailable(format!(
-        "resident: the file has {size_bytes} bytes, more than half of the {available_bytes} bytes of memory available"
+        "{name}: the file has {size_bytes} bytes, more than half of the {available_bytes} bytes of memory available"
     )))
 }
 
@@ -132,8 +136,8 @@ mod tests {
 
     #[test]
     fn a_file_that_would_push_itself_out_of_the_cache_is_not_loaded() {
-        assert!(fits(50, 100).is_ok());
-        assert!(matches!(fits(51, 100), Err(Fault::Unavailable(_))));
+        assert!(fits("copy", 50, 100).is_ok());
+        assert!(matches!(fits("copy", 51, 100), Err(Fault::Unavailable(_))));
         assert!(available_memory_bytes().unwrap() > 0);
     }
 }

@@ -106,9 +106,20 @@ impl Read for DirectFile {
             let flags = rustix::fs::fcntl_getfl(&self.file)?;
             rustix::fs::fcntl_setfl(&self.file, flags - OFlags::DIRECT)?;
         }
-        let count = self.file.read(buffer)?;
+        let wanted = self.worth_asking(buffer.len());
+        let count = self.file.read(&mut buffer[..wanted])?;
         self.at += count as u64;
         Ok(count)
+    }
+}
+
+impl DirectFile {
+    /// No more than the blocks that are left, and one, which a file that grew would fill: the kernel makes every page
+    /// of a direct read's buffer present before it starts, and for a small file that costs more than the reading.
+    fn worth_asking(&self, buffer_bytes: usize) -> usize {
+        let left_bytes = self.size_bytes.saturating_sub(self.at).next_multiple_of(self.block_bytes);
+        let worth = usize::try_from(left_bytes.saturating_add(self.block_bytes)).unwrap_or(usize::MAX);
+        worth.min(buffer_bytes)
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) const IO_URING: Method = Method {
             vectored: false,
             registered: settings.is_on(&REGISTERED),
         };
-        Ok(Box::new(Ring { plan, direct: settings.is_on(&DIRECT) }))
+        Ok(Box::new(Ring { plan, direct: settings.is_on(&DIRECT), threads: 1 }))
     },
     available,
 };
@@ -66,7 +66,7 @@ pub(super) const IO_URING_VECTORED: Method = Method {
             vectored: true,
             registered: false,
         };
-        Ok(Box::new(Ring { plan, direct: settings.is_on(&DIRECT) }))
+        Ok(Box::new(Ring { plan, direct: settings.is_on(&DIRECT), threads: 1 }))
     },
     available,
 };
@@ -85,7 +85,7 @@ fn settle(settings: &mut Settings, depth: &Param) -> Result<(usize, u32), Settin
 }
 
 /// Asks the kernel for the smallest ring there is.
-fn available() -> Result<(), String> {
+pub(super) fn available() -> Result<(), String> {
     IoUring::new(1).map(drop).map_err(|cause| refusal(&cause))
 }
 
@@ -101,19 +101,23 @@ fn refusal(cause: &io::Error) -> String {
     format!("io_uring: {why}: {cause}")
 }
 
-struct Ring {
-    plan: Plan,
-    direct: bool,
+/// Reads by one ring for each thread.
+pub(super) struct Ring {
+    pub(super) plan: Plan,
+    pub(super) direct: bool,
+    pub(super) threads: u64,
 }
 
 impl Reader for Ring {
     fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
         let (file, size_bytes, block_bytes) = self.open(path)?;
         let segments = Segments::new(size_bytes, (self.plan.buffer_bytes * self.plan.buffers) as u64);
-        let ring = IoUring::new(self.plan.entries).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
-        let mut consumer = Consumer::new(visit);
-        Flight::prepare(ring, &file, &self.plan, block_bytes, &segments)?.run(&segments, &mut consumer)?;
-        Ok(consumer.finish())
+        segments.share(self.threads, |segments| {
+            let ring = IoUring::new(self.plan.entries).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
+            let mut consumer = Consumer::new(visit);
+            Flight::prepare(ring, &file, &self.plan, block_bytes, segments)?.run(segments, &mut consumer)?;
+            Ok(consumer.finish())
+        })
     }
 }
 

@@ -34,11 +34,11 @@ pub(super) const MMAP: Method = Method {
     available: || Ok(()),
 };
 
-struct Mapped {
-    populate: bool,
-    sequential: bool,
-    segment_bytes: u64,
-    threads: u64,
+pub(super) struct Mapped {
+    pub(super) populate: bool,
+    pub(super) sequential: bool,
+    pub(super) segment_bytes: u64,
+    pub(super) threads: u64,
 }
 
 impl Reader for Mapped {

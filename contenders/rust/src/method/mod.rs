@@ -7,6 +7,7 @@ mod buffered;
 mod controls;
 mod direct;
 mod io_uring;
+mod limits;
 mod lines;
 mod memory;
 mod mmap;

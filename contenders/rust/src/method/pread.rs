@@ -36,10 +36,10 @@ pub(super) const PREAD: Method = Method {
     available: || Ok(()),
 };
 
-struct Pread {
-    buffer_bytes: usize,
-    segment_bytes: u64,
-    threads: u64,
+pub(super) struct Pread {
+    pub(super) buffer_bytes: usize,
+    pub(super) segment_bytes: u64,
+    pub(super) threads: u64,
 }
 
 impl Reader for Pread {

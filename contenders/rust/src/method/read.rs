@@ -1,4 +1,4 @@
-//! `read`: read(2) in a loop into one buffer. Its loop serves every method that has one buffer and a place in the file.
+//! `read` and `dontcache`: read(2) in a loop into one buffer, the second leaving nothing in the cache. The loop serves every method that has one buffer and a place in the file.
 
 use super::{Fault, Feeding, Method, Reader};
 use crate::buffer::Buffer;
@@ -7,8 +7,9 @@ use crate::scan::Visit;
 use crate::setting::Param;
 use crate::work::Answer;
 use readlab_protocol::Cache;
+use rustix::io::{ReadWriteFlags, preadv2};
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, IoSliceMut, Read};
 use std::path::Path;
 
 const BUFFER: Param = Param::new("buffer_bytes", 256 << 10, 1, 1 << 30);
@@ -23,8 +24,53 @@ pub(super) const READ: Method = Method {
     available: || Ok(()),
 };
 
+pub(super) const DONTCACHE: Method = Method {
+    name: "dontcache",
+    about: "preadv2(2) with RWF_DONTCACHE in a loop into one buffer: what it brought is dropped from the page cache",
+    cache: Cache::Through,
+    feeding: Feeding::InOrder,
+    params: &[BUFFER],
+    build: |settings| Ok(Box::new(DontCacheLoop { buffer_bytes: settings.size(&BUFFER) })),
+    available: || Ok(()),
+};
+
 struct ReadLoop {
     buffer_bytes: usize,
+}
+
+struct DontCacheLoop {
+    buffer_bytes: usize,
+}
+
+/// A file that is read from front to back without leaving its pages in the cache; since Linux 6.14.
+struct Uncached(File);
+
+/// `RWF_DONTCACHE` of linux/fs.h, which rustix does not name yet.
+const RWF_DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
+
+impl Reader for DontCacheLoop {
+    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
+        let mut file = Uncached(File::open(path)?);
+        let mut buffer = Buffer::new(self.buffer_bytes)?;
+        drain(&mut file, &mut buffer[..self.buffer_bytes], Consumer::new(visit)).map_err(not_taken)
+    }
+}
+
+impl Read for Uncached {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // An offset of -1 stands for the file's own place.
+        Ok(preadv2(&self.0, &mut [IoSliceMut::new(buffer)], u64::MAX, RWF_DONTCACHE)?)
+    }
+}
+
+/// Kernels and file systems without the flag say so at the first read.
+fn not_taken(fault: Fault) -> Fault {
+    match fault {
+        Fault::Io { at: Some(0), cause } if cause.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+            Fault::Unavailable("RWF_DONTCACHE: this kernel or file system does not take it (Linux 6.14)".to_owned())
+        }
+        fault => fault,
+    }
 }
 
 impl Reader for ReadLoop {
@@ -58,7 +104,6 @@ pub(super) fn drain(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io;
 
     /// A source that is interrupted before every read and brings few bytes at a time.
     struct Stuttering<'a> {

@@ -1,14 +1,19 @@
 //! The one list of methods, in the order of reports.
 
-use super::{Method, buffered, controls, direct, io_uring, lines, mmap, pread, read, vectored};
+use super::{Method, buffered, controls, direct, io_uring, limits, lines, mmap, pread, read, vectored};
 
 /// Every method.
 pub static ALL: &[Method] = &[
     controls::NULL,
     controls::RESIDENT,
+    limits::COPY,
+    limits::FAULTS,
+    limits::DEVICE,
+    limits::SYSCALL,
     lines::LINES,
     buffered::BUFFERED,
     read::READ,
+    read::DONTCACHE,
     pread::PREAD,
     vectored::VECTORED,
     direct::DIRECT,

@@ -4,7 +4,7 @@ use super::super::answer::Claim;
 use super::super::html::{Element, element, words};
 use super::super::method::{Lack, MEANINGS};
 use super::super::page::Page;
-use super::super::ranking::{Ranking, Unmeasured};
+use super::super::ranking::Unmeasured;
 use super::super::words::unbroken;
 use super::Section;
 use super::table::{Cell, Kind, table};
@@ -19,7 +19,7 @@ pub(super) fn answer(page: &Page) -> Element {
     ] {
         about = about.with(words("dt", name)).all(texts.iter().map(|text| words("dd", text)));
     }
-    let claims = page.rankings.iter().filter_map(Ranking::claim).map(|it| claim(&it));
+    let claims = page.claims.iter().map(claim);
     element("section")
         .set("id", "answer")
         .set("aria-labelledby", "answer-heading")
@@ -59,7 +59,12 @@ fn unmeasured(page: &Page) -> Option<Section> {
         };
         table(&ranking.title(), &columns, ranking.unmeasured.iter().map(row).collect())
     });
-    let content: Vec<Element> = tables.collect();
+    let mut content: Vec<Element> = tables.collect();
+    let of_sweep = page.sweep.iter().flat_map(|view| &view.unmeasured).map(|line| words("li", line));
+    let of_sweep: Vec<Element> = of_sweep.collect();
+    if !of_sweep.is_empty() {
+        content.push(element("ul").class("lines").all(of_sweep));
+    }
     let lead = "Refused: it answered wrongly, or its state could not be proven. Failed: it crashed, hung or could not read. Unavailable: it cannot work here.";
     (!content.is_empty()).then_some(Section { slug: "unmeasured", title: "Not measured", lead, content })
 }

@@ -5,6 +5,7 @@
 
 mod facts;
 mod sections;
+mod sweep;
 mod table;
 
 use super::charts::Chart;
@@ -98,6 +99,12 @@ impl Section {
 fn figure(chart: Chart) -> Element {
     let heading = words("h3", &chart.title);
     element("figure").with(element("figcaption").with(heading)).with(chart.inline())
+}
+
+/// Something that opens with a click.
+fn folded(title: &str, content: Vec<Element>, open: bool) -> Element {
+    let details = element("details").maybe("open", open.then_some("open"));
+    details.with(words("summary", title)).all(content)
 }
 
 /// Things side by side where there is room.

@@ -6,13 +6,14 @@ use super::super::page::Page;
 use super::super::ranking::{Ranking, Row};
 use super::super::words as wording;
 use super::table::{Cell, Kind, table};
-use super::{Section, figure, side_by_side};
+use super::{Section, figure, folded, side_by_side, sweep};
 use crate::record::Metric;
 use std::collections::BTreeSet;
 
 /// All sections that the record has something for.
 pub(super) fn all(page: &Page) -> Vec<Section> {
-    let sections = [ranking(page), sweep(page), effort(page), curves(page), percentiles(page), rounds(page)];
+    let sections =
+        [ranking(page), sweep::section(page), effort(page), curves(page), percentiles(page), rounds(page)];
     sections.into_iter().flatten().collect()
 }
 
@@ -45,16 +46,16 @@ fn curve_charts(page: &Page) -> Vec<Chart> {
     curves.map(|(n, curve)| charts::curve(curve, format!("parameter-{n}-{}", curve.state))).collect()
 }
 
-fn sweep_charts(page: &Page) -> Vec<Chart> {
-    let series = page.sweeps.iter().enumerate();
+pub(super) fn sweep_charts(page: &Page) -> Vec<Chart> {
+    let series = page.sweep.iter().flat_map(|view| &view.series).enumerate();
     let both = series.flat_map(|(n, series)| {
-        let slug = |kind: &str| format!("sweep-{n}-{}-{kind}", series.way.word());
+        let slug = |kind: &str| format!("sweep-{n}-{kind}");
         [charts::rates(series, slug("rate")), charts::times(series, slug("time"))]
     });
     both.flatten().collect()
 }
 
-fn figures(charts: Vec<Chart>) -> Option<Element> {
+pub(super) fn figures(charts: Vec<Chart>) -> Option<Element> {
     (!charts.is_empty()).then(|| side_by_side(charts.into_iter().map(figure)))
 }
 
@@ -105,12 +106,6 @@ fn ranking_table(ranking: &Ranking) -> Element {
     );
     let body = table(&caption, &columns, ranking.rows.iter().map(row).collect());
     folded(&format!("{}: the numbers", ranking.title()), vec![body], false)
-}
-
-/// Something that opens with a click.
-fn folded(title: &str, content: Vec<Element>, open: bool) -> Element {
-    let details = element("details").maybe("open", open.then_some("open"));
-    details.with(words("summary", title)).all(content)
 }
 
 fn effort(page: &Page) -> Option<Section> {
@@ -208,16 +203,6 @@ fn percentile_table(ranking: &Ranking, metric: Metric) -> Option<Element> {
     let rows: Vec<Vec<Cell>> = ranking.rows.iter().filter_map(row).collect();
     let caption = format!("{}: {}", ranking.title(), wording::metric(metric));
     (!rows.is_empty()).then(|| table(&caption, &columns, rows))
-}
-
-fn sweep(page: &Page) -> Option<Section> {
-    let mut content = vec![figures(sweep_charts(page))?];
-    let line = |series: &super::super::sweep::SweepSeries| {
-        words("li", &format!("{} ({}): {}.", series.way.word(), series.name, series.line_words()))
-    };
-    content.push(element("ul").all(page.sweeps.iter().map(line)));
-    let lead = "Each dot is one file. The slope of time on size is the transfer rate, its value at size 0 the fixed cost of a file.";
-    Some(Section { slug: "sweep", title: "Sizes", lead, content })
 }
 
 fn curves(page: &Page) -> Option<Section> {

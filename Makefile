@@ -1,0 +1,63 @@
+# What people do with this project, one target each; cargo does the rest. Needs a Rust toolchain, make and a C linker.
+#
+#   make race FILE=path              a race on a file of one's own
+#   make race ARGS='--state warm'    with options of `readlab race`; quoted as a shell reads them
+
+CARGO ?= cargo
+TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
+READLAB = $(TARGET_DIR)/release/readlab
+CORPUS = $(READLAB) corpus make lines 256MiB
+
+# Read by recipes as a variable of the shell, so that no byte of a name is taken for a word of a command.
+FILE ?=
+export FILE
+export CARGO_TERM_PROGRESS_WHEN ?= never
+
+.PHONY: help build race test rust java swift bench toolchains clean
+.NOTPARALLEL:
+
+help: ## list these targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 20
+
+build: ## build the release
+	$(CARGO) build --release --package readlab
+
+race: build ## race every way of reading on FILE=path, or on 256 MiB of text lines made for it; ARGS= is passed on
+	@file=$$FILE; \
+	[ -n "$$file" ] || file=$$($(CORPUS)) || file=$$($(CORPUS) --folder $(TARGET_DIR)/corpus) || exit; \
+	$(READLAB) race $(ARGS) -- "$$file"
+
+test: rust java swift ## format, lints, all tests, documents; contenders of other languages where their compilers are
+
+rust:
+	@$(CARGO) fmt --version >/dev/null 2>&1 || rustup component add rustfmt || echo "SKIPPED: the format: no rustfmt" >&2
+	@$(CARGO) clippy --version >/dev/null 2>&1 || rustup component add clippy || echo "SKIPPED: the lints: no clippy" >&2
+	if $(CARGO) fmt --version >/dev/null 2>&1; then $(CARGO) fmt --check; fi
+	if $(CARGO) clippy --version >/dev/null 2>&1; then $(CARGO) clippy --workspace --all-targets -- -D warnings; fi
+	$(CARGO) test --workspace
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
+
+java:
+	@if javac --release 17 -version >/dev/null 2>&1; then \
+		contenders/java/test.sh; \
+	else \
+		echo "SKIPPED: the Java contender's tests: no javac of JDK 17 or later on the PATH" >&2; \
+	fi
+
+swift:
+	@if contenders/swift/swiftc.sh >/dev/null 2>&1; then \
+		contenders/swift/test.sh; \
+	else \
+		echo "SKIPPED: the Swift contender's tests: no Swift compiler ('make toolchains' makes one on Debian)" >&2; \
+	fi
+
+bench: build ## measure the figures that readlab promises, side by side; 1.6 GB of disk, some minutes
+	$(CARGO) build --release --package readlab-rust --example standalone
+	$(CARGO) run --release --package readlab-bench -- $(ARGS)
+
+toolchains: ## make the compilers that contenders in other languages need and this machine lacks
+	contenders/swift/toolchain.sh
+
+clean: ## remove what was built; 'readlab corpus clean' removes test files from the user's cache folder
+	rm -rf contenders/java/build contenders/swift/build
+	$(CARGO) clean

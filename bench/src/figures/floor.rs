@@ -1,0 +1,148 @@
+//! What the lab itself costs: the shortest window it can tell, and the processor and memory it takes beside a contender
+//! that reads. The last two are watched from outside, by the lab's process, while a whole race goes on.
+
+use crate::pairs;
+use crate::programs::{Programs, Race, Running};
+use crate::row::Row;
+use anyhow::Context;
+use readlab::trial::CacheState;
+use readlab::units::{Bytes, Nanos};
+use std::time::{Duration, Instant};
+
+pub(super) const ABOUT: &str =
+    "floor: what the lab itself costs, in a warm race of the whole line-up on 1 GiB of lines";
+
+const FILE: Bytes = Bytes(1 << 30);
+const NULL_NS_MAX: f64 = 5_000.0;
+const CPU_SHARE_MAX: f64 = 0.01;
+const PEAK_BYTES_MAX: f64 = 32.0 * 1024.0 * 1024.0;
+/// Between two looks at the lab.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What was seen of the lab from outside.
+#[derive(Debug, Default)]
+struct Watched {
+    /// Time during which a contender was reading.
+    reading: Duration,
+    /// CPU time that the lab used meanwhile.
+    cpu_ns: u64,
+    /// High-water mark of the lab's memory.
+    peak_bytes: u64,
+}
+
+pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
+    let file = programs.lines(FILE)?;
+    let options = ["--runs", "5", "--fills", "1"];
+    let race =
+        Race { name: "floor", trials: &[], file: &file, state: Some(CacheState::Warm), options: &options };
+    let mut running = programs.start(&race)?;
+    let watched = watch(&mut running);
+    let record = running.record()?;
+    let null = record.trials.iter().find(|trial| trial.trial.method == "null");
+    let walls = pairs::floats(null.into_iter().flat_map(|null| &null.samples).map(|sample| sample.wall_ns));
+    let null_ns = pairs::median(&walls);
+    let words = format!("{}  ({} readings)", Nanos::from_secs_f64(null_ns / 1e9), walls.len());
+    let mut rows =
+        vec![Row::judged("null, the empty window", "below 5 µs", (null_ns, null_ns < NULL_NS_MAX), words)];
+    rows.extend(
+        watched.map_or_else(|error| vec![Row::failed("the lab from outside", &error)], |seen| seen.rows()),
+    );
+    Ok(rows)
+}
+
+/// Looks at the lab until it has ended.
+fn watch(running: &mut Running) -> anyhow::Result<Watched> {
+    let pid = running.id();
+    let mut seen = Watched::default();
+    let mut last = None;
+    while !running.is_over()? {
+        // Either fails when the process has just ended, which the next look finds out.
+        let Ok(cpu_ns) = cpu_ns(pid) else { continue };
+        seen.peak_bytes = peak_bytes(pid).unwrap_or(seen.peak_bytes).max(seen.peak_bytes);
+        let look = reader(pid).map(|reader| (reader, Instant::now(), cpu_ns));
+        if let (Some((before, then, cpu_before)), Some((now, at, cpu))) = (last, look)
+            && before == now
+        {
+            seen.reading += at.duration_since(then);
+            seen.cpu_ns += cpu.saturating_sub(cpu_before);
+        }
+        last = look;
+        std::thread::sleep(LOOK);
+    }
+    Ok(seen)
+}
+
+impl Watched {
+    #[expect(clippy::cast_precision_loss, reason = "bytes and nanoseconds far below 2^53")]
+    fn rows(&self) -> Vec<Row> {
+        let share = self.cpu_ns as f64 / self.reading.as_nanos() as f64;
+        let cpu = if self.reading.is_zero() {
+            Row::failed("the lab's own CPU", &anyhow::anyhow!("no contender was seen reading"))
+        } else {
+            let seconds = self.reading.as_secs_f64();
+            let words = format!("{:.2} % of a core, over {seconds:.0} s of reading", share * 100.0);
+            Row::judged(
+                "the lab's own CPU while a contender reads",
+                "below 1 %",
+                (share, share < CPU_SHARE_MAX),
+                words,
+            )
+        };
+        let peak = self.peak_bytes as f64;
+        let words = Bytes(self.peak_bytes).binary();
+        vec![cpu, Row::judged("the lab's peak memory", "below 32 MiB", (peak, peak < PEAK_BYTES_MAX), words)]
+    }
+}
+
+/// CPU time of all living threads of a process, in nanoseconds.
+fn cpu_ns(pid: u32) -> anyhow::Result<u64> {
+    let mut sum = 0;
+    for task in std::fs::read_dir(format!("/proc/{pid}/task"))? {
+        let text = std::fs::read_to_string(task?.path().join("schedstat"))?;
+        sum += text.split(' ').next().context("schedstat is empty")?.parse::<u64>()?;
+    }
+    Ok(sum)
+}
+
+/// High-water mark of resident memory.
+fn peak_bytes(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
+}
+
+/// The child of this process that runs or waits for a device now. Every process is asked for its parent: not every
+/// kernel lists the children of one.
+fn reader(pid: u32) -> Option<u32> {
+    let folders = std::fs::read_dir("/proc").ok()?.flatten();
+    let mut processes = folders.filter_map(|folder| folder.file_name().to_str()?.parse::<u32>().ok());
+    processes.find(|process| {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        let mut fields = stat.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ');
+        matches!(fields.next(), Some("R" | "D")) && fields.next() == Some(&pid.to_string())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_that_spins_is_seen_reading_and_one_that_sleeps_is_not() {
+        let mut sleeper = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let mut spinner =
+            std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        let own = std::process::id();
+        let found = (0..1000).find_map(|_| {
+            std::thread::sleep(Duration::from_millis(1));
+            reader(own).filter(|&pid| pid == spinner.id())
+        });
+        let used = (cpu_ns(spinner.id()), cpu_ns(sleeper.id()), peak_bytes(own));
+        for child in [&mut sleeper, &mut spinner] {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        assert!(found.is_some());
+        assert!(used.0.unwrap() > used.1.unwrap() && used.2.unwrap() > 1 << 16);
+    }
+}

@@ -1,0 +1,44 @@
+//! The figures, one file each: what is promised, how it is measured, what came out. [`ALL`] is their one list.
+
+mod fastest;
+mod fidelity;
+mod floor;
+mod small_file;
+mod state;
+mod wake_up;
+
+use crate::programs::Programs;
+use crate::row::Row;
+
+/// One group of promises.
+pub(crate) struct Figure {
+    /// Its name on the command line.
+    pub(crate) name: &'static str,
+    /// What it measures, in one line.
+    pub(crate) about: &'static str,
+    /// Measures it.
+    pub(crate) measure: fn(&Programs) -> anyhow::Result<Vec<Row>>,
+}
+
+/// Every figure, in the order of the report.
+pub(crate) const ALL: &[Figure] = &[
+    Figure { name: "fidelity", about: fidelity::ABOUT, measure: fidelity::measure },
+    Figure { name: "small-file", about: small_file::ABOUT, measure: small_file::measure },
+    Figure { name: "floor", about: floor::ABOUT, measure: floor::measure },
+    Figure { name: "state", about: state::ABOUT, measure: state::measure },
+    Figure { name: "fastest", about: fastest::ABOUT, measure: fastest::measure },
+    Figure { name: "wake-up", about: wake_up::ABOUT, measure: wake_up::measure },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn figures_have_names_of_their_own() {
+        let names: BTreeSet<&str> = ALL.iter().map(|figure| figure.name).collect();
+        assert_eq!(names.len(), ALL.len());
+        assert!(ALL.iter().all(|figure| !figure.about.is_empty()));
+    }
+}

@@ -1,0 +1,66 @@
+//! Whether cold samples were cold and warm ones warm, by what the record says of every sample that stands.
+
+use crate::programs::{Programs, Race};
+use crate::row::Row;
+use readlab::record::{Record, Sample, TrialRecord};
+use readlab::trial::CacheState;
+use readlab::units::Bytes;
+
+pub(super) const ABOUT: &str =
+    "state: what was proven of every sample of a race on 256 MiB of lines, cold and warm";
+
+const FILE: Bytes = Bytes(256 << 20);
+/// Share of the file that must have come from the device.
+const DEVICE_SHARE_MIN: f64 = 0.99;
+
+/// A figure, the state it is about, and whether a sample on a file of this size has it.
+type Property = (&'static str, CacheState, fn(&Sample, f64) -> Option<bool>);
+
+const PROPERTIES: [Property; 5] = [
+    ("nothing resident before", CacheState::Cold, |sample, _| {
+        sample.resident_before.map(|share| share == 0.0)
+    }),
+    ("from the device, at least 99 % of the size", CacheState::Cold, |sample, size| {
+        sample.device_read_bytes.map(|bytes| float(bytes) >= DEVICE_SHARE_MIN * size)
+    }),
+    ("all resident before", CacheState::Warm, |sample, _| sample.resident_before.map(|share| share == 1.0)),
+    ("all resident after", CacheState::Warm, |sample, _| sample.resident_after.map(|share| share == 1.0)),
+    ("0 bytes from the device", CacheState::Warm, |sample, _| {
+        sample.device_read_bytes.map(|bytes| bytes == 0)
+    }),
+];
+
+pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
+    let file = programs.lines(FILE)?;
+    let options = ["--runs", "5", "--fills", "2"];
+    let record =
+        programs.race(&Race { name: "state", trials: &[], file: &file, state: None, options: &options })?;
+    Ok(PROPERTIES.iter().map(|property| row(&record, property)).collect())
+}
+
+fn row(record: &Record, (figure, state, holds): &Property) -> Row {
+    let reads = |trial: &&TrialRecord| trial.trial.state == *state && !trial.trial.is_control();
+    let trials: Vec<&TrialRecord> = record.trials.iter().filter(reads).collect();
+    let rejected: usize = trials.iter().map(|trial| trial.rejected.len()).sum();
+    let samples = trials.iter().flat_map(|trial| &trial.samples);
+    let found: Vec<Option<bool>> = samples.map(|sample| holds(sample, float(FILE.0))).collect();
+    let known = found.iter().flatten().count();
+    let held = found.iter().flatten().filter(|held| **held).count();
+    let words = format!(
+        "{held} of {} samples, {} not known, {rejected} turns rejected",
+        found.len(),
+        found.len() - known
+    );
+    let share = share(held, found.len());
+    Row::judged(format!("{state}: {figure}"), "all samples", (share, held == found.len() && held > 0), words)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "bytes of one file")]
+fn float(bytes: u64) -> f64 {
+    bytes as f64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a few hundred samples")]
+fn share(part: usize, whole: usize) -> f64 {
+    part as f64 / whole as f64
+}

@@ -1,0 +1,81 @@
+//! Ratios of two things measured in turns: one quotient for each pair, their median, and its interval.
+//!
+//! What drifts with the machine is in both halves of a pair and falls out of their quotient. Logarithms make the ratio
+//! of A to B the inverse of that of B to A; the interval is the lab's own, over pairs.
+
+use readlab::stats::{Bootstrap, Interval, Observation, quantile};
+
+/// How many times as long the first of each pair took as the second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct PairRatio {
+    /// Median over the pairs.
+    pub(crate) estimate: f64,
+    /// 95 % interval; `None` with fewer than five pairs.
+    pub(crate) ci95: Option<Interval>,
+}
+
+/// The ratio over these pairs of times, not a number when there are none.
+pub(crate) fn ratio(pairs: &[(f64, f64)]) -> PairRatio {
+    let logs = pairs.iter().map(|(a, b)| (a / b).ln());
+    let observations: Vec<Observation> =
+        (0..).zip(logs).map(|(pair, value)| Observation { value, fill: pair, round: pair }).collect();
+    let values: Vec<f64> = observations.iter().map(|observation| observation.value).collect();
+    let ends = Bootstrap::new(1).median_interval(&observations);
+    let ci95 = ends.map(|ends| Interval { low: ends.low.exp(), high: ends.high.exp() });
+    PairRatio { estimate: median(&values).exp(), ci95 }
+}
+
+/// The median; not a number when there is nothing.
+pub(crate) fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    quantile(&sorted, 0.5)
+}
+
+/// Nanoseconds as numbers to calculate with.
+#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
+pub(crate) fn floats(nanoseconds: impl IntoIterator<Item = u64>) -> Vec<f64> {
+    nanoseconds.into_iter().map(|ns| ns as f64).collect()
+}
+
+impl PairRatio {
+    /// `1.004 [0.998, 1.011]`.
+    pub(crate) fn words(&self) -> String {
+        let ends = self.ci95.map(|ends| format!(" [{:.3}, {:.3}]", ends.low, ends.high)).unwrap_or_default();
+        format!("{:.3}{ends}", self.estimate)
+    }
+
+    /// Whether it lies no further from 1 than this share.
+    pub(crate) fn within(&self, share: f64) -> bool {
+        (self.estimate - 1.0).abs() <= share
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drift_that_both_halves_share_falls_out() {
+        let pairs: Vec<(f64, f64)> =
+            (0..7).map(|n| (1.02 * f64::from(100 + n * 50), f64::from(100 + n * 50))).collect();
+        let found = ratio(&pairs);
+        assert!((found.estimate - 1.02).abs() < 1e-9 && found.within(0.021) && !found.within(0.019));
+        let ends = found.ci95.unwrap();
+        assert!((ends.low - 1.02).abs() < 1e-9 && (ends.high - 1.02).abs() < 1e-9);
+    }
+
+    #[test]
+    fn swapping_the_halves_gives_the_inverse() {
+        let pairs = [(1.0, 2.0), (3.0, 5.0), (2.0, 3.0), (7.0, 11.0), (1.0, 1.5)];
+        let swapped: Vec<_> = pairs.iter().map(|&(a, b)| (b, a)).collect();
+        assert!((ratio(&pairs).estimate * ratio(&swapped).estimate - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn too_few_pairs_have_no_interval() {
+        let few = [(1.0, 1.0); 4];
+        assert_eq!(ratio(&few).ci95, None);
+        assert!(ratio(&[]).estimate.is_nan());
+    }
+}

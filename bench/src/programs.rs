@@ -1,0 +1,176 @@
+//! The programs that are measured: the lab as its users start it, and the same loop without the lab.
+//!
+//! Both are started from their release builds and read back from what they print or record. Files of the bench lie in
+//! the folder `bench` of the build.
+
+use anyhow::{Context, bail};
+use readlab::record::Record;
+use readlab::trial::CacheState;
+use readlab::units::Bytes;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Where the programs are, and where files may be made.
+#[derive(Debug)]
+pub(crate) struct Programs {
+    lab: PathBuf,
+    standalone: PathBuf,
+    folder: PathBuf,
+}
+
+/// A race of the lab: which trials, on what, and how.
+#[derive(Debug, Clone)]
+pub(crate) struct Race<'a> {
+    /// Name of its folder.
+    pub(crate) name: &'a str,
+    /// The trials by name; none for the line-up of `readlab race`.
+    pub(crate) trials: &'a [&'a str],
+    /// What is read.
+    pub(crate) file: &'a Path,
+    /// From which state, if not both.
+    pub(crate) state: Option<CacheState>,
+    /// Options of the lab's command line.
+    pub(crate) options: &'a [&'a str],
+}
+
+impl Programs {
+    /// The programs of the build that this one belongs to.
+    pub(crate) fn beside_this_one() -> anyhow::Result<Programs> {
+        let own = std::env::current_exe().context("where this program is")?;
+        let release = own.parent().context("this program lies in a folder")?;
+        let (lab, standalone) = (release.join("readlab"), release.join("examples/standalone"));
+        if let Some(absent) = [&lab, &standalone].into_iter().find(|path| !path.exists()) {
+            bail!("{}: is not there; 'make bench' builds it", absent.display());
+        }
+        let folder = release.with_file_name("bench");
+        std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        Ok(Programs { lab, standalone, folder })
+    }
+
+    /// Where files may be made.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A file of text lines of this size, made unless it is there.
+    pub(crate) fn lines(&self, size: Bytes) -> anyhow::Result<PathBuf> {
+        let mut command = Command::new(&self.lab);
+        command
+            .args(["corpus", "make", "lines", &size.0.to_string(), "--folder"])
+            .arg(self.folder.join("corpus"));
+        Ok(PathBuf::from(output(command)?.trim_end_matches('\n')))
+    }
+
+    /// Starts a race; what it finds is in its folder when it has ended.
+    pub(crate) fn start(&self, race: &Race) -> anyhow::Result<Running> {
+        let folder = self.folder.join("runs").join(race.name);
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        }
+        let mut command = Command::new(&self.lab);
+        if race.trials.is_empty() {
+            command.arg("race");
+        } else {
+            command.arg("suite").arg(self.suite(race)?);
+        }
+        if let Some(state) = race.state {
+            command.args(["--state", &state.to_string()]);
+        }
+        command.args(["--quiet", "--output"]).arg(&folder).args(race.options).arg("--").arg(race.file);
+        let child = command.stdin(Stdio::null()).spawn().with_context(|| self.lab.display().to_string())?;
+        Ok(Running { child, record: folder.join("record.jsonl") })
+    }
+
+    /// Races, and reads the record.
+    pub(crate) fn race(&self, race: &Race) -> anyhow::Result<Record> {
+        self.start(race)?.record()
+    }
+
+    /// The trials as a suite of the lab's.
+    fn suite(&self, race: &Race) -> anyhow::Result<PathBuf> {
+        let folder = self.folder.join("suites");
+        std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        let file = folder.join(format!("{}.toml", race.name));
+        let trials: String =
+            race.trials.iter().map(|trial| format!("[[trial]]\ntrial = {trial:?}\n")).collect();
+        let text = format!(
+            "name = {:?}\nabout = \"A figure of the bench.\"\nwork = \"newlines\"\n{trials}",
+            race.name
+        );
+        std::fs::write(&file, text).with_context(|| file.display().to_string())?;
+        Ok(file)
+    }
+
+    /// The same reading as a trial's, `count` times in a plain loop: the nanoseconds of each.
+    pub(crate) fn alone(
+        &self,
+        trial: &readlab::record::Trial,
+        file: &Path,
+        count: usize,
+    ) -> anyhow::Result<Vec<u64>> {
+        let mut command = Command::new(&self.standalone);
+        command.args([&trial.method, trial.scan.as_deref().unwrap_or("-"), trial.work.word()]).arg(file);
+        command
+            .arg(count.to_string())
+            .args(trial.params.0.iter().map(|(name, value)| format!("{name}={value}")));
+        let lines = output(command)?;
+        lines.lines().map(|line| line.parse().with_context(|| format!("standalone said {line:?}"))).collect()
+    }
+
+    /// The lab's own program as the contender `rust`, with these words behind it.
+    pub(crate) fn contender(
+        &self,
+        words: Vec<std::ffi::OsString>,
+    ) -> readlab::contender::process::CommandLine {
+        let args = ["contender", "rust"].map(Into::into).into_iter().chain(words).collect();
+        readlab::contender::process::CommandLine { program: self.lab.clone().into(), args, env: Vec::new() }
+    }
+}
+
+/// A race that goes on.
+#[derive(Debug)]
+pub(crate) struct Running {
+    child: Child,
+    record: PathBuf,
+}
+
+impl Running {
+    /// Its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn is_over(&mut self) -> anyhow::Result<bool> {
+        Ok(self.child.try_wait().context("waiting for the lab")?.is_some())
+    }
+
+    /// Waits for its end and reads the record. That some trial failed (1) is in the record.
+    pub(crate) fn record(mut self) -> anyhow::Result<Record> {
+        let status = self.child.wait().context("waiting for the lab")?;
+        if !matches!(status.code(), Some(0 | 1)) {
+            bail!("the lab ended with {status}");
+        }
+        Ok(Record::read(&self.record)?)
+    }
+}
+
+impl Drop for Running {
+    /// A race that nobody waits for is ended; its contender leaves at the end of its input.
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            // It may end by itself meanwhile; either way it is gone and reaped.
+            let _ = self.child.kill().and_then(|()| self.child.wait());
+        }
+    }
+}
+
+/// What a program prints, if it ends well.
+fn output(mut command: Command) -> anyhow::Result<String> {
+    let done = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let done = done.with_context(|| command.get_program().display().to_string())?;
+    if !done.status.success() {
+        bail!("{command:?} ended with {}", done.status);
+    }
+    String::from_utf8(done.stdout).context("its output")
+}

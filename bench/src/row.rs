@@ -1,0 +1,60 @@
+//! One line of the report: a figure, what was promised, what was measured, and whether the promise is kept.
+
+use readlab::stats::Interval;
+use serde::Serialize;
+
+/// One line of the report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Row {
+    /// What was measured.
+    pub(crate) figure: String,
+    /// What was promised, in words; `None` where a number is only told.
+    pub(crate) target: Option<String>,
+    /// What was found, in words.
+    pub(crate) measured: String,
+    /// Whether the promise is kept; `None` where there is none, and where nothing could be measured.
+    pub(crate) ok: Option<bool>,
+    /// The number itself, unrounded; `None` where nothing could be measured.
+    pub(crate) value: Option<f64>,
+    /// Its 95 % interval, if there is one.
+    pub(crate) ci95: Option<Interval>,
+}
+
+impl Row {
+    /// A number with a promise.
+    pub(crate) fn judged(
+        figure: impl Into<String>,
+        target: &str,
+        (value, ok): (f64, bool),
+        measured: String,
+    ) -> Row {
+        let (figure, target) = (figure.into(), Some(target.to_owned()));
+        Row { figure, target, measured, ok: Some(ok), value: Some(value), ci95: None }
+    }
+
+    /// A number without one.
+    pub(crate) fn told(figure: impl Into<String>, value: f64, measured: String) -> Row {
+        Row { figure: figure.into(), target: None, measured, ok: None, value: Some(value), ci95: None }
+    }
+
+    /// The same with its interval.
+    pub(crate) fn with(self, ci95: Option<Interval>) -> Row {
+        Row { ci95, ..self }
+    }
+
+    /// No number, and why.
+    pub(crate) fn failed(figure: impl Into<String>, why: &anyhow::Error) -> Row {
+        let measured = format!("not measured: {why:#}");
+        Row { figure: figure.into(), target: None, measured, ok: None, value: None, ci95: None }
+    }
+
+    /// The word that stands at the head of its line.
+    pub(crate) fn mark(&self) -> &'static str {
+        match (self.ok, self.value) {
+            (Some(true), _) => "met",
+            (Some(false), _) => "MISSED",
+            (None, Some(_)) => "told",
+            (None, None) => "ABSENT",
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The controls that are limits: what this machine does at best with the one thing that a reading cannot do without.
+//!
+//! `copy` is the kernel's copy out of the page cache, `faults` the mapping of cached pages, `device` reads past the
+//! cache that nobody looks at, `syscall` the way into the kernel and back. What memory does at best is the control
+//! `resident`. Each runs alone in its window; what it needs in the cache is brought there before.
+
+use super::controls::check_fits;
+use super::io_uring::{self, Ring};
+use super::mmap::Mapped;
+use super::pread::Pread;
+use super::ring::Plan;
+use super::{Fault, Feeding, Method, Reader};
+use crate::buffer::Buffer;
+use crate::consumer::Consumer;
+use crate::scan::{self, Visit};
+use crate::setting::Param;
+use crate::work::{Answer, Work};
+use readlab_protocol::Cache;
+use std::fs::File;
+use std::hint::black_box;
+use std::path::Path;
+
+/// Fits into the second-level cache of common processors with room to spare, so that what is copied stays there.
+const COPY_BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 4096, 1 << 30);
+const SEGMENT: Param = Param::new("segment_bytes", 4 << 20, 4096, 1 << 40);
+const THREADS: Param = Param::new("threads", 1, 1, 1024);
+const DEVICE_BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 512, 1 << 26);
+const DEPTH: Param = Param::new("depth", 16, 1, 4096);
+const CALLS: Param = Param::new("calls", 20_000, 1, 1 << 32);
+
+pub(super) const COPY: Method = Method {
+    name: "copy",
+    about: "control: the file's bytes copied out of the page cache into a small buffer, and not looked at; the file \
+            is brought into the cache before each turn",
+    cache: Cache::None,
+    feeding: Feeding::Own(&Work::ALL),
+    params: &[COPY_BUFFER, SEGMENT, THREADS],
+    build: |settings| {
+        let (buffer, segment) = (settings.get(&COPY_BUFFER), settings.get(&SEGMENT));
+        settings.settle(&SEGMENT, segment.next_multiple_of(buffer));
+        Ok(Box::new(Cached {
+            name: "copy",
+            visit: Visit::Nothing,
+            reader: Pread {
+                buffer_bytes: settings.size(&COPY_BUFFER),
+                segment_bytes: settings.get(&SEGMENT),
+                threads: settings.get(&THREADS),
+            },
+        }))
+    },
+    available: || Ok(()),
+};
+
+pub(super) const FAULTS: Method = Method {
+    name: "faults",
+    about: "control: the cached file mapped and one byte of every page touched; the file is brought into the cache \
+            before each turn",
+    cache: Cache::None,
+    feeding: Feeding::Own(&Work::ALL),
+    params: &[],
+    build: |_| {
+        let (populate, sequential) = (false, false);
+        let reader = Mapped { populate, sequential, segment_bytes: SEGMENT.default, threads: THREADS.default };
+        let touch = scan::for_work(Work::Discard).next().expect("bytes can be discarded on any processor");
+        Ok(Box::new(Cached { name: "faults", visit: touch.visit, reader }))
+    },
+    available: || Ok(()),
+};
+
+pub(super) const DEVICE: Method = Method {
+    name: "device",
+    about: "control: O_DIRECT reads in an io_uring for each thread, `depth` of them in flight, and not looked at",
+    cache: Cache::None,
+    feeding: Feeding::Own(&Work::ALL),
+    params: &[DEVICE_BUFFER, DEPTH, THREADS],
+    build: |settings| {
+        let depth = settings.size(&DEPTH);
+        let plan = Plan {
+            buffer_bytes: settings.size(&DEVICE_BUFFER),
+            buffers: 1,
+            depth,
+            entries: u32::try_from(depth.next_power_of_two()).expect("a depth is at most 4096"),
+            vectored: false,
+            registered: false,
+        };
+        Ok(Box::new(Ring { plan, direct: true, threads: settings.get(&THREADS) }))
+    },
+    available: io_uring::available,
+};
+
+pub(super) const SYSCALL: Method = Method {
+    name: "syscall",
+    about: "control: getppid(2), which does next to nothing, `calls` times; reads no file",
+    cache: Cache::None,
+    feeding: Feeding::Own(&Work::ALL),
+    params: &[CALLS],
+    build: |settings| Ok(Box::new(Calls(settings.get(&CALLS)))),
+    available: || Ok(()),
+};
+
+/// A reader that finds its file in the page cache.
+struct Cached<R> {
+    name: &'static str,
+    visit: Visit,
+    reader: R,
+}
+
+impl<R: Reader> Reader for Cached<R> {
+    fn prepare(&mut self, path: &Path) -> Result<(), Fault> {
+        let mut file = File::open(path)?;
+        check_fits(self.name, file.metadata()?.len())?;
+        let mut buffer = Buffer::new(COPY_BUFFER.default as usize)?;
+        super::read::drain(&mut file, &mut buffer, Consumer::new(Visit::Nothing)).map(drop)
+    }
+
+    fn read(&mut self, path: &Path, _visit: Visit) -> Result<Answer, Fault> {
+        self.reader.read(path, self.visit)
+    }
+}
+
+struct Calls(u64);
+
+impl Reader for Calls {
+    fn read(&mut self, _path: &Path, _visit: Visit) -> Result<Answer, Fault> {
+        for _ in 0..self.0 {
+            black_box(rustix::process::getppid());
+        }
+        Ok(Answer::default())
+    }
+}

@@ -1,0 +1,242 @@
+//! `readlab sweep DIR`: files of many sizes are written, settled, evicted and read again; rate by size, the straight
+//! line through time on size, and what leaves it.
+
+use super::run;
+use crate::cli::Giving;
+use crate::contender::roster::Roster;
+use crate::corpus::oracle::Truth;
+use crate::corpus::recipe::CorpusKind;
+use crate::folder::RunFolder;
+use crate::interrupt;
+use crate::measure::lineup::{self, Field, Selection};
+use crate::measure::pass::{self, Visit, Waypoint};
+use crate::measure::plan::{Budget, Rules};
+use crate::measure::round::Sink;
+use crate::progress::Recorder;
+use crate::record::{EndReason, Line, Record, WriteWay};
+use crate::suite::Entry;
+use crate::sweep::sizes::{PUBLISHED, Sizes};
+use crate::sweep::{self, SweepFile, SweepFolder, write};
+use crate::target::Target;
+use crate::trial::{CacheState, Work};
+use crate::units::{Bytes, Nanos};
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Arguments of `readlab sweep`.
+#[derive(Debug, Args)]
+pub struct SweepArgs {
+    /// Where the files are written, in a folder that is removed at the end; with --read-only, a folder that was kept
+    pub dir: PathBuf,
+    /// Sizes: a list, or ranges in steps of 1, 2 and 5, such as 10kB,1MB or 10kB..2GB [default: 14 from 10 kB to 2 GB]
+    #[arg(long, value_name = "SIZES")]
+    pub sizes: Option<Sizes>,
+    /// Files of each size, written by cycling through the sizes
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+    /// What the files hold: a is the byte 0x41; random is for devices that compress or remove duplicates
+    #[arg(long, value_name = "KIND", default_value = "a")]
+    pub fill: CorpusKind,
+    /// How the files are written
+    #[arg(long, value_name = "WAY", default_value = "plain")]
+    pub write: WriteWay,
+    /// The order of reading
+    #[arg(long, value_name = "ORDER", default_value = "directory")]
+    pub order: Order,
+    /// Methods that read; may be repeated [default: read, direct and dontcache of contender rust]
+    #[arg(long = "method", value_name = "TRIAL")]
+    pub methods: Vec<String>,
+    /// What is done with the bytes
+    #[arg(long, value_name = "WORK", default_value = "discard")]
+    pub work: Work,
+    /// Refuse to write more than this
+    #[arg(long, value_name = "SIZE")]
+    pub max_bytes: Option<Bytes>,
+    /// Keep the files, to be read again with --read-only, perhaps after a restart
+    #[arg(long)]
+    pub keep: bool,
+    /// Write nothing: read a folder that was kept
+    #[arg(long, conflicts_with_all = ["sizes", "repeat", "fill", "write", "max_bytes", "keep"])]
+    pub read_only: bool,
+    /// Seed of contents and shuffles; recorded in any case
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// What is shown and kept.
+    #[command(flatten)]
+    pub giving: Giving,
+}
+
+/// The order in which files are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Order {
+    /// As the folder lists them.
+    Directory,
+    /// Shuffled by the seed.
+    Shuffled,
+    /// By name, which is the order of writing.
+    Name,
+}
+
+/// The methods that read unless others are named.
+const METHODS: [&str; 3] = ["rust/read@buffer=128KiB", "rust/direct@buffer=1MiB", "rust/dontcache@buffer=128KiB"];
+
+/// Writes, settles, reads, tells.
+///
+/// # Errors
+/// If the folder cannot be used, a method is misspelled, or the record cannot be written.
+pub fn run(args: &SweepArgs) -> anyhow::Result<ExitCode> {
+    interrupt::listen().context("cannot listen for Ctrl-C")?;
+    let field = Field::gather(&Roster::built_in(), |name| {
+        names(args).iter().any(|trial| trial.starts_with(&format!("{name}/")))
+    });
+    let run_folder = RunFolder::make(args.giving.output.as_deref())?;
+    let mut recorder = Recorder::begin(&run_folder, run::progress_shown(&args.giving))?;
+    let header = run::header("sweep", args.seed, None);
+    recorder.append(Line::Header(Box::new(header)))?;
+    let start = Instant::now();
+    let end = sweep(args, &field, &mut recorder)?;
+    recorder.append(Line::End { reason: end, wall_ns: Nanos::from(start.elapsed()).0 })?;
+    let path = recorder.finish();
+    let record = Record::read(&path)?;
+    run::show(&args.giving, &record, &path)?;
+    Ok(ExitCode::from(run::exit_code(&record)))
+}
+
+fn names(args: &SweepArgs) -> Vec<String> {
+    if args.methods.is_empty() { METHODS.map(str::to_owned).to_vec() } else { args.methods.clone() }
+}
+
+/// Files and readings; the folder goes away with the end of this function, whatever happens.
+fn sweep(args: &SweepArgs, field: &Field, recorder: &mut Recorder) -> anyhow::Result<EndReason> {
+    let mut folder = match open_or_make(args)? {
+        Some(folder) => folder,
+        None => return Ok(EndReason::Interrupted),
+    };
+    if !args.read_only && !write_all(args, &mut folder, recorder)? {
+        return Ok(EndReason::Interrupted);
+    }
+    let waypoints = announce(&folder, recorder)?;
+    write::settle(&folder)?;
+    if args.keep {
+        folder.keep()?;
+        recorder.append(Line::Warning { text: format!("the files were kept in {}", folder.path().display()) })?;
+    }
+    read_all(args, (&folder, &waypoints), field, recorder)
+}
+
+fn open_or_make(args: &SweepArgs) -> anyhow::Result<Option<SweepFolder>> {
+    if args.read_only {
+        return Ok(Some(SweepFolder::kept(&args.dir)?));
+    }
+    let sizes = sizes(args);
+    let total_bytes = sizes.iter().sum::<u64>().saturating_mul(u64::from(args.repeat));
+    let folder = SweepFolder::make(&args.dir, total_bytes, args.max_bytes.map(|bytes| bytes.0))?;
+    Ok((!interrupt::requested()).then_some(folder))
+}
+
+fn sizes(args: &SweepArgs) -> Vec<u64> {
+    args.sizes.as_ref().map_or_else(|| PUBLISHED.to_vec(), |sizes| sizes.0.clone())
+}
+
+/// Writes every file; `false` when the user wants to stop.
+fn write_all(args: &SweepArgs, folder: &mut SweepFolder, recorder: &mut Recorder) -> anyhow::Result<bool> {
+    let recipes = sweep::recipes(&sizes(args), args.repeat, args.fill, args.seed);
+    for (target, (name, recipe)) in recipes.into_iter().enumerate() {
+        recorder.note(format!("writing {name}"));
+        match write::write(folder, name, recipe, args.write) {
+            Ok(times) => recorder.append(Line::Write { target, how: args.write, times })?,
+            Err(sweep::SweepError::Interrupted) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(true)
+}
+
+/// Every file as a target in the record, with its truth.
+fn announce(folder: &SweepFolder, recorder: &mut Recorder) -> anyhow::Result<Vec<Waypoint>> {
+    let mut waypoints = Vec::new();
+    for (index, file) in folder.files.iter().enumerate() {
+        let mut target = Target::examine(&folder.path().join(&file.name))?;
+        target.facts.answer = Some(file.answer);
+        target.facts.digest = Some(file.digest.clone());
+        recorder.append(Line::Target { index, facts: Box::new(target.facts.clone()) })?;
+        waypoints.push(Waypoint { truth: truth(file), target });
+    }
+    Ok(waypoints)
+}
+
+/// What is known from writing; a slow device's time for the size stands for the plainest reading.
+fn truth(file: &SweepFile) -> Truth {
+    const SLOW_BYTES_PER_SECOND: u64 = 20_000_000;
+    let wall_ns = file.recipe.size_bytes.saturating_mul(1_000_000_000 / SLOW_BYTES_PER_SECOND);
+    Truth { answer: file.answer, digest: file.digest.clone(), text: false, wall_ns }
+}
+
+/// As many passes as methods, the methods taking turns from file to file.
+fn read_all(
+    args: &SweepArgs,
+    (folder, waypoints): (&SweepFolder, &[Waypoint]),
+    field: &Field,
+    recorder: &mut Recorder,
+) -> anyhow::Result<EndReason> {
+    let selection = Selection {
+        entries: names(args).into_iter().map(|trial| Entry { trial, label: None }).collect(),
+        ..Selection::default()
+    };
+    let rules = Rules {
+        warmup: 1,
+        min_runs: 1,
+        max_runs: 1,
+        max_time: Nanos(u64::MAX),
+        precision: 1.0,
+        fills: 1,
+        budget: Budget::Advised(Nanos(u64::MAX)),
+        seed: args.seed,
+    };
+    let plan = lineup::plan(field, &selection, (args.work, &[CacheState::Cold]), rules)?;
+    for (name, reason) in field.absent() {
+        recorder.append(Line::Warning { text: format!("{name} does not take part: {reason}") })?;
+    }
+    recorder.follow(&plan);
+    let order = order(args, folder)?;
+    let methods = plan.trials.len();
+    let of = u32::try_from(order.len()).context("too many files")?;
+    let mut index = 0;
+    for pass in 0..methods {
+        for (position, &at) in order.iter().enumerate() {
+            let mut planned = plan.trials[(position + pass) % methods].clone();
+            (planned.trial.index, planned.trial.target) = (index, at);
+            index += 1;
+            let (pass, position) = (u32::try_from(pass)?, u32::try_from(position)?);
+            let visit = Visit { at: &waypoints[at], planned, pass, position, of };
+            if let Some(end) = pass::visit(&visit, field, recorder)? {
+                return Ok(end);
+            }
+        }
+    }
+    for (mut trial, outcome) in plan.absent {
+        trial.index = index;
+        index += 1;
+        recorder.append(Line::Trial(Box::new(trial.clone())))?;
+        recorder.append(Line::Outcome { trial: trial.index, outcome })?;
+    }
+    Ok(EndReason::Settled)
+}
+
+fn order(args: &SweepArgs, folder: &SweepFolder) -> anyhow::Result<Vec<usize>> {
+    let mut by_name: Vec<usize> = (0..folder.files.len()).collect();
+    Ok(match args.order {
+        Order::Directory => folder.in_directory_order()?,
+        Order::Name => by_name,
+        Order::Shuffled => {
+            by_name.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(args.seed));
+            by_name
+        }
+    })
+}

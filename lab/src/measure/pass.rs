@@ -1,0 +1,156 @@
+//! One pass over many files: each file once, cold and proven, each with a contender of its own.
+//!
+//! What one reading is lives in [`super::sampler`]; this file only walks. Where several methods read the same files,
+//! they take turns from file to file, so that no method has a pass, and with it a state of the device, for itself.
+
+use super::cache::{Eviction, PageCache};
+use super::lineup::Field;
+use super::plan::{Budget, Plan, Planned, Rules};
+use super::round::{Ending, Sampler, Sink, Step, Trouble};
+use super::sampler::{Hired, Subject};
+use crate::corpus::oracle::Truth;
+use crate::interrupt;
+use crate::record::{EndReason, Line, Outcome, RecordError, Sample};
+use crate::target::Target;
+use crate::target::identity::Identity;
+use crate::trial::{CacheState, Params};
+use crate::units::Nanos;
+
+/// A file on the way, with what is known of it.
+#[derive(Debug, Clone)]
+pub struct Waypoint {
+    /// The file.
+    pub target: Target,
+    /// What every answer is compared with.
+    pub truth: Truth,
+}
+
+/// One reading to be taken: which file, by which method.
+#[derive(Debug, Clone)]
+pub struct Visit<'a> {
+    /// The file.
+    pub at: &'a Waypoint,
+    /// The trial, with its contender's method.
+    pub planned: Planned,
+    /// Which pass, from 0.
+    pub pass: u32,
+    /// Place in the pass, from 0.
+    pub position: u32,
+    /// Visits in the pass.
+    pub of: u32,
+}
+
+/// How often a reading is taken whose state could not be proven.
+const TRIES: u32 = 4;
+
+/// Files up to this size are first read once without a clock, so that the contender's own start is not in its first
+/// reading; in larger ones it is less than can be seen.
+const REHEARSED_BYTES_MAX: u64 = 16_000_000;
+
+/// Takes one reading and writes down all that comes of it; an [`EndReason`] when the run must end.
+///
+/// # Errors
+/// If the record cannot be written.
+pub fn visit(visit: &Visit, field: &Field, sink: &mut dyn Sink) -> Result<Option<EndReason>, RecordError> {
+    let trial = &visit.planned.trial;
+    sink.about_to(Step::Turn(trial.index, visit.pass, visit.position, visit.of));
+    let (params, ending) = match read(visit, field, sink)? {
+        Ok((params, samples)) => {
+            announce(visit, &params, sink)?;
+            for mut sample in samples {
+                (sample.fill, sample.round, sample.position) = (visit.pass, visit.pass, visit.position);
+                sink.append(Line::Sample(Box::new(sample)))?;
+            }
+            return outcome(trial.index, Outcome::Measured, sink).map(|()| None);
+        }
+        Err((params, ending)) => (params, ending),
+    };
+    announce(visit, &params, sink)?;
+    match ending {
+        Ending::Trial(ended) => outcome(trial.index, ended, sink).map(|()| None),
+        Ending::Run(reason) => Ok(Some(reason)),
+        Ending::Both(ended, reason) => outcome(trial.index, ended, sink).map(|()| Some(reason)),
+    }
+}
+
+/// The samples of one reading, with the parameters in force; or why there are none.
+type Reading = Result<(Params, Vec<Sample>), (Params, Ending)>;
+
+fn read(visit: &Visit, field: &Field, sink: &mut dyn Sink) -> Result<Reading, RecordError> {
+    let none = Params::default;
+    if interrupt::requested() {
+        return Ok(Err((none(), Ending::Run(EndReason::Interrupted))));
+    }
+    let plan = Plan {
+        trials: vec![visit.planned.clone()],
+        absent: Vec::new(),
+        states: vec![CacheState::Cold],
+        rules: one_reading(),
+    };
+    let target = &visit.at.target;
+    let subject = match (PageCache::open(&target.path, Eviction::OfFile), Identity::of_path(&target.path)) {
+        (Ok(cache), Ok(identity)) => Subject { target, truth: &visit.at.truth, identity, cache },
+        (Err(error), _) => return Ok(Err((none(), unavailable(error.to_string())))),
+        (_, Err(error)) => return Ok(Err((none(), unavailable(format!("{}: {error}", target.facts.path))))),
+    };
+    let mut hired = Hired::new(&plan, field, subject);
+    let params = match hired.open(visit.planned.trial.index) {
+        Ok(params) => params,
+        Err(ending) => return Ok(Err((none(), ending))),
+    };
+    Ok(match turn(visit, &mut hired, sink)? {
+        Ok(samples) => Ok((params, samples)),
+        Err(ending) => Err((params, ending)),
+    })
+}
+
+/// The reading itself, taken again while its state cannot be proven.
+fn turn(visit: &Visit, hired: &mut Hired, sink: &mut dyn Sink) -> Result<Result<Vec<Sample>, Ending>, RecordError> {
+    let index = visit.planned.trial.index;
+    if visit.at.target.facts.size_bytes <= REHEARSED_BYTES_MAX
+        && let Err(ending) = hired.rehearse(index)
+    {
+        return Ok(Err(ending));
+    }
+    let mut last = String::new();
+    for _ in 0..TRIES {
+        match hired.turn(index, CacheState::Cold) {
+            Ok(samples) => return Ok(Ok(samples)),
+            Err(Trouble::Ending(ending)) => return Ok(Err(ending)),
+            Err(Trouble::Unproven(reason)) => {
+                sink.append(Line::Rejected { trial: index, round: visit.pass, reason: reason.clone() })?;
+                last = reason;
+            }
+        }
+    }
+    let reason = format!("the cold state could not be proven in {TRIES} tries: {last}");
+    Ok(Err(Ending::Trial(Outcome::Refused { reason })))
+}
+
+fn announce(visit: &Visit, params: &Params, sink: &mut dyn Sink) -> Result<(), RecordError> {
+    let mut trial = visit.planned.trial.clone();
+    trial.params.0.extend(params.0.clone());
+    sink.append(Line::Trial(Box::new(trial)))
+}
+
+fn outcome(trial: usize, outcome: Outcome, sink: &mut dyn Sink) -> Result<(), RecordError> {
+    sink.append(Line::Outcome { trial, outcome })
+}
+
+fn unavailable(reason: String) -> Ending {
+    Ending::Trial(Outcome::Unavailable { reason })
+}
+
+/// A plan's rules where each file is read once; only the sampler looks at the plan, and at none of these.
+fn one_reading() -> Rules {
+    Rules {
+        warmup: 0,
+        min_runs: 1,
+        max_runs: 1,
+        max_time: Nanos(u64::MAX),
+        precision: 1.0,
+        fills: 1,
+        budget: Budget::Advised(Nanos(u64::MAX)),
+        seed: 0,
+    }
+}
