@@ -24,7 +24,7 @@ impl Ranking {
     /// `Cold · newlines`.
     #[must_use]
     pub fn title(&self) -> String {
-        format!("{} · {}", capital(&self.state.to_string()), self.work)
+        format!("{} · {}", words::capital(&self.state.to_string()), self.work)
     }
 
     /// How many more share the first rank: tied, undecided.
@@ -101,7 +101,7 @@ pub(super) fn sentence(rankings: &[Ranking]) -> String {
         return "Nothing was measured.".to_owned();
     }
     let clauses: Vec<String> = rankings.iter().map(Ranking::clause).collect();
-    capital(&clauses.join("; ")) + "."
+    words::capital(&clauses.join("; ")) + "."
 }
 
 /// The answer of a sweep in one sentence.
@@ -142,10 +142,4 @@ fn brief(row: &Row) -> &str {
 /// The rate, or where there is none the time.
 fn figure(row: &Row) -> String {
     if row.throughput.is_some() { words::rate(row.throughput) } else { words::time(&row.wall) }
-}
-
-/// With its first letter large.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -181,7 +181,7 @@ fn percentiles(page: &Page) -> Option<Section> {
     };
     let of_metric = |metric: Metric| {
         let tables = page.rankings.iter().filter_map(|ranking| percentile_table(ranking, metric));
-        folded(wording::metric(metric), tables.collect(), metric == Metric::WallNs)
+        folded(&wording::capital(wording::metric(metric)), tables.collect(), metric == Metric::WallNs)
     };
     let content: Vec<Element> = Metric::ALL.into_iter().filter(held).map(of_metric).collect();
     let lead = "From the smallest reading (p0) through the median (p50) to the largest (p100).";
