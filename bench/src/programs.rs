@@ -117,6 +117,13 @@ impl Programs {
         lines.lines().map(|line| line.parse().with_context(|| format!("standalone said {line:?}"))).collect()
     }
 
+    /// The line for a shell that does what the lab does with a trial's contender.
+    pub(crate) fn request(&self, trial: &str, file: &Path) -> anyhow::Result<String> {
+        let mut command = Command::new(&self.lab);
+        command.arg("request").arg(trial).arg(file);
+        output(command)
+    }
+
     /// The lab's own program as the contender `rust`, with these words behind it.
     pub(crate) fn contender(
         &self,

@@ -49,6 +49,12 @@ impl RunFolder {
         if folder.record().exists() { Err(FolderError::Taken(folder.path)) } else { Ok(folder) }
     }
 
+    /// Takes back what was made for a run that did not begin: its record and, if nothing else is in it, the folder.
+    pub fn abandon(&self) {
+        // Whatever cannot be removed is empty and harmless, and the reason why the run did not begin is told instead.
+        let _ = std::fs::remove_file(self.record()).and_then(|()| std::fs::remove_dir(&self.path));
+    }
+
     /// Where its record belongs.
     #[must_use]
     pub fn record(&self) -> PathBuf {

@@ -5,6 +5,8 @@
 pub mod memory;
 mod probe;
 
+pub(crate) use probe::chosen;
+
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 

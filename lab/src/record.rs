@@ -509,17 +509,22 @@ impl Record {
     /// If the file is no record, is of a later schema, or is broken in the middle.
     pub fn read(path: &Path) -> Result<Record, RecordError> {
         let io = |cause| RecordError::Io { path: path.to_owned(), cause };
-        let mut lines = BufReader::new(File::open(path).map_err(io)?).split(b'\n').enumerate().peekable();
-        let first = lines.next().map(|(_, line)| line).transpose().map_err(io)?.unwrap_or_default();
-        let mut record = Record::begin(path, &first)?;
-        while let Some((at, line)) = lines.next() {
-            let line = line.map_err(io)?;
+        let mut file = BufReader::new(File::open(path).map_err(io)?);
+        let mut line = Vec::new();
+        file.read_until(b'\n', &mut line).map_err(io)?;
+        let mut record = Record::begin(path, &line)?;
+        for number in 2.. {
+            line.clear();
+            if file.read_until(b'\n', &mut line).map_err(io)? == 0 {
+                break;
+            }
             match serde_json::from_slice(&line) {
-                Ok(line) => record.add(line),
-                Err(_) if lines.peek().is_none() => break,
+                Ok(found) => record.add(found),
+                // Only what has no end was cut off; anything else is broken, wherever it stands.
+                Err(_) if !line.ends_with(b"\n") => break,
                 Err(cause) => {
-                    let (path, number) = (path.to_owned(), at + 1);
-                    return Err(RecordError::BrokenLine { path, number, cause: cause.to_string() });
+                    let (path, cause) = (path.to_owned(), cause.to_string());
+                    return Err(RecordError::BrokenLine { path, number, cause });
                 }
             }
         }

@@ -102,12 +102,17 @@ impl SweepFolder {
     ///
     /// # Errors
     /// If the files are more than allowed or than fits, or the folder cannot be made.
-    pub fn make(parent: &Path, total_bytes: u64, allowed_bytes: Option<u64>) -> Result<SweepFolder, SweepError> {
+    pub fn make(
+        parent: &Path,
+        total_bytes: u64,
+        allowed_bytes: Option<u64>,
+    ) -> Result<SweepFolder, SweepError> {
         if let Some(allowed_bytes) = allowed_bytes.filter(|allowed| total_bytes > *allowed) {
             return Err(SweepError::TooMany { wanted_bytes: total_bytes, allowed_bytes });
         }
         check_space(parent, total_bytes)?;
-        let made = tempfile::Builder::new().prefix("readlab-sweep-").tempdir_in(parent).map_err(at(parent))?;
+        let made =
+            tempfile::Builder::new().prefix("readlab-sweep-").tempdir_in(parent).map_err(at(parent))?;
         // From here on this value removes the folder, in its own time.
         Ok(SweepFolder { path: made.keep(), files: Vec::new(), keep: false })
     }
@@ -137,7 +142,10 @@ impl SweepFolder {
             let size_bytes = path.join(&file.name).symlink_metadata().map_err(at(path))?.len();
             if size_bytes != file.recipe.size_bytes {
                 let should = file.recipe.size_bytes;
-                return Err(not_kept(format!("{} was changed: {size_bytes} bytes instead of {should}", file.name)));
+                return Err(not_kept(format!(
+                    "{} was changed: {size_bytes} bytes instead of {should}",
+                    file.name
+                )));
             }
         }
         Ok(SweepFolder { path: path.to_owned(), files: manifest.files, keep: true })
@@ -191,7 +199,9 @@ pub fn recipes(sizes: &[u64], repeat: u32, kind: CorpusKind, seed: u64) -> Vec<(
         // Each file its own bytes: a device that removes duplicates must not see any.
         (name, Recipe { kind, size_bytes, seed: seed.wrapping_add(number) })
     };
-    (0..repeat).flat_map(|cycle| sizes.iter().enumerate().map(move |(at, &size)| one(cycle, at, size))).collect()
+    (0..repeat)
+        .flat_map(|cycle| sizes.iter().enumerate().map(move |(at, &size)| one(cycle, at, size)))
+        .collect()
 }
 
 fn check_space(folder: &Path, total_bytes: u64) -> Result<(), SweepError> {

@@ -2,7 +2,9 @@
 
 mod fastest;
 mod fidelity;
+mod fio;
 mod floor;
+mod languages;
 mod small_file;
 mod state;
 mod wake_up;
@@ -27,6 +29,8 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "floor", about: floor::ABOUT, measure: floor::measure },
     Figure { name: "state", about: state::ABOUT, measure: state::measure },
     Figure { name: "fastest", about: fastest::ABOUT, measure: fastest::measure },
+    Figure { name: "languages", about: languages::ABOUT, measure: languages::measure },
+    Figure { name: "fio", about: fio::ABOUT, measure: fio::measure },
     Figure { name: "wake-up", about: wake_up::ABOUT, measure: wake_up::measure },
 ];
 

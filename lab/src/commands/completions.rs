@@ -1,7 +1,7 @@
 //! `readlab completions SHELL`: a completion script on standard output.
 
 use crate::cli::Cli;
-use clap::{Args, CommandFactory};
+use clap::{Args, Command, CommandFactory};
 use std::process::ExitCode;
 
 /// Arguments of `readlab completions`.
@@ -17,7 +17,14 @@ pub struct CompletionsArgs {
 /// If standard output cannot be written.
 pub fn run(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "readlab", &mut script);
+    clap_complete::generate(args.shell, &mut offered(), "readlab", &mut script);
     std::io::Write::write_all(&mut std::io::stdout(), &script)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The command tree without the verbs that are hidden from people: scripts would offer those too.
+fn offered() -> Command {
+    let whole = Cli::command();
+    let verbs = whole.get_subcommands().filter(|verb| !verb.is_hide_set()).cloned();
+    Command::new("readlab").version(env!("CARGO_PKG_VERSION")).subcommands(verbs)
 }

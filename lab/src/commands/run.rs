@@ -20,6 +20,7 @@ use crate::target::{Target, shown};
 use crate::trial::{TrialId, Work};
 use crate::units::Nanos;
 use anyhow::Context;
+use rustix::fs::{Access, access};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -40,9 +41,15 @@ pub(super) struct Asked<'a> {
 pub(super) fn each(asked: &Asked, targets: &[PathBuf]) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     let targets = targets.iter().map(|path| Target::examine(path)).collect::<Result<Vec<_>, _>>()?;
+    let giving = asked.giving;
+    let exports = [&giving.export_json, &giving.export_csv, &giving.export_markdown];
+    exports.into_iter().flatten().try_for_each(|file| writable(file))?;
     let rules = asked.rules()?;
     let reference = asked.reference()?;
     let field = asked.field()?;
+    if interrupt::requested() {
+        return Ok(ExitCode::from(interrupt::EXIT_CODE));
+    }
     let mut code = 0;
     for target in targets {
         let record = one(asked, &field, target, (rules, reference.clone()))?;
@@ -109,12 +116,8 @@ fn one(
     let folder = RunFolder::make(asked.giving.output.as_deref())?;
     let mut recorder = Recorder::begin(&folder, progress_shown(asked.giving))?;
     recorder.note(format!("reading {} once for the right answer", target.facts.path));
-    let identity = Identity::of_path(&target.path).with_context(|| target.facts.path.clone())?;
-    let truth = oracle::truth(&target.path).with_context(|| target.facts.path.clone())?;
-    target.facts.answer = Some(truth.answer);
-    target.facts.digest = Some(truth.digest.clone());
-    let states = asked.measuring.state.unwrap_or(asked.suite.state).list();
-    let plan = lineup::plan(field, &asked.selection(), (asked.work(&truth), &states), rules)?;
+    let prepared = prepare(asked, field, &mut target, rules).inspect_err(|_| folder.abandon());
+    let (identity, truth, plan) = prepared?;
     let reference = reference.map(|reference| as_planned(reference, &plan));
     introduce(&mut recorder, field, (&target, &plan), header(asked.verb, rules.seed, reference))?;
     recorder.follow(&plan);
@@ -124,6 +127,22 @@ fn one(
     let record = Record::read(&path)?;
     show(asked.giving, &record, &path)?;
     Ok(record)
+}
+
+/// What is true of the target, and what will be measured on it.
+fn prepare(
+    asked: &Asked,
+    field: &Field,
+    target: &mut Target,
+    rules: Rules,
+) -> anyhow::Result<(Identity, Truth, Plan)> {
+    let identity = Identity::of_path(&target.path).with_context(|| shown(&target.path))?;
+    let truth = oracle::truth(&target.path).with_context(|| shown(&target.path))?;
+    target.facts.answer = Some(truth.answer);
+    target.facts.digest = Some(truth.digest.clone());
+    let states = asked.measuring.state.unwrap_or(asked.suite.state).list();
+    let plan = lineup::plan(field, &asked.selection(), (asked.work(&truth), &states), rules)?;
+    Ok((identity, truth, plan))
 }
 
 /// The lines of a record that come before any measuring.
@@ -187,24 +206,43 @@ pub(super) fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Res
         (&giving.export_csv, report::csv),
         (&giving.export_markdown, |record| report::markdown(&Page::of(record))),
     ];
-    let to_stdout = |file: &Option<PathBuf>| file.as_deref() == Some(Path::new("-"));
-    for (file, text) in &exports {
-        if let Some(file) = file {
-            write(file, &text(record)).with_context(|| shown(file))?;
-        }
-    }
+    let mut given = exports.iter().filter_map(|(file, text)| Some((file.as_deref()?, text)));
+    let exported =
+        given.clone().try_for_each(|(file, text)| write(file, &text(record)).with_context(|| shown(file)));
     // A document on standard output is for a program: the table would spoil it.
-    if !giving.quiet && !exports.iter().any(|(file, _)| to_stdout(file)) {
-        let style = Style { width: terminal_width(), color: giving.color.is_on() };
-        std::io::stdout().write_all(report::terminal(&page, style, Some(&shown(path))).as_bytes())?;
+    if giving.quiet || given.any(|(file, _)| file == Path::new("-")) {
+        return exported;
     }
-    Ok(())
+    // What was measured is shown even where an export could not be written.
+    let style = Style { width: terminal_width(), color: giving.color.is_on() };
+    let table = report::terminal(&page, style, Some(&shown(path)));
+    exported.and(std::io::stdout().write_all(table.as_bytes()).map_err(Into::into))
 }
 
 /// Columns of the terminal that standard output is; where it is none, wide enough for every column.
 fn terminal_width() -> u16 {
     const UNBOUNDED: u16 = 200;
     rustix::termios::tcgetwinsize(std::io::stdout()).map_or(UNBOUNDED, |size| size.ws_col.max(40))
+}
+
+/// Whether an export can be written when the race is over, asked before it begins.
+fn writable(file: &Path) -> anyhow::Result<()> {
+    let folder = match file.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let can = if file == Path::new("-") {
+        return Ok(());
+    } else if file.is_dir() {
+        Err(std::io::ErrorKind::IsADirectory.into())
+    } else if file.exists() {
+        access(file, Access::WRITE_OK).map_err(std::io::Error::from)
+    } else if folder.exists() && !folder.is_dir() {
+        Err(std::io::ErrorKind::NotADirectory.into())
+    } else {
+        access(folder, Access::WRITE_OK).map_err(std::io::Error::from)
+    };
+    can.with_context(|| shown(file))
 }
 
 /// To a file, or with `-` to standard output.

@@ -84,7 +84,8 @@ pub enum Order {
 }
 
 /// The methods that read unless others are named.
-const METHODS: [&str; 3] = ["rust/read@buffer=128KiB", "rust/direct@buffer=1MiB", "rust/dontcache@buffer=128KiB"];
+const METHODS: [&str; 3] =
+    ["rust/read@buffer=128KiB", "rust/direct@buffer=1MiB", "rust/dontcache@buffer=128KiB"];
 
 /// Writes, settles, reads, tells.
 ///
@@ -125,7 +126,8 @@ fn sweep(args: &SweepArgs, field: &Field, recorder: &mut Recorder) -> anyhow::Re
     write::settle(&folder)?;
     if args.keep {
         folder.keep()?;
-        recorder.append(Line::Warning { text: format!("the files were kept in {}", folder.path().display()) })?;
+        recorder
+            .append(Line::Warning { text: format!("the files were kept in {}", folder.path().display()) })?;
     }
     read_all(args, (&folder, &waypoints), field, recorder)
 }

@@ -2,7 +2,6 @@
 
 use super::Machine;
 use super::memory::Memory;
-use crate::target::device::chosen;
 use procfs::{Current, LoadAverage};
 use rustix::time::{ClockId, clock_getres, clock_gettime};
 use std::fs;
@@ -48,6 +47,12 @@ impl Machine {
 fn line(path: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?.trim().to_owned();
     (!text.is_empty()).then_some(text)
+}
+
+/// The word in brackets of a list like `none [mq-deadline] kyber`; the whole list where there are none.
+pub(crate) fn chosen(list: &str) -> String {
+    let inside = list.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    inside.map_or(list, |(word, _)| word).to_owned()
 }
 
 /// The name that the distribution gives itself (os-release(5)).
@@ -194,6 +199,12 @@ fn clock_overhead_ns() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_setting_in_force_stands_in_brackets() {
+        assert_eq!(chosen("none [mq-deadline] kyber"), "mq-deadline");
+        assert_eq!(chosen("none"), "none");
+    }
 
     #[test]
     fn this_machine_is_found() {

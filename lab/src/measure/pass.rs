@@ -105,7 +105,11 @@ fn read(visit: &Visit, field: &Field, sink: &mut dyn Sink) -> Result<Reading, Re
 }
 
 /// The reading itself, taken again while its state cannot be proven.
-fn turn(visit: &Visit, hired: &mut Hired, sink: &mut dyn Sink) -> Result<Result<Vec<Sample>, Ending>, RecordError> {
+fn turn(
+    visit: &Visit,
+    hired: &mut Hired,
+    sink: &mut dyn Sink,
+) -> Result<Result<Vec<Sample>, Ending>, RecordError> {
     let index = visit.planned.trial.index;
     if visit.at.target.facts.size_bytes <= REHEARSED_BYTES_MAX
         && let Err(ending) = hired.rehearse(index)

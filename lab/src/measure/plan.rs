@@ -59,6 +59,14 @@ impl Rules {
     pub fn rounds_per_fill(&self) -> u32 {
         self.min_runs.div_ceil(self.fills.max(1)).max(1)
     }
+
+    /// How many of the `wanted` readings one turn may hold: so few that the most readings are spread over the fewest
+    /// fills, and a number of turns that ends at the most readings exactly.
+    #[must_use]
+    pub fn readings_per_turn(&self, wanted: u32) -> u32 {
+        let most = wanted.min(self.max_runs / self.fills.max(1));
+        (1..=most).rev().find(|readings| self.max_runs.is_multiple_of(*readings)).unwrap_or(1)
+    }
 }
 
 /// One trial of a plan, with what it takes to start its contender.

@@ -4,10 +4,15 @@
 //! everything found goes to a [`Sink`] line by line, so that a run may end at any moment. What a reading is, and how
 //! its state is proven, lives in [`super::sampler`].
 
-use super::plan::{Budget, Plan, ROUNDS_MIN};
+mod clock;
+#[cfg(test)]
+mod tests;
+
+use super::plan::Plan;
 use crate::record::{Count, EndReason, Fill, Line, Outcome, RecordError, Sample};
 use crate::stats::{self, Observation};
 use crate::trial::{CacheState, Params};
+use clock::StageClock;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a run asks of the world.
@@ -45,7 +50,7 @@ pub trait Sampler {
     /// Lets the trial's contender go.
     fn close(&mut self, trial: usize);
 
-    /// Meters that could not be read since the last call, with the reason.
+    /// Meters that could not be read in the last turn, with the reason.
     fn missing(&mut self) -> Vec<(&'static str, String)>;
 
     /// Time since the run began.
@@ -130,6 +135,7 @@ struct Standing {
     ended: bool,
     measured: bool,
     walls: Vec<Observation>,
+    fastest_ns: Option<u64>,
     missing: BTreeSet<&'static str>,
 }
 
@@ -172,6 +178,9 @@ impl Run<'_> {
     /// All rounds of one state; whatever happens, every trial gets its outcome.
     fn stage(&mut self, state: CacheState, stages_left: usize) -> Result<EndReason, Stop> {
         let trials = self.plan.trials_of(state);
+        if trials.is_empty() {
+            return Ok(EndReason::Settled);
+        }
         self.sink.about_to(Step::Stage(state, trials.len()));
         self.ceiling_wall_ns = None;
         let mut standings: Vec<Standing> = trials.into_iter().map(Standing::new).collect();
@@ -180,38 +189,50 @@ impl Run<'_> {
             CacheState::Cold => self.sitting(state, 0, u32::MAX, (&mut standings, &clock)),
             CacheState::Warm => self.fills(&mut standings, &clock),
         };
-        self.conclude(&mut standings)?;
+        self.conclude(&mut standings, end.as_ref().ok().copied())?;
         match end {
-            Ok(reason) => self.count(&standings).map(|()| reason),
+            Ok(reason) => self.count(&standings, &clock).map(|()| reason),
             Err(stop) => Err(stop),
         }
     }
 
-    /// Everybody leaves; those whose samples stand are measured.
-    fn conclude(&mut self, standings: &mut [Standing]) -> Result<(), Stop> {
-        for standing in standings {
-            self.sampler.close(standing.trial);
-            if !standing.ended && !standing.walls.is_empty() {
-                self.end(standing, Outcome::Measured)?;
-                standing.measured = true;
-            }
+    /// Everybody leaves; those whose samples stand are measured. `end` is why the stage is over; whoever got no turn
+    /// in a run that was stopped has no outcome, and was only cut short.
+    fn conclude(&mut self, standings: &mut [Standing], end: Option<EndReason>) -> Result<(), Stop> {
+        for standing in standings.iter_mut().filter(|standing| !standing.ended) {
+            let Some(fastest_ns) = standing.fastest_ns else {
+                let Some(end) = end else {
+                    self.sampler.close(standing.trial);
+                    continue;
+                };
+                self.announce(standing, &Params::default())?;
+                self.end(standing, untried(end))?;
+                continue;
+            };
+            // The ceiling may have been measured only after this trial's samples.
+            let outcome = match self.beyond_ceiling(standing.trial, fastest_ns) {
+                Some(reason) => Outcome::Refused { reason },
+                None => Outcome::Measured,
+            };
+            standing.measured = outcome == Outcome::Measured;
+            self.end(standing, outcome)?;
         }
         Ok(())
     }
 
     /// Counts what each measured contender does inside. A count that fails is told with the counts, and spoils nothing.
-    fn count(&mut self, standings: &[Standing]) -> Result<(), Stop> {
+    fn count(&mut self, standings: &[Standing], clock: &StageClock) -> Result<(), Stop> {
         for standing in standings.iter().filter(|standing| standing.measured) {
-            self.sink.about_to(Step::Count(standing.trial));
-            let counts = match self.sampler.count(standing.trial) {
-                Ok(counts) => counts,
-                Err(Ending::Run(end) | Ending::Both(_, end)) => return Err(Stop::Ended(end)),
-                Err(Ending::Trial(outcome)) => {
-                    let how = outcome.reason().unwrap_or("it could not be counted").to_owned();
-                    COUNTED
-                        .iter()
-                        .map(|name| ((*name).to_owned(), Count { value: None, how: how.clone() }))
-                        .collect()
+            let counts = if clock.is_run_firmly_up(self.sampler.elapsed_ns()) {
+                uncounted("the time for the whole run was used up")
+            } else {
+                self.sink.about_to(Step::Count(standing.trial));
+                match self.sampler.count(standing.trial) {
+                    Ok(counts) => counts,
+                    Err(Ending::Run(end) | Ending::Both(_, end)) => return Err(Stop::Ended(end)),
+                    Err(Ending::Trial(outcome)) => {
+                        uncounted(outcome.reason().unwrap_or("it could not be counted"))
+                    }
                 }
             };
             self.sink.append(Line::Counts { trial: standing.trial, counts })?;
@@ -223,14 +244,14 @@ impl Run<'_> {
     fn fills(&mut self, standings: &mut [Standing], clock: &StageClock) -> Result<EndReason, Stop> {
         let rounds = self.plan.rules.rounds_per_fill();
         for fill in 0.. {
+            if clock.is_firmly_up(self.sampler.elapsed_ns()) {
+                return Ok(EndReason::Budget);
+            }
             self.sink.about_to(Step::Fill(fill));
             match self.sampler.fill(fill) {
                 Ok(fill) => self.sink.append(Line::Fill(fill))?,
                 Err(Ending::Trial(outcome)) => {
-                    for standing in standings.iter_mut().filter(|standing| !standing.ended) {
-                        self.announce(standing, &Params::default())?;
-                        self.end(standing, outcome.clone())?;
-                    }
+                    self.unfilled(fill, standings, &outcome)?;
                     return Ok(EndReason::Settled);
                 }
                 Err(Ending::Run(end) | Ending::Both(_, end)) => return Err(Stop::Ended(end)),
@@ -243,6 +264,19 @@ impl Run<'_> {
         Ok(EndReason::Settled)
     }
 
+    /// The file could not be filled: whoever has no sample yet ends with it. What was measured from earlier fills stands.
+    fn unfilled(&mut self, fill: u32, standings: &mut [Standing], outcome: &Outcome) -> Result<(), Stop> {
+        if let (1.., Some(reason)) = (fill, outcome.reason()) {
+            let text = format!("the cache could not be filled again after {fill} fills: {reason}");
+            self.sink.append(Line::Warning { text })?;
+        }
+        for standing in standings.iter_mut().filter(|standing| !standing.ended && standing.walls.is_empty()) {
+            self.announce(standing, &Params::default())?;
+            self.end(standing, outcome.clone())?;
+        }
+        Ok(())
+    }
+
     /// Fresh contenders, one untimed reading each, then rounds until all are settled, `rounds` are done, or time is up.
     fn sitting(
         &mut self,
@@ -252,6 +286,9 @@ impl Run<'_> {
         (standings, clock): (&mut [Standing], &StageClock),
     ) -> Result<EndReason, Stop> {
         for at in self.live(standings) {
+            if clock.is_firmly_up(self.sampler.elapsed_ns()) {
+                return Ok(EndReason::Budget);
+            }
             self.seat(&mut standings[at])?;
         }
         let first = fill.saturating_mul(rounds);
@@ -346,9 +383,12 @@ impl Run<'_> {
         position: u32,
         (standing, samples): (&mut Standing, Vec<Sample>),
     ) -> Result<(), Stop> {
-        if let Some(reason) = self.beyond_ceiling(standing.trial, &samples) {
+        self.raise_ceiling(standing.trial, &samples);
+        let fastest_ns = samples.iter().map(|sample| sample.wall_ns).min();
+        if let Some(reason) = fastest_ns.and_then(|ns| self.beyond_ceiling(standing.trial, ns)) {
             return self.end(standing, Outcome::Refused { reason });
         }
+        standing.fastest_ns = standing.fastest_ns.into_iter().chain(fastest_ns).min();
         for mut sample in samples {
             (sample.fill, sample.round, sample.position) = (slot.fill, slot.round, position);
             standing.walls.push(stats::wall(&sample));
@@ -363,25 +403,27 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Why these samples cannot be true: faster than visiting bytes that are already in memory.
-    fn beyond_ceiling(&mut self, trial: usize, samples: &[Sample]) -> Option<String> {
-        let trial = &self.plan.planned(trial)?.trial;
-        let fastest = samples.iter().map(|sample| sample.wall_ns).min()?;
-        // A control that proves its work has visited bytes that were in memory already.
+    /// Learns how fast bytes in memory can be visited, if this is a control that proves to have visited them.
+    fn raise_ceiling(&mut self, trial: usize, samples: &[Sample]) {
+        let Some(trial) = self.plan.planned(trial).map(|planned| &planned.trial) else { return };
         if trial.is_control() && samples.iter().all(|sample| sample.answer.proves(trial.work, &sample.answer))
         {
-            self.ceiling_wall_ns = Some(self.ceiling_wall_ns.map_or(fastest, |ceiling| ceiling.min(fastest)));
+            let fastest = samples.iter().map(|sample| sample.wall_ns).min();
+            self.ceiling_wall_ns = self.ceiling_wall_ns.into_iter().chain(fastest).min();
         }
+    }
+
+    /// Why this window cannot be true: shorter than visiting bytes that are already in memory.
+    fn beyond_ceiling(&self, trial: usize, fastest_ns: u64) -> Option<String> {
+        let trial = &self.plan.planned(trial)?.trial;
         if trial.is_control() || !trial.work.touches_bytes() {
             return None;
         }
-        let ceiling = self.ceiling_wall_ns?;
+        let ceiling_ns = self.ceiling_wall_ns?;
         #[expect(clippy::cast_precision_loss, reason = "compared with a slack of half")]
-        let beyond = (fastest as f64) * CEILING_SLACK < ceiling as f64;
+        let beyond = (fastest_ns as f64) * CEILING_SLACK < ceiling_ns as f64;
         beyond.then(|| {
-            format!(
-                "a window of {fastest} ns is shorter than visiting the bytes in memory took: {ceiling} ns"
-            )
+            format!("a window of {fastest_ns} ns is shorter than visiting the bytes in memory took: {ceiling_ns} ns")
         })
     }
 
@@ -454,15 +496,23 @@ impl Run<'_> {
 
 impl Standing {
     fn new(trial: usize) -> Standing {
-        Standing {
-            trial,
-            announced: false,
-            ended: false,
-            measured: false,
-            walls: Vec::new(),
-            missing: BTreeSet::new(),
-        }
+        let (walls, missing) = (Vec::new(), BTreeSet::new());
+        Standing { trial, announced: false, ended: false, measured: false, walls, fastest_ns: None, missing }
     }
+}
+
+/// What becomes of a trial that was asked for and never got a turn.
+fn untried(end: EndReason) -> Outcome {
+    let reason = match end {
+        EndReason::Budget => "the time for the whole run was used up before its first reading",
+        _ => "nobody was left to race against",
+    };
+    Outcome::Unavailable { reason: reason.to_owned() }
+}
+
+/// Counts that could not be made, each with the reason.
+fn uncounted(how: &str) -> BTreeMap<String, Count> {
+    COUNTED.iter().map(|name| ((*name).to_owned(), Count { value: None, how: how.to_owned() })).collect()
 }
 
 /// Where in the run a turn stands.
@@ -470,36 +520,4 @@ struct Slot {
     state: CacheState,
     fill: u32,
     round: u32,
-}
-
-/// When a stage must end: the time left, shared equally with the stages after it.
-struct StageClock {
-    budget: Budget,
-    start_ns: u64,
-    end_ns: u64,
-}
-
-impl StageClock {
-    fn start(plan: &Plan, now_ns: u64, stages_left: usize) -> StageClock {
-        let budget = plan.rules.budget;
-        let left_ns = budget.time().0.saturating_sub(now_ns);
-        StageClock { budget, start_ns: now_ns, end_ns: now_ns + left_ns / stages_left.max(1) as u64 }
-    }
-
-    /// Whether no further round may begin.
-    fn is_up(&self, rounds_done: u32, now_ns: u64) -> bool {
-        let too_few = matches!(self.budget, Budget::Advised(_)) && rounds_done < ROUNDS_MIN;
-        now_ns >= self.end_ns && !too_few
-    }
-
-    /// Whether even the next turn is too late.
-    fn is_firmly_up(&self, now_ns: u64) -> bool {
-        matches!(self.budget, Budget::Firm(_)) && now_ns >= self.end_ns
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "shown as a percentage")]
-    fn share(&self, now_ns: u64) -> f64 {
-        let whole = self.end_ns.saturating_sub(self.start_ns).max(1);
-        (now_ns.saturating_sub(self.start_ns) as f64 / whole as f64).min(1.0)
-    }
 }

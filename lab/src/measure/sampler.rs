@@ -103,12 +103,12 @@ impl<'a> Hired<'a> {
         }
     }
 
-    /// How much of the file is resident now; asked of the kernel.
-    fn resident(&mut self) -> Option<Proof> {
+    /// How much of the file is resident now, asked of the kernel; `name` is the field of a sample that it becomes.
+    fn resident(&mut self, name: &'static str) -> Option<Proof> {
         match self.subject.cache.resident() {
             Ok(proof) => Some(proof),
             Err(error) => {
-                self.missing.push(("resident", error.to_string()));
+                self.missing.push((name, error.to_string()));
                 None
             }
         }
@@ -199,7 +199,8 @@ impl<'a> Hired<'a> {
         let times = |span_ns: u64, most: u64| {
             u32::try_from((span_ns / reading_ns).clamp(1, most)).expect("at most sixty-four")
         };
-        Ask { lead: times(LEAD_NS, LEAD_MAX), count: times(SHORT_READING_NS, COUNT_MAX) }
+        let count = self.plan.rules.readings_per_turn(times(SHORT_READING_NS, COUNT_MAX));
+        Ask { lead: times(LEAD_NS, LEAD_MAX), count }
     }
 
     /// The samples of a turn, with what was metered around it shared out among its readings.
@@ -359,11 +360,13 @@ impl Sampler for Hired<'_> {
     }
 
     fn turn(&mut self, trial: usize, state: CacheState) -> Result<Vec<Sample>, Trouble> {
+        // What an earlier turn left behind, of whichever trial, is not this one's.
+        self.missing.clear();
         let (trial, ask) = (self.planned(trial), self.ask(state));
         self.make(state)?;
-        let before = self.resident();
+        let before = self.resident("resident_before");
         let (turn, metered) = self.metered_turn(trial.index, ask)?;
-        let after = self.resident();
+        let after = self.resident("resident_after");
         self.compare(trial, &turn)?;
         let observed = Observed { before, turn, metered, after };
         let samples = self.samples(trial, ask, &observed);

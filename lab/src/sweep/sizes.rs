@@ -48,7 +48,8 @@ impl FromStr for Sizes {
 fn steps(first: u64, last: u64) -> Vec<u64> {
     let powers = (0..20).map(|power| 10_u64.pow(power));
     let round = powers.flat_map(|power| [1, 2, 5].map(|step| power.saturating_mul(step)));
-    let mut sizes: Vec<u64> = round.filter(|size| (first..=last).contains(size)).chain([first, last]).collect();
+    let mut sizes: Vec<u64> =
+        round.filter(|size| (first..=last).contains(size)).chain([first, last]).collect();
     sizes.sort_unstable();
     sizes.dedup();
     sizes

@@ -35,7 +35,12 @@ impl Calls {
 ///
 /// # Errors
 /// If a call fails, as on a full disk, or the user wants to stop.
-pub fn write(folder: &mut SweepFolder, name: String, recipe: Recipe, way: WriteWay) -> Result<WriteTimes, SweepError> {
+pub fn write(
+    folder: &mut SweepFolder,
+    name: String,
+    recipe: Recipe,
+    way: WriteWay,
+) -> Result<WriteTimes, SweepError> {
     let path = folder.path().join(&name);
     let (mut calls, mut tally) = (Calls(Duration::ZERO), Tally::default());
     let file = calls.time(|| create(&path, way)).map_err(at(&path))?;
@@ -118,7 +123,11 @@ mod tests {
                 assert_eq!(times.sync_ns.is_some(), way == WriteWay::Fdatasync);
                 let file = folder.files.last().unwrap();
                 let truth = oracle::truth(&folder.path().join(&file.name)).unwrap();
-                assert_eq!((truth.answer, &truth.digest), (file.answer, &file.digest), "{way:?} {size_bytes}");
+                assert_eq!(
+                    (truth.answer, &truth.digest),
+                    (file.answer, &file.digest),
+                    "{way:?} {size_bytes}"
+                );
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Where a file is mounted from, and the block device underneath, as /proc/self/mountinfo and /sys/dev/block tell.
 
+use crate::machine::chosen;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -92,21 +93,9 @@ fn word(path: &Path) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The word in brackets of a list like `none [mq-deadline] kyber`; the whole list where there are none.
-pub(crate) fn chosen(list: &str) -> String {
-    let inside = list.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-    inside.map_or(list, |(word, _)| word).to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_setting_in_force_stands_in_brackets() {
-        assert_eq!(chosen("none [mq-deadline] kyber"), "mq-deadline");
-        assert_eq!(chosen("none"), "none");
-    }
 
     #[test]
     fn the_innermost_mount_is_found() {

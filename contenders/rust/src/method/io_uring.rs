@@ -113,7 +113,8 @@ impl Reader for Ring {
         let (file, size_bytes, block_bytes) = self.open(path)?;
         let segments = Segments::new(size_bytes, (self.plan.buffer_bytes * self.plan.buffers) as u64);
         segments.share(self.threads, |segments| {
-            let ring = IoUring::new(self.plan.entries).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
+            let ring =
+                IoUring::new(self.plan.entries).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
             let mut consumer = Consumer::new(visit);
             Flight::prepare(ring, &file, &self.plan, block_bytes, segments)?.run(segments, &mut consumer)?;
             Ok(consumer.finish())

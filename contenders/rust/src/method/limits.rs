@@ -60,7 +60,8 @@ pub(super) const FAULTS: Method = Method {
     params: &[],
     build: |_| {
         let (populate, sequential) = (false, false);
-        let reader = Mapped { populate, sequential, segment_bytes: SEGMENT.default, threads: THREADS.default };
+        let reader =
+            Mapped { populate, sequential, segment_bytes: SEGMENT.default, threads: THREADS.default };
         let touch = scan::for_work(Work::Discard).next().expect("bytes can be discarded on any processor");
         Ok(Box::new(Cached { name: "faults", visit: touch.visit, reader }))
     },

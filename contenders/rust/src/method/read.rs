@@ -67,7 +67,9 @@ impl Read for Uncached {
 fn not_taken(fault: Fault) -> Fault {
     match fault {
         Fault::Io { at: Some(0), cause } if cause.raw_os_error() == Some(libc::EOPNOTSUPP) => {
-            Fault::Unavailable("RWF_DONTCACHE: this kernel or file system does not take it (Linux 6.14)".to_owned())
+            Fault::Unavailable(
+                "RWF_DONTCACHE: this kernel or file system does not take it (Linux 6.14)".to_owned(),
+            )
         }
         fault => fault,
     }

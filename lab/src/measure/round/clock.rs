@@ -1,0 +1,43 @@
+//! The time of one stage of a run: when it must end, and how much of it is used up. Knows no clock of its own.
+
+use crate::measure::plan::{Budget, Plan, ROUNDS_MIN};
+
+/// When a stage must end: the time left, shared equally with the stages after it.
+pub(super) struct StageClock {
+    budget: Budget,
+    start_ns: u64,
+    end_ns: u64,
+    run_end_ns: u64,
+}
+
+impl StageClock {
+    pub(super) fn start(plan: &Plan, now_ns: u64, stages_left: usize) -> StageClock {
+        let budget = plan.rules.budget;
+        let left_ns = budget.time().0.saturating_sub(now_ns);
+        let end_ns = now_ns + left_ns / stages_left.max(1) as u64;
+        StageClock { budget, start_ns: now_ns, end_ns, run_end_ns: budget.time().0 }
+    }
+
+    /// Whether no further round may begin.
+    pub(super) fn is_up(&self, rounds_done: u32, now_ns: u64) -> bool {
+        let too_few = matches!(self.budget, Budget::Advised(_)) && rounds_done < ROUNDS_MIN;
+        now_ns >= self.end_ns && !too_few
+    }
+
+    /// Whether even the next turn is too late.
+    pub(super) fn is_firmly_up(&self, now_ns: u64) -> bool {
+        matches!(self.budget, Budget::Firm(_)) && now_ns >= self.end_ns
+    }
+
+    /// Whether the time for the whole run is used up.
+    pub(super) fn is_run_firmly_up(&self, now_ns: u64) -> bool {
+        matches!(self.budget, Budget::Firm(_)) && now_ns >= self.run_end_ns
+    }
+
+    /// The share of the stage's time that is used up, 0 to 1.
+    #[expect(clippy::cast_precision_loss, reason = "shown as a percentage")]
+    pub(super) fn share(&self, now_ns: u64) -> f64 {
+        let whole = self.end_ns.saturating_sub(self.start_ns).max(1);
+        (now_ns.saturating_sub(self.start_ns) as f64 / whole as f64).min(1.0)
+    }
+}

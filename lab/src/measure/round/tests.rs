@@ -1,0 +1,649 @@
+//! Whole runs against a scripted world, exact to the digit. The world has a clock of its own, which only its script
+//! moves; it and the record write into one log, which reads like the run.
+
+use super::*;
+use crate::contender::roster::Choice;
+use crate::measure::plan::{Budget, Planned, Rules};
+use crate::record::Trial;
+use crate::trial::{Answer, TrialId, Work};
+use crate::units::Nanos;
+use readlab_protocol::{Cache, MethodLine};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+const WARM: CacheState = CacheState::Warm;
+const COLD: CacheState = CacheState::Cold;
+
+/// Time that everything but a turn takes in the scripted world.
+const STEP_NS: u64 = 1_000;
+
+/// A window, unless the script says otherwise.
+const WALL_NS: u64 = 100;
+
+type Log = Rc<RefCell<Vec<String>>>;
+
+/// The world: what each call answers, first come, first served; what is not scripted goes well.
+#[derive(Default)]
+struct World {
+    log: Log,
+    now_ns: u64,
+    names: BTreeMap<usize, String>,
+    opens: BTreeMap<usize, VecDeque<Result<Params, Ending>>>,
+    rehearsals: BTreeMap<usize, VecDeque<Result<(), Ending>>>,
+    fills: VecDeque<Result<(), Ending>>,
+    turns: BTreeMap<usize, VecDeque<Result<Vec<u64>, Trouble>>>,
+    walls: BTreeMap<usize, u64>,
+    counts: BTreeMap<usize, Result<u64, Ending>>,
+    missing: VecDeque<Vec<(&'static str, String)>>,
+}
+
+/// The record of a scripted run; the lines themselves beside the log.
+struct Paper {
+    log: Log,
+    lines: Vec<Line>,
+    names: BTreeMap<usize, String>,
+    full_after: usize,
+}
+
+impl World {
+    fn say(&mut self, what: &str, trial: usize) {
+        self.now_ns += STEP_NS;
+        self.log.borrow_mut().push(format!("  {what} {}", self.names[&trial]));
+    }
+}
+
+impl Sampler for World {
+    fn open(&mut self, trial: usize) -> Result<Params, Ending> {
+        self.say("open", trial);
+        let scripted = self.opens.get_mut(&trial).and_then(VecDeque::pop_front);
+        scripted.unwrap_or_else(|| Ok(Params(BTreeMap::from([("depth".to_owned(), 1)]))))
+    }
+
+    fn rehearse(&mut self, trial: usize) -> Result<(), Ending> {
+        self.say("rehearse", trial);
+        self.rehearsals.get_mut(&trial).and_then(VecDeque::pop_front).unwrap_or(Ok(()))
+    }
+
+    fn fill(&mut self, fill: u32) -> Result<Fill, Ending> {
+        self.now_ns += STEP_NS;
+        self.log.borrow_mut().push(format!("  fill {fill}"));
+        let filled = self.fills.pop_front().unwrap_or(Ok(()));
+        let how = "scripted".to_owned();
+        filled.map(|()| Fill { fill, target: 0, how, wall_ns: STEP_NS, resident_after: Some(1.0) })
+    }
+
+    fn turn(&mut self, trial: usize, state: CacheState) -> Result<Vec<Sample>, Trouble> {
+        self.log.borrow_mut().push(format!("  turn {} {state}", self.names[&trial]));
+        let default = self.walls.get(&trial).copied().unwrap_or(WALL_NS);
+        let scripted = self.turns.get_mut(&trial).and_then(VecDeque::pop_front);
+        let walls = scripted.unwrap_or_else(|| Ok(vec![default]))?;
+        self.now_ns += walls.iter().sum::<u64>();
+        let newlines = (self.names[&trial] != "null").then_some(1);
+        let answer = Answer { newlines, ..Answer::default() };
+        let sample = |(reading, wall_ns)| Sample { trial, reading, wall_ns, answer, ..Sample::default() };
+        Ok((0..).zip(walls).map(sample).collect())
+    }
+
+    fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Ending> {
+        self.say("count", trial);
+        let counted = self.counts.get(&trial).cloned().unwrap_or(Ok(7));
+        let count = |value| Count { value: Some(value), how: "scripted".to_owned() };
+        counted.map(|value| BTreeMap::from([("syscalls".to_owned(), count(value))]))
+    }
+
+    fn close(&mut self, trial: usize) {
+        self.log.borrow_mut().push(format!("  close {}", self.names[&trial]));
+    }
+
+    fn missing(&mut self) -> Vec<(&'static str, String)> {
+        self.missing.pop_front().unwrap_or_default()
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        self.now_ns
+    }
+}
+
+impl Sink for Paper {
+    fn append(&mut self, line: Line) -> Result<(), RecordError> {
+        if self.lines.len() >= self.full_after {
+            let cause = std::io::ErrorKind::StorageFull.into();
+            return Err(RecordError::Io { path: "record".into(), cause });
+        }
+        let name = |trial: &usize| self.names[trial].clone();
+        let text = match &line {
+            Line::Trial(trial) => format!("trial {} {}", name(&trial.index), trial.params),
+            Line::Fill(fill) => format!("filled {}", fill.fill),
+            Line::Sample(sample) => format!(
+                "sample {} {} ns, fill {} round {} position {}",
+                name(&sample.trial),
+                sample.wall_ns,
+                sample.fill,
+                sample.round,
+                sample.position
+            ),
+            Line::Rejected { trial, round, reason } => {
+                format!("rejected {} round {round}: {reason}", name(trial))
+            }
+            Line::Missing { trial, meter, reason } => format!("missing {} {meter}: {reason}", name(trial)),
+            Line::Counts { trial, counts } => {
+                format!("counts {} {:?}", name(trial), counts["syscalls"].value)
+            }
+            Line::Outcome { trial, outcome } => match outcome.reason() {
+                Some(reason) => format!("{} {}: {reason}", outcome.word(), name(trial)),
+                None => format!("{} {}", outcome.word(), name(trial)),
+            },
+            Line::Warning { text } => format!("warning {text}"),
+            Line::End { reason, wall_ns } => format!("end {reason:?} after {wall_ns} ns"),
+            _ => "not of a run".to_owned(),
+        };
+        self.log.borrow_mut().push(format!("> {text}"));
+        self.lines.push(line);
+        Ok(())
+    }
+
+    fn about_to(&mut self, step: Step) {
+        let name = |trial: usize| &self.names[&trial];
+        self.log.borrow_mut().push(match step {
+            Step::Stage(state, trials) => format!("stage {state} {trials}"),
+            Step::Fill(fill) => format!("fill {fill}"),
+            Step::Start(trial) => format!("start {}", name(trial)),
+            Step::Count(trial) => format!("count {}", name(trial)),
+            Step::Turn(trial, round, position, of) => {
+                format!("round {round} {}/{of} {}", position + 1, name(trial))
+            }
+            Step::RoundOver(share) => format!("round over {:.0} %", share * 100.0),
+        });
+    }
+}
+
+/// Rules under which trials are settled by the number of their readings alone.
+fn runs(n: u32) -> Rules {
+    Rules {
+        warmup: 1,
+        min_runs: n,
+        max_runs: n,
+        max_time: Nanos(u64::MAX),
+        precision: -1.0,
+        fills: 1,
+        budget: Budget::Firm(Nanos(u64::MAX)),
+        seed: 42,
+    }
+}
+
+/// Trials by index; those called `null` and `resident` are controls, `direct` goes past the cache.
+fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> Plan {
+    let planned = |(index, (name, state)): (usize, &(&str, CacheState))| {
+        let cache = match *name {
+            "null" | "resident" => Cache::None,
+            _ => Cache::Through,
+        };
+        let id: TrialId = format!("rust/{name}").parse().unwrap();
+        let method = MethodLine {
+            method: (*name).to_owned(),
+            scans: BTreeMap::new(),
+            params: Vec::new(),
+            about: String::new(),
+            cache,
+            unavailable: None,
+        };
+        let trial = Trial {
+            index,
+            label: None,
+            contender: id.method.contender.clone(),
+            method: (*name).to_owned(),
+            scan: None,
+            params: Params::default(),
+            target: 0,
+            work: Work::Newlines,
+            state: *state,
+            cache,
+            id: id.clone(),
+        };
+        Planned { trial, choice: Choice { id: id.method, params: Params::default(), method } }
+    };
+    let mut states: Vec<CacheState> = trials.iter().map(|(_, state)| *state).collect();
+    states.dedup();
+    Plan { trials: trials.iter().enumerate().map(planned).collect(), absent: Vec::new(), states, rules }
+}
+
+/// A run that is over.
+struct Told {
+    end: Result<EndReason, RecordError>,
+    log: Vec<String>,
+    lines: Vec<Line>,
+}
+
+fn play(plan: &Plan, script: World) -> Told {
+    play_until_full(plan, script, usize::MAX)
+}
+
+/// A run whose record takes only so many lines.
+fn play_until_full(plan: &Plan, mut script: World, full_after: usize) -> Told {
+    let trials = plan.trials.iter().map(|planned| &planned.trial);
+    let trials = trials.chain(plan.absent.iter().map(|(trial, _)| trial));
+    script.names = trials.map(|trial| (trial.index, trial.method.clone())).collect();
+    let mut paper =
+        Paper { log: Rc::clone(&script.log), lines: Vec::new(), names: script.names.clone(), full_after };
+    let end = run(plan, &mut script, &mut paper);
+    let log = script.log.borrow().clone();
+    Told { end, log, lines: paper.lines }
+}
+
+impl Told {
+    /// The lines of the log that begin with one of these words, marks and indents aside.
+    fn only(&self, words: &[&str]) -> Vec<&str> {
+        let lines = self.log.iter().map(|line| line.trim_start_matches(['>', ' ']));
+        lines.filter(|line| words.iter().any(|word| line.starts_with(word))).collect()
+    }
+
+    /// Outcomes by trial.
+    fn outcomes(&self) -> Vec<&str> {
+        self.only(&["measured", "refused", "failed", "unavailable"])
+    }
+
+    fn samples(&self) -> Vec<&Sample> {
+        let samples = self.lines.iter().filter_map(|line| match line {
+            Line::Sample(sample) => Some(sample.as_ref()),
+            _ => None,
+        });
+        samples.collect()
+    }
+
+    fn count_of(&self, trial: usize) -> usize {
+        self.samples().iter().filter(|sample| sample.trial == trial).count()
+    }
+}
+
+fn refused(reason: &str) -> Outcome {
+    Outcome::Refused { reason: reason.to_owned() }
+}
+
+fn failed(reason: &str) -> Outcome {
+    Outcome::Failed { reason: reason.to_owned() }
+}
+
+fn unproven(times: usize) -> VecDeque<Result<Vec<u64>, Trouble>> {
+    (1..=times).map(|n| Err(Trouble::Unproven(format!("try {n}")))).collect()
+}
+
+#[test]
+fn a_whole_run_reads_like_the_method() {
+    let plan = plan(runs(2), &[("read", COLD), ("read", WARM), ("mmap", WARM)]);
+    let told = play(&plan, World::default());
+    insta::assert_snapshot!(told.log.join("\n"));
+    assert_eq!(told.end.unwrap(), EndReason::Settled);
+}
+
+#[test]
+fn a_round_is_shuffled_by_the_seed_alone_and_repeats_from_it() {
+    let trials = [("a", WARM), ("b", WARM), ("c", WARM), ("d", WARM), ("e", WARM)];
+    let orders = |seed| {
+        let plan = plan(Rules { seed, ..runs(6) }, &trials);
+        play(&plan, World::default()).samples().iter().map(|s| s.trial).collect::<Vec<_>>()
+    };
+    assert_eq!(orders(1), orders(1));
+    assert_ne!(orders(1), orders(2));
+    let rounds: Vec<Vec<usize>> = orders(1).chunks(5).map(<[_]>::to_vec).collect();
+    assert!(rounds.iter().any(|round| *round != rounds[0]), "every round has the same order: {rounds:?}");
+    for mut round in rounds {
+        round.sort_unstable();
+        assert_eq!(round, [0, 1, 2, 3, 4], "every trial once");
+    }
+}
+
+#[test]
+fn places_are_counted_from_zero_within_each_round() {
+    let told = play(&plan(runs(3), &[("a", WARM), ("b", WARM), ("c", WARM)]), World::default());
+    let places: Vec<(u32, u32)> = told.samples().iter().map(|s| (s.round, s.position)).collect();
+    let expected: Vec<(u32, u32)> =
+        (0..3).flat_map(|round| (0..3).map(move |place| (round, place))).collect();
+    assert_eq!(places, expected);
+}
+
+#[test]
+fn rounds_are_numbered_through_over_all_fills_and_cold_rounds_are_one_sitting() {
+    let rules = Rules { fills: 3, ..runs(6) };
+    let told = play(&plan(rules, &[("a", COLD), ("a", WARM)]), World::default());
+    let of = |trial| {
+        let samples = told.samples().into_iter().filter(move |s| s.trial == trial);
+        samples.map(|s| (s.fill, s.round)).collect::<Vec<_>>()
+    };
+    assert_eq!(of(0), [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 5)]);
+    assert_eq!(of(1), [(0, 0), (0, 1), (1, 2), (1, 3), (2, 4), (2, 5)]);
+    assert_eq!(
+        told.only(&["open"]).len(),
+        1 + 3,
+        "cold contenders are started once, warm ones for every fill"
+    );
+}
+
+#[test]
+fn controls_are_in_every_round_and_end_with_the_last_of_the_others() {
+    let rules = Rules { min_runs: 1, ..runs(4) };
+    let mut world = World::default();
+    world.walls.insert(0, 10);
+    let told = play(&plan(rules, &[("resident", WARM), ("a", WARM), ("b", WARM)]), world);
+    assert_eq!([told.count_of(0), told.count_of(1), told.count_of(2)], [4, 4, 4]);
+    // Only controls: each is settled by itself.
+    let told = play(&plan(runs(2), &[("null", WARM), ("resident", WARM)]), World::default());
+    assert_eq!([told.count_of(0), told.count_of(1)], [2, 2]);
+}
+
+#[test]
+fn a_trial_that_is_settled_leaves_the_others_to_their_rounds() {
+    let rules = Rules { min_runs: 2, max_runs: 6, max_time: Nanos(10_000), ..runs(6) };
+    let mut world = World::default();
+    world.walls.insert(1, 6_000);
+    let told = play(&plan(rules, &[("null", COLD), ("slow", COLD), ("fast", COLD)]), world);
+    assert_eq!([told.count_of(0), told.count_of(1), told.count_of(2)], [6, 2, 6]);
+}
+
+#[test]
+fn max_time_waits_for_the_fewest_readings() {
+    let rules = Rules { min_runs: 3, max_runs: 9, max_time: Nanos(1), ..runs(9) };
+    assert_eq!(play(&plan(rules, &[("a", COLD)]), World::default()).count_of(0), 3);
+}
+
+#[test]
+fn precision_ends_a_trial_once_it_has_the_fewest_readings_and_fills() {
+    let rules = Rules { min_runs: 6, max_runs: 50, precision: 0.01, ..runs(50) };
+    let steady = play(&plan(rules, &[("a", WARM)]), World::default());
+    assert_eq!(steady.count_of(0), 6);
+    let many_fills = play(&plan(Rules { fills: 9, ..rules }, &[("a", WARM)]), World::default());
+    assert_eq!(many_fills.count_of(0), 9, "one round a fill, and at least nine fills");
+    let mut world = World::default();
+    world.turns.insert(0, (0..50).map(|n| Ok(vec![100 + 40 * (n % 3)])).collect());
+    let unsteady = play(&plan(rules, &[("a", WARM)]), world);
+    assert_eq!(unsteady.count_of(0), 50);
+}
+
+#[test]
+fn fills_come_until_the_rule_has_enough() {
+    let rules = Rules { fills: 3, ..runs(10) };
+    let told = play(&plan(rules, &[("a", WARM)]), World::default());
+    assert_eq!(told.only(&["filled"]), ["filled 0", "filled 1", "filled 2"]);
+    assert_eq!(told.count_of(0), 10);
+}
+
+#[test]
+fn warm_up_is_taken_at_every_start_and_the_answer_is_checked_at_least_once() {
+    for (warmup, rehearsals) in [(0, 1), (1, 2), (3, 6)] {
+        let rules = Rules { warmup, fills: 2, ..runs(2) };
+        let told = play(&plan(rules, &[("a", WARM)]), World::default());
+        assert_eq!(told.only(&["rehearse"]).len(), rehearsals, "warm-up {warmup}");
+    }
+}
+
+#[test]
+fn an_unproven_turn_is_taken_again_and_a_warm_one_after_a_refill() {
+    for (state, refills) in [(COLD, 0), (WARM, 2)] {
+        let mut world = World::default();
+        world.turns.insert(0, unproven(2));
+        let told = play(&plan(runs(1), &[("a", state)]), world);
+        assert_eq!(told.only(&["rejected"]), ["rejected a round 0: try 1", "rejected a round 0: try 2"]);
+        assert_eq!(told.only(&["turn"]).len(), 3);
+        assert_eq!(told.only(&["fill 0"]).len(), refills + 2 * usize::from(state == WARM), "{:?}", told.log);
+        assert_eq!(told.outcomes(), ["measured a"]);
+    }
+}
+
+#[test]
+fn a_state_that_cannot_be_proven_is_refused_after_the_last_try_and_the_rest_goes_on() {
+    for state in [COLD, WARM] {
+        let mut world = World::default();
+        world.turns.insert(0, unproven(9));
+        let told = play(&plan(runs(3), &[("a", state), ("b", state)]), world);
+        let refusal = format!("refused a: the {state} state could not be proven in 4 tries: try 4");
+        assert_eq!(told.outcomes(), [refusal.as_str(), "measured b"]);
+        assert_eq!(told.only(&["turn a"]).len(), 4);
+        assert_eq!((told.count_of(0), told.count_of(1)), (0, 3));
+    }
+}
+
+#[test]
+fn a_contender_that_fails_at_any_moment_ends_alone() {
+    let at_open =
+        World { opens: [(0, [Err(Ending::Trial(failed("no")))].into())].into(), ..World::default() };
+    let at_rehearsal =
+        World { rehearsals: [(0, [Err(Ending::Trial(failed("no")))].into())].into(), ..World::default() };
+    let at_turn = World {
+        turns: [(0, [Ok(vec![100]), Err(Trouble::Ending(Ending::Trial(failed("no"))))].into())].into(),
+        ..World::default()
+    };
+    for (world, samples) in [(at_open, 0), (at_rehearsal, 0), (at_turn, 1)] {
+        let told = play(&plan(runs(3), &[("a", WARM), ("b", WARM)]), world);
+        assert_eq!(told.outcomes(), ["failed a: no", "measured b"]);
+        assert_eq!((told.count_of(0), told.count_of(1)), (samples, 3));
+        assert_eq!(told.only(&["counts"]), ["counts b Some(7)"], "who failed is not counted");
+        assert!(told.log.contains(&"  close a".to_owned()));
+        assert_eq!(told.only(&["trial"]).len(), 2, "announced once each: {:?}", told.log);
+    }
+}
+
+#[test]
+fn when_all_the_others_failed_the_controls_have_an_outcome_too() {
+    let world = World { opens: [(1, [Err(Ending::Trial(failed("no")))].into())].into(), ..World::default() };
+    let told = play(&plan(runs(3), &[("null", WARM), ("a", WARM)]), world);
+    assert_eq!(told.outcomes(), ["failed a: no", "unavailable null: nobody was left to race against"]);
+    assert_eq!(told.end.unwrap(), EndReason::Settled);
+}
+
+#[test]
+fn a_target_that_changed_ends_the_run_with_outcomes() {
+    let changed = Ending::Both(refused("f became shorter"), EndReason::TargetChanged);
+    let world = World {
+        turns: [(0, [Ok(vec![100]), Err(Trouble::Ending(changed))].into())].into(),
+        ..World::default()
+    };
+    let told = play(&plan(runs(5), &[("a", COLD), ("b", COLD), ("b", WARM)]), world);
+    assert!(told.outcomes().contains(&"refused a: f became shorter"));
+    assert!(
+        told.outcomes().contains(&"measured b"),
+        "what was measured before stands: {:?}",
+        told.outcomes()
+    );
+    assert_eq!(told.only(&["stage", "count "]), ["stage cold 2"], "nothing more is measured or counted");
+    assert!(told.log.last().unwrap().starts_with("> end TargetChanged"));
+    assert_eq!(told.end.unwrap(), EndReason::TargetChanged);
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_was_measured_and_lets_everybody_go() {
+    let interrupted = || Err(Trouble::Ending(Ending::Run(EndReason::Interrupted)));
+    let world = World { turns: [(0, [Ok(vec![5]), interrupted()].into())].into(), ..World::default() };
+    let told = play(&plan(runs(9), &[("a", COLD), ("b", COLD)]), world);
+    assert!(told.outcomes().contains(&"measured a"), "{:?}", told.log);
+    let mut closed = told.only(&["close"]);
+    closed.sort_unstable();
+    assert_eq!(closed, ["close a", "close b"]);
+    assert_eq!(told.end.unwrap(), EndReason::Interrupted);
+    // Before anything was measured there is nothing to keep, and no outcome is made up.
+    for world in [
+        World { opens: [(0, [Err(Ending::Run(EndReason::Interrupted))].into())].into(), ..World::default() },
+        World { fills: [Err(Ending::Run(EndReason::Interrupted))].into(), ..World::default() },
+    ] {
+        let told = play(&plan(runs(9), &[("a", WARM), ("b", WARM)]), world);
+        assert_eq!((told.outcomes(), told.samples().len()), (vec![], 0), "{:?}", told.log);
+        assert_eq!(told.end.unwrap(), EndReason::Interrupted);
+    }
+}
+
+#[test]
+fn an_interrupted_count_spoils_nothing() {
+    let world = World { counts: [(0, Err(Ending::Run(EndReason::Interrupted)))].into(), ..World::default() };
+    let told = play(&plan(runs(1), &[("a", COLD), ("a", WARM)]), world);
+    assert_eq!(told.outcomes(), ["measured a"]);
+    assert_eq!(told.end.unwrap(), EndReason::Interrupted);
+}
+
+#[test]
+fn counts_come_after_each_stage_and_one_that_fails_says_why() {
+    let world = World { counts: [(0, Err(Ending::Trial(failed("no room"))))].into(), ..World::default() };
+    let told = play(&plan(runs(1), &[("a", COLD), ("b", WARM)]), world);
+    assert_eq!(
+        told.only(&["stage", "measured", "counts", "end"]),
+        [
+            "stage cold 1",
+            "measured a",
+            "counts a None",
+            "stage warm 1",
+            "measured b",
+            "counts b Some(7)",
+            told.log.last().unwrap().trim_start_matches("> ")
+        ]
+    );
+    let Some(Line::Counts { counts, .. }) = told.lines.iter().find(|l| matches!(l, Line::Counts { .. }))
+    else {
+        panic!("no counts: {:?}", told.log)
+    };
+    for name in ["mallocs", "syscalls"] {
+        assert_eq!(counts[name], Count { value: None, how: "no room".to_owned() });
+    }
+}
+
+#[test]
+fn a_meter_that_is_missing_is_told_once_a_trial() {
+    let note = || vec![("minor_faults", "not here".to_owned())];
+    let world = World { missing: [note(), note(), note()].into(), ..World::default() };
+    let told = play(&plan(runs(3), &[("a", WARM)]), world);
+    assert_eq!(told.only(&["missing"]), ["missing a minor_faults: not here"]);
+}
+
+#[test]
+fn what_was_asked_for_and_is_absent_has_its_outcome_first() {
+    let mut plan = plan(runs(1), &[("a", COLD), ("gone", COLD)]);
+    let gone = plan.trials.pop().unwrap().trial;
+    plan.absent.push((gone, Outcome::Unavailable { reason: "no such call".to_owned() }));
+    let told = play(&plan, World::default());
+    assert_eq!(told.log[..2], ["> trial gone ", "> unavailable gone: no such call"]);
+    assert_eq!(told.outcomes(), ["unavailable gone: no such call", "measured a"]);
+}
+
+#[test]
+fn a_state_without_trials_is_not_prepared() {
+    let mut plan = plan(runs(1), &[("a", COLD)]);
+    plan.states.push(WARM);
+    assert_eq!(play(&plan, World::default()).only(&["stage", "fill"]), ["stage cold 1"]);
+}
+
+#[test]
+fn a_cache_that_cannot_be_filled_is_everybodys_outcome() {
+    let no = Ending::Trial(Outcome::Unavailable { reason: "larger than memory".to_owned() });
+    let world = World { fills: [Err(no)].into(), ..World::default() };
+    let told = play(&plan(runs(3), &[("a", WARM), ("b", WARM)]), world);
+    assert_eq!(told.outcomes(), ["unavailable a: larger than memory", "unavailable b: larger than memory"]);
+    assert_eq!(told.only(&["trial"]), ["trial a ", "trial b "]);
+}
+
+#[test]
+fn a_later_fill_that_fails_leaves_the_samples_of_the_earlier_ones() {
+    let no = Ending::Trial(Outcome::Unavailable { reason: "memory ran out".to_owned() });
+    let world = World { fills: [Ok(()), Err(no)].into(), ..World::default() };
+    let told = play(&plan(Rules { fills: 3, ..runs(3) }, &[("a", WARM)]), world);
+    assert_eq!(told.outcomes(), ["measured a"]);
+    assert_eq!(told.count_of(0), 1);
+    let warning = "warning the cache could not be filled again after 1 fills: memory ran out";
+    assert_eq!(told.only(&["warning"]), [warning]);
+}
+
+#[test]
+fn a_firm_budget_ends_in_the_middle_of_a_round() {
+    // Fill 1000, two starts of 2000 each, then turns of 100 each until 5250: three of them.
+    let rules = Rules { budget: Budget::Firm(Nanos(5_250)), ..runs(9) };
+    let told = play(&plan(rules, &[("a", WARM), ("b", WARM)]), World::default());
+    assert_eq!(told.samples().len(), 3);
+    assert_eq!(told.outcomes(), ["measured a", "measured b"]);
+    assert_eq!(told.only(&["count "]), Vec::<&str>::new(), "counting would go on beyond the budget");
+    assert_eq!(told.only(&["counts"]), ["counts a None", "counts b None"]);
+    assert_eq!(told.end.unwrap(), EndReason::Budget);
+}
+
+#[test]
+fn a_firm_budget_that_is_used_up_by_starts_says_so_of_everybody() {
+    let rules = Rules { budget: Budget::Firm(Nanos(2_000)), ..runs(9) };
+    let told = play(&plan(rules, &[("a", COLD), ("b", COLD), ("b", WARM)]), World::default());
+    let why = "the time for the whole run was used up before its first reading";
+    let expected = ["a", "b", "b"].map(|name| format!("unavailable {name}: {why}"));
+    assert_eq!(told.outcomes(), expected);
+    assert_eq!(told.only(&["fill"]), Vec::<&str>::new());
+    assert_eq!(told.end.unwrap(), EndReason::Budget);
+}
+
+#[test]
+fn an_advised_budget_still_gives_each_state_the_fewest_rounds() {
+    let rules = Rules { budget: Budget::Advised(Nanos(1)), fills: 3, ..runs(30) };
+    let told = play(&plan(rules, &[("a", COLD), ("a", WARM)]), World::default());
+    assert_eq!((told.count_of(0), told.count_of(1)), (5, 5));
+    assert_eq!(told.only(&["counts"]), ["counts a Some(7)", "counts a Some(7)"]);
+    assert_eq!(told.end.unwrap(), EndReason::Budget);
+}
+
+#[test]
+fn the_time_left_is_shared_with_the_states_to_come() {
+    let rules = Rules { budget: Budget::Firm(Nanos(20_000)), ..runs(1_000) };
+    let told = play(&plan(rules, &[("a", COLD), ("a", WARM)]), World::default());
+    // Cold: 2000 of starting, then turns of 100 until 10000. Warm: count, fill and start, then until 20000.
+    assert_eq!((told.count_of(0), told.count_of(1)), (80, 60));
+}
+
+#[test]
+fn a_window_shorter_than_visiting_memory_is_refused() {
+    // A control that proves nothing is no ceiling.
+    let mut world = World::default();
+    world.walls.extend([(0, 1_000), (1, 100)]);
+    let told = play(&plan(runs(3), &[("null", WARM), ("a", WARM)]), world);
+    assert_eq!(told.outcomes(), ["measured null", "measured a"]);
+    // One that does is, whichever comes first in the round.
+    for seed in 0..8 {
+        let mut world = World::default();
+        world.walls.extend([(0, 1_000), (1, 666), (2, 667)]);
+        let trials = [("resident", WARM), ("a", WARM), ("b", WARM)];
+        let told = play(&plan(Rules { seed, ..runs(1) }, &trials), world);
+        let refusal =
+            "refused a: a window of 666 ns is shorter than visiting the bytes in memory took: 1000 ns";
+        let mut outcomes = told.outcomes();
+        outcomes.sort_unstable();
+        assert_eq!(outcomes, ["measured b", "measured resident", refusal], "seed {seed}");
+    }
+}
+
+#[test]
+fn the_ceiling_of_one_state_is_not_that_of_the_next() {
+    let mut world = World::default();
+    world.walls.extend([(0, 1_000_000), (1, 1_000_000), (2, 100)]);
+    let told = play(&plan(runs(2), &[("resident", COLD), ("a", COLD), ("a", WARM)]), world);
+    assert_eq!(told.outcomes(), ["measured resident", "measured a", "measured a"]);
+}
+
+#[test]
+fn several_readings_of_a_turn_are_all_kept() {
+    let mut world = World::default();
+    world.turns.insert(0, [Ok(vec![3, 1, 2])].into());
+    let told = play(&plan(runs(3), &[("a", WARM)]), world);
+    let readings: Vec<(u32, u64)> = told.samples().iter().map(|s| (s.reading, s.wall_ns)).collect();
+    assert_eq!(readings, [(0, 3), (1, 1), (2, 2)]);
+}
+
+#[test]
+fn turns_of_several_readings_end_at_the_most_exactly_and_are_spread_over_the_fills() {
+    for (max_runs, fills, readings) in
+        [(100, 3, 10), (3, 3, 1), (20, 3, 5), (97, 3, 1), (1, 3, 1), (12, 1, 6)]
+    {
+        let rules = Rules { max_runs, fills, ..runs(1) };
+        assert_eq!(rules.readings_per_turn(10), readings, "at most {max_runs}");
+    }
+}
+
+#[test]
+fn a_record_that_cannot_be_written_ends_the_run_with_the_error() {
+    let plan = plan(runs(3), &[("a", WARM), ("b", WARM)]);
+    let whole = play(&plan, World::default()).lines.len();
+    for lines in 0..whole {
+        let told = play_until_full(&plan, World::default(), lines);
+        let error = told.end.unwrap_err().to_string();
+        assert!(error.starts_with("record: "), "{error}");
+        assert_eq!(told.lines.len(), lines);
+    }
+}

@@ -1,0 +1,122 @@
+//! Contenders of a few lines of shell that keep the contract, or break it in the middle of a race: the others go on.
+
+use super::{Home, trials};
+use std::fmt::Write;
+
+/// A contender whose answer to `go` is a few lines of shell; `answer` is the right one.
+pub(super) struct Fake<'a> {
+    pub(super) name: &'a str,
+    pub(super) turn: &'a str,
+}
+
+/// A roster of such contenders; its path.
+pub(super) fn roster(home: &Home, fakes: &[Fake]) -> String {
+    let mut roster = String::new();
+    for Fake { name, turn } in fakes {
+        let script = home.file(format!("{name}.sh"), script(name, turn));
+        let script = script.to_str().unwrap();
+        writeln!(roster, "[[contender]]\nname = \"{name}\"\nabout = \"a fake\"").unwrap();
+        writeln!(roster, "run = [\"/bin/sh\", \"{script}\"]").unwrap();
+    }
+    home.file("roster.toml", roster).to_str().unwrap().to_owned()
+}
+
+fn script(name: &str, turn: &str) -> String {
+    let ready = match name {
+        "absent" => {
+            r#"say '{"say":"unavailable","reason":"io_uring is switched off on this machine"}'; exit 1"#
+        }
+        _ => r#"say '{"say":"ready","params":{}}'"#,
+    };
+    format!(
+        r#"say() {{ printf '%s\n' "$1"; }}
+say '{{"say":"hello","protocol":1,"contender":"{name}","version":"1","runtime":"sh"}}'
+if [ "$1" = methods ]; then
+    say '{{"say":"method","method":"read","scans":{{"newlines":["-"]}},"about":"a fake","cache":"through"}}'
+    exit
+fi
+target=$5 turns=0
+answer() {{
+    newlines=$(wc -l < "$target")
+    left=$count
+    while [ "$left" -gt 0 ]; do
+        left=$((left - 1))
+        say '{{"say":"sample","wall_ns":50000,"newlines":'"$newlines"'}}'
+    done
+    say '{{"say":"done","count":'"$count"'}}'
+}}
+{ready}
+while read -r go lead count; do
+    turns=$((turns + 1))
+    {turn}
+done
+"#
+    )
+}
+
+/// A contender that keeps the contract but for one deed at its second turn.
+pub(super) fn at_second_turn(deed: &str) -> String {
+    format!("if [ $turns = 2 ]; then {deed}; fi; answer")
+}
+
+#[test]
+fn whoever_breaks_the_contract_in_a_race_ends_alone() {
+    let home = Home::new();
+    let file = home.file("f.txt", "a\nb\n");
+    let second = at_second_turn;
+    let sample = |fields: &str| {
+        format!("say '{{\"say\":\"sample\",{fields}}}'; say '{{\"say\":\"done\",\"count\":1}}'")
+    };
+    let cases = [
+        ("honest", "answer".to_owned(), "measured", ""),
+        ("absent", "answer".to_owned(), "unavailable", "io_uring is switched off on this machine"),
+        ("hangs", second("sleep 600"), "failed", "no answer within"),
+        ("dies", second("echo out of luck >&2; exit 7"), "failed", "it exited with 7: out of luck"),
+        ("mapped", second("kill -BUS $$"), "failed", "SIGBUS"),
+        ("floods", "head -c 3000000 /dev/zero | tr '\\0' y >&2; answer".to_owned(), "measured", ""),
+        ("babbles", second("say hello"), "failed", "not a line of protocol 1"),
+        ("endless", second("head -c 1000000 /dev/zero | tr '\\0' y"), "failed", "a line of more than"),
+        ("wrong", sample("\"wall_ns\":1,\"newlines\":3"), "refused", "it answered 3 newlines; right is"),
+        ("liar", sample("\"wall_ns\":3600000000000,\"newlines\":2"), "refused", "it claims 3600000000000 ns"),
+        ("miser", "say '{\"say\":\"done\",\"count\":1}'".to_owned(), "failed", "asked for 1 samples, got 0"),
+        ("sorry", second("say '{\"say\":\"failed\",\"reason\":\"f: broken\"}'"), "failed", "f: broken"),
+    ];
+    let fakes: Vec<Fake> = cases.iter().map(|(name, turn, ..)| Fake { name, turn }).collect();
+    let roster = roster(&home, &fakes);
+    let words =
+        ["--roster", &roster, "--method", "*/read", "--method", "rust/read/scalar", "--state", "warm"];
+    let (json, said) = home.race_json(&file, &words);
+    assert_eq!(said.code, Some(1), "{said}");
+    assert_eq!(json["end"]["reason"], "settled");
+    for (name, _, outcome, reason) in cases {
+        let trial = trials(&json, &format!("{name}/read"), "warm");
+        assert_eq!(trial["outcome"], outcome, "{name}: {}", trial["reason"]);
+        assert!(trial["reason"].as_str().unwrap_or_default().contains(reason), "{name}: {}", trial["reason"]);
+    }
+    for id in ["rust/read/scalar", "command/wc -l"] {
+        assert_eq!(trials(&json, id, "warm")["outcome"], "measured", "{id}");
+    }
+}
+
+#[test]
+fn who_shows_no_receipt_is_a_warning_with_the_reason() {
+    let home = Home::new();
+    let file = home.file("f.txt", "a\nb\n");
+    let script = home.file(
+        "later.sh",
+        r#"echo '{"say":"hello","protocol":2,"contender":"later","version":"1","runtime":""}'"#,
+    );
+    let text = format!(
+        "[[contender]]\nname = \"later\"\nabout = \"\"\nrun = [\"/bin/sh\", \"{}\"]\n",
+        script.display()
+    );
+    let roster = home.file("roster.toml", text);
+    let words = ["--roster", roster.to_str().unwrap(), "--method", "rust/read/scalar", "--state", "warm"];
+    let (json, said) = home.race_json(&file, &words);
+    assert_eq!(said.code, Some(0), "{said}");
+    let warnings = json["warnings"].to_string();
+    assert!(
+        warnings.contains("later does not take part: it speaks protocol 2, this readlab speaks 1"),
+        "{warnings}"
+    );
+}

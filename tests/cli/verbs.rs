@@ -1,0 +1,157 @@
+//! The verbs that do not measure: help, list, request, corpus, completions, man; and words that mean nothing.
+
+use super::{Home, READLAB};
+use std::process::{Command, Stdio};
+
+/// The verbs that the program's own help names.
+fn verbs(home: &Home) -> Vec<String> {
+    let help = home.readlab(["-h"]).out;
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    // What stands behind more blanks goes on from the line above.
+    let begins = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
+    let named = commands.take_while(|line| !line.is_empty()).filter(begins);
+    let named = named.filter_map(|line| line.split_whitespace().next());
+    named.filter(|verb| *verb != "help").map(str::to_owned).collect()
+}
+
+#[test]
+fn help_is_what_it_was_for_every_verb() {
+    let home = Home::new();
+    insta::assert_snapshot!("help", home.readlab(["--help"]).out);
+    let verbs = verbs(&home);
+    assert!(verbs.len() >= 8, "{verbs:?}");
+    for verb in verbs {
+        let (short, long) = (home.readlab([&verb, "-h"]), home.readlab([verb.as_str(), "--help"]));
+        assert_eq!((short.code, long.code), (Some(0), Some(0)), "{short}{long}");
+        assert!(short.out.len() <= long.out.len() && short.err.is_empty() && long.err.is_empty());
+        insta::assert_snapshot!(format!("help-{verb}"), long.out);
+    }
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    let said = Home::new().readlab(["--version"]);
+    assert_eq!(said.out, format!("readlab {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn words_that_mean_nothing_are_usage_errors() {
+    let home = Home::new();
+    home.file("f", "a\n");
+    for words in [
+        &["race"][..],
+        &["nonsense"],
+        &["race", "f", "--bogus"],
+        &["race", "f", "--state", "lukewarm"],
+        &["race", "f", "--runs", "0"],
+        &["race", "f", "--runs", "3", "--max-runs", "4"],
+        &["race", "f", "--precision", "2"],
+        &["race", "f", "--budget", "3 parsecs"],
+        &["race", "f", "--work", "md5"],
+        &["race", "f", "--method", "rust/nothing*"],
+        &["race", "f", "--method", "[", "--quiet"],
+        &["race", "f", "--reference", "nonsense"],
+        &["race", "f", "--roster", "none.toml"],
+        &["suite", "no-such-suite"],
+        &["request", "rust/nothing"],
+        &["request", "nobody/read"],
+        &["completions", "cobol"],
+        &["corpus", "make", "poems"],
+    ] {
+        let said = home.readlab(words);
+        assert_eq!((said.code, said.out.as_str()), (Some(2), ""), "{words:?}: {said}");
+        assert!(!said.err.is_empty(), "{words:?}");
+        assert!(home.runs().is_empty(), "{words:?} left {:?}", home.runs());
+    }
+}
+
+#[test]
+fn list_shows_contenders_methods_scans_and_settings() {
+    let home = Home::new();
+    let list = home.readlab(["list"]);
+    assert_eq!((list.code, list.err.as_str()), (Some(0), ""));
+    for part in ["rust 0.", "rust/mmap\n", "rust/io_uring\n", "command 0.", "newlines", "buffer=", "settings"]
+    {
+        assert!(list.out.contains(part), "no {part:?} in {list}");
+    }
+    let sums = home.readlab(["list", "--work", "sum"]).out;
+    assert!(sums.len() < list.out.len() && !sums.contains("rust/lines\n"));
+}
+
+#[test]
+fn list_says_why_a_contender_cannot_take_part() {
+    let home = Home::new();
+    let roster = home.file(
+        "roster.toml",
+        "[[contender]]\nname = \"absent\"\nabout = \"not here\"\nrun = [\"/no/such/reader\"]\nhint = \"install it\"\n",
+    );
+    let said = home.readlab(["list", "--roster", roster.to_str().unwrap()]);
+    assert_eq!(said.code, Some(0));
+    assert!(said.out.contains("absent · not here\n  unavailable: cannot start /no/such/reader"), "{said}");
+    assert!(said.out.contains("install it"), "{said}");
+}
+
+#[test]
+fn a_request_runs_by_hand() {
+    let home = Home::new();
+    home.file("a 'file'", "a\nb\n");
+    let said = home.readlab(["request", "rust/read/scalar@buffer=64KiB", "a 'file'"]);
+    assert_eq!(said.code, Some(0), "{said}");
+    let by_hand = home.command("/bin/sh").args(["-c", &said.out]).output().unwrap();
+    let answer = String::from_utf8(by_hand.stdout).unwrap();
+    assert!(answer.contains("\"newlines\":2") && answer.contains("\"say\":\"done\""), "{answer}");
+}
+
+#[test]
+fn corpus_makes_lists_and_cleans() {
+    let home = Home::new();
+    let corpus = |words: &[&str]| home.readlab([&["corpus", "--folder", "c"], words].concat());
+    let made = corpus(&["make", "lines", "1MiB"]);
+    assert_eq!((made.code, made.out.as_str()), (Some(0), "c/lines-1MiB-seed1.txt\n"), "{made}");
+    assert_eq!(std::fs::metadata(home.at("c/lines-1MiB-seed1.txt")).unwrap().len(), 1 << 20);
+    let listed = corpus(&["list"]);
+    insta::assert_snapshot!("corpus-list", listed.out);
+    std::fs::write(home.at("c/mine"), "not yours").unwrap();
+    assert_eq!(corpus(&["clean"]).code, Some(0));
+    assert_eq!(corpus(&["list"]).out, "");
+    let left: Vec<_> = std::fs::read_dir(home.at("c")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left, ["mine"]);
+}
+
+#[test]
+fn completions_and_the_manual_are_what_shells_and_man_read() {
+    let home = Home::new();
+    let bash = home.readlab(["completions", "bash"]).out;
+    let mut shell = home.command("/bin/bash");
+    let checked = shell.args(["-n", "/dev/stdin"]).write_stdin(bash.clone()).output();
+    match checked {
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+        Err(error) => eprintln!("SKIPPED: bash did not look at its completions: {error}"),
+    }
+    assert!(bash.contains("complete -F _readlab") && !bash.contains("contender"), "hidden verbs stay hidden");
+    let man = home.readlab(["man"]).out;
+    assert!(man.contains(".TH readlab 1") && man.contains(".SH \"READLAB RACE\""), "{man}");
+    assert!(!man.contains("READLAB CONTENDER"));
+}
+
+#[test]
+fn whoever_has_read_enough_may_close_the_pipe() {
+    let home = Home::new();
+    let file = home.file("f", "a\n");
+    let file = file.to_str().unwrap();
+    for words in [
+        &["list"][..],
+        &["man"],
+        &["completions", "bash"],
+        &["race", file, "--runs", "1", "--method", "rust/read/scalar"],
+        &["race", file, "--runs", "1", "--method", "rust/read/scalar", "--export-json", "-"],
+    ] {
+        let mut command = Command::new(READLAB);
+        command.args(words).envs(home.environment()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), err.as_ref()), (Some(0), ""), "{words:?}");
+    }
+}

@@ -1,0 +1,252 @@
+//! Conformance: every way of reading × every scan × every work of the program as it is shipped, through the protocol and
+//! over files of awkward sizes, gives the answer of the plainest code in the house.
+//!
+//! Which methods, scans and parameters there are is asked of the contender itself: a new one is tested by existing.
+
+use readlab::contender::roster::{Contender, Roster};
+use readlab::contender::session::{Breach, Session};
+use readlab::corpus::oracle::{self, Truth};
+use readlab::corpus::recipe::{CorpusKind, Recipe};
+use readlab::trial::{Answer, MethodId, Params, Work};
+use readlab_protocol::{Ask, Cache, MethodLine};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tempfile::TempDir;
+
+const WORKS: [Work; 4] = [Work::Newlines, Work::Lines, Work::Sum, Work::Discard];
+
+/// For contenders that answer, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What awkward sizes are counted from beside each method's own blocks.
+const PAGE: u64 = 4096;
+
+/// Files at once: reading them waits for the device here and there.
+const THREADS: usize = 4;
+
+/// A file and what is true of it.
+struct Case {
+    path: PathBuf,
+    truth: Truth,
+}
+
+/// One conversation to be had.
+struct Talk<'a> {
+    contender: &'a Contender,
+    id: MethodId,
+    params: Params,
+    work: Work,
+    case: &'a Case,
+}
+
+/// A folder on the file system of the build: elsewhere, such as in memory, `O_DIRECT` may be refused.
+fn folder() -> TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+/// A contender that comes with readlab, started by the program that was built for this test.
+fn contender(name: &str) -> Contender {
+    let mut entry = Roster::built_in().entry(name).expect("it comes with readlab").clone();
+    for word in &mut entry.run {
+        if word == "{self}" {
+            env!("CARGO_BIN_EXE_readlab").clone_into(word);
+        }
+    }
+    entry.take_part().unwrap()
+}
+
+fn case(path: PathBuf) -> Case {
+    let truth = oracle::truth(&path).unwrap();
+    Case { path, truth }
+}
+
+fn written(folder: &Path, name: &str, content: &[u8]) -> Case {
+    let path = folder.join(name);
+    fs::write(&path, content).unwrap();
+    case(path)
+}
+
+/// Lines of uneven length, with bytes of every value in between; the last one is not terminated.
+fn text(bytes: u64) -> Vec<u8> {
+    let byte = |at: u64| match at {
+        at if at % 61 == 60 || at % 173 == 0 => b'\n',
+        at => u8::try_from(at.wrapping_mul(2_654_435_761) >> 7 & 0xff).expect("one byte"),
+    };
+    let mut text: Vec<u8> = (0..bytes).map(byte).collect();
+    if let Some(last) = text.last_mut() {
+        *last = b'x';
+    }
+    text
+}
+
+/// The sizes in which a method works when nothing is said.
+fn blocks(method: &MethodLine) -> BTreeSet<u64> {
+    let sizes = method.params.iter().filter(|param| param.name.ends_with("_bytes"));
+    sizes.map(|param| param.default).filter(|&bytes| (2..=1 << 24).contains(&bytes)).chain([PAGE]).collect()
+}
+
+/// The files for one block size.
+fn around(folder: &Path, block: u64) -> Vec<Case> {
+    let sizes = [block - 1, block, block + 1];
+    sizes.map(|bytes| written(folder, &format!("{bytes} bytes"), &text(bytes))).into()
+}
+
+/// The files that are awkward for everybody.
+fn awkward(folder: &Path) -> Vec<Case> {
+    vec![
+        written(folder, "empty", b""),
+        written(folder, "one byte", b"x"),
+        written(folder, "one newline", b"\n"),
+        written(folder, "no final newline", b"first\nsecond\nthird"),
+        written(folder, "only newlines", &[b'\n'; 10_007]),
+    ]
+}
+
+/// Every conversation about one method: each work, each scan.
+fn talks<'a>(contender: &'a Contender, method: &'a MethodLine, cases: &'a [Case]) -> Vec<Talk<'a>> {
+    let mut talks = Vec::new();
+    for work in WORKS {
+        for scan in method.scans.get(work.word()).into_iter().flatten() {
+            let name = contender.receipt.contender.clone();
+            let scan = (scan != "-").then(|| scan.clone());
+            let id = MethodId { contender: name, method: method.method.clone(), scan };
+            let talk = |case| Talk { contender, id: id.clone(), params: Params::default(), work, case };
+            talks.extend(cases.iter().map(talk));
+        }
+    }
+    talks
+}
+
+/// The methods of the Rust contender that read a file, each told if it cannot work here.
+fn readers(contender: &Contender) -> Vec<&MethodLine> {
+    let mut readers = Vec::new();
+    for method in &contender.methods {
+        match &method.unavailable {
+            Some(reason) => eprintln!("SKIPPED: {}: {reason}", method.method),
+            None if method.cache == Cache::None && method.method == "null" => {}
+            None => readers.push(method),
+        }
+    }
+    assert!(readers.len() >= 8, "too few methods: {readers:?}");
+    readers
+}
+
+/// Has all conversations, several at once; two readings each, the second after an untimed one.
+fn converse(talks: &[Talk]) {
+    assert!(!talks.is_empty());
+    let next = AtomicUsize::new(0);
+    let spoken = || {
+        while let Some(talk) = talks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            talk.check();
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(spoken)).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+    eprintln!("{} conversations", talks.len());
+}
+
+impl Talk<'_> {
+    fn check(&self) {
+        let what = format!("{} {} of {}", self.id, self.work, self.case.path.display());
+        match self.answers() {
+            Ok(answers) => {
+                assert_eq!(answers.len(), 2, "{what}");
+                for answer in answers {
+                    let truth = &self.case.truth.answer;
+                    assert!(answer.proves(self.work, truth), "{what}: {answer} instead of {truth}");
+                }
+            }
+            Err(Breach::Unavailable(reason)) => eprintln!("SKIPPED: {what}: {reason}"),
+            Err(breach) => panic!("{what}: {breach}"),
+        }
+    }
+
+    fn answers(&self) -> Result<Vec<Answer>, Breach> {
+        let choice = self.contender.choose(&self.id, &self.params, self.work).unwrap();
+        let command = self.contender.read_command(&choice, self.work, self.case.path.as_os_str());
+        let mut session = Session::start(&self.id.contender, &command)?;
+        session.ready()?;
+        let first = session.turn(Ask { lead: 0, count: 1 }, PATIENCE)?;
+        let second = session.turn(Ask { lead: 1, count: 1 }, PATIENCE)?;
+        Ok(first.samples.iter().chain(&second.samples).map(Answer::from).collect())
+    }
+}
+
+#[test]
+fn every_way_of_reading_is_right_on_files_that_are_awkward() {
+    let (folder, rust) = (folder(), contender("rust"));
+    let cases = awkward(folder.path());
+    let talks: Vec<Talk> = readers(&rust).into_iter().flat_map(|m| talks(&rust, m, &cases)).collect();
+    converse(&talks);
+}
+
+#[test]
+fn every_way_of_reading_is_right_around_the_size_of_its_block() {
+    let (folder, rust) = (folder(), contender("rust"));
+    let methods = readers(&rust);
+    let sizes: BTreeSet<u64> = methods.iter().flat_map(|method| blocks(method)).collect();
+    let cases: Vec<(u64, Vec<Case>)> =
+        sizes.into_iter().map(|block| (block, around(folder.path(), block))).collect();
+    let mut all = Vec::new();
+    for method in methods {
+        let own = blocks(method);
+        for (_, cases) in cases.iter().filter(|(block, _)| own.contains(block)) {
+            all.extend(talks(&rust, method, cases));
+        }
+    }
+    converse(&all);
+}
+
+#[test]
+fn every_way_of_reading_is_right_on_64_mib() {
+    let (folder, rust) = (folder(), contender("rust"));
+    let recipe = Recipe { kind: CorpusKind::Lines, size_bytes: 64 << 20, seed: 1 };
+    let cases = [case(readlab::corpus::make(folder.path(), recipe).unwrap().path)];
+    let talks: Vec<Talk> = readers(&rust).into_iter().flat_map(|m| talks(&rust, m, &cases)).collect();
+    converse(&talks);
+}
+
+#[test]
+fn commands_are_right_on_all_of_them() {
+    let (folder, command) = (folder(), contender("command"));
+    let mut cases = awkward(folder.path());
+    cases.extend(around(folder.path(), PAGE));
+    let mut talks = Vec::new();
+    for (line, work) in [
+        ("wc -l {}", Work::Newlines),
+        ("tr -cd '\\n' < {} | wc -c", Work::Newlines),
+        ("awk 'END { print NR }' {}", Work::Lines),
+        ("cat {}", Work::Discard),
+    ] {
+        let talk = |case| Talk {
+            contender: &command,
+            id: MethodId::command(line),
+            params: Params::default(),
+            work,
+            case,
+        };
+        talks.extend(cases.iter().map(talk));
+    }
+    converse(&talks);
+}
+
+#[test]
+fn names_of_any_bytes_reach_the_contender() {
+    use std::os::unix::ffi::OsStrExt;
+    let (folder, rust, command) = (folder(), contender("rust"), contender("command"));
+    let name = std::ffi::OsStr::from_bytes(b"a 'b' \"c\"\n$(d) \x1b[31m\xff\xfe");
+    let path = folder.path().join(name);
+    fs::write(&path, "one\ntwo").unwrap();
+    let cases = [case(path)];
+    let mut talks: Vec<Talk> = readers(&rust).into_iter().flat_map(|m| talks(&rust, m, &cases)).collect();
+    for line in ["wc -l {}", "cat {} | wc -l"] {
+        let (id, params) = (MethodId::command(line), Params::default());
+        talks.push(Talk { contender: &command, id, params, work: Work::Newlines, case: &cases[0] });
+    }
+    converse(&talks);
+}

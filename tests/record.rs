@@ -1,0 +1,222 @@
+//! The record as a file: whole, cut short, broken, of a later readlab, or no record at all; every kind of line comes back.
+
+use readlab::machine::Machine;
+use readlab::record::{
+    Count, EndReason, Fill, Header, Line, Outcome, Receipt, Record, RecordError, RecordWriter, SCHEMA,
+    SCHEMA_VERSION, Sample, Trial, WriteTimes, WriteWay,
+};
+use readlab::target::TargetFacts;
+use readlab::trial::{Answer, CacheState, Params, Work};
+use readlab_protocol::Cache;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+fn header() -> Header {
+    Header {
+        schema: SCHEMA.to_owned(),
+        version: SCHEMA_VERSION,
+        lab: "0.1.0".to_owned(),
+        revision: "abc".to_owned(),
+        verb: "race".to_owned(),
+        command: vec!["readlab".to_owned(), "race".to_owned(), "a\n\u{1b}b".to_owned()],
+        started: "2024-01-01T00:00:00Z".to_owned(),
+        seed: u64::MAX,
+        reference: Some("command/wc -l".parse().unwrap()),
+        machine: Machine { cpu: Some("one".to_owned()), max_turbo_ghz: Some(5.1), ..Machine::default() },
+    }
+}
+
+fn trial() -> Trial {
+    let id: readlab::trial::TrialId = "rust/io_uring/scalar@buffer=128KiB,depth=16".parse().unwrap();
+    Trial {
+        index: 0,
+        label: Some("ring".to_owned()),
+        contender: id.method.contender.clone(),
+        method: id.method.method.clone(),
+        scan: id.method.scan.clone(),
+        params: Params(BTreeMap::from([("depth".to_owned(), 16)])),
+        target: 0,
+        work: Work::Newlines,
+        state: CacheState::Cold,
+        cache: Cache::ByParam,
+        id,
+    }
+}
+
+/// One line of every kind but the header, in the order of a run.
+fn every_line() -> Vec<Line> {
+    let how = "counted".to_owned();
+    let reason = || "a reason with \"quotes\" and \u{1b}".to_owned();
+    vec![
+        Line::Target { index: 0, facts: Box::new(TargetFacts { size_bytes: 7, ..TargetFacts::default() }) },
+        Line::Contender(Receipt { contender: "rust".into(), version: "1".into(), runtime: "r".into() }),
+        Line::Trial(Box::new(trial())),
+        Line::Write {
+            target: 0,
+            how: WriteWay::Fdatasync,
+            times: WriteTimes { write_ns: 5, sync_ns: Some(6) },
+        },
+        Line::Fill(Fill { fill: 2, target: 0, how: how.clone(), wall_ns: 3, resident_after: Some(1.0) }),
+        Line::Sample(Box::new(Sample {
+            trial: 0,
+            fill: 1,
+            round: 2,
+            position: 3,
+            reading: 4,
+            turn_readings: 5,
+            wall_ns: u64::MAX,
+            cpu_user_ns: Some(0),
+            resident_before: Some(0.1),
+            answer: Answer { newlines: Some(9), ..Answer::default() },
+            ..Sample::default()
+        })),
+        Line::Rejected { trial: 0, round: 4, reason: reason() },
+        Line::Missing { trial: 0, meter: "minor_faults".to_owned(), reason: reason() },
+        Line::Counts {
+            trial: 0,
+            counts: BTreeMap::from([("syscalls".to_owned(), Count { value: None, how })]),
+        },
+        Line::Outcome { trial: 0, outcome: Outcome::Refused { reason: reason() } },
+        Line::Warning { text: reason() },
+        Line::End { reason: EndReason::TargetChanged, wall_ns: 11 },
+    ]
+}
+
+/// One more kind of line than those above does not compile here: it belongs there too.
+const _: fn(&Line) = |line| match line {
+    Line::Header(_) | Line::Target { .. } | Line::Contender(_) | Line::Trial(_) | Line::Fill(_) => {}
+    Line::Write { .. } | Line::Sample(_) | Line::Rejected { .. } | Line::Missing { .. } => {}
+    Line::Counts { .. } | Line::Outcome { .. } | Line::Warning { .. } | Line::End { .. } => {}
+};
+
+/// A record with every kind of line; its file as text.
+fn written() -> (TempDir, PathBuf, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("record.jsonl");
+    let mut writer = RecordWriter::create(&path).unwrap();
+    writer.append(&Line::Header(Box::new(header()))).unwrap();
+    every_line().iter().for_each(|line| writer.append(line).unwrap());
+    let text = fs::read_to_string(&path).unwrap();
+    (folder, path, text)
+}
+
+/// The record that a text would be.
+fn read(text: impl AsRef<[u8]>) -> Result<Record, RecordError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("some.jsonl");
+    fs::write(&path, text).unwrap();
+    let read = Record::read(&path);
+    if let Err(error) = &read {
+        let said = error.to_string();
+        assert!(said.starts_with(path.to_str().unwrap()) && said.lines().count() == 1, "{said}");
+    }
+    read
+}
+
+#[test]
+fn every_kind_of_line_comes_back_as_it_was() {
+    let (_folder, path, text) = written();
+    let lines: Vec<Line> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0], Line::Header(Box::new(header())));
+    assert_eq!(lines[1..], every_line());
+    let record = Record::read(&path).unwrap();
+    assert_eq!((&record.header, record.targets[0].size_bytes), (&header(), 7));
+    let found = &record.trials[0];
+    assert_eq!((&found.trial, found.samples.len(), found.rejected.len()), (&trial(), 1, 1));
+    assert!(matches!(found.outcome, Some(Outcome::Refused { .. })));
+    assert!(found.missing.contains_key("minor_faults") && found.counts.contains_key("syscalls"));
+    assert_eq!((record.contenders.len(), record.fills.len(), record.warnings.len()), (1, 1, 1));
+    assert_eq!(record.writes.len(), 1);
+    assert_eq!(record.end, Some((EndReason::TargetChanged, 11)));
+}
+
+#[test]
+fn a_record_that_was_cut_anywhere_is_a_shorter_record() {
+    let (_folder, _, text) = written();
+    let first = text.find('\n').unwrap();
+    for end in first..text.len() {
+        let Some(cut) = text.get(..end) else { continue };
+        let record = read(cut).unwrap_or_else(|error| panic!("cut at {end}: {error}"));
+        let whole_lines = cut.bytes().filter(|&byte| byte == b'\n').count();
+        let told = record.targets.len() + record.contenders.len() + record.trials.len() + record.fills.len();
+        assert!(told <= whole_lines + 1, "cut at {end}");
+        // Only the newline at the end is missing: then the last line is whole.
+        assert_eq!(record.end.is_some(), end >= text.len() - 1, "cut at {end}");
+    }
+    assert_eq!(read(&text).unwrap(), read(text.trim_end()).unwrap());
+}
+
+#[test]
+fn a_first_line_that_was_cut_leaves_no_record() {
+    let (_folder, _, text) = written();
+    let header = text.lines().next().unwrap();
+    for end in [0, 1, header.len() / 2, header.len() - 1] {
+        assert!(
+            matches!(read(&header.as_bytes()[..end]), Err(RecordError::NotARecord { .. })),
+            "cut at {end}"
+        );
+    }
+}
+
+#[test]
+fn a_line_broken_in_the_middle_is_named() {
+    let (_folder, _, text) = written();
+    for broken in ["{", "", "null", "{\"line\":\"unheard of\"}", "\u{0}"] {
+        let lines: Vec<&str> =
+            text.lines().enumerate().map(|(at, line)| if at == 3 { broken } else { line }).collect();
+        let error = read(lines.join("\n") + "\n").unwrap_err();
+        assert!(matches!(error, RecordError::BrokenLine { number: 4, .. }), "{broken:?}: {error}");
+    }
+}
+
+#[test]
+fn a_last_line_that_is_whole_and_unheard_of_is_an_error() {
+    let (_folder, _, text) = written();
+    let error = read(format!("{text}{{\"line\":\"unheard of\"}}\n")).unwrap_err();
+    assert!(matches!(error, RecordError::BrokenLine { .. }), "{error}");
+}
+
+#[test]
+fn a_record_of_a_later_readlab_is_refused_with_both_versions() {
+    let (_folder, _, text) = written();
+    let later = format!("\"version\":{}", SCHEMA_VERSION + 1);
+    let error = read(text.replacen(&format!("\"version\":{SCHEMA_VERSION}"), &later, 1)).unwrap_err();
+    assert!(
+        matches!(error, RecordError::LaterSchema { found, .. } if found == u64::from(SCHEMA_VERSION) + 1)
+    );
+}
+
+#[test]
+fn what_is_no_record_is_told_so() {
+    for text in [
+        "",
+        "\n",
+        "hello\n",
+        "{}\n",
+        "[1]\n",
+        "{\"schema\":\"other\"}\n",
+        "{\"schema\":\"readlab.record\",\"version\":1}\n",
+    ] {
+        assert!(matches!(read(text), Err(RecordError::NotARecord { .. })), "{text:?}");
+    }
+    assert!(matches!(read([0xff, 0xfe, b'\n']), Err(RecordError::NotARecord { .. })));
+    let nowhere = Record::read("/no/such/record".as_ref()).unwrap_err();
+    assert!(nowhere.to_string().starts_with("/no/such/record: No such file"), "{nowhere}");
+}
+
+#[test]
+fn a_record_is_never_written_over() {
+    let (_folder, path, text) = written();
+    assert!(matches!(RecordWriter::create(&path), Err(RecordError::Io { .. })));
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn lines_about_a_trial_that_was_never_announced_are_dropped() {
+    let mut record = Record::new(header());
+    record.add(Line::Sample(Box::new(Sample { trial: 3, ..Sample::default() })));
+    record.add(Line::Outcome { trial: 3, outcome: Outcome::Measured });
+    assert_eq!(record, Record::new(header()));
+}
