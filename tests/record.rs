@@ -2,8 +2,8 @@
 
 use readlab::machine::Machine;
 use readlab::record::{
-    Count, EndReason, Fill, Header, Line, Outcome, Receipt, Record, RecordError, RecordWriter, SCHEMA,
-    SCHEMA_VERSION, Sample, Trial, WriteTimes, WriteWay,
+    Count, EndReason, Fill, Header, Limit, LimitKind, LimitUnit, Line, Outcome, Receipt, Record, RecordError,
+    RecordWriter, SCHEMA, SCHEMA_VERSION, Sample, Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
 };
 use readlab::target::TargetFacts;
 use readlab::trial::{Answer, CacheState, Params, Work};
@@ -58,6 +58,20 @@ fn every_line() -> Vec<Line> {
             how: WriteWay::Fdatasync,
             times: WriteTimes { write_ns: 5, sync_ns: Some(6) },
         },
+        Line::Warmup(WarmedUp { trial: 0, readings: 30, wall_ns: 4, end: WarmupEnd::NoSteadyState }),
+        Line::Limit(Box::new(Limit {
+            kind: LimitKind::Copy,
+            name: "rust/copy".into(),
+            target: 0,
+            state: Some(CacheState::Warm),
+            trial: Some(0),
+            threads: 1,
+            unit: LimitUnit::BytesPerSecond,
+            value: 9,
+            ci95: Some([8, 10]),
+            samples: vec![9, 9],
+            how: how.clone(),
+        })),
         Line::Fill(Fill { fill: 2, target: 0, how: how.clone(), wall_ns: 3, resident_after: Some(1.0) }),
         Line::Sample(Box::new(Sample {
             trial: 0,
@@ -87,7 +101,12 @@ fn every_line() -> Vec<Line> {
 /// One more kind of line than those above does not compile here: it belongs there too.
 const _: fn(&Line) = |line| match line {
     Line::Header(_) | Line::Target { .. } | Line::Contender(_) | Line::Trial(_) | Line::Fill(_) => {}
-    Line::Write { .. } | Line::Sample(_) | Line::Rejected { .. } | Line::Missing { .. } => {}
+    Line::Write { .. }
+    | Line::Warmup(_)
+    | Line::Limit(_)
+    | Line::Sample(_)
+    | Line::Rejected { .. }
+    | Line::Missing { .. } => {}
     Line::Counts { .. } | Line::Outcome { .. } | Line::Warning { .. } | Line::End { .. } => {}
 };
 

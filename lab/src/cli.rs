@@ -31,6 +31,8 @@ pub enum Verb {
     Sweep(commands::sweep::SweepArgs),
     /// Measure what memory, the kernel's copy and the device do at best here
     Limits(commands::limits::LimitsArgs),
+    /// Make a page of a record: one HTML file that needs nothing else
+    Report(commands::report::ReportArgs),
     /// Show contenders and methods, and why some are not available
     List(commands::list::ListArgs),
     /// Build contenders in other languages

@@ -6,6 +6,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// The name of a page beside its record.
+pub const REPORT: &str = "report.html";
+
 /// A folder made for one run.
 #[derive(Debug, Clone)]
 pub struct RunFolder {

@@ -15,6 +15,7 @@ fn main() -> ExitCode {
         Verb::Suite(args) => commands::suite::run(&args),
         Verb::Sweep(args) => commands::sweep::run(&args),
         Verb::Limits(args) => commands::limits::run(&args),
+        Verb::Report(args) => commands::report::run(&args),
         Verb::List(args) => commands::list::run(&args),
         Verb::Build(args) => commands::build::run(&args),
         Verb::Doctor(args) => commands::doctor::run(&args),

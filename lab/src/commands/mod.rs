@@ -9,6 +9,7 @@ pub mod limits;
 pub mod list;
 pub mod man;
 pub mod race;
+pub mod report;
 pub mod request;
 mod run;
 pub mod suite;

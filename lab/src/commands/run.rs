@@ -4,7 +4,7 @@ use crate::cli::{Choosing, Giving, Measuring};
 use crate::contender::roster::Roster;
 use crate::corpus::archive::Form;
 use crate::corpus::oracle::{self, Truth};
-use crate::folder::RunFolder;
+use crate::folder::{REPORT, RunFolder};
 use crate::interrupt;
 use crate::limits;
 use crate::machine::Machine;
@@ -278,9 +278,11 @@ pub(super) fn progress_shown(giving: &Giving) -> bool {
     !giving.quiet && !giving.no_progress
 }
 
-/// The table on standard output, and the exports where they were asked for.
+/// The page beside the record, the table on standard output, and the exports where they were asked for.
 pub(super) fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Result<()> {
     let page = Page::of(record);
+    let beside = path.with_file_name(REPORT);
+    std::fs::write(&beside, report::html(&page)).with_context(|| shown(&beside))?;
     let exports = [
         (&giving.export_json, report::json as fn(&Record) -> String),
         (&giving.export_csv, report::csv),

@@ -1,7 +1,7 @@
 //! The page as Markdown: one GitHub table for each ranking.
 
 use super::page::Page;
-use super::ranking::{Ranking, Row, Standing};
+use super::ranking::{Place, Ranking, Row};
 use super::words::{self, NONE, printable};
 use crate::record::Metric;
 use crate::units::Bytes;
@@ -56,11 +56,7 @@ fn section(ranking: &Ranking) -> String {
 fn line(row: &Row) -> String {
     let median = |metric| row.summaries.get(&metric).map(|summary| summary.median);
     let time = |metric| row.summaries.get(&metric).map_or_else(|| NONE.to_owned(), words::time);
-    let rank = row.place.map_or_else(String::new, |place| match place.standing {
-        Standing::First => place.rank.to_string(),
-        Standing::Tied => format!("{}=", place.rank),
-        Standing::Undecided => format!("{}?", place.rank),
-    });
+    let rank = row.place.map_or_else(String::new, Place::word);
     let label = row.label.as_ref().map_or_else(String::new, |label| format!("{} ", text(label)));
     let peak = median(Metric::PeakRssBytes).map_or_else(|| NONE.to_owned(), |bytes| Bytes(bytes).binary());
     let cells = [

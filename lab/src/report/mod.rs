@@ -1,16 +1,27 @@
-//! From a record to text: the same facts for the terminal, for programs (JSON, CSV) and for a page (Markdown).
+//! From a record to text: the same facts for the terminal, for programs (JSON, CSV) and for pages (Markdown, HTML
+//! with SVG).
 //!
 //! Pure: a record goes in, text comes out, the same every time. [`Page`] is the view model, where everything that is
 //! said is computed and worded once; the other files only lay it out. Names come from the user's file system and
 //! rosters and may hold anything, so each format escapes them in its own way; none lets a control character through.
 
+mod answer;
+mod charts;
 mod csv;
+mod curve;
+mod document;
+mod html;
 mod json;
 mod limits;
 mod markdown;
+mod method;
+mod name;
 mod page;
+mod palette;
 mod percentiles;
 mod ranking;
+mod reading;
+mod svg;
 mod sweep;
 mod terminal;
 mod words;
@@ -18,12 +29,17 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use answer::Claim;
 pub use csv::csv;
+pub use curve::{Curve, CurvePoint};
+pub use document::{charts, html};
 pub use json::{EXPORT_SCHEMA, EXPORT_VERSION, json};
 pub use markdown::markdown;
+pub use method::{Lack, MEANINGS};
 pub use page::Page;
 pub use percentiles::percentiles;
-pub use ranking::{Place, Proof, Range, Ranking, Reference, Row, Standing, Unmeasured, WhyReference};
+pub use ranking::{Bound, Place, Proof, Range, Ranking, Reference, Row, Standing, Unmeasured, WhyReference};
+pub use reading::{Dots, Reading};
 pub use sweep::{Point, Series, SizeRow, SweepView};
 pub use terminal::{Style, terminal};
 pub use words::printable;

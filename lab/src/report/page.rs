@@ -1,7 +1,10 @@
 //! The view model: a whole record as it is told to a person, computed once for every format.
 
-use super::SweepView;
-use super::ranking::{Place, Range, Ranking, Standing, WhyReference};
+use super::answer::{self, Claim};
+use super::curve::Curve;
+use super::method::{self, Lack};
+use super::ranking::{Range, Ranking, WhyReference};
+use super::sweep::SweepView;
 use super::words;
 use crate::machine::Machine;
 use crate::record::{EndReason, Limit, Record, TrialRecord, WarmupEnd};
@@ -19,12 +22,30 @@ pub struct Page {
     pub started: String,
     /// The machine in one line.
     pub machine: String,
+    /// The answer in one sentence.
+    pub answer: String,
+    /// The same, ranking by ranking or series by series.
+    pub claims: Vec<Claim>,
+    /// What was read, one line a target.
+    pub subjects: Vec<String>,
     /// By target, work and state; none for a sweep, whose many targets make one view.
     pub rankings: Vec<Ranking>,
+    /// Methods over the values of a parameter, where the record has enough of them.
+    pub curves: Vec<Curve>,
     /// What a sweep says.
     pub sweep: Option<SweepView>,
     /// What the machine does at best.
     pub limits: Vec<Limit>,
+    /// Who took part.
+    pub contenders: Vec<String>,
+    /// Who made the record, with which seed.
+    pub maker: String,
+    /// Meters that could not be read.
+    pub missing: Vec<Lack>,
+    /// Readings that were thrown away.
+    pub rejected: Vec<Lack>,
+    /// Each kind of count with the ways it was made.
+    pub counted: Vec<(String, Vec<String>)>,
     /// What a reader of the numbers should know: of the targets, then of the run.
     pub cautions: Vec<String>,
     /// Why and after what time the run ended.
@@ -49,12 +70,12 @@ impl Page {
             let (path, cautions) = (target.path.clone(), target.cautions.clone());
             cautions.into_iter().map(move |caution| format!("{path}: {caution}"))
         };
+        let rankings = if sweep.is_some() { Vec::new() } else { Ranking::all(record) };
         Page {
             verb: header.verb.clone(),
             command: shell_words::join(&header.command),
             started: header.started.clone(),
             machine: machine_line(&header.machine),
-            rankings: if sweep.is_some() { Vec::new() } else { Ranking::all(record) },
             cautions: match &sweep {
                 Some(view) => view.cautions.iter().chain(&record.warnings).cloned().collect(),
                 None => record
@@ -65,8 +86,21 @@ impl Page {
                     .chain(record.warnings.clone())
                     .collect(),
             },
+            answer: sweep.as_ref().map_or_else(|| answer::sentence(&rankings), answer::sentence_of_sweep),
+            subjects: method::subjects(record),
+            claims: match &sweep {
+                Some(view) => answer::claims_of_sweep(view),
+                None => rankings.iter().filter_map(Ranking::claim).collect(),
+            },
+            curves: rankings.iter().flat_map(Curve::all).collect(),
+            rankings,
             sweep,
             limits: verdict::limits(record),
+            contenders: method::contenders(&record.contenders),
+            maker: method::maker(header),
+            missing: method::missing(record),
+            rejected: method::rejected(record),
+            counted: method::counted(record),
             end: end_line(record.end),
         }
     }
@@ -90,11 +124,7 @@ impl Ranking {
                 None => line += " (too few rounds for an interval)",
             }
         }
-        let beside = |standing| {
-            let with = |row: &&super::Row| row.place == Some(Place { rank: 1, standing });
-            self.rows.iter().filter(with).count()
-        };
-        match (beside(Standing::Tied), beside(Standing::Undecided)) {
+        match self.beside() {
             (0, 0) => {}
             (tied, 0) => line += &format!("; tied with {tied} more"),
             (0, open) => line += &format!("; {open} more cannot be told apart with so few rounds"),

@@ -1,9 +1,11 @@
 //! The trials of one target, work and cache state side by side: who is the fastest, how sure that is, what was proven,
 //! and who could not be measured. Controls stand apart: they read no file.
 
-use crate::record::{Metric, Outcome, Record, Sample, TrialRecord};
+use super::name::Names;
+use super::reading::{self, Reading};
+use crate::record::{Count, Limit, LimitKind, LimitUnit, Metric, Outcome, Record, Sample, TrialRecord};
 use crate::stats::{self, Bootstrap, Clear, FillSpread, Ratio, Summary};
-use crate::trial::{CacheState, Work};
+use crate::trial::{CacheState, MethodId, Params, Work};
 use crate::units::{Bytes, Nanos, Throughput};
 use crate::verdict::{self, Judgement};
 use std::collections::BTreeMap;
@@ -35,6 +37,17 @@ pub struct Ranking {
     pub proof: Proof,
     /// Why cold readings may look faster than the device is; empty where nothing makes them.
     pub gives: Vec<String>,
+    /// What the machine can do at best in this state, slowest first; empty where the record holds no limits.
+    pub bounds: Vec<Bound>,
+}
+
+/// A rate that no reader in this state can be above.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    /// What it is that cannot be faster.
+    pub name: String,
+    /// How fast it is.
+    pub rate: Throughput,
 }
 
 /// The trial that ratios are made against.
@@ -68,8 +81,14 @@ pub struct Row {
     pub index: usize,
     /// Its name.
     pub name: String,
+    /// Its name as short as it may be beside the others of this record.
+    pub short: String,
     /// Name that a suite gives it.
     pub label: Option<String>,
+    /// Who reads and how.
+    pub method: MethodId,
+    /// Every parameter in force.
+    pub params: Params,
     /// Where it stands; `None` for a control.
     pub place: Option<Place>,
     /// Wall time.
@@ -78,6 +97,12 @@ pub struct Row {
     pub throughput: Option<Throughput>,
     /// Every metric that some sample holds, the wall time among them.
     pub summaries: BTreeMap<Metric, Summary>,
+    /// The readings one by one.
+    pub readings: Vec<Reading>,
+    /// Processors in use on average: CPU time over wall time, the median over the samples that hold both.
+    pub cores: Option<f64>,
+    /// Counts from untimed runs.
+    pub counts: BTreeMap<String, Count>,
     /// Why a meter could not be read, by its name in files.
     pub missing: BTreeMap<String, String>,
     /// Times as fast as the reference; `None` for the reference itself, and where no round holds both.
@@ -123,6 +148,8 @@ pub struct Unmeasured {
     pub index: usize,
     /// Its name.
     pub name: String,
+    /// Its name as short as it may be beside the others of this record.
+    pub short: String,
     /// `refused`, `failed`, `unavailable`, or `not measured` when the run ended before.
     pub outcome: &'static str,
     /// Why.
@@ -165,7 +192,29 @@ impl Range {
     }
 }
 
+impl Place {
+    /// `1`; `1=` when tied, `1?` when undecided.
+    #[must_use]
+    pub fn word(self) -> String {
+        match self.standing {
+            Standing::First => self.rank.to_string(),
+            Standing::Tied => format!("{}=", self.rank),
+            Standing::Undecided => format!("{}?", self.rank),
+        }
+    }
+}
+
 impl Ranking {
+    /// Whether a trial may be shown as the fastest, alone or tied: it shares the first rank, there are others below,
+    /// and no place in that rank is undecided.
+    #[must_use]
+    pub fn leads(&self, row: &Row) -> bool {
+        let at_first = |row: &Row| row.place.is_some_and(|place| place.rank == 1);
+        let undecided = |row: &&Row| row.place == Some(Place { rank: 1, standing: Standing::Undecided });
+        let decided = !self.rows.iter().any(|row| undecided(&row));
+        at_first(row) && decided && self.rows.iter().any(|row| !at_first(row))
+    }
+
     /// All rankings of a record, by target, work and state.
     #[must_use]
     pub fn all(record: &Record) -> Vec<Ranking> {
@@ -183,11 +232,12 @@ impl Ranking {
         let size = facts.map(|facts| Bytes(facts.size_bytes));
         let bytes_out = facts.and_then(|facts| facts.answer?.bytes).map(Bytes).or(size);
         let bootstrap = Bootstrap::new(record.header.seed);
+        let names = Names::of(record);
         let (measured, others): (Vec<&TrialRecord>, Vec<&TrialRecord>) =
             trials.iter().partition(|trial| is_measured(trial));
         let mut rows: Vec<(Row, &TrialRecord)> = measured
             .into_iter()
-            .filter_map(|trial| Some((Row::of(trial, (size, bytes_out), bootstrap)?, trial)))
+            .filter_map(|trial| Some((Row::of(trial, &names, (size, bytes_out, bootstrap))?, trial)))
             .collect();
         rows.sort_by_key(|(row, _)| (row.wall.median, row.index));
         let (controls, mut rows): (Vec<_>, Vec<_>) =
@@ -210,7 +260,8 @@ impl Ranking {
             proof: Proof::of(ranked(), size),
             gives: if state == CacheState::Cold { verdict::what_gives(record, target) } else { Vec::new() },
             controls: controls.into_iter().map(|(row, _)| row).collect(),
-            unmeasured: others.into_iter().map(Unmeasured::of).collect(),
+            unmeasured: others.into_iter().map(|trial| Unmeasured::of(trial, &names)).collect(),
+            bounds: bounds(record, target, state),
             rows: rows.into_iter().map(|(row, _)| row).collect(),
         }
     }
@@ -245,12 +296,35 @@ fn compare(rows: &mut [(Row, &TrialRecord)], reference: Option<&Reference>, boot
     }
 }
 
+/// The rates of the limits that readings in this state can be laid beside; of each kind the highest.
+fn bounds(record: &Record, target: usize, state: CacheState) -> Vec<Bound> {
+    let here = |limit: &&Limit| {
+        limit.target == target
+            && limit.state == Some(state)
+            && limit.unit == LimitUnit::BytesPerSecond
+            && (limit.kind == LimitKind::Device) == (state == CacheState::Cold)
+    };
+    let mut best: BTreeMap<(LimitKind, u64), u64> = BTreeMap::new();
+    for limit in verdict::limits(record).iter().filter(here) {
+        let entry = best.entry((limit.kind, limit.threads)).or_default();
+        *entry = limit.value.max(*entry);
+    }
+    let bound = |((kind, threads), value): ((LimitKind, u64), u64)| {
+        let threads = if threads > 1 { format!(", {threads} threads") } else { String::new() };
+        #[expect(clippy::cast_precision_loss, reason = "a rate is shown with three digits")]
+        Bound { name: format!("{}{threads}", kind.word()), rate: Throughput(value as f64) }
+    };
+    let mut bounds: Vec<Bound> = best.into_iter().map(bound).collect();
+    bounds.sort_by(|a, b| a.rate.0.total_cmp(&b.rate.0));
+    bounds
+}
+
 impl Row {
     /// Summarises a trial; `None` without samples.
     fn of(
         trial: &TrialRecord,
-        (size, bytes_out): (Option<Bytes>, Option<Bytes>),
-        bootstrap: Bootstrap,
+        names: &Names,
+        (size, bytes_out, bootstrap): (Option<Bytes>, Option<Bytes>, Bootstrap),
     ) -> Option<Row> {
         let summarise = |metric| Some((metric, stats::summary(&trial.samples, metric, bootstrap)?));
         let summaries: BTreeMap<Metric, Summary> = Metric::ALL.into_iter().filter_map(summarise).collect();
@@ -259,11 +333,17 @@ impl Row {
         Some(Row {
             index: trial.trial.index,
             name: trial.trial.id.to_string(),
+            short: names.short(&trial.trial),
             label: trial.trial.label.clone(),
+            method: trial.trial.id.method.clone(),
+            params: trial.trial.params.clone(),
             place: None,
             throughput: read.map(|size| Throughput::of(size, Nanos(wall.median))),
             wall,
             summaries,
+            readings: trial.samples.iter().map(Reading::of).collect(),
+            cores: reading::cores(&trial.samples),
+            counts: trial.counts.clone(),
             missing: trial.missing.clone(),
             ratio: None,
             bypasses_cache: trial.trial.bypasses_cache(),
@@ -295,13 +375,18 @@ impl Reference {
 }
 
 impl Unmeasured {
-    fn of(trial: &TrialRecord) -> Unmeasured {
+    fn of(trial: &TrialRecord, names: &Names) -> Unmeasured {
         let (outcome, reason) = match &trial.outcome {
             None => ("not measured", "the run ended before its first reading"),
             Some(outcome) => (outcome.word(), outcome.reason().unwrap_or("no reading stands")),
         };
-        let name = trial.trial.id.to_string();
-        Unmeasured { index: trial.trial.index, name, outcome, reason: reason.to_owned() }
+        Unmeasured {
+            index: trial.trial.index,
+            name: trial.trial.id.to_string(),
+            short: names.short(&trial.trial),
+            outcome,
+            reason: reason.to_owned(),
+        }
     }
 }
 

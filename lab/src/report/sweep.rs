@@ -169,6 +169,46 @@ impl Series {
         ))
     }
 
+    /// The rate by the slope with its interval, and beside it the median of the files' own rates.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        let median = self.median_rate();
+        match self.rate() {
+            None => format!(
+                "{}: no line (one size, or time does not grow with size); median rate {median}",
+                self.name
+            ),
+            Some((rate, ends)) => {
+                let ends = ends.map_or_else(String::new, |[low, high]| format!(" [{low}, {high}]"));
+                format!("{}: {rate}{ends} by the slope; median rate {median}", self.name)
+            }
+        }
+    }
+
+    /// The fixed cost of a file with its interval, and both numbers by the line that outliers cannot bend.
+    #[must_use]
+    pub fn line_words(&self) -> Option<String> {
+        let (fit, robust) = (self.fit.as_ref()?, self.robust.as_ref()?);
+        let about = |seconds: f64| {
+            let time = Nanos::from_secs_f64(seconds.abs()).to_string();
+            if seconds < 0.0 { format!("-{time}") } else { time }
+        };
+        let ends = fit
+            .intercept_ci95
+            .map_or_else(String::new, |e| format!(" [{}, {}]", about(e.low), about(e.high)));
+        let rate = if robust.slope > 0.0 {
+            Throughput(1.0 / robust.slope).to_string()
+        } else {
+            words::NONE.to_owned()
+        };
+        Some(format!(
+            "fixed cost {}{ends}, by least squares over {} files; {rate} and {} by the line that outliers cannot bend",
+            about(fit.line.intercept),
+            fit.n,
+            about(robust.intercept),
+        ))
+    }
+
     /// The median of all files' rates.
     #[must_use]
     pub fn median_rate(&self) -> Throughput {

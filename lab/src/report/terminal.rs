@@ -7,7 +7,7 @@ mod sweep;
 
 use super::limits;
 use super::page::Page;
-use super::ranking::{Ranking, Row, Standing, Unmeasured};
+use super::ranking::{Place, Ranking, Row, Unmeasured};
 use super::words::{self, NONE, printable};
 use crate::record::Metric;
 use crate::units::Bytes;
@@ -81,11 +81,7 @@ impl Column {
         let median = |metric| row.summaries.get(&metric).map(|summary| summary.median);
         let time = |metric| row.summaries.get(&metric).map(words::time);
         let text = match self {
-            Column::Rank => row.place.map(|place| match place.standing {
-                Standing::First => place.rank.to_string(),
-                Standing::Tied => format!("{}=", place.rank),
-                Standing::Undecided => format!("{}?", place.rank),
-            }),
+            Column::Rank => row.place.map(Place::word),
             Column::Method => Some(name(row)),
             Column::Median => Some(words::time(&row.wall)),
             Column::PlusMinus => words::plus_minus(&row.wall),

@@ -7,6 +7,8 @@ use crate::target::TargetFacts;
 use crate::trial::{Answer, CacheState, TrialId, Work};
 use readlab_protocol::Cache;
 
+mod pages;
+
 const SIZE: u64 = 1_000_000_000;
 
 fn header() -> Header {

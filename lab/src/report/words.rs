@@ -1,7 +1,8 @@
 //! How numbers and names are written where people read them.
 
+use crate::record::Metric;
 use crate::stats::{Ratio, Summary};
-use crate::units::{Nanos, Throughput};
+use crate::units::{Bytes, Nanos, Throughput};
 use std::fmt::Write;
 
 /// The text with every character that would move a cursor, colour a terminal or turn the reading direction written
@@ -90,6 +91,73 @@ pub(super) fn rate(throughput: Option<Throughput>) -> String {
     throughput.map_or_else(|| NONE.to_owned(), |rate| rate.to_string())
 }
 
+/// Processors in use on average, such as `1.93 cores`.
+pub(super) fn cores(cores: f64) -> String {
+    format!("{cores:.2} cores")
+}
+
+/// A value of a metric with its unit.
+pub(super) fn value(metric: Metric, value: u64) -> String {
+    match metric {
+        Metric::WallNs | Metric::CpuUserNs | Metric::CpuSystemNs => Nanos(value).to_string(),
+        Metric::PeakRssBytes => Bytes(value).binary(),
+        Metric::DeviceReadBytes => Bytes(value).to_string(),
+        Metric::MinorFaults | Metric::MajorFaults => grouped(value),
+    }
+}
+
+/// What a metric is called by people.
+pub(super) fn metric(metric: Metric) -> &'static str {
+    match metric {
+        Metric::WallNs => "wall time",
+        Metric::CpuUserNs => "CPU time in user mode",
+        Metric::CpuSystemNs => "CPU time in the kernel",
+        Metric::PeakRssBytes => "peak memory",
+        Metric::MinorFaults => "minor page faults",
+        Metric::MajorFaults => "major page faults",
+        Metric::DeviceReadBytes => "bytes from the device",
+    }
+}
+
+/// The text with numbers and what they count kept on one line.
+pub(super) fn unbroken(text: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let kept = |at: usize| {
+        let next = letters.get(at + 1);
+        let counts = at > 0 && letters[at - 1].is_ascii_digit();
+        counts && next.is_some_and(|next| next.is_alphabetic() || *next == '%')
+    };
+    let joined = |(at, &letter): (usize, &char)| if letter == ' ' && kept(at) { '\u{a0}' } else { letter };
+    letters.iter().enumerate().map(joined).collect()
+}
+
+/// A time of day in UTC as people read it: `2026-01-02 03:04:05 UTC`; as it is where it is none.
+pub(super) fn moment(rfc3339: &str) -> String {
+    match (rfc3339.get(..10), rfc3339.get(11..19), rfc3339.ends_with('Z')) {
+        (Some(day), Some(time), true) => format!("{day} {time} UTC"),
+        _ => rfc3339.to_owned(),
+    }
+}
+
+/// A count with a thin space between thousands.
+pub(super) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join("\u{202f}")
+}
+
+/// `1 trial`, `2 trials`.
+pub(super) fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// With its first letter large.
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// What stands where a number could not be had.
 pub(super) const NONE: &str = "–";
 
@@ -114,6 +182,23 @@ mod tests {
             (1.02, "102.0 %"),
         ] {
             assert_eq!(percent(share), text);
+        }
+    }
+
+    #[test]
+    fn a_number_stays_with_its_unit() {
+        assert_eq!(
+            unbroken("at 14.6 GB/s, 5 % of 3.18 × wc -l"),
+            "at 14.6\u{a0}GB/s, 5\u{a0}% of 3.18 × wc -l"
+        );
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        for (count, text) in
+            [(0, "0"), (999, "999"), (1_000, "1\u{202f}000"), (2_456_933, "2\u{202f}456\u{202f}933")]
+        {
+            assert_eq!(grouped(count), text);
         }
     }
 

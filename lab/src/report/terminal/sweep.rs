@@ -3,7 +3,7 @@
 use super::{Style, bar, paint};
 use crate::report::sweep::{Series, SizeRow, SweepView};
 use crate::report::words::{self, NONE, printable};
-use crate::units::{Bytes, Nanos, Throughput};
+use crate::units::{Bytes, Nanos};
 use anstyle::Style as Ansi;
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, TableStyle};
 
@@ -20,45 +20,11 @@ pub(super) fn sections(view: &SweepView, style: Style) -> Vec<String> {
 }
 
 fn section(series: &Series, fastest: f64, style: Style) -> Vec<String> {
-    let mut lines = vec![paint(&printable(&headline(series)), Ansi::new().bold(), style)];
+    let mut lines = vec![paint(&printable(&series.headline()), Ansi::new().bold(), style)];
     lines.extend(table(&series.sizes, fastest, style));
-    if let (Some(fit), Some(robust)) = (&series.fit, &series.robust) {
-        let about = |seconds: f64| {
-            let time = Nanos::from_secs_f64(seconds.abs()).to_string();
-            if seconds < 0.0 { format!("-{time}") } else { time }
-        };
-        let ends = fit
-            .intercept_ci95
-            .map_or_else(String::new, |e| format!(" [{}, {}]", about(e.low), about(e.high)));
-        lines.push(format!(
-            "line: fixed cost {}{ends}, by least squares over {} files; {} and {} by the line that outliers cannot bend",
-            about(fit.line.intercept),
-            fit.n,
-            rate_of(robust.slope),
-            about(robust.intercept),
-        ));
-    }
+    lines.extend(series.line_words().map(|words| format!("line: {words}")));
     lines.extend(series.band.iter().map(|sentence| format!("band: {}", printable(sentence))));
     lines
-}
-
-/// The rate by the slope with its interval, and beside it the median of the files' own rates.
-fn headline(series: &Series) -> String {
-    let median = series.median_rate();
-    match series.rate() {
-        None => format!(
-            "{}: no line (one size, or time does not grow with size); median rate {median}",
-            series.name
-        ),
-        Some((rate, ends)) => {
-            let ends = ends.map_or_else(String::new, |[low, high]| format!(" [{low}, {high}]"));
-            format!("{}: {rate}{ends} by the slope; median rate {median}", series.name)
-        }
-    }
-}
-
-fn rate_of(slope: f64) -> String {
-    if slope > 0.0 { Throughput(1.0 / slope).to_string() } else { NONE.to_owned() }
 }
 
 fn table(rows: &[SizeRow], fastest: f64, style: Style) -> Vec<String> {

@@ -1,0 +1,60 @@
+//! `readlab report RECORD`: one self-contained page, made from the record alone, and its charts as files.
+
+use crate::folder::REPORT;
+use crate::record::Record;
+use crate::report::{self, Page};
+use crate::target::shown;
+use anyhow::{Context, ensure};
+use clap::Args;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Arguments of `readlab report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// The record: a file, or the folder of a run
+    #[arg(value_name = "RECORD")]
+    pub record: PathBuf,
+    /// Where the page goes; `-` is standard output [default: report.html beside the record]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Also write every chart as an SVG file into this folder
+    #[arg(long, value_name = "DIR")]
+    pub svg: Option<PathBuf>,
+}
+
+/// Makes the page. A record that was cut short gives a page that says so.
+///
+/// # Errors
+/// If the file is no record or one of a later schema, or the page cannot be written.
+pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
+    let path = if args.record.is_dir() { args.record.join("record.jsonl") } else { args.record.clone() };
+    let page = Page::of(&Record::read(&path)?);
+    let output = args.output.clone().unwrap_or_else(|| path.with_file_name(REPORT));
+    if output == Path::new("-") {
+        std::io::stdout().write_all(report::html(&page).as_bytes())?;
+    } else {
+        keep(&output, &path)?;
+        std::fs::write(&output, report::html(&page)).with_context(|| shown(&output))?;
+    }
+    if let Some(folder) = &args.svg {
+        std::fs::create_dir_all(folder).with_context(|| shown(folder))?;
+        for (name, text) in report::charts(&page) {
+            let file = folder.join(name).with_extension("svg");
+            std::fs::write(&file, text).with_context(|| shown(&file))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses to write the page over its own record, by whatever name.
+fn keep(output: &Path, record: &Path) -> anyhow::Result<()> {
+    let same = match (output.canonicalize(), record.canonicalize()) {
+        (Ok(output), Ok(record)) => output == record,
+        // What does not exist yet is not the record.
+        _ => false,
+    };
+    ensure!(!same, "{}: is the record itself; name another file with --output", shown(output));
+    Ok(())
+}

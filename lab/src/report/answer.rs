@@ -1,0 +1,145 @@
+//! The answer: who is the fastest in each state, how much faster than the reference, and how sure that is.
+
+use super::ranking::{Place, Ranking, Row, Standing};
+use super::sweep::SweepView;
+use super::words;
+use crate::stats::Clear;
+
+/// What one ranking says, for whoever reads nothing else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// Where it holds: `Cold · newlines`.
+    pub title: String,
+    /// The rate of the fastest, or its time where there is no rate.
+    pub figure: String,
+    /// Half the interval of its median, such as `±1.2 %`.
+    pub sure: Option<String>,
+    /// Who it is, with those that tie with it.
+    pub who: String,
+    /// Its ratio to the reference with the interval; empty where there is none.
+    pub against: String,
+}
+
+impl Ranking {
+    /// `Cold · newlines`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        format!("{} · {}", words::capital(&self.state.to_string()), self.work)
+    }
+
+    /// How many more share the first rank: tied, undecided.
+    pub(super) fn beside(&self) -> (usize, usize) {
+        let count = |standing| {
+            let with = |row: &&Row| row.place == Some(Place { rank: 1, standing });
+            self.rows.iter().filter(with).count()
+        };
+        (count(Standing::Tied), count(Standing::Undecided))
+    }
+
+    /// The answer in short; `None` when nothing was measured.
+    #[must_use]
+    pub fn claim(&self) -> Option<Claim> {
+        let first = self.rows.first()?;
+        let who = match self.beside() {
+            (0, 0) => first.short.clone(),
+            (tied, 0) => format!("{}, tied with {tied} more", first.short),
+            (0, open) => format!("{}; {open} more cannot be told apart with so few rounds", first.short),
+            (tied, open) => format!("{}, tied with {tied} more, {open} undecided", first.short),
+        };
+        let reference =
+            self.rows.iter().find(|row| Some(row.index) == self.reference.as_ref().map(|it| it.index));
+        let against = match (&first.ratio, reference) {
+            (Some(ratio), Some(reference)) => format!("{} × {}", words::ratio(ratio), reference.short),
+            _ => String::new(),
+        };
+        Some(Claim {
+            title: self.title(),
+            figure: figure(first),
+            sure: words::plus_minus(&first.wall),
+            who,
+            against,
+        })
+    }
+
+    /// The answer as a clause of a sentence.
+    fn clause(&self) -> String {
+        let Some(first) = self.rows.first() else { return format!("{}, nothing was measured", self.state) };
+        let (state, name, figure) = (self.state, brief(first), figure(first));
+        let clause = match self.beside() {
+            _ if self.rows.len() == 1 => format!("{state}, {name} reads it at {figure}"),
+            (0, 0) => format!("{state}, {name} is the fastest at {figure}"),
+            (tied, 0) => format!("{state}, {name} ties for the fastest with {tied} more at {figure}"),
+            (tied, open) => {
+                let more = tied + open;
+                format!(
+                    "{state}, {name} has the best median, {figure}, but {more} more cannot be told from it"
+                )
+            }
+        };
+        let reference =
+            self.rows.iter().find(|row| Some(row.index) == self.reference.as_ref().map(|it| it.index));
+        match (first.ratio, reference) {
+            (Some(ratio), Some(reference)) => match ratio.clear() {
+                Some(Clear::Faster | Clear::Slower) => {
+                    format!(
+                        "{clause}, {} times as fast as {}",
+                        words::factor(ratio.estimate),
+                        brief(reference)
+                    )
+                }
+                // The reference is among those that cannot be told apart.
+                Some(Clear::Tie) | None => clause,
+            },
+            _ => clause,
+        }
+    }
+}
+
+/// The answer of all rankings in one sentence.
+pub(super) fn sentence(rankings: &[Ranking]) -> String {
+    if rankings.iter().all(|ranking| ranking.rows.is_empty()) {
+        return "Nothing was measured.".to_owned();
+    }
+    let clauses: Vec<String> = rankings.iter().map(Ranking::clause).collect();
+    words::capital(&clauses.join("; ")) + "."
+}
+
+/// The answer of a sweep in one sentence.
+pub(super) fn sentence_of_sweep(view: &SweepView) -> String {
+    let told = view.series.iter().map(|series| match series.rate() {
+        Some((rate, _)) => format!("{} {rate}", series.name),
+        None => format!("{} no rate", series.name),
+    });
+    let told: Vec<String> = told.collect();
+    if told.is_empty() {
+        return "Nothing was measured.".to_owned();
+    }
+    format!("By the slope of time on size: {}.", told.join(", "))
+}
+
+/// What a sweep says of each way of writing and reading.
+pub(super) fn claims_of_sweep(view: &SweepView) -> Vec<Claim> {
+    let claim = |series: &super::sweep::Series| {
+        let (rate, ends) = series.rate()?;
+        Some(Claim {
+            title: if series.is_write { "Writes" } else { "Reads" }.to_owned(),
+            figure: rate.to_string(),
+            sure: ends.map(|[low, high]| format!("[{low}, {high}]")),
+            who: series.name.clone(),
+            against: format!("median rate of the files {}", series.median_rate()),
+        })
+    };
+    view.series.iter().filter_map(claim).collect()
+}
+
+/// The name without its settings where they would make the sentence long; the full name stands beside it.
+fn brief(row: &Row) -> &str {
+    const LETTERS: usize = 32;
+    let short = row.short.as_str();
+    if short.chars().count() <= LETTERS { short } else { short.split(" · ").next().unwrap_or(short) }
+}
+
+/// The rate, or where there is none the time.
+fn figure(row: &Row) -> String {
+    if row.throughput.is_some() { words::rate(row.throughput) } else { words::time(&row.wall) }
+}

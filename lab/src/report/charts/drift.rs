@@ -1,0 +1,113 @@
+//! Rounds in time: one line a trial of its wall time around its own median, all on one scale, so that what moves
+//! together is the machine and what moves alone is the method.
+
+use super::super::ranking::{Ranking, Row};
+use super::super::reading;
+use super::super::svg::{self, Scale};
+use super::super::{html::Element, words};
+use super::Chart;
+use super::rows::{self, WIDTH};
+use crate::stats::quantile;
+use crate::trial::CacheState;
+
+/// Deviations beyond this share are drawn at the edge.
+const MOST: f64 = 0.5;
+/// So large a share of all rounds lies within the strips; what is further out is drawn at the edge.
+const WITHIN: f64 = 0.95;
+/// Height of a strip.
+const HIGH: f64 = 18.0;
+/// The scale is never finer than this share.
+const LEAST: f64 = 0.02;
+
+/// The wall times of a trial's rounds over their median, less one.
+struct Track<'a> {
+    row: &'a Row,
+    rounds: Vec<(u32, u32, f64)>,
+}
+
+/// The chart; `None` when no trial was read in two rounds.
+pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> {
+    let tracks: Vec<Track> = ranking.rows.iter().filter_map(Track::of).collect();
+    let mut shares: Vec<f64> =
+        tracks.iter().flat_map(|track| &track.rounds).map(|(_, _, share)| share.abs()).collect();
+    shares.sort_unstable_by(f64::total_cmp);
+    let reach = quantile(&shares, WITHIN).clamp(LEAST, MOST);
+    let last = tracks.iter().filter_map(|track| track.rounds.last()).map(|(round, _, _)| *round).max()?;
+    let across = Scale::linear([0.0, f64::from(last)], [2.0, WIDTH - 2.0]);
+    let mut marks = Vec::new();
+    for (n, track) in tracks.iter().enumerate() {
+        marks.extend(track.drawn(n, (&across, reach), ranking.state));
+    }
+    let bottom = rows::height(tracks.len());
+    let title = format!("{}: wall time round by round", ranking.title());
+    marks.push(svg::text("tick start", [0.0, 10.0], "first round"));
+    marks.push(svg::text("tick end", [WIDTH, 10.0], "last round"));
+    let fills =
+        if ranking.state == CacheState::Warm { "; upright lines: the cache was filled anew" } else { "" };
+    let note = format!("height of a strip: the median ±{}{fills}", words::percent(reach));
+    marks.push(svg::text("tick start", [0.0, bottom + 18.0], &note));
+    let description = tracks.iter().map(|track| format!("{} {}", track.row.short, track.value()));
+    Some(Chart {
+        slug,
+        title,
+        description: format!(
+            "Lowest and highest round against the median: {}.",
+            description.collect::<Vec<_>>().join("; ")
+        ),
+        size: [WIDTH, bottom + 26.0],
+        marks,
+    })
+}
+
+impl Track<'_> {
+    #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
+    fn of(row: &Row) -> Option<Track<'_>> {
+        let median = row.wall.median.max(1) as f64;
+        let rounds = reading::rounds(&row.readings)
+            .into_iter()
+            .map(|(round, fill, wall)| (round, fill, wall / median - 1.0));
+        let rounds: Vec<_> = rounds.collect();
+        (rounds.len() > 1).then_some(Track { row, rounds })
+    }
+
+    fn value(&self) -> String {
+        let shares = || self.rounds.iter().map(|(_, _, share)| *share);
+        let signed =
+            |share: f64| format!("{}{}", if share < 0.0 { "−" } else { "+" }, words::percent(share.abs()));
+        let (low, high) =
+            (shares().reduce(f64::min).unwrap_or(0.0), shares().reduce(f64::max).unwrap_or(0.0));
+        format!("{} to {}", signed(low), signed(high))
+    }
+
+    fn drawn(&self, n: usize, (across, reach): (&Scale, f64), state: CacheState) -> Vec<Element> {
+        let row = self.row;
+        let shown = rows::Row {
+            rank: String::new(),
+            short: &row.short,
+            name: &row.name,
+            value: self.value(),
+            strong: false,
+        };
+        let mut marks = rows::head(n, &shown);
+        let top = rows::strip_top(n);
+        // Longer is slower is lower.
+        let up = Scale::linear([-reach, reach], [top - 2.0, top + HIGH - 2.0]);
+        marks.push(svg::bar("strip", [0.0, top - 2.0], [WIDTH, HIGH]));
+        marks.push(svg::line("zero", [0.0, up.at(0.0)], [WIDTH, up.at(0.0)]));
+        if state == CacheState::Warm {
+            let new_fill = self.rounds.windows(2).filter(|pair| pair[0].1 != pair[1].1);
+            marks.extend(new_fill.map(|pair| {
+                let x = across.at((f64::from(pair[0].0) + f64::from(pair[1].0)) / 2.0);
+                svg::line("fill", [x, top - 2.0], [x, top + HIGH - 2.0])
+            }));
+        }
+        let points: Vec<[f64; 2]> = self
+            .rounds
+            .iter()
+            .map(|(round, _, share)| [across.at(f64::from(*round)), up.at(*share)])
+            .collect();
+        marks.extend(svg::polyline("track", &points));
+        marks.push(svg::dots("track-dots", points));
+        marks
+    }
+}

@@ -1,0 +1,95 @@
+//! The charts, one a file, made of the drawing words. Each stands in a page, and alone as a file of its own.
+//!
+//! A chart has a title and a description that says in words what it shows, for those who do not see it. What is drawn is
+//! what the view model says; nothing is computed here but places.
+
+mod curve;
+mod drift;
+mod effort;
+mod plot;
+mod ranking;
+mod rows;
+mod sweep;
+
+pub(super) use curve::curve;
+pub(super) use drift::drift;
+pub(super) use effort::effort;
+pub(super) use ranking::{DOTS_MOST, ranking};
+pub(super) use sweep::{rates, times};
+
+use super::html::{Element, element, words};
+use super::palette;
+
+/// Room around a chart that stands alone.
+const MARGIN: f64 = 20.0;
+/// Room for its title.
+const TITLE: f64 = 30.0;
+
+/// A finished drawing.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Chart {
+    /// Its name in the page and of its file; letters, digits and `-`.
+    pub(super) slug: String,
+    /// What it is.
+    pub(super) title: String,
+    /// What it shows, in words.
+    pub(super) description: String,
+    /// Width and height.
+    pub(super) size: [f64; 2],
+    /// What is drawn.
+    pub(super) marks: Vec<Element>,
+}
+
+impl Chart {
+    /// As part of a page, whose style and heading it shares.
+    pub(super) fn inline(self) -> Element {
+        let [width, height] = self.size;
+        let view = format!("0 0 {width} {}", height.ceil());
+        self.svg(&view, None, Vec::new())
+    }
+
+    /// As a file of its own.
+    pub(super) fn standalone(self) -> String {
+        let [width, height] = self.size;
+        let (left, top) = (-MARGIN, -MARGIN - TITLE);
+        let (width, height) = (width + 2.0 * MARGIN, (height + 2.0 * MARGIN + TITLE).ceil());
+        let view = format!("{left} {top} {width} {height}");
+        let paper = element("rect").class("paper").set("x", left).set("y", top);
+        let front = vec![
+            element("style").text(&palette::standalone_style().replace('\n', " ")),
+            paper.set("width", width).set("height", height),
+            words("text", &self.title).class("title").set("x", 0).set("y", -TITLE),
+        ];
+        let text = self.svg(&view, Some([width, height]), front).render();
+        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{text}\n")
+    }
+
+    fn svg(self, view: &str, size: Option<[f64; 2]>, front: Vec<Element>) -> Element {
+        let ids = [format!("{}-title", self.slug), format!("{}-desc", self.slug)];
+        let svg = element("svg").set("xmlns", "http://www.w3.org/2000/svg").class("chart").set("role", "img");
+        svg.set("aria-labelledby", ids.join(" "))
+            .set("viewBox", view)
+            .maybe("width", size.map(|[width, _]| width))
+            .maybe("height", size.map(|[_, height]| height))
+            .with(words("title", &self.title).set("id", &ids[0]))
+            .with(words("desc", &self.description).set("id", &ids[1]))
+            .all(front)
+            .all(self.marks)
+    }
+}
+
+/// Small squares or lines with what they mean, in one line from the left.
+fn legend(at: f64, items: &[(&str, &str)]) -> Vec<Element> {
+    const SQUARE: f64 = 9.0;
+    const LETTER: f64 = 5.9;
+    let mut x = 0.0;
+    let mut marks = Vec::new();
+    for (class, text) in items {
+        marks.push(super::svg::bar(class, [x, at - SQUARE], [SQUARE, SQUARE]));
+        marks.push(super::svg::text("tick start", [x + SQUARE + 5.0, at], text));
+        #[expect(clippy::cast_precision_loss, reason = "a few dozen letters")]
+        let width = text.chars().count() as f64 * LETTER;
+        x += SQUARE + 5.0 + width + 14.0;
+    }
+    marks
+}

@@ -1,0 +1,128 @@
+//! Who is how fast: a bar for the median rate, its interval, every reading as a dot, the limits as lines.
+
+use super::super::ranking::{Ranking, Row};
+use super::super::reading::Dots;
+use super::super::svg::{self, Quantity, Scale};
+use super::super::{html::Element, words};
+use super::rows::{self, THICK, WIDTH};
+use super::{Chart, legend};
+use crate::units::{Nanos, Throughput};
+
+/// Dots of one trial at most.
+pub(in super::super) const DOTS_MOST: usize = 200;
+
+/// The chart; `None` when nothing was measured.
+pub(in super::super) fn ranking(ranking: &Ranking, slug: String) -> Option<Chart> {
+    let scale = scale(ranking)?;
+    let mut marks = rows::grid(&scale, quantity(ranking), ranking.rows.len());
+    for (n, row) in ranking.rows.iter().enumerate() {
+        marks.extend(drawn(ranking, row, (n, &scale)));
+    }
+    let bottom = rows::height(ranking.rows.len());
+    marks.extend(ranking.bounds.iter().flat_map(|bound| {
+        let x = scale.at(bound.rate.0);
+        let anchor = if x > WIDTH / 2.0 { "end" } else { "start" };
+        let name = format!("{} {}", bound.name, bound.rate);
+        [
+            svg::line("bound", [x, 18.0], [x, bottom + 6.0]),
+            svg::text(&format!("bound-name {anchor}"), [x, bottom + 18.0], &name),
+        ]
+    }));
+    let below = if ranking.bounds.is_empty() { 22.0 } else { 40.0 };
+    marks.extend(legend(bottom + below, &keys(ranking)));
+    let title =
+        format!("{}: median {}", ranking.title(), if by_rate(ranking) { "rate" } else { "wall time" });
+    let description =
+        ranking.rows.iter().map(|row| format!("{} {}", row.short, value(row))).collect::<Vec<_>>();
+    Some(Chart {
+        slug,
+        title,
+        description: format!("From the fastest to the slowest: {}.", description.join("; ")),
+        size: [WIDTH, bottom + below + 6.0],
+        marks,
+    })
+}
+
+/// What the marks mean, of those that are there.
+fn keys(ranking: &Ranking) -> Vec<(&'static str, &'static str)> {
+    let leads = ranking.rows.iter().any(|row| ranking.leads(row));
+    let mut keys = Vec::new();
+    keys.extend(leads.then_some(("bar lead", "fastest, alone or tied")));
+    keys.push(("bar", "median"));
+    keys.push(("key-dot", "reading"));
+    if ranking.rows.iter().any(|row| row.wall.median_ci95.is_some()) {
+        keys.push(("key-interval", "95 % interval"));
+    }
+    keys
+}
+
+fn by_rate(ranking: &Ranking) -> bool {
+    ranking.rows.iter().any(|row| row.throughput.is_some())
+}
+
+fn quantity(ranking: &Ranking) -> Quantity {
+    if by_rate(ranking) { Quantity::Rate } else { Quantity::Time }
+}
+
+/// A wall time as the length that is drawn.
+#[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]
+fn length(ranking: &Ranking, wall_ns: u64) -> f64 {
+    match ranking.size.filter(|_| by_rate(ranking)) {
+        Some(size) => Throughput::of(size, Nanos(wall_ns)).0,
+        None => wall_ns as f64,
+    }
+}
+
+fn scale(ranking: &Ranking) -> Option<Scale> {
+    let ends = ranking.rows.iter().flat_map(|row| [row.wall.p0, row.wall.p100]);
+    let lengths =
+        ends.map(|wall_ns| length(ranking, wall_ns)).chain(ranking.bounds.iter().map(|bound| bound.rate.0));
+    let longest = lengths.filter(|it| it.is_finite()).reduce(f64::max)?;
+    Some(Scale::linear([0.0, longest * 1.02], [0.0, WIDTH]))
+}
+
+fn value(row: &Row) -> String {
+    let median = if row.throughput.is_some() { words::rate(row.throughput) } else { words::time(&row.wall) };
+    match words::plus_minus(&row.wall) {
+        Some(sure) => format!("{median} {sure}"),
+        None => median,
+    }
+}
+
+fn drawn(ranking: &Ranking, row: &Row, (n, scale): (usize, &Scale)) -> Vec<Element> {
+    let leads = ranking.leads(row);
+    let mut marks = rows::head(
+        n,
+        &rows::Row {
+            rank: row.place.map_or_else(String::new, |place| place.word()),
+            short: &row.short,
+            name: &row.name,
+            value: value(row),
+            strong: leads,
+        },
+    );
+    let top = rows::strip_top(n);
+    let x = |wall_ns| scale.at(length(ranking, wall_ns));
+    marks.push(svg::bar(if leads { "bar lead" } else { "bar" }, [0.0, top], [x(row.wall.median), THICK]));
+    let lengths = row.readings.iter().map(|reading| length(ranking, reading.wall_ns));
+    let dots = Dots::of(lengths, DOTS_MOST);
+    let places = dots.shown.iter().zip(heights()).map(|(&value, high)| [scale.at(value), top + high]);
+    marks.push(svg::dots("dots", places));
+    marks.extend(row.wall.median_ci95.map(|[low, high]| {
+        let [a, b] = [length(ranking, low), length(ranking, high)];
+        let ends = [scale.at(a.min(b)), scale.at(a.max(b))];
+        let whole = scale.holds(a.max(b));
+        let middle = top + THICK / 2.0;
+        if whole {
+            svg::whisker("interval", ends, middle, false)
+        } else {
+            svg::open_whisker("interval", ends, middle)
+        }
+    }));
+    marks
+}
+
+/// Heights within a strip that never repeat nearby: multiples of the golden section.
+fn heights() -> impl Iterator<Item = f64> {
+    (0..u32::MAX).map(|n| 2.0 + (THICK - 4.0) * (f64::from(n) * 0.618_033_988_75).fract())
+}

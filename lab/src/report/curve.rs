@@ -1,0 +1,81 @@
+//! How the rate of a method changes with one of its parameters while everything else stays the same.
+
+use super::ranking::{Ranking, Row};
+use crate::trial::{CacheState, Params};
+use crate::units::{Nanos, Throughput};
+use std::collections::BTreeMap;
+
+/// Fewer settings than this make no curve.
+const SETTINGS_MIN: usize = 3;
+
+/// One method over the values of one parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// The cache state.
+    pub state: CacheState,
+    /// The method with what stays the same, such as `io_uring avx2 · buffer=128KiB`.
+    pub method: String,
+    /// The parameter as people write it, such as `buffer`.
+    pub parameter: String,
+    /// One for each value, in rising order.
+    pub points: Vec<CurvePoint>,
+}
+
+/// One setting.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CurvePoint {
+    /// The parameter's value.
+    pub value: u64,
+    /// The value with its unit, as people write it.
+    pub spelled: String,
+    /// Rate at the median wall time.
+    pub rate: Throughput,
+    /// Rates at the ends of the median's interval, lower first; `None` where there is no interval.
+    pub interval: Option<[Throughput; 2]>,
+}
+
+impl Curve {
+    /// Every curve of a ranking with enough settings.
+    #[must_use]
+    pub fn all(ranking: &Ranking) -> Vec<Curve> {
+        let mut groups: BTreeMap<(String, &str), Vec<&Row>> = BTreeMap::new();
+        for row in ranking.rows.iter().filter(|row| row.throughput.is_some()) {
+            for parameter in row.params.0.keys() {
+                let mut others = row.params.clone();
+                others.0.remove(parameter);
+                let same = format!("{}@{:?}", row.method, others.0);
+                groups.entry((same, parameter)).or_default().push(row);
+            }
+        }
+        let enough = groups.into_iter().filter(|(_, rows)| rows.len() >= SETTINGS_MIN);
+        enough.filter_map(|((_, parameter), rows)| Curve::of(ranking, parameter, rows)).collect()
+    }
+
+    fn of(ranking: &Ranking, parameter: &str, mut rows: Vec<&Row>) -> Option<Curve> {
+        rows.sort_by_key(|row| row.params.0.get(parameter).copied());
+        rows.dedup_by_key(|row| row.params.0.get(parameter).copied());
+        let points: Vec<CurvePoint> =
+            rows.iter().filter_map(|row| CurvePoint::of(ranking, parameter, row)).collect();
+        let first = rows.first().filter(|_| points.len() >= SETTINGS_MIN)?;
+        let word = Params(BTreeMap::from([(parameter.to_owned(), 1)])).to_string();
+        let word = word.split_once('=').map_or(parameter, |(word, _)| word).to_owned();
+        let kept = first.short.split(" · ").filter(|part| !part.starts_with(&format!("{word}=")));
+        let method = kept.collect::<Vec<_>>().join(" · ");
+        Some(Curve { state: ranking.state, method, parameter: word, points })
+    }
+}
+
+impl CurvePoint {
+    fn of(ranking: &Ranking, parameter: &str, row: &Row) -> Option<CurvePoint> {
+        let value = *row.params.0.get(parameter)?;
+        let spelled = Params(BTreeMap::from([(parameter.to_owned(), value)])).to_string();
+        let rate_at = |wall_ns| Some(Throughput::of(ranking.size?, Nanos(wall_ns)));
+        let ends = row.wall.median_ci95.and_then(|[low, high]| Some([rate_at(high)?, rate_at(low)?]));
+        Some(CurvePoint {
+            value,
+            spelled: spelled.split_once('=').map_or_else(|| value.to_string(), |(_, text)| text.to_owned()),
+            rate: row.throughput?,
+            interval: ends.filter(|ends| ends.iter().all(|end| end.0.is_finite())),
+        })
+    }
+}

@@ -1,0 +1,118 @@
+//! The parts in words: the answer with the machine, who could not be measured, and how everything was measured.
+
+use super::super::answer::Claim;
+use super::super::html::{Element, element, words};
+use super::super::method::{Lack, MEANINGS};
+use super::super::page::Page;
+use super::super::ranking::Unmeasured;
+use super::super::words::unbroken;
+use super::Section;
+use super::table::{Cell, Kind, table};
+
+/// The top of the page: the answer in one sentence, the fastest of each state, the machine.
+pub(super) fn answer(page: &Page) -> Element {
+    let mut about = element("dl").class("about");
+    for (name, texts) in [
+        ("Read", page.subjects.clone()),
+        ("Machine", vec![page.machine.clone()]),
+        ("Begun", vec![super::super::words::moment(&page.started)]),
+    ] {
+        about = about.with(words("dt", name)).all(texts.iter().map(|text| words("dd", text)));
+    }
+    let claims = page.claims.iter().map(claim);
+    element("section")
+        .set("id", "answer")
+        .set("aria-labelledby", "answer-heading")
+        .with(words("h1", &unbroken(&page.answer)).set("id", "answer-heading"))
+        .with(element("div").class("claims").all(claims))
+        .with(about)
+        .all(cautions(page))
+}
+
+fn claim(claim: &Claim) -> Element {
+    let figure = words("p", &claim.figure).class("figure");
+    let figure = match &claim.sure {
+        Some(sure) => figure.text(" ").with(words("small", sure)),
+        None => figure,
+    };
+    let card = element("div").class("claim").with(words("p", &claim.title).class("where")).with(figure);
+    let card = card.with(words("p", &claim.who).class("who"));
+    if claim.against.is_empty() { card } else { card.with(words("p", &claim.against).class("against")) }
+}
+
+fn cautions(page: &Page) -> Option<Element> {
+    let list = element("ul").all(page.cautions.iter().map(|caution| words("li", caution)));
+    let aside = element("aside").class("cautions").set("aria-label", "Warnings");
+    (!page.cautions.is_empty()).then(|| aside.with(words("h2", "Before you trust this")).with(list))
+}
+
+/// The sections at the end.
+pub(super) fn all(page: &Page) -> Vec<Section> {
+    [unmeasured(page), Some(method(page))].into_iter().flatten().collect()
+}
+
+fn unmeasured(page: &Page) -> Option<Section> {
+    let tables = page.rankings.iter().filter(|ranking| !ranking.unmeasured.is_empty()).map(|ranking| {
+        let columns = [("method", Kind::Text), ("outcome", Kind::Text), ("why", Kind::Text)];
+        let row = |it: &Unmeasured| {
+            vec![Cell::name(&it.short, &it.name), Cell::text(it.outcome), Cell::text(it.reason.clone())]
+        };
+        table(&ranking.title(), &columns, ranking.unmeasured.iter().map(row).collect())
+    });
+    let mut content: Vec<Element> = tables.collect();
+    let of_sweep = page.sweep.iter().flat_map(|view| &view.unmeasured).map(|line| words("li", line));
+    let of_sweep: Vec<Element> = of_sweep.collect();
+    if !of_sweep.is_empty() {
+        content.push(element("ul").class("lines").all(of_sweep));
+    }
+    let lead = "Refused: it answered wrongly, or its state could not be proven. Failed: it crashed, hung or could not read. Unavailable: it cannot work here.";
+    (!content.is_empty()).then_some(Section { slug: "unmeasured", title: "Not measured", lead, content })
+}
+
+fn method(page: &Page) -> Section {
+    let mut content = vec![
+        element("pre")
+            .class("command")
+            .set("tabindex", 0)
+            .set("aria-label", "The command that repeats this")
+            .with(words("code", &page.command)),
+    ];
+    let proven = page.rankings.iter().filter(|ranking| !ranking.rows.is_empty()).flat_map(|ranking| {
+        let lines = [Some(ranking.proof_line()), ranking.reference_line(), ranking.fills_line()];
+        let title = ranking.title();
+        lines.into_iter().flatten().map(move |line| format!("{title}: {line}"))
+    });
+    content.extend(list("What was proven", proven.collect()));
+    let controls = page.rankings.iter().flat_map(|ranking| {
+        let title = ranking.title();
+        ranking
+            .controls
+            .iter()
+            .map(move |it| format!("{title}: {} takes {}", it.short, super::super::words::time(&it.wall)))
+    });
+    content.extend(list("Controls: what the lab, and memory without any file, take", controls.collect()));
+    content.extend(lacks("Readings that were thrown away", &page.rejected));
+    content.extend(lacks("Meters that could not be read", &page.missing));
+    content.extend(list("How it was measured", MEANINGS.map(str::to_owned).to_vec()));
+    content.extend(list("Who took part", page.contenders.clone()));
+    Section {
+        slug: "method",
+        title: "How it was measured",
+        lead: "The command that repeats this run:",
+        content,
+    }
+}
+
+fn list(title: &str, lines: Vec<String>) -> Vec<Element> {
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    vec![
+        words("h3", title),
+        element("ul").class("lines").all(lines.iter().map(|line| words("li", &unbroken(line)))),
+    ]
+}
+
+fn lacks(title: &str, lacks: &[Lack]) -> Vec<Element> {
+    list(title, lacks.iter().map(|it| format!("{} ({}): {}", it.what, it.extent, it.reason)).collect())
+}

@@ -1,0 +1,224 @@
+//! The sections that show measurements: ranking, effort, percentiles, sweep, parameters, rounds.
+
+use super::super::charts::{self, Chart};
+use super::super::html::{Element, element, words};
+use super::super::page::Page;
+use super::super::ranking::{Ranking, Row};
+use super::super::words as wording;
+use super::table::{Cell, Kind, table};
+use super::{Section, figure, folded, side_by_side, sweep};
+use crate::record::Metric;
+use std::collections::BTreeSet;
+
+/// All sections that the record has something for.
+pub(super) fn all(page: &Page) -> Vec<Section> {
+    let sections =
+        [ranking(page), sweep::section(page), effort(page), curves(page), percentiles(page), rounds(page)];
+    sections.into_iter().flatten().collect()
+}
+
+/// Every chart of the page.
+pub(super) fn charts(page: &Page) -> Vec<Chart> {
+    [ranking_charts(page), sweep_charts(page), effort_charts(page), curve_charts(page), drift_charts(page)]
+        .concat()
+}
+
+fn by_ranking(page: &Page, kind: &str, draw: fn(&Ranking, String) -> Option<Chart>) -> Vec<Chart> {
+    let slug = |n: usize, ranking: &Ranking| format!("{kind}-{n}-{}", ranking.state);
+    let rankings = page.rankings.iter().enumerate();
+    rankings.filter_map(|(n, ranking)| draw(ranking, slug(n, ranking))).collect()
+}
+
+fn ranking_charts(page: &Page) -> Vec<Chart> {
+    by_ranking(page, "ranking", charts::ranking)
+}
+
+fn effort_charts(page: &Page) -> Vec<Chart> {
+    by_ranking(page, "effort", charts::effort)
+}
+
+fn drift_charts(page: &Page) -> Vec<Chart> {
+    by_ranking(page, "rounds", charts::drift)
+}
+
+fn curve_charts(page: &Page) -> Vec<Chart> {
+    let curves = page.curves.iter().enumerate();
+    curves.map(|(n, curve)| charts::curve(curve, format!("parameter-{n}-{}", curve.state))).collect()
+}
+
+pub(super) fn sweep_charts(page: &Page) -> Vec<Chart> {
+    let series = page.sweep.iter().flat_map(|view| &view.series).enumerate();
+    let both = series.flat_map(|(n, series)| {
+        let slug = |kind: &str| format!("sweep-{n}-{kind}");
+        [charts::rates(series, slug("rate")), charts::times(series, slug("time"))]
+    });
+    both.flatten().collect()
+}
+
+pub(super) fn figures(charts: Vec<Chart>) -> Option<Element> {
+    (!charts.is_empty()).then(|| side_by_side(charts.into_iter().map(figure)))
+}
+
+fn ranking(page: &Page) -> Option<Section> {
+    let mut content = vec![figures(ranking_charts(page))?];
+    let rows = || page.rankings.iter().flat_map(|ranking| &ranking.rows);
+    if rows().any(|row| row.readings.len() > charts::DOTS_MOST) {
+        let note = format!(
+            "Of a trial with more than {} readings, one dot stands for those that lie side by side; every reading counts in the bars and intervals.",
+            charts::DOTS_MOST
+        );
+        content.push(words("p", &note).class("note"));
+    }
+    content.extend(page.rankings.iter().filter(|ranking| !ranking.rows.is_empty()).map(ranking_table));
+    let lead = "Bars of different states are drawn on scales of their own. Only what its interval sets apart from the rest is coloured.";
+    Some(Section { slug: "ranking", title: "Ranking", lead, content })
+}
+
+fn ranking_table(ranking: &Ranking) -> Element {
+    let reference = ranking.reference_line().unwrap_or_default();
+    let columns = [
+        ("method", Kind::Text),
+        ("rank", Kind::Number),
+        ("median", Kind::Number),
+        ("±95 %", Kind::Number),
+        ("rate", Kind::Number),
+        ("× reference", Kind::Number),
+        ("readings", Kind::Number),
+    ];
+    let row = |row: &Row| {
+        let half = row
+            .wall
+            .median_ci95
+            .map_or(f64::NAN, |[low, high]| float(high - low) / float(row.wall.median.max(1)));
+        vec![
+            Cell::name(&row.short, &row.name),
+            Cell::number(row.place.map(|place| (place.word(), float(place.rank as u64)))),
+            Cell::number(Some((wording::time(&row.wall), float(row.wall.median)))),
+            Cell::number(wording::plus_minus(&row.wall).map(|text| (text, half))),
+            Cell::number(row.throughput.map(|rate| (rate.to_string(), rate.0))),
+            Cell::number(row.ratio.map(|ratio| (wording::ratio(&ratio), ratio.estimate))),
+            Cell::number(Some((wording::grouped(row.wall.n as u64), float(row.wall.n as u64)))),
+        ]
+    };
+    let caption = format!(
+        "{}. Median wall time; {reference}. Behind a ratio, “=” is a tie, “?” too few rounds to say.",
+        ranking.title()
+    );
+    let body = table(&caption, &columns, ranking.rows.iter().map(row).collect());
+    folded(&format!("{}: the numbers", ranking.title()), vec![body], false)
+}
+
+fn effort(page: &Page) -> Option<Section> {
+    let mut content: Vec<Element> = figures(effort_charts(page)).into_iter().collect();
+    let measured = page.rankings.iter().filter(|ranking| !ranking.rows.is_empty());
+    let tables: Vec<Element> = measured.map(effort_table).collect();
+    if tables.is_empty() {
+        return None;
+    }
+    content.extend(tables);
+    content.extend(counted(page));
+    let lead = "Where CPU time is longer than wall time, more than one processor was at work. Memory of a mapped file counts the mapped pages.";
+    Some(Section { slug: "effort", title: "CPU, memory, calls", lead, content })
+}
+
+/// The kinds of counts that some row of a ranking holds.
+fn kinds(ranking: &Ranking) -> BTreeSet<&str> {
+    ranking.rows.iter().flat_map(|row| row.counts.keys().map(String::as_str)).collect()
+}
+
+fn effort_table(ranking: &Ranking) -> Element {
+    let kinds = kinds(ranking);
+    let metrics = [
+        Metric::CpuUserNs,
+        Metric::CpuSystemNs,
+        Metric::PeakRssBytes,
+        Metric::MinorFaults,
+        Metric::DeviceReadBytes,
+    ];
+    let mut columns = vec![
+        ("method", Kind::Text),
+        ("wall", Kind::Number),
+        ("user", Kind::Number),
+        ("kernel", Kind::Number),
+    ];
+    columns.extend(
+        ["peak memory", "minor faults", "from device", "processors"].map(|title| (title, Kind::Number)),
+    );
+    columns.extend(kinds.iter().map(|&kind| (kind, Kind::Number)));
+    let row = |row: &Row| {
+        let median = |metric| {
+            row.summaries.get(&metric).map(|it| (wording::value(metric, it.median), float(it.median)))
+        };
+        let count = |kind: &&str| {
+            let value = row.counts.get(*kind).and_then(|count| count.value);
+            Cell::number(value.map(|value| (wording::grouped(value), float(value))))
+        };
+        let mut cells = vec![Cell::name(&row.short, &row.name), Cell::number(median(Metric::WallNs))];
+        cells.extend(metrics.map(|metric| Cell::number(median(metric))));
+        cells.push(Cell::number(row.cores.map(|cores| (wording::cores(cores), cores))));
+        cells.extend(kinds.iter().map(count));
+        cells
+    };
+    let caption = format!("{}. Medians; calls from a reading that was not timed.", ranking.title());
+    let body = table(&caption, &columns, ranking.rows.iter().map(row).collect());
+    folded(&format!("{}: the numbers", ranking.title()), vec![body], false)
+}
+
+/// How counts were made.
+fn counted(page: &Page) -> Option<Element> {
+    let ways = page.counted.iter().flat_map(|(kind, ways)| {
+        let described = ways.iter().map(|way| words("dd", way));
+        std::iter::once(words("dt", kind)).chain(described.collect::<Vec<_>>())
+    });
+    let list = element("dl").class("ways").all(ways);
+    (!page.counted.is_empty())
+        .then(|| folded("How calls were counted, and why some were not", vec![list], false))
+}
+
+fn percentiles(page: &Page) -> Option<Section> {
+    let held = |metric: &Metric| {
+        page.rankings.iter().any(|it| it.rows.iter().any(|row| row.summaries.contains_key(metric)))
+    };
+    let of_metric = |metric: Metric| {
+        let tables = page.rankings.iter().filter_map(|ranking| percentile_table(ranking, metric));
+        folded(&wording::capital(wording::metric(metric)), tables.collect(), metric == Metric::WallNs)
+    };
+    let content: Vec<Element> = Metric::ALL.into_iter().filter(held).map(of_metric).collect();
+    let lead = "From the smallest reading (p0) through the median (p50) to the largest (p100).";
+    (!content.is_empty()).then_some(Section { slug: "percentiles", title: "Percentiles", lead, content })
+}
+
+fn percentile_table(ranking: &Ranking, metric: Metric) -> Option<Element> {
+    let mut columns = vec![("method", Kind::Text)];
+    columns
+        .extend(["p0", "p25", "p50", "p75", "p90", "p99", "p100", "readings"].map(|it| (it, Kind::Number)));
+    let row = |row: &Row| {
+        let it = row.summaries.get(&metric)?;
+        let mut cells = vec![Cell::name(&row.short, &row.name)];
+        let values = [it.p0, it.p25, it.p50, it.p75, it.p90, it.p99, it.p100];
+        cells.extend(values.map(|value| Cell::number(Some((wording::value(metric, value), float(value))))));
+        cells.push(Cell::number(Some((wording::grouped(it.n as u64), float(it.n as u64)))));
+        Some(cells)
+    };
+    let rows: Vec<Vec<Cell>> = ranking.rows.iter().filter_map(row).collect();
+    let caption = format!("{}: {}", ranking.title(), wording::metric(metric));
+    (!rows.is_empty()).then(|| table(&caption, &columns, rows))
+}
+
+fn curves(page: &Page) -> Option<Section> {
+    let content = vec![figures(curve_charts(page))?];
+    let lead = "The same method with one setting changed and all others kept. Rate at the median, with its 95 % interval.";
+    Some(Section { slug: "settings", title: "Settings", lead, content })
+}
+
+fn rounds(page: &Page) -> Option<Section> {
+    let content = vec![figures(drift_charts(page))?];
+    let lead = "Down is slower. What moves in all lines at once is the machine; what moves in one alone is the method.";
+    Some(Section { slug: "rounds", title: "Rounds in time", lead, content })
+}
+
+/// A whole number for sorting; beyond 2^53 neighbours may change places.
+#[expect(clippy::cast_precision_loss, reason = "only sorted by")]
+fn float(value: u64) -> f64 {
+    value as f64
+}

@@ -1,0 +1,137 @@
+//! Elements of HTML and SVG, and the only place that escapes.
+//!
+//! An [`Element`] takes text and attributes as they are found and writes them so that no name of a file can become markup.
+//! What is written is well-formed XML too: every element is closed, every attribute has a value. Only text that was
+//! compiled into the program (a style, a script) may go in as it is.
+
+use super::words::printable;
+use std::fmt::{Display, Write};
+
+/// Elements that have no content.
+const EMPTY: [&str; 7] = ["meta", "link", "br", "path", "line", "rect", "circle"];
+
+/// One element with what is in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Element {
+    name: &'static str,
+    attributes: String,
+    content: String,
+}
+
+/// An element without attributes or content.
+pub(super) fn element(name: &'static str) -> Element {
+    Element { name, attributes: String::new(), content: String::new() }
+}
+
+/// An element that holds one text.
+pub(super) fn words(name: &'static str, raw: &str) -> Element {
+    element(name).text(raw)
+}
+
+impl Element {
+    /// With an attribute.
+    pub(super) fn set(mut self, name: &'static str, value: impl Display) -> Element {
+        // Writing into a String cannot fail.
+        let _ = write!(self.attributes, " {name}=\"{}\"", escape(&value.to_string()));
+        self
+    }
+
+    /// With an attribute where there is a value for it.
+    pub(super) fn maybe(self, name: &'static str, value: Option<impl Display>) -> Element {
+        match value {
+            Some(value) => self.set(name, value),
+            None => self,
+        }
+    }
+
+    /// Of a class, or several.
+    pub(super) fn class(self, classes: &str) -> Element {
+        self.set("class", classes)
+    }
+
+    /// With text behind what it holds already.
+    pub(super) fn text(mut self, raw: &str) -> Element {
+        self.content.push_str(&escape(raw));
+        self
+    }
+
+    /// With an element behind what it holds already.
+    pub(super) fn with(mut self, child: Element) -> Element {
+        child.write(&mut self.content);
+        self
+    }
+
+    /// With several elements behind what it holds already.
+    pub(super) fn all(mut self, children: impl IntoIterator<Item = Element>) -> Element {
+        for child in children {
+            child.write(&mut self.content);
+        }
+        self
+    }
+
+    /// With a style or script that was compiled in; no name of the user's can be `'static`.
+    pub(super) fn verbatim(mut self, text: &'static str) -> Element {
+        self.content.push_str(text);
+        self
+    }
+
+    /// The text of the element.
+    pub(super) fn render(self) -> String {
+        let mut text = String::with_capacity(self.content.len() + self.attributes.len() + 16);
+        self.write(&mut text);
+        text
+    }
+
+    fn write(self, out: &mut String) {
+        let Element { name, attributes, content } = self;
+        // Writing into a String cannot fail.
+        let _ = if EMPTY.contains(&name) && content.is_empty() {
+            write!(out, "<{name}{attributes}/>")
+        } else {
+            write!(out, "<{name}{attributes}>{content}</{name}>")
+        };
+    }
+}
+
+/// Text that is text in content and in attributes alike; control characters are written out as their codes.
+fn escape(raw: &str) -> String {
+    let mut escaped = String::with_capacity(raw.len());
+    for c in printable(raw).chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            // Not characters of XML.
+            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            _ => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn text_and_attributes_cannot_become_markup() {
+        let hostile = "</p><script>alert(\"1\")</script>' onload='x\u{1b}";
+        let text = words("p", hostile).set("title", hostile).render();
+        assert_eq!(text.matches('<').count(), 2, "{text}");
+        assert!(!text.contains("onload='") && text.contains("\\u{1b}"), "{text}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_reads_back_as_it_is_printed(raw in any::<String>()) {
+            let text = words("p", &raw).set("title", &raw).render();
+            let document = roxmltree::Document::parse(&text).unwrap();
+            let shown = printable(&raw).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
+            prop_assert_eq!(document.root_element().text().unwrap_or(""), &shown);
+            prop_assert_eq!(document.root_element().attribute("title"), Some(shown.as_str()));
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! How the numbers came about: who took part, what could not be metered and why, what was thrown away, how counts were
+//! made, and what every number means.
+
+use super::words::plural;
+use crate::record::{Header, Receipt, Record};
+use crate::target::TargetFacts;
+use crate::units::Bytes;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// A meter, or all readings of a state, that could not be had, with the reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lack {
+    /// What is missing.
+    pub what: String,
+    /// Why.
+    pub reason: String,
+    /// How often: `in 3 trials`.
+    pub extent: String,
+}
+
+/// What every number means; it holds for each record.
+pub const MEANINGS: [&str; 6] = [
+    "Wall time runs from opening the target to closing it, by the contender's own monotonic clock, and is checked against the lab's. Making the state of the cache, metering and printing are outside.",
+    "Every reading's answer is compared; one wrong answer and no number of that trial is told.",
+    "In each round every trial is read once, in an order shuffled by the recorded seed. Ratios are made pair by pair within rounds.",
+    "A median stands with its 95 % interval from a bootstrap over fills and rounds. Where the interval of a ratio holds 1, it is a tie. Outliers are counted and stay in.",
+    "Peak memory is the kernel's high-water mark for the process; pages of a mapped file count in it.",
+    "Counts of calls come from separate readings that are not timed.",
+];
+
+/// Who took part, one line each.
+pub(super) fn contenders(receipts: &[Receipt]) -> Vec<String> {
+    receipts.iter().map(|it| format!("{} {}: {}", it.contender, it.version, it.runtime)).collect()
+}
+
+/// Who made the record, from which sources, with which seed.
+pub(super) fn maker(header: &Header) -> String {
+    format!("readlab {} ({}), seed {}", header.lab, header.revision, header.seed)
+}
+
+/// What was read: one line a target, or one for all when they are many.
+pub(super) fn subjects(record: &Record) -> Vec<String> {
+    const TOLD_SINGLY: usize = 4;
+    let targets = &record.targets;
+    if targets.len() <= TOLD_SINGLY {
+        return targets.iter().map(subject).collect();
+    }
+    let sizes = || targets.iter().map(|target| target.size_bytes);
+    let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
+    let folder = Path::new(&targets[0].path).parent().map_or_else(String::new, |it| it.display().to_string());
+    let total = Bytes(sizes().fold(0, u64::saturating_add));
+    let mut facts = vec![
+        folder,
+        plural(targets.len(), "file"),
+        format!("{} to {}, {total} in all", Bytes(least), Bytes(most)),
+    ];
+    facts.extend(place(&targets[0]));
+    vec![facts.join(" · ")]
+}
+
+/// The file system and where it is mounted.
+fn place(target: &TargetFacts) -> Option<String> {
+    let known: Vec<&str> = target.filesystem.iter().chain(&target.mount).map(String::as_str).collect();
+    (!known.is_empty()).then(|| known.join(", "))
+}
+
+/// What was read, in one line.
+fn subject(target: &TargetFacts) -> String {
+    let mut facts = vec![target.path.clone(), Bytes(target.size_bytes).to_string()];
+    facts.extend(place(target));
+    facts.extend(target.device.as_ref().and_then(|device| device.model.clone()));
+    facts.join(" · ")
+}
+
+/// Meters that could not be read, those with the same reason together.
+pub(super) fn missing(record: &Record) -> Vec<Lack> {
+    let mut reasons: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (meter, reason) in record.trials.iter().flat_map(|trial| &trial.missing) {
+        *reasons.entry((reason, meter)).or_default() += 1;
+    }
+    let mut merged: BTreeMap<(&str, usize), Vec<&str>> = BTreeMap::new();
+    for ((reason, meter), trials) in reasons {
+        merged.entry((reason, trials)).or_default().push(meter);
+    }
+    let lack = |((reason, trials), meters): ((&str, usize), Vec<&str>)| Lack {
+        what: meters.join(", "),
+        reason: reason.to_owned(),
+        extent: format!("in {}", plural(trials, "trial")),
+    };
+    merged.into_iter().map(lack).collect()
+}
+
+/// Readings that were thrown away, those with the same reason together.
+pub(super) fn rejected(record: &Record) -> Vec<Lack> {
+    let mut reasons: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    for trial in &record.trials {
+        for (_, reason) in &trial.rejected {
+            *reasons.entry((reason, trial.trial.id.to_string())).or_default() += 1;
+        }
+    }
+    let lack = |((reason, name), readings): ((&str, String), usize)| Lack {
+        what: name,
+        reason: reason.to_owned(),
+        extent: plural(readings, "reading"),
+    };
+    reasons.into_iter().map(lack).collect()
+}
+
+/// Each kind of count with the ways it was made, or why there is none.
+pub(super) fn counted(record: &Record) -> Vec<(String, Vec<String>)> {
+    let mut ways: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (kind, count) in record.trials.iter().flat_map(|trial| &trial.counts) {
+        ways.entry(kind).or_default().insert(&count.how);
+    }
+    ways.into_iter()
+        .map(|(kind, ways)| (kind.to_owned(), ways.into_iter().map(str::to_owned).collect()))
+        .collect()
+}

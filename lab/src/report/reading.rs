@@ -1,0 +1,108 @@
+//! Single readings as charts show them, and what is computed from single readings only.
+
+use crate::record::Sample;
+use crate::stats::quantile;
+use std::collections::BTreeMap;
+
+/// One timed reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading {
+    /// In which round.
+    pub round: u32,
+    /// Of which fill of the cache.
+    pub fill: u32,
+    /// How long it took.
+    pub wall_ns: u64,
+}
+
+/// Values that are drawn one by one, or where they are too many, as few that stand for all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dots {
+    /// What is drawn, in rising order.
+    pub shown: Vec<f64>,
+    /// How many values there are.
+    pub of: usize,
+}
+
+impl Reading {
+    pub(super) fn of(sample: &Sample) -> Reading {
+        Reading { round: sample.round, fill: sample.fill, wall_ns: sample.wall_ns }
+    }
+}
+
+/// CPU time over wall time, the median over the samples that hold both; `None` where none does.
+#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
+pub(super) fn cores(samples: &[Sample]) -> Option<f64> {
+    let used = |sample: &Sample| {
+        let cpu_ns = sample.cpu_user_ns? + sample.cpu_system_ns?;
+        (sample.wall_ns > 0).then(|| cpu_ns as f64 / sample.wall_ns as f64)
+    };
+    let mut shares: Vec<f64> = samples.iter().filter_map(used).collect();
+    shares.sort_unstable_by(f64::total_cmp);
+    (!shares.is_empty()).then(|| quantile(&shares, 0.5))
+}
+
+/// The median wall time of each round with the fill it belongs to, in order of the rounds.
+pub(super) fn rounds(readings: &[Reading]) -> Vec<(u32, u32, f64)> {
+    let mut rounds: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
+    for reading in readings {
+        #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
+        rounds.entry((reading.round, reading.fill)).or_default().push(reading.wall_ns as f64);
+    }
+    let median = |((round, fill), mut walls): ((u32, u32), Vec<f64>)| {
+        walls.sort_unstable_by(f64::total_cmp);
+        (round, fill, quantile(&walls, 0.5))
+    };
+    rounds.into_iter().map(median).collect()
+}
+
+impl Dots {
+    /// All values when they are at most `most`; else one of each of `most` equal steps from the lowest to the highest
+    /// that holds any: the range and every gap wider than a step stay as they are.
+    #[must_use]
+    pub fn of(values: impl Iterator<Item = f64>, most: usize) -> Dots {
+        let mut shown: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+        shown.sort_unstable_by(f64::total_cmp);
+        let of = shown.len();
+        if let (true, [low, .., high]) = (of > most, &shown[..]) {
+            #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
+            let step = (high - low) / most as f64;
+            let low = *low;
+            shown.dedup_by_key(|value| ((*value - low) / step).floor());
+        }
+        Dots { shown, of }
+    }
+
+    /// Whether a dot may stand for several values.
+    #[must_use]
+    pub fn are_binned(&self) -> bool {
+        self.shown.len() < self.of
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn few_values_are_all_drawn() {
+        let dots = Dots::of([3.0, 1.0, 1.0].into_iter(), 3);
+        assert_eq!((dots.shown, dots.of), (vec![1.0, 1.0, 3.0], 3));
+    }
+
+    proptest! {
+        #[test]
+        fn many_values_keep_their_range(values in prop::collection::vec(0.0..1e9_f64, 0..600)) {
+            let dots = Dots::of(values.iter().copied(), 100);
+            prop_assert!(dots.shown.len() <= 101);
+            prop_assert_eq!(dots.of, values.len());
+            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = values.iter().copied().fold(0.0, f64::max);
+            if let (Some(first), Some(last)) = (dots.shown.first(), dots.shown.last()) {
+                prop_assert_eq!(*first, low);
+                prop_assert!(high - last <= (high - low) / 100.0 + 1e-6);
+            }
+        }
+    }
+}

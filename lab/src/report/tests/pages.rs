@@ -1,0 +1,300 @@
+//! Pages and charts of records made by hand: well-formed, safe, light, and true to their intervals.
+
+use super::*;
+use crate::record::{Count, WriteTimes, WriteWay};
+use crate::report::{self, Bound, charts};
+use crate::units::Throughput;
+use roxmltree::{Document, Node, ParsingOptions};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// As `race`, with calls counted.
+fn counted() -> Record {
+    let mut record = race();
+    let count = |value, how: &str| Count { value, how: how.to_owned() };
+    let counts = [("syscalls", count(Some(16_391), "tracepoint")), ("mallocs", count(None, "no library"))];
+    for trial in 0..3 {
+        let counts = counts.iter().map(|(kind, count)| ((*kind).to_owned(), count.clone())).collect();
+        record.add(Line::Counts { trial, counts });
+    }
+    record
+}
+
+/// Four buffers of one method, in so few rounds that nothing can be told apart if `rounds` is small.
+fn buffers(rounds: usize) -> Record {
+    let mut record = Record::new(header());
+    record.add(target("/data/file"));
+    for (index, (buffer, wall_ms)) in [(4, 400), (16, 200), (64, 100), (256, 100)].into_iter().enumerate() {
+        let name = format!("rust/read/avx2@buffer={buffer}KiB");
+        record.add(trial(index, &name, CacheState::Warm, Cache::Through));
+        samples(&mut record, index, wall_ms, [0, 10, 20, 30, 40]);
+        record.trials[index].samples.truncate(rounds);
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    record
+}
+
+/// 10,000 readings of 20 trials.
+fn large() -> Record {
+    let mut record = Record::new(header());
+    record.add(target("/data/file"));
+    for index in 0..20 {
+        record.add(trial(index, &format!("rust/m{index}"), CacheState::Warm, Cache::Through));
+        for round in 0..500_u32 {
+            let scattered = u64::from(round.wrapping_mul(2_654_435_761) >> 8);
+            record.add(Line::Sample(Box::new(Sample {
+                trial: index,
+                fill: round / 100,
+                round,
+                wall_ns: 50_000_000 + index as u64 * 1_000_000 + scattered,
+                cpu_user_ns: Some(40_000_000 + scattered),
+                cpu_system_ns: Some(1_000_000),
+                peak_rss_bytes: Some(2 << 20),
+                ..Sample::default()
+            })));
+        }
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    record
+}
+
+/// Three files of each size, written plainly at 2 GB/s and read at 2.5, with a tenth of a millisecond a file.
+fn sweep() -> Page {
+    let mut record = Record::new(Header { verb: "sweep".into(), ..header() });
+    let sizes = [10_000_u64, 1_000_000, 100_000_000, 2_000_000_000];
+    for (index, size_bytes) in (0..3).flat_map(|_| sizes).enumerate() {
+        let path = format!("/data/sweep/{index} <b>.bin");
+        let facts = TargetFacts { path, size_bytes, ..TargetFacts::default() };
+        record.add(Line::Target { index, facts: Box::new(facts) });
+        let late_ns = index as u64 * 100;
+        let times = WriteTimes { write_ns: 100_000 + size_bytes / 2 + late_ns, sync_ns: None };
+        record.add(Line::Write { target: index, how: WriteWay::Plain, times });
+        record.add(trial(index, "rust/direct@buffer=1MiB", CacheState::Cold, Cache::Bypass));
+        record.trials[index].trial.target = index;
+        let wall_ns = 100_000 + size_bytes * 2 / 5 + late_ns;
+        let sample =
+            Sample { trial: index, wall_ns, device_read_bytes: Some(size_bytes), ..Sample::default() };
+        record.add(Line::Sample(Box::new(sample)));
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    Page::of(&record)
+}
+
+fn bounded() -> Page {
+    let mut page = Page::of(&race());
+    page.rankings[1].bounds = vec![Bound { name: "memory".into(), rate: Throughput(30e9) }];
+    page
+}
+
+fn all_pages() -> Vec<(&'static str, Page)> {
+    let mut cut_short = race();
+    cut_short.end = None;
+    cut_short.trials[5].outcome = None;
+    vec![
+        ("race", Page::of(&counted())),
+        ("cut short", Page::of(&cut_short)),
+        ("failures", Page::of(&failures())),
+        ("empty", Page::of(&Record::new(header()))),
+        ("few rounds", Page::of(&buffers(3))),
+        ("settings", Page::of(&buffers(10))),
+        ("sweep", sweep()),
+        ("bounded", bounded()),
+    ]
+}
+
+fn parsed(text: &str) -> Document<'_> {
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    Document::parse_with_options(text, options).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn named<'a, 'i>(document: &'a Document<'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
+    document.descendants().filter(move |node| node.tag_name().name() == name)
+}
+
+fn chart(page: &Page, name: &str) -> String {
+    let found = charts(page).into_iter().find(|(slug, _)| slug == name);
+    let (_, text) = found.unwrap_or_else(|| panic!("no chart {name}"));
+    // The style is the same in all and has tests of its own.
+    let (front, rest) = text.split_once("<style>").unwrap();
+    let (_, rest) = rest.split_once("</style>").unwrap();
+    format!("{front}{rest}").replace("><", ">\n<")
+}
+
+#[test]
+fn the_charts_of_a_race() {
+    let page = Page::of(&counted());
+    insta::assert_snapshot!("chart_ranking", chart(&page, "ranking-1-warm"));
+    insta::assert_snapshot!("chart_effort", chart(&page, "effort-0-cold"));
+    insta::assert_snapshot!("chart_rounds", chart(&page, "rounds-1-warm"));
+    insta::assert_snapshot!("chart_bounded", chart(&bounded(), "ranking-1-warm"));
+}
+
+#[test]
+fn the_charts_of_a_sweep_and_of_settings() {
+    insta::assert_snapshot!("chart_sweep_rate", chart(&sweep(), "sweep-0-rate"));
+    insta::assert_snapshot!("chart_sweep_time", chart(&sweep(), "sweep-1-time"));
+    insta::assert_snapshot!("chart_settings", chart(&Page::of(&buffers(10)), "parameter-0-warm"));
+}
+
+#[test]
+fn the_body_of_a_page() {
+    for (name, record) in [("page_race", counted()), ("page_failures", failures())] {
+        let text = report::html(&Page::of(&record));
+        let (_, main) = text.split_once("<main>").unwrap();
+        let (main, _) = main.split_once("<script>").unwrap();
+        let mut outside = String::new();
+        for part in main.split("<svg") {
+            outside += part.rsplit("</svg>").next().unwrap();
+        }
+        insta::assert_snapshot!(name, outside.replace("><", ">\n<"));
+    }
+}
+
+#[test]
+fn every_page_and_chart_is_well_formed_with_ids_of_its_own() {
+    for (name, page) in all_pages() {
+        let text = report::html(&page);
+        let document = parsed(&text);
+        let ids: Vec<&str> = document.descendants().filter_map(|node| node.attribute("id")).collect();
+        let set: BTreeSet<&str> = ids.iter().copied().collect();
+        assert_eq!(ids.len(), set.len(), "{name}: {ids:?}");
+        for node in document.descendants() {
+            let labels = node.attribute("aria-labelledby").into_iter().flat_map(str::split_whitespace);
+            let link = node.attribute("href").and_then(|href| href.strip_prefix('#'));
+            for id in labels.chain(link) {
+                assert!(set.contains(id), "{name}: nothing has the id {id}");
+            }
+        }
+        for (slug, chart) in charts(&page) {
+            let title = parsed(&chart).root_element().first_element_child().unwrap().text().map(str::len);
+            assert!(title > Some(0), "{name} {slug} has no title");
+        }
+    }
+}
+
+#[test]
+fn every_coordinate_is_a_number_inside_its_chart() {
+    for (name, page) in all_pages() {
+        for (slug, chart) in charts(&page) {
+            let document = parsed(&chart);
+            for node in document.descendants() {
+                for attribute in ["x", "y", "x1", "y1", "x2", "y2", "width", "height"] {
+                    let Some(text) = node.attribute(attribute) else { continue };
+                    let value: f64 =
+                        text.parse().unwrap_or_else(|_| panic!("{name} {slug}: {attribute}={text}"));
+                    assert!(value.is_finite() && value.abs() < 5_000.0, "{name} {slug}: {attribute}={text}");
+                }
+                let path = node.attribute("d").unwrap_or("");
+                let numbers =
+                    path.split(|c: char| c.is_alphabetic() || c == ' ').filter(|part| !part.is_empty());
+                assert!(
+                    numbers.clone().all(|it| it.parse::<f64>().is_ok_and(f64::is_finite)),
+                    "{name} {slug}: {path}"
+                );
+                assert!(!path.contains("NaN") && !path.contains("inf"), "{name} {slug}: {path}");
+            }
+        }
+        let text = report::html(&page);
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| ["NaN", "inf"].contains(word));
+        assert_eq!(words.count(), 0, "{name}");
+    }
+}
+
+#[test]
+fn names_of_files_and_commands_stay_text() {
+    let page = Page::of(&failures());
+    let text = report::html(&page);
+    let document = parsed(&text);
+    assert_eq!(named(&document, "script").count(), 2, "the theme and the sorting");
+    let told = |wanted: &str| document.descendants().filter_map(|it| it.text()).any(|it| it.contains(wanted));
+    assert!(told("<script>alert(1)</script>\\u{1b}[31m"), "the file's name is told as it is");
+    assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
+}
+
+#[test]
+fn a_page_asks_for_nothing_from_anywhere() {
+    for (name, page) in all_pages() {
+        let text = report::html(&page).replace("http://www.w3.org/2000/svg", "");
+        for word in ["http:", "https:", "src=", "url(", "@import"] {
+            assert!(!text.contains(word), "{name} has {word}");
+        }
+        assert!(text.contains("default-src &#39;none&#39;"), "{name}");
+    }
+}
+
+#[test]
+fn only_what_its_interval_sets_apart_is_coloured() {
+    let leads = |page: &Page| {
+        let text =
+            charts(page).into_iter().filter(|(slug, _)| slug.starts_with("ranking")).map(|(_, text)| text);
+        let bars = |text: String| text.matches("class=\"bar lead\" x=\"0\" ").count();
+        // One more is the key.
+        text.map(bars).map(|bars| bars.saturating_sub(1)).collect::<Vec<_>>()
+    };
+    assert_eq!(leads(&Page::of(&buffers(3))), [0], "three rounds tell nothing apart");
+    assert_eq!(leads(&Page::of(&buffers(10))), [2], "two buffers tie, two are slower");
+    let warm = leads(&Page::of(&race()))[1];
+    assert_eq!(warm, 2, "mmap and pread tie, wc is slower");
+}
+
+#[test]
+fn the_answer_says_who_how_fast_and_how_sure() {
+    let answer = |record: &Record| Page::of(record).answer;
+    assert_eq!(
+        answer(&race()),
+        "Cold, direct · buffer=1MiB is the fastest at 2.50 GB/s, 2.00 times as fast as wc -l; \
+         warm, mmap avx2 · threads=2 ties for the fastest with 1 more at 20.0 GB/s, 4.00 times as fast as wc -l."
+    );
+    assert!(answer(&buffers(3)).contains("cannot be told from it"));
+    assert_eq!(answer(&failures()), "Nothing was measured.");
+    assert_eq!(answer(&Record::new(header())), "Nothing was measured.");
+}
+
+#[test]
+fn settings_make_a_curve_from_three_on() {
+    let page = Page::of(&buffers(10));
+    let [curve] = &page.curves[..] else { panic!("one parameter: {:?}", page.curves) };
+    assert_eq!((curve.method.as_str(), curve.parameter.as_str()), ("read avx2", "buffer"));
+    let spelled: Vec<&str> = curve.points.iter().map(|point| point.spelled.as_str()).collect();
+    assert_eq!(spelled, ["4KiB", "16KiB", "64KiB", "256KiB"]);
+    let mut two = buffers(10);
+    two.trials.truncate(2);
+    assert!(Page::of(&two).curves.is_empty());
+}
+
+#[test]
+fn a_sweep_is_answered_by_its_slopes_and_told_by_folder() {
+    let page = sweep();
+    let answer = "By the slope of time on size: write plain 2.00 GB/s, rust/direct@buffer=1MiB 2.50 GB/s.";
+    assert_eq!(page.answer, answer);
+    assert_eq!(page.subjects, ["/data/sweep · 12 files · 10.0 kB to 2.00 GB, 6.30 GB in all"]);
+    let text = report::html(&page);
+    assert!(text.contains("id=\"sizes\"") && !text.contains("id=\"ranking\""));
+}
+
+#[test]
+fn ten_thousand_readings_make_a_small_page_that_says_what_a_dot_is() {
+    let text = report::html(&Page::of(&large()));
+    assert!(text.len() < 3_000_000, "{} bytes", text.len());
+    assert!(text.contains("one dot stands for those that lie side by side"));
+    let document = parsed(&text);
+    let strips = named(&document, "path").filter(|it| it.attribute("class") == Some("dots"));
+    let dots: Vec<usize> = strips.map(|it| it.attribute("d").unwrap().matches('M').count()).collect();
+    assert!(dots.len() == 20 && dots.iter().all(|&dots| dots > 50 && dots <= 201), "{dots:?}");
+    assert!(!report::html(&Page::of(&race())).contains("one dot stands"));
+}
+
+#[test]
+fn short_names_still_tell_trials_apart() {
+    let mut record = race();
+    record.trials[1].trial.label = Some("mmap avx2 · threads=2".into());
+    let page = Page::of(&record);
+    let names: BTreeMap<&str, usize> =
+        page.rankings[1].rows.iter().map(|row| (row.short.as_str(), row.index)).collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+    assert!(names.contains_key("rust/mmap/avx2@threads=2") && names.contains_key("wc -l"), "{names:?}");
+    let mut several = race();
+    several.trials[1].trial.contender = "java".into();
+    several.trials[1].trial.id = "java/pread".parse().unwrap();
+    let page = Page::of(&several);
+    assert_eq!(page.rankings[1].rows[0].short, "rust mmap avx2 · threads=2");
+}

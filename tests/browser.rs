@@ -1,0 +1,298 @@
+//! Pages in a real browser: they sort, they have two themes, they fit a telephone, they ask for nothing and complain
+//! of nothing. Chromium is spoken to over a pipe (the DevTools protocol), so nothing listens anywhere.
+
+use assert_cmd::Command as Program;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// Where distributions keep the program; the one on the path may be a wrapper, which serves as well.
+const PROGRAMS: [&str; 4] = [
+    "/usr/lib/chromium/chromium",
+    "/usr/bin/chromium",
+    "/usr/bin/chromium-browser",
+    "/usr/bin/google-chrome",
+];
+
+/// A browser with one page.
+struct Browser {
+    child: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+    session: String,
+    calls: u64,
+    /// Everything the browser told by itself.
+    events: Vec<Value>,
+    _profile: tempfile::TempDir,
+}
+
+impl Browser {
+    /// Starts it, or says loudly that there is none.
+    fn start() -> Option<Browser> {
+        let Some(program) = PROGRAMS.into_iter().find(|path| Path::new(path).exists()) else {
+            eprintln!("SKIPPED: no Chromium at {}: pages are not tried in a browser", PROGRAMS.join(", "));
+            return None;
+        };
+        let profile = tempfile::tempdir().unwrap();
+        // The browser talks over descriptors 3 and 4; the shell puts our pipes there.
+        let mut child = Command::new("sh")
+            .args(["-c", "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null", "sh", program])
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--no-first-run",
+                "--disable-background-networking",
+            ])
+            .args(["--disable-dev-shm-usage", "--remote-debugging-pipe"])
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        let session = String::new();
+        let mut browser =
+            Browser { child, to, from, session, calls: 0, events: Vec::new(), _profile: profile };
+        let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }));
+        let attached =
+            browser.call("Target.attachToTarget", json!({ "targetId": target["targetId"], "flatten": true }));
+        browser.session = attached["sessionId"].as_str().unwrap().to_owned();
+        for domain in ["Page", "Runtime", "Network", "Log"] {
+            browser.call(&format!("{domain}.enable"), json!({}));
+        }
+        Some(browser)
+    }
+
+    fn next(&mut self) -> Value {
+        let mut message = Vec::new();
+        self.from.read_until(0, &mut message).unwrap();
+        assert_eq!(message.pop(), Some(0), "the browser went away");
+        serde_json::from_slice(&message).unwrap()
+    }
+
+    fn call(&mut self, method: &str, params: Value) -> Value {
+        self.calls += 1;
+        let mut message = json!({ "id": self.calls, "method": method, "params": params });
+        if !self.session.is_empty() {
+            message["sessionId"] = json!(self.session);
+        }
+        let mut text = message.to_string().into_bytes();
+        text.push(0);
+        self.to.as_mut().unwrap().write_all(&text).unwrap();
+        loop {
+            let message = self.next();
+            if message["id"] == self.calls {
+                assert!(message["error"].is_null(), "{method}: {message}");
+                return message["result"].clone();
+            }
+            self.events.push(message);
+        }
+    }
+
+    fn open(&mut self, file: &Path) {
+        self.events.clear();
+        self.call("Page.navigate", json!({ "url": format!("file://{}", file.display()) }));
+        while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
+            let event = self.next();
+            self.events.push(event);
+        }
+    }
+
+    /// The value of an expression in the page.
+    fn ask(&mut self, expression: &str) -> Value {
+        let asked = json!({ "expression": expression, "returnByValue": true });
+        let answer = self.call("Runtime.evaluate", asked);
+        assert!(answer["exceptionDetails"].is_null(), "{expression}: {answer}");
+        answer["result"]["value"].clone()
+    }
+
+    fn prefer(&mut self, theme: &str) {
+        let features = json!([{ "name": "prefers-color-scheme", "value": theme }]);
+        self.call("Emulation.setEmulatedMedia", json!({ "features": features }));
+    }
+
+    fn width(&mut self, pixels: u32) {
+        let metrics =
+            json!({ "width": pixels, "height": 900, "deviceScaleFactor": 1, "mobile": pixels < 600 });
+        self.call("Emulation.setDeviceMetricsOverride", metrics);
+    }
+
+    fn press_enter(&mut self) {
+        for kind in ["keyDown", "keyUp"] {
+            let key = json!({ "type": kind, "key": "Enter", "code": "Enter", "text": "\r", "windowsVirtualKeyCode": 13 });
+            self.call("Input.dispatchKeyEvent", key);
+        }
+    }
+
+    /// Nothing was asked of anybody but this file, and nothing was complained of.
+    fn assert_quiet(&mut self, file: &Path) {
+        self.ask("1");
+        let own = format!("file://{}", file.display());
+        for event in &self.events {
+            let method = event["method"].as_str().unwrap_or("");
+            assert!(method != "Runtime.exceptionThrown" && method != "Log.entryAdded", "{event}");
+            assert!(method != "Runtime.consoleAPICalled", "{event}");
+            if method == "Network.requestWillBeSent" {
+                let url = event["params"]["request"]["url"].as_str().unwrap();
+                assert!(
+                    url.split('#').next() == Some(own.as_str()) || url.starts_with("data:"),
+                    "asks for {url}"
+                );
+            }
+        }
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // The browser ends when its pipe does; the kill is for one that does not.
+        drop(self.to.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The page of a golden record, and its charts, in a folder of its own.
+fn page(name: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let record =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden").join(name).with_extension("jsonl");
+    let file = folder.path().join("page.html");
+    let mut report = Program::cargo_bin("readlab").unwrap();
+    report.arg("report").arg(record).arg("-o").arg(&file).arg("--svg").arg(folder.path().join("charts"));
+    report.assert().success();
+    (folder, file)
+}
+
+/// The texts of a column of the first table, top to bottom.
+fn column(n: u32) -> String {
+    format!(
+        "[...document.querySelectorAll('#ranking table')[0].tBodies[0].rows].map(row => row.cells[{n}].textContent)"
+    )
+}
+
+#[test]
+fn a_table_sorts_by_mouse_and_by_key() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (_folder, file) = page("race");
+    browser.open(&file);
+    browser.ask("document.querySelectorAll('details').forEach(part => { part.open = true })");
+    let fastest_first = browser.ask(&column(0));
+    assert_eq!(fastest_first[0], "mmap avx2 · threads=2");
+    let head = |n: u32| format!("document.querySelectorAll('#ranking table')[0].tHead.rows[0].cells[{n}]");
+    browser.ask(&format!("{}.querySelector('button').click()", head(2)));
+    assert_eq!(browser.ask(&format!("{}.getAttribute('aria-sort')", head(2))), "ascending");
+    assert_eq!(browser.ask(&column(0)), fastest_first, "by rising median");
+    browser.ask(&format!("{}.querySelector('button').focus()", head(2)));
+    browser.press_enter();
+    assert_eq!(browser.ask(&format!("{}.getAttribute('aria-sort')", head(2))), "descending");
+    assert_eq!(browser.ask(&column(0))[0], "wc -l", "1.20 s, though 300 ms begins with a larger digit");
+    browser.ask(&format!("{}.querySelector('button').click()", head(0)));
+    assert_eq!(browser.ask(&format!("{}.getAttribute('aria-sort')", head(2))), "none");
+    let by_name = browser.ask(&column(0));
+    let names: Vec<&str> = by_name.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(
+        names,
+        [
+            "mmap avx2 · threads=2",
+            "read avx2 · buffer=1MiB",
+            "read avx2 · buffer=4KiB",
+            "read avx2 · buffer=64KiB",
+            "wc -l"
+        ]
+    );
+    // The reference has no ratio to itself: it stays at the end both ways.
+    for _ in 0..2 {
+        browser.ask(&format!("{}.querySelector('button').click()", head(5)));
+        assert_eq!(browser.ask(&column(0))[4], "wc -l");
+    }
+    browser.assert_quiet(&file);
+}
+
+#[test]
+fn both_themes_are_drawn_and_the_button_changes_them() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (_folder, file) = page("race");
+    let ground = "getComputedStyle(document.body).backgroundColor";
+    let bar = "getComputedStyle(document.querySelector('.chart .bar')).fill";
+    let mut seen = Vec::new();
+    for theme in ["light", "dark"] {
+        browser.prefer(theme);
+        browser.open(&file);
+        seen.push((browser.ask(ground), browser.ask(bar)));
+        assert_eq!(browser.ask("getComputedStyle(document.documentElement).colorScheme"), theme);
+    }
+    assert!(seen[0].0 != seen[1].0 && seen[0].1 != seen[1].1, "{seen:?}");
+    assert_eq!(browser.ask("document.getElementById('theme').textContent"), "Light");
+    browser.ask("document.getElementById('theme').click()");
+    assert_eq!((browser.ask(ground), browser.ask(bar)), seen[0], "the button goes against the system");
+    assert_eq!(browser.ask("document.getElementById('theme').textContent"), "Dark");
+    browser.assert_quiet(&file);
+}
+
+#[test]
+fn pages_fit_their_window_and_can_be_read_on_a_telephone() {
+    let Some(mut browser) = Browser::start() else { return };
+    for name in ["race", "sweep", "failures"] {
+        let (_folder, file) = page(name);
+        for width in [390, 768, 1280] {
+            browser.width(width);
+            browser.open(&file);
+            browser.ask("document.querySelectorAll('details').forEach(part => { part.open = true })");
+            let hidden =
+                browser.ask("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+            assert_eq!(hidden, 0, "{name}: scrolls sideways at {width}");
+            let smallest = browser.ask(
+                "Math.min(99, ...[...document.querySelectorAll('svg text')].map(it => it.getBoundingClientRect().height))",
+            );
+            assert!(smallest.as_f64().unwrap() >= 9.0, "{name}: letters of {smallest} pixels at {width}");
+        }
+        browser.assert_quiet(&file);
+    }
+}
+
+#[test]
+fn a_record_of_failures_shows_names_as_text() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (_folder, file) = page("failures");
+    browser.open(&file);
+    assert_eq!(browser.ask("document.querySelectorAll('script').length"), 2);
+    assert_eq!(browser.ask("document.title.includes('owned')"), false);
+    let told = browser.ask("document.getElementById('unmeasured').textContent");
+    assert!(told.as_str().unwrap().contains("cat <script>alert(1)</script>"), "{told}");
+    assert_eq!(browser.ask("document.querySelector('h1').textContent"), "Nothing was measured.");
+    browser.assert_quiet(&file);
+}
+
+#[test]
+fn every_control_has_a_name_and_the_first_tab_skips_to_the_answer() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (_folder, file) = page("race");
+    browser.open(&file);
+    let nameless = "[...document.querySelectorAll('button, a, svg, [role=region], nav, table')].filter(it => !(it.getAttribute('aria-label') || it.getAttribute('aria-labelledby') || it.textContent.trim())).length";
+    assert_eq!(browser.ask(nameless), 0);
+    assert_eq!(browser.ask("document.querySelectorAll('table:not(:has(caption))').length"), 0);
+    for kind in ["keyDown", "keyUp"] {
+        let key = json!({ "type": kind, "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9 });
+        browser.call("Input.dispatchKeyEvent", key);
+    }
+    assert_eq!(browser.ask("document.activeElement.textContent"), "Skip to the answer");
+}
+
+#[test]
+fn charts_open_alone() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (folder, _) = page("race");
+    for entry in std::fs::read_dir(folder.path().join("charts")).unwrap() {
+        let chart = entry.unwrap().path();
+        browser.open(&chart);
+        assert_eq!(browser.ask("document.documentElement.nodeName"), "svg");
+        assert_eq!(browser.ask("document.querySelectorAll('parsererror').length"), 0, "{}", chart.display());
+        let paper = browser.ask("getComputedStyle(document.querySelector('.paper')).fill");
+        assert_eq!(paper, "rgb(252, 251, 249)", "{}", chart.display());
+        browser.assert_quiet(&chart);
+    }
+}
