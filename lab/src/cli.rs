@@ -29,10 +29,10 @@ pub enum Verb {
     Suite(commands::suite::SuiteArgs),
     /// Write and read files over a range of sizes: rate by size, and what leaves the straight line
     Sweep(commands::sweep::SweepArgs),
-    /// Measure what memory, the kernel's copy and the device do at best here
-    Limits(commands::limits::LimitsArgs),
     /// Make a page of a record: one HTML file that needs nothing else
     Report(commands::report::ReportArgs),
+    /// Measure what memory, the kernel's copy and the device do at best here
+    Limits(commands::limits::LimitsArgs),
     /// Show contenders and methods, and why some are not available
     List(commands::list::ListArgs),
     /// Build contenders in other languages

@@ -1,9 +1,12 @@
 //! The answer: who is the fastest in each state, how much faster than the reference, and how sure that is.
 
+use super::limits;
 use super::ranking::{Place, Ranking, Row, Standing};
 use super::sweep::SweepView;
 use super::words;
+use crate::record::{Limit, LimitKind, LimitUnit};
 use crate::stats::Clear;
+use std::collections::BTreeMap;
 
 /// What one ranking says, for whoever reads nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,6 +105,23 @@ pub(super) fn sentence(rankings: &[Ranking]) -> String {
     }
     let clauses: Vec<String> = rankings.iter().map(Ranking::clause).collect();
     words::capital(&clauses.join("; ")) + "."
+}
+
+/// The answer of a record of nothing but limits: the best of each kind.
+pub(super) fn sentence_of_limits(limits: &[Limit]) -> String {
+    let mut best: BTreeMap<LimitKind, &Limit> = BTreeMap::new();
+    for limit in limits {
+        let slower = |had: &&Limit| match limit.unit {
+            LimitUnit::BytesPerSecond => had.value < limit.value,
+            LimitUnit::Nanoseconds => had.value > limit.value,
+        };
+        if best.get(&limit.kind).is_none_or(slower) {
+            best.insert(limit.kind, limit);
+        }
+    }
+    let told =
+        best.iter().map(|(kind, limit)| format!("{} {}", kind.word(), limits::shown(limit, limit.value)));
+    format!("At best: {}.", told.collect::<Vec<_>>().join(", "))
 }
 
 /// The answer of a sweep in one sentence.

@@ -40,7 +40,7 @@ fn speed(limit: &Limit) -> u64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-fn shown(limit: &Limit, value: u64) -> String {
+pub(super) fn shown(limit: &Limit, value: u64) -> String {
     match limit.unit {
         LimitUnit::BytesPerSecond => Throughput(value as f64).to_string(),
         LimitUnit::Nanoseconds => Nanos(value).to_string(),
@@ -49,7 +49,7 @@ fn shown(limit: &Limit, value: u64) -> String {
 
 /// Half the interval of the median over the median.
 #[expect(clippy::cast_precision_loss, reason = "shown with two digits")]
-fn sure(limit: &Limit) -> String {
+pub(super) fn sure(limit: &Limit) -> String {
     limit.ci95.map_or_else(
         || NONE.to_owned(),
         |[low, high]| format!("±{:.1} %", 50.0 * (high - low) as f64 / limit.value.max(1) as f64),

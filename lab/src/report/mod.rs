@@ -6,6 +6,7 @@
 //! rosters and may hold anything, so each format escapes them in its own way; none lets a control character through.
 
 mod answer;
+mod bound;
 mod charts;
 mod csv;
 mod curve;
@@ -30,6 +31,7 @@ mod words;
 mod tests;
 
 pub use answer::Claim;
+pub use bound::Bound;
 pub use csv::csv;
 pub use curve::{Curve, CurvePoint};
 pub use document::{charts, html};
@@ -38,7 +40,7 @@ pub use markdown::markdown;
 pub use method::{Lack, MEANINGS};
 pub use page::Page;
 pub use percentiles::percentiles;
-pub use ranking::{Bound, Place, Proof, Range, Ranking, Reference, Row, Standing, Unmeasured, WhyReference};
+pub use ranking::{Place, Proof, Range, Ranking, Reference, Row, Standing, Unmeasured, WhyReference};
 pub use reading::{Dots, Reading};
 pub use sweep::{Point, Series, SizeRow, SweepView};
 pub use terminal::{Style, terminal};

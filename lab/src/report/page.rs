@@ -34,8 +34,6 @@ pub struct Page {
     pub curves: Vec<Curve>,
     /// What a sweep says.
     pub sweep: Option<SweepView>,
-    /// What the machine does at best.
-    pub limits: Vec<Limit>,
     /// Who took part.
     pub contenders: Vec<String>,
     /// Who made the record, with which seed.
@@ -46,6 +44,8 @@ pub struct Page {
     pub rejected: Vec<Lack>,
     /// Each kind of count with the ways it was made.
     pub counted: Vec<(String, Vec<String>)>,
+    /// What the machine does at best.
+    pub limits: Vec<Limit>,
     /// What a reader of the numbers should know: of the targets, then of the run.
     pub cautions: Vec<String>,
     /// Why and after what time the run ended.
@@ -71,6 +71,14 @@ impl Page {
             cautions.into_iter().map(move |caution| format!("{path}: {caution}"))
         };
         let rankings = if sweep.is_some() { Vec::new() } else { Ranking::all(record) };
+        let limits = verdict::limits(record);
+        let answer = match &sweep {
+            Some(view) => answer::sentence_of_sweep(view),
+            None if !limits.is_empty() && rankings.iter().all(|it| it.rows.is_empty()) => {
+                answer::sentence_of_limits(&limits)
+            }
+            None => answer::sentence(&rankings),
+        };
         Page {
             verb: header.verb.clone(),
             command: shell_words::join(&header.command),
@@ -86,7 +94,7 @@ impl Page {
                     .chain(record.warnings.clone())
                     .collect(),
             },
-            answer: sweep.as_ref().map_or_else(|| answer::sentence(&rankings), answer::sentence_of_sweep),
+            answer,
             subjects: method::subjects(record),
             claims: match &sweep {
                 Some(view) => answer::claims_of_sweep(view),
@@ -95,12 +103,12 @@ impl Page {
             curves: rankings.iter().flat_map(Curve::all).collect(),
             rankings,
             sweep,
-            limits: verdict::limits(record),
             contenders: method::contenders(&record.contenders),
             maker: method::maker(header),
             missing: method::missing(record),
             rejected: method::rejected(record),
             counted: method::counted(record),
+            limits,
             end: end_line(record.end),
         }
     }

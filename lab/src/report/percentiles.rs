@@ -2,9 +2,8 @@
 
 use super::page::Page;
 use super::ranking::{Ranking, Row};
-use super::words::printable;
+use super::words::{self, printable};
 use crate::record::Metric;
-use crate::units::{Bytes, Nanos};
 use comfy_table::{Cell, CellAlignment, Table, TableStyle};
 
 const HEADER: [&str; 9] = ["", "p0", "p25", "p50", "p75", "p90", "p99", "p100", "samples"];
@@ -35,17 +34,9 @@ fn table(rows: &[Row], metric: Metric) -> String {
         let Some(it) = row.summaries.get(&metric) else { continue };
         let mut cells = vec![Cell::new(printable(row.label.as_ref().unwrap_or(&row.name)))];
         let values = [it.p0, it.p25, it.p50, it.p75, it.p90, it.p99, it.p100];
-        cells.extend(values.map(|value| right(spelled(metric, value))));
+        cells.extend(values.map(|value| right(words::value(metric, value))));
         cells.push(right(it.n.to_string()));
         table.add_row(cells);
     }
     table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
-}
-
-fn spelled(metric: Metric, value: u64) -> String {
-    match metric {
-        Metric::WallNs | Metric::CpuUserNs | Metric::CpuSystemNs => Nanos(value).to_string(),
-        Metric::PeakRssBytes | Metric::DeviceReadBytes => Bytes(value).binary(),
-        Metric::MinorFaults | Metric::MajorFaults => value.to_string(),
-    }
 }

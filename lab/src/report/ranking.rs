@@ -1,9 +1,10 @@
 //! The trials of one target, work and cache state side by side: who is the fastest, how sure that is, what was proven,
 //! and who could not be measured. Controls stand apart: they read no file.
 
+use super::bound::Bound;
 use super::name::Names;
 use super::reading::{self, Reading};
-use crate::record::{Count, Limit, LimitKind, LimitUnit, Metric, Outcome, Record, Sample, TrialRecord};
+use crate::record::{Count, Metric, Outcome, Record, Sample, TrialRecord};
 use crate::stats::{self, Bootstrap, Clear, FillSpread, Ratio, Summary};
 use crate::trial::{CacheState, MethodId, Params, Work};
 use crate::units::{Bytes, Nanos, Throughput};
@@ -35,19 +36,10 @@ pub struct Ranking {
     pub unmeasured: Vec<Unmeasured>,
     /// What was proven of the cache over all samples that stand, controls left out.
     pub proof: Proof,
-    /// Why cold readings may look faster than the device is; empty where nothing makes them.
-    pub gives: Vec<String>,
     /// What the machine can do at best in this state, slowest first; empty where the record holds no limits.
     pub bounds: Vec<Bound>,
-}
-
-/// A rate that no reader in this state can be above.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Bound {
-    /// What it is that cannot be faster.
-    pub name: String,
-    /// How fast it is.
-    pub rate: Throughput,
+    /// Why cold readings may look faster than the device is; empty where nothing makes them.
+    pub gives: Vec<String>,
 }
 
 /// The trial that ratios are made against.
@@ -237,7 +229,7 @@ impl Ranking {
             trials.iter().partition(|trial| is_measured(trial));
         let mut rows: Vec<(Row, &TrialRecord)> = measured
             .into_iter()
-            .filter_map(|trial| Some((Row::of(trial, &names, (size, bytes_out, bootstrap))?, trial)))
+            .filter_map(|trial| Some((Row::of(trial, &names, ((size, bytes_out), bootstrap))?, trial)))
             .collect();
         rows.sort_by_key(|(row, _)| (row.wall.median, row.index));
         let (controls, mut rows): (Vec<_>, Vec<_>) =
@@ -261,7 +253,7 @@ impl Ranking {
             gives: if state == CacheState::Cold { verdict::what_gives(record, target) } else { Vec::new() },
             controls: controls.into_iter().map(|(row, _)| row).collect(),
             unmeasured: others.into_iter().map(|trial| Unmeasured::of(trial, &names)).collect(),
-            bounds: bounds(record, target, state),
+            bounds: Bound::all(&limits, target, state),
             rows: rows.into_iter().map(|(row, _)| row).collect(),
         }
     }
@@ -296,35 +288,12 @@ fn compare(rows: &mut [(Row, &TrialRecord)], reference: Option<&Reference>, boot
     }
 }
 
-/// The rates of the limits that readings in this state can be laid beside; of each kind the highest.
-fn bounds(record: &Record, target: usize, state: CacheState) -> Vec<Bound> {
-    let here = |limit: &&Limit| {
-        limit.target == target
-            && limit.state == Some(state)
-            && limit.unit == LimitUnit::BytesPerSecond
-            && (limit.kind == LimitKind::Device) == (state == CacheState::Cold)
-    };
-    let mut best: BTreeMap<(LimitKind, u64), u64> = BTreeMap::new();
-    for limit in verdict::limits(record).iter().filter(here) {
-        let entry = best.entry((limit.kind, limit.threads)).or_default();
-        *entry = limit.value.max(*entry);
-    }
-    let bound = |((kind, threads), value): ((LimitKind, u64), u64)| {
-        let threads = if threads > 1 { format!(", {threads} threads") } else { String::new() };
-        #[expect(clippy::cast_precision_loss, reason = "a rate is shown with three digits")]
-        Bound { name: format!("{}{threads}", kind.word()), rate: Throughput(value as f64) }
-    };
-    let mut bounds: Vec<Bound> = best.into_iter().map(bound).collect();
-    bounds.sort_by(|a, b| a.rate.0.total_cmp(&b.rate.0));
-    bounds
-}
-
 impl Row {
     /// Summarises a trial; `None` without samples.
     fn of(
         trial: &TrialRecord,
         names: &Names,
-        (size, bytes_out, bootstrap): (Option<Bytes>, Option<Bytes>, Bootstrap),
+        ((size, bytes_out), bootstrap): ((Option<Bytes>, Option<Bytes>), Bootstrap),
     ) -> Option<Row> {
         let summarise = |metric| Some((metric, stats::summary(&trial.samples, metric, bootstrap)?));
         let summaries: BTreeMap<Metric, Summary> = Metric::ALL.into_iter().filter_map(summarise).collect();

@@ -1,5 +1,6 @@
 //! Who is how fast: a bar for the median rate, its interval, every reading as a dot, the limits as lines.
 
+use super::super::bound::Bound;
 use super::super::ranking::{Ranking, Row};
 use super::super::reading::Dots;
 use super::super::svg::{self, Quantity, Scale};
@@ -7,6 +8,9 @@ use super::super::{html::Element, words};
 use super::rows::{self, THICK, WIDTH};
 use super::{Chart, legend};
 use crate::units::{Nanos, Throughput};
+
+/// A limit further out than so many times the fastest reading would leave the readings no room; it is told in words.
+const BOUND_MOST: f64 = 2.0;
 
 /// Dots of one trial at most.
 pub(in super::super) const DOTS_MOST: usize = 200;
@@ -19,17 +23,16 @@ pub(in super::super) fn ranking(ranking: &Ranking, slug: String) -> Option<Chart
         marks.extend(drawn(ranking, row, (n, &scale)));
     }
     let bottom = rows::height(ranking.rows.len());
-    marks.extend(ranking.bounds.iter().flat_map(|bound| {
+    let mut below = bottom + 18.0;
+    for bound in bounds(ranking) {
         let x = scale.at(bound.rate.0);
         let anchor = if x > WIDTH / 2.0 { "end" } else { "start" };
         let name = format!("{} {}", bound.name, bound.rate);
-        [
-            svg::line("bound", [x, 18.0], [x, bottom + 6.0]),
-            svg::text(&format!("bound-name {anchor}"), [x, bottom + 18.0], &name),
-        ]
-    }));
-    let below = if ranking.bounds.is_empty() { 22.0 } else { 40.0 };
-    marks.extend(legend(bottom + below, &keys(ranking)));
+        marks.push(svg::line("bound", [x, 18.0], [x, below - 11.0]));
+        marks.push(svg::text(&format!("bound-name {anchor}"), [x, below], &name));
+        below += 15.0;
+    }
+    marks.extend(legend(below + 4.0, &keys(ranking)));
     let title =
         format!("{}: median {}", ranking.title(), if by_rate(ranking) { "rate" } else { "wall time" });
     let description =
@@ -38,7 +41,7 @@ pub(in super::super) fn ranking(ranking: &Ranking, slug: String) -> Option<Chart
         slug,
         title,
         description: format!("From the fastest to the slowest: {}.", description.join("; ")),
-        size: [WIDTH, bottom + below + 6.0],
+        size: [WIDTH, below + 10.0],
         marks,
     })
 }
@@ -67,18 +70,28 @@ fn quantity(ranking: &Ranking) -> Quantity {
 /// A wall time as the length that is drawn.
 #[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]
 fn length(ranking: &Ranking, wall_ns: u64) -> f64 {
-    match ranking.size.filter(|_| by_rate(ranking)) {
+    match ranking.bytes_out.filter(|_| by_rate(ranking)) {
         Some(size) => Throughput::of(size, Nanos(wall_ns)).0,
         None => wall_ns as f64,
     }
 }
 
-fn scale(ranking: &Ranking) -> Option<Scale> {
+/// The longest reading.
+fn longest(ranking: &Ranking) -> Option<f64> {
     let ends = ranking.rows.iter().flat_map(|row| [row.wall.p0, row.wall.p100]);
-    let lengths =
-        ends.map(|wall_ns| length(ranking, wall_ns)).chain(ranking.bounds.iter().map(|bound| bound.rate.0));
-    let longest = lengths.filter(|it| it.is_finite()).reduce(f64::max)?;
-    Some(Scale::linear([0.0, longest * 1.02], [0.0, WIDTH]))
+    ends.map(|wall_ns| length(ranking, wall_ns)).filter(|it| it.is_finite()).reduce(f64::max)
+}
+
+/// The limits that are drawn; none where bars are times.
+fn bounds(ranking: &Ranking) -> Vec<&Bound> {
+    let room = longest(ranking).unwrap_or(0.0) * BOUND_MOST;
+    let near = |bound: &&Bound| by_rate(ranking) && bound.rate.0 <= room;
+    ranking.bounds.iter().filter(near).collect()
+}
+
+fn scale(ranking: &Ranking) -> Option<Scale> {
+    let reach = bounds(ranking).iter().map(|bound| bound.rate.0).fold(longest(ranking)?, f64::max);
+    Some(Scale::linear([0.0, reach * 1.02], [0.0, WIDTH]))
 }
 
 fn value(row: &Row) -> String {

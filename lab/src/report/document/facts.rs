@@ -2,12 +2,14 @@
 
 use super::super::answer::Claim;
 use super::super::html::{Element, element, words};
+use super::super::limits::{shown, sure};
 use super::super::method::{Lack, MEANINGS};
 use super::super::page::Page;
 use super::super::ranking::Unmeasured;
-use super::super::words::unbroken;
+use super::super::words::{NONE, unbroken};
 use super::Section;
 use super::table::{Cell, Kind, table};
+use crate::record::Limit;
 
 /// The top of the page: the answer in one sentence, the fastest of each state, the machine.
 pub(super) fn answer(page: &Page) -> Element {
@@ -48,7 +50,48 @@ fn cautions(page: &Page) -> Option<Element> {
 
 /// The sections at the end.
 pub(super) fn all(page: &Page) -> Vec<Section> {
-    [unmeasured(page), Some(method(page))].into_iter().flatten().collect()
+    [limits(page), unmeasured(page), Some(method(page))].into_iter().flatten().collect()
+}
+
+/// What stops the fastest, and what the machine does at best.
+fn limits(page: &Page) -> Option<Section> {
+    let told = page.rankings.iter().flat_map(|ranking| {
+        let gives = ranking.gives.iter().map(|line| format!("what gives: {line}"));
+        let title = ranking.title();
+        ranking.verdict_line().into_iter().chain(gives).map(move |line| format!("{title}: {line}"))
+    });
+    let mut content = list("What stops the fastest", told.collect());
+    if !page.limits.is_empty() {
+        content.push(limits_table(&page.limits));
+    }
+    let lead = "No reading is faster than what it needs: memory, the kernel's copy, its page faults and calls, the device.";
+    (!content.is_empty()).then_some(Section { slug: "limits", title: "Limits", lead, content })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "only sorted by")]
+fn limits_table(limits: &[Limit]) -> Element {
+    let columns = [
+        ("measured by", Kind::Text),
+        ("limit", Kind::Text),
+        ("at best", Kind::Number),
+        ("±95 %", Kind::Text),
+        ("threads", Kind::Number),
+        ("rounds", Kind::Text),
+        ("how", Kind::Text),
+    ];
+    let row = |it: &Limit| {
+        vec![
+            Cell::text(it.name.clone()),
+            Cell::text(it.kind.word()),
+            Cell::number(Some((shown(it, it.value), it.value as f64))),
+            Cell::text(sure(it)),
+            Cell::number(Some((it.threads.to_string(), it.threads as f64))),
+            Cell::text(it.state.map_or_else(|| NONE.to_owned(), |state| state.to_string())),
+            Cell::text(it.how.clone()),
+        ]
+    };
+    let caption = "Medians, in the rounds of the readings that are held against them";
+    table(caption, &columns, limits.iter().map(row).collect())
 }
 
 fn unmeasured(page: &Page) -> Option<Section> {

@@ -83,6 +83,7 @@ fn ranking_table(ranking: &Ranking) -> Element {
         ("±95 %", Kind::Number),
         ("rate", Kind::Number),
         ("× reference", Kind::Number),
+        ("stops at", Kind::Text),
         ("readings", Kind::Number),
     ];
     let row = |row: &Row| {
@@ -97,6 +98,7 @@ fn ranking_table(ranking: &Ranking) -> Element {
             Cell::number(wording::plus_minus(&row.wall).map(|text| (text, half))),
             Cell::number(row.throughput.map(|rate| (rate.to_string(), rate.0))),
             Cell::number(row.ratio.map(|ratio| (wording::ratio(&ratio), ratio.estimate))),
+            Cell::text(row.judgement.as_ref().map_or_else(|| wording::NONE.to_owned(), |it| it.stops_at())),
             Cell::number(Some((wording::grouped(row.wall.n as u64), float(row.wall.n as u64)))),
         ]
     };

@@ -1,0 +1,41 @@
+//! The limits that stand beside a ranking: what the machine does at best where its readings take place.
+
+use crate::record::{Limit, LimitKind, LimitUnit};
+use crate::trial::CacheState;
+use crate::units::Throughput;
+
+/// A rate that readings of a ranking are held against.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    /// What it is that is no faster, such as `memory, 2 threads`.
+    pub name: String,
+    /// How fast it was at best.
+    pub rate: Throughput,
+}
+
+impl Bound {
+    /// The fastest of each kind that has a rate, slowest first: the device for cold readings, memory and the kernel's
+    /// copy for warm ones.
+    pub(super) fn all(limits: &[Limit], target: usize, state: CacheState) -> Vec<Bound> {
+        let kinds: &[LimitKind] = match state {
+            CacheState::Cold => &[LimitKind::Device],
+            CacheState::Warm => &[LimitKind::Copy, LimitKind::Memory],
+        };
+        let best = |&kind: &LimitKind| {
+            let fits = |limit: &&Limit| {
+                let here = limit.target == target && limit.state.is_none_or(|it| it == state);
+                limit.kind == kind && here && limit.unit == LimitUnit::BytesPerSecond
+            };
+            limits.iter().filter(fits).max_by_key(|limit| limit.value).map(Bound::of)
+        };
+        let mut bounds: Vec<Bound> = kinds.iter().filter_map(best).collect();
+        bounds.sort_by(|a, b| a.rate.0.total_cmp(&b.rate.0));
+        bounds
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+    fn of(limit: &Limit) -> Bound {
+        let threads = if limit.threads > 1 { format!(", {} threads", limit.threads) } else { String::new() };
+        Bound { name: format!("{}{threads}", limit.kind.word()), rate: Throughput(limit.value as f64) }
+    }
+}
