@@ -2,8 +2,8 @@
 
 use readlab::machine::Machine;
 use readlab::record::{
-    Count, EndReason, Fill, Header, Line, Outcome, Receipt, Record, RecordError, RecordWriter, SCHEMA,
-    SCHEMA_VERSION, Sample, Trial, WriteTimes, WriteWay,
+    Count, EndReason, Fill, Header, Limit, LimitKind, LimitUnit, Line, Outcome, Receipt, Record, RecordError,
+    RecordWriter, SCHEMA, SCHEMA_VERSION, Sample, Trial, WriteTimes, WriteWay,
 };
 use readlab::target::TargetFacts;
 use readlab::trial::{Answer, CacheState, Params, Work};
@@ -79,6 +79,19 @@ fn every_line() -> Vec<Line> {
             counts: BTreeMap::from([("syscalls".to_owned(), Count { value: None, how })]),
         },
         Line::Outcome { trial: 0, outcome: Outcome::Refused { reason: reason() } },
+        Line::Limit(Box::new(Limit {
+            kind: LimitKind::Device,
+            name: "fio@buffer=128KiB,depth=16".to_owned(),
+            target: 0,
+            state: None,
+            trial: None,
+            threads: 1,
+            unit: LimitUnit::BytesPerSecond,
+            value: u64::MAX,
+            ci95: Some([1, 2]),
+            samples: vec![1, 2, 3],
+            how: reason(),
+        })),
         Line::Warning { text: reason() },
         Line::End { reason: EndReason::TargetChanged, wall_ns: 11 },
     ]
@@ -88,7 +101,8 @@ fn every_line() -> Vec<Line> {
 const _: fn(&Line) = |line| match line {
     Line::Header(_) | Line::Target { .. } | Line::Contender(_) | Line::Trial(_) | Line::Fill(_) => {}
     Line::Write { .. } | Line::Sample(_) | Line::Rejected { .. } | Line::Missing { .. } => {}
-    Line::Counts { .. } | Line::Outcome { .. } | Line::Warning { .. } | Line::End { .. } => {}
+    Line::Counts { .. } | Line::Outcome { .. } | Line::Limit(_) => {}
+    Line::Warning { .. } | Line::End { .. } => {}
 };
 
 /// A record with every kind of line; its file as text.
@@ -128,7 +142,7 @@ fn every_kind_of_line_comes_back_as_it_was() {
     assert!(matches!(found.outcome, Some(Outcome::Refused { .. })));
     assert!(found.missing.contains_key("minor_faults") && found.counts.contains_key("syscalls"));
     assert_eq!((record.contenders.len(), record.fills.len(), record.warnings.len()), (1, 1, 1));
-    assert_eq!(record.writes.len(), 1);
+    assert_eq!((record.writes.len(), record.limits.len()), (1, 1));
     assert_eq!(record.end, Some((EndReason::TargetChanged, 11)));
 }
 
