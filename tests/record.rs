@@ -3,7 +3,7 @@
 use readlab::machine::Machine;
 use readlab::record::{
     Count, EndReason, Fill, Header, Limit, LimitKind, LimitUnit, Line, Outcome, Receipt, Record, RecordError,
-    RecordWriter, SCHEMA, SCHEMA_VERSION, Sample, Trial, WriteTimes, WriteWay,
+    RecordWriter, SCHEMA, SCHEMA_VERSION, Sample, Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
 };
 use readlab::target::TargetFacts;
 use readlab::trial::{Answer, CacheState, Params, Work};
@@ -53,6 +53,7 @@ fn every_line() -> Vec<Line> {
         Line::Target { index: 0, facts: Box::new(TargetFacts { size_bytes: 7, ..TargetFacts::default() }) },
         Line::Contender(Receipt { contender: "rust".into(), version: "1".into(), runtime: "r".into() }),
         Line::Trial(Box::new(trial())),
+        Line::Warmup(WarmedUp { trial: 0, readings: 7, wall_ns: 7, end: WarmupEnd::NoSteadyState }),
         Line::Write {
             target: 0,
             how: WriteWay::Fdatasync,
@@ -100,7 +101,8 @@ fn every_line() -> Vec<Line> {
 /// One more kind of line than those above does not compile here: it belongs there too.
 const _: fn(&Line) = |line| match line {
     Line::Header(_) | Line::Target { .. } | Line::Contender(_) | Line::Trial(_) | Line::Fill(_) => {}
-    Line::Write { .. } | Line::Sample(_) | Line::Rejected { .. } | Line::Missing { .. } => {}
+    Line::Warmup(_) | Line::Write { .. } | Line::Sample(_) | Line::Rejected { .. } | Line::Missing { .. } => {
+    }
     Line::Counts { .. } | Line::Outcome { .. } | Line::Limit(_) => {}
     Line::Warning { .. } | Line::End { .. } => {}
 };
@@ -140,6 +142,7 @@ fn every_kind_of_line_comes_back_as_it_was() {
     let found = &record.trials[0];
     assert_eq!((&found.trial, found.samples.len(), found.rejected.len()), (&trial(), 1, 1));
     assert!(matches!(found.outcome, Some(Outcome::Refused { .. })));
+    assert_eq!(found.warmups.len(), 1);
     assert!(found.missing.contains_key("minor_faults") && found.counts.contains_key("syscalls"));
     assert_eq!((record.contenders.len(), record.fills.len(), record.warnings.len()), (1, 1, 1));
     assert_eq!((record.writes.len(), record.limits.len()), (1, 1));
