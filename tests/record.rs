@@ -53,25 +53,12 @@ fn every_line() -> Vec<Line> {
         Line::Target { index: 0, facts: Box::new(TargetFacts { size_bytes: 7, ..TargetFacts::default() }) },
         Line::Contender(Receipt { contender: "rust".into(), version: "1".into(), runtime: "r".into() }),
         Line::Trial(Box::new(trial())),
+        Line::Warmup(WarmedUp { trial: 0, readings: 7, wall_ns: 7, end: WarmupEnd::NoSteadyState }),
         Line::Write {
             target: 0,
             how: WriteWay::Fdatasync,
             times: WriteTimes { write_ns: 5, sync_ns: Some(6) },
         },
-        Line::Warmup(WarmedUp { trial: 0, readings: 30, wall_ns: 4, end: WarmupEnd::NoSteadyState }),
-        Line::Limit(Box::new(Limit {
-            kind: LimitKind::Copy,
-            name: "rust/copy".into(),
-            target: 0,
-            state: Some(CacheState::Warm),
-            trial: Some(0),
-            threads: 1,
-            unit: LimitUnit::BytesPerSecond,
-            value: 9,
-            ci95: Some([8, 10]),
-            samples: vec![9, 9],
-            how: how.clone(),
-        })),
         Line::Fill(Fill { fill: 2, target: 0, how: how.clone(), wall_ns: 3, resident_after: Some(1.0) }),
         Line::Sample(Box::new(Sample {
             trial: 0,
@@ -93,6 +80,19 @@ fn every_line() -> Vec<Line> {
             counts: BTreeMap::from([("syscalls".to_owned(), Count { value: None, how })]),
         },
         Line::Outcome { trial: 0, outcome: Outcome::Refused { reason: reason() } },
+        Line::Limit(Box::new(Limit {
+            kind: LimitKind::Device,
+            name: "fio@buffer=128KiB,depth=16".to_owned(),
+            target: 0,
+            state: None,
+            trial: None,
+            threads: 1,
+            unit: LimitUnit::BytesPerSecond,
+            value: u64::MAX,
+            ci95: Some([1, 2]),
+            samples: vec![1, 2, 3],
+            how: reason(),
+        })),
         Line::Warning { text: reason() },
         Line::End { reason: EndReason::TargetChanged, wall_ns: 11 },
     ]
@@ -101,13 +101,10 @@ fn every_line() -> Vec<Line> {
 /// One more kind of line than those above does not compile here: it belongs there too.
 const _: fn(&Line) = |line| match line {
     Line::Header(_) | Line::Target { .. } | Line::Contender(_) | Line::Trial(_) | Line::Fill(_) => {}
-    Line::Write { .. }
-    | Line::Warmup(_)
-    | Line::Limit(_)
-    | Line::Sample(_)
-    | Line::Rejected { .. }
-    | Line::Missing { .. } => {}
-    Line::Counts { .. } | Line::Outcome { .. } | Line::Warning { .. } | Line::End { .. } => {}
+    Line::Warmup(_) | Line::Write { .. } | Line::Sample(_) | Line::Rejected { .. } | Line::Missing { .. } => {
+    }
+    Line::Counts { .. } | Line::Outcome { .. } | Line::Limit(_) => {}
+    Line::Warning { .. } | Line::End { .. } => {}
 };
 
 /// A record with every kind of line; its file as text.
@@ -145,9 +142,10 @@ fn every_kind_of_line_comes_back_as_it_was() {
     let found = &record.trials[0];
     assert_eq!((&found.trial, found.samples.len(), found.rejected.len()), (&trial(), 1, 1));
     assert!(matches!(found.outcome, Some(Outcome::Refused { .. })));
+    assert_eq!(found.warmups.len(), 1);
     assert!(found.missing.contains_key("minor_faults") && found.counts.contains_key("syscalls"));
     assert_eq!((record.contenders.len(), record.fills.len(), record.warnings.len()), (1, 1, 1));
-    assert_eq!(record.writes.len(), 1);
+    assert_eq!((record.writes.len(), record.limits.len()), (1, 1));
     assert_eq!(record.end, Some((EndReason::TargetChanged, 11)));
 }
 

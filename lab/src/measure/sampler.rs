@@ -162,7 +162,7 @@ impl<'a> Hired<'a> {
             let answer = Answer::from(sample);
             // A control may say nothing, or no more than how many bytes it brought.
             let of_control = answer == Answer::default() || answer.proves(Work::Discard, truth);
-            if !answer.proves(trial.work, truth) && !(trial.is_control() && of_control) {
+            if !(answer.proves(trial.work, truth) || trial.is_control() && of_control) {
                 let reason = format!("it answered {answer}; right is {truth}");
                 return Err(Trouble::Ending(Ending::Trial(Outcome::Refused { reason })));
             }

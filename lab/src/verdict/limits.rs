@@ -102,11 +102,11 @@ fn whole(value: f64) -> u64 {
 
 /// The limit that holds for a trial: of its target, from the rounds of its state where there are such, with as many
 /// threads if that was measured, else with the next more, else with the most; of these the fastest.
-pub(super) fn for_trial<'a>(
-    limits: &'a [Limit],
+pub(super) fn for_trial(
+    limits: &[Limit],
     kind: LimitKind,
     (target, state, threads): (usize, CacheState, u64),
-) -> Option<&'a Limit> {
+) -> Option<&Limit> {
     let of_target = || limits.iter().filter(move |limit| limit.kind == kind && limit.target == target);
     let same_rounds = of_target().any(|limit| limit.state == Some(state));
     let of_kind = || {
