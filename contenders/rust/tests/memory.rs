@@ -12,7 +12,7 @@ fn resident_gives_its_memory_back_after_each_turn() {
     file.as_file().set_len(FILE_BYTES).unwrap();
     let words = ["read", "resident", "iterator", "sum", file.path().to_str().unwrap()].map(OsString::from);
     let mut lab = Scale { most_pages: resident_pages() + FILE_BYTES / 2 / 4096, turns: 0 };
-    let code = serve(words.into_iter(), &mut &b"go 0 1\ngo 0 1\n"[..], &mut lab);
+    let code = serve(words, &mut &b"go 0 1\ngo 0 1\n"[..], &mut lab);
     assert_eq!((code, lab.turns), (ExitCode::SUCCESS, 2));
 }
 

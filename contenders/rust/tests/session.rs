@@ -168,7 +168,7 @@ fn a_turn_is_told_at_once_when_it_is_over() {
     let dir = tempfile::tempdir().unwrap();
     let words = ["read", "read", "scalar", "sum", &file(&dir)].map(OsString::from);
     let mut lab = Lab { writes: Vec::new() };
-    serve(words.into_iter(), &mut &b"go 0 5\n"[..], &mut lab);
+    serve(words, &mut &b"go 0 5\n"[..], &mut lab);
     assert_eq!(lab.writes, [1, 1, 6]);
 }
 
@@ -179,7 +179,7 @@ fn nothing_of_the_file_is_held_between_turns() {
     for (method, scan) in [("mmap", "scalar"), ("resident", "scalar"), ("read", "scalar"), ("lines", "-")] {
         let words = ["read", method, scan, "newlines", &path].map(OsString::from);
         let mut lab = Watcher { path: &path, turns: 0 };
-        serve(words.into_iter(), &mut &b"go 1 1\n"[..], &mut lab);
+        serve(words, &mut &b"go 1 1\n"[..], &mut lab);
         assert_eq!(lab.turns, 1, "{method}");
     }
 }

@@ -598,11 +598,11 @@ fn a_window_shorter_than_visiting_memory_is_refused() {
     // One that does is, whichever comes first in the round.
     for seed in 0..8 {
         let mut world = World::default();
-        world.walls.extend([(0, 1_000), (1, 666), (2, 667)]);
+        world.walls.extend([(0, 1_000), (1, 333), (2, 334)]);
         let trials = [("resident", WARM), ("a", WARM), ("b", WARM)];
         let told = play(&plan(Rules { seed, ..runs(1) }, &trials), world);
         let refusal =
-            "refused a: a window of 666 ns is shorter than visiting the bytes in memory took: 1000 ns";
+            "refused a: a window of 333 ns is shorter than visiting the bytes in memory took: 1000 ns";
         let mut outcomes = told.outcomes();
         outcomes.sort_unstable();
         assert_eq!(outcomes, ["measured b", "measured resident", refusal], "seed {seed}");
