@@ -50,6 +50,9 @@ pub(super) fn each(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
     let giving = asked.giving;
     let exports = [&giving.export_json, &giving.export_csv, &giving.export_markdown];
     exports.into_iter().flatten().try_for_each(|file| writable(file))?;
+    if let Some(folder) = &giving.output {
+        RunFolder::make(Some(folder))?.abandon();
+    }
     let rules = asked.rules()?;
     let reference = asked.reference()?;
     let field = asked.field()?;

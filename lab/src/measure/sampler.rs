@@ -114,11 +114,13 @@ impl<'a> Hired<'a> {
         subject.expect("every target of the plan has its subject")
     }
 
-    /// Brings the cache into the state that a turn starts from. The warm state stands since the last fill.
-    fn make(&mut self, trial: &Trial) -> Result<(), Trouble> {
+    /// Brings the cache into the state that a turn starts from, and tells what is resident then. The warm state stands
+    /// since the last fill. Eviction proves itself: to look once more would, for a file of somebody else's, bring
+    /// pages back.
+    fn make(&mut self, trial: &Trial) -> Result<Option<Proof>, Trouble> {
         match trial.state {
-            CacheState::Warm => Ok(()),
-            CacheState::Cold => self.subject(trial.index).cache.evict().map(drop).map_err(cache_trouble),
+            CacheState::Warm => Ok(self.resident(trial.index, "resident_before")),
+            CacheState::Cold => self.subject(trial.index).cache.evict().map(Some).map_err(cache_trouble),
         }
     }
 
@@ -318,8 +320,7 @@ impl<'a> Hired<'a> {
     /// The sentence: the cache made and proven, the turn between meters, the state proven again, the answers compared.
     fn proven_turn(&mut self, trial: &Trial) -> Result<Vec<Sample>, Trouble> {
         let ask = self.ask(trial);
-        self.make(trial)?;
-        let before = self.resident(trial.index, "resident_before");
+        let before = self.make(trial)?;
         let (turn, metered) = self.metered_turn(trial.index, ask)?;
         let after = self.resident(trial.index, "resident_after");
         self.compare(trial, &turn)?;
@@ -404,7 +405,10 @@ impl<'a> Hired<'a> {
         }
         match trial.state {
             CacheState::Warm => samples.iter().find_map(|sample| warm_flaw(sample, observed)),
-            CacheState::Cold => samples.iter().find_map(|sample| self.cold_flaw(sample)),
+            CacheState::Cold => match &observed.before {
+                Some(proof) if !proof.is_cold() => Some(format!("{proof} before the reading")),
+                _ => samples.iter().find_map(|sample| self.cold_flaw(sample)),
+            },
         }
     }
 
