@@ -19,9 +19,6 @@ pub(in super::super) const DOTS_MOST: usize = 200;
 pub(in super::super) fn ranking(ranking: &Ranking, slug: String) -> Option<Chart> {
     let scale = scale(ranking)?;
     let mut marks = rows::grid(&scale, quantity(ranking), ranking.rows.len());
-    for (n, row) in ranking.rows.iter().enumerate() {
-        marks.extend(drawn(ranking, row, (n, &scale)));
-    }
     let bottom = rows::height(ranking.rows.len());
     let mut below = bottom + 18.0;
     for bound in bounds(ranking) {
@@ -31,6 +28,9 @@ pub(in super::super) fn ranking(ranking: &Ranking, slug: String) -> Option<Chart
         marks.push(svg::line("bound", [x, 18.0], [x, below - 11.0]));
         marks.push(svg::text(&format!("bound-name {anchor}"), [x, below], &name));
         below += 15.0;
+    }
+    for (n, row) in ranking.rows.iter().enumerate() {
+        marks.extend(drawn(ranking, row, (n, &scale)));
     }
     marks.extend(legend(below + 4.0, &keys(ranking)));
     let title =
