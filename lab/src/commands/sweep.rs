@@ -10,7 +10,7 @@ use crate::folder::RunFolder;
 use crate::interrupt;
 use crate::measure::lineup::{self, Field, Selection};
 use crate::measure::pass::{self, Visit, Waypoint};
-use crate::measure::plan::{Budget, Rules};
+use crate::measure::plan::Rules;
 use crate::measure::round::Sink;
 use crate::progress::Recorder;
 use crate::record::{EndReason, Line, Record, WriteWay};
@@ -191,16 +191,7 @@ fn read_all(
         entries: names(args).into_iter().map(|trial| Entry { trial, ..Entry::default() }).collect(),
         ..Selection::default()
     };
-    let rules = Rules {
-        warmup: 1,
-        min_runs: 1,
-        max_runs: 1,
-        max_time: Nanos(u64::MAX),
-        precision: 1.0,
-        fills: 1,
-        budget: Budget::Advised(Nanos(u64::MAX)),
-        seed: args.seed,
-    };
+    let rules = Rules::one_reading(args.seed);
     let plan = lineup::plan(field, &selection, (args.work, &[CacheState::Cold]), rules)?;
     for (name, reason) in field.absent() {
         recorder.append(Line::Warning { text: format!("{name} does not take part: {reason}") })?;

@@ -5,7 +5,7 @@
 
 use super::cache::{Eviction, PageCache};
 use super::lineup::Field;
-use super::plan::{Budget, Plan, Planned, Rules};
+use super::plan::{Plan, Planned, Rules};
 use super::round::{Ending, Sampler, Sink, Step, Trouble};
 use super::sampler::{Hired, Subject};
 use crate::corpus::oracle::Truth;
@@ -14,7 +14,6 @@ use crate::record::{EndReason, Line, Outcome, RecordError, Sample};
 use crate::target::Target;
 use crate::target::identity::Identity;
 use crate::trial::{CacheState, Params};
-use crate::units::Nanos;
 
 /// A file on the way, with what is known of it.
 #[derive(Debug, Clone)]
@@ -85,7 +84,7 @@ fn read(visit: &Visit, field: &Field, sink: &mut dyn Sink) -> Result<Reading, Re
         trials: vec![visit.planned.clone()],
         absent: Vec::new(),
         states: vec![CacheState::Cold],
-        rules: one_reading(),
+        rules: Rules::one_reading(0),
     };
     let target = &visit.at.target;
     let subject = match (PageCache::open(&target.path, Eviction::OfFile), Identity::of_path(&target.path)) {
@@ -145,18 +144,4 @@ fn outcome(trial: usize, outcome: Outcome, sink: &mut dyn Sink) -> Result<(), Re
 
 fn unavailable(reason: String) -> Ending {
     Ending::Trial(Outcome::Unavailable { reason })
-}
-
-/// A plan's rules where each file is read once; only the sampler looks at the plan, and at none of these.
-fn one_reading() -> Rules {
-    Rules {
-        warmup: 0,
-        min_runs: 1,
-        max_runs: 1,
-        max_time: Nanos(u64::MAX),
-        precision: 1.0,
-        fills: 1,
-        budget: Budget::Advised(Nanos(u64::MAX)),
-        seed: 0,
-    }
 }

@@ -54,6 +54,21 @@ impl Budget {
 }
 
 impl Rules {
+    /// Where each file is read once and nothing is repeated, as in a sweep.
+    #[must_use]
+    pub fn one_reading(seed: u64) -> Rules {
+        Rules {
+            warmup: 0,
+            min_runs: 1,
+            max_runs: 1,
+            max_time: Nanos(u64::MAX),
+            precision: 1.0,
+            fills: 1,
+            budget: Budget::Advised(Nanos(u64::MAX)),
+            seed,
+        }
+    }
+
     /// Rounds between two fills of the cache, so that the fewest readings are spread over the fewest fills.
     #[must_use]
     pub fn rounds_per_fill(&self) -> u32 {
