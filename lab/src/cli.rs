@@ -78,7 +78,7 @@ pub struct Measuring {
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
     pub precision: f64,
     /// Fills of the cache over which warm readings are spread, at least
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     pub fills: u32,
     /// State of the page cache when the clock starts [default: both, or what the suite says]
     #[arg(long, value_name = "STATE")]

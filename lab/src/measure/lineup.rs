@@ -294,7 +294,11 @@ fn add(
     match choice {
         Ok(_) if state == CacheState::Warm && trial.bypasses_cache() => absent_when_warm(plan, trial),
         Ok(_) if is_measured_elsewhere(plan, &trial) => {}
-        Ok(choice) => plan.trials.push(Planned { trial, choice }),
+        Ok(choice) => {
+            let warmup =
+                field.contender(&trial.contender).map(|contender| contender.warmup).unwrap_or_default();
+            plan.trials.push(Planned { trial, choice, warmup });
+        }
         Err(error) => {
             let outcome = Outcome::Unavailable { reason: error.to_string() };
             plan.absent.push((trial, outcome));

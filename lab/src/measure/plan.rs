@@ -2,7 +2,7 @@
 //!
 //! A plan is data. It knows no contender's process and no clock; [`super::round`] carries it out.
 
-use crate::contender::roster::Choice;
+use crate::contender::roster::{Choice, Warmup};
 use crate::record::{Outcome, Trial};
 use crate::trial::CacheState;
 use crate::units::Nanos;
@@ -40,6 +40,9 @@ pub enum Budget {
     Firm(Nanos),
 }
 
+/// Fills that a contender reads before it is started anew, if it warms up until it is steady.
+const FILLS_PER_LONG_WARMUP: u32 = 5;
+
 /// The rounds that every state gets under an advised budget: fewer make no interval.
 pub const ROUNDS_MIN: u32 = 5;
 
@@ -75,6 +78,17 @@ impl Rules {
         self.min_runs.div_ceil(self.fills.max(1)).max(1)
     }
 
+    /// Fills of the cache that one process of a contender reads. What makes fills differ is where the file's pages lie, and
+    /// what makes processes differ is where their own lie: a new process with each fill varies both. One that must warm up
+    /// for seconds stays for several fills, or there would be time for little else.
+    #[must_use]
+    pub fn fills_per_start(warmup: Warmup) -> u32 {
+        match warmup {
+            Warmup::Readings => 1,
+            Warmup::UntilSteady => FILLS_PER_LONG_WARMUP,
+        }
+    }
+
     /// How many of the `wanted` readings one turn may hold: so few that the most readings are spread over the fewest
     /// fills, and a number of turns that ends at the most readings exactly.
     #[must_use]
@@ -91,6 +105,8 @@ pub struct Planned {
     pub trial: Trial,
     /// The contender's method.
     pub choice: Choice,
+    /// How its contender becomes ready each time it is started.
+    pub warmup: Warmup,
 }
 
 /// What will be measured.

@@ -8,7 +8,7 @@ mod clock;
 #[cfg(test)]
 mod tests;
 
-use super::plan::Plan;
+use super::plan::{Plan, Rules};
 use crate::record::{Count, EndReason, Fill, Line, Outcome, RecordError, Sample};
 use crate::stats::{self, Observation};
 use crate::trial::{CacheState, Params};
@@ -246,11 +246,11 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Fill after fill, each with fresh contenders and a few rounds.
+    /// Fill after fill, each with a few rounds.
     fn fills(&mut self, standings: &mut [Standing], clock: &StageClock) -> Result<EndReason, Stop> {
         let rounds = self.plan.rules.rounds_per_fill();
-        for fill in 0.. {
-            if clock.is_firmly_up(self.sampler.elapsed_ns()) {
+        for fill in 0_u32.. {
+            if clock.is_up(fill.saturating_mul(rounds), self.sampler.elapsed_ns()) {
                 return Ok(EndReason::Budget);
             }
             self.sink.about_to(Step::Fill(fill));
@@ -286,7 +286,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Fresh contenders, one untimed reading each, then rounds until all are settled, `rounds` are done, or time is up.
+    /// Contenders started where their turn to start has come, then rounds until all are settled, `rounds` are done, or time is up.
     fn sitting(
         &mut self,
         state: CacheState,
@@ -298,7 +298,9 @@ impl Run<'_> {
             if clock.is_firmly_up(self.sampler.elapsed_ns()) {
                 return Ok(EndReason::Budget);
             }
-            self.seat(&mut standings[at])?;
+            if self.starts(standings[at].trial, fill) {
+                self.seat(&mut standings[at])?;
+            }
         }
         let first = fill.saturating_mul(rounds);
         for round in first..first.saturating_add(rounds) {
@@ -317,6 +319,12 @@ impl Run<'_> {
             self.sink.about_to(Step::RoundOver(done));
         }
         Ok(EndReason::Settled)
+    }
+
+    /// Whether a contender is started anew with this fill.
+    fn starts(&self, trial: usize, fill: u32) -> bool {
+        let fills = self.plan.planned(trial).map_or(1, |planned| Rules::fills_per_start(planned.warmup));
+        fill.is_multiple_of(fills)
     }
 
     /// Starts a contender and has it read untimed until it is warm; what it cannot do is its outcome.

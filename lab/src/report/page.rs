@@ -198,17 +198,18 @@ impl Ranking {
     /// How far fills lie apart over the trials, in one line; `None` where no trial saw two fills.
     #[must_use]
     pub fn fills_line(&self) -> Option<String> {
-        let spreads = self.rows.iter().filter_map(|row| Some((row, row.fills.as_ref()?)));
-        let (row, widest) = spreads.max_by(|a, b| a.1.range.total_cmp(&b.1.range))?;
-        let share = match widest.between_share {
-            Some(share) => format!(", {} of its variance lies between fills", words::percent(share)),
-            None => String::new(),
+        let spreads = || self.rows.iter().filter_map(|row| Some((row, row.fills.as_ref()?)));
+        let most = spreads().map(|(_, spread)| spread.fills.len()).max()?;
+        let repeated = spreads().filter_map(|(row, spread)| Some((row, spread, spread.between_share?)));
+        let Some((row, widest, share)) = repeated.max_by(|a, b| a.1.range.total_cmp(&b.1.range)) else {
+            return Some(format!("fills: {most} of them, each read once by every trial"));
         };
         Some(format!(
-            "fills: {} of them; their medians differ most for {}, by {}{share}",
+            "fills: {} of them; their medians differ most for {}, by {}, {} of its variance lies between fills",
             widest.fills.len(),
             row.name,
             words::percent(widest.range),
+            words::percent(share),
         ))
     }
 }

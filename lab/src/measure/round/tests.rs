@@ -2,7 +2,7 @@
 //! moves; it and the record write into one log, which reads like the run.
 
 use super::*;
-use crate::contender::roster::Choice;
+use crate::contender::roster::{Choice, Warmup};
 use crate::measure::plan::{Budget, Planned, Rules};
 use crate::record::Trial;
 use crate::trial::{Answer, TrialId, Work};
@@ -201,7 +201,11 @@ fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> Plan {
             cache,
             id: id.clone(),
         };
-        Planned { trial, choice: Choice { id: id.method, params: Params::default(), method } }
+        Planned {
+            trial,
+            choice: Choice { id: id.method, params: Params::default(), method },
+            warmup: Warmup::Readings,
+        }
     };
     let mut states: Vec<CacheState> = trials.iter().map(|(_, state)| *state).collect();
     states.dedup();
@@ -374,6 +378,17 @@ fn warm_up_is_taken_at_every_start_and_the_answer_is_checked_at_least_once() {
         let told = play(&plan(rules, &[("a", WARM)]), World::default());
         assert_eq!(told.only(&["rehearse"]).len(), rehearsals, "warm-up {warmup}");
     }
+}
+
+#[test]
+fn who_warms_up_for_long_stays_for_five_fills() {
+    let mut plan = plan(Rules { fills: 7, ..runs(7) }, &[("a", WARM), ("b", WARM)]);
+    plan.trials[1].warmup = Warmup::UntilSteady;
+    let told = play(&plan, World::default());
+    let started = |name: &str| told.only(&["start "]).iter().filter(|line| line.ends_with(name)).count();
+    assert_eq!(started("a"), 7);
+    assert_eq!(started("b"), 2);
+    assert_eq!((told.count_of(0), told.count_of(1)), (7, 7));
 }
 
 #[test]
