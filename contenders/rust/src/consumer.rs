@@ -4,6 +4,7 @@
 //! reads nothing itself.
 
 use crate::scan::{LineFinder, Visit};
+use crate::sink::Sink;
 use crate::work::Answer;
 
 /// State of the work between two pieces of a file.
@@ -46,6 +47,12 @@ impl Consumer {
             Visit::Lines(_) => answer.lines = Some(self.lines.finish()),
         }
         answer
+    }
+}
+
+impl Sink for Consumer {
+    fn take(&mut self, _offset: u64, bytes: &[u8]) {
+        self.feed(bytes);
     }
 }
 

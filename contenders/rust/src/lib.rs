@@ -27,10 +27,12 @@ pub mod scan;
 mod segments;
 pub mod serve;
 pub mod setting;
+mod sink;
 mod work;
 
 pub use clock::Sample;
 pub use consumer::Consumer;
 pub use method::{Fault, Method};
 pub use reading::{ReadError, Reading, RequestError};
+pub use sink::Sink;
 pub use work::{Answer, UnknownWork, Work};

@@ -4,7 +4,6 @@
 //! thread means no thread is started.
 
 use crate::method::Fault;
-use crate::work::Answer;
 use std::io;
 use std::ops::Range;
 use std::panic;
@@ -41,11 +40,12 @@ impl Segments {
         self.next.store(self.end, Ordering::Relaxed);
     }
 
-    /// Runs `work` on up to `threads` threads, never more than there are segments, and adds their answers up. The
-    /// first fault lets the others find nothing left.
-    pub(crate) fn share<W>(&self, threads: u64, work: W) -> Result<Answer, Fault>
+    /// Runs `work` on up to `threads` threads, never more than there are segments, and gives what came of each.
+    /// The first fault lets the others find nothing left.
+    pub(crate) fn share<T, W>(&self, threads: u64, work: W) -> Result<Vec<T>, Fault>
     where
-        W: Fn(&Segments) -> Result<Answer, Fault> + Sync,
+        T: Send,
+        W: Fn(&Segments) -> Result<T, Fault> + Sync,
     {
         let worker = || work(self).inspect_err(|_| self.stop());
         thread::scope(|scope| {
@@ -57,12 +57,11 @@ impl Segments {
                 });
                 others.push(other?);
             }
-            let mut answer = worker()?;
+            let mut parts = vec![worker()?];
             for other in others {
-                let part = other.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
-                answer = answer.merge(part?);
+                parts.push(other.join().unwrap_or_else(|panic| panic::resume_unwind(panic))?);
             }
-            Ok(answer)
+            Ok(parts)
         })
     }
 }
@@ -71,18 +70,14 @@ impl Segments {
 mod tests {
     use super::*;
 
-    fn bytes(bytes: u64) -> Answer {
-        Answer { bytes: Some(bytes), ..Answer::default() }
-    }
-
     #[test]
     fn all_segments_are_taken_once() {
         for (end, step, threads) in [(0, 1, 4), (1, 10, 4), (1000, 7, 3), (1000, 1000, 1)] {
             let segments = Segments::new(end, step);
-            let answer = segments.share(threads, |segments| {
-                Ok(bytes(std::iter::from_fn(|| segments.take()).map(|range| range.end - range.start).sum()))
+            let parts = segments.share(threads, |segments| {
+                Ok(std::iter::from_fn(|| segments.take()).map(|range| range.end - range.start).sum::<u64>())
             });
-            assert_eq!(answer.unwrap(), bytes(end));
+            assert_eq!(parts.unwrap().iter().sum::<u64>(), end);
         }
     }
 
@@ -95,7 +90,7 @@ mod tests {
                     return Err(Fault::at(100, io::Error::other("broken")));
                 }
             }
-            Ok(bytes(0))
+            Ok(())
         });
         assert_eq!(answer.unwrap_err().to_string(), "broken at byte 100");
     }

@@ -65,6 +65,12 @@ impl FromStr for Work {
 }
 
 impl Answer {
+    /// The answer of a whole file from those of its parts; nothing is known where there is none.
+    #[must_use]
+    pub fn of_parts(parts: Vec<Answer>) -> Answer {
+        parts.into_iter().reduce(Answer::merge).unwrap_or_default()
+    }
+
     /// The answer of two parts of one file together; what one of them does not know, the whole does not.
     #[must_use]
     pub fn merge(self, other: Answer) -> Answer {

@@ -41,7 +41,9 @@ impl Reader for Direct {
         let mut file = DirectFile::open(path)?;
         file.takes(self.buffer_bytes)?;
         let mut buffer = Buffer::new(self.buffer_bytes)?;
-        drain(&mut file, &mut buffer[..self.buffer_bytes], Consumer::new(visit))
+        let mut consumer = Consumer::new(visit);
+        drain(&mut file, &mut buffer[..self.buffer_bytes], &mut consumer)?;
+        Ok(consumer.finish())
     }
 }
 
@@ -164,8 +166,8 @@ mod tests {
         // As if the kernel had stopped within a block.
         io::Seek::seek(&mut file.file, io::SeekFrom::Start(4099)).unwrap();
         file.at = 4099;
-        let answer = drain(&mut file, &mut buffer, Consumer::new(Visit::Nothing)).unwrap();
-        assert_eq!(answer.bytes, Some(10_000 - 4099));
+        let read = drain(&mut file, &mut buffer, &mut Consumer::new(Visit::Nothing)).unwrap();
+        assert_eq!(read, 10_000 - 4099);
     }
 
     #[test]

@@ -115,13 +115,14 @@ impl Reader for Ring {
         let (file, size_bytes, block_bytes) = self.open(path)?;
         let end = self.span_bytes.map_or(size_bytes, |span| span.min(size_bytes));
         let segments = Segments::new(end, (self.plan.buffer_bytes * self.plan.buffers) as u64);
-        segments.share(self.threads, |segments| {
+        let parts = segments.share(self.threads, |segments| {
             let ring =
                 IoUring::new(self.plan.entries).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
             let mut consumer = Consumer::new(visit);
             Flight::prepare(ring, &file, &self.plan, block_bytes, segments)?.run(segments, &mut consumer)?;
             Ok(consumer.finish())
-        })
+        })?;
+        Ok(Answer::of_parts(parts))
     }
 }
 

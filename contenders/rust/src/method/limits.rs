@@ -115,7 +115,7 @@ impl<R: Reader> Reader for Cached<R> {
         let mut file = File::open(path)?;
         check_fits(self.name, file.metadata()?.len())?;
         let mut buffer = Buffer::new(COPY_BUFFER.default as usize)?;
-        super::read::drain(&mut file, &mut buffer, Consumer::new(Visit::Nothing)).map(drop)
+        super::read::drain(&mut file, &mut buffer, &mut Consumer::new(Visit::Nothing)).map(drop)
     }
 
     fn read(&mut self, path: &Path, _visit: Visit) -> Result<Answer, Fault> {

@@ -23,7 +23,7 @@ pub(super) fn visit_all(
         consumer.feed(bytes);
         return Ok(consumer.finish());
     }
-    Segments::new(bytes.len() as u64, segment_bytes).share(threads, |segments| {
+    let parts = Segments::new(bytes.len() as u64, segment_bytes).share(threads, |segments| {
         let mut consumer = Consumer::new(visit);
         while let Some(range) = segments.take() {
             let range = range.start as usize..range.end as usize;
@@ -33,7 +33,8 @@ pub(super) fn visit_all(
             }
         }
         Ok(consumer.finish())
-    })
+    })?;
+    Ok(Answer::of_parts(parts))
 }
 
 /// The lines that begin within a segment, whole: from the first beginning in it to the first beginning after it. All

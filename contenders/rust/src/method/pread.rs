@@ -6,6 +6,7 @@ use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::segments::Segments;
 use crate::setting::Param;
+use crate::sink::Sink;
 use crate::work::Answer;
 use readlab_protocol::Cache;
 use std::fs::File;
@@ -46,23 +47,24 @@ impl Reader for Pread {
     fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
         let file = File::open(path)?;
         let segments = Segments::new(file.metadata()?.len(), self.segment_bytes);
-        segments.share(self.threads, |segments| {
+        let parts = segments.share(self.threads, |segments| {
             let mut buffer = Buffer::new(self.buffer_bytes)?;
             let mut consumer = Consumer::new(visit);
             while let Some(range) = segments.take() {
                 read_range(&file, range, &mut buffer[..self.buffer_bytes], &mut consumer)?;
             }
             Ok(consumer.finish())
-        })
+        })?;
+        Ok(Answer::of_parts(parts))
     }
 }
 
 /// Reads one segment, however few bytes a read brings; a file that has become shorter ends it early.
-fn read_range(
+pub(crate) fn read_range(
     file: &impl FileExt,
     range: Range<u64>,
     buffer: &mut [u8],
-    consumer: &mut Consumer,
+    sink: &mut impl Sink,
 ) -> Result<(), Fault> {
     let mut at = range.start;
     while at < range.end {
@@ -70,7 +72,7 @@ fn read_range(
         match file.read_at(&mut buffer[..wanted], at) {
             Ok(0) => break,
             Ok(count) => {
-                consumer.feed(&buffer[..count]);
+                sink.take(at, &buffer[..count]);
                 at += count as u64;
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}

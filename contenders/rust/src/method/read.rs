@@ -5,6 +5,7 @@ use crate::buffer::Buffer;
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
+use crate::sink::Sink;
 use crate::work::Answer;
 use readlab_protocol::Cache;
 use rustix::io::{ReadWriteFlags, preadv2};
@@ -52,7 +53,9 @@ impl Reader for DontCacheLoop {
     fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
         let mut file = Uncached(File::open(path)?);
         let mut buffer = Buffer::new(self.buffer_bytes)?;
-        drain(&mut file, &mut buffer[..self.buffer_bytes], Consumer::new(visit)).map_err(not_taken)
+        let mut consumer = Consumer::new(visit);
+        drain(&mut file, &mut buffer[..self.buffer_bytes], &mut consumer).map_err(not_taken)?;
+        Ok(consumer.finish())
     }
 }
 
@@ -79,22 +82,21 @@ impl Reader for ReadLoop {
     fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
         let mut file = File::open(path)?;
         let mut buffer = Buffer::new(self.buffer_bytes)?;
-        drain(&mut file, &mut buffer[..self.buffer_bytes], Consumer::new(visit))
+        let mut consumer = Consumer::new(visit);
+        drain(&mut file, &mut buffer[..self.buffer_bytes], &mut consumer)?;
+        Ok(consumer.finish())
     }
 }
 
-/// Reads to the end, however few bytes a read brings; a read that a signal interrupted is repeated.
-pub(super) fn drain(
-    source: &mut impl Read,
-    buffer: &mut [u8],
-    mut consumer: Consumer,
-) -> Result<Answer, Fault> {
+/// Reads to the end, however few bytes a read brings; a read that a signal interrupted is repeated. Tells how many
+/// bytes there were.
+pub(crate) fn drain(source: &mut impl Read, buffer: &mut [u8], sink: &mut impl Sink) -> Result<u64, Fault> {
     let mut at = 0;
     loop {
         match source.read(buffer) {
-            Ok(0) => return Ok(consumer.finish()),
+            Ok(0) => return Ok(at),
             Ok(count) => {
-                consumer.feed(&buffer[..count]);
+                sink.take(at, &buffer[..count]);
                 at += count as u64;
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -128,14 +130,16 @@ mod tests {
     fn short_and_interrupted_reads_lose_nothing() {
         let mut source = Stuttering { rest: b"one\ntwo\n\nthree", interrupted: false };
         let visit = crate::scan::for_work(crate::Work::Lines).next().unwrap().visit;
-        let answer = drain(&mut source, &mut [0; 8], Consumer::new(visit)).unwrap();
+        let mut consumer = Consumer::new(visit);
+        assert_eq!(drain(&mut source, &mut [0; 8], &mut consumer).unwrap(), 14);
+        let answer = consumer.finish();
         assert_eq!((answer.bytes, answer.lines), (Some(14), Some(4)));
     }
 
     #[test]
     fn a_failed_read_tells_where() {
         let mut source = (&b"12345"[..]).chain(Broken);
-        let fault = drain(&mut source, &mut [0; 2], Consumer::new(Visit::Nothing)).unwrap_err();
+        let fault = drain(&mut source, &mut [0; 2], &mut Consumer::new(Visit::Nothing)).unwrap_err();
         assert_eq!(fault.to_string(), "broken at byte 5");
     }
 
