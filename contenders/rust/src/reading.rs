@@ -133,7 +133,7 @@ impl fmt::Debug for Reading {
 }
 
 impl ReadError {
-    fn new(path: &Path, fault: Fault) -> ReadError {
+    pub(crate) fn new(path: &Path, fault: Fault) -> ReadError {
         match fault {
             Fault::Unavailable(reason) => ReadError::Unavailable(reason),
             fault @ Fault::Io { .. } => ReadError::Failed { path: path.to_owned(), fault },

@@ -41,29 +41,39 @@ impl Segments {
     }
 
     /// Runs `work` on up to `threads` threads, never more than there are segments, and gives what came of each.
-    /// The first fault lets the others find nothing left.
     pub(crate) fn share<T, W>(&self, threads: u64, work: W) -> Result<Vec<T>, Fault>
     where
         T: Send,
         W: Fn(&Segments) -> Result<T, Fault> + Sync,
     {
-        let worker = || work(self).inspect_err(|_| self.stop());
-        thread::scope(|scope| {
-            let mut others = Vec::new();
-            for number in 1..threads.min(self.count()) {
-                let other = thread::Builder::new().spawn_scoped(scope, worker).map_err(|cause| {
-                    self.stop();
-                    io::Error::new(cause.kind(), format!("thread {number} of {threads}: {cause}"))
-                });
-                others.push(other?);
-            }
-            let mut parts = vec![worker()?];
-            for other in others {
-                parts.push(other.join().unwrap_or_else(|panic| panic::resume_unwind(panic))?);
-            }
-            Ok(parts)
-        })
+        crew(threads.min(self.count()), || work(self), || self.stop())
     }
+}
+
+/// Runs `work` on so many threads, the calling one among them, and gives what came of each. At the first fault `stop`
+/// is called, which must leave the others nothing to do.
+pub(crate) fn crew<T, W, S>(threads: u64, work: W, stop: S) -> Result<Vec<T>, Fault>
+where
+    T: Send,
+    W: Fn() -> Result<T, Fault> + Sync,
+    S: Fn() + Sync,
+{
+    let worker = || work().inspect_err(|_| stop());
+    thread::scope(|scope| {
+        let mut others = Vec::new();
+        for number in 1..threads {
+            let other = thread::Builder::new().spawn_scoped(scope, worker).map_err(|cause| {
+                stop();
+                io::Error::new(cause.kind(), format!("thread {number} of {threads}: {cause}"))
+            });
+            others.push(other?);
+        }
+        let mut parts = vec![worker()?];
+        for other in others {
+            parts.push(other.join().unwrap_or_else(|panic| panic::resume_unwind(panic))?);
+        }
+        Ok(parts)
+    })
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 
 use super::memory::{SEGMENT, THREADS};
 use super::{Fault, Feeding, Method, Reader, memory};
+use crate::buffer::Buffer;
 use crate::scan::Visit;
 use crate::work::{Answer, Work};
-use memmap2::{Advice, MmapMut};
 use readlab_protocol::Cache;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -69,13 +69,9 @@ impl Reader for Resident {
     }
 }
 
-/// The size of a huge page on the common architectures; memory that begins on one can be made of them.
-const HUGE_PAGE_BYTES: usize = 2 << 20;
-
 /// A file's bytes in anonymous memory.
 struct Loaded {
-    pages: MmapMut,
-    start: usize,
+    pages: Buffer,
     len: usize,
 }
 
@@ -86,25 +82,21 @@ impl Loaded {
         let size = file.metadata()?.len();
         check_fits("resident", size)?;
         let size = usize::try_from(size).map_err(io::Error::other)?;
-        let mut pages = MmapMut::map_anon(size + HUGE_PAGE_BYTES)?;
-        // A kernel without huge pages refuses the advice: then the ceiling is that of small pages, which is also what
-        // the machine can do.
-        let _ = pages.advise(Advice::HugePage);
-        let start = pages.as_ptr().align_offset(HUGE_PAGE_BYTES);
+        let mut pages = Buffer::huge(size)?;
         let mut len = 0;
         while len < size {
-            match file.read(&mut pages[start + len..start + size]) {
+            match file.read(&mut pages[len..]) {
                 Ok(0) => break,
                 Ok(count) => len += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(cause) => return Err(Fault::at(len as u64, cause)),
             }
         }
-        Ok(Loaded { pages, start, len })
+        Ok(Loaded { pages, len })
     }
 
     fn bytes(&self) -> &[u8] {
-        &self.pages[self.start..self.start + self.len]
+        &self.pages[..self.len]
     }
 }
 

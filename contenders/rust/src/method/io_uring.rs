@@ -4,7 +4,7 @@
 //! than one read in flight they land in any order, so lines are not offered.
 
 use super::direct::DirectFile;
-use super::ring::{Flight, Plan};
+use super::ring::{Errand, Flight, Order, Plan};
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
@@ -15,6 +15,7 @@ use io_uring::IoUring;
 use readlab_protocol::Cache;
 use std::fs::File;
 use std::io;
+use std::os::fd::AsFd;
 use std::path::Path;
 
 const BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 512, 1 << 30);
@@ -119,7 +120,12 @@ impl Reader for Ring {
             let ring =
                 IoUring::new(self.plan.entries).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
             let mut consumer = Consumer::new(visit);
-            Flight::prepare(ring, &file, &self.plan, block_bytes, segments)?.run(segments, &mut consumer)?;
+            let mut errands = || {
+                let (file, otherwise) = (file.as_fd(), None);
+                segments.take().map(|range| Errand { range, file, block_bytes, otherwise })
+            };
+            let flight = Flight::prepare(ring, &self.plan, segments.count())?;
+            flight.run(Order::Any, &mut errands, &mut consumer, None)?;
             Ok(consumer.finish())
         })?;
         Ok(Answer::of_parts(parts))

@@ -3,6 +3,7 @@
 //! A method opens the file, brings all of it to a [`crate::Consumer`] and closes it, in one call and with nothing kept
 //! from call to call. It knows no clock; adding one takes a file here and an entry in [`registry`].
 
+pub(crate) mod auto;
 mod buffered;
 mod controls;
 mod direct;

@@ -1,6 +1,6 @@
 //! The one list of methods, in the order of reports.
 
-use super::{Method, buffered, controls, direct, io_uring, limits, lines, mmap, pread, read, vectored};
+use super::{Method, auto, buffered, controls, direct, io_uring, limits, lines, mmap, pread, read, vectored};
 
 /// Every method.
 pub static ALL: &[Method] = &[
@@ -10,6 +10,7 @@ pub static ALL: &[Method] = &[
     limits::FAULTS,
     limits::DEVICE,
     limits::SYSCALL,
+    auto::AUTO,
     lines::LINES,
     buffered::BUFFERED,
     read::READ,

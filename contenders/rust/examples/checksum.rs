@@ -1,0 +1,22 @@
+//! Prints the 64-bit FNV-1a checksum of files: `cargo run --release --example checksum -- FILE…`.
+//!
+//! Each byte's share depends on all before it, so the file is read from front to back by one thread, while reads of what
+//! comes next are in flight. (Fowler, Noll & Vo; RFC 9923.)
+
+use readlab_rust::Auto;
+use std::error::Error;
+use std::path::Path;
+
+const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+const PRIME: u64 = 0x0100_0000_01b3;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    for path in std::env::args_os().skip(1) {
+        let mut hash = OFFSET_BASIS;
+        Auto::new().read(Path::new(&path), |_offset: u64, bytes: &[u8]| {
+            hash = bytes.iter().fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+        })?;
+        println!("{hash:016x}\t{}", path.display());
+    }
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! Counts the objects of JSON-lines files: `cargo run --release --example json_lines -- FILE…`.
+//!
+//! A line may be cut where one piece ends and the next begins: what is left of a piece is kept until its line is whole.
+
+use readlab_rust::Auto;
+use std::error::Error;
+use std::path::Path;
+
+/// The objects among whole lines, and the line that is not whole yet.
+#[derive(Default)]
+struct Objects {
+    count: u64,
+    open: Vec<u8>,
+}
+
+impl Objects {
+    fn take(&mut self, bytes: &[u8]) {
+        let Some(end) = memchr::memrchr(b'\n', bytes) else {
+            return self.open.extend_from_slice(bytes);
+        };
+        let (whole, rest) = bytes.split_at(end);
+        let mut lines = whole.split(|&byte| byte == b'\n');
+        self.open.extend_from_slice(lines.next().unwrap_or_default());
+        self.count += u64::from(is_object(&self.open)) + lines.filter(|line| is_object(line)).count() as u64;
+        self.open.clear();
+        self.open.extend_from_slice(&rest[1..]);
+    }
+
+    fn finish(self) -> u64 {
+        self.count + u64::from(is_object(&self.open))
+    }
+}
+
+/// Whether a line looks like an object; what is within is not checked.
+fn is_object(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    line.starts_with(b"{") && line.ends_with(b"}")
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    for path in std::env::args_os().skip(1) {
+        let mut objects = Objects::default();
+        Auto::new().read(Path::new(&path), |_offset: u64, bytes: &[u8]| objects.take(bytes))?;
+        println!("{}\t{}", objects.finish(), path.display());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_may_be_cut_anywhere() {
+        let text = b"{\"a\":1}\n\n [1] \n{\"b\":{}}\r\n{}";
+        for cut in 0..=text.len() {
+            let mut objects = Objects::default();
+            objects.take(&text[..cut]);
+            objects.take(&text[cut..]);
+            assert_eq!(objects.finish(), 3, "cut at {cut}");
+        }
+    }
+}

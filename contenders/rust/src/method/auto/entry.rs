@@ -1,0 +1,63 @@
+//! `auto` as a method of the contender, so that every race tells whether it chose well.
+
+use super::scene::Scene;
+use super::{Way, from_front, in_pieces};
+use crate::consumer::Consumer;
+use crate::method::{Fault, Feeding, Method, Reader, memory};
+use crate::scan::Visit;
+use crate::setting::Param;
+use crate::work::Answer;
+use readlab_protocol::Cache;
+use std::num::NonZero;
+use std::path::Path;
+use std::thread;
+
+/// 0 stands for the number of processors.
+const THREADS: Param = Param::new("threads", 0, 0, 1024);
+
+pub(in crate::method) const AUTO: Method = Method {
+    name: "auto",
+    about: "looks at size, file system and page cache, then reads once, maps, copies, or keeps reads in flight past \
+            the cache",
+    cache: Cache::Through,
+    feeding: Feeding::InOrder,
+    params: &[THREADS],
+    build: |settings| {
+        if settings.get(&THREADS) == 0 {
+            let all = thread::available_parallelism().map_or(1, NonZero::get);
+            settings.settle(&THREADS, all as u64);
+        }
+        let threads = NonZero::new(settings.size(&THREADS)).unwrap_or(NonZero::<usize>::MIN);
+        Ok(Box::new(Chosen { threads }))
+    },
+    available: || Ok(()),
+};
+
+struct Chosen {
+    threads: NonZero<usize>,
+}
+
+/// The bytes are only counted or summed, so that a file which others change meanwhile gives a wrong answer and no more; one
+/// that is cut off raises SIGBUS, and the lab runs every method in a process of its own.
+const MAPS: bool = true;
+
+impl Reader for Chosen {
+    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
+        let scene = Scene::of(path)?;
+        match visit {
+            Visit::Lines(_) if scene.way(MAPS) == Way::Mapped => {
+                let map = scene.map()?;
+                memory::visit_all(&map, memory::SEGMENT.default, self.threads.get() as u64, visit)
+            }
+            Visit::Lines(_) => {
+                let mut consumer = Consumer::new(visit);
+                from_front::read(&scene, MAPS, &mut consumer)?;
+                Ok(consumer.finish())
+            }
+            _ => {
+                let parts = in_pieces::read(&scene, MAPS, self.threads, &|| Consumer::new(visit))?;
+                Ok(Answer::of_parts(parts.into_iter().map(Consumer::finish).collect()))
+            }
+        }
+    }
+}

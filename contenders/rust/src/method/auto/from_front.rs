@@ -1,0 +1,82 @@
+//! A file read from front to back, for a sink that minds the order.
+
+use super::in_pieces::{PIECE_BYTES, PLAN};
+use super::pieces::Pieces;
+use super::scene::Scene;
+use super::way::{Cached, ONCE_BYTES, Way};
+use crate::buffer::Buffer;
+use crate::method::Fault;
+use crate::method::read::drain;
+use crate::method::ring::{Errand, Flight, Order};
+use crate::sink::Sink;
+use io_uring::IoUring;
+use rustix::buffer::spare_capacity;
+use std::fs::File;
+use std::os::fd::AsFd;
+
+/// Fits into the second-level cache of common processors, and few calls are needed.
+pub(super) const COPY_BYTES: usize = 128 << 10;
+
+/// Reads a whole file; tells how many bytes there were.
+pub(super) fn read(scene: &Scene, maps: bool, sink: &mut impl Sink) -> Result<u64, Fault> {
+    match scene.way(maps) {
+        Way::Once => once(&scene.file, sink),
+        Way::Copied => copied(&scene.file, sink),
+        Way::Mapped => mapped(scene, sink),
+        Way::InFlight => in_flight(scene, sink),
+    }
+}
+
+/// A file that was small when it was looked at, however large it is now.
+pub(super) fn once(file: &File, sink: &mut impl Sink) -> Result<u64, Fault> {
+    let mut buffer = Vec::with_capacity(ONCE_BYTES as usize);
+    let mut at = 0;
+    loop {
+        buffer.clear();
+        match rustix::io::read(file, spare_capacity(&mut buffer)) {
+            Ok(0) => return Ok(at),
+            Ok(count) => {
+                sink.take(at, &buffer);
+                at += count as u64;
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(cause) => return Err(Fault::at(at, cause.into())),
+        }
+    }
+}
+
+fn copied(mut file: &File, sink: &mut impl Sink) -> Result<u64, Fault> {
+    let mut buffer = Buffer::new(COPY_BYTES)?;
+    drain(&mut file, &mut buffer, sink)
+}
+
+fn mapped(scene: &Scene, sink: &mut impl Sink) -> Result<u64, Fault> {
+    let map = scene.map()?;
+    sink.take(0, &map);
+    Ok(map.len() as u64)
+}
+
+/// Past the cache what is not in it, from the cache what is.
+fn in_flight(scene: &Scene, sink: &mut impl Sink) -> Result<u64, Fault> {
+    let Some(direct) = scene.direct() else { return copied(&scene.file, sink) };
+    let Ok(ring) = IoUring::new(PLAN.entries) else { return copied(&scene.file, sink) };
+    let mixed = scene.cached() == Cached::Some;
+    let mut ranges = Pieces::cut(0..scene.size_bytes, PIECE_BYTES);
+    let count = scene.size_bytes.div_ceil(PIECE_BYTES);
+    let mut errands = || {
+        let range = ranges.next()?;
+        let (plain, past) = (scene.file.as_fd(), direct.file.as_fd());
+        Some(if mixed && scene.cached_of(range.clone()) == Cached::All {
+            Errand { range, file: plain, block_bytes: 1, otherwise: None }
+        } else {
+            Errand { range, file: past, block_bytes: direct.block_bytes, otherwise: Some(plain) }
+        })
+    };
+    let mut bytes = 0;
+    let mut counted = |at: u64, piece: &[u8]| {
+        bytes += piece.len() as u64;
+        sink.take(at, piece);
+    };
+    Flight::prepare(ring, &PLAN, count)?.run(Order::Launched, &mut errands, &mut counted, None)?;
+    Ok(bytes)
+}

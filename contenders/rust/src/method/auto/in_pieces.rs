@@ -1,0 +1,141 @@
+//! A file read by several threads in any order, each with a sink of its own.
+
+use super::from_front::{COPY_BYTES, once};
+use super::pieces::Pieces;
+use super::scene::Scene;
+use super::way::{Cached, Way};
+use crate::buffer::Buffer;
+use crate::method::Fault;
+use crate::method::direct::DirectFile;
+use crate::method::pread::read_range;
+use crate::method::ring::{Errand, Flight, Order, Plan};
+use crate::segments::crew;
+use crate::sink::Sink;
+use io_uring::IoUring;
+use memmap2::Mmap;
+use std::num::NonZero;
+use std::ops::Range;
+use std::os::fd::AsFd;
+
+/// What one read in flight asks for.
+pub(super) const PIECE_BYTES: u64 = 128 << 10;
+
+/// Each thread's reads in flight: two megabytes, at which devices have been seen to reach their best.
+pub(super) const PLAN: Plan = Plan {
+    buffer_bytes: PIECE_BYTES as usize,
+    buffers: 1,
+    depth: 16,
+    entries: 16,
+    vectored: false,
+    registered: false,
+};
+
+/// What a thread takes at a time of bytes that are in the cache.
+const CACHED_PIECE_BYTES: u64 = 1 << 20;
+
+/// What is asked of the page cache at a time where a file is cached in part.
+const PART_BYTES: u64 = 1 << 20;
+
+/// Reads a whole file; gives back the sinks, one a thread.
+pub(super) fn read<S: Sink + Send>(
+    scene: &Scene,
+    maps: bool,
+    threads: NonZero<usize>,
+    sink: &(impl Fn() -> S + Sync),
+) -> Result<Vec<S>, Fault> {
+    let way = scene.way(maps);
+    if way == Way::Once {
+        let mut sink = sink();
+        once(&scene.file, &mut sink)?;
+        return Ok(vec![sink]);
+    }
+    let direct = if way == Way::InFlight { scene.direct() } else { None };
+    let work = Job::cut(scene, direct, maps)?;
+    let threads = (threads.get() as u64).min(work.cached.count() + work.missing.count());
+    crew(threads, || work.take_part(sink()), || work.stop())
+}
+
+/// The parts of one file, by where they lie.
+struct Job<'a> {
+    scene: &'a Scene,
+    direct: Option<DirectFile>,
+    map: Option<Mmap>,
+    cached: Pieces,
+    missing: Pieces,
+}
+
+impl<'a> Job<'a> {
+    /// Parts that are not cached are fetched past the cache if that can be, and by way of it if not.
+    fn cut(scene: &'a Scene, direct: Option<DirectFile>, maps: bool) -> Result<Job<'a>, Fault> {
+        let whole = 0..scene.size_bytes;
+        let (cached, missing) = match direct {
+            None => (vec![whole], Vec::new()),
+            Some(_) => by_residency(scene, whole),
+        };
+        let maps = maps && !cached.is_empty();
+        let map = if maps { Some(scene.map()?) } else { None };
+        let pieces = |parts: Vec<Range<u64>>, step: u64| {
+            Pieces::new(parts.into_iter().flat_map(move |part| Pieces::cut(part, step)))
+        };
+        let (cached, missing) = (pieces(cached, CACHED_PIECE_BYTES), pieces(missing, PIECE_BYTES));
+        Ok(Job { scene, direct, map, cached, missing })
+    }
+
+    /// What one thread does: keeps reads in flight while there is something to fetch, and visits cached bytes meanwhile.
+    fn take_part<S: Sink>(&self, mut sink: S) -> Result<S, Fault> {
+        let mut buffer =
+            if self.map.is_none() && self.cached.count() > 0 { Some(Buffer::new(COPY_BYTES)?) } else { None };
+        let mut visit = |sink: &mut S| {
+            let Some(range) = self.cached.take() else { return Ok(false) };
+            self.visit(range, buffer.as_mut(), sink)?;
+            Ok(true)
+        };
+        if let Some(direct) = &self.direct
+            && self.missing.count() > 0
+        {
+            let ring = IoUring::new(PLAN.entries)?;
+            let mut errands = || self.errand(direct);
+            let flight = Flight::prepare(ring, &PLAN, self.missing.count())?;
+            flight.run(Order::Any, &mut errands, &mut sink, Some(&mut visit))?;
+        }
+        while visit(&mut sink)? {}
+        Ok(sink)
+    }
+
+    fn errand<'d>(&'d self, direct: &'d DirectFile) -> Option<Errand<'d>> {
+        let (file, otherwise) = (direct.file.as_fd(), Some(self.scene.file.as_fd()));
+        self.missing.take().map(|range| Errand { range, file, block_bytes: direct.block_bytes, otherwise })
+    }
+
+    /// Hands on bytes from the page cache: mapped, or by way of a buffer.
+    fn visit(
+        &self,
+        range: Range<u64>,
+        buffer: Option<&mut Buffer>,
+        sink: &mut impl Sink,
+    ) -> Result<(), Fault> {
+        match (&self.map, buffer) {
+            (Some(map), _) => sink.take(range.start, &map[range.start as usize..range.end as usize]),
+            (None, Some(buffer)) => read_range(&self.scene.file, range, buffer, sink)?,
+            (None, None) => unreachable!("cached pieces come with a map or a buffer"),
+        }
+        Ok(())
+    }
+
+    /// Leaves nothing for anybody.
+    fn stop(&self) {
+        self.cached.stop();
+        self.missing.stop();
+    }
+}
+
+/// The parts of a file that are wholly in the page cache, and the others.
+fn by_residency(scene: &Scene, whole: Range<u64>) -> (Vec<Range<u64>>, Vec<Range<u64>>) {
+    match scene.cached() {
+        Cached::None => (Vec::new(), vec![whole]),
+        Cached::All => (vec![whole], Vec::new()),
+        Cached::Some => {
+            Pieces::cut(whole, PART_BYTES).partition(|part| scene.cached_of(part.clone()) == Cached::All)
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! `auto`: a reader that looks at the file and reads it in the way that suits it.
+//!
+//! A small file is read into one small buffer; one that lies in the page cache is mapped, or copied where mapping is not
+//! allowed; one that does not is fetched past the cache with many reads in flight; and of one that lies there in part,
+//! each part is brought by its own means, the cached parts while reads of the others are in flight. Where something is
+//! refused, what is left is read(2), which works everywhere.
+//!
+//! The choice lives in [`way`], what it rests on in [`scene`], what a file has in the page cache in [`residency`], and
+//! the reading in [`from_front`] and [`in_pieces`]; [`entry`] makes it a method of the contender.
+
+mod entry;
+mod from_front;
+mod in_pieces;
+mod pieces;
+mod residency;
+mod scene;
+mod way;
+
+pub(super) use entry::AUTO;
+pub use way::Way;
+
+use super::Fault;
+use crate::reading::ReadError;
+use crate::sink::Sink;
+use scene::Scene;
+use std::num::NonZero;
+use std::path::Path;
+use std::thread;
+
+/// A reader that chooses its way by the file.
+///
+/// ```
+/// use readlab_rust::Auto;
+/// # let path = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+/// let mut bytes = 0;
+/// Auto::new().read(path, |_offset: u64, piece: &[u8]| bytes += piece.len())?;
+/// assert_eq!(bytes as u64, std::fs::metadata(path)?.len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Auto {
+    threads: NonZero<usize>,
+    maps: bool,
+}
+
+impl Default for Auto {
+    fn default() -> Auto {
+        Auto::new()
+    }
+}
+
+impl Auto {
+    /// One that uses as many threads as there are processors, and maps no file.
+    #[must_use]
+    pub fn new() -> Auto {
+        Auto { threads: thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN), maps: false }
+    }
+
+    /// Uses at most so many threads for [`Auto::read_parallel`].
+    #[must_use]
+    pub fn threads(self, threads: NonZero<usize>) -> Auto {
+        Auto { threads, ..self }
+    }
+
+    /// Allows mapping, which is about twice as fast as copying where the file is cached.
+    ///
+    /// # Safety
+    /// While a file is read, nobody may change it or make it shorter: the bytes that a sink sees are the page cache's own,
+    /// and the process is ended by SIGBUS where the file has no more of them.
+    #[must_use]
+    pub unsafe fn mapping(self) -> Auto {
+        Auto { maps: true, ..self }
+    }
+
+    /// Reads a file from front to back: the sink gets every byte once, in order, in pieces of no particular size. Tells
+    /// how many there were.
+    ///
+    /// # Errors
+    /// If a call fails; the sink has then seen a part of the file.
+    pub fn read(&self, path: &Path, mut sink: impl Sink) -> Result<u64, ReadError> {
+        let mut read = || from_front::read(&Scene::of(path)?, self.maps, &mut sink);
+        read().map_err(|fault| ReadError::new(path, fault))
+    }
+
+    /// Reads a file by several threads, each with a sink of its own: together they get every byte once, in any order and
+    /// in pieces of no particular size. Gives the sinks back, at least one.
+    ///
+    /// # Errors
+    /// If a call fails; the sinks are lost then.
+    pub fn read_parallel<S: Sink + Send>(
+        &self,
+        path: &Path,
+        sink: impl Fn() -> S + Sync,
+    ) -> Result<Vec<S>, ReadError> {
+        let read = || in_pieces::read(&Scene::of(path)?, self.maps, self.threads, &sink);
+        read().map_err(|fault| ReadError::new(path, fault))
+    }
+
+    /// Which way a file would be read now.
+    ///
+    /// # Errors
+    /// If the file cannot be looked at.
+    pub fn way(&self, path: &Path) -> Result<Way, ReadError> {
+        let choose = || Ok::<Way, Fault>(Scene::of(path)?.way(self.maps));
+        choose().map_err(|fault| ReadError::new(path, fault))
+    }
+}

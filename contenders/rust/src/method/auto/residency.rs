@@ -1,0 +1,98 @@
+//! How much of a file is in the page cache, as well as a reader needs to know it: all, some or none of a range.
+//!
+//! cachestat(2) counts (Linux 6.5; for files that one owns or may write since 6.15). Where it does not answer, single bytes
+//! are asked for with `preadv2(RWF_NOWAIT)`; a file that cannot be asked counts as cached in part, which suits any way.
+
+use super::way::Cached;
+use rustix::fs::Advice;
+use rustix::io::{ReadWriteFlags, preadv2};
+use std::fs::File;
+use std::io::IoSliceMut;
+use std::ops::Range;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+/// Bytes that a range is asked for where nothing counts, spread evenly.
+const PROBES: u64 = 8;
+
+/// Asks for pages without waiting.
+#[derive(Debug)]
+pub(super) enum Residency {
+    /// By counting.
+    Counted,
+    /// By asking single bytes, of a file description that does not read ahead.
+    Probed(File),
+    /// Not at all.
+    Untold,
+}
+
+impl Residency {
+    /// By the best means for this file; `stacked` where the pages belong to a file system underneath, and none would be
+    /// counted.
+    pub(super) fn of(file: &File, path: &Path, stacked: bool) -> Residency {
+        if !stacked && cachestat(file, 0..1).is_ok() {
+            return Residency::Counted;
+        }
+        let own = File::open(path).ok();
+        let quiet = own.filter(|file| rustix::fs::fadvise(file, 0, None, Advice::Random).is_ok());
+        quiet.map_or(Residency::Untold, Residency::Probed)
+    }
+
+    /// How much of a range of the file that is not empty.
+    pub(super) fn of_range(&self, file: &File, range: Range<u64>) -> Cached {
+        let (found, asked) = match self {
+            Residency::Untold => return Cached::Some,
+            Residency::Counted => match cachestat(file, range.clone()) {
+                Ok(cached_pages) => (cached_pages, pages(&range)),
+                Err(_) => return Cached::Some,
+            },
+            Residency::Probed(file) => {
+                let step = (range.end - range.start).div_ceil(PROBES);
+                let places = || (range.start..range.end).step_by(step as usize).chain([range.end - 1]);
+                (places().filter(|&at| is_there(file, at)).count() as u64, places().count() as u64)
+            }
+        };
+        match found {
+            0 => Cached::None,
+            found if found >= asked => Cached::All,
+            _ => Cached::Some,
+        }
+    }
+}
+
+/// Pages that a range touches.
+fn pages(range: &Range<u64>) -> u64 {
+    let page_bytes = rustix::param::page_size() as u64;
+    range.end.div_ceil(page_bytes) - range.start / page_bytes
+}
+
+/// Whether a byte can be read without waiting.
+fn is_there(file: &File, at: u64) -> bool {
+    preadv2(file, &mut [IoSliceMut::new(&mut [0])], at, ReadWriteFlags::NOWAIT) == Ok(1)
+}
+
+/// Pages of a range that are in the page cache.
+fn cachestat(file: &File, range: Range<u64>) -> std::io::Result<u64> {
+    #[repr(C)]
+    struct CachestatRange {
+        off: u64,
+        len: u64,
+    }
+    #[repr(C)]
+    #[derive(Default)]
+    struct Cachestat {
+        nr_cache: u64,
+        nr_dirty: u64,
+        nr_writeback: u64,
+        nr_evicted: u64,
+        nr_recently_evicted: u64,
+    }
+    /// The same on every architecture, like all calls since Linux 5.1.
+    const SYS_CACHESTAT: libc::c_long = 451;
+    let asked = CachestatRange { off: range.start, len: range.end - range.start };
+    let mut found = Cachestat::default();
+    // SAFETY: both structures are laid out as linux/mman.h has them and outlive the call; the descriptor is open.
+    let result =
+        unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const asked, &raw mut found, 0) };
+    if result == 0 { Ok(found.nr_cache) } else { Err(std::io::Error::last_os_error()) }
+}

@@ -1,0 +1,97 @@
+//! A file that is about to be read, opened, with what the choice rests on.
+
+use super::residency::Residency;
+use super::way::{Backing, Cached, Facts, ONCE_BYTES, Way};
+use crate::method::direct::DirectFile;
+use crate::method::{Fault, io_uring};
+use memmap2::{Mmap, MmapOptions};
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// The file.
+pub(super) struct Scene {
+    pub(super) file: File,
+    pub(super) size_bytes: u64,
+    path: PathBuf,
+    backing: Backing,
+    residency: OnceLock<Residency>,
+    cached: OnceLock<Cached>,
+}
+
+impl Scene {
+    /// Opens a file and finds out what costs next to nothing.
+    pub(super) fn of(path: &Path) -> Result<Scene, Fault> {
+        let file = File::open(path)?;
+        let meta = file.metadata()?;
+        // What is no regular file has no true size and cannot be mapped.
+        let size_bytes = if meta.is_file() { meta.len() } else { 0 };
+        let backing = if size_bytes > ONCE_BYTES { backing(&file)? } else { Backing::Other };
+        let (residency, cached) = (OnceLock::new(), OnceLock::new());
+        Ok(Scene { file, size_bytes, path: path.to_owned(), backing, residency, cached })
+    }
+
+    /// The way that suits it now.
+    pub(super) fn way(&self, maps: bool) -> Way {
+        let cached = self.cached();
+        let rings = cached != Cached::All && self.backing == Backing::Device && rings();
+        let (size_bytes, backing) = (self.size_bytes, self.backing);
+        Way::choose(&Facts { size_bytes, backing, cached, maps, rings })
+    }
+
+    /// How much of the whole is in the page cache; found out once.
+    pub(super) fn cached(&self) -> Cached {
+        *self.cached.get_or_init(|| match self.backing {
+            Backing::Memory => Cached::All,
+            _ if self.size_bytes <= ONCE_BYTES => Cached::Some,
+            _ => self.cached_of(0..self.size_bytes),
+        })
+    }
+
+    /// How much of a range is in the page cache now.
+    pub(super) fn cached_of(&self, range: Range<u64>) -> Cached {
+        let stacked = self.backing == Backing::Stacked;
+        let residency = self.residency.get_or_init(|| Residency::of(&self.file, &self.path, stacked));
+        residency.of_range(&self.file, range)
+    }
+
+    /// The file mapped.
+    pub(super) fn map(&self) -> io::Result<Mmap> {
+        // SAFETY: whoever allowed mapping promised that nobody changes the file meanwhile.
+        unsafe { MmapOptions::new().map(&self.file) }
+    }
+
+    /// The same file past the page cache; `None` where the file system refuses.
+    pub(super) fn direct(&self) -> Option<DirectFile> {
+        DirectFile::open(&self.path).ok()
+    }
+}
+
+/// Whether the kernel lets us have an io_uring: asked once.
+fn rings() -> bool {
+    static RINGS: OnceLock<bool> = OnceLock::new();
+    *RINGS.get_or_init(|| io_uring::available().is_ok())
+}
+
+/// Numbers of file systems, from linux/magic.h, that keep files in memory.
+const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
+
+/// Those that read into a program's buffer without a copy. Others may take `O_DIRECT` and then copy all the same, or
+/// decompress one block after the other.
+const PAST_THE_CACHE: [i64; 3] = [0xef53, 0x5846_5342, 0xf2f5_2010];
+
+/// One whose files, and their pages, belong to other file systems underneath.
+const OVERLAYFS: i64 = 0x794c_7630;
+
+fn backing(file: &File) -> io::Result<Backing> {
+    #[allow(clippy::unnecessary_cast, reason = "the type differs among architectures")]
+    let kind = rustix::fs::fstatfs(file)?.f_type as i64;
+    Ok(match kind {
+        _ if IN_MEMORY.contains(&kind) => Backing::Memory,
+        _ if PAST_THE_CACHE.contains(&kind) => Backing::Device,
+        OVERLAYFS => Backing::Stacked,
+        _ => Backing::Other,
+    })
+}

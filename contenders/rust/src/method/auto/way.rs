@@ -1,0 +1,113 @@
+//! The choice: which way of reading suits a file, from what is known of it. Pure; nothing here touches a file.
+
+use std::fmt;
+
+/// A way of reading one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// One read(2) into a buffer as large as the file.
+    Once,
+    /// read(2) or pread(2) through the page cache, buffer by buffer.
+    Copied,
+    /// The cached file mapped.
+    Mapped,
+    /// Many reads in flight past the page cache; what is cached comes from there.
+    InFlight,
+}
+
+/// How much of a file, or of a part of it, is in the page cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cached {
+    All,
+    Some,
+    None,
+}
+
+/// What keeps the bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Backing {
+    /// Memory alone.
+    Memory,
+    /// A file system that can read past the page cache into a program's buffer.
+    Device,
+    /// Other file systems underneath, to which the pages belong.
+    Stacked,
+    /// Anything else: compressed, in user space, on a network, or not known.
+    Other,
+}
+
+/// What the choice rests on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Facts {
+    pub(super) size_bytes: u64,
+    pub(super) backing: Backing,
+    pub(super) cached: Cached,
+    /// Whether files may be mapped.
+    pub(super) maps: bool,
+    /// Whether the kernel lets us have an io_uring.
+    pub(super) rings: bool,
+}
+
+/// Up to this size one read-ahead of the kernel's brings all of a file, and setting up reads of one's own takes longer.
+const READ_AHEAD_BYTES: u64 = 8 << 20;
+
+/// Up to this size the calls that find out more cost more than they save.
+pub(super) const ONCE_BYTES: u64 = 64 << 10;
+
+impl Way {
+    pub(super) fn choose(facts: &Facts) -> Way {
+        if facts.size_bytes <= ONCE_BYTES {
+            return Way::Once;
+        }
+        match (facts.cached, facts.backing) {
+            (Cached::All, _) | (_, Backing::Memory) if facts.maps => Way::Mapped,
+            (Cached::Some | Cached::None, Backing::Device)
+                if facts.rings && facts.size_bytes > READ_AHEAD_BYTES =>
+            {
+                Way::InFlight
+            }
+            _ => Way::Copied,
+        }
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Way::Once => "one read",
+            Way::Copied => "copied from the page cache",
+            Way::Mapped => "mapped",
+            Way::InFlight => "many reads in flight past the page cache",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FACTS: Facts = Facts {
+        size_bytes: 1 << 30,
+        backing: Backing::Device,
+        cached: Cached::None,
+        maps: true,
+        rings: true,
+    };
+
+    #[test]
+    fn the_way_follows_from_what_is_known() {
+        let way = |facts: Facts| Way::choose(&facts);
+        assert_eq!(way(Facts { size_bytes: 10_000, ..FACTS }), Way::Once);
+        assert_eq!(way(Facts { cached: Cached::All, ..FACTS }), Way::Mapped);
+        assert_eq!(way(Facts { cached: Cached::All, maps: false, ..FACTS }), Way::Copied);
+        assert_eq!(way(Facts { cached: Cached::All, maps: false, rings: false, ..FACTS }), Way::Copied);
+        assert_eq!(way(FACTS), Way::InFlight);
+        assert_eq!(way(Facts { cached: Cached::Some, ..FACTS }), Way::InFlight);
+        assert_eq!(way(Facts { rings: false, ..FACTS }), Way::Copied);
+        assert_eq!(way(Facts { size_bytes: 1_000_000, ..FACTS }), Way::Copied);
+        assert_eq!(way(Facts { size_bytes: 1_000_000, cached: Cached::All, ..FACTS }), Way::Mapped);
+        assert_eq!(way(Facts { backing: Backing::Other, ..FACTS }), Way::Copied);
+        assert_eq!(way(Facts { backing: Backing::Memory, ..FACTS }), Way::Mapped);
+        assert_eq!(way(Facts { backing: Backing::Memory, maps: false, ..FACTS }), Way::Copied);
+    }
+}
