@@ -1,5 +1,6 @@
 //! The figures, one file each: what is promised, how it is measured, what came out. [`ALL`] is their one list.
 
+mod auto;
 mod fastest;
 mod fidelity;
 mod fio;
@@ -29,6 +30,7 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "floor", about: floor::ABOUT, measure: floor::measure },
     Figure { name: "state", about: state::ABOUT, measure: state::measure },
     Figure { name: "fastest", about: fastest::ABOUT, measure: fastest::measure },
+    Figure { name: "auto", about: auto::ABOUT, measure: auto::measure },
     Figure { name: "languages", about: languages::ABOUT, measure: languages::measure },
     Figure { name: "fio", about: fio::ABOUT, measure: fio::measure },
     Figure { name: "wake-up", about: wake_up::ABOUT, measure: wake_up::measure },

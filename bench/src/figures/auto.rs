@@ -1,0 +1,190 @@
+//! Whether the reader that chooses keeps up with the best fixed method, wherever the file is and whatever of it is cached.
+//!
+//! For each case the fixed methods race once to find the best of them; then that one and `auto` race afresh, alone, pair
+//! by pair. (The best of many noisy medians is flattered by its noise; a fresh race is not.) The state "half cached" is
+//! none of the lab's: there the bench itself makes it before each reading.
+
+mod half;
+mod places;
+
+use crate::programs::{Programs, Race};
+use crate::row::Row;
+use anyhow::Context;
+use places::Place;
+use readlab::record::{Outcome, Record, TrialRecord};
+use readlab::stats::{self, Bootstrap, Ratio};
+use readlab::trial::CacheState;
+use readlab::units::Bytes;
+use std::path::Path;
+
+pub(super) const ABOUT: &str = "auto: the best fixed method's time against that of rust/auto, pair by pair; against memory, wc -l and the device";
+
+/// How much longer than the best fixed method it may take.
+const TOLERANCE: f64 = 0.03;
+
+/// Ways of reading with one thread.
+const ONE: [&str; 6] = [
+    "rust/buffered@buffer=64KiB",
+    "rust/read@buffer=128KiB",
+    "rust/mmap",
+    "rust/direct@buffer=1MiB",
+    "rust/io_uring@buffer=128KiB,depth=16,direct=1,registered=1",
+    "rust/io_uring@buffer=1MiB,depth=8,direct=1,registered=1",
+];
+
+/// What more threads make possible beside them.
+const MORE: [&str; 2] = ["rust/pread@threads=all", "rust/mmap@threads=all"];
+
+/// `auto` by the threads that it may use, and the fixed methods that it is compared with.
+fn fields() -> [(&'static str, Vec<&'static str>); 2] {
+    [("rust/auto@threads=1", ONE.to_vec()), ("rust/auto", [&ONE[..], &MORE].concat())]
+}
+
+/// A state and a size, on the usual file system.
+const CASES: [(CacheState, Bytes); 7] = [
+    (CacheState::Warm, Bytes(10_000)),
+    (CacheState::Warm, Bytes(1_000_000)),
+    (CacheState::Warm, Bytes(100_000_000)),
+    (CacheState::Warm, Bytes(2_000_000_000)),
+    (CacheState::Cold, Bytes(1_000_000)),
+    (CacheState::Cold, Bytes(100_000_000)),
+    (CacheState::Cold, Bytes(2_000_000_000)),
+];
+
+const ELSEWHERE: Bytes = Bytes(256 << 20);
+
+pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for (state, size) in CASES {
+        let file = programs.lines(size)?;
+        rows.extend(compare(programs, &file, state, &format!("{state} {size}")));
+    }
+    rows.extend(half::rows(programs, &fields()));
+    for place in [Place::Memory, Place::Compressed] {
+        let name = place.name();
+        rows.extend(match place.make(programs, ELSEWHERE) {
+            Err(error) => vec![Row::failed(name, &error)],
+            Ok(made) => place
+                .states()
+                .iter()
+                .flat_map(|&state| compare(programs, made.file(), state, &format!("{state} {name}")))
+                .collect(),
+        });
+    }
+    rows.extend(against_limits(programs).unwrap_or_else(|error| vec![Row::failed("limits", &error)]));
+    Ok(rows)
+}
+
+/// One row for each number of threads.
+fn compare(programs: &Programs, file: &Path, state: CacheState, case: &str) -> Vec<Row> {
+    let row = |(auto, fixed): (&str, Vec<&str>)| {
+        let figure = format!("{auto}, {case}");
+        kept_up(programs, file, state, (auto, &fixed))
+            .map(|(ratio, best)| judged(&figure, &ratio, &best))
+            .unwrap_or_else(|error| Row::failed(figure, &error))
+    };
+    fields().into_iter().map(row).collect()
+}
+
+/// How many times as long the best fixed method takes as `auto`, in a race of those two alone.
+fn kept_up(
+    programs: &Programs,
+    file: &Path,
+    state: CacheState,
+    (auto, fixed): (&str, &[&str]),
+) -> anyhow::Result<(Ratio, String)> {
+    let options = ["--runs", "7", "--fills", "7"];
+    let heat = Race { name: "auto-heat", trials: fixed, file, state: Some(state), options: &options };
+    let heat = programs.race(&heat)?;
+    let best = fastest(&heat).context("no fixed method was measured")?.trial.id.to_string();
+    let options = ["--runs", "25", "--fills", "25"];
+    let trials = [auto, &best];
+    let fresh = Race { name: "auto-final", trials: &trials, file, state: Some(state), options: &options };
+    let fresh = programs.race(&fresh)?;
+    Ok((ratio_of(&fresh, 1, 0)?, best))
+}
+
+fn judged(figure: &str, ratio: &Ratio, best: &str) -> Row {
+    let ends = ratio.ci95.map(|ends| format!(" [{:.3}, {:.3}]", ends.low, ends.high)).unwrap_or_default();
+    let words = format!("{:.3}{ends}  best: {best}", ratio.estimate);
+    let target = format!("at least {:.2}", 1.0 - TOLERANCE);
+    let ok = ratio.estimate >= 1.0 - TOLERANCE;
+    Row::judged(figure, &target, (ratio.estimate, ok), words).with(ratio.ci95)
+}
+
+/// What `auto` reaches of the limits, in one race of all of them for each state.
+fn against_limits(programs: &Programs) -> anyhow::Result<Vec<Row>> {
+    const WARM: [&str; 5] = [
+        "rust/auto@threads=1",
+        "rust/auto",
+        "rust/resident",
+        "rust/resident@threads=all",
+        "command/wc -l {}",
+    ];
+    const DEVICE: [&str; 6] = [
+        "rust/auto",
+        "rust/device@buffer=128KiB,depth=16",
+        "rust/device@buffer=128KiB,depth=32",
+        "rust/device@buffer=512KiB,depth=8",
+        "rust/device@buffer=1MiB,depth=8",
+        "rust/device@buffer=1MiB,depth=4,threads=2",
+    ];
+    let file = programs.lines(Bytes(1 << 30))?;
+    let options = ["--runs", "15", "--fills", "15"];
+    let race = |name, trials, state| {
+        programs.race(&Race { name, trials, file: &file, state: Some(state), options: &options })
+    };
+    let warm = race("auto-warm", &WARM[..], CacheState::Warm)?;
+    let cold = race("auto-cold", &DEVICE[..], CacheState::Cold)?;
+    let points = (1..DEVICE.len()).filter(|&point| trial(&cold, point).is_ok());
+    let time = |point: &usize| trial(&cold, *point).map_or(f64::INFINITY, median_ns);
+    let best = points.min_by(|a, b| time(a).total_cmp(&time(b))).context("no point of the device")?;
+    let told = |record: &Record, (of, auto): (usize, usize), least: f64, figure: String| match ratio_of(
+        record, of, auto,
+    ) {
+        Err(error) => Row::failed(figure, &error),
+        Ok(ratio) => {
+            let ends = ratio.ci95.map(|e| format!(" [{:.3}, {:.3}]", e.low, e.high)).unwrap_or_default();
+            let words = format!("{:.3}{ends}", ratio.estimate);
+            let target = format!("at least {least}");
+            Row::judged(figure, &target, (ratio.estimate, ratio.estimate >= least), words).with(ratio.ci95)
+        }
+    };
+    let named = |auto: usize, of: usize| format!("{} against {}, warm, 1 GiB", WARM[auto], WARM[of]);
+    Ok(vec![
+        told(&warm, (2, 0), 0.8, named(0, 2)),
+        told(&warm, (3, 1), 0.8, named(1, 3)),
+        told(&warm, (4, 0), 2.0, named(0, 4)),
+        told(&warm, (4, 1), 3.0, named(1, 4)),
+        told(&cold, (best, 0), 0.95, format!("{} against {}, cold, 1 GiB", DEVICE[0], DEVICE[best])),
+    ])
+}
+
+/// How many times as long one trial takes as another, pair by pair within rounds; both by their place in the suite.
+fn ratio_of(record: &Record, slow: usize, fast: usize) -> anyhow::Result<Ratio> {
+    let (slow, fast) = (trial(record, slow)?, trial(record, fast)?);
+    let bootstrap = Bootstrap::new(record.header.seed);
+    stats::ratio(&slow.samples, &fast.samples, bootstrap).context("no round holds both")
+}
+
+/// The measured trial at this place of the suite.
+fn trial(record: &Record, place: usize) -> anyhow::Result<&TrialRecord> {
+    let found = record.trials.iter().find(|trial| trial.trial.index == place);
+    let found = found.with_context(|| format!("trial {place} is not in the record"))?;
+    match &found.outcome {
+        Some(Outcome::Measured) => Ok(found),
+        other => {
+            let why = other.as_ref().and_then(Outcome::reason).unwrap_or("cut short");
+            anyhow::bail!("{}: {why}", found.trial.id)
+        }
+    }
+}
+
+fn median_ns(trial: &TrialRecord) -> f64 {
+    crate::pairs::median(&crate::pairs::floats(trial.samples.iter().map(|sample| sample.wall_ns)))
+}
+
+fn fastest(record: &Record) -> Option<&TrialRecord> {
+    let measured = record.trials.iter().filter(|trial| trial.outcome == Some(Outcome::Measured));
+    measured.min_by(|a, b| median_ns(a).total_cmp(&median_ns(b)))
+}
