@@ -81,9 +81,11 @@ impl Made {
 
 impl Drop for Made {
     fn drop(&mut self) {
-        let unmount = || run("umount", [], &[&self.folder]);
-        let gone = if self.mounted { unmount() } else { Ok(fs::remove_file(&self.file).unwrap_or_default()) };
-        if let Err(error) = gone.and_then(|()| Ok(fs::remove_dir(&self.folder)?)) {
+        let gone = match self.mounted {
+            true => run("umount", [], &[&self.folder]).and_then(|()| Ok(fs::remove_dir(&self.folder)?)),
+            false => fs::remove_dir_all(&self.folder).map_err(anyhow::Error::from),
+        };
+        if let Err(error) = gone {
             eprintln!("{}: left behind: {error:#}", self.folder.display());
         }
     }
