@@ -5,6 +5,7 @@ use crate::folder::RunFolder;
 use crate::measure::plan::Plan;
 use crate::measure::round::{Sink, Step};
 use crate::record::{Line, RecordError, RecordWriter};
+use crate::units::Nanos;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -31,7 +32,7 @@ impl Recorder {
         let writer = RecordWriter::create(&folder.record())?;
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(BAR_STEPS), target);
-        let style = ProgressStyle::with_template("{bar:24} {percent:>3} % · {wide_msg}");
+        let style = ProgressStyle::with_template("{bar:24} {percent:>3} % {prefix}· {wide_msg}");
         bar.set_style(style.expect("the template is checked by a test").progress_chars("━╸─"));
         Ok(Recorder { writer, bar, names: BTreeMap::new(), stage: String::new(), round: 0 })
     }
@@ -59,6 +60,14 @@ impl Recorder {
     }
 }
 
+/// The time left as people say it: to the second, and to five above a minute.
+fn left(time: Nanos) -> String {
+    let seconds = time.as_secs_f64().round();
+    let seconds = if seconds > 60.0 { (seconds / 5.0).round() * 5.0 } else { seconds };
+    let (minutes, rest) = ((seconds / 60.0).floor(), seconds % 60.0);
+    if minutes > 0.0 { format!("{minutes} min {rest} s left ") } else { format!("{rest} s left ") }
+}
+
 impl Sink for Recorder {
     fn append(&mut self, line: Line) -> Result<(), RecordError> {
         self.writer.append(&line)
@@ -68,7 +77,6 @@ impl Sink for Recorder {
         let message = match step {
             Step::Stage(state, trials) => {
                 self.stage = format!("{state}, {trials} trials");
-                self.bar.set_position(0);
                 self.stage.clone()
             }
             Step::Fill(fill) => format!("{}: filling the cache, fill {}", self.stage, fill + 1),
@@ -78,14 +86,15 @@ impl Sink for Recorder {
                 self.round = round;
                 format!("{}: round {}, {}/{of} {}", self.stage, round + 1, position + 1, self.name(trial))
             }
-            Step::RoundOver(share) => {
+            Step::RoundOver(progress) => {
                 #[expect(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
                     clippy::cast_precision_loss,
                     reason = "0 to 1000"
                 )]
-                self.bar.set_position((share.clamp(0.0, 1.0) * BAR_STEPS as f64) as u64);
+                self.bar.set_position((progress.share.clamp(0.0, 1.0) * BAR_STEPS as f64) as u64);
+                self.bar.set_prefix(progress.left().map_or_else(String::new, left));
                 format!("{}: round {} done", self.stage, self.round + 1)
             }
         };

@@ -7,7 +7,9 @@
 pub mod sizes;
 pub mod write;
 
+use crate::corpus::oracle;
 use crate::corpus::recipe::{CorpusKind, Recipe};
+use crate::interrupt;
 use crate::target::shown;
 use crate::trial::Answer;
 use crate::units::Bytes;
@@ -151,6 +153,29 @@ impl SweepFolder {
         Ok(SweepFolder { path: path.to_owned(), files: manifest.files, keep: true })
     }
 
+    /// Reads every file and compares its content with what was written. This fills the page cache, and every cache below
+    /// it, so it comes after whatever is to be measured.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or holds something else.
+    pub fn check_content(&self) -> Result<(), SweepError> {
+        for file in &self.files {
+            if interrupt::requested() {
+                return Err(SweepError::Interrupted);
+            }
+            let path = self.path.join(&file.name);
+            let found = oracle::truth(&path).map_err(|cause| SweepError::NotKept {
+                folder: self.path.clone(),
+                cause: cause.to_string(),
+            })?;
+            if found.digest != file.digest {
+                let cause = format!("{} holds other bytes than were written", file.name);
+                return Err(SweepError::NotKept { folder: self.path.clone(), cause });
+            }
+        }
+        Ok(())
+    }
+
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -281,6 +306,16 @@ mod tests {
         fs::remove_file(path.join(&folder.files[0].name)).unwrap();
         refused("is missing");
         assert!(SweepFolder::kept(parent.path()).is_err());
+    }
+
+    #[test]
+    fn content_that_was_changed_at_the_same_size_is_found() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = swept(parent.path());
+        folder.check_content().unwrap();
+        fs::write(folder.path().join(&folder.files[1].name), [b'B'; 512]).unwrap();
+        let error = folder.check_content().unwrap_err().to_string();
+        assert!(error.contains("0001-512B.bin holds other bytes than were written"), "{error}");
     }
 
     #[test]

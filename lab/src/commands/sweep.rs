@@ -129,7 +129,17 @@ fn sweep(args: &SweepArgs, field: &Field, recorder: &mut Recorder) -> anyhow::Re
         recorder
             .append(Line::Warning { text: format!("the files were kept in {}", folder.path().display()) })?;
     }
-    read_all(args, (&folder, &waypoints), field, recorder)
+    let end = read_all(args, (&folder, &waypoints), field, recorder)?;
+    // Before the readings it would have warmed every cache that a restart had emptied.
+    if args.read_only && end == EndReason::Settled {
+        recorder.note("comparing contents with what was written".to_owned());
+        match folder.check_content() {
+            Ok(()) => {}
+            Err(sweep::SweepError::Interrupted) => return Ok(EndReason::Interrupted),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(end)
 }
 
 fn open_or_make(args: &SweepArgs) -> anyhow::Result<Option<SweepFolder>> {

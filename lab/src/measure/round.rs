@@ -12,6 +12,7 @@ use super::plan::{Plan, Rules};
 use crate::record::{Count, EndReason, Fill, Line, Outcome, RecordError, Sample};
 use crate::stats::{self, Observation};
 use crate::trial::{CacheState, Params};
+use crate::units::Nanos;
 use clock::StageClock;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,7 +78,7 @@ pub trait Sink {
 /// What a run is about to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Step {
-    /// Begins a state with so many trials; the share of its time that is used up counts from here.
+    /// Begins a state with so many trials.
     Stage(CacheState, usize),
     /// Fills the cache.
     Fill(u32),
@@ -87,8 +88,27 @@ pub enum Step {
     Count(usize),
     /// Takes a turn: trial, round, place in the round, trials in the round.
     Turn(usize, u32, u32, u32),
-    /// A round is over: the share of the stage that is done, 0 to 1.
-    RoundOver(f64),
+    /// A round is over.
+    RoundOver(Progress),
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// The share of the whole run that is done, 0 to 1.
+    pub share: f64,
+    /// Time since it began.
+    pub elapsed_ns: u64,
+}
+
+impl Progress {
+    /// The time left, if it goes on as it went; `None` before anything is done.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub fn left(&self) -> Option<Nanos> {
+        let elapsed_s = self.elapsed_ns as f64 / 1e9;
+        (self.share > 0.0).then(|| Nanos::from_secs_f64(elapsed_s * (1.0 - self.share).max(0.0) / self.share))
+    }
 }
 
 /// The end of a trial or of the whole run.
@@ -151,6 +171,7 @@ pub struct Run<'a> {
     sampler: &'a mut dyn Sampler,
     sink: &'a mut dyn Sink,
     ceiling_wall_ns: Option<u64>,
+    stages_done: usize,
 }
 
 /// Carries out the plan; every trial that was announced gets its outcome.
@@ -158,13 +179,14 @@ pub struct Run<'a> {
 /// # Errors
 /// Only if the record cannot be written. Everything else is an outcome.
 pub fn run(plan: &Plan, sampler: &mut dyn Sampler, sink: &mut dyn Sink) -> Result<EndReason, RecordError> {
-    let mut run = Run { plan, sampler, sink, ceiling_wall_ns: None };
+    let mut run = Run { plan, sampler, sink, ceiling_wall_ns: None, stages_done: 0 };
     for (trial, outcome) in &plan.absent {
         run.sink.append(Line::Trial(Box::new(trial.clone())))?;
         run.sink.append(Line::Outcome { trial: trial.index, outcome: outcome.clone() })?;
     }
     let mut reason = EndReason::Settled;
     for (at, &state) in plan.states.iter().enumerate() {
+        run.stages_done = at;
         match run.stage(state, plan.states.len() - at) {
             Ok(EndReason::Settled) => {}
             Ok(EndReason::Budget) => reason = EndReason::Budget,
@@ -498,23 +520,38 @@ impl Run<'_> {
 
     /// Whether a trial needs no more turns.
     fn is_settled(&self, standing: &Standing) -> bool {
-        let rules = &self.plan.rules;
-        let n = u32::try_from(standing.walls.len()).unwrap_or(u32::MAX);
-        let timed_ns: f64 = standing.walls.iter().map(|wall| wall.value).sum();
-        let fills: BTreeSet<u32> = standing.walls.iter().map(|sample| sample.fill).collect();
-        let enough = n >= rules.min_runs && fills.len() >= rules.fills as usize;
-        standing.ended
-            || n >= rules.max_runs
-            || (enough && timed_ns >= rules.max_time.as_secs_f64() * 1e9)
-            || (enough && stats::precision(&standing.walls, rules.seed).is_some_and(|p| p <= rules.precision))
+        self.done(standing) >= 1.0
     }
 
-    /// The share of this stage that is done: by time or by settled trials, whichever is further.
-    #[expect(clippy::cast_precision_loss, reason = "shown as a percentage")]
-    fn progress(&self, standings: &[Standing], clock: &StageClock) -> f64 {
-        let settled = standings.iter().filter(|standing| self.is_settled(standing)).count();
-        let by_trials = settled as f64 / standings.len().max(1) as f64;
-        by_trials.max(clock.share(self.sampler.elapsed_ns()))
+    /// How much of what a trial needs it has: 1 when it is settled. Intervals shrink with the root of the readings, so
+    /// precision counts by its square.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of readings")]
+    fn done(&self, standing: &Standing) -> f64 {
+        if standing.ended {
+            return 1.0;
+        }
+        let rules = &self.plan.rules;
+        let n = standing.walls.len() as f64;
+        let fills: BTreeSet<u32> = standing.walls.iter().map(|sample| sample.fill).collect();
+        let fewest = (n / f64::from(rules.min_runs)).min(fills.len() as f64 / f64::from(rules.fills));
+        let timed_ns: f64 = standing.walls.iter().map(|wall| wall.value).sum();
+        let by_time = timed_ns / (rules.max_time.as_secs_f64() * 1e9);
+        let by_precision = match stats::precision(&standing.walls, rules.seed) {
+            Some(found) if found <= rules.precision => 1.0,
+            Some(found) => (rules.precision.max(0.0) / found).powi(2),
+            None => 0.0,
+        };
+        (n / f64::from(rules.max_runs)).max(fewest.min(by_time.max(by_precision)))
+    }
+
+    /// The share of the whole run that is done: of this stage by time or by what its trials need, whichever is further.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of trials")]
+    fn progress(&self, standings: &[Standing], clock: &StageClock) -> Progress {
+        let needed = standings.iter().map(|standing| self.done(standing).clamp(0.0, 1.0)).sum::<f64>();
+        let elapsed_ns = self.sampler.elapsed_ns();
+        let of_stage = (needed / standings.len().max(1) as f64).max(clock.share(elapsed_ns));
+        let share = (self.stages_done as f64 + of_stage) / self.plan.states.len().max(1) as f64;
+        Progress { share, elapsed_ns }
     }
 }
 

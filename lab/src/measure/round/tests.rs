@@ -44,6 +44,7 @@ struct Paper {
     lines: Vec<Line>,
     names: BTreeMap<usize, String>,
     full_after: usize,
+    progress: Vec<Progress>,
 }
 
 impl World {
@@ -153,7 +154,10 @@ impl Sink for Paper {
             Step::Turn(trial, round, position, of) => {
                 format!("round {round} {}/{of} {}", position + 1, name(trial))
             }
-            Step::RoundOver(share) => format!("round over {:.0} %", share * 100.0),
+            Step::RoundOver(progress) => {
+                self.progress.push(progress);
+                format!("round over {:.0} %", progress.share * 100.0)
+            }
         });
     }
 }
@@ -217,6 +221,7 @@ struct Told {
     end: Result<EndReason, RecordError>,
     log: Vec<String>,
     lines: Vec<Line>,
+    progress: Vec<Progress>,
 }
 
 fn play(plan: &Plan, script: World) -> Told {
@@ -228,11 +233,16 @@ fn play_until_full(plan: &Plan, mut script: World, full_after: usize) -> Told {
     let trials = plan.trials.iter().map(|planned| &planned.trial);
     let trials = trials.chain(plan.absent.iter().map(|(trial, _)| trial));
     script.names = trials.map(|trial| (trial.index, trial.method.clone())).collect();
-    let mut paper =
-        Paper { log: Rc::clone(&script.log), lines: Vec::new(), names: script.names.clone(), full_after };
+    let mut paper = Paper {
+        log: Rc::clone(&script.log),
+        lines: Vec::new(),
+        names: script.names.clone(),
+        full_after,
+        progress: Vec::new(),
+    };
     let end = run(plan, &mut script, &mut paper);
     let log = script.log.borrow().clone();
-    Told { end, log, lines: paper.lines }
+    Told { end, log, lines: paper.lines, progress: paper.progress }
 }
 
 impl Told {
@@ -660,5 +670,27 @@ fn a_record_that_cannot_be_written_ends_the_run_with_the_error() {
         let error = told.end.unwrap_err().to_string();
         assert!(error.starts_with("record: "), "{error}");
         assert_eq!(told.lines.len(), lines);
+    }
+}
+
+#[test]
+fn time_left_is_right_within_a_factor_of_two_after_a_third_of_the_run() {
+    const READING_NS: u64 = 50 * STEP_NS;
+    let settled_by = [
+        runs(40),
+        Rules { budget: Budget::Firm(Nanos(100 * READING_NS)), ..runs(1_000_000) },
+        Rules { min_runs: 5, max_runs: 1000, max_time: Nanos(30 * READING_NS), ..runs(5) },
+    ];
+    let world = || World { walls: (0..4).map(|trial| (trial, READING_NS)).collect(), ..World::default() };
+    for rules in settled_by {
+        let told = play(&plan(rules, &[("a", COLD), ("b", COLD), ("a", WARM), ("b", WARM)]), world());
+        let Some(Line::End { wall_ns, .. }) = told.lines.last() else { panic!("a run without an end") };
+        let late = |at: &&Progress| (wall_ns / 3..wall_ns * 9 / 10).contains(&at.elapsed_ns);
+        let late: Vec<&Progress> = told.progress.iter().filter(late).collect();
+        assert!(late.len() > 3, "{rules:?}");
+        for at in late {
+            let (left_ns, told_ns) = (wall_ns - at.elapsed_ns, at.left().unwrap().0);
+            assert!((left_ns / 2..=left_ns * 2).contains(&told_ns), "{at:?}: {told_ns} instead of {left_ns}");
+        }
     }
 }
