@@ -20,7 +20,8 @@ pub struct Nanos(pub u64);
 pub struct Bytes(pub u64);
 
 /// A rate in bytes per second.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[serde(transparent)]
 pub struct Throughput(pub f64);
 
 /// Why a quantity was not understood.

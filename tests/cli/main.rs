@@ -7,6 +7,7 @@ mod interrupt;
 mod misbehaving;
 mod race;
 mod state;
+mod sweep;
 mod verbs;
 
 use assert_cmd::Command;

@@ -4,6 +4,7 @@
 //! says why, by the field's name. The words are those of the record.
 
 use super::ranking::{Ranking, Row, Standing};
+use super::sweep::SweepView;
 use crate::record::{Metric, Record, TrialRecord};
 use crate::stats::OBSERVATIONS_MIN;
 use crate::verdict::{self, Judgement};
@@ -39,6 +40,7 @@ pub fn json(record: &Record) -> String {
         "contenders": record.contenders,
         "limits": limits,
         "fills": record.fills,
+        "sweep": SweepView::of(record),
         "warnings": record.warnings,
         "end": record.end.map(|(reason, wall_ns)| json!({ "reason": reason, "wall_ns": wall_ns })),
         "missing": missing_of_run(record),
@@ -52,6 +54,9 @@ fn missing_of_run(record: &Record) -> BTreeMap<&'static str, &'static str> {
     let mut missing = BTreeMap::new();
     if verdict::limits(record).is_empty() {
         missing.insert("limits", NO_LIMITS);
+    }
+    if record.header.verb != "sweep" {
+        missing.insert("sweep", "the record is not one of a sweep");
     }
     if record.end.is_none() {
         missing.insert("end", "the run was cut short");

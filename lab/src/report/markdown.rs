@@ -1,15 +1,17 @@
-//! The page as Markdown: one GitHub table for each ranking.
+//! The page as Markdown: one GitHub table for each ranking, or for each way of a sweep.
 
 use super::page::Page;
 use super::ranking::{Place, Ranking, Row};
+use super::sweep::{Series, SweepView};
 use super::words::{self, NONE, printable};
 use crate::record::Metric;
-use crate::units::Bytes;
+use crate::units::{Bytes, Nanos};
 
 /// The whole page.
 #[must_use]
 pub fn markdown(page: &Page) -> String {
     let mut blocks: Vec<String> = page.rankings.iter().map(section).collect();
+    blocks.extend(page.sweep.iter().flat_map(sweep));
     if blocks.is_empty() {
         blocks.push("Nothing was measured: the record holds no trial.".to_owned());
     }
@@ -51,6 +53,44 @@ fn section(ranking: &Ranking) -> String {
         blocks.push(facts.join("\n"));
     }
     blocks.join("\n\n")
+}
+
+/// A table for each way of writing and reading, and what the line through them says.
+fn sweep(view: &SweepView) -> Vec<String> {
+    let mut blocks: Vec<String> = view.series.iter().map(series).collect();
+    let facts = view.unmeasured.iter().map(|it| format!("- {}", text(it)));
+    let cautions = view.cautions.iter().map(|it| format!("- Caution: {}", text(it)));
+    let facts: Vec<String> = facts.chain(cautions).collect();
+    if !facts.is_empty() {
+        blocks.push(facts.join("\n"));
+    }
+    blocks
+}
+
+fn series(series: &Series) -> String {
+    let mut lines = vec![
+        format!("### {}\n", code(&series.name)),
+        "| size | files | median | least | most | rate | line says | from device |".to_owned(),
+        "| --: | --: | --: | --: | --: | --: | --: | --: |".to_owned(),
+    ];
+    lines.extend(series.sizes.iter().map(|row| {
+        let cells = [
+            Bytes(row.size_bytes).to_string(),
+            row.n.to_string(),
+            Nanos(row.median_ns).to_string(),
+            Nanos(row.least_ns).to_string(),
+            Nanos(row.most_ns).to_string(),
+            row.rate.to_string(),
+            row.predicted_ns.map_or_else(|| NONE.to_owned(), |ns| Nanos(ns).to_string()),
+            row.device_share.map_or_else(|| NONE.to_owned(), words::percent),
+        ];
+        format!("| {} |", cells.join(" | "))
+    }));
+    lines.push(String::new());
+    lines.push(format!("- {}", text(&series.headline())));
+    lines.extend(series.line_words().map(|it| format!("- {}", text(&it))));
+    lines.extend(series.band.iter().map(|it| format!("- Leaves the line: {}", text(it))));
+    lines.join("\n")
 }
 
 fn line(row: &Row) -> String {

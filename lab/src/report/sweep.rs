@@ -6,14 +6,18 @@
 //! on one side of it and their median differs by more than a fifth: by the first, one odd size would make all the small
 //! ones odd. Only what was metered explains it; otherwise the text says that nothing measured does.
 
+#[cfg(test)]
+mod tests;
+
 use super::words;
 use crate::record::{Record, Sample, WriteWay};
 use crate::stats::{self, Interval, LeastSquares, Line};
 use crate::units::{Bytes, Nanos, Throughput};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A whole sweep.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SweepView {
     /// Writes first, then the methods that read.
     pub series: Vec<Series>,
@@ -24,7 +28,7 @@ pub struct SweepView {
 }
 
 /// One way of writing or reading over all sizes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Series {
     /// `write plain`, or the name of the method.
     pub name: String,
@@ -43,7 +47,7 @@ pub struct Series {
 }
 
 /// One file, written or read once.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Point {
     /// Its size.
     pub size_bytes: u64,
@@ -56,7 +60,7 @@ pub struct Point {
 }
 
 /// All files of one size.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SizeRow {
     /// The size.
     pub size_bytes: u64,
@@ -69,6 +73,7 @@ pub struct SizeRow {
     /// Longest time.
     pub most_ns: u64,
     /// Size over median time.
+    #[serde(rename = "rate_bytes_per_s")]
     pub rate: Throughput,
     /// What the line that outliers cannot bend says, if it says a time at all.
     pub predicted_ns: Option<u64>,
@@ -383,71 +388,4 @@ fn word(way: WriteWay) -> &'static str {
 #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
 fn float(value: u64) -> f64 {
     value as f64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Files that obey `1 ms + size / 1 GB/s` but for one size, which takes `bent_ns`.
-    fn series(bent_size: u64, bent_ns: u64, device_share: f64) -> Series {
-        let sizes = [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
-        let mut points = Vec::new();
-        for pass in 0..4 {
-            for size_bytes in sizes {
-                let wall_ns = if size_bytes == bent_size { bent_ns } else { 1_000_000 + size_bytes };
-                let device = if size_bytes == bent_size {
-                    float(size_bytes) * device_share
-                } else {
-                    float(size_bytes)
-                };
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "small numbers of a test"
-                )]
-                let device_read_bytes = Some(device as u64);
-                points.push(Point { size_bytes, wall_ns, device_read_bytes, pass });
-            }
-        }
-        Series::of("rust/read".to_owned(), false, points)
-    }
-
-    #[test]
-    fn files_on_a_line_show_its_rate_and_fixed_cost_and_leave_no_band() {
-        let straight = series(0, 0, 1.0);
-        let (rate, ends) = straight.rate().unwrap();
-        assert!((rate.0 - 1e9).abs() < 1.0, "{rate}");
-        assert!(ends.is_some());
-        assert!((straight.fit.unwrap().line.intercept - 0.001).abs() < 1e-9);
-        assert_eq!(straight.band, Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_size_that_came_from_a_cache_is_told_with_its_share() {
-        let cached = series(10_000_000, 2_000_000, 0.25);
-        assert_eq!(cached.band.len(), 1, "{:?}", cached.band);
-        assert!(cached.band[0].starts_with("10.0 MB: up to 5.5"), "{:?}", cached.band);
-        assert!(
-            cached.band[0].contains("only 25.0 % of the bytes came from the device"),
-            "{:?}",
-            cached.band
-        );
-    }
-
-    #[test]
-    fn what_no_meter_explains_is_said_to_be_unexplained() {
-        let strange = series(10_000_000, 2_000_000, 1.0);
-        assert!(strange.band[0].ends_with("not explained by anything measured"), "{:?}", strange.band);
-        let slow = series(10_000_000, 40_000_000, 1.0);
-        assert!(slow.band[0].contains("slower than the line says"), "{:?}", slow.band);
-    }
-
-    #[test]
-    fn one_size_alone_makes_no_line() {
-        let points = vec![Point { size_bytes: 5, wall_ns: 7, device_read_bytes: None, pass: 0 }; 3];
-        let series = Series::of("write plain".to_owned(), true, points);
-        assert_eq!((series.fit, series.rate(), series.band.len()), (None, None, 0));
-        assert_eq!(series.sizes[0].median_ns, 7);
-    }
 }

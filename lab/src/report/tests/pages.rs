@@ -298,3 +298,11 @@ fn short_names_still_tell_trials_apart() {
     let page = Page::of(&several);
     assert_eq!(page.rankings[1].rows[0].short, "rust mmap avx2 · threads=2");
 }
+
+#[test]
+fn a_sweep_in_markdown_has_a_table_for_each_way_and_says_what_the_line_says() {
+    let text = report::markdown(&sweep());
+    assert_eq!(text.matches("| size | files |").count(), 2, "{text}");
+    assert!(text.contains("### <code>rust/direct@buffer=1MiB</code>"), "{text}");
+    assert!(text.contains("| 2.00 GB | 3 |") && text.contains("fixed cost "), "{text}");
+}

@@ -1,0 +1,144 @@
+//! `readlab sweep` where something is wrong with the place, the disk or the files; and what it leaves behind.
+
+use super::{AS_NOBODY, Home, READLAB, Said, no_other_user};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const TWO_SIZES: [&str; 4] = ["--sizes", "10kB,1MB", "--repeat", "2"];
+
+impl Home {
+    /// A sweep in a folder of this home with further words; what it exports.
+    fn sweep(&self, words: &[&str]) -> (Value, Said) {
+        let words = [&["sweep"], words, &["--quiet", "--export-json", "-"]].concat();
+        let said = self.readlab(words);
+        (serde_json::from_str(&said.out).unwrap_or(Value::Null), said)
+    }
+
+    fn folder(&self, name: &str) -> PathBuf {
+        let path = self.at(name);
+        fs::create_dir(&path).unwrap();
+        path
+    }
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).unwrap().next().is_none()
+}
+
+/// A file system in memory that lives in a mount namespace of its own, with what runs in it.
+fn in_memory(home: &Home, options: &str, script: &str) -> Result<Said, &'static str> {
+    if !rustix::process::geteuid().is_root() {
+        return Err("only root can mount");
+    }
+    let point = home.folder("mounted");
+    let script = format!("mount -t tmpfs -o {options} none '{}' && {script}", point.display());
+    let said =
+        Said::of(home.command("unshare").args(["--mount", "--propagation", "private", "sh", "-c", &script]));
+    if said.err.contains("unshare") { Err("nobody may make a mount namespace here") } else { Ok(said) }
+}
+
+#[test]
+fn a_sweep_is_exported_and_leaves_nothing_but_its_record() {
+    let home = Home::new();
+    let folder = home.folder("swept");
+    let (json, said) = home.sweep(&[&[folder.to_str().unwrap()], &TWO_SIZES[..]].concat());
+    assert_eq!(said.code, Some(0), "{said}");
+    let series = json["sweep"]["series"].as_array().unwrap();
+    let sizes: Vec<u64> = series[0]["sizes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["size_bytes"].as_u64().unwrap())
+        .collect();
+    assert_eq!((series[0]["name"].as_str(), sizes), (Some("write plain"), vec![10_000, 1_000_000]));
+    assert!(series.iter().all(|one| one["points"].as_array().unwrap().len() == 4), "{series:?}");
+    assert!(is_empty(&folder), "files were left behind");
+}
+
+#[test]
+fn a_write_that_fails_half_way_is_told_with_the_file_and_nothing_is_left() {
+    let home = Home::new();
+    let folder = home.folder("swept");
+    // A limit on the size of files stands for the full disk: the write of the second file stops in its middle.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 8192; exec '{READLAB}' sweep '{}' --sizes 2MB,30MB --repeat 1 --quiet",
+        folder.display()
+    );
+    let said = Said::of(home.command("sh").args(["-c", &script]));
+    assert!(said.refusal().contains("0001-30.0MB.bin: "), "{said}");
+    assert!(is_empty(&folder), "files were left behind");
+}
+
+#[test]
+fn a_disk_that_is_full_half_way_is_told_with_the_file_and_nothing_is_left() {
+    let home = Home::new();
+    let words = TWO_SIZES.join(" ");
+    // Room for the folder and two files: the third finds the disk full.
+    let script = format!("'{READLAB}' sweep mounted {words} --quiet; echo code $?; ls -A mounted");
+    let said = match in_memory(&home, "nr_inodes=4,size=400m", &script) {
+        Ok(said) => said,
+        Err(why) => return eprintln!("SKIPPED: {why}"),
+    };
+    assert_eq!(said.out, "code 2\n", "{said}");
+    assert!(said.err.contains("0002-10.0kB.bin: ") && said.err.contains("No space left"), "{said}");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_one_line() {
+    let home = Home::new();
+    let script = format!("mount -o remount,ro mounted && '{READLAB}' sweep mounted --sizes 10kB --quiet");
+    match in_memory(&home, "size=1m", &script) {
+        Ok(said) => assert!(said.refusal().contains("mounted: "), "{said}"),
+        Err(why) => eprintln!("SKIPPED: {why}"),
+    }
+    let folder = home.folder("of-root");
+    if let Some(why) = no_other_user() {
+        return eprintln!("SKIPPED: {why}");
+    }
+    let words = [READLAB, "sweep", folder.to_str().unwrap(), "--sizes", "10kB", "--quiet", "--output", "out"];
+    let said = Said::of(home.command("setpriv").args(AS_NOBODY).args(words));
+    assert!(said.refusal().contains("of-root: Permission denied"), "{said}");
+    assert!(
+        home.readlab(["sweep", "/nowhere", "--sizes", "10kB"]).refusal().contains("/nowhere: No such file")
+    );
+}
+
+#[test]
+fn what_lies_in_memory_is_written_and_said_not_to_be_cold() {
+    let home = Home::new();
+    let script = format!("'{READLAB}' sweep mounted --sizes 10kB,1MB --repeat 1");
+    match in_memory(&home, "size=200m", &script) {
+        Ok(said) => {
+            assert!(
+                said.out.contains("write plain") && said.out.contains("cold is impossible on tmpfs"),
+                "{said}"
+            );
+            assert!(said.out.contains("caution: The file lives in memory (tmpfs)"), "{said}");
+        }
+        Err(why) => eprintln!("SKIPPED: {why}"),
+    }
+}
+
+#[test]
+fn a_kept_folder_is_read_again_and_one_that_was_changed_is_refused() {
+    let home = Home::new();
+    let parent = home.folder("swept");
+    let words = [&[parent.to_str().unwrap()], &TWO_SIZES[..], &["--keep", "--method", "rust/read"]].concat();
+    let (json, said) = home.sweep(&words);
+    assert_eq!(said.code, Some(0), "{said}");
+    let kept = fs::read_dir(&parent).unwrap().next().unwrap().unwrap().path();
+    assert!(json["warnings"].to_string().contains("were kept in"), "{json}");
+    let again = || home.sweep(&[kept.to_str().unwrap(), "--read-only", "--method", "rust/read"]);
+    let (json, said) = again();
+    assert_eq!(said.code, Some(0), "{said}");
+    let series = json["sweep"]["series"].as_array().unwrap();
+    assert_eq!((series.len(), series[0]["points"].as_array().unwrap().len()), (1, 4));
+    // The same size, other bytes.
+    fs::write(kept.join("0001-1.00MB.bin"), vec![b'B'; 1_000_000]).unwrap();
+    let (_, said) = again();
+    assert!(said.refusal().contains("0001-1.00MB.bin holds other bytes than were written"), "{said}");
+    fs::remove_file(kept.join("0000-10.0kB.bin")).unwrap();
+    let (_, said) = again();
+    assert!(said.refusal().contains("0000-10.0kB.bin is missing"), "{said}");
+}
