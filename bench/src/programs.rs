@@ -86,6 +86,13 @@ impl Programs {
         self.start(race)?.record()
     }
 
+    /// Makes the page of a record.
+    pub(crate) fn report(&self, record: &Path, page: &Path) -> anyhow::Result<()> {
+        let mut command = Command::new(&self.lab);
+        command.arg("report").arg(record).arg("--output").arg(page);
+        output(command).map(drop)
+    }
+
     /// The trials as a suite of the lab's.
     fn suite(&self, race: &Race) -> anyhow::Result<PathBuf> {
         let folder = self.folder.join("suites");
@@ -145,6 +152,11 @@ impl Running {
     /// Its process.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Where its record is written.
+    pub(crate) fn path(&self) -> &Path {
+        &self.record
     }
 
     /// Whether it has ended.

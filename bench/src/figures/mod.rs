@@ -6,6 +6,7 @@ mod fidelity;
 mod fio;
 mod floor;
 mod languages;
+mod page;
 mod small_file;
 mod state;
 mod wake_up;
@@ -33,6 +34,7 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "auto", about: auto::ABOUT, measure: auto::measure },
     Figure { name: "languages", about: languages::ABOUT, measure: languages::measure },
     Figure { name: "fio", about: fio::ABOUT, measure: fio::measure },
+    Figure { name: "page", about: page::ABOUT, measure: page::measure },
     Figure { name: "wake-up", about: wake_up::ABOUT, measure: wake_up::measure },
 ];
 
