@@ -85,6 +85,12 @@ impl Bootstrap {
             return None;
         }
         let sorted = in_order(observations);
+        if let (Some(first), Some(last)) = (sorted.first(), sorted.last())
+            && first.value == last.value
+        {
+            // Many a meter stands still, and every resample of it would be the same.
+            return Some(Interval { low: first.value, high: last.value });
+        }
         let mut reach = self.reach(&Groups::singles(&sorted));
         if let Some(groups) = Groups::fills(&sorted).or_else(|| Groups::rounds(&sorted)) {
             reach = reach.max(self.reach(&groups));
