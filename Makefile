@@ -13,7 +13,7 @@ FILE ?=
 export FILE
 export CARGO_TERM_PROGRESS_WHEN ?= never
 
-.PHONY: help build race test rust java swift bench toolchains clean
+.PHONY: help build race test needs rust java swift bench toolchains clean
 .NOTPARALLEL:
 
 help: ## list these targets
@@ -27,7 +27,12 @@ race: build ## race every way of reading on FILE=path, or on 256 MiB of text lin
 	[ -n "$$file" ] || file=$$($(CORPUS)) || file=$$($(CORPUS) --folder $(TARGET_DIR)/corpus) || exit; \
 	$(READLAB) race $(ARGS) -- "$$file"
 
-test: rust java swift ## format, lints, all tests, documents; contenders of other languages where their compilers are
+test: needs rust java swift ## format, lints, all tests, documents; installs what they need where it may
+
+# What tests start and this machine lacks, and a Swift compiler; where they cannot be had the tests that need them say so.
+needs:
+	tests/packages.sh
+	contenders/swift/toolchain.sh || [ $$? = 3 ]
 
 rust:
 	@$(CARGO) fmt --version >/dev/null 2>&1 || rustup component add rustfmt || echo "SKIPPED: the format: no rustfmt" >&2
@@ -45,11 +50,7 @@ java:
 	fi
 
 swift:
-	@if contenders/swift/swiftc.sh >/dev/null 2>&1; then \
-		contenders/swift/test.sh; \
-	else \
-		echo "SKIPPED: the Swift contender's tests: no Swift compiler ('make toolchains' makes one on Debian)" >&2; \
-	fi
+	contenders/swift/test.sh
 
 bench: build ## measure the figures that readlab promises, side by side; 1.6 GB of disk, some minutes
 	$(CARGO) build --release --package readlab-rust --example standalone

@@ -1,0 +1,35 @@
+#!/bin/sh
+# Makes sure that the programs are there which tests start beside readlab, and says in one line what is missing.
+#
+# On Debian and its kin, as root, missing packages are installed; elsewhere nothing is changed. Always ends well: a test
+# whose program is not there skips itself, aloud.
+set -eu
+
+missing=
+want() {
+    command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
+}
+
+want chromium chromium
+want fio fio
+want mkfs.btrfs btrfs-progs
+want mkfs.xfs xfsprogs
+want unzip unzip
+want gzip gzip
+want curl curl
+want setpriv util-linux
+want javac default-jdk-headless
+
+[ -n "$missing" ] || exit 0
+if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
+    echo "tests that need these packages will be skipped, for only root on Debian can install them:$missing" >&2
+    exit 0
+fi
+echo "installing for the tests:$missing" >&2
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# shellcheck disable=SC2086 # one word a package
+if ! { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1
+then
+    echo "tests that need these packages will be skipped:$missing: $(tail -n 1 "$log")" >&2
+fi
