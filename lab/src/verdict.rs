@@ -18,11 +18,14 @@ pub use parts::{Part, Parts};
 
 use crate::record::{Limit, LimitKind, Outcome, Record, TrialRecord};
 use crate::trial::CacheState;
-use parts::Facts;
+use parts::{Facts, Near};
 use serde::Serialize;
 
 /// At this share of a limit a reading stops at it.
 const AT_LIMIT: f64 = 0.85;
+
+/// And at this one where its interval and that of the limit overlap.
+const NEAR_LIMIT: f64 = 0.7;
 
 /// Above this share of a limit the limit was measured too low to be believed.
 const ABOVE_LIMIT: f64 = 1.15;
@@ -124,8 +127,8 @@ pub fn judge(record: &Record, limits: &[Limit], trial: &TrialRecord) -> Option<J
     let nearest = facts.nearest();
     Some(Judgement {
         sentence: sentence::tell(&verdict, &facts),
-        limit: nearest.map(|(limit, _)| limit.clone()),
-        share_of_limit: nearest.map(|(_, share)| share),
+        limit: nearest.map(|near| near.limit.clone()),
+        share_of_limit: nearest.map(|near| near.share),
         parts: facts.parts,
         verdict,
     })
@@ -141,11 +144,13 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
     if facts.size_bytes == 0 {
         return Verdict::Unknown { why: "the target has no bytes".to_owned() };
     }
-    if let Some((limit, share)) = facts.nearest().filter(|(_, share)| *share > ABOVE_LIMIT) {
-        let why = format!("it is {share:.2} times the limit that {} showed: measure again", limit.name);
+    if let Some(near) = facts.nearest().filter(|near| near.share > ABOVE_LIMIT && !near.overlaps) {
+        let why =
+            format!("it is {:.2} times the limit that {} showed: measure again", near.share, near.limit.name);
         return Verdict::Unknown { why };
     }
-    let at = |kind| facts.share(kind).is_some_and(|share| share >= AT_LIMIT);
+    let stops = |near: Near| near.share >= AT_LIMIT || near.share >= NEAR_LIMIT && near.overlaps;
+    let at = |kind| facts.limit(kind).is_some_and(stops);
     if at(LimitKind::Device) {
         return Verdict::Device { pace: Pace::Saturated };
     }
@@ -158,7 +163,8 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
     if parts.is_share(parts.waiting, DOMINANT) {
         return waiting(record, trial, facts);
     }
-    if at(LimitKind::Copy) {
+    // An overlap is not enough here: who copies and then visits comes near the copy's rate by both together.
+    if facts.limit(LimitKind::Copy).is_some_and(|near| near.share >= AT_LIMIT) {
         return Verdict::Copy;
     }
     let shares = parts.largest_first();
@@ -183,7 +189,7 @@ fn waiting(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
         return Verdict::Latency;
     }
     let encoded = facts.encoded_share >= DOMINANT;
-    match facts.share(LimitKind::Device) {
+    match facts.limit(LimitKind::Device) {
         Some(_) if encoded => Verdict::Decoding,
         Some(_) => Verdict::Device { pace: pace(record, trial) },
         None if encoded => {

@@ -2,7 +2,7 @@
 
 use super::limits::{for_trial, threads};
 use crate::record::{Limit, LimitKind, Metric, Record, TrialRecord};
-use crate::stats;
+use crate::stats::{self, Bootstrap, Observation};
 use crate::trial::CacheState;
 use serde::Serialize;
 
@@ -94,8 +94,19 @@ pub(super) struct Facts<'a> {
     pub(super) parts: Option<Parts>,
     /// Why the CPU times are not known.
     pub(super) why_no_cpu: String,
-    /// The limits that this trial cannot do without, with its share of each.
-    near: Vec<(&'a Limit, f64)>,
+    /// The limits that this trial cannot do without.
+    near: Vec<Near<'a>>,
+}
+
+/// A limit and how near a trial comes to it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Near<'a> {
+    /// The limit.
+    pub(super) limit: &'a Limit,
+    /// The trial's rate over the limit's.
+    pub(super) share: f64,
+    /// Whether the interval of the one overlaps that of the other, so that they cannot be told apart.
+    pub(super) overlaps: bool,
 }
 
 impl<'a> Facts<'a> {
@@ -122,10 +133,8 @@ impl<'a> Facts<'a> {
             (LimitKind::Copy, Some(rate).filter(|_| parts.is_some_and(|parts| parts.copy > 0.0))),
             (LimitKind::Memory, Some(rate).filter(|_| it.trial.work.touches_bytes())),
         ];
-        let near = rates.into_iter().filter_map(|(kind, rate)| {
-            let limit = limit(kind)?;
-            Some((limit, rate? / limit.value.max(1) as f64))
-        });
+        let spread = spread(record, it);
+        let near = rates.into_iter().filter_map(|(kind, rate)| Some(Near::of(limit(kind)?, rate?, spread)));
         let encoded = target.extents.as_ref().map_or(0, |extents| extents.encoded_bytes);
         let why = |meter| missing(it, meter);
         Some(Facts {
@@ -143,19 +152,34 @@ impl<'a> Facts<'a> {
     }
 
     /// The limit that the trial comes nearest to.
-    pub(super) fn nearest(&self) -> Option<(&'a Limit, f64)> {
-        self.near.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))
+    pub(super) fn nearest(&self) -> Option<Near<'a>> {
+        self.near.iter().copied().max_by(|a, b| a.share.total_cmp(&b.share))
     }
 
     /// The limit of one kind, with the trial's share of it.
-    pub(super) fn limit(&self, kind: LimitKind) -> Option<(&'a Limit, f64)> {
-        self.near.iter().copied().find(|(limit, _)| limit.kind == kind)
+    pub(super) fn limit(&self, kind: LimitKind) -> Option<Near<'a>> {
+        self.near.iter().copied().find(|near| near.limit.kind == kind)
     }
+}
 
-    /// The trial's share of the limit of one kind.
-    pub(super) fn share(&self, kind: LimitKind) -> Option<f64> {
-        self.limit(kind).map(|(_, share)| share)
+impl<'a> Near<'a> {
+    /// `spread` is how the interval of the trial's time lies about its median, as shares of it.
+    #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
+    fn of(limit: &'a Limit, rate: f64, spread: Option<(f64, f64)>) -> Near<'a> {
+        let value = limit.value.max(1) as f64;
+        let overlaps = limit.ci95.zip(spread).is_some_and(|([low, high], (shortest, longest))| {
+            rate / shortest >= low as f64 && rate / longest <= high as f64
+        });
+        Near { limit, share: rate / value, overlaps }
     }
+}
+
+/// The ends of the interval of a trial's median time, as shares of the median; `None` with too few samples.
+fn spread(record: &Record, it: &TrialRecord) -> Option<(f64, f64)> {
+    let walls: Vec<Observation> = it.samples.iter().map(stats::wall).collect();
+    let ends = Bootstrap::new(record.header.seed).median_interval(&walls)?;
+    let median = wall_ns(it)?;
+    (ends.low > 0.0 && median > 0.0).then(|| (ends.low / median, ends.high / median))
 }
 
 /// Cuts the time of all threads into parts. What one explains cannot be explained again: faults first, then the copy,

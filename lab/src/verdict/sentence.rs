@@ -1,6 +1,6 @@
 //! Verdicts in words, with the numbers that they rest on.
 
-use super::parts::{Facts, Part};
+use super::parts::{Facts, Near, Part};
 use super::{Judgement, Pace, Remedy, Verdict};
 use crate::record::LimitKind;
 use crate::units::Throughput;
@@ -63,7 +63,7 @@ fn device(pace: &Pace, facts: &Facts) -> String {
 fn of_limit(kind: LimitKind, facts: &Facts) -> String {
     let rate = if kind == LimitKind::Device { facts.device_rate } else { Some(facts.rate) };
     match (facts.limit(kind), rate) {
-        (Some((limit, share)), Some(rate)) => format!(
+        (Some(Near { limit, share, .. }), Some(rate)) => format!(
             "{} is {} of the {} that {} showed",
             Throughput(rate),
             percent(share),
@@ -86,7 +86,7 @@ fn times(facts: &Facts) -> String {
 
 /// `; it reaches 12 % of the memory limit`.
 fn distance(facts: &Facts) -> String {
-    facts.nearest().map_or_else(String::new, |(limit, share)| {
+    facts.nearest().map_or_else(String::new, |Near { limit, share, .. }| {
         format!("; it reaches {} of the {} limit", percent(share), limit.kind.word())
     })
 }

@@ -204,6 +204,21 @@ fn a_cold_reading_at_the_rate_of_the_device_is_stopped_by_it() {
 }
 
 #[test]
+fn a_device_that_gives_in_bursts_is_one_all_the_same() {
+    // Four fifths of the limit: by its interval, it is the limit.
+    let verdict = |walls_ms: [u64; 5]| {
+        let mut record = machine();
+        let read = cold(&mut record, "rust/read/avx512", from_device(cpu(500, 40, 160)));
+        for (sample, wall_ms) in record.trials[read].samples.iter_mut().zip(walls_ms) {
+            sample.wall_ns = wall_ms * 1_000_000;
+        }
+        verdict_on(&record, read).stops_at()
+    };
+    assert_eq!(verdict([500; 5]), "too little in flight");
+    assert_eq!(verdict([380, 620, 500, 390, 610]), "device 80 %");
+}
+
+#[test]
 fn small_blocks_and_a_shallow_queue_are_told_apart_by_what_was_faster() {
     let mut record = machine();
     let small = direct(&mut record, "rust/direct/iterator@buffer_bytes=8192", cpu(3000, 200, 400));
