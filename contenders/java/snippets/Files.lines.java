@@ -1,0 +1,14 @@
+// usual: yes
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+final class Lines {
+    /** Counts lines; each is a new String. */
+    static long count(Path path) throws IOException {
+        try (Stream<String> lines = Files.lines(path)) {
+            return lines.count();
+        }
+    }
+}

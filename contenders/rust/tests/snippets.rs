@@ -1,0 +1,169 @@
+//! The snippets that advice shows: they compile with the crates that they name, and count right on files of awkward sizes.
+#![allow(missing_docs, unreachable_pub, dead_code, reason = "a snippet is code of somebody else's program")]
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "as above"
+)]
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::{fs, iter};
+
+#[path = "../snippets/buffered.rs"]
+mod buffered;
+#[path = "../snippets/direct.rs"]
+mod direct;
+#[path = "../snippets/dontcache.rs"]
+mod dontcache;
+#[path = "../snippets/io_uring.rs"]
+mod io_uring_read;
+#[path = "../snippets/io_uring-vectored.rs"]
+mod io_uring_vectored;
+#[path = "../snippets/lines.rs"]
+mod lines;
+#[path = "../snippets/mmap.rs"]
+mod mmap;
+#[path = "../snippets/pread.rs"]
+mod pread;
+#[path = "../snippets/read.rs"]
+mod read;
+#[path = "../snippets/vectored.rs"]
+mod vectored;
+
+#[cfg(target_arch = "x86_64")]
+#[path = "../snippets/scan/avx2.rs"]
+mod scan_avx2;
+#[cfg(target_arch = "x86_64")]
+#[path = "../snippets/scan/avx2-pages.rs"]
+mod scan_avx2_pages;
+#[cfg(target_arch = "x86_64")]
+#[path = "../snippets/scan/avx512.rs"]
+mod scan_avx512;
+#[cfg(target_arch = "x86_64")]
+#[path = "../snippets/scan/avx512-pages.rs"]
+mod scan_avx512_pages;
+#[path = "../snippets/scan/bytecount.rs"]
+mod scan_bytecount;
+#[path = "../snippets/scan/iterator.rs"]
+mod scan_iterator;
+#[path = "../snippets/scan/memchr.rs"]
+mod scan_memchr;
+#[path = "../snippets/scan/scalar.rs"]
+mod scan_scalar;
+
+/// A way of bringing bytes, and what a machine without it says.
+type Total = fn(&Path) -> io::Result<u64>;
+
+const TOTALS: [(&str, Total); 10] = [
+    ("lines", lines::lines),
+    ("buffered", |path| buffered::total(path, naive)),
+    ("read", |path| read::total(path, naive)),
+    ("dontcache", |path| dontcache::total(path, naive)),
+    ("pread", |path| pread::total(path, naive)),
+    ("vectored", |path| vectored::total(path, naive)),
+    ("direct", |path| direct::total(path, naive)),
+    ("mmap", |path| mmap::total(path, naive)),
+    ("io_uring", |path| io_uring_read::total(path, naive)),
+    ("io_uring-vectored", |path| io_uring_vectored::total(path, naive)),
+];
+
+type Newlines = fn(&[u8]) -> u64;
+
+const SCANS: &[(&str, Newlines)] = &[
+    ("scalar", scan_scalar::newlines),
+    ("iterator", scan_iterator::newlines),
+    ("memchr", scan_memchr::newlines),
+    ("bytecount", scan_bytecount::newlines),
+    #[cfg(target_arch = "x86_64")]
+    ("avx2", scan_avx2::newlines),
+    #[cfg(target_arch = "x86_64")]
+    ("avx2-pages", scan_avx2_pages::newlines),
+    #[cfg(target_arch = "x86_64")]
+    ("avx512", scan_avx512::newlines),
+    #[cfg(target_arch = "x86_64")]
+    ("avx512-pages", scan_avx512_pages::newlines),
+];
+
+fn naive(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
+}
+
+/// Lines of changing length, the last one ended.
+fn text(size: usize) -> Vec<u8> {
+    let mut bytes: Vec<u8> =
+        (0..size).map(|at| if at % 7 == 3 || at % 113 == 0 { b'\n' } else { b'x' }).collect();
+    if let Some(last) = bytes.last_mut() {
+        *last = b'\n';
+    }
+    bytes
+}
+
+fn files_in(folder: &str) -> Vec<String> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("snippets").join(folder);
+    let files =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+    let mut names: Vec<String> =
+        files.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn every_method_and_scan_that_can_win_has_its_snippet_and_every_snippet_its_test() {
+    let sorted = |names: Vec<&str>| {
+        let mut names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+        names.sort();
+        names
+    };
+    let tested = sorted(TOTALS.iter().map(|(name, _)| *name).collect());
+    assert_eq!(files_in(""), tested);
+    let readers = readlab_rust::method::registry::ALL
+        .iter()
+        .filter(|method| method.cache != readlab_protocol::Cache::None);
+    assert_eq!(tested, sorted(readers.map(|method| method.name).collect()));
+    let scans = files_in("scan");
+    assert!(SCANS.iter().all(|(name, _)| scans.iter().any(|scan| scan == name)));
+    let offered = readlab_rust::method::registry::ALL
+        .iter()
+        .flat_map(|method| method.scans(readlab_rust::Work::Newlines));
+    assert!(offered.filter(|scan| *scan != "-").all(|scan| scans.iter().any(|known| known == scan)));
+}
+
+#[test]
+fn every_way_of_reading_counts_right() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = folder.path().join("f");
+    for size in [0, 1, 4095, 4096, 4097, 131_072, 300_001, (4 << 20) + 5, (9 << 20) + 4096] {
+        let bytes = text(size);
+        fs::write(&path, &bytes).unwrap();
+        for (name, total) in TOTALS {
+            match total(&path) {
+                Ok(found) => assert_eq!(found, naive(&bytes), "{name} of {size} bytes"),
+                Err(error) if cannot(name, &error) => eprintln!("SKIPPED: {name}: {error}"),
+                Err(error) if size == 0 && name == "mmap" => panic!("an empty mapping: {error}"),
+                Err(error) => panic!("{name} of {size} bytes: {error}"),
+            }
+        }
+    }
+}
+
+/// Whether the kernel or the file system lacks what the way of reading needs.
+fn cannot(name: &str, error: &io::Error) -> bool {
+    let lacking = [libc::EOPNOTSUPP, libc::ENOSYS, libc::EPERM, libc::EINVAL, libc::ENOMEM];
+    let may_lack = ["dontcache", "direct", "io_uring", "io_uring-vectored"].contains(&name);
+    may_lack && error.raw_os_error().is_some_and(|code| lacking.contains(&code))
+}
+
+#[test]
+fn every_way_of_visiting_counts_right_at_every_length() {
+    let bytes = text(40_000);
+    let lengths = (0..300).chain([4095, 4096, 16_384, 16_385, 33_000, 39_000]).chain(iter::once(bytes.len()));
+    for length in lengths {
+        for (name, newlines) in SCANS {
+            let part = &bytes[bytes.len() - length..];
+            assert_eq!(newlines(part), naive(part), "{name} of {length} bytes");
+        }
+    }
+}
