@@ -1,5 +1,6 @@
 //! Tells the program which commit it was built from, so that a record can say so; compiles the library that counts
-//! allocations inside contenders; and lists the sources of the contenders that are no crates. The program carries both.
+//! allocations inside contenders; and lists the sources of the contenders that are no crates, and the snippets of all. The
+//! program carries them.
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,11 +17,38 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     counting_library();
     contenders_sources();
+    snippets();
 }
 
 /// The contenders whose sources are carried. What is built from them and what tests them is not.
 const CARRIED: [&str; 2] = ["java", "swift"];
-const NOT_CARRIED: [&str; 4] = ["build", "test", "tests", "test.sh"];
+const NOT_CARRIED: [&str; 5] = ["build", "snippets", "test", "tests", "test.sh"];
+
+/// The contenders that have pieces of code to show.
+const SHOWN: [&str; 3] = ["rust", "java", "swift"];
+
+/// Writes a list of snippets, each its contender, name, ending and text, as one Rust expression.
+fn snippets() {
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let mut list = String::from("&[");
+    for contender in SHOWN {
+        let folder = Path::new("../contenders").join(contender).join("snippets");
+        println!("cargo::rerun-if-changed={}", folder.display());
+        let mut files = Vec::new();
+        gather(&folder, &mut files);
+        files.sort();
+        for file in files {
+            let inside = file.strip_prefix(&folder).expect("it was found in the folder").with_extension("");
+            let ending =
+                file.extension().expect("a snippet's ending names its language").display().to_string();
+            let path = file.canonicalize().expect("a file that was just listed").display().to_string();
+            let name = inside.display().to_string();
+            let _ = write!(list, "({contender:?}, {name:?}, {ending:?}, include_str!({path:?})), ");
+        }
+    }
+    list.push(']');
+    std::fs::write(out.join("snippets.rs"), list).expect("cargo's output folder is writable");
+}
 
 /// Writes a list of folders, each a name and its files with their contents, as one Rust expression.
 fn contenders_sources() {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room of the lab may use; a room that is not listed is an error here.
-const MAY_USE: [(&str, &[&str]); 19] = [
+const MAY_USE: [(&str, &[&str]); 21] = [
     ("units", &[]),
     ("trial", &["units"]),
     ("machine", &["units"]),
@@ -16,6 +16,8 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("record", &["units", "trial", "target", "machine"]),
     ("suite", &["units", "trial", "corpus"]),
     ("sweep", &["units", "trial", "target", "corpus", "record", "interrupt"]),
+    ("space", &["units", "trial"]),
+    ("snippet", &["trial"]),
     ("stats", &["units", "record"]),
     ("folder", &["units"]),
     (
@@ -29,6 +31,8 @@ const MAY_USE: [(&str, &[&str]); 19] = [
             "contender",
             "interrupt",
             "record",
+            "snippet",
+            "space",
             "stats",
             "suite",
         ],
@@ -37,7 +41,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("limits", &["units", "trial", "record", "machine", "target", "measure", "interrupt", "stats"]),
     ("verdict", &["units", "trial", "record", "machine", "target", "stats"]),
     ("doctor", &["machine", "target", "units", "measure"]),
-    ("report", &["units", "trial", "record", "machine", "target", "stats", "verdict"]),
+    ("report", &["units", "trial", "record", "machine", "target", "snippet", "stats", "verdict"]),
     ("cli", &["commands", "measure", "suite", "trial", "units"]),
 ];
 

@@ -29,6 +29,8 @@ pub enum Verb {
     Suite(commands::suite::SuiteArgs),
     /// Write and read files over a range of sizes: rate by size, and what leaves the straight line
     Sweep(commands::sweep::SweepArgs),
+    /// Search the best buffer, depth, threads and method for your own file, in a fraction of the readings
+    Tune(commands::tune::TuneArgs),
     /// Make a page of a record: one HTML file that needs nothing else
     Report(commands::report::ReportArgs),
     /// Measure what memory, the kernel's copy and the device do at best here

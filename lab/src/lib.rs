@@ -15,6 +15,8 @@ pub mod measure;
 pub mod progress;
 pub mod record;
 pub mod report;
+pub mod snippet;
+pub mod space;
 pub mod stats;
 pub mod suite;
 pub mod sweep;

@@ -14,6 +14,7 @@ fn main() -> ExitCode {
         Verb::Race(args) => commands::race::run(&args),
         Verb::Suite(args) => commands::suite::run(&args),
         Verb::Sweep(args) => commands::sweep::run(&args),
+        Verb::Tune(args) => commands::tune::run(&args),
         Verb::Report(args) => commands::report::run(&args),
         Verb::Limits(args) => commands::limits::run(&args),
         Verb::List(args) => commands::list::run(&args),

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// Name of the format.
 pub const SCHEMA: &str = "readlab.record";
 /// Version of the format.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// The first line: what was asked, of whom, where and when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -114,6 +114,9 @@ pub struct Sample {
     pub round: u32,
     /// Place in the round's shuffled order, from 0.
     pub position: u32,
+    /// In which rung of a search it was read, from 0; `None` for a reading whose number is told. Since version 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rung: Option<u32>,
     /// Which of the timed readings of its turn, from 0.
     pub reading: u32,
     /// How many readings, timed and leading, shared the turn; meters read from outside are shared out equally.
@@ -505,6 +508,9 @@ pub struct TrialRecord {
     pub trial: Trial,
     /// The readings that stand.
     pub samples: Vec<Sample>,
+    /// The readings of a search, which decided who is measured: no number is told from them, for who is chosen by being
+    /// fast in some readings looks faster there than it is.
+    pub searched: Vec<Sample>,
     /// The readings that were thrown away: round and reason.
     pub rejected: Vec<(u32, String)>,
     /// Warm-ups until steady, one for each start of the contender.
@@ -697,6 +703,7 @@ impl Record {
             Line::Trial(trial) => self.trials.push(TrialRecord {
                 trial: *trial,
                 samples: Vec::new(),
+                searched: Vec::new(),
                 rejected: Vec::new(),
                 warmups: Vec::new(),
                 missing: BTreeMap::new(),
@@ -709,7 +716,10 @@ impl Record {
             Line::Warning { text } => self.warnings.push(text),
             Line::End { reason, wall_ns } => self.end = Some((reason, wall_ns)),
             Line::Warmup(warmed) => self.with(warmed.trial, |trial| trial.warmups.push(warmed)),
-            Line::Sample(sample) => self.with(sample.trial, |trial| trial.samples.push(*sample)),
+            Line::Sample(sample) => self.with(sample.trial, |trial| match sample.rung {
+                Some(_) => trial.searched.push(*sample),
+                None => trial.samples.push(*sample),
+            }),
             Line::Rejected { trial, round, reason } => {
                 self.with(trial, |trial| trial.rejected.push((round, reason)));
             }

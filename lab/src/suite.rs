@@ -11,12 +11,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The suites that come with readlab, by name.
-const BUILT_IN: [(&str, &str); 5] = [
+const BUILT_IN: [(&str, &str); 6] = [
     ("race", include_str!("../../suites/race.toml")),
     ("newlines", include_str!("../../suites/newlines.toml")),
     ("byte-stream", include_str!("../../suites/byte-stream.toml")),
     ("zip-lines", include_str!("../../suites/zip-lines.toml")),
     ("limits", include_str!("../../suites/limits.toml")),
+    ("tune", include_str!("../../suites/tune.toml")),
 ];
 
 /// A suite file.

@@ -185,7 +185,7 @@ const UNIT_SUFFIXES: [&str; 2] = ["_bytes", "_chars"];
 
 impl Params {
     /// `buffer_bytes` as people write it: `buffer`.
-    fn short(name: &str) -> &str {
+    pub(crate) fn short(name: &str) -> &str {
         UNIT_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name)
     }
 

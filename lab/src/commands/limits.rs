@@ -48,6 +48,7 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
     let asked = Asked {
         verb: "limits",
         suite: &suite,
+        space: None,
         measuring: &args.measuring,
         choosing: &choosing,
         giving: &args.giving,

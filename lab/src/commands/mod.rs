@@ -14,6 +14,7 @@ pub mod request;
 mod run;
 pub mod suite;
 pub mod sweep;
+pub mod tune;
 
 /// An error with its causes as one line that no byte of a file's name can break or colour.
 #[must_use]

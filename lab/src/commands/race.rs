@@ -34,6 +34,7 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
     let asked = Asked {
         verb: "race",
         suite: &suite,
+        space: None,
         measuring: &args.measuring,
         choosing: &args.choosing,
         giving: &args.giving,

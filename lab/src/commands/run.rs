@@ -1,4 +1,4 @@
-//! What `race`, `suite` and `sweep` share: from a selection and a file to a record that is saved, shown and exported.
+//! What `race`, `suite`, `tune` and `limits` share: from a selection and a file to a record that is saved, shown and exported.
 
 use crate::cli::{Choosing, Giving, Measuring};
 use crate::contender::roster::Roster;
@@ -9,13 +9,16 @@ use crate::interrupt;
 use crate::limits;
 use crate::machine::Machine;
 use crate::measure::cache::{CacheError, Eviction, PageCache};
-use crate::measure::lineup::{self, Field, Selection};
+use crate::measure::candidates::candidates;
+use crate::measure::lineup::{self, Field, LineupError, Selection};
 use crate::measure::plan::{Budget, Plan, Rules};
 use crate::measure::round;
 use crate::measure::sampler::{Hired, Subject};
+use crate::measure::search::{self, Tuning};
 use crate::progress::Recorder;
 use crate::record::{EndReason, Header, Line, Outcome, Record, SCHEMA, SCHEMA_VERSION};
 use crate::report::{self, Page, Style};
+use crate::space::Space;
 use crate::suite::{Entry, Suite};
 use crate::target::identity::Identity;
 use crate::target::{Target, shown};
@@ -34,6 +37,8 @@ const EXIT_TRIAL: u8 = 1;
 pub(super) struct Asked<'a> {
     pub(super) verb: &'static str,
     pub(super) suite: &'a Suite,
+    /// The space to search; `None` where every trial is measured.
+    pub(super) space: Option<&'a Space>,
     pub(super) measuring: &'a Measuring,
     pub(super) choosing: &'a Choosing,
     pub(super) giving: &'a Giving,
@@ -104,10 +109,13 @@ impl Asked<'_> {
         let by_suite =
             |name: &str| self.suite.entries.iter().any(|e| e.trial.starts_with(&format!("{name}/")));
         let by_roster = |name: &str| !Roster::built_in().entries.iter().any(|entry| entry.name == name);
+        let by_reference =
+            |name: &str| self.choosing.reference.iter().any(|trial| trial.starts_with(&format!("{name}/")));
         // Globs are about methods: the controls and commands of the suite stay, and they need no building.
         let needs_no_building = |name: &str| roster.entry(name).is_none_or(|entry| entry.sources.is_none());
         let wanted = |name: &str| {
             by_roster(name)
+                || by_reference(name)
                 || if self.choosing.methods.is_empty() {
                     by_suite(name)
                 } else {
@@ -122,7 +130,13 @@ impl Asked<'_> {
         Ok(Field::gather_built(&roster, wanted, about_to))
     }
 
-    fn selection(&self, forms: Vec<Form>) -> Selection {
+    /// What is searched, if anything is.
+    fn candidates(&self, field: &Field, work: Work) -> Result<Vec<TrialId>, LineupError> {
+        let searched = |space| candidates(field, &self.choosing.methods, (space, work));
+        self.space.map_or(Ok(Vec::new()), searched)
+    }
+
+    fn selection(&self, forms: Vec<Form>, candidates: &[TrialId]) -> Selection {
         let mut entries = self.suite.entries.clone();
         if self.choosing.work.is_some() {
             entries.iter_mut().for_each(|entry| entry.work = None);
@@ -131,12 +145,14 @@ impl Asked<'_> {
         entries.extend(
             commands.map(|command| Entry { trial: format!("command/{command}"), ..Entry::default() }),
         );
-        Selection {
-            entries,
-            globs: self.choosing.methods.clone(),
-            params: self.choosing.params.clone(),
-            forms,
+        let mut globs = self.choosing.methods.clone();
+        if self.space.is_some() {
+            let reference = self.choosing.reference.iter().chain(&self.suite.reference).take(1).cloned();
+            let searched = candidates.iter().map(TrialId::to_string);
+            entries.extend(reference.chain(searched).map(|trial| Entry { trial, ..Entry::default() }));
+            globs.clear();
         }
+        Selection { entries, globs, params: self.choosing.params.clone(), forms }
     }
 
     fn cache(&self, target: &Target) -> Result<PageCache, CacheError> {
@@ -169,15 +185,20 @@ fn one(
     let mut recorder = Recorder::begin(&folder, progress_shown(asked.giving))?;
     let prepared =
         prepare(asked, field, (&forms, &mut targets), (rules, &recorder)).inspect_err(|_| folder.abandon());
-    let (identities, truths, plan) = prepared?;
+    let Prepared { identities, truths, plan, candidates } = prepared?;
     let reference = reference.map(|reference| as_planned(reference, &plan));
-    introduce(&mut recorder, field, (&targets, &plan), header(asked.verb, rules.seed, reference))?;
-    recorder.follow(&plan);
+    let tuning = asked.space.map(|_| Tuning::of(plan.clone(), &candidates, reference.as_ref()));
+    let plan = tuning.as_ref().map_or(&plan, |tuning| &tuning.plan);
+    introduce(&mut recorder, field, (&targets, plan), header(asked.verb, rules.seed, reference))?;
+    recorder.follow(plan);
     let found = targets.iter().zip(&truths).zip(identities).zip(caches).enumerate();
     let subject =
         |(index, (((target, truth), identity), cache))| Subject { index, target, truth, identity, cache };
-    let subjects = found.map(subject).collect();
-    round::run(&plan, &mut Hired::new(&plan, field, subjects), &mut recorder)?;
+    let mut hired = Hired::new(plan, field, found.map(subject).collect());
+    match &tuning {
+        Some(tuning) => search::run(tuning, &mut hired, &mut recorder)?,
+        None => round::run(plan, &mut hired, &mut recorder)?,
+    };
     if let (true, Some(target)) = (asked.verb == "limits" && !interrupt::requested(), targets.first()) {
         beside_fio(&mut recorder, target)?;
     }
@@ -187,13 +208,21 @@ fn one(
     Ok(record)
 }
 
+/// What must be known before anything is measured.
+struct Prepared {
+    identities: Vec<Identity>,
+    truths: Vec<Truth>,
+    plan: Plan,
+    candidates: Vec<TrialId>,
+}
+
 /// What is true of the targets, and what will be measured on them.
 fn prepare(
     asked: &Asked,
     field: &Field,
     (forms, targets): (&[Form], &mut [Target]),
     (rules, recorder): (Rules, &Recorder),
-) -> anyhow::Result<(Vec<Identity>, Vec<Truth>, Plan)> {
+) -> anyhow::Result<Prepared> {
     let (mut identities, mut truths) = (Vec::new(), Vec::<Truth>::new());
     for target in targets {
         recorder.note(format!("reading {} once for the right answer", target.facts.path));
@@ -206,9 +235,11 @@ fn prepare(
         truths.push(truth);
     }
     let states = asked.measuring.state.unwrap_or(asked.suite.state).list();
-    let selection = asked.selection(forms.to_vec());
-    let plan = lineup::plan(field, &selection, (asked.work(&truths[0]), &states), rules)?;
-    Ok((identities, truths, plan))
+    let work = asked.work(&truths[0]);
+    let candidates = asked.candidates(field, work)?;
+    let selection = asked.selection(forms.to_vec(), &candidates);
+    let plan = lineup::plan(field, &selection, (work, &states), rules)?;
+    Ok(Prepared { identities, truths, plan, candidates })
 }
 
 /// What fio gets from the same device at the points where ours are best; that it is not there is said, and no more.

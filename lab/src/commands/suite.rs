@@ -41,6 +41,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     let asked = Asked {
         verb: "suite",
         suite: &suite,
+        space: None,
         measuring: &args.measuring,
         choosing: &args.choosing,
         giving: &args.giving,

@@ -134,6 +134,15 @@ impl Field {
         ids
     }
 
+    /// Why a glob matches nothing: its contender may not be there.
+    pub(super) fn no_match(&self, glob: &str) -> LineupError {
+        let absent = self.absent.iter().find(|(name, _)| glob.split('/').next() == Some(name.as_str()));
+        absent.map_or_else(
+            || LineupError::NoMatch(glob.to_owned()),
+            |(_, reason)| LineupError::Absent { glob: glob.to_owned(), reason: reason.clone() },
+        )
+    }
+
     fn is_control(&self, id: &MethodId) -> bool {
         let method = |contender: &Contender| {
             contender.methods.iter().any(|method| method.method == id.method && method.cache == Cache::None)
@@ -191,10 +200,15 @@ impl Selection {
     }
 }
 
-/// A suite's entry as a trial's name, with `all` as the number of processors.
-fn named(entry: &Entry) -> Result<Named, TrialError> {
+/// The value `all` as the number of processors.
+pub(super) fn with_all(text: &str) -> String {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let id = entry.trial.replace("=all", &format!("={cpus}")).parse()?;
+    text.replace("=all", &format!("={cpus}"))
+}
+
+/// A suite's entry as a trial's name.
+fn named(entry: &Entry) -> Result<Named, TrialError> {
+    let id = with_all(&entry.trial).parse()?;
     Ok(Named { label: entry.label.clone(), id, work: entry.work, form: entry.form })
 }
 
@@ -209,8 +223,7 @@ fn matching(field: &Field, selection: &Selection, work: Work) -> Result<Vec<Name
     }
     for glob in &selection.globs {
         let (pattern, params) = glob.split_once('@').unwrap_or((glob, ""));
-        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-        let params: Params = params.replace("=all", &format!("={cpus}")).parse()?;
+        let params: Params = with_all(params).parse()?;
         let set = glob_set(pattern)?;
         let matched = field
             .every_id(work)
@@ -218,11 +231,7 @@ fn matching(field: &Field, selection: &Selection, work: Work) -> Result<Vec<Name
             .filter(|id| !field.is_control(id) && set.is_match(id.to_string()));
         let matched: Vec<_> = matched.map(|method| selection.like_named(method, params.clone())).collect();
         if matched.is_empty() {
-            let absent = field.absent.iter().find(|(name, _)| glob.split('/').next() == Some(name.as_str()));
-            return Err(absent.map_or_else(
-                || LineupError::NoMatch(glob.clone()),
-                |(_, reason)| LineupError::Absent { glob: glob.clone(), reason: reason.clone() },
-            ));
+            return Err(field.no_match(glob));
         }
         ids.extend(matched);
     }

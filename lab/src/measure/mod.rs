@@ -2,6 +2,7 @@
 
 pub mod busy;
 pub mod cache;
+pub mod candidates;
 pub mod counts;
 pub mod lineup;
 pub mod meters;
@@ -11,4 +12,5 @@ pub mod residency;
 pub mod rights;
 pub mod round;
 pub mod sampler;
+pub mod search;
 mod seats;

@@ -4,9 +4,9 @@
 //! everything found goes to a [`Sink`] line by line, so that a run may end at any moment. What a reading is, and how
 //! its state is proven, lives in [`super::sampler`].
 
-mod clock;
+pub(super) mod clock;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use super::plan::{Plan, Rules};
 use crate::record::{Count, EndReason, Fill, Line, Outcome, RecordError, Sample};
@@ -15,6 +15,7 @@ use crate::trial::{CacheState, Params};
 use crate::units::Nanos;
 use clock::StageClock;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// What a run asks of the world.
 pub trait Sampler {
@@ -143,7 +144,7 @@ const TRIES: u32 = 4;
 const CEILING_SLACK: f64 = 3.0;
 
 /// Why a run stops before its plan is done.
-enum Stop {
+pub(super) enum Stop {
     Ended(EndReason),
     Record(RecordError),
 }
@@ -155,22 +156,22 @@ impl From<RecordError> for Stop {
 }
 
 /// Where one trial stands.
-struct Standing {
-    trial: usize,
-    announced: bool,
-    ended: bool,
+pub(super) struct Standing {
+    pub(super) trial: usize,
+    pub(super) announced: bool,
+    pub(super) ended: bool,
     measured: bool,
-    walls: Vec<Observation>,
+    pub(super) walls: Vec<Observation>,
     fastest_ns: Option<u64>,
     missing: BTreeSet<&'static str>,
 }
 
 /// A plan being carried out.
 pub struct Run<'a> {
-    plan: &'a Plan,
-    sampler: &'a mut dyn Sampler,
-    sink: &'a mut dyn Sink,
-    ceiling_wall_ns: Option<u64>,
+    pub(super) plan: &'a Plan,
+    pub(super) sampler: &'a mut dyn Sampler,
+    pub(super) sink: &'a mut dyn Sink,
+    pub(super) ceiling_wall_ns: Option<u64>,
     stages_done: usize,
 }
 
@@ -179,6 +180,15 @@ pub struct Run<'a> {
 /// # Errors
 /// Only if the record cannot be written. Everything else is an outcome.
 pub fn run(plan: &Plan, sampler: &mut dyn Sampler, sink: &mut dyn Sink) -> Result<EndReason, RecordError> {
+    carry_out(plan, (sampler, sink), |run, state, stages_left| run.stage(state, stages_left))
+}
+
+/// Carries out a plan, each state of it as `stage` does; whatever happens, the record gets its last line.
+pub(super) fn carry_out(
+    plan: &Plan,
+    (sampler, sink): (&mut dyn Sampler, &mut dyn Sink),
+    mut stage: impl FnMut(&mut Run, CacheState, usize) -> Result<EndReason, Stop>,
+) -> Result<EndReason, RecordError> {
     let mut run = Run { plan, sampler, sink, ceiling_wall_ns: None, stages_done: 0 };
     for (trial, outcome) in &plan.absent {
         run.sink.append(Line::Trial(Box::new(trial.clone())))?;
@@ -187,7 +197,7 @@ pub fn run(plan: &Plan, sampler: &mut dyn Sampler, sink: &mut dyn Sink) -> Resul
     let mut reason = EndReason::Settled;
     for (at, &state) in plan.states.iter().enumerate() {
         run.stages_done = at;
-        match run.stage(state, plan.states.len() - at) {
+        match stage(&mut run, state, plan.states.len() - at) {
             Ok(EndReason::Settled) => {}
             Ok(EndReason::Budget) => reason = EndReason::Budget,
             Ok(end) | Err(Stop::Ended(end)) => {
@@ -213,13 +223,36 @@ impl Run<'_> {
         self.ceiling_wall_ns = None;
         let mut standings: Vec<Standing> = trials.into_iter().map(Standing::new).collect();
         let clock = StageClock::start(self.plan, self.sampler.elapsed_ns(), stages_left);
-        let end = match state {
-            CacheState::Cold => self.sitting(state, 0, u32::MAX, (&mut standings, &clock)),
-            CacheState::Warm => self.fills(&mut standings, &clock),
-        };
-        self.conclude(&mut standings, end.as_ref().ok().copied())?;
+        let end = self.rounds(state, 0, (&mut standings, &clock));
+        self.close(&mut standings, &clock, end)
+    }
+
+    /// Rounds from this one on until everybody is settled or time is up: of the cold in one sitting, of the warm over fills.
+    pub(super) fn rounds(
+        &mut self,
+        state: CacheState,
+        first: u32,
+        (standings, clock): (&mut [Standing], &StageClock),
+    ) -> Result<EndReason, Stop> {
+        match state {
+            CacheState::Cold => {
+                let sitting = Sitting { state, fill: 0, nth: 0, rounds: first..u32::MAX };
+                self.sitting(&sitting, (standings, clock))
+            }
+            CacheState::Warm => self.fills(first, (standings, clock)),
+        }
+    }
+
+    /// The end of a state: every trial gets its outcome, and what contenders do inside is counted.
+    pub(super) fn close(
+        &mut self,
+        standings: &mut [Standing],
+        clock: &StageClock,
+        end: Result<EndReason, Stop>,
+    ) -> Result<EndReason, Stop> {
+        self.conclude(standings, end.as_ref().ok().copied())?;
         match end {
-            Ok(reason) => self.count(&standings, &clock).map(|()| reason),
+            Ok(reason) => self.count(standings, clock).map(|()| reason),
             Err(stop) => Err(stop),
         }
     }
@@ -268,31 +301,44 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Fill after fill, each with a few rounds.
-    fn fills(&mut self, standings: &mut [Standing], clock: &StageClock) -> Result<EndReason, Stop> {
-        let rounds = self.plan.rules.rounds_per_fill();
-        for fill in 0_u32.. {
-            if clock.is_up(fill.saturating_mul(rounds), self.sampler.elapsed_ns()) {
+    /// Fill after fill, each with a few rounds; the first is numbered as the first round is.
+    fn fills(
+        &mut self,
+        first: u32,
+        (standings, clock): (&mut [Standing], &StageClock),
+    ) -> Result<EndReason, Stop> {
+        let each = self.plan.rules.rounds_per_fill();
+        for nth in 0_u32.. {
+            let begin = nth.saturating_mul(each);
+            if clock.is_up(begin, self.sampler.elapsed_ns()) {
                 return Ok(EndReason::Budget);
             }
-            self.sink.about_to(Step::Fill(fill));
-            match self.sampler.fill(fill) {
-                Ok(fill) => {
-                    self.sink.append(Line::Fill(fill))?;
-                    self.write_notes()?;
-                }
-                Err(Ending::Trial(outcome)) => {
-                    self.unfilled(fill, standings, &outcome)?;
-                    return Ok(EndReason::Settled);
-                }
-                Err(Ending::Run(end) | Ending::Both(_, end)) => return Err(Stop::Ended(end)),
+            let fill = first.saturating_add(nth);
+            if !self.filled(fill, standings)? {
+                return Ok(EndReason::Settled);
             }
-            let end = self.sitting(CacheState::Warm, fill, rounds, (standings, clock))?;
+            let begin = first.saturating_add(begin);
+            let sitting =
+                Sitting { state: CacheState::Warm, fill, nth, rounds: begin..begin.saturating_add(each) };
+            let end = self.sitting(&sitting, (standings, clock))?;
             if end != EndReason::Settled || self.live(standings).is_empty() {
                 return Ok(end);
             }
         }
         Ok(EndReason::Settled)
+    }
+
+    /// Fills the cache; `false` where that cannot be, which is then the outcome of whoever has no sample yet.
+    pub(super) fn filled(&mut self, fill: u32, standings: &mut [Standing]) -> Result<bool, Stop> {
+        self.sink.about_to(Step::Fill(fill));
+        match self.sampler.fill(fill) {
+            Ok(fill) => {
+                self.sink.append(Line::Fill(fill))?;
+                self.write_notes().map(|()| true)
+            }
+            Err(Ending::Trial(outcome)) => self.unfilled(fill, standings, &outcome).map(|()| false),
+            Err(Ending::Run(end) | Ending::Both(_, end)) => Err(Stop::Ended(end)),
+        }
     }
 
     /// The file could not be filled: whoever has no sample yet ends with it. What was measured from earlier fills stands.
@@ -311,21 +357,19 @@ impl Run<'_> {
     /// Contenders started where their turn to start has come, then rounds until all are settled, `rounds` are done, or time is up.
     fn sitting(
         &mut self,
-        state: CacheState,
-        fill: u32,
-        rounds: u32,
+        sitting: &Sitting,
         (standings, clock): (&mut [Standing], &StageClock),
     ) -> Result<EndReason, Stop> {
+        let &Sitting { state, fill, nth, .. } = sitting;
         for at in self.live(standings) {
             if clock.is_firmly_up(self.sampler.elapsed_ns()) {
                 return Ok(EndReason::Budget);
             }
-            if self.starts(standings[at].trial, fill) {
+            if self.starts(standings[at].trial, nth) {
                 self.seat(&mut standings[at])?;
             }
         }
-        let first = fill.saturating_mul(rounds);
-        for round in first..first.saturating_add(rounds) {
+        for round in sitting.rounds.clone() {
             let live = self.live(standings);
             if live.is_empty() {
                 break;
@@ -333,7 +377,8 @@ impl Run<'_> {
             if clock.is_up(round, self.sampler.elapsed_ns()) {
                 return Ok(EndReason::Budget);
             }
-            let slot = Slot { state, fill: if state == CacheState::Cold { round } else { fill }, round };
+            let fill = if state == CacheState::Cold { round } else { fill };
+            let slot = Slot { state, fill, round, rung: None };
             if self.round(&slot, &live, (standings, clock))? == EndReason::Budget {
                 return Ok(EndReason::Budget);
             }
@@ -343,14 +388,14 @@ impl Run<'_> {
         Ok(EndReason::Settled)
     }
 
-    /// Whether a contender is started anew with this fill.
-    fn starts(&self, trial: usize, fill: u32) -> bool {
+    /// Whether a contender is started anew with this fill, counted from the first.
+    fn starts(&self, trial: usize, nth: u32) -> bool {
         let fills = self.plan.planned(trial).map_or(1, |planned| Rules::fills_per_start(planned.warmup));
-        fill.is_multiple_of(fills)
+        nth.is_multiple_of(fills)
     }
 
     /// Starts a contender and has it read untimed until it is warm; what it cannot do is its outcome.
-    fn seat(&mut self, standing: &mut Standing) -> Result<(), Stop> {
+    pub(super) fn seat(&mut self, standing: &mut Standing) -> Result<(), Stop> {
         self.sink.about_to(Step::Start(standing.trial));
         let opened = self.sampler.open(standing.trial);
         let params = opened.as_ref().cloned().unwrap_or_default();
@@ -385,7 +430,7 @@ impl Run<'_> {
     }
 
     /// One turn of one trial, taken again while its state cannot be proven.
-    fn turn(&mut self, slot: &Slot, position: u32, standing: &mut Standing) -> Result<(), Stop> {
+    pub(super) fn turn(&mut self, slot: &Slot, position: u32, standing: &mut Standing) -> Result<(), Stop> {
         let trial = standing.trial;
         let mut last = String::new();
         for _ in 0..TRIES {
@@ -431,6 +476,7 @@ impl Run<'_> {
         standing.fastest_ns = standing.fastest_ns.into_iter().chain(fastest_ns).min();
         for mut sample in samples {
             (sample.fill, sample.round, sample.position) = (slot.fill, slot.round, position);
+            sample.rung = slot.rung;
             standing.walls.push(stats::wall(&sample));
             self.sink.append(Line::Sample(Box::new(sample)))?;
         }
@@ -548,15 +594,21 @@ impl Run<'_> {
     #[expect(clippy::cast_precision_loss, reason = "numbers of trials")]
     fn progress(&self, standings: &[Standing], clock: &StageClock) -> Progress {
         let needed = standings.iter().map(|standing| self.done(standing).clamp(0.0, 1.0)).sum::<f64>();
+        let by_trials = needed / standings.len().max(1) as f64;
+        self.progress_with(by_trials.max(clock.share(self.sampler.elapsed_ns())))
+    }
+
+    /// The share of the whole run that is done when so much of this stage is.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of stages")]
+    pub(super) fn progress_with(&self, of_stage: f64) -> Progress {
         let elapsed_ns = self.sampler.elapsed_ns();
-        let of_stage = (needed / standings.len().max(1) as f64).max(clock.share(elapsed_ns));
         let share = (self.stages_done as f64 + of_stage) / self.plan.states.len().max(1) as f64;
         Progress { share, elapsed_ns }
     }
 }
 
 impl Standing {
-    fn new(trial: usize) -> Standing {
+    pub(super) fn new(trial: usize) -> Standing {
         let (walls, missing) = (Vec::new(), BTreeSet::new());
         Standing { trial, announced: false, ended: false, measured: false, walls, fastest_ns: None, missing }
     }
@@ -577,8 +629,19 @@ fn uncounted(how: &str) -> BTreeMap<String, Count> {
 }
 
 /// Where in the run a turn stands.
-struct Slot {
+pub(super) struct Slot {
+    pub(super) state: CacheState,
+    pub(super) fill: u32,
+    pub(super) round: u32,
+    /// Of a search; `None` where numbers are told.
+    pub(super) rung: Option<u32>,
+}
+
+/// Rounds for which contenders are started together, where they are.
+struct Sitting {
     state: CacheState,
     fill: u32,
-    round: u32,
+    /// Sittings of these contenders before this one.
+    nth: u32,
+    rounds: Range<u32>,
 }

@@ -6,7 +6,7 @@
 use super::words::printable;
 use crate::record::{Record, Sample, TrialRecord};
 
-const COLUMNS: [&str; 29] = [
+const COLUMNS: [&str; 30] = [
     "trial",
     "id",
     "label",
@@ -20,6 +20,7 @@ const COLUMNS: [&str; 29] = [
     "outcome",
     "fill",
     "round",
+    "rung",
     "position",
     "reading",
     "turn_readings",
@@ -45,7 +46,7 @@ pub fn csv(record: &Record) -> String {
     let in_memory = "writing into memory does not fail, and all rows have the same length";
     writer.write_record(COLUMNS).expect(in_memory);
     for trial in &record.trials {
-        for sample in &trial.samples {
+        for sample in trial.searched.iter().chain(&trial.samples) {
             writer.write_record(row(record, trial, sample)).expect(in_memory);
         }
     }
@@ -71,6 +72,7 @@ fn row(record: &Record, trial: &TrialRecord, sample: &Sample) -> [String; COLUMN
         trial.outcome.as_ref().map_or("", |outcome| outcome.word()).to_owned(),
         sample.fill.to_string(),
         sample.round.to_string(),
+        whole(sample.rung.map(u64::from)),
         sample.position.to_string(),
         sample.reading.to_string(),
         sample.turn_readings.to_string(),

@@ -3,7 +3,7 @@
 use super::ranking::{Ranking, Row};
 use crate::trial::{CacheState, Params};
 use crate::units::{Nanos, Throughput};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer settings than this make no curve.
 const SETTINGS_MIN: usize = 3;
@@ -17,6 +17,8 @@ pub struct Curve {
     pub method: String,
     /// The parameter as people write it, such as `buffer`.
     pub parameter: String,
+    /// Whether its readings are those of a search, few where a setting left early.
+    pub searched: bool,
     /// One for each value, in rising order.
     pub points: Vec<CurvePoint>,
 }
@@ -35,11 +37,19 @@ pub struct CurvePoint {
 }
 
 impl Curve {
-    /// Every curve of a ranking with enough settings.
+    /// Every curve of a ranking with enough settings; of a search with its many settings, those through the best setting of
+    /// each method.
     #[must_use]
     pub fn all(ranking: &Ranking) -> Vec<Curve> {
+        let mut curves = Curve::over(ranking, &ranking.rows, false);
+        curves.extend(Curve::over(ranking, &ranking.searched, true));
+        curves
+    }
+
+    fn over(ranking: &Ranking, rows: &[Row], searched: bool) -> Vec<Curve> {
+        let best = best_of_methods(rows);
         let mut groups: BTreeMap<(String, &str), Vec<&Row>> = BTreeMap::new();
-        for row in ranking.rows.iter().filter(|row| row.throughput.is_some()) {
+        for row in rows.iter().filter(|row| row.throughput.is_some()) {
             for parameter in row.params.0.keys() {
                 let mut others = row.params.clone();
                 others.0.remove(parameter);
@@ -47,8 +57,10 @@ impl Curve {
                 groups.entry((same, parameter)).or_default().push(row);
             }
         }
-        let enough = groups.into_iter().filter(|(_, rows)| rows.len() >= SETTINGS_MIN);
-        enough.filter_map(|((_, parameter), rows)| Curve::of(ranking, parameter, rows)).collect()
+        let told = |rows: &[&Row]| !searched || rows.iter().any(|row| best.contains(&row.index));
+        let enough = groups.into_iter().filter(|(_, rows)| rows.len() >= SETTINGS_MIN && told(rows));
+        let curve = |((_, parameter), rows)| Some(Curve { searched, ..Curve::of(ranking, parameter, rows)? });
+        enough.filter_map(curve).collect()
     }
 
     fn of(ranking: &Ranking, parameter: &str, mut rows: Vec<&Row>) -> Option<Curve> {
@@ -61,8 +73,21 @@ impl Curve {
         let word = word.split_once('=').map_or(parameter, |(word, _)| word).to_owned();
         let kept = first.short.split(" · ").filter(|part| !part.starts_with(&format!("{word}=")));
         let method = kept.collect::<Vec<_>>().join(" · ");
-        Some(Curve { state: ranking.state, method, parameter: word, points })
+        Some(Curve { state: ranking.state, method, parameter: word, searched: false, points })
     }
+}
+
+/// The numbers of the trials that are the best of their method and scan: read the most often, then the fastest.
+fn best_of_methods(rows: &[Row]) -> BTreeSet<usize> {
+    let mut best: BTreeMap<String, &Row> = BTreeMap::new();
+    for row in rows {
+        let order = |row: &Row| (std::cmp::Reverse(row.wall.n), row.wall.median);
+        let had = best.entry(row.method.to_string()).or_insert(row);
+        if order(row) < order(had) {
+            *had = row;
+        }
+    }
+    best.into_values().map(|row| row.index).collect()
 }
 
 impl CurvePoint {

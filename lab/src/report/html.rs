@@ -55,6 +55,15 @@ impl Element {
         self
     }
 
+    /// With text of several lines, whose ends stay line ends.
+    pub(super) fn lines(mut self, raw: &str) -> Element {
+        for line in raw.lines() {
+            self.content.push_str(&escape(line));
+            self.content.push('\n');
+        }
+        self
+    }
+
     /// With an element behind what it holds already.
     pub(super) fn with(mut self, child: Element) -> Element {
         child.write(&mut self.content);

@@ -6,7 +6,7 @@
 use super::ranking::{Ranking, Row, Standing};
 use super::sweep::SweepView;
 use crate::record::{Metric, Record, TrialRecord};
-use crate::stats::OBSERVATIONS_MIN;
+use crate::stats::{OBSERVATIONS_MIN, Ratio};
 use crate::verdict::{self, Judgement};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -39,6 +39,8 @@ pub fn json(record: &Record) -> String {
         "what_gives": (0..record.targets.len()).map(|target| verdict::what_gives(record, target)).collect::<Vec<_>>(),
         "contenders": record.contenders,
         "limits": limits,
+        "searches": rankings.iter().filter_map(search).collect::<Vec<Value>>(),
+        "advice": rankings.iter().filter_map(advice).collect::<Vec<Value>>(),
         "fills": record.fills,
         "sweep": SweepView::of(record),
         "warnings": record.warnings,
@@ -112,7 +114,46 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "missing": missing(it, found),
         "rejected": it.rejected.iter().map(|(round, reason)| json!({ "round": round, "reason": reason })).collect::<Vec<Value>>(),
         "samples": it.samples,
+        "searched": it.searched,
     })
+}
+
+/// What a search took; its readings stand with the trials, as `searched`.
+fn search(ranking: &Ranking) -> Option<Value> {
+    let search = ranking.search?;
+    Some(json!({
+        "target": ranking.path,
+        "work": ranking.work,
+        "state": ranking.state,
+        "settings": search.settings,
+        "rungs": search.rungs,
+        "readings_searched": search.searched,
+        "readings_fresh": search.fresh,
+        "readings_exhaustive": search.exhaustive,
+    }))
+}
+
+/// What to use, with the numbers behind it.
+fn advice(ranking: &Ranking) -> Option<Value> {
+    let advice = ranking.advice.as_ref()?;
+    let times = |ratio: &Ratio| json!({ "estimate": ratio.estimate, "ci95": ratio.ci95.map(|ends| [ends.low, ends.high]) });
+    Some(json!({
+        "target": ranking.path,
+        "work": ranking.work,
+        "state": ranking.state,
+        "sentence": advice.sentence,
+        "trial": advice.uses,
+        "id": advice.uses.map(|_| &advice.name),
+        "tied": advice.tied,
+        "against": advice.against.as_ref().map(|it| json!({ "id": it.name, "times": times(&it.ratio) })),
+        "cheaper": advice.cheaper.as_ref().map(|it| json!({
+            "trial": it.index,
+            "id": it.name,
+            "times": times(&it.ratio),
+            "without": it.without,
+        })),
+        "code": advice.code.iter().map(|it| json!({ "language": it.language, "code": it.code })).collect::<Vec<Value>>(),
+    }))
 }
 
 /// The verdict, its sentence, and how the time divides.

@@ -12,6 +12,10 @@ use crate::units::{Bytes, Nanos};
 pub fn markdown(page: &Page) -> String {
     let mut blocks: Vec<String> = page.rankings.iter().map(section).collect();
     blocks.extend(page.sweep.iter().flat_map(sweep));
+    if page.shows_code() {
+        let snippets = page.advice.iter().flat_map(|advice| &advice.code);
+        blocks.extend(snippets.map(|snippet| format!("```{}\n{}```", snippet.language, snippet.code)));
+    }
     if blocks.is_empty() {
         blocks.push("Nothing was measured: the record holds no trial.".to_owned());
     }
@@ -49,9 +53,11 @@ fn section(ranking: &Ranking) -> String {
     facts.extend(ranking.fills_line().map(|it| format!("- {}", text(&it))));
     let unmeasured = ranking.unmeasured.iter();
     facts.extend(unmeasured.map(|it| format!("- {}: {}: {}", it.outcome, code(&it.name), text(&it.reason))));
+    facts.extend(ranking.search.map(|it| format!("- {}", text(&it.line()))));
     if !facts.is_empty() {
         blocks.push(facts.join("\n"));
     }
+    blocks.extend(ranking.advice.iter().map(|advice| format!("Advice, {}.", text(&advice.sentence))));
     blocks.join("\n\n")
 }
 

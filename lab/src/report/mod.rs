@@ -5,6 +5,7 @@
 //! said is computed and worded once; the other files only lay it out. Names come from the user's file system and
 //! rosters and may hold anything, so each format escapes them in its own way; none lets a control character through.
 
+mod advice;
 mod answer;
 mod bound;
 mod charts;
@@ -22,6 +23,7 @@ mod palette;
 mod percentiles;
 mod ranking;
 mod reading;
+mod search;
 mod svg;
 mod sweep;
 mod terminal;
@@ -30,6 +32,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use advice::{Advice, Against, Cheaper};
 pub use answer::Claim;
 pub use bound::Bound;
 pub use csv::csv;
@@ -42,6 +45,7 @@ pub use page::Page;
 pub use percentiles::percentiles;
 pub use ranking::{Place, Proof, Range, Ranking, Reference, Row, Standing, Unmeasured, WhyReference};
 pub use reading::{Dots, Reading};
+pub use search::SearchView;
 pub use sweep::{Point, Series, SizeRow, SweepView};
 pub use terminal::{Style, terminal};
 pub use words::printable;

@@ -1,5 +1,6 @@
 //! The view model: a whole record as it is told to a person, computed once for every format.
 
+use super::advice::Advice;
 use super::answer::{self, Claim};
 use super::curve::Curve;
 use super::method::{self, Lack};
@@ -30,6 +31,8 @@ pub struct Page {
     pub subjects: Vec<String>,
     /// By target, work and state; none for a sweep, whose many targets make one view.
     pub rankings: Vec<Ranking>,
+    /// What follows from each ranking for whoever writes a program.
+    pub advice: Vec<Advice>,
     /// Methods over the values of a parameter, where the record has enough of them.
     pub curves: Vec<Curve>,
     /// What a sweep says.
@@ -100,6 +103,7 @@ impl Page {
                 Some(view) => answer::claims_of_sweep(view),
                 None => rankings.iter().filter_map(Ranking::claim).collect(),
             },
+            advice: rankings.iter().filter_map(|ranking| ranking.advice.clone()).collect(),
             curves: rankings.iter().flat_map(Curve::all).collect(),
             rankings,
             sweep,
@@ -111,6 +115,14 @@ impl Page {
             limits,
             end: end_line(record.end),
         }
+    }
+}
+
+impl Page {
+    /// Whether code is shown beside the advice in places where there is little room: whoever tunes is about to write it.
+    #[must_use]
+    pub fn shows_code(&self) -> bool {
+        self.rankings.iter().any(|ranking| ranking.search.is_some())
     }
 }
 

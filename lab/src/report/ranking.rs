@@ -1,9 +1,11 @@
 //! The trials of one target, work and cache state side by side: who is the fastest, how sure that is, what was proven,
 //! and who could not be measured. Controls stand apart: they read no file.
 
+use super::advice::Advice;
 use super::bound::Bound;
 use super::name::Names;
 use super::reading::{self, Reading};
+use super::search::SearchView;
 use crate::record::{Count, Metric, Outcome, Record, Sample, TrialRecord};
 use crate::stats::{self, Bootstrap, Clear, FillSpread, Ratio, Summary};
 use crate::trial::{CacheState, MethodId, Params, Work};
@@ -40,6 +42,12 @@ pub struct Ranking {
     pub bounds: Vec<Bound>,
     /// Why cold readings may look faster than the device is; empty where nothing makes them.
     pub gives: Vec<String>,
+    /// What follows for whoever writes a program; `None` where fewer than two were measured.
+    pub advice: Option<Advice>,
+    /// What a search took; `None` where nothing was searched.
+    pub search: Option<SearchView>,
+    /// The settings of a search with the readings of the search, which no number but a curve's is told from.
+    pub searched: Vec<Row>,
 }
 
 /// The trial that ratios are made against.
@@ -227,6 +235,12 @@ impl Ranking {
         let names = Names::of(record);
         let (measured, others): (Vec<&TrialRecord>, Vec<&TrialRecord>) =
             trials.iter().partition(|trial| is_measured(trial));
+        let searched = |trial: &&&TrialRecord| !trial.searched.is_empty() && !trial.trial.is_control();
+        let of_search = |trial: &&TrialRecord| {
+            let samples = trial.searched.clone();
+            Row::of(&TrialRecord { samples, ..(*trial).clone() }, &names, ((size, bytes_out), bootstrap))
+        };
+        let searched = trials.iter().filter(searched).filter_map(of_search).collect();
         let mut rows: Vec<(Row, &TrialRecord)> = measured
             .into_iter()
             .filter_map(|trial| Some((Row::of(trial, &names, ((size, bytes_out), bootstrap))?, trial)))
@@ -240,6 +254,8 @@ impl Ranking {
         for (row, trial) in &mut rows {
             row.judgement = verdict::judge(record, &limits, trial);
         }
+        let named = reference.as_ref().filter(|it| it.why == WhyReference::Named).map(|it| it.index);
+        let advice = Advice::of(&rows, named, bootstrap);
         let ranked = || rows.iter().map(|(_, trial)| *trial);
         Ranking {
             target,
@@ -252,16 +268,27 @@ impl Ranking {
             proof: Proof::of(ranked(), size),
             gives: if state == CacheState::Cold { verdict::what_gives(record, target) } else { Vec::new() },
             controls: controls.into_iter().map(|(row, _)| row).collect(),
-            unmeasured: others.into_iter().map(|trial| Unmeasured::of(trial, &names)).collect(),
+            unmeasured: Unmeasured::all(&others, &names),
+            advice,
+            search: SearchView::of(trials),
+            searched,
             bounds: Bound::all(&limits, target, state),
             rows: rows.into_iter().map(|(row, _)| row).collect(),
         }
     }
 }
 
-/// Whether a trial's samples stand: it was measured, or the run was cut short while it was.
+/// Up to so many trials without numbers, each is told by itself.
+const SAME_TOLD_SINGLY: usize = 40;
+
+/// Whether a trial has samples that stand.
 fn is_measured(trial: &TrialRecord) -> bool {
-    !trial.samples.is_empty() && matches!(trial.outcome, None | Some(Outcome::Measured))
+    !trial.samples.is_empty() && stands(trial)
+}
+
+/// Whether what was read of a trial stands: it was measured, or the run was cut short while it was.
+fn stands(trial: &TrialRecord) -> bool {
+    matches!(trial.outcome, None | Some(Outcome::Measured))
 }
 
 /// Fills in the ratios to the reference, and the places by ratios to the first of each rank.
@@ -344,6 +371,31 @@ impl Reference {
 }
 
 impl Unmeasured {
+    /// Those without numbers. Who left a search is none of them; and where a search has many that lack the same, one stands
+    /// for all.
+    fn all(others: &[&TrialRecord], names: &Names) -> Vec<Unmeasured> {
+        let left_a_search = |trial: &TrialRecord| !trial.searched.is_empty() && stands(trial);
+        let mut told: Vec<Unmeasured> = Vec::new();
+        let mut more: Vec<usize> = Vec::new();
+        for it in
+            others.iter().filter(|trial| !left_a_search(trial)).map(|trial| Unmeasured::of(trial, names))
+        {
+            let same = |had: &Unmeasured| (had.outcome, &had.reason) == (it.outcome, &it.reason);
+            match told.iter().position(same).filter(|_| others.len() > SAME_TOLD_SINGLY) {
+                Some(at) => more[at] += 1,
+                None => {
+                    told.push(it);
+                    more.push(0);
+                }
+            }
+        }
+        for (it, more) in told.iter_mut().zip(more).filter(|(_, more)| *more > 0) {
+            it.name += &format!(" and {more} more");
+            it.short += &format!(" and {more} more");
+        }
+        told
+    }
+
     fn of(trial: &TrialRecord, names: &Names) -> Unmeasured {
         let (outcome, reason) = match &trial.outcome {
             None => ("not measured", "the run ended before its first reading"),

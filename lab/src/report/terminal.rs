@@ -101,6 +101,7 @@ impl Column {
 #[must_use]
 pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
     let mut lines = if page.is_of_limits() { limits_of(page, style) } else { rankings(page, style) };
+    lines.extend(advice(page, style));
     lines.push(String::new());
     let caution = Ansi::new().fg_color(Some(Color::Ansi(AnsiColor::Yellow)));
     let cautions =
@@ -111,6 +112,24 @@ pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
     lines.extend(saved.map(|path| format!("record: {}", printable(path))));
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// What to use, and after a search the code for it.
+fn advice(page: &Page, style: Style) -> Vec<String> {
+    let (mut lines, mut shown) = (Vec::new(), Vec::new());
+    for advice in &page.advice {
+        lines.push(String::new());
+        lines.push(paint(&printable(&format!("advice, {}", advice.sentence)), Ansi::new().bold(), style));
+        for snippet in advice.code.iter().filter(|_| page.shows_code()) {
+            if shown.contains(&snippet) {
+                continue;
+            }
+            shown.push(snippet);
+            lines.push(String::new());
+            lines.extend(snippet.code.lines().map(|line| format!("    {line}").trim_end().to_owned()));
+        }
+    }
+    lines
 }
 
 /// The table of limits, and what could not be measured.
@@ -159,6 +178,7 @@ fn section(ranking: &Ranking, style: Style) -> Vec<String> {
         lines.push(ranking.proof_line());
     }
     lines.extend(ranking.fills_line().map(|line| printable(&line)));
+    lines.extend(ranking.search.map(|search| search.line()));
     lines.extend(ranking.unmeasured.iter().map(|it| unmeasured(it, style)));
     lines
 }

@@ -10,6 +10,7 @@ mod changepoint;
 mod fills;
 mod ratio;
 mod regression;
+mod search;
 mod student;
 mod summary;
 #[cfg(test)]
@@ -20,4 +21,5 @@ pub use changepoint::{Steadiness, Trend, steadiness};
 pub use fills::{FillMedian, FillSpread, fill_spread};
 pub use ratio::{Clear, Ratio, ratio};
 pub use regression::{LeastSquares, Line, least_squares, theil_sen};
+pub use search::{EXHAUSTIVE_READINGS, Search, SearchRules};
 pub use summary::{Outliers, Summary, precision, quantile, summary, wall};

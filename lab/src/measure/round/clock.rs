@@ -3,7 +3,7 @@
 use crate::measure::plan::{Budget, Plan, ROUNDS_MIN};
 
 /// When a stage must end: the time left, shared equally with the stages after it.
-pub(super) struct StageClock {
+pub(in crate::measure) struct StageClock {
     budget: Budget,
     start_ns: u64,
     end_ns: u64,
@@ -11,32 +11,44 @@ pub(super) struct StageClock {
 }
 
 impl StageClock {
-    pub(super) fn start(plan: &Plan, now_ns: u64, stages_left: usize) -> StageClock {
+    pub(in crate::measure) fn start(plan: &Plan, now_ns: u64, stages_left: usize) -> StageClock {
         let budget = plan.rules.budget;
         let left_ns = budget.time().0.saturating_sub(now_ns);
         let end_ns = now_ns + left_ns / stages_left.max(1) as u64;
         StageClock { budget, start_ns: now_ns, end_ns, run_end_ns: budget.time().0 }
     }
 
+    /// A clock of the first part of this stage, a share from 0 to 1.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a time that is exact up to 104 days"
+    )]
+    pub(in crate::measure) fn first_part(&self, share: f64) -> StageClock {
+        let part_ns = (self.end_ns.saturating_sub(self.start_ns) as f64 * share) as u64;
+        StageClock { end_ns: self.start_ns + part_ns, ..*self }
+    }
+
     /// Whether no further round may begin.
-    pub(super) fn is_up(&self, rounds_done: u32, now_ns: u64) -> bool {
+    pub(in crate::measure) fn is_up(&self, rounds_done: u32, now_ns: u64) -> bool {
         let too_few = matches!(self.budget, Budget::Advised(_)) && rounds_done < ROUNDS_MIN;
         now_ns >= self.end_ns && !too_few
     }
 
     /// Whether even the next turn is too late.
-    pub(super) fn is_firmly_up(&self, now_ns: u64) -> bool {
+    pub(in crate::measure) fn is_firmly_up(&self, now_ns: u64) -> bool {
         matches!(self.budget, Budget::Firm(_)) && now_ns >= self.end_ns
     }
 
     /// Whether the time for the whole run is used up.
-    pub(super) fn is_run_firmly_up(&self, now_ns: u64) -> bool {
+    pub(in crate::measure) fn is_run_firmly_up(&self, now_ns: u64) -> bool {
         matches!(self.budget, Budget::Firm(_)) && now_ns >= self.run_end_ns
     }
 
     /// The share of the stage's time that is used up, 0 to 1.
     #[expect(clippy::cast_precision_loss, reason = "shown as a percentage")]
-    pub(super) fn share(&self, now_ns: u64) -> f64 {
+    pub(in crate::measure) fn share(&self, now_ns: u64) -> f64 {
         let whole = self.end_ns.saturating_sub(self.start_ns).max(1);
         (now_ns.saturating_sub(self.start_ns) as f64 / whole as f64).min(1.0)
     }

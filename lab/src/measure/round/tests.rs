@@ -12,8 +12,8 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-const WARM: CacheState = CacheState::Warm;
-const COLD: CacheState = CacheState::Cold;
+pub(in crate::measure) const WARM: CacheState = CacheState::Warm;
+pub(in crate::measure) const COLD: CacheState = CacheState::Cold;
 
 /// Time that everything but a turn takes in the scripted world.
 const STEP_NS: u64 = 1_000;
@@ -21,21 +21,21 @@ const STEP_NS: u64 = 1_000;
 /// A window, unless the script says otherwise.
 const WALL_NS: u64 = 100;
 
-type Log = Rc<RefCell<Vec<String>>>;
+pub(in crate::measure) type Log = Rc<RefCell<Vec<String>>>;
 
 /// The world: what each call answers, first come, first served; what is not scripted goes well.
 #[derive(Default)]
-struct World {
-    log: Log,
-    now_ns: u64,
-    names: BTreeMap<usize, String>,
-    opens: BTreeMap<usize, VecDeque<Result<Params, Ending>>>,
-    rehearsals: BTreeMap<usize, VecDeque<Result<(), Ending>>>,
-    fills: VecDeque<Result<(), Ending>>,
-    turns: BTreeMap<usize, VecDeque<Result<Vec<u64>, Trouble>>>,
-    walls: BTreeMap<usize, u64>,
-    counts: BTreeMap<usize, Result<u64, Ending>>,
-    missing: VecDeque<Vec<(&'static str, String)>>,
+pub(in crate::measure) struct World {
+    pub(in crate::measure) log: Log,
+    pub(in crate::measure) now_ns: u64,
+    pub(in crate::measure) names: BTreeMap<usize, String>,
+    pub(in crate::measure) opens: BTreeMap<usize, VecDeque<Result<Params, Ending>>>,
+    pub(in crate::measure) rehearsals: BTreeMap<usize, VecDeque<Result<(), Ending>>>,
+    pub(in crate::measure) fills: VecDeque<Result<(), Ending>>,
+    pub(in crate::measure) turns: BTreeMap<usize, VecDeque<Result<Vec<u64>, Trouble>>>,
+    pub(in crate::measure) walls: BTreeMap<usize, u64>,
+    pub(in crate::measure) counts: BTreeMap<usize, Result<u64, Ending>>,
+    pub(in crate::measure) missing: VecDeque<Vec<(&'static str, String)>>,
 }
 
 /// The record of a scripted run; the lines themselves beside the log.
@@ -117,7 +117,8 @@ impl Sink for Paper {
             Line::Trial(trial) => format!("trial {} {}", name(&trial.index), trial.params),
             Line::Fill(fill) => format!("filled {}", fill.fill),
             Line::Sample(sample) => format!(
-                "sample {} {} ns, fill {} round {} position {}",
+                "sample {}{} {} ns, fill {} round {} position {}",
+                sample.rung.map_or_else(String::new, |rung| format!("of rung {rung} ")),
                 name(&sample.trial),
                 sample.wall_ns,
                 sample.fill,
@@ -163,7 +164,7 @@ impl Sink for Paper {
 }
 
 /// Rules under which trials are settled by the number of their readings alone.
-fn runs(n: u32) -> Rules {
+pub(in crate::measure) fn runs(n: u32) -> Rules {
     Rules {
         warmup: 1,
         min_runs: n,
@@ -177,7 +178,7 @@ fn runs(n: u32) -> Rules {
 }
 
 /// Trials by index; those called `null` and `resident` are controls, `direct` goes past the cache.
-fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> Plan {
+pub(in crate::measure) fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> Plan {
     let planned = |(index, (name, state)): (usize, &(&str, CacheState))| {
         let cache = match *name {
             "null" | "resident" => Cache::None,
@@ -217,10 +218,10 @@ fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> Plan {
 }
 
 /// A run that is over.
-struct Told {
-    end: Result<EndReason, RecordError>,
-    log: Vec<String>,
-    lines: Vec<Line>,
+pub(in crate::measure) struct Told {
+    pub(in crate::measure) end: Result<EndReason, RecordError>,
+    pub(in crate::measure) log: Vec<String>,
+    pub(in crate::measure) lines: Vec<Line>,
     progress: Vec<Progress>,
 }
 
@@ -229,7 +230,16 @@ fn play(plan: &Plan, script: World) -> Told {
 }
 
 /// A run whose record takes only so many lines.
-fn play_until_full(plan: &Plan, mut script: World, full_after: usize) -> Told {
+fn play_until_full(plan: &Plan, script: World, full_after: usize) -> Told {
+    play_by(plan, (script, full_after), |world, paper| run(plan, world, paper))
+}
+
+/// A run in a scripted world, carried out as `run` does.
+pub(in crate::measure) fn play_by(
+    plan: &Plan,
+    (mut script, full_after): (World, usize),
+    run: impl FnOnce(&mut World, &mut dyn Sink) -> Result<EndReason, RecordError>,
+) -> Told {
     let trials = plan.trials.iter().map(|planned| &planned.trial);
     let trials = trials.chain(plan.absent.iter().map(|(trial, _)| trial));
     script.names = trials.map(|trial| (trial.index, trial.method.clone())).collect();
@@ -240,24 +250,24 @@ fn play_until_full(plan: &Plan, mut script: World, full_after: usize) -> Told {
         full_after,
         progress: Vec::new(),
     };
-    let end = run(plan, &mut script, &mut paper);
+    let end = run(&mut script, &mut paper);
     let log = script.log.borrow().clone();
     Told { end, log, lines: paper.lines, progress: paper.progress }
 }
 
 impl Told {
     /// The lines of the log that begin with one of these words, marks and indents aside.
-    fn only(&self, words: &[&str]) -> Vec<&str> {
+    pub(in crate::measure) fn only(&self, words: &[&str]) -> Vec<&str> {
         let lines = self.log.iter().map(|line| line.trim_start_matches(['>', ' ']));
         lines.filter(|line| words.iter().any(|word| line.starts_with(word))).collect()
     }
 
     /// Outcomes by trial.
-    fn outcomes(&self) -> Vec<&str> {
+    pub(in crate::measure) fn outcomes(&self) -> Vec<&str> {
         self.only(&["measured", "refused", "failed", "unavailable"])
     }
 
-    fn samples(&self) -> Vec<&Sample> {
+    pub(in crate::measure) fn samples(&self) -> Vec<&Sample> {
         let samples = self.lines.iter().filter_map(|line| match line {
             Line::Sample(sample) => Some(sample.as_ref()),
             _ => None,
@@ -265,7 +275,7 @@ impl Told {
         samples.collect()
     }
 
-    fn count_of(&self, trial: usize) -> usize {
+    pub(in crate::measure) fn count_of(&self, trial: usize) -> usize {
         self.samples().iter().filter(|sample| sample.trial == trial).count()
     }
 }
@@ -274,11 +284,11 @@ fn refused(reason: &str) -> Outcome {
     Outcome::Refused { reason: reason.to_owned() }
 }
 
-fn failed(reason: &str) -> Outcome {
+pub(in crate::measure) fn failed(reason: &str) -> Outcome {
     Outcome::Failed { reason: reason.to_owned() }
 }
 
-fn unproven(times: usize) -> VecDeque<Result<Vec<u64>, Trouble>> {
+pub(in crate::measure) fn unproven(times: usize) -> VecDeque<Result<Vec<u64>, Trouble>> {
     (1..=times).map(|n| Err(Trouble::Unproven(format!("try {n}")))).collect()
 }
 

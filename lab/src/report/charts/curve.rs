@@ -27,9 +27,10 @@ pub(in super::super) fn curve(curve: &Curve, slug: String) -> Chart {
     }
     marks.push(svg::dots("curve-dots", points));
     let described = curve.points.iter().map(|point| format!("{} {}", point.spelled, point.rate));
+    let source = if curve.searched { ", from the search" } else { "" };
     Chart {
         slug,
-        title: format!("{}, {}: rate by {}", curve.method, curve.state, curve.parameter),
+        title: format!("{}, {}: rate by {}{source}", curve.method, curve.state, curve.parameter),
         description: format!("{}.", described.collect::<Vec<_>>().join("; ")),
         size: [WIDTH, HEIGHT],
         marks,

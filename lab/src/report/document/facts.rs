@@ -1,5 +1,6 @@
 //! The parts in words: the answer with the machine, who could not be measured, and how everything was measured.
 
+use super::super::advice::Advice;
 use super::super::answer::Claim;
 use super::super::html::{Element, element, words};
 use super::super::limits::{shown, sure};
@@ -51,6 +52,25 @@ fn cautions(page: &Page) -> Option<Element> {
 /// The sections at the end.
 pub(super) fn all(page: &Page) -> Vec<Section> {
     [limits(page), unmeasured(page), Some(method(page))].into_iter().flatten().collect()
+}
+
+/// What to use, and the code for it.
+pub(super) fn advice(page: &Page) -> Option<Section> {
+    let one = |advice: &Advice| {
+        let title = words("p", &unbroken(&format!("{}.", super::super::words::capital(&advice.sentence))));
+        let code = advice.code.iter().map(|it| {
+            let label = format!("Code in {}", it.language);
+            let block = element("pre").class("code").set("tabindex", 0).set("aria-label", &label);
+            block.with(element("code").lines(&it.code))
+        });
+        let code: Vec<Element> = code.collect();
+        let folds = (!code.is_empty())
+            .then(|| super::folded(&format!("The code: {}", advice.name), code, page.shows_code()));
+        element("div").class("advice").with(title).all(folds)
+    };
+    let content: Vec<Element> = page.advice.iter().map(one).collect();
+    let lead = "What to use, how much that gives, and what asks for less. Nothing is advised that its interval does not carry.";
+    (!content.is_empty()).then_some(Section { slug: "advice", title: "Advice", lead, content })
 }
 
 /// What stops the fastest, and what the machine does at best.
@@ -121,7 +141,8 @@ fn method(page: &Page) -> Section {
             .with(words("code", &page.command)),
     ];
     let proven = page.rankings.iter().filter(|ranking| !ranking.rows.is_empty()).flat_map(|ranking| {
-        let lines = [Some(ranking.proof_line()), ranking.reference_line(), ranking.fills_line()];
+        let search = ranking.search.map(|search| search.line());
+        let lines = [Some(ranking.proof_line()), ranking.reference_line(), ranking.fills_line(), search];
         let title = ranking.title();
         lines.into_iter().flatten().map(move |line| format!("{title}: {line}"))
     });

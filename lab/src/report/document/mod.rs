@@ -29,7 +29,8 @@ struct Section {
 /// The whole page.
 #[must_use]
 pub fn html(page: &Page) -> String {
-    let sections: Vec<Section> = sections::all(page).into_iter().chain(facts::all(page)).collect();
+    let sections: Vec<Section> =
+        facts::advice(page).into_iter().chain(sections::all(page)).chain(facts::all(page)).collect();
     let body = element("body")
         .with(words("a", "Skip to the answer").class("skip").set("href", "#answer"))
         .with(top(&sections))

@@ -209,7 +209,7 @@ fn percentile_table(ranking: &Ranking, metric: Metric) -> Option<Element> {
 
 fn curves(page: &Page) -> Option<Section> {
     let content = vec![figures(curve_charts(page))?];
-    let lead = "The same method with one setting changed and all others kept. Rate at the median, with its 95 % interval.";
+    let lead = "The same method with one setting changed and all others kept. Rate at the median, with its 95 % interval. Where a search is named, each setting was read only as often as it stayed in it.";
     Some(Section { slug: "settings", title: "Settings", lead, content })
 }
 

@@ -1,0 +1,162 @@
+//! Whole searches against the scripted world of the rounds, exact to the digit.
+
+use super::*;
+use crate::measure::plan::{Budget, Rules};
+use crate::measure::round::tests::{COLD, Told, WARM, World, failed, plan, play_by, runs, unproven};
+use crate::measure::round::{Ending, Trouble};
+use crate::trial::CacheState;
+use crate::units::Nanos;
+use std::collections::VecDeque;
+
+/// So many candidates called `a`, `b`, … behind a control and a reference, in one state.
+fn tuning(candidates: usize, state: CacheState, rules: Rules) -> Tuning {
+    let names: Vec<String> = (0..candidates).map(|at| char::from(b'a' + at as u8).to_string()).collect();
+    let mut trials = vec![("null", state), ("reference", state)];
+    trials.extend(names.iter().map(|name| (name.as_str(), state)));
+    Tuning {
+        plan: plan(rules, &trials),
+        candidates: (2..candidates + 2).collect(),
+        always: BTreeSet::from([1]),
+        easy: BTreeSet::new(),
+    }
+}
+
+/// Candidates that take 100, 200, 300 … ns.
+fn by_number(candidates: usize) -> World {
+    World { walls: (2..candidates + 2).map(|at| (at, 100 * (at as u64 - 1))).collect(), ..World::default() }
+}
+
+fn play(tuning: &Tuning, script: World) -> Told {
+    play_by(&tuning.plan, (script, usize::MAX), |world, paper| run(tuning, world, paper))
+}
+
+/// The trials with readings whose numbers are told, by number.
+fn fresh(told: &Told) -> BTreeSet<usize> {
+    told.samples().iter().filter(|sample| sample.rung.is_none()).map(|sample| sample.trial).collect()
+}
+
+/// How many candidates were read in each rung.
+fn rungs(told: &Told) -> Vec<usize> {
+    let of_rung =
+        |rung| told.samples().iter().filter(|sample| sample.rung == Some(rung) && sample.trial > 1).count();
+    (0..).map(of_rung).take_while(|read| *read > 0).collect()
+}
+
+#[test]
+fn a_whole_search_reads_like_the_method() {
+    let told = play(&tuning(5, WARM, runs(2)), by_number(5));
+    insta::assert_snapshot!(told.log.join("\n"));
+    assert_eq!(told.end.unwrap(), EndReason::Settled);
+}
+
+#[test]
+fn the_slower_half_leaves_each_rung_and_the_two_best_are_measured_afresh_beside_the_reference() {
+    for state in [COLD, WARM] {
+        let told = play(&tuning(12, state, runs(6)), by_number(12));
+        assert_eq!(rungs(&told)[..3], [12, 6, 3], "{state}");
+        assert_eq!(
+            fresh(&told),
+            BTreeSet::from([0, 1, 2, 3]),
+            "{state}: the control, the reference, the two best"
+        );
+        let rounds: BTreeSet<u32> = told.samples().iter().map(|sample| sample.round).collect();
+        let searched = told.samples().iter().filter_map(|sample| sample.rung).max().unwrap();
+        let first_fresh =
+            told.samples().iter().filter(|it| it.rung.is_none()).map(|it| it.round).min().unwrap();
+        assert!(first_fresh > searched && rounds.len() == searched as usize + 1 + 6, "{state}: {rounds:?}");
+        assert_eq!(told.outcomes().iter().filter(|line| line.starts_with("measured")).count(), 14, "{state}");
+    }
+}
+
+#[test]
+fn fresh_readings_have_new_processes_and_new_fills() {
+    let told = play(&tuning(6, WARM, Rules { fills: 3, ..runs(3) }), by_number(6));
+    let begin = told.log.iter().position(|line| line == "start reference").unwrap();
+    let opened = told.log[begin..].iter().filter(|line| *line == "  open a").count();
+    assert_eq!(opened, 3, "one process for each fresh fill");
+    let fills = |rung: bool| -> BTreeSet<u32> {
+        told.samples().iter().filter(|it| it.rung.is_some() == rung).map(|it| it.fill).collect()
+    };
+    assert!(fills(true).is_disjoint(&fills(false)), "{:?} {:?}", fills(true), fills(false));
+}
+
+#[test]
+fn one_that_fails_in_a_later_rung_leaves_with_its_reason_and_the_search_goes_on() {
+    let mut world = by_number(12);
+    let broken = || Trouble::Ending(Ending::Trial(failed("broken pipe")));
+    world.turns.insert(2, VecDeque::from([Ok(vec![100]), Err(broken())]));
+    let told = play(&tuning(12, WARM, runs(2)), world);
+    assert!(told.outcomes().contains(&"failed a: broken pipe"), "{:?}", told.outcomes());
+    assert_eq!(fresh(&told), BTreeSet::from([0, 1, 3, 4]));
+    assert_eq!(told.end.unwrap(), EndReason::Settled);
+}
+
+#[test]
+fn one_that_cannot_start_or_whose_state_is_not_proven_leaves_too() {
+    let mut world = by_number(6);
+    world.opens.insert(2, VecDeque::from([Err(Ending::Trial(failed("no such program")))]));
+    world.turns.insert(3, unproven(4));
+    let told = play(&tuning(6, COLD, runs(2)), world);
+    assert!(told.outcomes().contains(&"failed a: no such program"));
+    assert!(told.outcomes().iter().any(|line| line.starts_with("refused b: the cold state")));
+    assert_eq!(fresh(&told), BTreeSet::from([0, 1, 4, 5]));
+}
+
+#[test]
+fn where_all_fail_nothing_is_measured_afresh() {
+    let mut world = World::default();
+    for trial in 2..6 {
+        world.opens.insert(trial, VecDeque::from([Err(Ending::Trial(failed("no")))]));
+    }
+    let told = play(&tuning(4, WARM, runs(2)), world);
+    assert!(fresh(&told).is_empty());
+    assert_eq!(told.outcomes().iter().filter(|line| line.starts_with("failed")).count(), 4);
+    assert_eq!(told.end.unwrap(), EndReason::Settled);
+}
+
+#[test]
+fn one_candidate_is_measured_at_once() {
+    let told = play(&tuning(1, WARM, runs(3)), World::default());
+    assert_eq!((rungs(&told), fresh(&told)), (vec![], BTreeSet::from([0, 1, 2])));
+}
+
+#[test]
+fn the_best_that_is_easy_to_have_is_measured_too() {
+    let easy = BTreeSet::from([9, 11]);
+    let told = play(&Tuning { easy, ..tuning(12, WARM, runs(2)) }, by_number(12));
+    assert_eq!(fresh(&told), BTreeSet::from([0, 1, 2, 3, 9]));
+}
+
+#[test]
+fn a_budget_that_ends_in_the_first_rung_leaves_time_for_the_best_of_those_that_were_read() {
+    let mut slow = World { walls: (2..22).map(|at| (at, 1_000_000)).collect(), ..World::default() };
+    slow.walls.insert(2, 900_000);
+    let budget = Budget::Firm(Nanos(15_000_000));
+    let told = play(&tuning(20, COLD, Rules { budget, ..runs(2) }), slow);
+    let read = rungs(&told);
+    assert!(read.len() == 1 && read[0] < 20, "{read:?}");
+    let unread = told.outcomes().iter().filter(|line| line.contains("before its first reading")).count();
+    assert_eq!(unread, 20 - read[0], "{:?}", told.outcomes());
+    assert!(fresh(&told).len() >= 3, "{:?}", fresh(&told));
+    assert_eq!(told.end.unwrap(), EndReason::Budget);
+}
+
+#[test]
+fn an_interruption_ends_it_at_once_and_keeps_what_was_read() {
+    let mut world = by_number(8);
+    let stop = Trouble::Ending(Ending::Run(EndReason::Interrupted));
+    world.turns.insert(3, VecDeque::from([Ok(vec![200]), Err(stop)]));
+    let told = play(&tuning(8, WARM, runs(2)), world);
+    assert!(fresh(&told).is_empty() && rungs(&told)[0] == 8);
+    assert!(told.outcomes().iter().any(|line| line.starts_with("measured")));
+    assert_eq!(told.end.unwrap(), EndReason::Interrupted);
+}
+
+#[test]
+fn a_file_that_cannot_be_filled_ends_the_search_with_the_reason() {
+    let mut world = World::default();
+    world.fills.push_back(Err(Ending::Trial(failed("it will not stay"))));
+    let told = play(&tuning(4, WARM, runs(2)), world);
+    assert_eq!(told.outcomes().iter().filter(|line| line.ends_with("it will not stay")).count(), 6);
+    assert!(told.samples().is_empty());
+}
