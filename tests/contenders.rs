@@ -4,7 +4,7 @@
 use assert_cmd::Command;
 use readlab::record::{Line, Outcome, Record, WarmupEnd};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A contender in shell: its build script writes it; it answers for a file of four lines without reading it.
 const SOURCES: &str = r#"
@@ -176,4 +176,47 @@ fn a_line_about_a_warm_up_reads_back_as_it_was_written() {
     let text = r#"{"line":"warmup","trial":3,"readings":40,"wall_ns":5,"end":"no_steady_state"}"#;
     let line: Line = serde_json::from_str(text).unwrap();
     assert_eq!(serde_json::to_string(&line).unwrap(), text);
+}
+
+/// The snippets of a contender in another language, by path.
+fn snippets(contender: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../contenders").join(contender).join("snippets");
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert!(!files.is_empty());
+    files
+}
+
+#[test]
+fn every_snippet_in_java_compiles() {
+    let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for file in snippets("java") {
+        let mut command = Command::new("javac");
+        let done =
+            match command.args(["--release", "17", "-Werror", "-d"]).arg(out.path()).arg(&file).output() {
+                Ok(done) => done,
+                Err(error) => return eprintln!("SKIPPED: the snippets in Java: javac: {error}"),
+            };
+        assert!(done.status.success(), "{}: {}", file.display(), String::from_utf8_lossy(&done.stderr));
+    }
+}
+
+#[test]
+fn every_snippet_in_swift_compiles() {
+    let compiler = Path::new(env!("CARGO_MANIFEST_DIR")).join("../contenders/swift/swiftc.sh");
+    if !Command::new(&compiler).output().is_ok_and(|done| done.status.success()) {
+        return eprintln!("SKIPPED: the snippets in Swift: no Swift compiler");
+    }
+    let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    if !out.path().starts_with(root) {
+        return eprintln!(
+            "SKIPPED: the snippets in Swift: the compiler sees only what lies within the project"
+        );
+    }
+    for file in snippets("swift") {
+        let program = out.path().join("program");
+        let done = Command::new(&compiler).arg(&program).arg(&file).output().unwrap();
+        assert!(done.status.success(), "{}: {}", file.display(), String::from_utf8_lossy(&done.stderr));
+    }
 }

@@ -73,6 +73,7 @@ fn every_line() -> Vec<Line> {
             answer: Answer { newlines: Some(9), ..Answer::default() },
             ..Sample::default()
         })),
+        Line::Sample(Box::new(Sample { rung: Some(3), ..Sample::default() })),
         Line::Rejected { trial: 0, round: 4, reason: reason() },
         Line::Missing { trial: 0, meter: "minor_faults".to_owned(), reason: reason() },
         Line::Counts {
@@ -141,6 +142,7 @@ fn every_kind_of_line_comes_back_as_it_was() {
     assert_eq!((&record.header, record.targets[0].size_bytes), (&header(), 7));
     let found = &record.trials[0];
     assert_eq!((&found.trial, found.samples.len(), found.rejected.len()), (&trial(), 1, 1));
+    assert_eq!(found.searched.len(), 1, "readings of a search stand apart");
     assert!(matches!(found.outcome, Some(Outcome::Refused { .. })));
     assert_eq!(found.warmups.len(), 1);
     assert!(found.missing.contains_key("minor_faults") && found.counts.contains_key("syscalls"));
@@ -203,6 +205,16 @@ fn a_record_of_a_later_readlab_is_refused_with_both_versions() {
     assert!(
         matches!(error, RecordError::LaterSchema { found, .. } if found == u64::from(SCHEMA_VERSION) + 1)
     );
+}
+
+#[test]
+fn a_record_of_the_first_version_is_readable_and_all_its_readings_are_told() {
+    let (_folder, _, text) = written();
+    let of_version_1 = text.replacen(&format!("\"version\":{SCHEMA_VERSION}"), "\"version\":1", 1);
+    let of_version_1 = of_version_1.replace("\"rung\":3,", "");
+    assert!(of_version_1.len() < text.len() && !of_version_1.contains("rung"));
+    let record = read(of_version_1).unwrap();
+    assert_eq!((record.trials[0].samples.len(), record.trials[0].searched.len()), (2, 0));
 }
 
 #[test]

@@ -33,6 +33,19 @@ pub(crate) struct Race<'a> {
     pub(crate) options: &'a [&'a str],
 }
 
+/// A search of the lab: on what, from which state, and for what.
+#[derive(Debug, Clone)]
+pub(crate) struct Search<'a> {
+    /// Name of its folder.
+    pub(crate) name: &'a str,
+    /// What is read.
+    pub(crate) file: &'a Path,
+    /// From which state.
+    pub(crate) state: CacheState,
+    /// Options of the lab's command line.
+    pub(crate) options: &'a [&'a str],
+}
+
 impl Programs {
     /// The programs of the build that this one belongs to.
     pub(crate) fn beside_this_one() -> anyhow::Result<Programs> {
@@ -61,12 +74,46 @@ impl Programs {
         Ok(PathBuf::from(output(command)?.trim_end_matches('\n')))
     }
 
-    /// Starts a race; what it finds is in its folder when it has ended.
-    pub(crate) fn start(&self, race: &Race) -> anyhow::Result<Running> {
-        let folder = self.folder.join("runs").join(race.name);
+    /// Searches, and reads the record.
+    pub(crate) fn tune(&self, search: &Search) -> anyhow::Result<Record> {
+        let folder = self.empty_folder(search.name)?;
+        let mut command = Command::new(&self.lab);
+        command.args(["tune", "--quiet", "--state", &search.state.to_string(), "--output"]).arg(&folder);
+        command.args(search.options).arg("--").arg(search.file);
+        let child = command.stdin(Stdio::null()).spawn().with_context(|| self.lab.display().to_string())?;
+        Running { child, record: folder.join("record.jsonl") }.record()
+    }
+
+    /// A roster in which the lab's own Rust contender stands under several names; each answers to its own.
+    pub(crate) fn twins(&self, names: [&str; 2]) -> anyhow::Result<String> {
+        let mut roster = String::new();
+        for name in names {
+            let script = self.folder.join(format!("{name}.sh"));
+            let renamed = format!(r#"s/"contender":"rust"/"contender":"{name}"/"#);
+            let text = format!("'{}' contender rust \"$@\" | sed -u '{renamed}'\n", self.lab.display());
+            std::fs::write(&script, text).with_context(|| script.display().to_string())?;
+            roster += &format!(
+                "[[contender]]\nname = '{name}'\nabout = 'a twin'\nrun = ['/bin/sh', '{}']\n",
+                script.display()
+            );
+        }
+        let file = self.folder.join("twins.toml");
+        std::fs::write(&file, roster).with_context(|| file.display().to_string())?;
+        Ok(file.display().to_string())
+    }
+
+    /// The folder of a run, without what an earlier one left.
+    fn empty_folder(&self, name: &str) -> anyhow::Result<PathBuf> {
+        let folder = self.folder.join("runs").join(name);
         if folder.exists() {
             std::fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
         }
+        Ok(folder)
+    }
+
+    /// Starts a race; what it finds is in its folder when it has ended.
+    pub(crate) fn start(&self, race: &Race) -> anyhow::Result<Running> {
+        let folder = self.empty_folder(race.name)?;
         let mut command = Command::new(&self.lab);
         if race.trials.is_empty() {
             command.arg("race");

@@ -60,10 +60,15 @@ fn are_gone(pids: &[u32]) -> bool {
 
 /// A long race, with a sample in its record.
 fn long_race(home: &Home) -> Child {
+    let race = ["--runs", "100000", "--budget", "300s", "--method", "rust/*", "-c", "wc -l {}"];
+    long_run(home, "race", &race)
+}
+
+/// A run that goes on, with a sample in its record.
+fn long_run(home: &Home, verb: &str, words: &[&str]) -> Child {
     let file = home.file("f", "line\n".repeat(1 << 20));
     let mut command = Command::new(READLAB);
-    command.arg("race").arg(&file).args(["--runs", "100000", "--budget", "300s", "--no-progress"]);
-    command.args(["--output", "run", "--method", "rust/*", "-c", "wc -l {}"]);
+    command.arg(verb).arg(&file).args(["--no-progress", "--output", "run"]).args(words);
     command.envs(home.environment()).current_dir(home.at(""));
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for_a_sample(&home.at("run/record.jsonl"));
@@ -97,6 +102,20 @@ fn ctrl_c_ends_the_race_and_keeps_what_was_measured() {
         assert!(table.contains("record: "), "what was measured is shown: {table}");
         fs::remove_dir_all(home.at("run")).unwrap();
     }
+}
+
+#[test]
+fn ctrl_c_ends_a_search_and_keeps_what_was_read() {
+    let home = Home::new();
+    let search = long_run(&home, "tune", &["--budget", "300s"]);
+    let children = descendants(search.id());
+    send(&search, Signal::INT);
+    let output = search.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    assert!(are_gone(&children), "children were left: {children:?}");
+    let record = Record::read(&home.at("run/record.jsonl")).unwrap();
+    assert!(matches!(record.end, Some((EndReason::Interrupted, _))), "{:?}", record.end);
+    assert!(record.trials.iter().any(|trial| !trial.searched.is_empty()));
 }
 
 #[test]

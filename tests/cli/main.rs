@@ -8,6 +8,7 @@ mod misbehaving;
 mod race;
 mod state;
 mod sweep;
+mod tune;
 mod verbs;
 
 use assert_cmd::Command;

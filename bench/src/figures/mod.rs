@@ -9,6 +9,7 @@ mod languages;
 mod page;
 mod small_file;
 mod state;
+mod tune;
 mod wake_up;
 
 use crate::programs::Programs;
@@ -32,6 +33,7 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "state", about: state::ABOUT, measure: state::measure },
     Figure { name: "fastest", about: fastest::ABOUT, measure: fastest::measure },
     Figure { name: "auto", about: auto::ABOUT, measure: auto::measure },
+    Figure { name: "tune", about: tune::ABOUT, measure: tune::measure },
     Figure { name: "languages", about: languages::ABOUT, measure: languages::measure },
     Figure { name: "fio", about: fio::ABOUT, measure: fio::measure },
     Figure { name: "page", about: page::ABOUT, measure: page::measure },

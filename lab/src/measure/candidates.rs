@@ -22,7 +22,7 @@ pub fn candidates(
     globs: &[String],
     (space, work): (&Space, Work),
 ) -> Result<Vec<TrialId>, LineupError> {
-    let mut found = Found { ids: Vec::new(), seen: BTreeSet::new() };
+    let mut found = Found { ids: Vec::new(), seen: BTreeSet::new(), set: BTreeSet::new() };
     if globs.is_empty() {
         for (contender, method) in offered(field).filter(|(contender, _)| *contender == USUAL) {
             if space.tunes(method) {
@@ -49,7 +49,11 @@ pub fn candidates(
             return Err(field.no_match(glob));
         }
     }
-    Ok(found.ids)
+    let is_set = |name: &&str| found.set.contains(Params::short(name));
+    match space.asked_for().find(|name| !is_set(name)) {
+        Some(name) => Err(LineupError::NothingToSet(name.to_owned())),
+        None => Ok(found.ids),
+    }
 }
 
 /// Whether a candidate can be had without more than the language itself.
@@ -62,10 +66,13 @@ pub fn is_easy(method: &MethodId) -> bool {
 struct Found {
     ids: Vec<TrialId>,
     seen: BTreeSet<TrialId>,
+    /// The short names of what is set.
+    set: BTreeSet<String>,
 }
 
 impl Found {
     fn add(&mut self, method: MethodId, line: &MethodLine, space: &Space) {
+        self.set.extend(space.set_of(line).map(str::to_owned));
         // One that cannot work here is told once, and not for each of its settings.
         let settings =
             if line.unavailable.is_some() { vec![Params::default()] } else { space.settings(line) };
@@ -83,6 +90,7 @@ impl Found {
             return Ok(());
         }
         let kept = kept.resolve(line)?;
+        self.set.extend(space.set_of(line).map(str::to_owned));
         let mut settings = space.settings(line);
         settings.iter_mut().for_each(|setting| setting.0.extend(kept.0.clone()));
         self.extend(&method, settings);

@@ -55,6 +55,9 @@ pub enum LineupError {
     /// No method matches.
     #[error("no method matches {0} (`readlab list` shows all)")]
     NoMatch(String),
+    /// A search is to set something that no method has, or not to such values.
+    #[error("no method of this search has '{0}' to set, or takes such values (`readlab list` shows all)")]
+    NothingToSet(String),
     /// The methods that would match are of a contender that cannot take part.
     #[error("no method matches {glob}: {reason}")]
     Absent {

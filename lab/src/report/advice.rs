@@ -158,7 +158,7 @@ impl Advice {
                             "; {} would already give {} times without {}",
                             spelled(measured),
                             words::factor(cheaper.ratio.estimate),
-                            cheaper.without.join(" and ")
+                            any_of(&cheaper.without)
                         )
                     });
                 format!(
@@ -173,6 +173,15 @@ impl Advice {
                 interval(ratio)
             ),
         }
+    }
+}
+
+/// `a, b or c`.
+fn any_of(things: &[&str]) -> String {
+    match things.split_last() {
+        None => String::new(),
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
     }
 }
 

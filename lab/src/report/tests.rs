@@ -7,6 +7,7 @@ use crate::target::TargetFacts;
 use crate::trial::{Answer, CacheState, TrialId, Work};
 use readlab_protocol::Cache;
 
+mod advice;
 mod pages;
 
 const SIZE: u64 = 1_000_000_000;

@@ -1,0 +1,150 @@
+//! Whether a search finds a setting as good as measuring them all does, in a fifth of the readings; and whether it calls
+//! two identical contenders different.
+//!
+//! In turns on the same file: the search, then every setting of the same space ten times. What each of them found is then
+//! raced afresh, alone, pair by pair: the best of many medians is flattered by its noise, whoever found it.
+
+use crate::pairs;
+use crate::programs::{Programs, Race, Search};
+use crate::row::Row;
+use anyhow::Context;
+use readlab::record::{Record, TrialRecord};
+use readlab::stats::{self, Bootstrap, Clear, EXHAUSTIVE_READINGS};
+use readlab::trial::CacheState;
+use readlab::units::Bytes;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+pub(super) const ABOUT: &str =
+    "tune: the search's setting against the best of an exhaustive run of the same space, and A against A";
+
+const FILE: Bytes = Bytes(256 << 20);
+const SMALL: Bytes = Bytes(64 << 10);
+/// Seventy settings or so in each state, so that a fifth of their readings is enough for a search.
+const METHODS: [&str; 7] = [
+    "rust/buffered",
+    "rust/read",
+    "rust/pread",
+    "rust/vectored",
+    "rust/mmap",
+    "rust/io_uring",
+    "rust/direct",
+];
+const SPACE: &str = "buffer=16KiB|64KiB|256KiB|1MiB|4MiB,depth=1|4|16|64,threads=1..all,populate=0|1,sequential=0|1,direct=0|1";
+const TOLERANCE: f64 = 0.03;
+const SHARE: f64 = 0.20;
+/// A against A, and how many of them may be called different.
+const COMPARISONS: usize = 200;
+const DIFFERENT: f64 = 0.05;
+
+pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
+    let file = programs.lines(FILE)?;
+    let mut rows = Vec::new();
+    for state in [CacheState::Warm, CacheState::Cold] {
+        let found = against_exhaustive(programs, &file, state);
+        rows.extend(found.unwrap_or_else(|error| vec![Row::failed(state.to_string(), &error)]));
+    }
+    let twins = identical(programs);
+    rows.push(twins.unwrap_or_else(|error| Row::failed("two identical contenders", &error)));
+    Ok(rows)
+}
+
+/// The setting of the search against the exhaustive best, and how many readings the search took.
+fn against_exhaustive(programs: &Programs, file: &Path, state: CacheState) -> anyhow::Result<Vec<Row>> {
+    let methods: Vec<&str> = METHODS.iter().flat_map(|method| ["--method", *method]).collect();
+    let options = [&methods[..], &["--space", SPACE, "--budget", "20m"]].concat();
+    let search = programs.tune(&Search { name: "tune", file, state, options: &options })?;
+    let settings: Vec<String> = searched(&search).map(|trial| trial.trial.id.to_string()).collect();
+    let names: Vec<&str> = settings.iter().map(String::as_str).collect();
+    let readings = EXHAUSTIVE_READINGS.to_string();
+    let options = ["--runs", &readings, "--fills", &readings, "--budget", "60m"];
+    let race =
+        |name, trials, options| programs.race(&Race { name, trials, file, state: Some(state), options });
+    let exhaustive = race("exhaustive", &names, &options)?;
+    let (by_search, by_all) = (best(&search)?, best(&exhaustive)?);
+    let share = share(&search, settings.len());
+    let taken = Row::judged(
+        format!("{state}: readings of the search"),
+        "at most 20 % of the exhaustive",
+        (share, share <= SHARE),
+        format!(
+            "{:.1} % of {} of {} settings",
+            share * 100.0,
+            settings.len() * EXHAUSTIVE_READINGS,
+            settings.len()
+        ),
+    );
+    let figure = format!("{state}: the search's setting against the exhaustive best");
+    let (target, both) = ("within 3 %", format!("{by_search} against {by_all}"));
+    if by_search == by_all {
+        return Ok(vec![Row::judged(figure, target, (1.0, true), format!("the same: {by_all}")), taken]);
+    }
+    let afresh = race("tune-afresh", &[&by_search, &by_all], &["--runs", "30", "--fills", "30"])?;
+    let of = |id: &str| {
+        let found = afresh.trials.iter().find(|trial| trial.trial.id.to_string() == id);
+        found.with_context(|| format!("{id} was not measured"))
+    };
+    let ratio = stats::ratio(&of(&by_search)?.samples, &of(&by_all)?.samples, Bootstrap::new(1));
+    let ratio = ratio.context("no round holds both")?;
+    let words = format!("{:.3} times its time, {both}", ratio.estimate);
+    let row = Row::judged(figure, target, (ratio.estimate, ratio.estimate <= 1.0 + TOLERANCE), words);
+    Ok(vec![row.with(ratio.ci95), taken])
+}
+
+/// The settings that a search read.
+fn searched(record: &Record) -> impl Iterator<Item = &TrialRecord> {
+    record.trials.iter().filter(|trial| !trial.trial.is_control() && !trial.searched.is_empty())
+}
+
+/// The name of the trial with the best median of the readings that are told, the search's reference left out.
+fn best(record: &Record) -> anyhow::Result<String> {
+    let is_reference = |trial: &TrialRecord| Some(&trial.trial.id) == record.header.reference.as_ref();
+    let told = record
+        .trials
+        .iter()
+        .filter(|trial| !trial.trial.is_control() && !trial.samples.is_empty() && !is_reference(trial));
+    let median =
+        |trial: &&TrialRecord| pairs::median(&pairs::floats(trial.samples.iter().map(|it| it.wall_ns)));
+    let best = told.min_by(|a, b| median(a).total_cmp(&median(b))).context("nothing was measured")?;
+    Ok(best.trial.id.to_string())
+}
+
+/// The turns of a search and of its fresh measurement over those of the exhaustive run.
+#[expect(clippy::cast_precision_loss, reason = "a few thousand turns")]
+fn share(search: &Record, settings: usize) -> f64 {
+    let turns = |trial: &TrialRecord| {
+        let samples = trial.searched.iter().chain(&trial.samples);
+        samples.map(|sample| sample.round).collect::<BTreeSet<_>>().len()
+    };
+    let reading = search.trials.iter().filter(|trial| !trial.trial.is_control());
+    reading.map(turns).sum::<usize>() as f64 / (settings * EXHAUSTIVE_READINGS) as f64
+}
+
+/// Searches among two contenders that are the same program, again and again.
+#[expect(clippy::cast_precision_loss, reason = "a few hundred comparisons")]
+fn identical(programs: &Programs) -> anyhow::Result<Row> {
+    let file = programs.lines(SMALL)?;
+    let roster = programs.twins(["first", "second"])?;
+    let mut different = 0;
+    for seed in 0..COMPARISONS {
+        let seed = seed.to_string();
+        let options =
+            ["--roster", &roster, "--method", "first/read", "--method", "second/read", "--seed", &seed];
+        let search = programs.tune(&Search {
+            name: "twins",
+            file: &file,
+            state: CacheState::Warm,
+            options: &options,
+        })?;
+        let of = |name: &str| {
+            search.trials.iter().find(|trial| trial.trial.contender == name && !trial.samples.is_empty())
+        };
+        let (first, second) = of("first").zip(of("second")).context("a twin was not measured")?;
+        let ratio = stats::ratio(&first.samples, &second.samples, Bootstrap::new(search.header.seed));
+        let clear = ratio.and_then(|ratio| ratio.clear());
+        different += usize::from(matches!(clear, Some(Clear::Faster | Clear::Slower)));
+    }
+    let share = different as f64 / COMPARISONS as f64;
+    let words = format!("{different} of {COMPARISONS} called different");
+    Ok(Row::judged("two identical contenders", "at most 5 %", (share, share <= DIFFERENT), words))
+}

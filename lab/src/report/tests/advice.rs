@@ -1,0 +1,159 @@
+//! Advice from records whose intervals are known: what is told, what ties, what is kept, and what a search hides nothing of.
+
+use super::super::{Advice, Page};
+use super::{header, outcome, samples, target, trial};
+use crate::record::{Line, Outcome, Record, Sample};
+use crate::trial::CacheState;
+use readlab_protocol::Cache;
+
+const WARM: CacheState = CacheState::Warm;
+const STEADY: [u64; 5] = [0, 10, 20, 30, 40];
+
+/// A warm race of these trials, each with its milliseconds and what differs from round to round.
+fn raced(trials: &[(&str, u64, [u64; 5])]) -> Record {
+    let mut record = Record::new(header());
+    record.add(target("/data/f"));
+    for (index, (name, wall_ms, wobble_us)) in trials.iter().enumerate() {
+        record.add(trial(index, name, WARM, Cache::Through));
+        samples(&mut record, index, *wall_ms, *wobble_us);
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    record
+}
+
+fn advice(record: &Record) -> Option<Advice> {
+    Page::of(record).advice.pop()
+}
+
+#[test]
+fn the_fastest_is_advised_with_its_interval_and_what_asks_for_less() {
+    let record = raced(&[
+        ("rust/mmap/avx2@threads=2", 50, STEADY),
+        ("rust/read/memchr@buffer=64KiB", 80, STEADY),
+        ("rust/read/iterator@buffer=64KiB", 100, STEADY),
+        ("rust/lines@buffer=16KiB", 200, STEADY),
+    ]);
+    let told = advice(&record).unwrap();
+    assert_eq!(
+        told.sentence,
+        "warm: use rust/mmap with avx2 and 2 threads: 4.00 times rust/lines@buffer=16KiB, interval 4.00 to 4.00; \
+         rust/read with iterator and 64 KiB buffers would already give 2.00 times without several threads, the crate \
+         memmap2 or unsafe code"
+    );
+    assert_eq!((told.uses, told.cheaper.unwrap().index, told.code.len()), (Some(0), 2, 2));
+    assert!(told.code[0].code.contains("THREADS: usize = 2;"));
+}
+
+#[test]
+fn of_those_that_tie_the_simplest_is_advised_and_that_is_said() {
+    let record = raced(&[
+        ("rust/mmap/avx2", 50, [0, 40, 80, 20, 60]),
+        ("rust/pread/iterator@buffer=64KiB,threads=2", 50, [50, 10, 70, 80, 0]),
+        ("rust/read/iterator@buffer=64KiB", 50, [60, 20, 50, 80, 10]),
+        ("rust/lines", 100, STEADY),
+    ]);
+    let told = advice(&record).unwrap();
+    assert_eq!((told.uses, told.tied.len(), told.cheaper), (Some(2), 2, None));
+    assert!(
+        told.sentence.ends_with("; it ties with 2 more, of which it is the simplest"),
+        "{}",
+        told.sentence
+    );
+}
+
+#[test]
+fn what_is_not_faster_beyond_doubt_is_not_advised() {
+    let near = [("rust/read/iterator", 50, [0, 40, 80, 20, 60]), ("rust/lines", 50, [60, 20, 50, 80, 10])];
+    let told = advice(&raced(&near)).unwrap();
+    assert!(told.sentence.starts_with("warm: keep rust/lines: "), "{}", told.sentence);
+    let best = [("rust/lines", 50, STEADY), ("rust/mmap/avx2", 70, STEADY)];
+    let told = advice(&raced(&best)).unwrap();
+    assert_eq!(told.sentence, "warm: keep rust/lines: nothing that was measured is faster");
+}
+
+#[test]
+fn too_few_rounds_carry_no_advice_and_one_trial_none_either() {
+    let mut record = raced(&[("rust/read/iterator", 50, STEADY), ("rust/lines", 99, STEADY)]);
+    record.trials.iter_mut().for_each(|trial| trial.samples.truncate(3));
+    let told = advice(&record).unwrap();
+    assert_eq!((told.uses, told.code.len()), (None, 0));
+    assert!(
+        told.sentence.starts_with("warm: no advice, as 1 more trial cannot be told"),
+        "{}",
+        told.sentence
+    );
+    assert_eq!(advice(&raced(&[("rust/read/iterator", 50, STEADY)])), None);
+}
+
+#[test]
+fn it_is_held_against_the_reference_that_was_named() {
+    let mut record =
+        raced(&[("rust/mmap/avx2", 50, STEADY), ("command/wc -l", 100, STEADY), ("rust/lines", 200, STEADY)]);
+    assert_eq!(advice(&record).unwrap().against.unwrap().name, "rust/lines");
+    record.header.reference = Some("command/wc -l".parse().unwrap());
+    assert_eq!(advice(&record).unwrap().against.unwrap().name, "command/wc -l");
+}
+
+/// Five buffers that were searched, of which two were measured afresh beside a reference.
+fn tuned() -> Record {
+    let buffers =
+        ["4KiB", "16KiB", "64KiB", "256KiB", "1MiB"].map(|size| format!("rust/read/iterator@buffer={size}"));
+    let mut record = Record::new(header());
+    record.add(target("/data/f"));
+    for (index, name) in buffers.iter().map(String::as_str).chain(["rust/lines"]).enumerate() {
+        record.add(trial(index, name, WARM, Cache::Through));
+        let rungs = if index < 5 { 1 + index as u32 } else { 0 };
+        for rung in 0..rungs {
+            let wall_ns = 90_000_000 - 10_000_000 * index as u64;
+            let sample = Sample {
+                trial: index,
+                rung: Some(rung),
+                round: rung,
+                fill: rung,
+                wall_ns,
+                ..Sample::default()
+            };
+            record.add(Line::Sample(Box::new(sample)));
+        }
+        if index > 2 {
+            samples(&mut record, index, 60 + 20 * (index as u64 - 3), STEADY);
+        }
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    record
+}
+
+#[test]
+fn readings_of_a_search_are_in_curves_that_say_so_and_in_no_number() {
+    let page = Page::of(&tuned());
+    let ranking = &page.rankings[0];
+    let names: Vec<&str> = ranking.rows.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["rust/read/iterator@buffer=256KiB", "rust/read/iterator@buffer=1MiB", "rust/lines"]);
+    assert_eq!((ranking.rows[0].wall.n, ranking.unmeasured.len(), ranking.proof.samples), (10, 0, 30));
+    assert!(page.answer.contains("16.7 GB/s"), "60.02 ms afresh, not 40 or 50: {}", page.answer);
+    let curve = page.curves.iter().find(|curve| curve.searched).unwrap();
+    assert_eq!((curve.points.len(), curve.points[4].spelled.as_str()), (5, "1MiB"));
+    assert!((curve.points[4].rate.0 - 1e9 / 0.05).abs() < 1.0 && curve.points[0].interval.is_none());
+    let search = ranking.search.unwrap();
+    assert_eq!(
+        (search.settings, search.rungs, search.searched, search.fresh, search.exhaustive),
+        (5, 5, 15, 30, 50)
+    );
+    assert!(page.shows_code());
+}
+
+#[test]
+fn the_exports_hold_every_reading_of_a_search_apart() {
+    let document: serde_json::Value = serde_json::from_str(&super::json(&tuned())).unwrap();
+    let count = |trial: usize, field: &str| document["trials"][trial][field].as_array().unwrap().len();
+    assert_eq!(
+        (count(0, "searched"), count(0, "samples"), count(4, "searched"), count(4, "samples")),
+        (1, 0, 5, 10)
+    );
+    assert_eq!(document["searches"][0]["readings_exhaustive"], 50);
+    assert_eq!(document["advice"][0]["against"]["id"], "rust/lines");
+    let rows = super::csv(&tuned());
+    assert_eq!(rows.lines().count(), 1 + 15 + 30);
+    let wide = super::wide(&tuned());
+    insta::assert_snapshot!(wide);
+}
