@@ -33,6 +33,7 @@ const METHODS: [&str; 7] = [
 const SPACE: &str = "buffer=16KiB|64KiB|256KiB|1MiB|4MiB,depth=1|4|16|64,threads=1..all,populate=0|1,sequential=0|1,direct=0|1";
 const TOLERANCE: f64 = 0.03;
 const SHARE: f64 = 0.20;
+const TWINS: [&str; 2] = ["first/read/iterator@buffer=64KiB", "second/read/iterator@buffer=64KiB"];
 /// A against A, and how many of them may be called different.
 const COMPARISONS: usize = 200;
 const DIFFERENT: f64 = 0.05;
@@ -129,7 +130,7 @@ fn identical(programs: &Programs) -> anyhow::Result<Row> {
     for seed in 0..COMPARISONS {
         let seed = seed.to_string();
         let options =
-            ["--roster", &roster, "--method", "first/read", "--method", "second/read", "--seed", &seed];
+            ["--roster", &roster, "--method", TWINS[0], "--method", TWINS[1], "--seed", &seed];
         let search = programs.tune(&Search {
             name: "twins",
             file: &file,
