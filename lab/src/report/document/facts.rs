@@ -65,7 +65,7 @@ pub(super) fn advice(page: &Page) -> Option<Section> {
         });
         let code: Vec<Element> = code.collect();
         let folds = (!code.is_empty())
-            .then(|| super::folded(&format!("The code: {}", advice.name), code, page.shows_code()));
+            .then(|| super::folded(&format!("The code: {}", advice.name), code, false));
         element("div").class("advice").with(title).all(folds)
     };
     let content: Vec<Element> = page.advice.iter().map(one).collect();
