@@ -129,8 +129,7 @@ fn identical(programs: &Programs) -> anyhow::Result<Row> {
     let mut different = 0;
     for seed in 0..COMPARISONS {
         let seed = seed.to_string();
-        let options =
-            ["--roster", &roster, "--method", TWINS[0], "--method", TWINS[1], "--seed", &seed];
+        let options = ["--roster", &roster, "--method", TWINS[0], "--method", TWINS[1], "--seed", &seed];
         let search = programs.tune(&Search {
             name: "twins",
             file: &file,

@@ -64,8 +64,8 @@ pub(super) fn advice(page: &Page) -> Option<Section> {
             block.with(element("code").lines(&it.code))
         });
         let code: Vec<Element> = code.collect();
-        let folds = (!code.is_empty())
-            .then(|| super::folded(&format!("The code: {}", advice.name), code, false));
+        let folds =
+            (!code.is_empty()).then(|| super::folded(&format!("The code: {}", advice.name), code, false));
         element("div").class("advice").with(title).all(folds)
     };
     let content: Vec<Element> = page.advice.iter().map(one).collect();
