@@ -6,6 +6,7 @@
 
 mod figures;
 mod pairs;
+mod places;
 mod programs;
 mod report;
 mod row;

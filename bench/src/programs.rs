@@ -111,6 +111,15 @@ impl Programs {
         Ok(folder)
     }
 
+    /// The same as the only content of a zip.
+    pub(crate) fn zipped_lines(&self, size: Bytes) -> anyhow::Result<PathBuf> {
+        let mut command = Command::new(&self.lab);
+        command
+            .args(["corpus", "make", "lines", &size.0.to_string(), "--in", "zip", "--folder"])
+            .arg(self.folder.join("corpus"));
+        Ok(PathBuf::from(output(command)?.trim_end_matches('\n')))
+    }
+
     /// Starts a race; what it finds is in its folder when it has ended.
     pub(crate) fn start(&self, race: &Race) -> anyhow::Result<Running> {
         let folder = self.empty_folder(race.name)?;

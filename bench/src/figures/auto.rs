@@ -5,12 +5,11 @@
 //! none of the lab's: there the bench itself makes it before each reading.
 
 mod half;
-mod places;
 
+use crate::places::Place;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use anyhow::Context;
-use places::Place;
 use readlab::record::{Outcome, Record, TrialRecord};
 use readlab::stats::{self, Bootstrap, Ratio};
 use readlab::trial::CacheState;

@@ -10,6 +10,7 @@ mod page;
 mod small_file;
 mod state;
 mod tune;
+mod verdicts;
 mod wake_up;
 
 use crate::programs::Programs;
@@ -37,6 +38,7 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "languages", about: languages::ABOUT, measure: languages::measure },
     Figure { name: "fio", about: fio::ABOUT, measure: fio::measure },
     Figure { name: "page", about: page::ABOUT, measure: page::measure },
+    Figure { name: "verdicts", about: verdicts::ABOUT, measure: verdicts::measure },
     Figure { name: "wake-up", about: wake_up::ABOUT, measure: wake_up::measure },
 ];
 

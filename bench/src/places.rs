@@ -11,7 +11,7 @@ use std::process::Command;
 
 /// A kind of place.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// tmpfs.
     Memory,
     /// btrfs with zstd.
@@ -20,14 +20,14 @@ pub(super) enum Place {
 
 /// A place with a file in it.
 #[derive(Debug)]
-pub(super) struct Made {
+pub(crate) struct Made {
     folder: PathBuf,
     file: PathBuf,
     mounted: bool,
 }
 
 impl Place {
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Place::Memory => "on tmpfs",
             Place::Compressed => "on btrfs with zstd",
@@ -35,7 +35,7 @@ impl Place {
     }
 
     /// The states that a file can be in there.
-    pub(super) fn states(self) -> &'static [CacheState] {
+    pub(crate) fn states(self) -> &'static [CacheState] {
         match self {
             Place::Memory => &[CacheState::Warm],
             Place::Compressed => &[CacheState::Warm, CacheState::Cold],
@@ -43,7 +43,7 @@ impl Place {
     }
 
     /// Makes the place, and copies a file of this size to it.
-    pub(super) fn make(self, programs: &Programs, size: Bytes) -> anyhow::Result<Made> {
+    pub(crate) fn make(self, programs: &Programs, size: Bytes) -> anyhow::Result<Made> {
         let original = programs.lines(size)?;
         let made = match self {
             Place::Memory => Made::folder(&PathBuf::from("/dev/shm/readlab-bench"))?,
@@ -74,7 +74,7 @@ impl Made {
         Ok(made)
     }
 
-    pub(super) fn file(&self) -> &Path {
+    pub(crate) fn file(&self) -> &Path {
         &self.file
     }
 }

@@ -1,0 +1,199 @@
+//! Whether verdicts are right: cases made for the purpose, in each of which it is known what stops the reading.
+//!
+//! Each case is a place, a few trials (the one that is judged first, then those that show the limits), and the verdict
+//! that is right. Several verdicts may be right where the machine decides which of two near limits comes first.
+
+mod throttle;
+
+use crate::places::Place;
+use crate::programs::{Programs, Race};
+use crate::row::Row;
+use anyhow::Context;
+use readlab::record::Record;
+use readlab::trial::CacheState;
+use readlab::units::Bytes;
+use readlab::verdict;
+use std::path::Path;
+use throttle::Throttle;
+
+pub(super) const ABOUT: &str = "verdicts: right on cases made for the purpose, at least nine of ten";
+
+const FILE: Bytes = Bytes(256 << 20);
+/// Slow things are shown by a smaller file.
+const SMALL: Bytes = Bytes(64 << 20);
+const SHARE_MIN: f64 = 0.9;
+
+/// Where a case's file lies.
+#[derive(Clone, Copy)]
+enum Ground {
+    /// The disk of the build.
+    Disk(Bytes),
+    /// The same, which may give so many bytes per second.
+    Throttled(u64),
+    /// The same, as an archive.
+    Zipped,
+    /// A place of its own.
+    Elsewhere(Place),
+}
+
+struct Case {
+    name: &'static str,
+    ground: Ground,
+    state: CacheState,
+    trials: &'static [&'static str],
+    /// What may stand at the head of the two or three words that say what stops it.
+    right: &'static [&'static str],
+}
+
+const CASES: [Case; 12] = [
+    Case {
+        name: "a throttled device",
+        ground: Ground::Throttled(100_000_000),
+        state: CacheState::Cold,
+        trials: &["rust/read@buffer=128KiB", "rust/device"],
+        right: &["device"],
+    },
+    Case {
+        name: "a cold file, much in flight",
+        ground: Ground::Disk(FILE),
+        state: CacheState::Cold,
+        trials: &[
+            "rust/io_uring@buffer=1MiB,depth=8,direct=1",
+            "rust/device",
+            "rust/device@buffer=1MiB,depth=8",
+        ],
+        right: &["device"],
+    },
+    Case {
+        name: "small blocks, one in flight",
+        ground: Ground::Disk(SMALL),
+        state: CacheState::Cold,
+        trials: &["rust/direct@buffer=8KiB", "rust/direct@buffer=1MiB", "rust/device"],
+        right: &["small blocks"],
+    },
+    Case {
+        name: "large blocks, one in flight",
+        ground: Ground::Disk(FILE),
+        state: CacheState::Cold,
+        trials: &[
+            "rust/io_uring@buffer=128KiB,depth=1,direct=1",
+            "rust/io_uring@buffer=128KiB,depth=16,direct=1",
+            "rust/device",
+        ],
+        right: &["shallow depth"],
+    },
+    Case {
+        name: "a slow scan of a mapped file",
+        ground: Ground::Disk(FILE),
+        state: CacheState::Warm,
+        trials: &["rust/mmap/scalar", "rust/mmap", "rust/resident", "rust/copy"],
+        right: &["processing"],
+    },
+    Case {
+        name: "a string made of every line",
+        ground: Ground::Disk(FILE),
+        state: CacheState::Warm,
+        trials: &["rust/lines", "rust/resident", "rust/copy"],
+        right: &["processing"],
+    },
+    Case {
+        name: "a cached file copied",
+        ground: Ground::Disk(FILE),
+        state: CacheState::Warm,
+        trials: &["rust/read@buffer=128KiB", "rust/resident", "rust/copy"],
+        right: &["copy"],
+    },
+    Case {
+        name: "a cached file mapped and counted by all processors",
+        ground: Ground::Disk(FILE),
+        state: CacheState::Warm,
+        trials: &["rust/mmap@threads=all", "rust/resident@threads=all", "rust/resident", "rust/copy"],
+        right: &["memory"],
+    },
+    Case {
+        name: "a mapping of small pages",
+        ground: Ground::Elsewhere(Place::Compressed),
+        state: CacheState::Warm,
+        trials: &["rust/mmap", "rust/resident", "rust/copy", "rust/faults"],
+        right: &["faults", "mixed"],
+    },
+    Case {
+        name: "a compressed file, cold",
+        ground: Ground::Elsewhere(Place::Compressed),
+        state: CacheState::Cold,
+        trials: &["rust/read@buffer=128KiB"],
+        // No reading past the cache shows what the device could do: then the honest answer is that it cannot be told.
+        right: &["decoding", "unknown"],
+    },
+    Case {
+        name: "a program that sleeps",
+        ground: Ground::Disk(SMALL),
+        state: CacheState::Warm,
+        trials: &["command/sleep 0.2; wc -l {}", "rust/resident", "rust/copy"],
+        right: &["latency"],
+    },
+    Case {
+        name: "a zip",
+        ground: Ground::Zipped,
+        state: CacheState::Warm,
+        trials: &["rust/zip", "rust/decoder", "rust/resident", "rust/copy"],
+        right: &["decoding"],
+    },
+];
+
+pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
+    let mut rows: Vec<Row> = CASES.iter().map(|case| row(programs, case)).collect();
+    let (right, of) = (
+        rows.iter().filter(|row| row.ok == Some(true)).count(),
+        rows.iter().filter(|row| row.ok.is_some()).count(),
+    );
+    #[expect(clippy::cast_precision_loss, reason = "a dozen cases")]
+    let share = right as f64 / of.max(1) as f64;
+    let target = format!("at least {:.0} %", SHARE_MIN * 100.0);
+    rows.push(Row::judged(
+        "verdicts that are right",
+        &target,
+        (share, share >= SHARE_MIN),
+        format!("{right} of {of}"),
+    ));
+    Ok(rows)
+}
+
+fn row(programs: &Programs, case: &Case) -> Row {
+    match told(programs, case) {
+        Err(error) => Row::failed(case.name, &error),
+        Ok(said) => {
+            let ok = case.right.iter().any(|right| said.starts_with(right));
+            Row::judged(case.name, &case.right.join(" or "), (f64::from(u8::from(ok)), ok), said)
+        }
+    }
+}
+
+/// What the lab says about the case's first trial.
+fn told(programs: &Programs, case: &Case) -> anyhow::Result<String> {
+    let race = |file: &Path| {
+        let options = ["--runs", "7", "--fills", "7"];
+        let state = Some(case.state);
+        programs.race(&Race { name: "verdicts", trials: case.trials, file, state, options: &options })
+    };
+    let record = match case.ground {
+        Ground::Disk(size) => race(&programs.lines(size)?)?,
+        Ground::Zipped => race(&programs.zipped_lines(SMALL)?)?,
+        Ground::Throttled(bytes_per_second) => {
+            let file = programs.lines(SMALL)?;
+            let _throttle = Throttle::on(&file, bytes_per_second)?;
+            race(&file)?
+        }
+        Ground::Elsewhere(place) => race(place.make(programs, FILE)?.file())?,
+    };
+    first(&record)
+}
+
+/// The verdict on the trial that stands first in the suite.
+fn first(record: &Record) -> anyhow::Result<String> {
+    let trial = record.trials.iter().find(|trial| trial.trial.index == 0).context("no trial")?;
+    let limits = verdict::limits(record);
+    let why =
+        || trial.outcome.as_ref().and_then(|outcome| outcome.reason()).unwrap_or("no verdict").to_owned();
+    Ok(verdict::judge(record, &limits, trial).with_context(why)?.stops_at())
+}
