@@ -7,7 +7,7 @@ use crate::measure::plan::{Budget, Planned, Rules};
 use crate::record::Trial;
 use crate::trial::{Answer, TrialId, Work};
 use crate::units::Nanos;
-use readlab_protocol::{Cache, MethodLine};
+use readlab_protocol::{Cache, MethodLine, Reads};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -190,6 +190,7 @@ fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> Plan {
             params: Vec::new(),
             about: String::new(),
             cache,
+            reads: Reads::File,
             unavailable: None,
         };
         let trial = Trial {
