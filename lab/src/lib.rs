@@ -15,6 +15,7 @@ pub mod measure;
 pub mod progress;
 pub mod record;
 pub mod report;
+pub mod server;
 pub mod stats;
 pub mod suite;
 pub mod sweep;

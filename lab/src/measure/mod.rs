@@ -12,3 +12,4 @@ pub mod rights;
 pub mod round;
 pub mod sampler;
 mod seats;
+pub mod subject;

@@ -214,8 +214,10 @@ impl Run<'_> {
         let mut standings: Vec<Standing> = trials.into_iter().map(Standing::new).collect();
         let clock = StageClock::start(self.plan, self.sampler.elapsed_ns(), stages_left);
         let end = match state {
-            CacheState::Cold => self.sitting(state, 0, u32::MAX, (&mut standings, &clock)),
             CacheState::Warm => self.fills(&mut standings, &clock),
+            CacheState::Cold | CacheState::Unknown => {
+                self.sitting(state, 0, u32::MAX, (&mut standings, &clock))
+            }
         };
         self.conclude(&mut standings, end.as_ref().ok().copied())?;
         match end {
@@ -333,7 +335,8 @@ impl Run<'_> {
             if clock.is_up(round, self.sampler.elapsed_ns()) {
                 return Ok(EndReason::Budget);
             }
-            let slot = Slot { state, fill: if state == CacheState::Cold { round } else { fill }, round };
+            // Where nothing is filled, every round is a state of its own.
+            let slot = Slot { state, fill: if state == CacheState::Warm { fill } else { round }, round };
             if self.round(&slot, &live, (standings, clock))? == EndReason::Budget {
                 return Ok(EndReason::Budget);
             }

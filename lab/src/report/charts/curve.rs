@@ -29,7 +29,7 @@ pub(in super::super) fn curve(curve: &Curve, slug: String) -> Chart {
     let described = curve.points.iter().map(|point| format!("{} {}", point.spelled, point.rate));
     Chart {
         slug,
-        title: format!("{}, {}: rate by {}", curve.method, curve.state, curve.parameter),
+        title: format!("{}, {}: rate by {}", curve.method, curve.condition, curve.parameter),
         description: format!("{}.", described.collect::<Vec<_>>().join("; ")),
         size: [WIDTH, HEIGHT],
         marks,
