@@ -8,10 +8,12 @@ use readlab::contender::session::{Breach, Session};
 use readlab::corpus::oracle::{self, Truth};
 use readlab::corpus::recipe::{CorpusKind, Recipe};
 use readlab::trial::{Answer, MethodId, Params, Work};
-use readlab_protocol::{Ask, Cache, MethodLine};
-use std::collections::BTreeSet;
+use readlab_protocol::{Ask, Cache, MethodLine, Reads};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -128,6 +130,7 @@ fn readers(contender: &Contender) -> Vec<&MethodLine> {
             Some(reason) => eprintln!("SKIPPED: {}: {reason}", method.method),
             // Controls look at no bytes, but for the one that has them in memory.
             None if method.cache == Cache::None && method.method != "resident" => {}
+            None if method.reads == Reads::Url => {}
             None => readers.push(method),
         }
     }
@@ -210,6 +213,51 @@ fn every_way_of_reading_is_right_on_64_mib() {
     let cases = [case(readlab::corpus::make(folder.path(), recipe).unwrap().path)];
     let talks: Vec<Talk> = readers(&rust).into_iter().flat_map(|m| talks(&rust, m, &cases)).collect();
     converse(&talks);
+}
+
+#[test]
+fn who_reads_urls_is_right_on_files_that_are_served() {
+    let (folder, rust, command) = (folder(), contender("rust"), contender("command"));
+    let mut files = awkward(folder.path());
+    files.extend(around(folder.path(), 128 << 10));
+    files.push(written(folder.path(), "larger than any buffer", &text((3 << 20) + 17)));
+    let mut servers: Vec<Child> = files.iter().map(|case| serve(&case.path)).collect();
+    let urls = servers.iter_mut().map(url);
+    let cases: Vec<Case> =
+        urls.zip(files).map(|(url, file)| Case { path: url.into(), truth: file.truth }).collect();
+    let methods = rust.methods.iter().filter(|method| method.reads == Reads::Url);
+    let mut all: Vec<Talk> = methods.flat_map(|method| talks(&rust, method, &cases)).collect();
+    let small = Params(BTreeMap::from([("buffer_bytes".to_owned(), 7)]));
+    all.extend(talks(&rust, rust.methods.iter().find(|method| method.method == "http").unwrap(), &cases));
+    all.iter_mut().skip(1).step_by(2).for_each(|talk| talk.params = small.clone());
+    for (line, work) in [("curl -s {} | wc -l", Work::Newlines), ("curl -sf {}", Work::Discard)] {
+        let (id, params) = (MethodId::command(line), Params::default());
+        all.extend(cases.iter().map(|case| Talk {
+            contender: &command,
+            id: id.clone(),
+            params: params.clone(),
+            work,
+            case,
+        }));
+    }
+    converse(&all);
+    for server in &mut servers {
+        drop(server.stdin.take());
+        assert!(server.wait().unwrap().success());
+    }
+}
+
+/// Readlab's own server of a file, as the lab starts it.
+fn serve(file: &Path) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_readlab"));
+    command.arg("serve").arg(file).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+}
+
+/// What it says first.
+fn url(server: &mut Child) -> String {
+    let mut url = String::new();
+    BufReader::new(server.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
+    url.trim_end().to_owned()
 }
 
 #[test]

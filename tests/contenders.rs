@@ -104,9 +104,9 @@ fn a_race_builds_what_it_needs_once_and_warms_it_up_until_it_is_steady() {
     assert!(record.warnings.iter().any(|text| text.contains("broken") && text.contains("no-such-compiler")));
 }
 
-/// Builds a contender that readlab carries and races one of its methods on a small file; says loudly where its toolchain
-/// is not there.
-fn carried(name: &str, method: &str) {
+/// Builds a contender that readlab carries and races one of its methods on a small file, and those that read URLs on the same
+/// file over http; says loudly where its toolchain is not there.
+fn carried(name: &str, method: &str, over_http: &[&str]) {
     let folder = folder();
     let built = readlab(folder.path()).args(["build", name]).output().unwrap();
     let err = String::from_utf8_lossy(&built.stderr);
@@ -115,24 +115,34 @@ fn carried(name: &str, method: &str) {
         return;
     }
     assert!(built.status.success() && String::from_utf8_lossy(&built.stdout).starts_with(name), "{err}");
-    let mut command = readlab(folder.path());
-    command.arg("race").arg(folder.path().join("four.txt")).args(["--method", method, "--state", "warm"]);
-    command.args(["-r", "2", "--fills", "1", "--no-progress", "--output"]).arg(folder.path().join("run"));
-    command.assert().code(0);
-    let record = Record::read(&folder.path().join("run/record.jsonl")).unwrap();
-    let measured = |trial: &&readlab::record::TrialRecord| trial.trial.contender == name;
-    let trial = record.trials.iter().find(measured).unwrap();
-    assert_eq!(trial.outcome, Some(Outcome::Measured));
+    let race = |output: &str, words: &[&str]| {
+        let mut command = readlab(folder.path());
+        command.arg("race").arg(folder.path().join("four.txt")).args(words).args(["--state", "warm"]);
+        command
+            .args(["-r", "2", "--fills", "1", "--no-progress", "--output"])
+            .arg(folder.path().join(output));
+        command.assert().code(0);
+        let record = Record::read(&folder.path().join(output).join("record.jsonl")).unwrap();
+        let its: Vec<_> = record.trials.into_iter().filter(|trial| trial.trial.contender == name).collect();
+        assert!(its.iter().all(|trial| trial.outcome == Some(Outcome::Measured)), "{its:?}");
+        its.len()
+    };
+    assert_eq!(race("file", &["--method", method]), 1);
+    let wanted: Vec<&str> = over_http.iter().flat_map(|method| ["--method", method]).collect();
+    assert_eq!(race("http", &[&["--http"], &wanted[..]].concat()), over_http.len());
 }
 
 #[test]
 fn java_takes_part_where_a_jdk_is() {
-    carried("java", "java/FileChannel-direct/loop");
+    carried("java", "java/FileChannel-direct/loop", &["java/HttpClient/loop", "java/HttpClient-stream/loop"]);
 }
 
 #[test]
 fn swift_takes_part_where_its_compiler_is() {
-    carried("swift", "swift/read/for-unsafe");
+    let scans =
+        ["bytes/for", "data/for-unsafe", "dataTask-delegate/for-unsafe", "dataTask-completion/for-unsafe"];
+    let over_http = scans.map(|scan| format!("swift/{scan}"));
+    carried("swift", "swift/read/for-unsafe", &over_http.each_ref().map(String::as_str));
 }
 
 #[test]

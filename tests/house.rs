@@ -5,14 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room of the lab may use; a room that is not listed is an error here.
-const MAY_USE: [(&str, &[&str]); 21] = [
+const MAY_USE: [(&str, &[&str]); 22] = [
     ("units", &[]),
     ("trial", &["units"]),
     ("machine", &["units"]),
-    ("target", &["units", "trial", "machine"]),
+    ("target", &["units", "trial", "machine", "interrupt"]),
     ("corpus", &["units", "trial", "target", "machine"]),
     ("interrupt", &[]),
     ("contender", &["units", "trial", "record", "interrupt"]),
+    ("server", &["contender", "interrupt", "target"]),
     ("record", &["units", "trial", "target", "machine"]),
     ("suite", &["units", "trial", "corpus"]),
     ("sweep", &["units", "trial", "target", "corpus", "record", "interrupt"]),

@@ -5,7 +5,7 @@ use readlab::record::{
     Count, EndReason, Fill, Header, Limit, LimitKind, LimitUnit, Line, Outcome, Receipt, Record, RecordError,
     RecordWriter, SCHEMA, SCHEMA_VERSION, Sample, Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
 };
-use readlab::target::TargetFacts;
+use readlab::target::{Http, TargetFacts};
 use readlab::trial::{Answer, CacheState, Params, Work};
 use readlab_protocol::Cache;
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ fn trial() -> Trial {
         params: Params(BTreeMap::from([("depth".to_owned(), 16)])),
         target: 0,
         work: Work::Newlines,
-        state: CacheState::Cold,
+        state: CacheState::Unknown,
         cache: Cache::ByParam,
         id,
     }
@@ -49,8 +49,14 @@ fn trial() -> Trial {
 fn every_line() -> Vec<Line> {
     let how = "counted".to_owned();
     let reason = || "a reason with \"quotes\" and \u{1b}".to_owned();
+    let http = Http::Foreign {
+        software: Some("s\u{1b}".to_owned()),
+        etag: None,
+        last_modified: Some("m".to_owned()),
+    };
+    let facts = TargetFacts { size_bytes: 7, http: Some(http), ..TargetFacts::default() };
     vec![
-        Line::Target { index: 0, facts: Box::new(TargetFacts { size_bytes: 7, ..TargetFacts::default() }) },
+        Line::Target { index: 0, facts: Box::new(facts) },
         Line::Contender(Receipt { contender: "rust".into(), version: "1".into(), runtime: "r".into() }),
         Line::Trial(Box::new(trial())),
         Line::Warmup(WarmedUp { trial: 0, readings: 7, wall_ns: 7, end: WarmupEnd::NoSteadyState }),

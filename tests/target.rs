@@ -71,7 +71,7 @@ fn names_of_any_bytes_are_kept() {
         let path = folder.path().join(OsStr::from_bytes(name));
         fs::write(&path, "abc").unwrap();
         let target = Target::examine(&path).unwrap();
-        assert_eq!(target.path, path);
+        assert_eq!(target.file(), Some(path.as_path()));
         assert_eq!(target.facts.size_bytes, 3);
         assert_eq!(target.facts.path_hex.is_some(), std::str::from_utf8(name).is_err());
         if let Some(hex) = target.facts.path_hex {
@@ -87,9 +87,11 @@ fn names_that_mean_another_file_in_another_process_are_followed() {
     fs::write(&path, "abc").unwrap();
     let file = File::open(&path).unwrap();
     let through = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
-    assert_eq!(Target::examine(Path::new(&through)).unwrap().path, fs::canonicalize(&path).unwrap());
+    let found = Target::examine(Path::new(&through)).unwrap();
+    assert_eq!(found.file(), Some(fs::canonicalize(&path).unwrap().as_path()));
     symlink(&path, folder.path().join("link")).unwrap();
-    assert_eq!(Target::examine(&folder.path().join("link")).unwrap().path, folder.path().join("link"));
+    let found = Target::examine(&folder.path().join("link")).unwrap();
+    assert_eq!(found.file(), Some(folder.path().join("link").as_path()));
 }
 
 #[test]

@@ -52,6 +52,9 @@ pub enum Verb {
     /// Be a contender: what the lab starts in a process of its own
     #[command(hide = true)]
     Contender(commands::contender::ContenderArgs),
+    /// Be the loopback server of one file: what the lab starts in a process of its own
+    #[command(hide = true)]
+    Serve(commands::serve::ServeArgs),
 }
 
 /// How long and how often.

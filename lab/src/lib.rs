@@ -15,6 +15,7 @@ pub mod measure;
 pub mod progress;
 pub mod record;
 pub mod report;
+pub mod server;
 pub mod snippet;
 pub mod space;
 pub mod stats;

@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         Verb::Request(args) => commands::request::run(&args),
         Verb::Completions(args) => commands::completions::run(&args),
         Verb::Man => commands::man::run(),
+        Verb::Serve(args) => commands::serve::run(&args),
         Verb::Contender(args) => return commands::contender::run(args),
     };
     done.unwrap_or_else(|error| {

@@ -108,7 +108,7 @@ impl Trial {
 pub struct Sample {
     /// Number of the trial.
     pub trial: usize,
-    /// Which fill of the cache, from 0; cold samples have one each and count up too.
+    /// Which fill of the cache, from 0; samples that are not warm have one each and count up too.
     pub fill: u32,
     /// Which round, from 0, over the whole run of one state.
     pub round: u32,

@@ -153,7 +153,7 @@ fn value(part: &str, text: &str) -> Result<u64, SpaceError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab_protocol::Cache;
+    use readlab_protocol::{Cache, Reads};
 
     fn values(text: &str) -> Vec<u64> {
         let space: Space = text.parse().unwrap();
@@ -170,6 +170,7 @@ mod tests {
             about: String::new(),
             cache: Cache::Through,
             unavailable: None,
+            reads: Reads::File,
         }
     }
 

@@ -5,7 +5,7 @@
 
 use crate::corpus::archive::Form;
 use crate::corpus::recipe::Recipe;
-use crate::trial::Work;
+use crate::trial::{Over, Work};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -78,6 +78,9 @@ pub struct Entry {
     /// Which form of the corpus it reads.
     #[serde(default, rename = "target")]
     pub form: Form,
+    /// Over what its bytes come: the file itself, or a server.
+    #[serde(default)]
+    pub over: Over,
     /// What the publication calls it, where that is something else.
     #[serde(default)]
     pub published: Option<String>,
@@ -151,6 +154,12 @@ impl Suite {
 }
 
 impl Suite {
+    /// Whether some of its trials read over http.
+    #[must_use]
+    pub fn reads_over_http(&self) -> bool {
+        self.entries.iter().any(|entry| entry.over == Over::Http)
+    }
+
     /// The forms of the corpus that its trials read; the plain one is the first in any case.
     #[must_use]
     pub fn forms(&self) -> Vec<Form> {
@@ -181,7 +190,7 @@ mod tests {
         for name in Suite::names() {
             let suite = Suite::find(name).unwrap();
             assert_eq!(suite.name, name);
-            let labels: BTreeSet<_> = suite.entries.iter().map(|e| (&e.label, &e.trial)).collect();
+            let labels: BTreeSet<_> = suite.entries.iter().map(|e| (&e.label, &e.trial, e.over)).collect();
             assert!(
                 suite.entries.iter().all(|entry| entry
                     .trial

@@ -1,40 +1,86 @@
-//! What is read: one file, and everything about it that can make a read look faster or slower than it is.
+//! What is read: one file, or what a server gives under a URL, and everything about it that can make a read look faster
+//! or slower than it is.
 //!
-//! Found out once before measuring; [`identity::Identity`] is looked at again around every sample, so that a file which
-//! changes under the readers is noticed. The file is opened read-only, always, and never in a way that could wait.
+//! Found out once before measuring; [`identity::Identity`] of a file and [`web::Version`] of a URL are looked at again
+//! around every sample, so that a target which changes under the readers is noticed. A file is opened read-only, always,
+//! and never in a way that could wait.
 
 pub mod caution;
 pub mod device;
 pub mod extents;
 pub mod filesystem;
+pub mod http;
 pub mod identity;
+pub mod url;
+pub mod web;
 
-use crate::trial::Answer;
+use crate::trial::{Answer, Over};
 use device::{Device, Mount};
 use extents::Extents;
 use filesystem::{Backing, Filesystem};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsStr;
 use std::fmt::Write;
 use std::fs::{self, File, FileType, Metadata};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use url::{Url, UrlError};
+use web::Version;
 
 /// A target that may be raced: it exists, has a size, and can be opened as often as needed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
-    /// Where it is, made absolute.
-    pub path: PathBuf,
+    /// Where its bytes come from.
+    pub place: Place,
     /// What was found out about it.
     pub facts: TargetFacts,
+}
+
+/// Where the bytes of a target come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A file that contenders open, by its absolute path.
+    File(PathBuf),
+    /// A file that readlab's own server reads for contenders.
+    Served {
+        /// Its absolute path.
+        file: PathBuf,
+        /// Where the server gives it.
+        url: Url,
+    },
+    /// Somebody else's server.
+    Web {
+        /// What it is asked for.
+        url: Url,
+        /// What it said of it before measuring; `None` where it answers no HEAD.
+        version: Option<Version>,
+    },
+}
+
+/// Whose server gives a target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "server", rename_all = "snake_case")]
+pub enum Http {
+    /// Readlab's own, on the loopback interface, in a process of its own.
+    Own,
+    /// Somebody else's: nobody here can tell what it has in its cache.
+    Foreign {
+        /// What it calls itself.
+        software: Option<String>,
+        /// Its name for the content.
+        etag: Option<String>,
+        /// When the content was changed, in its words.
+        last_modified: Option<String>,
+    },
 }
 
 /// What was found out about a target before measuring.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TargetFacts {
-    /// Its path; bytes that are not UTF-8 are written as U+FFFD.
+    /// Its path, or the URL of somebody else's server; bytes that are not UTF-8 are written as U+FFFD.
     pub path: String,
     /// Its path as hexadecimal bytes, where it is not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,6 +102,9 @@ pub struct TargetFacts {
     pub answer: Option<Answer>,
     /// What a reader of the numbers should know about this target.
     pub cautions: Vec<String>,
+    /// Whose server gives it; `None` for a file that contenders open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<Http>,
 }
 
 /// Why a path is no target. Each says so in one line, whatever characters the path has.
@@ -96,6 +145,17 @@ pub enum TargetError {
         /// What the system said.
         cause: io::Error,
     },
+    /// It is no URL that may be raced.
+    #[error(transparent)]
+    Url(#[from] UrlError),
+    /// Its server does not give it.
+    #[error("{url}: {cause}")]
+    Web {
+        /// What was asked for.
+        url: Url,
+        /// What came instead.
+        cause: http::HttpError,
+    },
 }
 
 /// A path on one line: control characters are escaped, bytes that are not UTF-8 become U+FFFD.
@@ -122,11 +182,49 @@ impl Target {
         let filesystem = Filesystem::of(&file).map_err(io)?;
         true_size(path, &file, &meta, filesystem)?;
         let facts = facts(path, &file, &meta, filesystem);
-        Ok(Target { path: path.clone(), facts })
+        Ok(Target { place: Place::File(path.clone()), facts })
+    }
+
+    /// From now on our own server gives the file under `url`; what is no file stays as it is.
+    pub fn serve(&mut self, url: Url) {
+        if let Place::File(file) = &self.place {
+            self.place = Place::Served { file: file.clone(), url };
+            self.facts.http = Some(Http::Own);
+        }
+    }
+
+    /// The file of this machine in which its bytes lie; `None` where somebody else's server has them.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        match &self.place {
+            Place::File(file) | Place::Served { file, .. } => Some(file),
+            Place::Web { .. } => None,
+        }
+    }
+
+    /// The word by which a contender is told what to read.
+    #[must_use]
+    pub fn word(&self) -> &OsStr {
+        match &self.place {
+            Place::File(file) => file.as_os_str(),
+            Place::Served { url, .. } | Place::Web { url, .. } => OsStr::new(url.as_str()),
+        }
     }
 }
 
 impl TargetFacts {
+    /// Over what its bytes come to a contender.
+    #[must_use]
+    pub fn over(&self) -> Over {
+        if self.http.is_some() { Over::Http } else { Over::File }
+    }
+
+    /// Whether nobody here can tell what its server has in its cache.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        matches!(self.http, Some(Http::Foreign { .. }))
+    }
+
     /// The least that a cold read of the whole file must fetch from the device; `None` where that is not known. Holes,
     /// unwritten and inline bytes cost nothing; encoded ones at least nothing.
     #[must_use]
@@ -222,6 +320,7 @@ fn facts(path: &Path, file: &File, meta: &Metadata, filesystem: Filesystem) -> T
         extents,
         digest: None,
         answer: None,
+        http: None,
     }
 }
 

@@ -5,7 +5,7 @@
 //! `rust/io_uring/avx2@buffer=128KiB,depth=16`. Nothing here knows how anything is read or measured.
 
 use crate::units::Bytes;
-use readlab_protocol::{MethodLine, SampleLine};
+use readlab_protocol::{MethodLine, Reads, SampleLine};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -35,6 +35,19 @@ pub enum CacheState {
     Cold,
     /// All of them in the page cache, put there by the standard fill.
     Warm,
+    /// Nobody here can tell: they are behind somebody else's server, with caches of its own.
+    Unknown,
+}
+
+/// Over what the bytes of a target come to a contender.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Over {
+    /// A file that it opens.
+    #[default]
+    File,
+    /// A server that it asks.
+    Http,
 }
 
 /// Who reads and how: contender, method and, where the contender lets one choose, scan.
@@ -154,7 +167,28 @@ impl fmt::Display for CacheState {
         f.pad(match self {
             CacheState::Cold => "cold",
             CacheState::Warm => "warm",
+            CacheState::Unknown => "unknown",
         })
+    }
+}
+
+impl Over {
+    /// The word used in suites and exports.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Over::File => "file",
+            Over::Http => "http",
+        }
+    }
+
+    /// Whether a method that reads these can be pointed at such a target.
+    #[must_use]
+    pub fn suits(self, reads: Reads) -> bool {
+        match self {
+            Over::File => reads != Reads::Url,
+            Over::Http => reads != Reads::File,
+        }
     }
 }
 
@@ -390,6 +424,7 @@ mod tests {
             params: vec![ParamLine { name: "buffer_bytes".into(), default: 65_536, min: 1, max: 1 << 30 }],
             about: String::new(),
             cache: Cache::Through,
+            reads: Reads::File,
             unavailable: None,
         };
         let resolved = "buffer=8k".parse::<Params>().unwrap().resolve(&method).unwrap();

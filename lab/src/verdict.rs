@@ -17,7 +17,7 @@ pub use limits::limits;
 pub use parts::{Part, Parts};
 
 use crate::record::{Limit, LimitKind, Outcome, Record, TrialRecord};
-use crate::trial::CacheState;
+use crate::trial::{CacheState, Over};
 use parts::{Facts, Near};
 use serde::Serialize;
 
@@ -56,6 +56,8 @@ pub enum Verdict {
     },
     /// Waiting, with an idle processor and an idle device.
     Latency,
+    /// Waiting for the server that gives the bytes.
+    Server,
     /// The file system decodes what it stores otherwise than it reads.
     Decoding,
     /// Page faults.
@@ -179,6 +181,10 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
 
 /// What a reading waits for that leaves its processor idle.
 fn waiting(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
+    let target = record.targets.get(trial.trial.target);
+    if target.is_some_and(|target| target.over() == Over::Http) {
+        return Verdict::Server;
+    }
     if trial.trial.state == CacheState::Warm {
         return Verdict::Latency;
     }

@@ -9,7 +9,7 @@ mod say;
 pub mod serve;
 
 pub use ask::{Ask, AskError};
-pub use say::{Cache, MethodLine, ParamLine, SampleLine, Say, SayError};
+pub use say::{Cache, MethodLine, ParamLine, Reads, SampleLine, Say, SayError};
 
 /// The number that both sides must agree on. It grows when an old contender would misunderstand a new lab.
 pub const VERSION: u32 = 1;

@@ -62,6 +62,9 @@ pub struct MethodLine {
     pub about: String,
     /// How it stands to the page cache.
     pub cache: Cache,
+    /// What it can be pointed at.
+    #[serde(default, skip_serializing_if = "Reads::is_default")]
+    pub reads: Reads,
     /// Why it cannot work on this machine, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable: Option<String>,
@@ -79,6 +82,27 @@ pub enum Cache {
     ByParam,
     /// A control: it shows what the machine or the lab does and is no way of reading.
     None,
+}
+
+/// What a method can be pointed at; a contender that says nothing reads files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reads {
+    /// A path.
+    #[default]
+    File,
+    /// A URL.
+    Url,
+    /// Either.
+    Both,
+}
+
+impl Reads {
+    /// Whether nothing needs to be said.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+    fn is_default(&self) -> bool {
+        *self == Reads::default()
+    }
 }
 
 /// One parameter of a method: always an integer, with its unit in its name.

@@ -19,7 +19,7 @@ pub(super) fn wait_for_a_sample(record: &Path) {
     assert!(soon(has_sample), "no sample in {}", record.display());
 }
 
-fn soon(mut happened: impl FnMut() -> bool) -> bool {
+pub(super) fn soon(mut happened: impl FnMut() -> bool) -> bool {
     (0..STEPS).any(|_| {
         let done = happened();
         if !done {
@@ -45,7 +45,7 @@ fn processes() -> Vec<(u32, u32, char)> {
 }
 
 /// The children of a process and theirs.
-fn descendants(of: u32) -> Vec<u32> {
+pub(super) fn descendants(of: u32) -> Vec<u32> {
     let (all, mut found) = (processes(), vec![of]);
     for at in 0.. {
         let Some(&parent) = found.get(at) else { break };
@@ -75,11 +75,11 @@ fn long_run(home: &Home, verb: &str, words: &[&str]) -> Child {
     child
 }
 
-fn send(child: &Child, signal: Signal) {
+pub(super) fn send(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
 
-fn assert_nothing_left(home: &Home, children: &[u32]) {
+pub(super) fn assert_nothing_left(home: &Home, children: &[u32]) {
     assert!(!children.is_empty() && are_gone(children), "children were left: {children:?}");
     let left: Vec<_> = fs::read_dir(home.temporary()).unwrap().collect();
     assert!(left.is_empty(), "temporary files were left: {left:?}");

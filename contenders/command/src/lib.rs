@@ -9,7 +9,7 @@ mod execution;
 mod template;
 
 use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};
-use readlab_protocol::{Ask, Cache, MethodLine, SampleLine};
+use readlab_protocol::{Ask, Cache, MethodLine, Reads, SampleLine};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -55,13 +55,14 @@ impl Contender for Commands {
             params: Vec::new(),
             about: about.to_owned(),
             cache,
+            reads: Reads::Both,
             unavailable: None,
         };
         vec![
             method(NOTHING, "a command that does nothing: the cost of starting one", Cache::None),
             method(
                 "*",
-                "any command line with {} for the path; the first number it prints is its answer",
+                "any command line with {} for the path or URL; the first number it prints is its answer",
                 Cache::Through,
             ),
         ]
@@ -72,6 +73,9 @@ impl Contender for Commands {
             return Err(Refusal::Failed(format!("a command has no setting '{name}'")));
         }
         let template = Template::parse(request.method).map_err(|error| Refusal::Failed(error.to_string()))?;
+        if let Some(name) = execution::missing(&template.programs()) {
+            return Err(Refusal::Unavailable(format!("{name}: no such program")));
+        }
         let (words, work) = (template.command(request.target), request.work.to_owned());
         Ok(Box::new(Execution { words, work, is_control: request.method == NOTHING }))
     }

@@ -47,6 +47,15 @@ impl Template {
         if words.is_empty() { Err(TemplateError::Empty) } else { Ok(Template { words: Words::Plain(words) }) }
     }
 
+    /// The programs by which the parts of a pipeline begin, as far as a shell need not be asked what they are. The shell
+    /// tells a pipeline's end by its last part alone, so that one of these may be missing unnoticed.
+    #[must_use]
+    pub(crate) fn programs(&self) -> Vec<&str> {
+        let Words::Shell(script) = &self.words else { return Vec::new() };
+        let plain = |word: &&str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-./+".contains(&b));
+        parts(script).into_iter().filter_map(|part| part.split_whitespace().next().filter(plain)).collect()
+    }
+
     /// The program and its arguments for one path.
     #[must_use]
     pub(crate) fn command(&self, path: &OsStr) -> Vec<OsString> {
@@ -69,6 +78,24 @@ fn place(word: &str, path: &OsStr) -> OsString {
         placed.push(part);
     }
     placed
+}
+
+/// The parts of a line between bars that stand outside of quotes.
+fn parts(script: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut quote) = (Vec::new(), 0, None);
+    for (at, c) in script.char_indices() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if c == open => quote = None,
+            (None, '|') => {
+                parts.push(&script[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&script[start..]);
+    parts
 }
 
 /// Whether the line holds shell syntax outside of quotes. Double quotes still let `$` and backquotes through.
@@ -115,6 +142,15 @@ mod tests {
         let words = command("wc -l < {}", hostile);
         assert_eq!(words[..4], ["sh", "-c", "wc -l < \"$1\"", "sh"]);
         assert_eq!(words[4].as_bytes(), hostile);
+    }
+
+    #[test]
+    fn the_programs_of_a_pipeline_are_known_where_they_are_plain_words() {
+        let programs = |text| Template::parse(text).unwrap().programs().join(" ");
+        assert_eq!(programs("curl -s {} | wc -l"), "curl wc");
+        assert_eq!(programs("grep '|x' {} | wc -l"), "grep wc");
+        assert_eq!(programs("A=1 b {} || (c) | $d"), "");
+        assert_eq!(programs("wc -l {}"), "", "without a shell, starting it tells");
     }
 
     #[test]

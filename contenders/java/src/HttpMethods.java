@@ -1,8 +1,11 @@
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandler;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpResponse.BodySubscriber;
 import java.net.http.HttpResponse.BodySubscribers;
 import java.net.http.HttpResponse.ResponseInfo;
@@ -12,17 +15,23 @@ import java.util.Map;
 import java.util.concurrent.Flow;
 
 /**
- * A target behind http, streamed by java.net.http: the body is visited buffer by buffer as it comes.
+ * A target behind http, by java.net.http: the body visited buffer by buffer as it comes, or as an
+ * {@link InputStream}.
  *
  * <p>One client serves the session, as the class is meant to be used and because a client of JDK 17
- * cannot be closed; each reading has a connection of its own, which the server closes behind it.
+ * cannot be closed; each reading has a connection of its own, which the server closes behind it. No
+ * proxy and no redirect: every method must ask the same server for the same bytes.
  */
 final class HttpMethods {
     private static final int OK = 200;
+    private static final String HOW = "GET by java.net.http.HttpClient, HTTP/1.1, a connection for each reading, ";
+    private static final Param BUFFER = new Param("buffer_bytes", 16_384, 1, StreamMethods.BUFFER_MAX);
 
     static final List<Method> ALL = List.of(
-            Method.ofBytes("HttpClient", "GET by java.net.http.HttpClient, HTTP/1.1, a connection for each reading, streamed",
-                    List.of(Method.LOOP), HttpMethods::get));
+            Method.ofBytes("HttpClient", HOW + "the client's buffers visited as they come (Flow.Subscriber)",
+                    List.of(Method.LOOP), HttpMethods::flow).ofUrls(),
+            Method.ofBytes("HttpClient-stream", HOW + "its InputStream read into one array",
+                    List.of(Method.LOOP), HttpMethods::stream, BUFFER).ofUrls());
 
     private HttpMethods() {}
 
@@ -35,20 +44,38 @@ final class HttpMethods {
             System.setProperty("jdk.httpclient.allowRestrictedHeaders", "connection");
             return HttpClient.newBuilder()
                     .version(HttpClient.Version.HTTP_1_1)
-                    .followRedirects(HttpClient.Redirect.NORMAL)
+                    .followRedirects(HttpClient.Redirect.NEVER)
+                    .proxy(HttpClient.Builder.NO_PROXY)
                     .build();
         }
     }
 
-    private static Answer get(Request request) throws IOException, InterruptedException {
+    private static Answer flow(Request request) throws IOException, InterruptedException {
+        return get(request, info -> body(info, request.work())).body();
+    }
+
+    private static Answer stream(Request request) throws IOException, InterruptedException {
+        try (InputStream in = get(request, BodyHandlers.ofInputStream()).body()) {
+            return StreamMethods.drain(in, request);
+        } catch (IOException closed) {
+            // The stream says only that it is closed; what closed it is the cause.
+            throw closed.getCause() instanceof IOException cause ? cause : closed;
+        }
+    }
+
+    private static <T> HttpResponse<T> get(Request request, BodyHandler<T> handler)
+            throws IOException, InterruptedException {
         URI url = request.target().url().orElseThrow(() -> new IOException("HttpClient reads http:// targets only"));
         HttpClient client = Client.ONE;
         HttpRequest get = HttpRequest.newBuilder(url).header("Connection", "close").build();
-        HttpResponse<Answer> response = client.send(get, info -> body(info, request.work()));
+        HttpResponse<T> response = client.send(get, handler);
         if (response.statusCode() != OK) {
+            if (response.body() instanceof InputStream in) {
+                in.close();
+            }
             throw new IOException("HTTP status " + response.statusCode());
         }
-        return response.body();
+        return response;
     }
 
     private static BodySubscriber<Answer> body(ResponseInfo info, Work work) {

@@ -9,6 +9,7 @@ import java.util.Optional;
  * @param about one sentence: which calls bring the bytes
  * @param scans for each work it can do, the ways of visiting the bytes, best first
  * @param params what may be set
+ * @param reads what it can be pointed at: {@code file} or {@code url}
  * @param unavailable why it cannot work in this virtual machine, if so
  * @param reading reads the target once, from open to close
  */
@@ -17,6 +18,7 @@ record Method(
         String about,
         Map<Work, List<String>> scans,
         List<Param> params,
+        String reads,
         Optional<String> unavailable,
         Reading reading) {
 
@@ -31,29 +33,38 @@ record Method(
     static final String LOOP = "loop";
     /** Copied into an array first, then a plain loop. */
     static final String BULK = "bulk";
+    /** What {@code reads} says of a method that asks a server. */
+    static final String URL = "url";
+    /** What {@code reads} says of a method that opens a file. */
+    static final String FILE = "file";
     /** One call for each byte. */
     static final String READ = "read";
 
     /** A method that hands out lines; for newlines it answers with lines, which prove them too. */
     static Method ofLines(String name, String about, Reading reading, Param... params) {
         Map<Work, List<String>> scans = Map.of(Work.LINES, List.of(NO_SCAN), Work.NEWLINES, List.of(NO_SCAN));
-        return new Method(name, about, scans, List.of(params), Optional.empty(), reading);
+        return new Method(name, about, scans, List.of(params), FILE, Optional.empty(), reading);
     }
 
     /** A method that hands out bytes, many at a time. */
     static Method ofBytes(String name, String about, List<String> scans, Reading reading, Param... params) {
         Map<Work, List<String>> all =
                 Map.of(Work.NEWLINES, scans, Work.SUM, scans, Work.DISCARD, List.of(NO_SCAN));
-        return new Method(name, about, all, List.of(params), Optional.empty(), reading);
+        return new Method(name, about, all, List.of(params), FILE, Optional.empty(), reading);
     }
 
     /** The same with other scans. */
     Method withScans(Map<Work, List<String>> others) {
-        return new Method(name, about, others, params, unavailable, reading);
+        return new Method(name, about, others, params, reads, unavailable, reading);
     }
 
     /** The same, unavailable if there is a reason. */
     Method unless(Optional<String> reason) {
-        return new Method(name, about, scans, params, reason, reading);
+        return new Method(name, about, scans, params, reads, reason, reading);
+    }
+
+    /** The same, pointed at URLs. */
+    Method ofUrls() {
+        return new Method(name, about, scans, params, URL, unavailable, reading);
     }
 }

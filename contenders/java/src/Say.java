@@ -24,7 +24,8 @@ final class Say {
         String params = method.params().stream().map(Say::param).collect(Collectors.joining(",", "[", "]"));
         String unavailable = method.unavailable().map(why -> "," + field("unavailable", why)).orElse("");
         return message("method", field("method", method.name()), "\"scans\":" + scans, "\"params\":" + params,
-                field("about", method.about()), field("cache", "through") + unavailable);
+                field("about", method.about()), field("cache", "through"),
+                field("reads", method.reads()) + unavailable);
     }
 
     static String ready(Map<String, Long> params) {

@@ -32,7 +32,7 @@ final class BadInput {
 
     private void paths() {
         for (Method method : Methods.ALL) {
-            if (method.unavailable().isEmpty() && !method.name().equals("HttpClient")) {
+            if (method.unavailable().isEmpty() && !method.reads().equals(Method.URL)) {
                 String expected = method.name().startsWith("zip") ? "" : "o such file or directory";
                 fails(method.name(), folder.resolve("absent").toString(), expected);
                 fails(method.name(), folder.toString(), "");
@@ -96,11 +96,14 @@ final class BadInput {
     }
 
     private void servers(Server server) throws IOException {
-        fails("HttpClient", folder.resolve("absent").toString(), "HttpClient reads http:// targets only");
-        fails("HttpClient", server.url(folder.resolve("absent")), "HTTP status 404");
-        fails("HttpClient", server.urlOfFewerBytesThanPromised(), "bytes received: 5");
-        fails("HttpClient", server.urlOfCutConnection(), "chunked transfer encoding");
-        fails("HttpClient", server.urlOfNobody(), "could not connect");
+        for (String method : List.of("HttpClient", "HttpClient-stream")) {
+            fails(method, folder.resolve("absent").toString(), "HttpClient reads http:// targets only");
+            fails(method, server.url(folder.resolve("absent")), "HTTP status 404");
+            fails(method, server.urlOfMoved(), "HTTP status 302");
+            fails(method, server.urlOfFewerBytesThanPromised(), "bytes received: 5");
+            fails(method, server.urlOfCutConnection(), "chunked transfer encoding");
+            fails(method, server.urlOfNobody(), "could not connect");
+        }
     }
 
     private void fails(String method, String file, byte[] content, String reason) throws IOException {

@@ -43,7 +43,7 @@ public final class ConformanceTest {
             for (Corpus corpus : Corpus.all().values()) {
                 if (corpus.text() || method.scans().containsKey(Work.SUM)) {
                     Path file = corpus.write(folder, method.name());
-                    String target = method.name().equals("HttpClient") ? server.url(file) : file.toString();
+                    String target = method.reads().equals(Method.URL) ? server.url(file) : file.toString();
                     cell(method, corpus, target);
                     Check.that(!isHeld(file), method.name() + " holds nothing of " + corpus.name(), file);
                 }

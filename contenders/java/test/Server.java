@@ -11,11 +11,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A loopback server of files, and one that promises more than it sends. */
+/** A loopback server of files, and one that promises more than it sends, or sends elsewhere. */
 final class Server implements AutoCloseable {
     private static final String ONLY_HALF = "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\nConnection: close\r\n\r\nhalf\n";
     private static final String CUT_CHUNK =
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n100\r\nhalf\n";
+
+    private static final String MOVED =
+            "HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
     private final HttpServer files;
     private final ServerSocket liar;
@@ -69,6 +72,11 @@ final class Server implements AutoCloseable {
 
     String urlOfCutConnection() {
         lie = CUT_CHUNK;
+        return "http://localhost:" + liar.getLocalPort() + "/";
+    }
+
+    String urlOfMoved() {
+        lie = MOVED;
         return "http://localhost:" + liar.getLocalPort() + "/";
     }
 

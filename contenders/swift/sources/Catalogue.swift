@@ -20,12 +20,14 @@ struct Method: Sendable {
     let scans: [Scan]
     var params: [Parameter] = []
     var works = Work.allCases
+    var reads = Reads.file
     let about: String
     let make: @Sendable (Request) throws -> any Reader
 
     var line: MethodLine {
         let words = works.map { ($0.rawValue, $0 == .discard ? ["-"] : scans.map(\.rawValue)) }
-        return MethodLine(method: name, scans: Dictionary(uniqueKeysWithValues: words), params: params, about: about)
+        return MethodLine(method: name, scans: Dictionary(uniqueKeysWithValues: words), params: params, about: about,
+            reads: reads)
     }
 }
 
@@ -56,20 +58,20 @@ extension Method {
     }
 
     private static let bytes = Method(
-        name: "bytes", scans: [.forLoop, .reduce], params: pieceParams, about: stream + pieces,
+        name: "bytes", scans: [.forLoop, .reduce], params: pieceParams, reads: .both, about: stream + pieces,
         make: { BytesReader(fetch: try Fetch($0.target, delivery($0)), scan: $0.scan, work: $0.work) })
 
     private static let data = Method(
-        name: "data", scans: dataScans, about: "URLSession.data(from:)" + whole,
+        name: "data", scans: dataScans, reads: .both, about: "URLSession.data(from:)" + whole,
         make: { DataReader(fetch: try Fetch($0.target, .whole), visit: $0.visit) })
 
     private static let delegate = Method(
-        name: "dataTask-delegate", scans: dataScans, params: pieceParams,
+        name: "dataTask-delegate", scans: dataScans, params: pieceParams, reads: .both,
         about: "URLSession.dataTask(with:) and a delegate that visits each piece as it comes" + pieces,
         make: { DelegateReader(fetch: try Fetch($0.target, delivery($0)), visit: $0.visit) })
 
     private static let completion = Method(
-        name: "dataTask-completion", scans: dataScans,
+        name: "dataTask-completion", scans: dataScans, reads: .both,
         about: "URLSession.dataTask(with:completionHandler:), visited in the handler; the Data is freed just after the answer" + whole,
         make: { CompletionReader(fetch: try Fetch($0.target, .whole), visit: $0.visit) })
 

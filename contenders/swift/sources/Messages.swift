@@ -34,6 +34,12 @@ struct MethodLine: Encodable {
     let params: [Parameter]
     let about: String
     let cache = "through"
+    let reads: Reads
+}
+
+/// What a method can be pointed at.
+enum Reads: String, Encodable {
+    case file, both
 }
 
 /// Turns may come, with these parameters in force.

@@ -25,7 +25,9 @@ struct Fetch: Sendable {
         // A second reading must not be answered from the first one's bytes.
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        configuration.httpAdditionalHeaders = ["Accept-Encoding": "identity"]
+        configuration.httpAdditionalHeaders = ["Accept-Encoding": "identity", "Connection": "close"]
+        // Every method must ask the same server.
+        configuration.connectionProxyDictionary = [:]
         #if canImport(Darwin)
         request = URLRequest(url: url)
         #else

@@ -26,6 +26,14 @@ final class Switchboard: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         lock.withLock { receivers[task.taskIdentifier] }?.receive(data)
     }
 
+    /// A redirect is an answer like any other that is not 200: it is not followed.
+    func urlSession(
+        _: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
     func urlSession(_: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         lock.withLock { receivers.removeValue(forKey: task.taskIdentifier) }?.complete(task.response, error)
     }

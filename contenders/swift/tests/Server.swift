@@ -29,7 +29,8 @@ final class Server: Sendable {
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }
 
-    /// `KIND/NAME`: whole, unsized (ends with the connection), short (one byte less than promised), half, or 404.
+    /// `KIND/NAME`: whole, unsized (ends with the connection), chunked, short (one byte less than promised), half, cut (in
+    /// the middle of a chunked body), moved, or 404.
     private static func answer(_ connection: Int32, _ bodies: [String: Data]) {
         defer { close(connection) }
         var request = Data()
@@ -43,6 +44,18 @@ final class Server: Sendable {
         let words = path.split(separator: "/").map(String.init)
         guard words.count == 2, let body = bodies[words[1]], words[0] != "404" else {
             return write(connection, Data("HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nConnection: close\r\n\r\nnone".utf8))
+        }
+        if words[0] == "moved" {
+            let head = "HTTP/1.1 302 Found\r\nLocation: /whole/\(words[1])\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+            return write(connection, Data(head.utf8))
+        }
+        if words[0] == "chunked" || words[0] == "cut" {
+            write(connection, Data("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n".utf8))
+            for piece in [body.prefix(body.count / 2), body.suffix(body.count - body.count / 2)] {
+                write(connection, Data("\(String(piece.count, radix: 16))\r\n".utf8) + piece + Data("\r\n".utf8))
+                if words[0] == "cut" { return }
+            }
+            return write(connection, Data("0\r\n\r\n".utf8))
         }
         let size = words[0] == "unsized" ? "" : "Content-Length: \(body.count)\r\n"
         write(connection, Data("HTTP/1.1 200 OK\r\n\(size)Connection: close\r\n\r\n".utf8))

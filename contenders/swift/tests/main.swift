@@ -19,12 +19,13 @@ struct Method {
     let name: String
     let scans: [String: [String]]
     let parameters: [String]
-    var readsURLs: Bool { ["bytes", "data", "dataTask-delegate", "dataTask-completion"].contains(name) }
+    let readsURLs: Bool
 
     init(_ line: Line) {
         name = line["method"] as? String ?? ""
         scans = line["scans"] as? [String: [String]] ?? [:]
         parameters = (line["params"] as? [Line] ?? []).compactMap { $0["name"] as? String }
+        readsURLs = line["reads"] as? String == "both"
     }
 }
 
@@ -129,6 +130,9 @@ struct Tests {
             try fails(words + [server.url("404/mixed")], with: "status 404")
             try fails(words + [server.url("short/mixed")], with: server.url("short/mixed"))
             try fails(words + [server.url("half/mixed")], with: server.url("half/mixed"))
+            try fails(words + [server.url("moved/mixed")], with: "status 302")
+            try right(words + [server.url("chunked/mixed")], "sum", bodies["mixed"]!)
+            try fails(words + [server.url("cut/mixed")], with: server.url("cut/mixed"))
             try fails(words + ["http://127.0.0.1:1/mixed"], with: "127.0.0.1:1")
         }
         try fails(["nothing", "for", "sum", path("mixed")], with: "no method nothing")
@@ -156,7 +160,7 @@ var tests = Tests(contender: contender, folder: folder, server: try Server(bodie
 do {
     let said = try contender.talk(["methods"]).lines
     let methods = said.dropFirst().map { Method($0) }
-    tests.report.expect(said.first?["say"] as? String == "hello" && methods.count == 8, "methods", "\(said)")
+    tests.report.expect(said.first?["say"] as? String == "hello" && methods.count == 8 && methods.count(where: \.readsURLs) == 4, "methods", "\(said)")
     try tests.everyAnswer(methods)
     try tests.settings(methods)
     try tests.names(methods)

@@ -1,12 +1,11 @@
 //! `readlab limits [DIR|FILE]`: what memory, the kernel's copy, page faults, system calls and the device do at best.
 
-use super::run::{self, Asked};
+use super::run::{self, Asked, Wanted};
 use crate::cli::{Choosing, Giving, Measuring};
 use crate::corpus;
-use crate::corpus::archive::Form;
 use crate::corpus::recipe::{CorpusKind, Recipe};
 use crate::suite::Suite;
-use crate::trial::{Params, Work};
+use crate::trial::{Over, Params, Work};
 use crate::units::Bytes;
 use crate::{interrupt, target};
 use anyhow::Context;
@@ -54,7 +53,7 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
         giving: &args.giving,
     };
     if !args.place.is_dir() {
-        return run::each(&asked, &[vec![(Form::Plain, args.place.clone())]]);
+        return run::each(&asked, &[vec![Wanted::plain(&args.place, Over::File)]]);
     }
     // From here on Ctrl-C is an ordinary return, so that the folder is removed.
     interrupt::listen().context("cannot listen for Ctrl-C")?;
@@ -64,7 +63,7 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
     // Bytes that no file system can compress: then what is asked of the device is what it gives.
     let recipe = Recipe { kind: CorpusKind::Random, size_bytes: args.size.0, seed: 1 };
     let made = corpus::make(folder.path(), recipe)?;
-    let code = run::each(&asked, &[vec![(Form::Plain, made.path)]])?;
+    let code = run::each(&asked, &[vec![Wanted::plain(&made.path, Over::File)]])?;
     folder.close().with_context(place)?;
     Ok(code)
 }

@@ -4,7 +4,7 @@ use crate::contender::roster::{Contender, Roster};
 use crate::measure::lineup::Field;
 use crate::trial::{Params, Work};
 use clap::Args;
-use readlab_protocol::MethodLine;
+use readlab_protocol::{MethodLine, Reads};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -57,6 +57,10 @@ fn describe(text: &mut String, contender: &Contender, about: &str, work: Option<
                 "      {work:<9} {}",
                 if scans == &["-"] { "yes".into() } else { scans.join(", ") }
             );
+        }
+        if method.reads != Reads::File {
+            let what = if method.reads == Reads::Url { "URLs" } else { "files and URLs" };
+            let _ = writeln!(text, "      reads     {what}");
         }
         if !method.params.is_empty() {
             let _ = writeln!(text, "      settings  {}", settings(method));

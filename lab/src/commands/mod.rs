@@ -12,6 +12,7 @@ pub mod race;
 pub mod report;
 pub mod request;
 mod run;
+pub mod serve;
 pub mod suite;
 pub mod sweep;
 pub mod tune;

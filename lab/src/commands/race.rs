@@ -1,9 +1,9 @@
-//! `readlab race TARGET…`: every available way of reading on the user's own file, cold and warm.
+//! `readlab race TARGET…`: every available way of reading on the user's own file, cold and warm, or on a URL.
 
-use super::run::{self, Asked};
+use super::run::{self, Asked, Wanted};
 use crate::cli::{Choosing, Giving, Measuring};
-use crate::corpus::archive::Form;
 use crate::suite::Suite;
+use crate::trial::Over;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,9 +11,12 @@ use std::process::ExitCode;
 /// Arguments of `readlab race`.
 #[derive(Debug, Args)]
 pub struct RaceArgs {
-    /// The files to read; each gets a race of its own
+    /// The files or http:// URLs to read; each gets a race of its own
     #[arg(required = true, value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
+    /// Read the files over http, from a server of readlab's own on 127.0.0.1
+    #[arg(long)]
+    pub http: bool,
     /// How long and how often.
     #[command(flatten)]
     pub measuring: Measuring,
@@ -39,6 +42,7 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
         choosing: &args.choosing,
         giving: &args.giving,
     };
-    let goals: Vec<_> = args.targets.iter().map(|path| vec![(Form::Plain, path.clone())]).collect();
+    let over = if args.http { Over::Http } else { Over::File };
+    let goals: Vec<_> = args.targets.iter().map(|word| vec![Wanted::plain(word, over)]).collect();
     run::each(&asked, &goals)
 }

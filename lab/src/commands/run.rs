@@ -8,23 +8,26 @@ use crate::folder::{REPORT, RunFolder};
 use crate::interrupt;
 use crate::limits;
 use crate::machine::Machine;
-use crate::measure::cache::{CacheError, Eviction, PageCache};
+use crate::measure::cache::Eviction;
 use crate::measure::candidates::candidates;
-use crate::measure::lineup::{self, Field, LineupError, Selection};
+use crate::measure::lineup::{self, Field, LineupError, Selection, Shape};
 use crate::measure::plan::{Budget, Plan, Rules};
 use crate::measure::round;
-use crate::measure::sampler::{Hired, Subject};
+use crate::measure::sampler::Hired;
 use crate::measure::search::{self, Tuning};
+use crate::measure::subject::{Ground, Subject};
 use crate::progress::Recorder;
 use crate::record::{EndReason, Header, Line, Outcome, Record, SCHEMA, SCHEMA_VERSION};
 use crate::report::{self, Page, Style};
+use crate::server::Server;
 use crate::space::Space;
 use crate::suite::{Entry, Suite};
-use crate::target::identity::Identity;
-use crate::target::{Target, shown};
-use crate::trial::{TrialId, Work};
+use crate::target::http::{self, Verb};
+use crate::target::web::CACHE_UNKNOWN;
+use crate::target::{Place, Target, TargetFacts, shown, url};
+use crate::trial::{CacheState, Over, TrialId, Work};
 use crate::units::Nanos;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use rustix::fs::{Access, access};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -44,14 +47,55 @@ pub(super) struct Asked<'a> {
     pub(super) giving: &'a Giving,
 }
 
-/// What one run reads: files by their form, the plain one first.
-pub(super) type Goal = Vec<(Form, PathBuf)>;
+/// What one run reads, the plain file first.
+pub(super) type Goal = Vec<Wanted>;
+
+/// One target as it was asked for.
+pub(super) struct Wanted {
+    /// A path or a URL.
+    word: PathBuf,
+    form: Form,
+    over: Over,
+}
+
+impl Wanted {
+    /// A path, or a URL, whose bytes are as they are.
+    pub(super) fn plain(word: &Path, over: Over) -> Wanted {
+        let over = if url::is_url(word.as_os_str()) { Over::Http } else { over };
+        Wanted { word: word.to_owned(), form: Form::Plain, over }
+    }
+
+    /// A file of some form.
+    pub(super) fn form(form: Form, path: &Path) -> Wanted {
+        Wanted { word: path.to_owned(), form, over: Over::File }
+    }
+
+    /// Finds everything out about it.
+    fn examine(&self) -> anyhow::Result<(Shape, Target)> {
+        let target = if url::is_url(self.word.as_os_str()) {
+            let word = self.word.to_str().with_context(|| format!("{}: not a URL", shown(&self.word)))?;
+            Target::ask(word.parse().map_err(crate::target::TargetError::from)?)?
+        } else {
+            Target::examine(&self.word)?
+        };
+        Ok((Shape { form: self.form, over: self.over }, target))
+    }
+}
 
 /// Runs on each goal in turn; the worst end is the exit code.
 pub(super) fn each(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
-    let examine = |goal: &Goal| goal.iter().map(|(form, path)| Ok((*form, Target::examine(path)?))).collect();
-    let goals = goals.iter().map(examine).collect::<anyhow::Result<Vec<Vec<(Form, Target)>>>>()?;
+    match in_turn(asked, goals) {
+        // Whatever failed did so because the user wants to stop: asking a server, for instance.
+        Err(_) if interrupt::requested() => Ok(ExitCode::from(interrupt::EXIT_CODE)),
+        done => done,
+    }
+}
+
+fn in_turn(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
+    let examine = |goal: &Goal| goal.iter().map(Wanted::examine).collect();
+    let goals = goals.iter().map(examine).collect::<anyhow::Result<Vec<Vec<(Shape, Target)>>>>()?;
+    goals.iter().flatten().try_for_each(|(_, target)| asked.makes_no_state_of(&target.facts))?;
     let giving = asked.giving;
     let exports = [&giving.export_json, &giving.export_csv, &giving.export_markdown];
     exports.into_iter().flatten().try_for_each(|file| writable(file))?;
@@ -136,28 +180,49 @@ impl Asked<'_> {
         self.space.map_or(Ok(Vec::new()), searched)
     }
 
-    fn selection(&self, forms: Vec<Form>, candidates: &[TrialId]) -> Selection {
+    fn selection(&self, targets: Vec<Shape>, candidates: &[TrialId]) -> Selection {
         let mut entries = self.suite.entries.clone();
         if self.choosing.work.is_some() {
             entries.iter_mut().for_each(|entry| entry.work = None);
         }
+        // A command of the user's reads the first target, whatever it is.
+        let over = targets.first().map_or_else(Over::default, |shape| shape.over);
         let commands = self.choosing.commands.iter();
-        entries.extend(
-            commands.map(|command| Entry { trial: format!("command/{command}"), ..Entry::default() }),
-        );
+        entries.extend(commands.map(|command| Entry {
+            trial: format!("command/{command}"),
+            over,
+            ..Entry::default()
+        }));
         let mut globs = self.choosing.methods.clone();
         if self.space.is_some() {
             let reference = self.choosing.reference.iter().chain(&self.suite.reference).take(1).cloned();
             let searched = candidates.iter().map(TrialId::to_string);
-            entries.extend(reference.chain(searched).map(|trial| Entry { trial, ..Entry::default() }));
+            entries.extend(reference.chain(searched).map(|trial| Entry { trial, over, ..Entry::default() }));
             globs.clear();
         }
-        Selection { entries, globs, params: self.choosing.params.clone(), forms }
+        Selection { entries, globs, params: self.choosing.params.clone(), targets }
     }
 
-    fn cache(&self, target: &Target) -> Result<PageCache, CacheError> {
-        let eviction = if self.measuring.drop_caches { Eviction::OfSystem } else { Eviction::OfFile };
-        PageCache::open(&target.path, eviction)
+    fn eviction(&self) -> Eviction {
+        if self.measuring.drop_caches { Eviction::OfSystem } else { Eviction::OfFile }
+    }
+
+    /// Refuses a wish for a state that nobody here can make.
+    fn makes_no_state_of(&self, target: &TargetFacts) -> anyhow::Result<()> {
+        let wish = if self.measuring.drop_caches { Some("--drop-caches") } else { None };
+        let wish = wish.or(self.measuring.state.map(|_| "--state"));
+        match wish.filter(|_| target.is_foreign()) {
+            Some(wish) => bail!("{}: {CACHE_UNKNOWN}, and it cannot be made: leave {wish} out", target.path),
+            None => Ok(()),
+        }
+    }
+
+    /// The states in which a target is read.
+    fn states(&self, target: &TargetFacts) -> Vec<CacheState> {
+        if target.is_foreign() {
+            return vec![CacheState::Unknown];
+        }
+        self.measuring.state.unwrap_or(self.suite.state).list()
     }
 
     fn work(&self, truth: &Truth) -> Work {
@@ -176,31 +241,36 @@ fn may_match(glob: &str, contender: &str) -> bool {
 fn one(
     asked: &Asked,
     field: &Field,
-    targets: Vec<(Form, Target)>,
+    targets: Vec<(Shape, Target)>,
     (rules, reference): (Rules, Option<TrialId>),
 ) -> anyhow::Result<Record> {
-    let (forms, mut targets): (Vec<Form>, Vec<Target>) = targets.into_iter().unzip();
-    let caches = targets.iter().map(|target| asked.cache(target)).collect::<Result<Vec<_>, _>>()?;
+    let (shapes, mut targets): (Vec<Shape>, Vec<Target>) = targets.into_iter().unzip();
+    let servers = serve(&shapes, &mut targets)?;
+    let grounds = targets.iter().map(|target| Ground::of(target, asked.eviction()));
+    let grounds = grounds.collect::<Result<Vec<_>, _>>()?;
     let folder = RunFolder::make(asked.giving.output.as_deref())?;
     let mut recorder = Recorder::begin(&folder, progress_shown(asked.giving))?;
     let prepared =
-        prepare(asked, field, (&forms, &mut targets), (rules, &recorder)).inspect_err(|_| folder.abandon());
-    let Prepared { identities, truths, plan, candidates } = prepared?;
+        prepare(asked, field, (&shapes, &mut targets), (rules, &recorder)).inspect_err(|_| folder.abandon());
+    let Prepared { truths, plan, candidates } = prepared?;
     let reference = reference.map(|reference| as_planned(reference, &plan));
     let tuning = asked.space.map(|_| Tuning::of(plan.clone(), &candidates, reference.as_ref()));
     let plan = tuning.as_ref().map_or(&plan, |tuning| &tuning.plan);
     introduce(&mut recorder, field, (&targets, plan), header(asked.verb, rules.seed, reference))?;
     recorder.follow(plan);
-    let found = targets.iter().zip(&truths).zip(identities).zip(caches).enumerate();
-    let subject =
-        |(index, (((target, truth), identity), cache))| Subject { index, target, truth, identity, cache };
+    let found = targets.iter().zip(&truths).zip(grounds).enumerate();
+    let subject = |(index, ((target, truth), ground))| Subject { index, target, truth, ground };
     let mut hired = Hired::new(plan, field, found.map(subject).collect());
     match &tuning {
         Some(tuning) => search::run(tuning, &mut hired, &mut recorder)?,
         None => round::run(plan, &mut hired, &mut recorder)?,
     };
-    if let (true, Some(target)) = (asked.verb == "limits" && !interrupt::requested(), targets.first()) {
-        beside_fio(&mut recorder, target)?;
+    drop(hired);
+    drop(servers);
+    if let (true, Some(file)) =
+        (asked.verb == "limits" && !interrupt::requested(), targets.first().and_then(Target::file))
+    {
+        beside_fio(&mut recorder, file)?;
     }
     let path = recorder.finish();
     let record = Record::read(&path)?;
@@ -210,43 +280,66 @@ fn one(
 
 /// What must be known before anything is measured.
 struct Prepared {
-    identities: Vec<Identity>,
     truths: Vec<Truth>,
     plan: Plan,
     candidates: Vec<TrialId>,
+}
+
+/// A server for each file that contenders ask for over http.
+fn serve(shapes: &[Shape], targets: &mut [Target]) -> anyhow::Result<Vec<Server>> {
+    let mut servers = Vec::new();
+    for (shape, target) in shapes.iter().zip(targets) {
+        if let (Place::File(file), Over::Http) = (&target.place, shape.over) {
+            let server = Server::start(file)?;
+            target.serve(server.url.clone());
+            servers.push(server);
+        }
+    }
+    Ok(servers)
 }
 
 /// What is true of the targets, and what will be measured on them.
 fn prepare(
     asked: &Asked,
     field: &Field,
-    (forms, targets): (&[Form], &mut [Target]),
+    (shapes, targets): (&[Shape], &mut [Target]),
     (rules, recorder): (Rules, &Recorder),
 ) -> anyhow::Result<Prepared> {
-    let (mut identities, mut truths) = (Vec::new(), Vec::<Truth>::new());
-    for target in targets {
+    let mut truths = Vec::<Truth>::new();
+    for target in targets.iter_mut() {
         recorder.note(format!("reading {} once for the right answer", target.facts.path));
-        identities.push(Identity::of_path(&target.path).with_context(|| shown(&target.path))?);
-        let own = oracle::truth(&target.path).with_context(|| shown(&target.path))?;
+        let own = truth(target)?;
         target.facts.digest = Some(own.digest.clone());
         // Archives are made of the first target: what comes out of them is known from it, by no decoder.
         let truth = truths.first().map_or(own.clone(), |plain| Truth { digest: own.digest, ..plain.clone() });
         target.facts.answer = Some(truth.answer);
         truths.push(truth);
     }
-    let states = asked.measuring.state.unwrap_or(asked.suite.state).list();
+    let states = targets.first().map_or_else(Vec::new, |target| asked.states(&target.facts));
     let work = asked.work(&truths[0]);
     let candidates = asked.candidates(field, work)?;
-    let selection = asked.selection(forms.to_vec(), &candidates);
+    let selection = asked.selection(shapes.to_vec(), &candidates);
     let plan = lineup::plan(field, &selection, (work, &states), rules)?;
-    Ok(Prepared { identities, truths, plan, candidates })
+    Ok(Prepared { truths, plan, candidates })
+}
+
+/// What is true of a file, or of what a server gives; that gives its size too, which servers need not tell.
+fn truth(target: &mut Target) -> anyhow::Result<Truth> {
+    let Place::Web { url, .. } = &target.place else {
+        let file = target.file().expect("what is not behind a foreign server is a file");
+        return oracle::truth(file).with_context(|| shown(file));
+    };
+    let opened = || http::ask(Verb::Get, url).map_err(std::io::Error::other);
+    let found = oracle::truth_of(opened).with_context(|| url.to_string())?;
+    target.facts.size_bytes = found.answer.bytes.unwrap_or(0);
+    Ok(found)
 }
 
 /// What fio gets from the same device at the points where ours are best; that it is not there is said, and no more.
-fn beside_fio(recorder: &mut Recorder, target: &Target) -> anyhow::Result<()> {
+fn beside_fio(recorder: &mut Recorder, file: &Path) -> anyhow::Result<()> {
     for point in [(128 << 10, 16), (1 << 20, 8)] {
         recorder.note("fio reads the device".to_owned());
-        let line = match limits::fio(&target.path, 0, point) {
+        let line = match limits::fio(file, 0, point) {
             Ok(limit) => Line::Limit(Box::new(limit)),
             Err(error) => Line::Warning { text: format!("no limit by fio: {error}") },
         };

@@ -1,12 +1,14 @@
 //! `readlab suite NAME|FILE.toml`: a published experiment, or the user's own definition.
 
-use super::run::{self, Asked};
+use super::run::{self, Asked, Goal, Wanted};
 use crate::cli::{Choosing, Giving, Measuring};
-use crate::corpus::{self, archive::Form};
+use crate::corpus;
 use crate::suite::Suite;
+use crate::target::url;
+use crate::trial::Over;
 use anyhow::Context;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Arguments of `readlab suite`.
@@ -15,7 +17,7 @@ pub struct SuiteArgs {
     /// A built-in suite or a file
     #[arg(value_name = "NAME|FILE.toml")]
     pub suite: String,
-    /// The files to read [default: the suite's own corpus, made when needed]
+    /// The files or http:// URLs to read [default: the suite's own corpus, made when needed]
     #[arg(value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
     /// The corpus in the size of the publication
@@ -47,7 +49,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         giving: &args.giving,
     };
     if !args.targets.is_empty() {
-        let goals: Vec<_> = args.targets.iter().map(|path| vec![(Form::Plain, path.clone())]).collect();
+        let goals: Vec<Goal> = args.targets.iter().map(|word| plain(&suite, word)).collect();
         return run::each(&asked, &goals);
     }
     let recipe = if args.full {
@@ -59,5 +61,16 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         anstream::eprintln!("readlab: making sure of the corpus: {}", recipe.file_name());
     }
     let made = corpus::make_forms(&corpus::default_folder()?, recipe, &suite.forms())?;
-    run::each(&asked, &[made.into_iter().map(|(form, corpus)| (form, corpus.path)).collect()])
+    let mut goal: Goal = made.iter().map(|(form, corpus)| Wanted::form(*form, &corpus.path)).collect();
+    if suite.reads_over_http() {
+        goal.extend(made.first().map(|(_, plain)| Wanted::plain(&plain.path, Over::Http)));
+    }
+    run::each(&asked, &[goal])
+}
+
+/// One target of the user's: a file, and where the suite asks for it the same file over http; or a URL.
+fn plain(suite: &Suite, word: &Path) -> Goal {
+    let served = suite.reads_over_http() && !url::is_url(word.as_os_str());
+    let overs = [Some(Over::File), served.then_some(Over::Http)];
+    overs.into_iter().flatten().map(|over| Wanted::plain(word, over)).collect()
 }

@@ -1,13 +1,12 @@
 //! `readlab tune TARGET`: which method, buffer, depth and threads are the fastest, in a fraction of the readings that
 //! measuring them all would take; what to use, how sure that is, and the code for it.
 
-use super::run::{self, Asked};
+use super::run::{self, Asked, Wanted};
 use crate::cli::{Choosing, Giving, Measuring};
-use crate::corpus::archive::Form;
 use crate::space::Space;
 use crate::stats::EXHAUSTIVE_READINGS;
 use crate::suite::{States, Suite};
-use crate::trial::{Params, Work};
+use crate::trial::{Over, Params, Work};
 use crate::units::Nanos;
 use clap::Args;
 use std::path::PathBuf;
@@ -66,7 +65,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
         choosing: &args.choosing(),
         giving: &args.giving,
     };
-    run::each(&asked, &[vec![(Form::Plain, args.target.clone())]])
+    run::each(&asked, &[vec![Wanted::plain(&args.target, Over::File)]])
 }
 
 impl TuneArgs {

@@ -1,4 +1,4 @@
-//! The truth about a file, by the plainest code in the house: one read after the other, one loop for each question.
+//! The truth about a file, or about any bytes that come one after the other, by the plainest code in the house: one read after the other, one loop for each question.
 //!
 //! It must not depend on what is being judged, so it shares no code with any contender or scan.
 
@@ -68,12 +68,20 @@ impl Tally {
 /// # Errors
 /// If it cannot be opened or read.
 pub fn truth(path: &Path) -> io::Result<Truth> {
+    truth_of(|| File::open(path))
+}
+
+/// Reads to the end what `open` opens, once.
+///
+/// # Errors
+/// If it cannot be opened or read.
+pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>) -> io::Result<Truth> {
     let start = Instant::now();
-    let mut file = File::open(path)?;
+    let mut source = open()?;
     let mut chunk = vec![0_u8; CHUNK_BYTES];
     let (mut tally, mut head) = (Tally::default(), Vec::new());
     loop {
-        let got = match file.read(&mut chunk) {
+        let got = match source.read(&mut chunk) {
             Ok(0) => break,
             Ok(got) => &chunk[..got],
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,

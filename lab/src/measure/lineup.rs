@@ -4,14 +4,14 @@
 //! scan or parameter is an outcome, and both are told.
 
 use super::plan::{Plan, Planned, Rules};
-use crate::contender::roster::{self, Contender, NoMethod, Roster};
+use crate::contender::roster::{self, Choice, Contender, NoMethod, Roster};
 use crate::contender::session::Breach;
 use crate::corpus::archive::Form;
 use crate::record::{LimitKind, Outcome, Trial};
 use crate::suite::Entry;
-use crate::trial::{CacheState, MethodId, Params, TrialError, TrialId, Work};
+use crate::trial::{CacheState, MethodId, Over, Params, TrialError, TrialId, Work};
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use readlab_protocol::Cache;
+use readlab_protocol::{Cache, MethodLine};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everybody who could take part: contenders with their receipts, and reasons where there is none.
@@ -30,8 +30,17 @@ pub struct Selection {
     pub globs: Vec<String>,
     /// Settings for every method that has them.
     pub params: Params,
-    /// The form of each target by its number; none is one plain target.
-    pub forms: Vec<Form>,
+    /// What each target is, by its number; none is one plain file.
+    pub targets: Vec<Shape>,
+}
+
+/// What a target is to the trials that read it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Shape {
+    /// How its bytes lie.
+    pub form: Form,
+    /// Over what they come.
+    pub over: Over,
 }
 
 /// One trial by name, before it is known who can.
@@ -40,7 +49,7 @@ struct Named {
     label: Option<String>,
     id: TrialId,
     work: Option<Work>,
-    form: Form,
+    shape: Shape,
 }
 
 /// Why a selection makes no plan.
@@ -58,6 +67,9 @@ pub enum LineupError {
     /// A search is to set something that no method has, or not to such values.
     #[error("no method of this search has '{0}' to set, or takes such values (`readlab list` shows all)")]
     NothingToSet(String),
+    /// Methods match, and all of them read something else.
+    #[error("none of the methods that match {0} reads what is raced (`readlab list` tells which read URLs)")]
+    OtherTarget(String),
     /// The methods that would match are of a contender that cannot take part.
     #[error("no method matches {glob}: {reason}")]
     Absent {
@@ -147,10 +159,12 @@ impl Field {
     }
 
     fn is_control(&self, id: &MethodId) -> bool {
-        let method = |contender: &Contender| {
-            contender.methods.iter().any(|method| method.method == id.method && method.cache == Cache::None)
-        };
-        self.contender(&id.contender).is_some_and(method)
+        self.method(id).is_some_and(|method| method.cache == Cache::None)
+    }
+
+    /// What its contender says of a method.
+    fn method(&self, id: &MethodId) -> Option<&MethodLine> {
+        self.contender(&id.contender)?.methods.iter().find(|method| method.method == id.method)
     }
 }
 
@@ -166,7 +180,7 @@ pub fn plan(
 ) -> Result<Plan, LineupError> {
     let mut plan = Plan { trials: Vec::new(), absent: Vec::new(), states: states.to_vec(), rules };
     let entries = if selection.globs.is_empty() {
-        selection.entries.iter().map(named).collect::<Result<Vec<_>, _>>()?
+        selection.named().collect::<Result<Vec<_>, _>>()?
     } else {
         matching(field, selection, work)?
     };
@@ -175,7 +189,7 @@ pub fn plan(
         for entry in &entries {
             if !field.absent.contains_key(&entry.id.method.contender) {
                 let id = with_params(field, &entry.id, &selection.params);
-                let target = selection.target(entry.form);
+                let target = selection.target(entry.shape);
                 add(&mut plan, field, &mut seen, (&Named { id, ..entry.clone() }, work, state, target));
             }
         }
@@ -184,22 +198,39 @@ pub fn plan(
 }
 
 impl Selection {
-    /// The number of the target of this form, if there is one.
-    fn target(&self, form: Form) -> Option<usize> {
-        if self.forms.is_empty() && form == Form::Plain {
+    /// The number of the target of this shape, if there is one.
+    fn target(&self, shape: Shape) -> Option<usize> {
+        if self.targets.is_empty() && shape == Shape::default() {
             return Some(0);
         }
-        self.forms.iter().position(|&of_target| of_target == form)
+        self.targets.iter().position(|&of_target| of_target == shape)
+    }
+
+    /// Over what the bytes of the targets come, each once.
+    fn overs(&self) -> BTreeSet<Over> {
+        if self.targets.is_empty() {
+            return BTreeSet::from([Over::default()]);
+        }
+        self.targets.iter().map(|shape| shape.over).collect()
+    }
+
+    /// Its trials by name, without those whose bytes would come over what no target is reached by: a file has no line-up
+    /// of methods that read URLs, and a URL none of those that read files.
+    fn named(&self) -> impl Iterator<Item = Result<Named, TrialError>> {
+        let overs = self.overs();
+        self.entries.iter().filter(move |entry| overs.contains(&entry.over)).map(named)
     }
 
     /// A method that a glob matched; where the suite names it too, with the work and the form that it has there.
-    fn like_named(&self, method: MethodId, params: Params) -> Named {
-        let mut entries = self.entries.iter().filter_map(|entry| named(entry).ok());
+    fn like_named(&self, method: MethodId, params: Params, over: Over) -> Named {
+        let mut entries = self.named().filter_map(Result::ok);
         let same = |entry: &Named| {
             (&entry.id.method.contender, &entry.id.method.method) == (&method.contender, &method.method)
+                && entry.shape.over == over
         };
-        let (work, form) = entries.find(same).map_or((None, Form::Plain), |entry| (entry.work, entry.form));
-        Named { label: None, id: TrialId { method, params }, work, form }
+        let (work, form) =
+            entries.find(same).map_or((None, Form::Plain), |entry| (entry.work, entry.shape.form));
+        Named { label: None, id: TrialId { method, params }, work, shape: Shape { form, over } }
     }
 }
 
@@ -212,14 +243,15 @@ pub(super) fn with_all(text: &str) -> String {
 /// A suite's entry as a trial's name.
 fn named(entry: &Entry) -> Result<Named, TrialError> {
     let id = with_all(&entry.trial).parse()?;
-    Ok(Named { label: entry.label.clone(), id, work: entry.work, form: entry.form })
+    let shape = Shape { form: entry.form, over: entry.over };
+    Ok(Named { label: entry.label.clone(), id, work: entry.work, shape })
 }
 
 /// Every method and scan that one of the globs matches, then the controls and commands of the selection.
 fn matching(field: &Field, selection: &Selection, work: Work) -> Result<Vec<Named>, LineupError> {
     let mut ids = Vec::new();
-    for entry in &selection.entries {
-        let entry = named(entry)?;
+    for entry in selection.named() {
+        let entry = entry?;
         if field.is_control(&entry.id.method) || entry.id.method.contender == crate::trial::COMMAND {
             ids.push(entry);
         }
@@ -232,13 +264,42 @@ fn matching(field: &Field, selection: &Selection, work: Work) -> Result<Vec<Name
             .every_id(work)
             .into_iter()
             .filter(|id| !field.is_control(id) && set.is_match(id.to_string()));
-        let matched: Vec<_> = matched.map(|method| selection.like_named(method, params.clone())).collect();
+        let matched: Vec<MethodId> = matched.collect();
         if matched.is_empty() {
             return Err(field.no_match(glob));
         }
-        ids.extend(matched);
+        let suited = suited(field, selection, (&matched, &params), is_name(pattern));
+        if suited.is_empty() {
+            return Err(LineupError::OtherTarget(glob.clone()));
+        }
+        ids.extend(suited);
     }
     Ok(ids)
+}
+
+/// The methods over everything that they read of the targets; those that a name asks for, over what they cannot read too:
+/// then the outcome tells.
+fn suited(
+    field: &Field,
+    selection: &Selection,
+    (methods, params): (&[MethodId], &Params),
+    by_name: bool,
+) -> Vec<Named> {
+    let overs = selection.overs();
+    let reads = |id: &MethodId, over: Over| field.method(id).is_some_and(|method| over.suits(method.reads));
+    let mut named = Vec::new();
+    for id in methods {
+        let can: Vec<Over> = overs.iter().copied().filter(|&over| reads(id, over)).collect();
+        let told = overs.iter().copied().filter(|_| can.is_empty() && by_name);
+        let all = can.iter().copied().chain(told);
+        named.extend(all.map(|over| selection.like_named(id.clone(), params.clone(), over)));
+    }
+    named
+}
+
+/// Whether a pattern is a name, and no pattern at all.
+fn is_name(pattern: &str) -> bool {
+    !pattern.contains(['*', '?', '[', '{'])
 }
 
 /// The pattern itself; and, where it names a method without its scan, every scan of it.
@@ -269,7 +330,7 @@ fn with_params(field: &Field, id: &TrialId, general: &Params) -> TrialId {
 fn add(
     plan: &mut Plan,
     field: &Field,
-    seen: &mut BTreeSet<(TrialId, Work, Form)>,
+    seen: &mut BTreeSet<(TrialId, Work, Shape)>,
     (named, work, state, target): (&Named, Work, CacheState, Option<usize>),
 ) {
     let index = plan.trials.len() + plan.absent.len();
@@ -277,9 +338,11 @@ fn add(
     let choice = match field.contender(&id.method.contender) {
         Some(_) if target.is_none() => Err(NoMethod::Unavailable(format!(
             "it reads a {}, which is made of the suite's own corpus only",
-            named.form.word()
+            named.shape.form.word()
         ))),
-        Some(contender) => contender.choose(&id.method, &id.params, work),
+        Some(contender) => {
+            contender.choose(&id.method, &id.params, work).and_then(|it| suits(it, named.shape.over))
+        }
         None => Err(NoMethod::NoContender(id.method.contender.clone())),
     };
     let known = choice.as_ref().ok();
@@ -287,7 +350,7 @@ fn add(
         || id.clone(),
         |choice| TrialId { method: choice.id.clone(), params: choice.params.clone() },
     );
-    if label.is_none() && !seen.insert((id.clone(), work, named.form)) {
+    if label.is_none() && !seen.insert((id.clone(), work, named.shape)) {
         return;
     }
     let trial = Trial {
@@ -316,6 +379,18 @@ fn add(
             plan.absent.push((trial, outcome));
         }
     }
+}
+
+/// The choice, if its method can be pointed at such a target.
+fn suits(choice: Choice, over: Over) -> Result<Choice, NoMethod> {
+    if over.suits(choice.method.reads) {
+        return Ok(choice);
+    }
+    let what = match over {
+        Over::File => "it reads URLs, and the target is a file (`readlab race --http` serves it)",
+        Over::Http => "it reads files, and the target is a URL",
+    };
+    Err(NoMethod::Unavailable(what.to_owned()))
 }
 
 /// A limit is measured in one state: the device's among the cold, those of cached files among the warm, unless only the

@@ -14,3 +14,4 @@ pub mod round;
 pub mod sampler;
 pub mod search;
 mod seats;
+pub mod subject;

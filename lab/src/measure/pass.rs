@@ -3,16 +3,16 @@
 //! What one reading is lives in [`super::sampler`]; this file only walks. Where several methods read the same files,
 //! they take turns from file to file, so that no method has a pass, and with it a state of the device, for itself.
 
-use super::cache::{Eviction, PageCache};
+use super::cache::Eviction;
 use super::lineup::Field;
 use super::plan::{Plan, Planned, Rules};
 use super::round::{Ending, Sampler, Sink, Step, Trouble};
-use super::sampler::{Hired, Subject};
+use super::sampler::Hired;
+use super::subject::{Ground, Subject};
 use crate::corpus::oracle::Truth;
 use crate::interrupt;
 use crate::record::{EndReason, Line, Outcome, RecordError, Sample};
 use crate::target::Target;
-use crate::target::identity::Identity;
 use crate::trial::{CacheState, Params};
 
 /// A file on the way, with what is known of it.
@@ -87,12 +87,9 @@ fn read(visit: &Visit, field: &Field, sink: &mut dyn Sink) -> Result<Reading, Re
         rules: Rules::one_reading(0),
     };
     let target = &visit.at.target;
-    let subject = match (PageCache::open(&target.path, Eviction::OfFile), Identity::of_path(&target.path)) {
-        (Ok(cache), Ok(identity)) => {
-            Subject { index: visit.planned.trial.target, target, truth: &visit.at.truth, identity, cache }
-        }
-        (Err(error), _) => return Ok(Err((none(), unavailable(error.to_string())))),
-        (_, Err(error)) => return Ok(Err((none(), unavailable(format!("{}: {error}", target.facts.path))))),
+    let subject = match Ground::of(target, Eviction::OfFile) {
+        Ok(ground) => Subject { index: visit.planned.trial.target, target, truth: &visit.at.truth, ground },
+        Err(error) => return Ok(Err((none(), unavailable(error.to_string())))),
     };
     let mut hired = Hired::new(&plan, field, vec![subject]);
     let params = match hired.open(visit.planned.trial.index) {

@@ -139,6 +139,7 @@ impl Plan {
     /// The order of one round: `live` shuffled by the seed, the state and the round alone, so that it can be repeated.
     #[must_use]
     pub fn order(&self, state: CacheState, round: u32, live: &[usize]) -> Vec<usize> {
+        // No record holds both a state that is known and one that is not.
         let stream = u64::from(round) << 1 | u64::from(state == CacheState::Warm);
         let seed = self.rules.seed ^ stream.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mut order = live.to_vec();

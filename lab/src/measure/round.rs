@@ -235,7 +235,7 @@ impl Run<'_> {
         (standings, clock): (&mut [Standing], &StageClock),
     ) -> Result<EndReason, Stop> {
         match state {
-            CacheState::Cold => {
+            CacheState::Cold | CacheState::Unknown => {
                 let sitting = Sitting { state, fill: 0, nth: 0, rounds: first..u32::MAX };
                 self.sitting(&sitting, (standings, clock))
             }
@@ -377,7 +377,8 @@ impl Run<'_> {
             if clock.is_up(round, self.sampler.elapsed_ns()) {
                 return Ok(EndReason::Budget);
             }
-            let fill = if state == CacheState::Cold { round } else { fill };
+            // Where nothing is filled, every round is a state of its own.
+            let fill = if state == CacheState::Warm { fill } else { round };
             let slot = Slot { state, fill, round, rung: None };
             if self.round(&slot, &live, (standings, clock))? == EndReason::Budget {
                 return Ok(EndReason::Budget);

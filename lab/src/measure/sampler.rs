@@ -12,14 +12,13 @@ use super::plan::Plan;
 use super::residency::Proof;
 use super::round::{Ending, Sampler, Trouble};
 use super::seats::{Seat, Seats};
+use super::subject::Subject;
 use crate::contender::roster::Warmup;
 use crate::contender::session::{Breach, Session, Turn};
-use crate::corpus::oracle::Truth;
 use crate::record::{Count, EndReason, Fill, LimitKind, Line, Outcome, Sample, Trial, WarmedUp, WarmupEnd};
 use crate::stats::{Steadiness, steadiness};
-use crate::target::Target;
-use crate::target::identity::Identity;
-use crate::trial::{Answer, CacheState, Params, Work};
+use crate::target::web::CACHE_UNKNOWN;
+use crate::trial::{Answer, CacheState, Over, Params, Work};
 use readlab_protocol::{Ask, SampleLine};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -62,6 +61,12 @@ const WARMUP_READINGS_MAX: usize = 300;
 /// Readings of a warm-up in one turn: as many as fit this time, so that short ones are not all waking up.
 const WARMUP_TURN_NS: u64 = 200_000_000;
 
+/// Variables that keep clients from asking a proxy: every method must ask the same server.
+const NO_PROXY: [&str; 2] = ["no_proxy", "NO_PROXY"];
+
+/// Why a reading over http has no bytes from a device.
+const BEHIND_SERVER: &str = "the server reads the device, not the contender";
+
 /// Share of the file that must have come from the device for a reading to count as cold.
 const DEVICE_SHARE_MIN: f64 = 0.99;
 
@@ -71,21 +76,6 @@ struct Observed {
     turn: Turn,
     metered: Metered,
     after: Option<Proof>,
-}
-
-/// What is read: the file, the truth about it, and its page cache.
-#[derive(Debug)]
-pub struct Subject<'a> {
-    /// The number of the target in the record.
-    pub index: usize,
-    /// The file.
-    pub target: &'a Target,
-    /// What every answer is compared with.
-    pub truth: &'a Truth,
-    /// What the file was when the truth was found.
-    pub identity: Identity,
-    /// Its pages in memory.
-    pub cache: PageCache,
 }
 
 /// Contenders hired for one plan on one target.
@@ -118,21 +108,17 @@ impl<'a> Hired<'a> {
     /// since the last fill. Eviction proves itself: to look once more would, for a file of somebody else's, bring
     /// pages back.
     fn make(&mut self, trial: &Trial) -> Result<Option<Proof>, Trouble> {
-        match trial.state {
-            CacheState::Warm => Ok(self.resident(trial.index, "resident_before")),
-            CacheState::Cold => self.subject(trial.index).cache.evict().map(Some).map_err(cache_trouble),
+        match (trial.state, self.subject(trial.index).cache()) {
+            (CacheState::Cold, Some(cache)) => cache.evict().map(Some).map_err(cache_trouble),
+            _ => Ok(self.resident(trial.index, "resident_before")),
         }
     }
 
     /// How much of the file is resident now, asked of the kernel; `name` is the field of a sample that it becomes.
     fn resident(&mut self, trial: usize, name: &'static str) -> Option<Proof> {
-        match self.subject(trial).cache.resident() {
-            Ok(proof) => Some(proof),
-            Err(error) => {
-                self.missing.push((name, error.to_string()));
-                None
-            }
-        }
+        let cache = self.subject(trial).cache().ok_or_else(|| CACHE_UNKNOWN.to_owned());
+        let found = cache.and_then(|cache| cache.resident().map_err(|error| error.to_string()));
+        found.map_err(|why| self.missing.push((name, why))).ok()
     }
 
     /// One turn between meters.
@@ -142,7 +128,9 @@ impl<'a> Hired<'a> {
         seat.meters.begin();
         let turn = seat.session.turn(ask, patience);
         let metered = seat.meters.end();
-        self.unchanged(trial)?;
+        if turn.is_ok() || self.subject(trial).target.file().is_some() {
+            self.unchanged(trial)?;
+        }
         Ok((turn.map_err(|breach| take_breach(&breach))?, metered))
     }
 
@@ -175,11 +163,7 @@ impl<'a> Hired<'a> {
     /// A target that changed ends the run: no number about it can be compared with another.
     fn unchanged(&self, trial: usize) -> Result<(), Trouble> {
         let subject = self.subject(trial);
-        let changed = match Identity::of_path(&subject.target.path) {
-            Ok(now) => subject.identity.change(&now).map(|change| change.to_string()),
-            Err(error) => Some(error.to_string()),
-        };
-        changed.map_or(Ok(()), |change| {
+        subject.change().map_or(Ok(()), |change| {
             let reason = format!("{} {change} while it was raced", subject.target.facts.path);
             Err(Trouble::Ending(Ending::Both(Outcome::Refused { reason }, EndReason::TargetChanged)))
         })
@@ -190,12 +174,12 @@ impl<'a> Hired<'a> {
         let choice = &self.plan.planned(trial).expect("the run asks only for trials of its plan").choice;
         let contender =
             self.field.contender(&choice.id.contender).expect("the plan names only contenders with receipts");
-        let mut command = contender.read_command(
-            choice,
-            self.planned(trial).work,
-            self.subject(trial).target.path.as_os_str(),
-        );
+        let target = self.subject(trial).target;
+        let mut command = contender.read_command(choice, self.planned(trial).work, target.word());
         command.env.extend(env);
+        if target.facts.over() == Over::Http {
+            command.env.extend(NO_PROXY.map(|name| (name.into(), "*".into())));
+        }
         let mut session = Session::start(&choice.id.contender, &command)?;
         let params = session.ready()?;
         Ok((session, params))
@@ -208,7 +192,8 @@ impl<'a> Hired<'a> {
     /// How many readings a turn holds: one, unless they are so short that waking up would be most of them.
     fn ask(&self, trial: &Trial) -> Ask {
         let reading_ns = SHORT_READING_FIXED_NS + self.subject(trial.index).target.facts.size_bytes / 4;
-        if trial.state == CacheState::Cold || reading_ns >= SHORT_READING_NS {
+        let over = self.subject(trial.index).target.facts.over();
+        if trial.state == CacheState::Cold || over == Over::Http || reading_ns >= SHORT_READING_NS {
             return Ask { lead: 0, count: 1 };
         }
         let times = |span_ns: u64, most: u64| {
@@ -239,8 +224,8 @@ impl<'a> Hired<'a> {
     fn rest(&mut self, trial: usize) {
         let cached = |subject: &Subject| subject.target.facts.size_bytes;
         let cached_bytes = match self.planned(trial).state {
-            CacheState::Warm => self.subjects.iter().map(cached).sum(),
-            CacheState::Cold => 0,
+            CacheState::Warm => self.files().map(cached).sum(),
+            CacheState::Cold | CacheState::Unknown => 0,
         };
         self.seats.rest(trial, cached_bytes);
     }
@@ -302,9 +287,16 @@ impl<'a> Hired<'a> {
         WARMUP_TIME.min(all / u32::try_from(such.max(1)).unwrap_or(u32::MAX))
     }
 
-    /// The standard fill of one target, again if something took pages away meanwhile.
-    fn fill_one(subject: &Subject, fill: u32) -> Result<Fill, CacheError> {
-        let (target, cache) = (subject.index, &subject.cache);
+    /// Every file among the targets, once, however many of them are read from it.
+    fn files(&self) -> impl Iterator<Item = &Subject<'a>> {
+        let first =
+            |at: usize, subject: &Subject| !self.subjects[..at].iter().any(|it| it.shares_file(subject));
+        let files = self.subjects.iter().enumerate().filter(|(_, subject)| subject.cache().is_some());
+        files.filter(move |(at, subject)| first(*at, subject)).map(|(_, subject)| subject)
+    }
+
+    /// The standard fill of one file, again if something took pages away meanwhile.
+    fn fill_one(target: usize, cache: &PageCache, fill: u32) -> Result<Fill, CacheError> {
         let mut tried = 1;
         let Filled { wall_ns, proof } = loop {
             match cache.fill() {
@@ -342,9 +334,7 @@ impl<'a> Hired<'a> {
             major_faults: self
                 .meter(trial, "major_faults", &observed.metered.major_faults)
                 .map(|n| n / shared),
-            device_read_bytes: self
-                .meter(trial, "device_read_bytes", &observed.metered.device_read_bytes)
-                .map(|n| n / shared),
+            device_read_bytes: self.device_bytes(trial, observed).map(|n| n / shared),
             resident_before: observed.before.as_ref().and_then(Proof::share),
             resident_after: observed.after.as_ref().and_then(Proof::share),
             ..Sample::default()
@@ -382,6 +372,15 @@ impl<'a> Hired<'a> {
         if told { None } else { self.meter(trial, "peak_rss_bytes", &observed.metered.peak_rss_bytes) }
     }
 
+    /// Bytes from the device, where it is the contender that makes the kernel fetch them.
+    fn device_bytes(&mut self, trial: &Trial, observed: &Observed) -> Option<u64> {
+        if !trial.is_control() && self.subject(trial.index).target.facts.over() == Over::Http {
+            self.missing.push(("device_read_bytes", BEHIND_SERVER.to_owned()));
+            return None;
+        }
+        self.meter(trial, "device_read_bytes", &observed.metered.device_read_bytes)
+    }
+
     /// A meter's reading, or a note of why there is none.
     fn meter(&mut self, trial: &Trial, name: &'static str, reading: &Result<u64, Missing>) -> Option<u64> {
         // These two do nothing that a meter sees but what is in their window.
@@ -404,7 +403,11 @@ impl<'a> Hired<'a> {
             return None;
         }
         match trial.state {
-            CacheState::Warm => samples.iter().find_map(|sample| warm_flaw(sample, observed)),
+            CacheState::Warm => {
+                let over = self.subject(trial.index).target.facts.over();
+                samples.iter().find_map(|sample| warm_flaw(sample, observed, over))
+            }
+            CacheState::Unknown => None,
             CacheState::Cold => match &observed.before {
                 Some(proof) if !proof.is_cold() => Some(format!("{proof} before the reading")),
                 _ => samples.iter().find_map(|sample| self.cold_flaw(sample)),
@@ -445,14 +448,17 @@ fn cache_trouble(error: CacheError) -> Trouble {
 }
 
 /// What keeps a sample from being a warm one.
-fn warm_flaw(sample: &Sample, observed: &Observed) -> Option<String> {
+fn warm_flaw(sample: &Sample, observed: &Observed, over: Over) -> Option<String> {
     for (when, proof) in [("before", &observed.before), ("after", &observed.after)] {
         if let Some(proof) = proof.as_ref().filter(|proof| !proof.is_warm()) {
             return Some(format!("{proof} {when} the reading"));
         }
     }
     match (sample.major_faults, sample.device_read_bytes) {
-        (Some(faults), _) if faults > 0 => Some(format!("{faults} page faults waited for the device")),
+        // Who asks a server maps nothing of the file.
+        (Some(faults), _) if faults > 0 && over == Over::File => {
+            Some(format!("{faults} page faults waited for the device"))
+        }
         (_, Some(bytes)) if bytes > 0 => Some(format!("{bytes} bytes came from the device")),
         _ => None,
     }
@@ -477,8 +483,9 @@ impl Sampler for Hired<'_> {
         if crate::interrupt::requested() {
             return Err(Ending::Run(EndReason::Interrupted));
         }
+        let caches = self.files().filter_map(|subject| Some((subject.index, subject.cache()?)));
         let filled =
-            self.subjects.iter().map(|subject| Self::fill_one(subject, fill)).collect::<Result<Vec<_>, _>>();
+            caches.map(|(target, cache)| Self::fill_one(target, cache, fill)).collect::<Result<Vec<_>, _>>();
         let mut fills =
             filled.map_err(|error| Ending::Trial(Outcome::Unavailable { reason: error.to_string() }))?;
         let first = fills.remove(0);

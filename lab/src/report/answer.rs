@@ -6,6 +6,8 @@ use super::sweep::SweepView;
 use super::words;
 use crate::record::{Limit, LimitKind, LimitUnit};
 use crate::stats::Clear;
+use crate::target::web::CACHE_UNKNOWN;
+use crate::trial::{CacheState, Over};
 use std::collections::BTreeMap;
 
 /// What one ranking says, for whoever reads nothing else.
@@ -24,10 +26,20 @@ pub struct Claim {
 }
 
 impl Ranking {
+    /// Where the bytes are when the clock starts, and over what they come: `cold`, `cold over http`.
+    #[must_use]
+    pub fn condition(&self) -> String {
+        match (self.state, self.over) {
+            (CacheState::Unknown, _) => format!("over http ({CACHE_UNKNOWN})"),
+            (state, Over::Http) => format!("{state} over http"),
+            (state, Over::File) => state.to_string(),
+        }
+    }
+
     /// `Cold · newlines`.
     #[must_use]
     pub fn title(&self) -> String {
-        format!("{} · {}", words::capital(&self.state.to_string()), self.work)
+        format!("{} · {}", words::capital(&self.condition()), self.work)
     }
 
     /// How many more share the first rank: tied, undecided.
@@ -66,8 +78,10 @@ impl Ranking {
 
     /// The answer as a clause of a sentence.
     fn clause(&self) -> String {
-        let Some(first) = self.rows.first() else { return format!("{}, nothing was measured", self.state) };
-        let (state, name, figure) = (self.state, brief(first), figure(first));
+        let Some(first) = self.rows.first() else {
+            return format!("{}, nothing was measured", self.condition());
+        };
+        let (state, name, figure) = (self.condition(), brief(first), figure(first));
         let clause = match self.beside() {
             _ if self.rows.len() == 1 => format!("{state}, {name} reads it at {figure}"),
             (0, 0) => format!("{state}, {name} is the fastest at {figure}"),

@@ -20,6 +20,7 @@ impl Bound {
         let kinds: &[LimitKind] = match state {
             CacheState::Cold => &[LimitKind::Device],
             CacheState::Warm => &[LimitKind::Copy, LimitKind::Memory],
+            CacheState::Unknown => &[],
         };
         let best = |&kind: &LimitKind| {
             let fits = |limit: &&Limit| {

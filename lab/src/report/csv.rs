@@ -5,8 +5,9 @@
 
 use super::words::printable;
 use crate::record::{Record, Sample, TrialRecord};
+use crate::target::TargetFacts;
 
-const COLUMNS: [&str; 30] = [
+const COLUMNS: [&str; 31] = [
     "trial",
     "id",
     "label",
@@ -17,6 +18,7 @@ const COLUMNS: [&str; 30] = [
     "target",
     "work",
     "state",
+    "over",
     "outcome",
     "fill",
     "round",
@@ -57,6 +59,7 @@ fn row(record: &Record, trial: &TrialRecord, sample: &Sample) -> [String; COLUMN
     let it = &trial.trial;
     let whole = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     let share = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    let over = record.targets.get(it.target).map(TargetFacts::over).unwrap_or_default();
     let path = record.targets.get(it.target).map_or("", |target| &target.path);
     [
         it.index.to_string(),
@@ -69,6 +72,7 @@ fn row(record: &Record, trial: &TrialRecord, sample: &Sample) -> [String; COLUMN
         printable(path),
         it.work.to_string(),
         it.state.to_string(),
+        over.word().to_owned(),
         trial.outcome.as_ref().map_or("", |outcome| outcome.word()).to_owned(),
         sample.fill.to_string(),
         sample.round.to_string(),

@@ -13,6 +13,8 @@ const SETTINGS_MIN: usize = 3;
 pub struct Curve {
     /// The cache state.
     pub state: CacheState,
+    /// The same with over what the bytes come, in words.
+    pub condition: String,
     /// The method with what stays the same, such as `io_uring avx2 · buffer=128KiB`.
     pub method: String,
     /// The parameter as people write it, such as `buffer`.
@@ -73,7 +75,8 @@ impl Curve {
         let word = word.split_once('=').map_or(parameter, |(word, _)| word).to_owned();
         let kept = first.short.split(" · ").filter(|part| !part.starts_with(&format!("{word}=")));
         let method = kept.collect::<Vec<_>>().join(" · ");
-        Some(Curve { state: ranking.state, method, parameter: word, searched: false, points })
+        let condition = ranking.condition();
+        Some(Curve { state: ranking.state, condition, method, parameter: word, searched: false, points })
     }
 }
 

@@ -7,6 +7,8 @@ use super::ranking::{Ranking, Row, Standing};
 use super::sweep::SweepView;
 use crate::record::{Metric, Record, TrialRecord};
 use crate::stats::{OBSERVATIONS_MIN, Ratio};
+use crate::target::web::CACHE_UNKNOWN;
+use crate::trial::CacheState;
 use crate::verdict::{self, Judgement};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -85,6 +87,7 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "target": record.targets.get(trial.target).map(|target| &target.path),
         "work": trial.work,
         "state": trial.state,
+        "over": record.targets.get(trial.target).map(|target| target.over()),
         "cache": trial.cache,
         "outcome": it.outcome.as_ref().map(|outcome| outcome.word()),
         "reason": it.outcome.as_ref().and_then(|outcome| outcome.reason()),
@@ -200,6 +203,9 @@ fn missing(it: &TrialRecord, found: Option<(&Ranking, &Row)>) -> BTreeMap<String
         for field in ["limit", "share_of_limit"] {
             say(field, "no limit of this record applies to it");
         }
+    }
+    if it.trial.state == CacheState::Unknown {
+        say("state", CACHE_UNKNOWN);
     }
     if it.outcome.is_none() {
         say("outcome", "the run was cut short before this trial was done");

@@ -30,7 +30,7 @@ pub fn markdown(page: &Page) -> String {
 
 fn section(ranking: &Ranking) -> String {
     let size = ranking.size_words();
-    let title = format!("### {}, {}, {}, {size}", ranking.state, ranking.work, code(&ranking.path));
+    let title = format!("### {}, {}, {}, {size}", ranking.condition(), ranking.work, code(&ranking.path));
     let mut blocks = vec![title, format!("**{}**", text(&ranking.headline()))];
     if !ranking.rows.is_empty() {
         let mut lines = vec![

@@ -3,7 +3,8 @@
 
 use super::words::plural;
 use crate::record::{Header, Receipt, Record};
-use crate::target::TargetFacts;
+use crate::target::web::CACHE_UNKNOWN;
+use crate::target::{Http, TargetFacts};
 use crate::units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -68,9 +69,21 @@ fn place(target: &TargetFacts) -> Option<String> {
 /// What was read, in one line.
 fn subject(target: &TargetFacts) -> String {
     let mut facts = vec![target.path.clone(), Bytes(target.size_bytes).to_string()];
+    facts.extend(target.http.as_ref().map(server));
     facts.extend(place(target));
     facts.extend(target.device.as_ref().and_then(|device| device.model.clone()));
     facts.join(" · ")
+}
+
+/// Whose server gives it.
+fn server(http: &Http) -> String {
+    match http {
+        Http::Own => "over http, from readlab's own server on 127.0.0.1".to_owned(),
+        Http::Foreign { software, .. } => {
+            let name = software.as_ref().map_or_else(String::new, |name| format!(" ({name})"));
+            format!("over http, from a server that is not readlab's{name}; {CACHE_UNKNOWN}")
+        }
+    }
 }
 
 /// Meters that could not be read, those with the same reason together.

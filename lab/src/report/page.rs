@@ -9,6 +9,8 @@ use super::sweep::SweepView;
 use super::words;
 use crate::machine::Machine;
 use crate::record::{EndReason, Limit, Record, TrialRecord, WarmupEnd};
+use crate::target::web::CACHE_UNKNOWN;
+use crate::trial::{CacheState, Over};
 use crate::units::{Bytes, Nanos};
 use crate::verdict;
 
@@ -130,10 +132,11 @@ impl Ranking {
     /// The answer in one line: the fastest, its rate, its ratio to the reference.
     #[must_use]
     pub fn headline(&self) -> String {
-        let Some(first) = self.rows.first() else { return format!("{}: nothing was measured", self.state) };
-        let mut line = format!("fastest {}: {}, {}", self.state, first.name, words::time(&first.wall));
+        let condition = self.condition();
+        let Some(first) = self.rows.first() else { return format!("{condition}: nothing was measured") };
+        let mut line = format!("fastest {condition}: {}, {}", first.name, words::time(&first.wall));
         if first.throughput.is_some() {
-            line = format!("fastest {}: {}, {}", self.state, first.name, words::rate(first.throughput));
+            line = format!("fastest {condition}: {}, {}", first.name, words::rate(first.throughput));
         }
         if let (Some(ratio), Some(reference)) = (&first.ratio, &self.reference) {
             line += &format!(", {} × {}", words::factor(ratio.estimate), reference.name);
@@ -184,19 +187,28 @@ impl Ranking {
     #[must_use]
     pub fn proof_line(&self) -> String {
         let proof = &self.proof;
+        if self.state == CacheState::Unknown {
+            return format!(
+                "proof: the answers of {} samples; {CACHE_UNKNOWN}, so nothing is proven of where the bytes came from",
+                proof.samples
+            );
+        }
         let between = |range: Option<Range>| match range {
             None => "not known".to_owned(),
             Some(Range { low, high }) if words::percent(low) == words::percent(high) => words::percent(low),
             Some(Range { low, high }) => format!("{} to {}", words::percent(low), words::percent(high)),
         };
+        let from_device = match self.over {
+            Over::File => format!("from the device {} of the size", between(proof.device_share)),
+            Over::Http => "what came from the device, the server read".to_owned(),
+        };
         format!(
-            "proof: residency known for {} of {} samples, {} rejected; in the cache before {}, after {}; from the device {} of the size",
+            "proof: residency known for {} of {} samples, {} rejected; in the cache before {}, after {}; {from_device}",
             proof.residency_known,
             proof.samples,
             proof.rejected,
             between(proof.resident_before),
             between(proof.resident_after),
-            between(proof.device_share),
         )
     }
 

@@ -8,7 +8,8 @@ use super::reading::{self, Reading};
 use super::search::SearchView;
 use crate::record::{Count, Metric, Outcome, Record, Sample, TrialRecord};
 use crate::stats::{self, Bootstrap, Clear, FillSpread, Ratio, Summary};
-use crate::trial::{CacheState, MethodId, Params, Work};
+use crate::target::TargetFacts;
+use crate::trial::{CacheState, MethodId, Over, Params, Work};
 use crate::units::{Bytes, Nanos, Throughput};
 use crate::verdict::{self, Judgement};
 use std::collections::BTreeMap;
@@ -28,6 +29,8 @@ pub struct Ranking {
     pub work: Work,
     /// Where the bytes are when the clock starts.
     pub state: CacheState,
+    /// Over what they come.
+    pub over: Over,
     /// Against what ratios are made; `None` when nothing was measured.
     pub reference: Option<Reference>,
     /// The measured trials, fastest first.
@@ -66,7 +69,7 @@ pub struct Reference {
 pub enum WhyReference {
     /// The user named it.
     Named,
-    /// It is code that nobody here wrote: `wc -l`.
+    /// It is code that nobody here wrote: `wc -l`, over http behind curl.
     Baseline,
     /// It is what most programs do: Rust's buffered reader.
     Usual,
@@ -264,6 +267,7 @@ impl Ranking {
             bytes_out,
             work,
             state,
+            over: facts.map_or_else(Over::default, TargetFacts::over),
             reference,
             proof: Proof::of(ranked(), size),
             gives: if state == CacheState::Cold { verdict::what_gives(record, target) } else { Vec::new() },
@@ -352,12 +356,15 @@ impl Row {
     }
 }
 
+/// Code that others wrote, for files and for URLs.
+const BASELINES: [&str; 2] = ["command/wc -l", "command/curl -s {} | wc -l"];
+
 impl Reference {
-    /// The trial that the user named; else `wc -l`, else Rust's buffered reader, else the fastest.
+    /// The trial that the user named; else `wc -l`, over http behind curl, else Rust's buffered reader, else the fastest.
     fn among(record: &Record, rows: &[(Row, &TrialRecord)]) -> Option<Reference> {
         let find = |fits: &dyn Fn(&TrialRecord) -> bool| rows.iter().find(|(_, trial)| fits(trial));
         let named = |trial: &TrialRecord| Some(&trial.trial.id) == record.header.reference.as_ref();
-        let baseline = |trial: &TrialRecord| trial.trial.id.to_string() == "command/wc -l";
+        let baseline = |trial: &TrialRecord| BASELINES.contains(&trial.trial.id.to_string().as_str());
         let usual = |trial: &TrialRecord| {
             trial.trial.id.method.contender == "rust" && trial.trial.id.method.method == "buffered"
         };

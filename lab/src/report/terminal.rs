@@ -162,7 +162,7 @@ fn rankings(page: &Page, style: Style) -> Vec<String> {
 /// One ranking: title, table, and the lines below it.
 fn section(ranking: &Ranking, style: Style) -> Vec<String> {
     let size = ranking.size_words();
-    let title = format!("{} · {} · {size} · {}", ranking.state, ranking.work, ranking.path);
+    let title = format!("{} · {} · {size} · {}", ranking.condition(), ranking.work, ranking.path);
     let mut lines = vec![paint(&printable(&title), Ansi::new().underline(), style)];
     if !ranking.rows.is_empty() {
         lines.extend(table(&ranking.rows, style));

@@ -30,6 +30,7 @@ pub(super) fn tell(verdict: &Verdict, facts: &Facts) -> String {
         Verdict::Latency => {
             format!("stopped by waiting, with an idle processor and an idle device{}", times(facts))
         }
+        Verdict::Server => format!("stopped by waiting for the server{}", times(facts)),
         Verdict::Decoding => format!(
             "stopped by decoding: {} of the file is stored encoded, and the device gives {}{}",
             percent(facts.encoded_share),
@@ -120,6 +121,7 @@ pub(super) fn stops_at(judgement: &Judgement) -> String {
         }
         Verdict::Processing { lift: None } => "processing".to_owned(),
         Verdict::Latency => "latency".to_owned(),
+        Verdict::Server => "server".to_owned(),
         Verdict::Decoding => "decoding".to_owned(),
         Verdict::Faults => "faults".to_owned(),
         Verdict::Mixed { shares } => match shares.first() {

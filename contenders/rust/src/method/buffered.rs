@@ -5,7 +5,7 @@ use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::work::Answer;
-use readlab_protocol::Cache;
+use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::Path;
@@ -16,6 +16,7 @@ pub(super) const BUFFERED: Method = Method {
     name: "buffered",
     about: "BufReader over the file: fill_buf, visit, consume",
     cache: Cache::Through,
+    reads: Reads::File,
     feeding: Feeding::InOrder,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Buffered { buffer_bytes: settings.size(&BUFFER) })),

@@ -6,7 +6,7 @@ use super::{Fault, Feeding, Method, Reader, memory};
 use crate::buffer::Buffer;
 use crate::scan::Visit;
 use crate::work::{Answer, Work};
-use readlab_protocol::Cache;
+use readlab_protocol::{Cache, Reads};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
@@ -15,6 +15,7 @@ pub(super) const NULL: Method = Method {
     name: "null",
     about: "control: opens and reads nothing; its window is empty",
     cache: Cache::None,
+    reads: Reads::Both,
     feeding: Feeding::Own(&Work::ALL),
     params: &[],
     build: |_| Ok(Box::new(Null)),
@@ -26,6 +27,7 @@ pub(super) const RESIDENT: Method = Method {
     about: "control: the bytes are put into anonymous memory (2 MiB pages if to be had) before each turn; the window \
             holds only the scan",
     cache: Cache::None,
+    reads: Reads::File,
     feeding: Feeding::Mapped,
     params: &[SEGMENT, THREADS],
     build: |settings| {

@@ -13,7 +13,7 @@ use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::work::Answer;
-use readlab_protocol::Cache;
+use readlab_protocol::{Cache, Reads};
 use rustix::fs::{AtFlags, OFlags, StatxFlags};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -26,6 +26,7 @@ pub(super) const DIRECT: Method = Method {
     name: "direct",
     about: "read(2) with O_DIRECT in a loop into one aligned buffer",
     cache: Cache::Bypass,
+    reads: Reads::File,
     feeding: Feeding::InOrder,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Direct { buffer_bytes: settings.size(&BUFFER) })),

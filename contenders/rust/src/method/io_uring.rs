@@ -12,7 +12,7 @@ use crate::segments::Segments;
 use crate::setting::{Param, SettingError, Settings};
 use crate::work::Answer;
 use io_uring::IoUring;
-use readlab_protocol::Cache;
+use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
@@ -34,6 +34,7 @@ pub(super) const IO_URING: Method = Method {
     name: "io_uring",
     about: "reads of one buffer each in an io_uring, `depth` of them in flight",
     cache: Cache::ByParam,
+    reads: Reads::File,
     feeding: Feeding::AnyOrder,
     params: &[BUFFER, DEPTH, DIRECT, REGISTERED, RING],
     build: |settings| {
@@ -55,6 +56,7 @@ pub(super) const IO_URING_VECTORED: Method = Method {
     name: "io_uring-vectored",
     about: "readv into several buffers each in an io_uring, `depth` of them in flight",
     cache: Cache::ByParam,
+    reads: Reads::File,
     feeding: Feeding::AnyOrder,
     params: &[VECTOR_BUFFER, VECTOR_BUFFERS, VECTOR_DEPTH, DIRECT, RING],
     build: |settings| {

@@ -15,7 +15,7 @@ use crate::consumer::Consumer;
 use crate::scan::{self, Visit};
 use crate::setting::Param;
 use crate::work::{Answer, Work};
-use readlab_protocol::Cache;
+use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::hint::black_box;
 use std::path::Path;
@@ -35,6 +35,7 @@ pub(super) const COPY: Method = Method {
     about: "control: the file's bytes copied out of the page cache into a small buffer, and not looked at; the file \
             is brought into the cache before each turn",
     cache: Cache::None,
+    reads: Reads::File,
     feeding: Feeding::Own(&Work::ALL),
     params: &[COPY_BUFFER, SEGMENT, THREADS],
     build: |settings| {
@@ -58,6 +59,7 @@ pub(super) const FAULTS: Method = Method {
     about: "control: the cached file mapped and one byte of every page touched; the file is brought into the cache \
             before each turn",
     cache: Cache::None,
+    reads: Reads::File,
     feeding: Feeding::Own(&Work::ALL),
     params: &[],
     build: |_| {
@@ -74,6 +76,7 @@ pub(super) const DEVICE: Method = Method {
     name: "device",
     about: "control: O_DIRECT reads in an io_uring for each thread, `depth` of them in flight, and not looked at",
     cache: Cache::None,
+    reads: Reads::File,
     feeding: Feeding::Own(&Work::ALL),
     params: &[DEVICE_BUFFER, DEPTH, SPAN, THREADS],
     build: |settings| {
@@ -97,6 +100,7 @@ pub(super) const SYSCALL: Method = Method {
     name: "syscall",
     about: "control: getppid(2), which does next to nothing, `calls` times; reads no file",
     cache: Cache::None,
+    reads: Reads::File,
     feeding: Feeding::Own(&Work::ALL),
     params: &[CALLS],
     build: |settings| Ok(Box::new(Calls(settings.get(&CALLS)))),

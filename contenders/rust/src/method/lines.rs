@@ -7,7 +7,7 @@ use super::{Fault, Feeding, Method, Reader};
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::work::{Answer, Work};
-use readlab_protocol::Cache;
+use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, ErrorKind};
@@ -19,6 +19,7 @@ pub(super) const LINES: Method = Method {
     name: "lines",
     about: "BufReader::lines over the file: a String is made for every line",
     cache: Cache::Through,
+    reads: Reads::File,
     feeding: Feeding::Own(&[Work::Newlines, Work::Lines]),
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Lines { buffer_bytes: settings.size(&BUFFER) })),

@@ -9,7 +9,7 @@ use crate::scan::Visit;
 use crate::setting::Param;
 use crate::work::Answer;
 use memmap2::{Advice, Mmap, MmapOptions};
-use readlab_protocol::Cache;
+use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -21,6 +21,7 @@ pub(super) const MMAP: Method = Method {
     name: "mmap",
     about: "the whole file mapped read-only; several threads take segments of the mapping in turn",
     cache: Cache::Through,
+    reads: Reads::File,
     feeding: Feeding::Mapped,
     params: &[POPULATE, SEGMENT, SEQUENTIAL, THREADS],
     build: |settings| {

@@ -7,6 +7,7 @@ pub(crate) mod auto;
 mod buffered;
 mod controls;
 mod direct;
+mod http;
 mod io_uring;
 mod limits;
 mod lines;
@@ -21,7 +22,7 @@ mod vectored;
 use crate::scan::{self, NO_SCAN, Visit};
 use crate::setting::{Param, SettingError, Settings};
 use crate::work::{Answer, Work};
-use readlab_protocol::Cache;
+use readlab_protocol::{Cache, Reads};
 use std::io;
 use std::path::Path;
 
@@ -34,6 +35,8 @@ pub struct Method {
     pub about: &'static str,
     /// How it stands to the page cache.
     pub cache: Cache,
+    /// What it can be pointed at.
+    pub reads: Reads,
     /// In which way bytes come out of it, which decides what can be done with them.
     pub feeding: Feeding,
     /// What may be set.

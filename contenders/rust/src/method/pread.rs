@@ -8,7 +8,7 @@ use crate::segments::Segments;
 use crate::setting::Param;
 use crate::sink::Sink;
 use crate::work::Answer;
-use readlab_protocol::Cache;
+use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -23,6 +23,7 @@ pub(super) const PREAD: Method = Method {
     name: "pread",
     about: "pread(2) by threads that take segments of the file in turn; a segment holds whole buffers",
     cache: Cache::Through,
+    reads: Reads::File,
     feeding: Feeding::AnyOrder,
     params: &[BUFFER, SEGMENT, THREADS],
     build: |settings| {

@@ -7,7 +7,7 @@ use crate::scan::Visit;
 use crate::setting::Param;
 use crate::sink::Sink;
 use crate::work::Answer;
-use readlab_protocol::Cache;
+use readlab_protocol::{Cache, Reads};
 use rustix::io::{ReadWriteFlags, preadv2};
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSliceMut, Read};
@@ -19,6 +19,7 @@ pub(super) const READ: Method = Method {
     name: "read",
     about: "read(2) in a loop into one buffer",
     cache: Cache::Through,
+    reads: Reads::File,
     feeding: Feeding::InOrder,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(ReadLoop { buffer_bytes: settings.size(&BUFFER) })),
@@ -29,6 +30,7 @@ pub(super) const DONTCACHE: Method = Method {
     name: "dontcache",
     about: "preadv2(2) with RWF_DONTCACHE in a loop into one buffer: what it brought is dropped from the page cache",
     cache: Cache::Through,
+    reads: Reads::File,
     feeding: Feeding::InOrder,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(DontCacheLoop { buffer_bytes: settings.size(&BUFFER) })),

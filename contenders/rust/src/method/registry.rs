@@ -1,6 +1,8 @@
 //! The one list of methods, in the order of reports.
 
-use super::{Method, auto, buffered, controls, direct, io_uring, limits, lines, mmap, pread, read, vectored};
+use super::{
+    Method, auto, buffered, controls, direct, http, io_uring, limits, lines, mmap, pread, read, vectored,
+};
 
 /// Every method.
 pub static ALL: &[Method] = &[
@@ -21,6 +23,7 @@ pub static ALL: &[Method] = &[
     mmap::MMAP,
     io_uring::IO_URING,
     io_uring::IO_URING_VECTORED,
+    http::HTTP,
 ];
 
 /// The method of that name.

@@ -6,7 +6,7 @@ use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::work::Answer;
-use readlab_protocol::Cache;
+use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::io::{ErrorKind, IoSliceMut, Read};
 use std::path::Path;
@@ -19,6 +19,7 @@ pub(super) const VECTORED: Method = Method {
     name: "vectored",
     about: "readv(2) in a loop into several buffers",
     cache: Cache::Through,
+    reads: Reads::File,
     feeding: Feeding::InOrder,
     params: &[BUFFER, BUFFERS],
     build: |settings| {

@@ -7,7 +7,7 @@ use crate::measure::plan::{Budget, Planned, Rules};
 use crate::record::Trial;
 use crate::trial::{Answer, TrialId, Work};
 use crate::units::Nanos;
-use readlab_protocol::{Cache, MethodLine};
+use readlab_protocol::{Cache, MethodLine, Reads};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -191,6 +191,7 @@ pub(in crate::measure) fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> P
             params: Vec::new(),
             about: String::new(),
             cache,
+            reads: Reads::File,
             unavailable: None,
         };
         let trial = Trial {

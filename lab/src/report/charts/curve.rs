@@ -30,7 +30,7 @@ pub(in super::super) fn curve(curve: &Curve, slug: String) -> Chart {
     let source = if curve.searched { ", from the search" } else { "" };
     Chart {
         slug,
-        title: format!("{}, {}: rate by {}{source}", curve.method, curve.state, curve.parameter),
+        title: format!("{}, {}: rate by {}{source}", curve.method, curve.condition, curve.parameter),
         description: format!("{}.", described.collect::<Vec<_>>().join("; ")),
         size: [WIDTH, HEIGHT],
         marks,

@@ -7,7 +7,7 @@ use crate::method::{Fault, Feeding, Method, Reader, memory};
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::work::Answer;
-use readlab_protocol::Cache;
+use readlab_protocol::{Cache, Reads};
 use std::num::NonZero;
 use std::path::Path;
 use std::thread;
@@ -20,6 +20,7 @@ pub(in crate::method) const AUTO: Method = Method {
     about: "looks at size, file system and page cache, then reads once, maps, copies, or keeps reads in flight past \
             the cache",
     cache: Cache::Through,
+    reads: Reads::File,
     feeding: Feeding::InOrder,
     params: &[THREADS],
     build: |settings| {

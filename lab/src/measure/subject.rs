@@ -1,0 +1,105 @@
+//! What is read, with what is true of it and what its state rests on: the page cache of a file, whether contenders open it or
+//! our own server does; nothing that could be made or proven, where the server is somebody else's.
+
+use super::cache::{CacheError, Eviction, PageCache};
+use crate::corpus::oracle::Truth;
+use crate::target::identity::Identity;
+use crate::target::web::Version;
+use crate::target::{Place, Target, shown};
+use std::path::Path;
+
+/// One target of a run.
+#[derive(Debug)]
+pub struct Subject<'a> {
+    /// The number of the target in the record.
+    pub index: usize,
+    /// The file or URL.
+    pub target: &'a Target,
+    /// What every answer is compared with.
+    pub truth: &'a Truth,
+    /// What its state rests on.
+    pub ground: Ground,
+}
+
+/// What the state of a target rests on.
+#[derive(Debug)]
+pub enum Ground {
+    /// A file of this machine.
+    File {
+        /// What it was when the truth was found.
+        identity: Identity,
+        /// Its pages in memory.
+        cache: PageCache,
+    },
+    /// Somebody else's server.
+    Web,
+}
+
+/// Why nothing can be measured on a target.
+#[derive(Debug, thiserror::Error)]
+pub enum GroundError {
+    /// Its page cache cannot be had.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// The file cannot be looked at.
+    #[error("{}: {cause}", shown(.path))]
+    Identity {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+}
+
+impl Ground {
+    /// Of a target as it is now: to be taken before its truth is found.
+    ///
+    /// # Errors
+    /// If its file cannot be looked at, or nothing here can tell its state.
+    pub fn of(target: &Target, eviction: Eviction) -> Result<Ground, GroundError> {
+        let Some(path) = target.file() else { return Ok(Ground::Web) };
+        let cache = PageCache::open(path, eviction)?;
+        let identity = Identity::of_path(path)
+            .map_err(|cause| GroundError::Identity { path: path.to_owned(), cause })?;
+        Ok(Ground::File { identity, cache })
+    }
+}
+
+impl Subject<'_> {
+    /// Its pages in memory; `None` behind somebody else's server.
+    #[must_use]
+    pub fn cache(&self) -> Option<&PageCache> {
+        match &self.ground {
+            Ground::File { cache, .. } => Some(cache),
+            Ground::Web => None,
+        }
+    }
+
+    /// Whether both are the same file, so that the state of one is the state of the other.
+    #[must_use]
+    pub fn shares_file(&self, other: &Subject) -> bool {
+        self.target.file().is_some() && self.target.file() == other.target.file()
+    }
+
+    /// How it changed since the truth was found; that it cannot be looked at is a change too.
+    #[must_use]
+    pub fn change(&self) -> Option<String> {
+        match (&self.ground, &self.target.place) {
+            (Ground::File { identity, .. }, Place::File(path) | Place::Served { file: path, .. }) => {
+                change_of_file(identity, path)
+            }
+            (_, Place::Web { url, version: Some(version) }) => match Version::of(url) {
+                Ok(now) => version.change(&now),
+                Err(error) => Some(format!("can no longer be asked: {error}")),
+            },
+            _ => None,
+        }
+    }
+}
+
+fn change_of_file(identity: &Identity, path: &Path) -> Option<String> {
+    match Identity::of_path(path) {
+        Ok(now) => identity.change(&now).map(|change| change.to_string()),
+        Err(error) => Some(error.to_string()),
+    }
+}

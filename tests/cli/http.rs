@@ -1,0 +1,426 @@
+//! Targets over http: readlab's own loopback server, servers of others, and servers that break their promises.
+
+use super::interrupt::{assert_nothing_left, descendants, send, soon, wait_for_a_sample};
+use super::{Home, READLAB, Said, trials};
+use rustix::process::Signal;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const TEXT: &str = "one\ntwo\nthree";
+
+/// What a request asked for: its verb, who asks, and how many GETs came before it.
+struct Request {
+    verb: String,
+    agent: String,
+    gets_before: usize,
+}
+
+impl Request {
+    /// Whether the lab asks, and not a contender.
+    fn is_of_lab(&self) -> bool {
+        self.agent.starts_with("readlab/")
+    }
+}
+
+/// A server on the loopback interface whose answers are a script: the bytes it writes before it closes; none is silence.
+struct Server {
+    port: u16,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    fn new(script: impl Fn(&Request) -> Option<Vec<u8>> + Send + Sync + 'static) -> Server {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let (port, log) = (listener.local_addr().unwrap().port(), Arc::default());
+        let (script, gets, held) = (Arc::new(script), Arc::new(AtomicUsize::new(0)), Arc::clone(&log));
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let (script, gets, log) = (Arc::clone(&script), Arc::clone(&gets), Arc::clone(&held));
+                std::thread::spawn(move || converse(client, &*script, &gets, &log));
+            }
+        });
+        Server { port, log }
+    }
+
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/f", self.port)
+    }
+
+    /// Verb and path of every request so far.
+    fn log(&self) -> Vec<String> {
+        self.log.lock().unwrap().clone()
+    }
+}
+
+fn converse(
+    mut client: TcpStream,
+    script: &(dyn Fn(&Request) -> Option<Vec<u8>> + Send + Sync),
+    gets: &AtomicUsize,
+    log: &Mutex<Vec<String>>,
+) {
+    let (mut head, mut piece) = (Vec::new(), [0; 4096]);
+    while !head.ends_with(b"\r\n\r\n") {
+        match client.read(&mut piece) {
+            Ok(count @ 1..) => head.extend_from_slice(&piece[..count]),
+            _ => return,
+        }
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let mut words = head.split(' ');
+    let (verb, path) = (words.next().unwrap().to_owned(), words.next().unwrap().to_owned());
+    let agent =
+        head.lines().find_map(|line| line.to_lowercase().strip_prefix("user-agent: ").map(str::to_owned));
+    log.lock().unwrap().push(format!("{verb} {path}"));
+    let gets_before = if verb == "GET" { gets.fetch_add(1, Ordering::SeqCst) } else { 0 };
+    match script(&Request { verb, agent: agent.unwrap_or_default(), gets_before }) {
+        Some(answer) => {
+            // A client that has seen enough goes away.
+            let _ = client.write_all(&answer);
+        }
+        None => std::thread::sleep(Duration::from_secs(120)),
+    }
+}
+
+/// A proper answer, its body only to a GET.
+fn good(request: &Request, fields: &str, body: &str) -> Option<Vec<u8>> {
+    let body = if request.verb == "HEAD" { "" } else { body };
+    Some(format!("HTTP/1.1 200 OK\r\n{fields}Connection: close\r\n\r\n{body}").into_bytes())
+}
+
+fn sized(request: &Request) -> Option<Vec<u8>> {
+    good(request, &format!("Content-Length: {}\r\n", TEXT.len()), TEXT)
+}
+
+fn raw(answer: &str) -> Option<Vec<u8>> {
+    Some(answer.as_bytes().to_vec())
+}
+
+fn race(home: &Home, url: &str, words: &[&str]) -> Said {
+    home.race(Path::new(url), words)
+}
+
+#[test]
+fn a_url_is_raced_and_the_state_of_its_servers_cache_is_said_to_be_unknown() {
+    let (home, server) = (Home::new(), Server::new(sized));
+    let said = race(
+        &home,
+        &server.url(),
+        &["--method", "rust/http/scalar", "--export-json", "a.json", "--export-markdown", "a.md"],
+    );
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
+    const UNKNOWN: &str = "state of the server's cache: unknown";
+    for part in [
+        format!("fastest over http ({UNKNOWN}): "),
+        format!("over http ({UNKNOWN}) · newlines · 13 B · {}", server.url()),
+        format!("proof: the answers of 6 samples; {UNKNOWN}"),
+        format!("caution: {}: The server is not readlab's: {UNKNOWN}", server.url()),
+    ] {
+        assert!(said.out.contains(&part), "no {part:?} in {said}");
+    }
+    let page = std::fs::read_to_string(home.runs()[0].join("report.html")).unwrap();
+    let told = page.replace("&#39;", "'");
+    assert!(told.contains(&format!("Over http ({UNKNOWN}) · newlines")), "the page tells it");
+    assert!(std::fs::read_to_string(home.at("a.md")).unwrap().contains(UNKNOWN));
+    let json: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(home.at("a.json")).unwrap()).unwrap();
+    let trial = trials(&json, "rust/http/scalar", "unknown");
+    assert_eq!((&trial["over"], &trial["outcome"]), (&"http".into(), &"measured".into()), "{trial}");
+    for field in ["state", "resident_before", "resident_after"] {
+        assert_eq!(trial["missing"][field], UNKNOWN, "{field}");
+    }
+    assert!(
+        trial["samples"][0]["device_read_bytes"].is_null()
+            && trial["missing"]["device_read_bytes"].is_string()
+    );
+    assert_eq!(json["targets"][0]["http"]["server"], "foreign");
+    assert!(json["targets"][0]["cautions"].to_string().contains(UNKNOWN));
+}
+
+#[test]
+fn who_reads_files_stays_away_from_a_url_and_who_reads_urls_from_a_file() {
+    let (home, server) = (Home::new(), Server::new(sized));
+    let file = home.file("f.txt", TEXT);
+    let ids = |target: &Path, words: &[&str]| {
+        let (json, said) = home.race_json(target, words);
+        let all: Vec<String> =
+            json["trials"].as_array().unwrap().iter().map(|it| it["id"].to_string()).collect();
+        assert_eq!(said.code, Some(0), "{said}");
+        (all.join(" "), json)
+    };
+    let url = server.url();
+    let (over_url, _) = ids(Path::new(&url), &["--method", "rust/*"]);
+    assert!(over_url.contains("rust/http/") && over_url.contains("curl"), "{over_url}");
+    assert!(!over_url.contains("rust/read") && !over_url.contains("command/wc"), "{over_url}");
+    let (over_file, _) = ids(&file, &["--method", "rust/*/scalar", "--state", "warm"]);
+    assert!(over_file.contains("rust/read") && over_file.contains("command/wc"), "{over_file}");
+    assert!(!over_file.contains("http") && !over_file.contains("curl"), "{over_file}");
+
+    let (_, json) = ids(Path::new(&url), &["--method", "rust/mmap/scalar"]);
+    let asked = trials(&json, "rust/mmap/scalar", "unknown");
+    assert_eq!(asked["reason"], "it reads files, and the target is a URL");
+    let (_, json) = ids(&file, &["--method", "rust/http/scalar", "--state", "warm"]);
+    assert!(trials(&json, "rust/http/scalar", "warm")["reason"].as_str().unwrap().contains("--http"));
+    let none = race(&home, &url, &["--method", "rust/mm*"]);
+    assert!(none.refusal().contains("none of the methods that match rust/mm* reads"), "{none}");
+}
+
+#[test]
+fn a_file_is_served_cold_and_warm_and_both_are_proven() {
+    let home = Home::new();
+    let file = home.file("f.txt", "line\n".repeat(100_000));
+    let (json, said) = home.race_json(&file, &["--http", "--method", "rust/http/scalar"]);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
+    for (state, before) in [("cold", 0.0), ("warm", 1.0)] {
+        let trial = trials(&json, "rust/http/scalar", state);
+        assert_eq!(trial["outcome"], "measured", "{trial}");
+        for sample in trial["samples"].as_array().unwrap() {
+            assert_eq!(sample["resident_before"].as_f64(), Some(before), "{state}: {sample}");
+            assert_eq!(sample["resident_after"].as_f64(), Some(1.0), "the server's reads fill the cache");
+            assert_eq!(sample["answer"]["newlines"], 100_000);
+        }
+        assert_eq!(trial["missing"]["device_read_bytes"], "the server reads the device, not the contender");
+        assert_eq!(trial["target"], file.to_str().unwrap());
+    }
+    assert_eq!(json["targets"][0]["http"]["server"], "own");
+    assert!(!json.to_string().contains("http://127"), "the secret path stays secret");
+}
+
+#[test]
+fn a_url_that_gives_no_bytes_is_refused_before_anything_is_measured() {
+    let home = Home::new();
+    let refused = |script: fn(&Request) -> Option<Vec<u8>>, why: &str| {
+        let server = Server::new(script);
+        let said = race(&home, &server.url(), &["--method", "rust/http/scalar"]);
+        assert!(said.refusal().contains(why) && said.err.contains(&server.url()), "{why}: {said}");
+    };
+    refused(
+        |_| raw("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"),
+        "the server answers 404 Not Found",
+    );
+    refused(
+        |_| raw("HTTP/1.1 301 Moved\r\nLocation: http://x/\u{1b}\r\n\r\n"),
+        "redirects are not followed: name http://x/",
+    );
+    refused(|_| raw("SSH-2.0-OpenSSH\r\n"), "not an answer in HTTP/1");
+    refused(|_| raw(""), "not an answer in HTTP/1");
+    refused(|it| good(it, "Content-Length: 20\r\n", TEXT), "the connection ended after 13 of 20 bytes");
+    refused(
+        |it| good(it, "Content-Length: 5\r\n", TEXT),
+        "the server sends more than the 5 bytes that it promises",
+    );
+    refused(
+        |it| good(it, "Transfer-Encoding: chunked\r\n", "9\r\none\n"),
+        "the connection ended after 4 bytes, before the end",
+    );
+    refused(
+        |it| good(it, "Transfer-Encoding: chunked\r\n", "x\r\none\n"),
+        "the size of a chunk is no number",
+    );
+    refused(|_| None, "no answer within 10s");
+    let nobody = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+    let said = race(&home, &format!("http://{nobody}/"), &[]);
+    assert!(said.refusal().contains("cannot connect: Connection refused"), "{said}");
+    assert!(race(&home, "https://127.0.0.1/", &[]).refusal().contains("TLS is not built in"));
+    let server = Server::new(sized);
+    for wish in [&["--state", "warm"][..], &["--drop-caches"]] {
+        let said = race(&home, &server.url(), wish);
+        assert!(said.refusal().ends_with(&format!("leave {} out", wish[0])), "{said}");
+    }
+    assert!(home.runs().is_empty(), "no run was begun");
+}
+
+#[test]
+fn a_body_without_a_length_is_read_to_its_end() {
+    let home = Home::new();
+    let bodies: [(&str, &str); 3] = [
+        ("Transfer-Encoding: chunked\r\n", "4\r\none\n\r\n9;x=y\r\ntwo\nthree\r\n0\r\nTrailer: x\r\n\r\n"),
+        ("Transfer-Encoding: chunked\r\nContent-Length: 3\r\n", "d\r\none\ntwo\nthree\r\n0\r\n\r\n"),
+        ("", TEXT),
+    ];
+    for (fields, body) in bodies {
+        let server = Server::new(move |request| good(request, fields, body));
+        let (json, said) = home.race_json(Path::new(&server.url()), &["--method", "rust/http/scalar"]);
+        assert_eq!(said.code, Some(0), "{said}");
+        let trial = trials(&json, "rust/http/scalar", "unknown");
+        assert_eq!((&trial["answer"]["bytes"], &trial["answer"]["newlines"]), (&13.into(), &2.into()));
+        assert_eq!(json["targets"][0]["size_bytes"], 13);
+    }
+}
+
+#[test]
+fn a_server_that_breaks_its_promise_to_one_contender_spoils_only_that_one() {
+    let home = Home::new();
+    let broken = |answer: fn(&Request) -> Option<Vec<u8>>, outcome: &str, why: &str| {
+        let server =
+            Server::new(move |it| if it.agent.starts_with("ureq/") { answer(it) } else { sized(it) });
+        let (json, said) = home.race_json(Path::new(&server.url()), &["--method", "rust/http/scalar"]);
+        let trial = trials(&json, "rust/http/scalar", "unknown");
+        let reason = trial["reason"].as_str().unwrap_or_default();
+        assert_eq!(trial["outcome"], outcome, "{why}: {reason} {said}");
+        assert!(reason.contains(why), "{why}: {reason}");
+        let other = trials(&json, "command/curl -s {} | wc -l", "unknown");
+        assert!(["measured", "unavailable"].contains(&other["outcome"].as_str().unwrap()), "{other}");
+        assert_eq!(json["end"]["reason"], "settled");
+    };
+    broken(|_| raw("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), "failed", "status 404");
+    broken(
+        |_| raw("HTTP/1.1 302 Found\r\nLocation: /g\r\nContent-Length: 0\r\n\r\n"),
+        "failed",
+        "status 302",
+    );
+    broken(|it| good(it, "Content-Length: 13\r\n", "one\n"), "failed", "disconnected");
+    broken(|it| good(it, "Transfer-Encoding: chunked\r\n", "9\r\none\n"), "failed", "disconnected");
+    broken(
+        |it| good(it, "Content-Length: 4\r\n", TEXT),
+        "refused",
+        "it answered 4 bytes, 1 newlines; right is 13 bytes",
+    );
+    broken(|_| raw("SSH-2.0-OpenSSH\r\n"), "failed", "/f: ");
+    broken(|_| raw(""), "failed", "/f: ");
+    broken(|it| if it.gets_before < 4 { sized(it) } else { None }, "failed", "no answer within");
+}
+
+#[test]
+fn a_url_that_changes_ends_the_race_as_a_file_that_changes_does() {
+    let home = Home::new();
+    let server = Server::new(|it| match (it.verb.as_str(), it.is_of_lab()) {
+        ("HEAD", true) => good(it, "ETag: \"a\"\r\nContent-Length: 13\r\n", ""),
+        _ => sized(it),
+    });
+    let (json, _) = home.race_json(Path::new(&server.url()), &["--method", "rust/http/scalar"]);
+    assert_eq!(json["end"]["reason"], "settled");
+    assert!(
+        server.log().iter().filter(|line| *line == "HEAD /f").count() > 6,
+        "it is asked around each reading"
+    );
+
+    let heads = AtomicUsize::new(0);
+    let server = Server::new(move |it| match it.verb.as_str() {
+        "HEAD" => {
+            let etag = if heads.fetch_add(1, Ordering::SeqCst) < 5 { "a" } else { "b" };
+            good(it, &format!("ETag: {etag}\r\nContent-Length: 13\r\n"), "")
+        }
+        _ => sized(it),
+    });
+    let (json, said) = home.race_json(Path::new(&server.url()), &["--method", "rust/http/scalar"]);
+    assert_eq!((said.code, &json["end"]["reason"]), (Some(1), &"target_changed".into()), "{said}");
+    let all = json["trials"].to_string();
+    assert!(all.contains("changed its ETag from a to b while it was raced"), "{all}");
+}
+
+#[test]
+fn a_server_that_answers_no_head_is_raced_all_the_same() {
+    let home = Home::new();
+    let server = Server::new(|it| match it.verb.as_str() {
+        "HEAD" => raw("HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n"),
+        _ => sized(it),
+    });
+    let (json, said) = home.race_json(Path::new(&server.url()), &["--method", "rust/http/scalar"]);
+    assert_eq!(said.code, Some(0), "{said}");
+    assert!(json["targets"][0]["cautions"].to_string().contains("by the answers alone"));
+}
+
+/// The lab's own server of a file, started as the lab starts it, and its URL.
+fn serve(file: &Path) -> (Child, String) {
+    let mut command = Command::new(READLAB);
+    let mut server =
+        command.arg("serve").arg(file).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut url = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(server.stdout.as_mut().unwrap()), &mut url)
+        .unwrap();
+    (server, url.trim_end().to_owned())
+}
+
+fn get(address: SocketAddr, path: &str) -> std::io::Result<String> {
+    let mut client = TcpStream::connect_timeout(&address, Duration::from_secs(5))?;
+    write!(client, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    let mut answer = String::new();
+    client.read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
+#[test]
+fn the_loopback_server_gives_the_file_to_its_secret_path_and_listens_nowhere_else() {
+    let home = Home::new();
+    let (mut server, url) = serve(&home.file("f.txt", TEXT));
+    let (address, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let address: SocketAddr = address.parse().unwrap();
+    assert_eq!(address.ip(), Ipv4Addr::LOCALHOST);
+    assert!(path.len() == 32 && path.bytes().all(|byte| byte.is_ascii_hexdigit()), "{url}");
+    assert!(get(address, &format!("/{path}")).unwrap().ends_with(TEXT));
+    for other in ["/", "/f.txt", &format!("/{path}/"), &format!("/{}", "0".repeat(32))] {
+        assert!(get(address, other).unwrap().starts_with("HTTP/1.1 404 "), "{other}");
+    }
+    assert_eq!(listens(server.id()), [address], "127.0.0.1 alone");
+    drop(server.stdin.take());
+    assert!(server.wait().unwrap().success(), "it ends with its standard input");
+    assert!(get(address, "/").is_err());
+}
+
+/// The addresses on which a process listens, by the sockets that it has open.
+fn listens(pid: u32) -> Vec<SocketAddr> {
+    let process = procfs_sockets(pid);
+    let mut found = Vec::new();
+    for (table, v6) in [("tcp", false), ("tcp6", true)] {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default();
+        for line in text.lines().skip(1) {
+            let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+            if fields[3] == "0A" && process.contains(&format!("socket:[{}]", fields[9])) {
+                assert!(!v6, "it listens on IPv6 too: {line}");
+                let (ip, port) = fields[1].split_once(':').unwrap();
+                let ip = Ipv4Addr::from(u32::from_str_radix(ip, 16).unwrap().swap_bytes());
+                found.push(SocketAddr::from((ip, u16::from_str_radix(port, 16).unwrap())));
+            }
+        }
+    }
+    found
+}
+
+fn procfs_sockets(pid: u32) -> Vec<String> {
+    let open = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
+    open.filter_map(|fd| Some(std::fs::read_link(fd.path()).ok()?.to_string_lossy().into_owned())).collect()
+}
+
+/// A long race over readlab's own server; the server's process and address.
+fn long_race(home: &Home) -> (Child, u32, SocketAddr) {
+    let file = home.file("f", "line\n".repeat(1 << 20));
+    let mut command = Command::new(READLAB);
+    command.args(["race", "--http"]).arg(&file).args([
+        "--runs",
+        "100000",
+        "--budget",
+        "300s",
+        "--no-progress",
+    ]);
+    command.args(["--output", "run", "--method", "rust/http/scalar"]);
+    command.envs(home.environment()).current_dir(home.at(""));
+    let race = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for_a_sample(&home.at("run/record.jsonl"));
+    let is_server = |pid: &u32| {
+        std::fs::read(format!("/proc/{pid}/cmdline"))
+            .is_ok_and(|words| words.split(|b| *b == 0).nth(1) == Some(b"serve"))
+    };
+    let server =
+        descendants(race.id()).into_iter().find(is_server).expect("a server in a process of its own");
+    (race, server, listens(server)[0])
+}
+
+#[test]
+fn the_loopback_server_is_gone_after_ctrl_c_and_after_the_lab_was_killed() {
+    for signal in [Signal::INT, Signal::KILL] {
+        let home = Home::new();
+        let (mut race, server, address) = long_race(&home);
+        assert!(get(address, "/").unwrap().starts_with("HTTP/1.1 404 "));
+        let children = descendants(race.id());
+        send(&race, signal);
+        race.wait().unwrap();
+        assert!(children.contains(&server));
+        assert_nothing_left(&home, &children);
+        assert!(soon(|| get(address, "/").is_err()), "{signal:?}: somebody still listens");
+    }
+}
