@@ -236,7 +236,7 @@ fn both_themes_are_drawn_and_the_button_changes_them() {
 #[test]
 fn pages_fit_their_window_and_can_be_read_on_a_telephone() {
     let Some(mut browser) = Browser::start() else { return };
-    for name in ["race", "sweep", "failures"] {
+    for name in ["race", "sweep", "byte-stream", "failures"] {
         let (_folder, file) = page(name);
         for width in [390, 768, 1280] {
             browser.width(width);
