@@ -9,14 +9,14 @@ use super::words;
 use crate::record::TrialRecord;
 use crate::snippet::{self, Snippet};
 use crate::stats::{self, Bootstrap, Clear, Ratio};
-use crate::trial::{COMMAND, CacheState, Params, TrialId};
+use crate::trial::{COMMAND, Params, TrialId};
 use std::collections::BTreeSet;
 
 /// What follows from one ranking for whoever writes a program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
-    /// Where it holds.
-    pub state: CacheState,
+    /// Where it holds: `warm`, `cold over http`.
+    pub condition: String,
     /// All of it in one sentence.
     pub sentence: String,
     /// Number of the trial to use; `None` where nothing can be advised.
@@ -91,18 +91,25 @@ fn complexity(measured: &Measured) -> impl Ord + use<> {
 impl Advice {
     /// The advice from the rows of a ranking, fastest first; `reference` is the number of the trial that the user named.
     /// `None` where fewer than two were measured.
-    pub(super) fn of(rows: &[Measured], reference: Option<usize>, bootstrap: Bootstrap) -> Option<Advice> {
+    pub(super) fn of(
+        rows: &[Measured],
+        reference: Option<usize>,
+        condition: String,
+        bootstrap: Bootstrap,
+    ) -> Option<Advice> {
         let first: Vec<&Measured> =
             rows.iter().filter(|(row, _)| row.place.is_some_and(|it| it.rank == 1)).collect();
         let fastest = *first.first().filter(|_| rows.len() > 1)?;
-        let state = fastest.1.trial.state;
         let undecided =
             first.iter().filter(|(row, _)| row.place.is_some_and(|it| it.standing == Standing::Undecided));
         let undecided = undecided.count();
         if undecided > 0 {
-            return Some(Advice::none(state, undecided));
+            return Some(Advice::none(condition, undecided));
         }
-        let used = *first.iter().min_by_key(|measured| complexity(measured))?;
+        // One that shares the first rank by its wide interval may still be seen to be slower than the reference.
+        let worth = |it: &&&Measured| it.0.ratio.and_then(|ratio| ratio.clear()) != Some(Clear::Slower);
+        let used = first.iter().filter(worth).min_by_key(|measured| complexity(measured)).copied();
+        let used = used.unwrap_or(fastest);
         let tied: Vec<String> =
             first.iter().filter(|it| it.0.index != used.0.index).map(|(row, _)| row.name.clone()).collect();
         let baseline = baseline(rows, used, reference);
@@ -114,7 +121,7 @@ impl Advice {
         let against = against.map(|(baseline, ratio)| Against { name: baseline.0.name.clone(), ratio });
         let cheaper = cheaper(rows, used, ratio_to_baseline);
         let mut advice = Advice {
-            state,
+            condition,
             sentence: String::new(),
             uses: Some(used.0.index),
             name: used.0.name.clone(),
@@ -128,17 +135,26 @@ impl Advice {
     }
 
     /// That nothing can be advised.
-    fn none(state: CacheState, undecided: usize) -> Advice {
+    fn none(condition: String, undecided: usize) -> Advice {
         let sentence = format!(
-            "{state}: no advice, as {} cannot be told from the fastest with so few rounds",
+            "{condition}: no advice, as {} cannot be told from the fastest with so few rounds",
             words::plural(undecided, "more trial")
         );
         let (tied, code) = (Vec::new(), Vec::new());
-        Advice { state, sentence, uses: None, name: String::new(), tied, against: None, cheaper: None, code }
+        Advice {
+            condition,
+            sentence,
+            uses: None,
+            name: String::new(),
+            tied,
+            against: None,
+            cheaper: None,
+            code,
+        }
     }
 
     fn tell(&self, used: &Measured, cheaper: Option<&Measured>) -> String {
-        let (state, what) = (self.state, spelled(used));
+        let (condition, what) = (&self.condition, spelled(used));
         let clear = self.against.as_ref().and_then(|against| against.ratio.clear());
         let tie = match self.tied.len() {
             0 => String::new(),
@@ -146,10 +162,10 @@ impl Advice {
         };
         match (&self.against, clear) {
             (None, _) if self.tied.is_empty() => {
-                format!("{state}: keep {what}: nothing that was measured is faster")
+                format!("{condition}: keep {what}: nothing that was measured is faster")
             }
             (None, _) => {
-                format!("{state}: keep {what}: nothing that was measured is faster beyond doubt{tie}")
+                format!("{condition}: keep {what}: nothing that was measured is faster beyond doubt{tie}")
             }
             (Some(Against { name, ratio }), Some(Clear::Faster)) => {
                 let cheaper =
@@ -162,13 +178,13 @@ impl Advice {
                         )
                     });
                 format!(
-                    "{state}: use {what}: {} times {name}{}{tie}{cheaper}",
+                    "{condition}: use {what}: {} times {name}{}{tie}{cheaper}",
                     words::factor(ratio.estimate),
                     interval(ratio)
                 )
             }
             (Some(Against { name, ratio }), _) => format!(
-                "{state}: keep {name}: {what} is not faster beyond doubt, {} times{}",
+                "{condition}: keep {name}: {what} is not faster beyond doubt, {} times{}",
                 words::factor(ratio.estimate),
                 interval(ratio)
             ),

@@ -25,15 +25,20 @@ pub struct Claim {
     pub against: String,
 }
 
+/// What [`Ranking::condition`] says.
+pub(super) fn condition(state: CacheState, over: Over) -> String {
+    match (state, over) {
+        (CacheState::Unknown, _) => format!("over http ({CACHE_UNKNOWN})"),
+        (state, Over::Http) => format!("{state} over http"),
+        (state, Over::File) => state.to_string(),
+    }
+}
+
 impl Ranking {
     /// Where the bytes are when the clock starts, and over what they come: `cold`, `cold over http`.
     #[must_use]
     pub fn condition(&self) -> String {
-        match (self.state, self.over) {
-            (CacheState::Unknown, _) => format!("over http ({CACHE_UNKNOWN})"),
-            (state, Over::Http) => format!("{state} over http"),
-            (state, Over::File) => state.to_string(),
-        }
+        condition(self.state, self.over)
     }
 
     /// `Cold · newlines`.

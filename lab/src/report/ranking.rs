@@ -2,6 +2,7 @@
 //! and who could not be measured. Controls stand apart: they read no file.
 
 use super::advice::Advice;
+use super::answer::condition;
 use super::bound::Bound;
 use super::name::Names;
 use super::reading::{self, Reading};
@@ -258,7 +259,8 @@ impl Ranking {
             row.judgement = verdict::judge(record, &limits, trial);
         }
         let named = reference.as_ref().filter(|it| it.why == WhyReference::Named).map(|it| it.index);
-        let advice = Advice::of(&rows, named, bootstrap);
+        let over = facts.map_or_else(Over::default, TargetFacts::over);
+        let advice = Advice::of(&rows, named, condition(state, over), bootstrap);
         let ranked = || rows.iter().map(|(_, trial)| *trial);
         Ranking {
             target,
@@ -267,7 +269,7 @@ impl Ranking {
             bytes_out,
             work,
             state,
-            over: facts.map_or_else(Over::default, TargetFacts::over),
+            over,
             reference,
             proof: Proof::of(ranked(), size),
             gives: if state == CacheState::Cold { verdict::what_gives(record, target) } else { Vec::new() },
