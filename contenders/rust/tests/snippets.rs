@@ -7,9 +7,10 @@
     reason = "as above"
 )]
 
-use std::io;
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::{fs, iter};
+use std::{fs, iter, thread};
 
 #[path = "../snippets/auto.rs"]
 mod auto;
@@ -19,6 +20,8 @@ mod buffered;
 mod direct;
 #[path = "../snippets/dontcache.rs"]
 mod dontcache;
+#[path = "../snippets/http.rs"]
+mod http;
 #[path = "../snippets/io_uring.rs"]
 mod io_uring_read;
 #[path = "../snippets/io_uring-vectored.rs"]
@@ -120,7 +123,7 @@ fn every_method_and_scan_that_can_win_has_its_snippet_and_every_snippet_its_test
         names.sort();
         names
     };
-    let tested = sorted(TOTALS.iter().map(|(name, _)| *name).collect());
+    let tested = sorted(TOTALS.iter().map(|(name, _)| *name).chain(["http"]).collect());
     assert_eq!(files_in(""), tested);
     let readers = readlab_rust::method::registry::ALL
         .iter()
@@ -149,6 +152,26 @@ fn every_way_of_reading_counts_right() {
             }
         }
     }
+}
+
+#[test]
+fn a_url_is_counted_right() {
+    let bytes = text(300_001);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/f", listener.local_addr().unwrap());
+    let found = thread::scope(|scope| {
+        scope.spawn(|| {
+            let (mut stream, _) = listener.accept().unwrap();
+            // All of the question, which ends with an empty line, or the answer may be reset.
+            let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            assert!(lines.map_while(Result::ok).any(|line| line.is_empty()));
+            write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", bytes.len())
+                .unwrap();
+            stream.write_all(&bytes).unwrap();
+        });
+        http::total(&url, naive)
+    });
+    assert_eq!(found.unwrap(), naive(&bytes));
 }
 
 /// Whether the kernel or the file system lacks what the way of reading needs.
