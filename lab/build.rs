@@ -21,7 +21,7 @@ fn main() {
 }
 
 /// The contenders whose sources are carried. What is built from them and what tests them is not.
-const CARRIED: [&str; 2] = ["java", "swift"];
+const CARRIED: [&str; 3] = ["c", "java", "swift"];
 const NOT_CARRIED: [&str; 5] = ["build", "snippets", "test", "tests", "test.sh"];
 
 /// The contenders that have pieces of code to show.

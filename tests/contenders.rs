@@ -128,8 +128,16 @@ fn carried(name: &str, method: &str, over_http: &[&str]) {
         its.len()
     };
     assert_eq!(race("file", &["--method", method]), 1);
+    if over_http.is_empty() {
+        return;
+    }
     let wanted: Vec<&str> = over_http.iter().flat_map(|method| ["--method", method]).collect();
     assert_eq!(race("http", &[&["--http"], &wanted[..]].concat()), over_http.len());
+}
+
+#[test]
+fn c_takes_part_where_a_compiler_is() {
+    carried("c", "c/getline", &[]);
 }
 
 #[test]
