@@ -141,6 +141,11 @@ fn c_takes_part_where_a_compiler_is() {
 }
 
 #[test]
+fn go_takes_part_where_its_compiler_is() {
+    carried("go", "go/bufio.Scanner/Bytes", &[]);
+}
+
+#[test]
 fn java_takes_part_where_a_jdk_is() {
     carried("java", "java/FileChannel-direct/loop", &["java/HttpClient/loop", "java/HttpClient-stream/loop"]);
 }
