@@ -146,6 +146,16 @@ fn go_takes_part_where_its_compiler_is() {
 }
 
 #[test]
+fn node_takes_part_where_it_is() {
+    carried("node", "node/readline", &[]);
+}
+
+#[test]
+fn python_takes_part_where_it_is() {
+    carried("python", "python/lines", &[]);
+}
+
+#[test]
 fn java_takes_part_where_a_jdk_is() {
     carried("java", "java/FileChannel-direct/loop", &["java/HttpClient/loop", "java/HttpClient-stream/loop"]);
 }
