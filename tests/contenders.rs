@@ -44,6 +44,8 @@ hint = 'install no-such-compiler'
 fn readlab(home: &Path) -> Command {
     let mut command = Command::cargo_bin("readlab").unwrap();
     command.env("XDG_CACHE_HOME", home.join("cache")).env("XDG_DATA_HOME", home.join("data"));
+    // Go compiles its library once, and not once for every home.
+    command.env("GOCACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("go"));
     command
 }
 
