@@ -13,7 +13,7 @@ FILE ?=
 export FILE
 export CARGO_TERM_PROGRESS_WHEN ?= never
 
-.PHONY: help build race test needs rust java swift bench toolchains clean
+.PHONY: help build race test needs rust contenders bench toolchains clean
 .NOTPARALLEL:
 
 help: ## list these targets
@@ -27,7 +27,7 @@ race: build ## race every way of reading on FILE=path, or on 256 MiB of text lin
 	[ -n "$$file" ] || file=$$($(CORPUS)) || file=$$($(CORPUS) --folder $(TARGET_DIR)/corpus) || exit; \
 	$(READLAB) race $(ARGS) -- "$$file"
 
-test: needs rust java swift ## format, lints, all tests, documents; installs what they need where it may
+test: needs rust contenders ## format, lints, all tests, documents; installs what they need where it may
 
 # What tests start and this machine lacks, and a Swift compiler; where they cannot be had the tests that need them say so.
 needs:
@@ -42,15 +42,9 @@ rust:
 	$(CARGO) test --workspace
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
 
-java:
-	@if javac --release 17 -version >/dev/null 2>&1; then \
-		contenders/java/test.sh; \
-	else \
-		echo "SKIPPED: the Java contender's tests: no javac of JDK 17 or later on the PATH" >&2; \
-	fi
-
-swift:
-	contenders/swift/test.sh
+# Each holds one contender in another language to the protocol; where its compiler or runtime is missing it says so.
+contenders:
+	for test in contenders/*/test.sh; do $$test || exit; done
 
 bench: build ## measure the figures that readlab promises, side by side; 1.6 GB of disk, some minutes
 	$(CARGO) build --release --package readlab-rust --example standalone
@@ -60,5 +54,5 @@ toolchains: ## make the compilers that contenders in other languages need and th
 	contenders/swift/toolchain.sh
 
 clean: ## remove what was built; 'readlab corpus clean' removes test files from the user's cache folder
-	rm -rf contenders/java/build contenders/swift/build
+	rm -rf contenders/*/build
 	$(CARGO) clean

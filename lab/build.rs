@@ -20,9 +20,21 @@ fn main() {
     snippets();
 }
 
-/// The contenders whose sources are carried. What is built from them and what tests them is not.
-const CARRIED: [&str; 2] = ["java", "swift"];
+/// Within a contender's folder, what is built from its sources, what shows them and what tests them: not carried.
 const NOT_CARRIED: [&str; 5] = ["build", "snippets", "test", "tests", "test.sh"];
+
+/// The contenders whose sources are carried: those that are no crates, which readlab has in itself.
+fn carried() -> Vec<String> {
+    let contenders = Path::new("../contenders");
+    println!("cargo::rerun-if-changed={}", contenders.display());
+    let entries = std::fs::read_dir(contenders).expect("the contenders lie beside the lab");
+    let folders = entries.map(|entry| entry.expect("their folder can be read").path());
+    let folders = folders.filter(|folder| folder.is_dir() && !folder.join("Cargo.toml").exists());
+    let mut names: Vec<String> =
+        folders.map(|folder| folder.file_name().unwrap_or_default().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
 
 /// The contenders that have pieces of code to show.
 const SHOWN: [&str; 3] = ["rust", "java", "swift"];
@@ -54,9 +66,8 @@ fn snippets() {
 fn contenders_sources() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let mut list = String::from("&[");
-    for name in CARRIED {
-        let folder = Path::new("../contenders").join(name);
-        println!("cargo::rerun-if-changed={}", folder.display());
+    for name in carried() {
+        let folder = Path::new("../contenders").join(&name);
         let mut files = Vec::new();
         gather(&folder, &mut files);
         files.sort();

@@ -44,6 +44,8 @@ hint = 'install no-such-compiler'
 fn readlab(home: &Path) -> Command {
     let mut command = Command::cargo_bin("readlab").unwrap();
     command.env("XDG_CACHE_HOME", home.join("cache")).env("XDG_DATA_HOME", home.join("data"));
+    // Go compiles its library once, and not once for every home.
+    command.env("GOCACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("go"));
     command
 }
 
@@ -128,8 +130,31 @@ fn carried(name: &str, method: &str, over_http: &[&str]) {
         its.len()
     };
     assert_eq!(race("file", &["--method", method]), 1);
+    if over_http.is_empty() {
+        return;
+    }
     let wanted: Vec<&str> = over_http.iter().flat_map(|method| ["--method", method]).collect();
     assert_eq!(race("http", &[&["--http"], &wanted[..]].concat()), over_http.len());
+}
+
+#[test]
+fn c_takes_part_where_a_compiler_is() {
+    carried("c", "c/getline", &[]);
+}
+
+#[test]
+fn go_takes_part_where_its_compiler_is() {
+    carried("go", "go/bufio.Scanner/Bytes", &[]);
+}
+
+#[test]
+fn node_takes_part_where_it_is() {
+    carried("node", "node/readline", &[]);
+}
+
+#[test]
+fn python_takes_part_where_it_is() {
+    carried("python", "python/lines", &[]);
 }
 
 #[test]

@@ -19,6 +19,9 @@ want gzip gzip
 want curl curl
 want setpriv util-linux
 want javac default-jdk-headless
+want go golang-go
+want python3 python3
+want node nodejs
 
 [ -n "$missing" ] || exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then

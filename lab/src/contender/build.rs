@@ -114,10 +114,11 @@ impl Workplace {
         self.sources.join("build")
     }
 
-    /// Whether what was built is there, by the compiler that is there now.
+    /// Whether what was built is there, by the compiler that is there now; so is what needs no building.
     #[must_use]
     pub fn is_built(&self, entry: &Entry) -> bool {
-        fs::read(self.build().join(NOTE)).is_ok_and(|note| note == self.compilers(entry).into_bytes())
+        entry.build.is_empty()
+            || fs::read(self.build().join(NOTE)).is_ok_and(|note| note == self.compilers(entry).into_bytes())
     }
 
     /// The programs that it is built by as they are now, without starting them: path, size and time of change.
@@ -184,6 +185,9 @@ impl Entry {
     /// If it cannot be built.
     pub fn build(&self) -> Result<(), BuildError> {
         let Some(place) = Workplace::of(self)? else { return Ok(()) };
+        if self.build.is_empty() {
+            return self.missing(&place).map_or(Ok(()), Err);
+        }
         let _lock = place.lock()?;
         place.run(self).map_err(|error| match error {
             BuildError::Failed { .. } => self.missing(&place).unwrap_or(error),
@@ -336,6 +340,18 @@ mod tests {
         fs::write(&compiler, "mkdir -p build; echo built again >>count\n").unwrap();
         entry.build_once(|| {}).unwrap();
         assert_eq!(built(), 2);
+    }
+
+    #[test]
+    fn what_runs_as_it_is_needs_no_building_but_what_it_runs_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let there = entry(folder.path(), "dependency = [['true']]\nrun = ['true']");
+        there.build_once(|| panic!("there is nothing to build")).unwrap();
+        there.build().unwrap();
+        let absent = entry(folder.path(), "dependency = [['no-such-runtime']]\nrun = ['no-such-runtime']");
+        absent.build_once(|| panic!("there is nothing to build")).unwrap();
+        assert_eq!(absent.build().unwrap_err().to_string(), "it needs no-such-runtime: not found");
+        assert_eq!(absent.take_part().unwrap_err().to_string(), "it needs no-such-runtime: not found");
     }
 
     #[test]

@@ -38,10 +38,10 @@ pub struct Entry {
     /// the roster's. `{sources}` in the commands below; `{build}` is its folder `build`.
     #[serde(default)]
     pub sources: Option<String>,
-    /// The commands that build it, run in `{sources}` one after the other.
+    /// The commands that build it, run in `{sources}` one after the other; none where the sources run as they are.
     #[serde(default)]
     pub build: Vec<Vec<String>>,
-    /// Commands that succeed where what it needs is there. They are asked when building failed, to say why.
+    /// Commands that succeed where what it needs is there. They are asked when building or starting failed, to say why.
     #[serde(default)]
     pub dependency: Vec<Vec<String>>,
     /// The command that starts it, before the words of the protocol. `{self}` is readlab's own program.
@@ -214,9 +214,18 @@ impl Entry {
         let command = self.line(&self.run, place.as_ref());
         let mut asked = command.clone();
         asked.args.push("methods".into());
-        let mut session = Session::start(&self.name, &asked)?;
+        match self.introduce(&asked) {
+            Ok((receipt, methods)) => Ok(Contender { command, receipt, methods, warmup: self.warmup }),
+            Err(Breach::Interrupted) => Err(Breach::Interrupted),
+            Err(breach) => Err(place.and_then(|place| self.missing(&place)).map_or(breach, unavailable)),
+        }
+    }
+
+    /// Its receipt and its methods, from a program started with `methods`.
+    fn introduce(&self, asked: &CommandLine) -> Result<(Receipt, Vec<MethodLine>), Breach> {
+        let mut session = Session::start(&self.name, asked)?;
         let methods = session.methods()?;
-        Ok(Contender { command, receipt: session.receipt, methods, warmup: self.warmup })
+        Ok((session.receipt, methods))
     }
 
     /// How a user gets what it needs, with the folders of this machine in it.

@@ -1,0 +1,79 @@
+// The ways that bring bytes, many at a time: read(2), fread, and a mapping.
+#include "contender.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+cause read_by_read(const struct request *request, struct answer *answer)
+{
+    size_t size = request->values[0];
+    int file = open(request->path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return strerror(errno);
+    unsigned char *buffer = malloc(size);
+    ssize_t length = -1;
+    while (buffer && ((length = read(file, buffer, size)) > 0 || (length < 0 && errno == EINTR)))
+        if (length > 0)
+            take(request, buffer, (size_t)length, answer);
+    cause failed = length < 0 ? strerror(errno) : NULL;
+    free(buffer);
+    close(file);
+    return failed;
+}
+
+cause read_by_fread(const struct request *request, struct answer *answer)
+{
+    size_t size = request->values[0];
+    FILE *file = fopen(request->path, "r");
+    if (!file)
+        return strerror(errno);
+    unsigned char *array = malloc(size);
+    size_t length;
+    while (array && (length = fread(array, 1, size, file)) > 0)
+        take(request, array, length, answer);
+    cause failed = !array || ferror(file) ? strerror(errno) : NULL;
+    free(array);
+    fclose(file);
+    return failed;
+}
+
+// One byte of every page, so that each is delivered; volatile, so that the compiler cannot leave it out.
+static void touch(const volatile unsigned char *bytes, size_t length)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    for (size_t at = 0; at < length; at += page)
+        (void)bytes[at];
+}
+
+// An empty file cannot be mapped, and has nothing to visit.
+static cause visit_mapping(int file, size_t length, const struct request *request, struct answer *answer)
+{
+    if (length == 0)
+        return NULL;
+    void *bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, file, 0);
+    if (bytes == MAP_FAILED)
+        return strerror(errno);
+    if (request->work == DISCARD)
+        touch(bytes, length);
+    take(request, bytes, length, answer);
+    munmap(bytes, length);
+    return NULL;
+}
+
+cause read_by_mmap(const struct request *request, struct answer *answer)
+{
+    int file = open(request->path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return strerror(errno);
+    struct stat about;
+    cause failed = fstat(file, &about) < 0 ? strerror(errno)
+                   : S_ISDIR(about.st_mode) ? strerror(EISDIR)
+                                            : visit_mapping(file, (size_t)about.st_size, request, answer);
+    close(file);
+    return failed;
+}

@@ -1,0 +1,95 @@
+// The C contender of readlab: reads files in the ways that C and POSIX offer. This file turns the words of the command
+// line into one conversation (PROTOCOL.md) and knows nothing of reading.
+#include "contender.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FAILED = 1, USAGE = 2 };
+
+static const struct method *method_named(const char *name)
+{
+    for (const struct method *method = methods; method->name; method++)
+        if (strcmp(method->name, name) == 0)
+            return method;
+    return NULL;
+}
+
+static bool has_scan(const struct method *method, enum work work, const char *scan)
+{
+    for (int i = 0; i < SCANS_MAX && method->scans[work][i]; i++)
+        if (strcmp(method->scans[work][i], scan) == 0)
+            return true;
+    return false;
+}
+
+// Takes one name=value into the request; false for what the method does not have or cannot take.
+static bool set(const struct method *method, struct request *request, const char *word)
+{
+    const char *digits = strchr(word, '=');
+    for (int i = 0; digits && i < PARAMS_MAX && method->params[i].name; i++) {
+        const struct param *param = &method->params[i];
+        size_t length = (size_t)(digits - word);
+        if (strlen(param->name) != length || strncmp(param->name, word, length) != 0)
+            continue;
+        char *end;
+        errno = 0;
+        unsigned long long value = strtoull(digits + 1, &end, 10);
+        bool number = digits[1] >= '0' && digits[1] <= '9' && *end == '\0' && errno == 0;
+        if (!number || value < param->min || value > param->max)
+            return false;
+        request->values[i] = value;
+        return true;
+    }
+    return false;
+}
+
+// METHOD SCAN WORK TARGET [name=value ...]; what is wrong is said, and NULL returned.
+static const struct method *parse(int count, char **words, struct request *request)
+{
+    const struct method *method = method_named(words[0]);
+    if (!method) {
+        say_failed(words[0], "there is no such method");
+        return NULL;
+    }
+    enum work work = 0;
+    while (work < WORKS && strcmp(work_words[work], words[2]) != 0)
+        work++;
+    if (work == WORKS || !has_scan(method, work, words[1])) {
+        say_failed(words[0], work == WORKS ? "there is no such work" : "it has no such scan for this work");
+        return NULL;
+    }
+    *request = (struct request){.path = words[3], .work = work, .scan = words[1]};
+    for (int i = 0; i < PARAMS_MAX; i++)
+        request->values[i] = method->params[i].preset;
+    for (int i = 4; i < count; i++)
+        if (!set(method, request, words[i])) {
+            say_failed(words[i], "no parameter of this method, or not within its bounds");
+            return NULL;
+        }
+    return method;
+}
+
+int main(int count, char **words)
+{
+    const char *verb = count > 1 ? words[1] : "";
+    if (strcmp(verb, "hello") == 0 && count == 2) {
+        say_hello();
+        return 0;
+    }
+    if (strcmp(verb, "methods") == 0 && count == 2) {
+        say_hello();
+        for (const struct method *method = methods; method->name; method++)
+            say_method(method);
+        return 0;
+    }
+    if (strcmp(verb, "read") == 0 && count >= 6) {
+        struct request request;
+        say_hello();
+        const struct method *method = parse(count - 2, words + 2, &request);
+        return method ? serve(method, &request) : FAILED;
+    }
+    fprintf(stderr, "usage: %s hello | methods | read METHOD SCAN WORK TARGET [name=value ...]\n", words[0]);
+    return USAGE;
+}

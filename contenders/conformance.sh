@@ -1,0 +1,181 @@
+#!/bin/sh
+# Holds a contender in any language to PROTOCOL.md, from outside: `conformance.sh COMMAND…`. Every method, scan and work
+# that it lists is asked for on files of awkward sizes and names, and each answer compared with that of wc, od and awk;
+# then misuse, failures, and whether anything is held between turns. Needs a POSIX shell and Linux. Ends with
+# "N passed, N failed"; exit 1 if any failed.
+set -u
+[ $# -gt 0 ] || { echo "usage: $0 COMMAND…" >&2; exit 2; }
+LC_ALL=C.UTF-8
+export LC_ALL
+
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+passed=0
+failed=0
+
+# WHAT, then a test; what was said last is shown where it fails.
+check() {
+    what=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'FAILED: %s\n%s\n' "$what" "$said" >&2
+    fi
+}
+
+# What is said, in order: "hello ready sample done".
+shape() { printf '%s\n' "$said" | sed -n 's/^{"say": *"\([a-z]*\)".*}$/\1/p; t
+    s/^/not-a-message: /p' | tr '\n' ' ' | sed 's/ $//'; }
+
+# Whether the answer has this shape.
+is() { [ "$(shape)" = "$1" ]; }
+
+# Whether the last line's reason holds these words, whatever the case.
+reason() { printf '%s\n' "$said" | tail -n 1 | grep -qi "\"say\": *\"failed\".*\"reason\": *\".*$1"; }
+
+# What is true of a file.
+truth() {
+    bytes=$(wc -c <"$1")
+    newlines=$(wc -l <"$1")
+    lines=$newlines
+    [ "$bytes" = 0 ] || [ "$(tail -c 1 "$1" | od -An -tu1 | tr -d ' ')" = 10 ] || lines=$((newlines + 1))
+    sum=$(od -An -v -tu1 "$1" | awk '{ for (i = 1; i <= NF; i++) sum += $i } END { print sum % 256 }')
+}
+
+# Whether every sample proves the work ($1), and nothing that is told is wrong.
+right() {
+    printf '%s\n' "$said" | awk -v work="$1" -v bytes="$bytes" -v newlines="$newlines" -v lines="$lines" -v sum="$sum" '
+        function told(name) {
+            if (!match($0, "\"" name "\": *[0-9]+")) return ""
+            value = substr($0, RSTART, RLENGTH)
+            sub(/.*: */, "", value)
+            return value
+        }
+        /"say": *"sample"/ {
+            n++
+            proof["bytes"] = bytes; proof["newlines"] = newlines; proof["lines"] = lines; proof["sum"] = sum
+            for (name in proof) if (told(name) != "" && told(name) + 0 != proof[name] + 0) exit wrong = 1
+            if (work == "discard" ? told("bytes") == "" : told(work) == "" && (work != "newlines" || told("lines") == ""))
+                exit wrong = 1
+            if (told("wall_ns") + 0 <= 0) exit wrong = 1
+        }
+        END { exit wrong || n != 2 }'
+}
+
+# METHOD SCAN WORK FILE: two turns, the second after an untimed reading.
+answers() {
+    said=$(printf 'go 0 1\ngo 1 1\n' | "$program" read "$@" 2>"$folder/stderr") || said="$said
+$(tail -n 1 "$folder/stderr")"
+    check "$1/$2 $3 of ${4##*/}: its turns" is "hello ready sample done sample done"
+    check "$1/$2 $3 of ${4##*/}: its answers; true are $bytes bytes, $newlines newlines, $lines lines, sum $sum" right "$3"
+}
+
+# The command as one program, so that words with blanks in them stay whole.
+program=$folder/program
+{
+    echo '#!/bin/sh'
+    printf exec
+    for word in "$@"; do printf " '%s'" "$(printf %s "$word" | sed "s/'/'\\\\''/g")"; done
+    echo ' "$@"'
+} >"$program"
+chmod +x "$program"
+
+# Those to be had here: METHOD WORK SCAN, one a line.
+said=$("$program" methods)
+check "methods: a hello, then methods" [ "$(shape | tr ' ' '\n' | uniq | tr '\n' ' ')" = "hello method " ]
+printf '%s\n' "$said" | grep '"unavailable"' | sed 's/.*"method": *"\([^"]*\)".*"unavailable": *"\(.*\)".*/SKIPPED: \1: \2/' >&2
+printf '%s\n' "$said" | sed 's/": /":/g; s/, "/,"/g' | awk '
+    /"say":"method"/ && !/"unavailable"/ {
+        method = $0; sub(/.*"method":"/, "", method); sub(/".*/, "", method)
+        scans = $0; sub(/.*"scans":{/, "", scans); sub(/}.*/, "", scans)
+        n = split(scans, works, "]")
+        for (i = 1; i < n; i++) {
+            work = works[i]; sub(/^,?"/, "", work); sub(/".*/, "", work)
+            list = works[i]; sub(/.*\[/, "", list)
+            m = split(list, each, ",")
+            for (j = 1; j <= m; j++) { gsub(/"/, "", each[j]); print method, work, each[j] }
+        }
+    }' >"$folder/grid"
+check "methods: some are to be had" [ -s "$folder/grid" ]
+
+mkdir "$folder/text" "$folder/bytes"
+make_files() (
+    LC_ALL=C
+    cd "$folder/text" || exit 1
+    : >empty
+    printf x >one-byte
+    printf '\n' >one-newline
+    printf 'first\nsecond\nthird' >no-final-newline
+    awk 'BEGIN { for (i = 0; i < 10007; i++) print "" }' >only-newlines
+    awk 'BEGIN { for (i = 0; i < 600; i++) { line = line "x"; print i % 7 ? line : "" } }' >lines-of-many-lengths
+    for size in 4095 4096 4097 8191 8192 8193 65535 65536 65537; do
+        awk -v size=$size 'BEGIN { for (i = 1; i < size; i++) printf "%s", i % 61 ? "y" : "\n"; printf "z" }' >$size-bytes
+    done
+    awk 'BEGIN { for (i = 0; i < 20000; i++) printf "long"; print ""; print "short" }' | head -c 60000 >a-long-line
+    printf 'one\ntwo' >"$(printf "a 'b' \"c\"\\\\ \n\$(d) %%41 \303\244\377\376")"
+    cd ../bytes || exit 1
+    awk 'BEGIN { for (i = 0; i < 70000; i++) printf "%c", (i * 7919 + int(i / 256)) % 255 + 1 }' >every-byte
+    head -c 200000 /dev/zero >zeros
+)
+make_files || exit 1
+
+for file in "$folder"/text/* "$folder"/bytes/*; do
+    truth "$file"
+    while read -r method work scan; do
+        # What is no text is for methods that see bytes, which are those that can sum them.
+        case $file in "$folder"/bytes/*) grep -q "^$method sum " "$folder/grid" || continue ;; esac
+        answers "$method" "$scan" "$work" "$file"
+    done <"$folder/grid"
+done
+
+# METHOD WORDS…: one turn that must fail, with words in its reason.
+fails() {
+    words=$1
+    shift
+    said=$(printf 'go 0 1\n' | "$program" read "$@" 2>/dev/null)
+    case $words in
+    "") check "read $*: fails with a reason" is "hello failed" ;;
+    *) check "read $*: fails for: $words" reason "$words" ;;
+    esac
+}
+file=$folder/text/no-final-newline
+mkfifo "$folder/turns"
+sort -u -k 1,1 "$folder/grid" >"$folder/methods"
+while read -r method work scan; do
+    fails "absent.*no such file" "$method" "$scan" "$work" "$folder/absent"
+    fails "$folder/text: .*directory" "$method" "$scan" "$work" "$folder/text"
+    fails "" "$method" no-such-scan "$work" "$file"
+    fails "" "$method" "$scan" no-such-work "$file"
+    fails "" "$method" "$scan" "$work" "$file" no_such_parameter=1
+    "$program" read "$method" "$scan" "$work" "$file" <"$folder/turns" >"$folder/out" 2>/dev/null &
+    exec 9>"$folder/turns"
+    echo "go 1 2" >&9
+    tries=0
+    until grep -q '"done"' "$folder/out" || [ $tries = 300 ] || ! kill -0 $!; do sleep 0.1; tries=$((tries + 1)); done
+    said=$(cat "$folder/out"; ls -l "/proc/$!/fd"; grep no-final "/proc/$!/maps")
+    check "$method holds no file between turns" sh -c '! printf "%s\n" "$1" | grep -q no-final-newline' sh "$said"
+    exec 9>&-
+    wait $!
+    check "$method exits with 0 when its turns end" [ $? = 0 ]
+    said=$(cat "$folder/out")
+    check "$method: a turn of two after an untimed one" is "hello ready sample sample done"
+done <"$folder/methods"
+
+read -r method work scan <"$folder/methods"
+fails "" no-such-method "$scan" "$work" "$file"
+for turn in "" go "go 1" "go 0 0" "go -1 1" "go 1 1 1" "stop 1 1" "go 0 4294967296" "go 0 99999999999999999999"; do
+    said=$(printf 'go 0 1\n%s\n' "$turn" | "$program" read "$method" "$scan" "$work" "$file" 2>/dev/null)
+    check "a turn spelled '$turn' fails" is "hello ready sample done failed"
+done
+said=$("$program" hello)
+check "hello" is hello
+for words in "" helo "hello x" read; do
+    # shellcheck disable=SC2086 # one word a word
+    said=$("$program" $words 2>/dev/null </dev/null)
+    check "'$words' is no conversation" [ $? != 0 ]
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"syscall"
+)
+
+// The ways that bring bytes, many at a time.
+
+func readByRead(r request) (answer, error) {
+	file, err := os.Open(r.path)
+	if err != nil {
+		return answer{}, err
+	}
+	defer file.Close()
+	return drain(r, file)
+}
+
+func readByBufferedRead(r request) (answer, error) {
+	file, err := os.Open(r.path)
+	if err != nil {
+		return answer{}, err
+	}
+	defer file.Close()
+	return drain(r, bufio.NewReaderSize(file, r.params["buffer_bytes"]))
+}
+
+// drain reads to the end through one slice of buffer_bytes.
+func drain(r request, from io.Reader) (answer, error) {
+	buffer := make([]byte, r.params["buffer_bytes"])
+	tally := newTally(r)
+	for {
+		length, err := from.Read(buffer)
+		tally.take(buffer[:length])
+		if errors.Is(err, io.EOF) {
+			return tally.answer(), nil
+		}
+		if err != nil {
+			return answer{}, err
+		}
+	}
+}
+
+func readWhole(r request) (answer, error) {
+	bytes, err := os.ReadFile(r.path)
+	if err != nil {
+		return answer{}, err
+	}
+	tally := newTally(r)
+	tally.take(bytes)
+	return tally.answer(), nil
+}
+
+// An empty file cannot be mapped, and has nothing to visit.
+func readMapped(r request) (answer, error) {
+	file, err := os.Open(r.path)
+	if err != nil {
+		return answer{}, err
+	}
+	defer file.Close()
+	about, err := file.Stat()
+	if err != nil {
+		return answer{}, err
+	}
+	if about.IsDir() {
+		return answer{}, syscall.EISDIR
+	}
+	tally := newTally(r)
+	if about.Size() == 0 {
+		return tally.answer(), nil
+	}
+	bytes, err := syscall.Mmap(int(file.Fd()), 0, int(about.Size()), syscall.PROT_READ, syscall.MAP_PRIVATE)
+	if err != nil {
+		return answer{}, err
+	}
+	if r.work == "discard" {
+		touch(bytes)
+	}
+	tally.take(bytes)
+	return tally.answer(), syscall.Munmap(bytes)
+}
+
+// touch visits one byte of every page, so that each is delivered.
+func touch(bytes []byte) {
+	var some byte
+	for at := 0; at < len(bytes); at += os.Getpagesize() {
+		some |= bytes[at]
+	}
+	unused = uint64(some)
+}

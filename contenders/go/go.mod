@@ -1,0 +1,3 @@
+module readlab/contenders/go
+
+go 1.18

@@ -1,0 +1,45 @@
+// The Go contender of readlab: reads files in the ways of Go's standard library. This file turns the words of the command
+// line into one conversation (PROTOCOL.md) and knows nothing of reading.
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() {
+	os.Exit(converse(os.Args[1:]))
+}
+
+// converse has one whole conversation and returns the exit code.
+func converse(words []string) int {
+	switch {
+	case len(words) == 1 && words[0] == "hello":
+		sayHello()
+		return 0
+	case len(words) == 1 && words[0] == "methods":
+		sayHello()
+		for _, method := range methods {
+			sayMethod(method)
+		}
+		return 0
+	case len(words) >= 5 && words[0] == "read":
+		sayHello()
+		request, err := parseRequest(words[1:])
+		if err == nil {
+			err = serve(request, os.Stdin)
+		}
+		if err != nil {
+			sayFailed(err)
+			return exitFailed
+		}
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, "usage: readlab-go hello | methods | read METHOD SCAN WORK TARGET [name=value ...]")
+	return exitUsage
+}

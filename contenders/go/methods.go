@@ -1,0 +1,47 @@
+package main
+
+// A param is a setting of a method; the name carries its unit.
+type param struct {
+	Name    string `json:"name"`
+	Default int    `json:"default"`
+	Min     int    `json:"min"`
+	Max     int    `json:"max"`
+}
+
+// A method is one way of reading. Its read opens, brings the bytes and closes; everything between is the window, and
+// nothing of the file is kept. For each work its scans are the ways of visiting the bytes, best first.
+type method struct {
+	name   string
+	about  string
+	scans  map[string][]string
+	params []param
+	read   func(request) (answer, error)
+}
+
+const bytesMax = 1 << 30
+
+var (
+	ofBytes = map[string][]string{"newlines": {"Count", "loop"}, "sum": {"loop"}, "discard": {"-"}}
+	ofLines = map[string][]string{"newlines": {"-"}, "lines": {"-"}}
+	ofScans = map[string][]string{"newlines": {"Bytes", "Text"}, "lines": {"Bytes", "Text"}}
+
+	// What bufio takes when nothing is said, and the least that it takes.
+	bufioBuffer = param{"buffer_bytes", 4096, 16, bytesMax}
+	lineMax     = param{"line_bytes_max", 64 << 10, 1, bytesMax}
+	ownBuffer   = param{"buffer_bytes", 64 << 10, 1, bytesMax}
+)
+
+// All ways of reading, in the order in which they are listed.
+var methods = []method{
+	{"bufio.Scanner", "Scan of a bufio.Scanner; Text makes a string of every line, Bytes does not", ofScans,
+		[]param{lineMax}, readByScanner},
+	{"bufio.Reader.ReadSlice", "ReadSlice of a bufio.Reader: lines where they lie in its buffer", ofLines,
+		[]param{bufioBuffer}, readBySlice},
+	{"bufio.Reader.ReadBytes", "ReadBytes of a bufio.Reader: a slice is made for every line", ofLines,
+		[]param{bufioBuffer}, readByLineOfBytes},
+	{"bufio.Reader.Read", "Read of a bufio.Reader into a slice as large as its buffer", ofBytes,
+		[]param{bufioBuffer}, readByBufferedRead},
+	{"os.File.Read", "Read of an os.File into one slice", ofBytes, []param{ownBuffer}, readByRead},
+	{"os.ReadFile", "os.ReadFile: the whole file in one slice", ofBytes, nil, readWhole},
+	{"syscall.Mmap", "the whole file mapped by syscall.Mmap", ofBytes, nil, readMapped},
+}

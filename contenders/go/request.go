@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A request is one reading to be made: which method, on what, and every parameter in force. A path is any bytes.
+type request struct {
+	method method
+	scan   string
+	work   string
+	path   string
+	params map[string]int
+}
+
+// parseRequest reads METHOD SCAN WORK TARGET [name=value ...] and checks it against the method.
+func parseRequest(words []string) (request, error) {
+	name, scan, work := words[0], words[1], words[2]
+	found, err := methodNamed(name)
+	if err != nil {
+		return request{}, err
+	}
+	scans, known := found.scans[work]
+	if !known {
+		return request{}, fmt.Errorf("%s does not do the work %q", name, work)
+	}
+	if !contains(scans, scan) {
+		return request{}, fmt.Errorf("%s has no scan %q for %s", name, scan, work)
+	}
+	r := request{found, scan, work, words[3], map[string]int{}}
+	for _, param := range found.params {
+		r.params[param.Name] = param.Default
+	}
+	for _, word := range words[4:] {
+		if err := r.set(word); err != nil {
+			return request{}, err
+		}
+	}
+	return r, nil
+}
+
+// set takes one name=value.
+func (r request) set(word string) error {
+	name, digits, _ := strings.Cut(word, "=")
+	for _, param := range r.method.params {
+		if param.Name != name {
+			continue
+		}
+		value, err := strconv.Atoi(digits)
+		if err != nil || value < param.Min || value > param.Max {
+			return fmt.Errorf("%s must be an integer from %d to %d, got %q", name, param.Min, param.Max, word)
+		}
+		r.params[name] = value
+		return nil
+	}
+	return fmt.Errorf("%s has no parameter %q", r.method.name, name)
+}
+
+func methodNamed(name string) (method, error) {
+	for _, method := range methods {
+		if method.name == name {
+			return method, nil
+		}
+	}
+	return method{}, fmt.Errorf("there is no method %q", name)
+}
+
+func contains(words []string, word string) bool {
+	for _, each := range words {
+		if each == word {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"runtime"
+)
+
+// The messages of the protocol, one line of flat JSON each.
+
+const (
+	protocol  = 1
+	contender = "go"
+	version   = "0.1.0"
+)
+
+func sayHello() {
+	say(struct {
+		Say       string `json:"say"`
+		Protocol  int    `json:"protocol"`
+		Contender string `json:"contender"`
+		Version   string `json:"version"`
+		Runtime   string `json:"runtime"`
+	}{"hello", protocol, contender, version, runtime.Version() + ", " + runtime.GOARCH})
+}
+
+func sayMethod(m method) {
+	params := m.params
+	if params == nil {
+		params = []param{}
+	}
+	say(struct {
+		Say    string              `json:"say"`
+		Method string              `json:"method"`
+		Scans  map[string][]string `json:"scans"`
+		Params []param             `json:"params"`
+		About  string              `json:"about"`
+		Cache  string              `json:"cache"`
+	}{"method", m.name, m.scans, params, m.about, "through"})
+}
+
+func sayReady(params map[string]int) {
+	say(struct {
+		Say    string         `json:"say"`
+		Params map[string]int `json:"params"`
+	}{"ready", params})
+}
+
+// saySamples tells a whole turn at once.
+func saySamples(samples []sample) {
+	var lines bytes.Buffer
+	for _, taken := range samples {
+		lines.Write(line(struct {
+			Say string `json:"say"`
+			sample
+		}{"sample", taken}))
+	}
+	lines.Write(line(struct {
+		Say   string `json:"say"`
+		Count int    `json:"count"`
+	}{"done", len(samples)}))
+	os.Stdout.Write(lines.Bytes())
+}
+
+func sayFailed(why error) {
+	say(struct {
+		Say    string `json:"say"`
+		Reason string `json:"reason"`
+	}{"failed", why.Error()})
+}
+
+func say(message any) {
+	os.Stdout.Write(line(message))
+}
+
+// line is a message with its newline. Only strings and integers are ever told, so it can always be made.
+func line(message any) []byte {
+	text, err := json.Marshal(message)
+	if err != nil {
+		panic(err)
+	}
+	return append(text, '\n')
+}

@@ -1,0 +1,61 @@
+package main
+
+import "bytes"
+
+// An answer is the proof of work: what a reading found, where the method sees it.
+type answer struct {
+	Bytes    *uint64 `json:"bytes,omitempty"`
+	Newlines *uint64 `json:"newlines,omitempty"`
+	Lines    *uint64 `json:"lines,omitempty"`
+	Sum      *byte   `json:"sum,omitempty"`
+}
+
+// A tally is the consumer of all methods that see bytes: it counts them and does the work on them.
+type tally struct {
+	work, scan      string
+	bytes, newlines uint64
+	sum             byte
+}
+
+func newTally(r request) *tally {
+	return &tally{work: r.work, scan: r.scan}
+}
+
+func (t *tally) take(chunk []byte) {
+	t.bytes += uint64(len(chunk))
+	switch {
+	case t.work == "sum":
+		t.sum += sum(chunk)
+	case t.work == "newlines" && t.scan == "Count":
+		t.newlines += uint64(bytes.Count(chunk, []byte{'\n'}))
+	case t.work == "newlines":
+		t.newlines += newlines(chunk)
+	}
+}
+
+func newlines(chunk []byte) (count uint64) {
+	for _, b := range chunk {
+		if b == '\n' {
+			count++
+		}
+	}
+	return count
+}
+
+func sum(chunk []byte) (sum byte) {
+	for _, b := range chunk {
+		sum += b
+	}
+	return sum
+}
+
+func (t *tally) answer() answer {
+	found := answer{Bytes: &t.bytes}
+	switch t.work {
+	case "sum":
+		found.Sum = &t.sum
+	case "newlines":
+		found.Newlines = &t.newlines
+	}
+	return found
+}

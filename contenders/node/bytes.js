@@ -1,0 +1,40 @@
+// The ways that bring bytes, many at a time.
+'use strict';
+
+const fs = require('fs');
+const { once } = require('events');
+const { Tally } = require('./tally');
+
+async function byStream(request) {
+  const tally = new Tally(request);
+  const stream = fs.createReadStream(request.path, { highWaterMark: request.params.buffer_bytes });
+  stream.on('data', (chunk) => tally.take(chunk));
+  await once(stream, 'close');
+  return tally.answer();
+}
+
+function byReadSync(request) {
+  const tally = new Tally(request);
+  const file = fs.openSync(request.path, 'r');
+  try {
+    const buffer = Buffer.allocUnsafe(request.params.buffer_bytes);
+    for (let length; (length = fs.readSync(file, buffer)) > 0; ) tally.take(buffer.subarray(0, length));
+  } finally {
+    fs.closeSync(file);
+  }
+  return tally.answer();
+}
+
+function byReadFileSync(request) {
+  const tally = new Tally(request);
+  tally.take(fs.readFileSync(request.path));
+  return tally.answer();
+}
+
+async function byReadFile(request) {
+  const tally = new Tally(request);
+  tally.take(await fs.promises.readFile(request.path));
+  return tally.answer();
+}
+
+module.exports = { byStream, byReadSync, byReadFileSync, byReadFile };

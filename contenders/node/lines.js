@@ -1,0 +1,32 @@
+// The ways that hand out lines. An unterminated last line is one too; to readline a CR without LF, U+2028 and U+2029 end a
+// line as well.
+'use strict';
+
+const fs = require('fs');
+const { once } = require('events');
+const readline = require('readline');
+
+function open(request) {
+  const input = fs.createReadStream(request.path, { highWaterMark: request.params.buffer_bytes });
+  return { input, lines: readline.createInterface({ input, crlfDelay: Infinity }) };
+}
+
+async function byEvents(request) {
+  const { input, lines } = open(request);
+  const closed = once(input, 'close');
+  let count = 0;
+  lines.on('line', () => count++);
+  await Promise.all([closed, once(lines, 'close')]);
+  return { lines: count };
+}
+
+async function byForAwait(request) {
+  const { input, lines } = open(request);
+  const closed = once(input, 'close');
+  let count = 0;
+  for await (const _ of lines) count++;
+  await closed;
+  return { lines: count };
+}
+
+module.exports = { byEvents, byForAwait };

@@ -1,0 +1,51 @@
+// What one conversation is about: a method, the work and the scan, the target, and every parameter in force.
+'use strict';
+
+const fs = require('fs');
+const { METHODS } = require('./methods');
+
+/** What is asked for cannot be done; its message says why. */
+class Refusal extends Error {}
+
+const NUL = 0;
+
+/**
+ * The exact bytes of the word at this place of `read`'s words. Node decodes its arguments as UTF-8 and loses bytes that
+ * are none; the system shows them.
+ */
+function exactBytes(words, index) {
+  const line = fs.readFileSync('/proc/self/cmdline');
+  const parts = [];
+  for (let start = 0; start < line.length; ) {
+    const end = line.indexOf(NUL, start);
+    parts.push(line.subarray(start, end));
+    start = end + 1;
+  }
+  return parts[parts.length - words.length + index];
+}
+
+function setting(method, word) {
+  const [name, ...digits] = word.split('=');
+  const param = method.params.find((known) => known.name === name);
+  if (!param) throw new Refusal(`${method.name} has no parameter '${name}'`);
+  const value = /^\d{1,15}$/.test(digits.join('=')) ? Number(digits[0]) : -1;
+  if (value < param.min || value > param.max) {
+    throw new Refusal(`${name} must be an integer from ${param.min} to ${param.max}, got '${word}'`);
+  }
+  return [name, value];
+}
+
+/** Reads METHOD SCAN WORK TARGET [name=value ...] and checks it against the method. */
+function parse(words) {
+  const [name, scan, work, target] = words;
+  const method = METHODS.find((known) => known.name === name);
+  if (!method) throw new Refusal(`there is no method '${name}'`);
+  if (!Object.hasOwn(method.scans, work)) throw new Refusal(`${name} does not do the work '${work}'`);
+  if (!method.scans[work].includes(scan)) throw new Refusal(`${name} has no scan '${scan}' for ${work}`);
+  const defaults = method.params.map((param) => [param.name, param.default]);
+  const given = words.slice(4).map((word) => setting(method, word));
+  const params = Object.fromEntries([...defaults, ...given]);
+  return { method, scan, work, path: exactBytes(words, 3), shown: target, params };
+}
+
+module.exports = { parse, Refusal };

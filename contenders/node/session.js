@@ -1,0 +1,66 @@
+// A conversation that has come to its turns: reads with a clock around each timed reading, and prints only when the last one
+// of a turn is done. The clock is process.hrtime.bigint; CPU times are those of process.resourceUsage, which is getrusage.
+'use strict';
+
+const readline = require('readline');
+const { Refusal } = require('./request');
+const say = require('./say');
+
+const TURN = /^go (\d{1,10}) (\d{1,10})$/;
+const TURN_MAX = 0xffffffff;
+const NS_PER_US = 1000;
+
+/** Takes turns until the end of the input. */
+async function serve(request, input) {
+  say.ready(request.params);
+  for await (const line of readline.createInterface({ input })) {
+    const [lead, count] = parseTurn(line);
+    let samples;
+    try {
+      samples = await turn(request, lead, count);
+    } catch (failure) {
+      throw new Refusal(`${request.shown}: ${cause(failure)}`);
+    }
+    // What was read is garbage now, and leaves before the turn ends; the roster starts Node with --expose-gc.
+    globalThis.gc?.();
+    say.samples(samples);
+  }
+}
+
+function parseTurn(line) {
+  const words = TURN.exec(line);
+  const [lead, count] = words ? words.slice(1).map(Number) : [0, 0];
+  if (count === 0 || Math.max(lead, count) > TURN_MAX) {
+    throw new Refusal(`expected \`go LEAD COUNT\` with COUNT above 0, got '${line}'`);
+  }
+  return [lead, count];
+}
+
+async function turn(request, lead, count) {
+  for (let i = 0; i < lead; i++) await request.method.read(request);
+  const samples = [];
+  for (let i = 0; i < count; i++) samples.push(await timed(request));
+  return samples;
+}
+
+async function timed(request) {
+  const before = process.resourceUsage();
+  const start = process.hrtime.bigint();
+  const answer = await request.method.read(request);
+  const wall = process.hrtime.bigint() - start;
+  const after = process.resourceUsage();
+  return {
+    wall_ns: Number(wall),
+    cpu_user_ns: (after.userCPUTime - before.userCPUTime) * NS_PER_US,
+    cpu_system_ns: (after.systemCPUTime - before.systemCPUTime) * NS_PER_US,
+    ...answer,
+  };
+}
+
+/** The failure in Node's words, `ENOENT: no such file or directory, open '…'`, without its code and what is told already. */
+function cause(failure) {
+  const system = /^[A-Z0-9]+: ([^,]+), /.exec(failure.message);
+  return system ? system[1] : failure.message;
+}
+
+module.exports = { serve };

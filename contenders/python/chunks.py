@@ -1,0 +1,26 @@
+"""The ways that bring bytes piece by piece."""
+
+from tally import Tally
+
+
+def by_read(request):
+    tally = Tally(request)
+    with open(request.path, "rb", buffering=0) as file:
+        while chunk := file.read(request.params["buffer_bytes"]):
+            tally.take(chunk)
+    return tally.answer()
+
+
+def by_readinto(request):
+    tally = Tally(request)
+    buffer = bytearray(request.params["buffer_bytes"])
+    view = memoryview(buffer)
+    with open(request.path, "rb", buffering=0) as file:
+        while length := file.readinto(buffer):
+            if request.work == "newlines":
+                tally.add(length, buffer.count(b"\n", 0, length))
+            elif request.work == "sum":
+                tally.add(length, sum(view[:length]))
+            else:
+                tally.add(length, 0)
+    return tally.answer()

@@ -1,0 +1,40 @@
+"""All ways of reading, in the order in which they are listed."""
+
+from collections import namedtuple
+
+import chunks
+import lines
+import whole
+
+# A setting of a method; the name carries its unit.
+Param = namedtuple("Param", "name default min max")
+
+# One way of reading. Its read opens, brings the bytes and closes: that is the window, and nothing of the file is kept.
+# For each work its scans are the ways of visiting the bytes, best first.
+Method = namedtuple("Method", "name about scans params read unavailable", defaults=[None])
+
+BYTES_MAX = 1 << 30
+
+OF_LINES = {"newlines": ["-"], "lines": ["-"]}
+OF_BYTES = {"newlines": ["count"], "sum": ["sum"], "discard": ["-"]}
+OF_MAPPING = {"newlines": ["slice", "find"], "lines": ["readline"], "sum": ["sum"], "discard": ["-"]}
+OF_ARRAY = {"newlines": ["count_nonzero"], "sum": ["sum"], "discard": ["-"]}
+
+# The argument `buffering` of open; 0 leaves the size to Python.
+BUFFERING = Param("buffer_bytes", 0, 0, BYTES_MAX)
+OWN_BUFFER = Param("buffer_bytes", 64 << 10, 1, BYTES_MAX)
+
+METHODS = [
+    Method("lines", "iteration over a text file: a str for every line, decoded from UTF-8", OF_LINES, [BUFFERING],
+           lines.of_text),
+    Method("binary-lines", "iteration over a binary file: bytes for every line", OF_LINES, [BUFFERING],
+           lines.of_binary),
+    Method("read", "read of an unbuffered file: new bytes every time", OF_BYTES, [OWN_BUFFER], chunks.by_read),
+    Method("readinto", "readinto of an unbuffered file: one bytearray, over and over", OF_BYTES, [OWN_BUFFER],
+           chunks.by_readinto),
+    Method("read_bytes", "read of a binary file to its end: the whole of it in one bytes", OF_BYTES, [],
+           whole.by_read),
+    Method("mmap", "the whole file mapped by mmap; slice copies it out piece by piece", OF_MAPPING, [], whole.by_mmap),
+    Method("numpy.fromfile", "numpy.fromfile: the whole file in one array of uint8", OF_ARRAY, [], whole.by_fromfile,
+           whole.NO_NUMPY),
+]

@@ -1,0 +1,63 @@
+"""A conversation that has come to its turns: reads with a clock around each timed reading, and prints only when the last
+one of a turn is done. The clock is time.perf_counter_ns; CPU times are those of getrusage.
+"""
+
+import re
+import resource
+import time
+
+import say
+from request import Refusal
+
+TURN = re.compile(r"go ([0-9]{1,10}) ([0-9]{1,10})")
+TURN_MAX = 0xFFFF_FFFF
+
+
+def serve(request, turns):
+    """Takes turns until the end of the input."""
+    say.ready(request.params)
+    for line in turns:
+        lead, count = parse(line.rstrip("\n"))
+        try:
+            samples = turn(request, lead, count)
+        except (OSError, MemoryError, ValueError) as failure:
+            raise Refusal(f"{request.shown()}: {cause(failure)}") from failure
+        say.samples(samples)
+
+
+def parse(line):
+    words = TURN.fullmatch(line)
+    lead, count = map(int, words.groups()) if words else (0, 0)
+    if count == 0 or max(lead, count) > TURN_MAX:
+        raise Refusal(f"expected `go LEAD COUNT` with COUNT above 0, got '{line}'")
+    return lead, count
+
+
+def turn(request, lead, count):
+    for _ in range(lead):
+        request.method.read(request)
+    return [timed(request) for _ in range(count)]
+
+
+def timed(request):
+    read = request.method.read
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    start = time.perf_counter_ns()
+    answer = read(request)
+    wall_ns = time.perf_counter_ns() - start
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    user_ns = nanoseconds(after.ru_utime) - nanoseconds(before.ru_utime)
+    system_ns = nanoseconds(after.ru_stime) - nanoseconds(before.ru_stime)
+    return {"wall_ns": wall_ns, "cpu_user_ns": user_ns, "cpu_system_ns": system_ns, **answer}
+
+
+def nanoseconds(seconds):
+    """From seconds that are whole microseconds."""
+    return round(seconds * 1_000_000) * 1_000
+
+
+def cause(failure):
+    """The failure without the path, which is told already."""
+    if isinstance(failure, OSError) and failure.strerror:
+        return failure.strerror
+    return str(failure) or type(failure).__name__
