@@ -5,9 +5,9 @@ use readlab::record::{
     Count, EndReason, Fill, Header, Limit, LimitKind, LimitUnit, Line, Outcome, Receipt, Record, RecordError,
     RecordWriter, SCHEMA, SCHEMA_VERSION, Sample, Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
 };
-use readlab::target::TargetFacts;
+use readlab::target::{Decoded, TargetFacts};
 use readlab::trial::{Answer, CacheState, Params, Work};
-use readlab_protocol::Cache;
+use readlab_protocol::{Archive, Cache};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -41,8 +41,16 @@ fn trial() -> Trial {
         work: Work::Newlines,
         state: CacheState::Cold,
         cache: Cache::ByParam,
+        decodes: Some(Archive::Gzip),
         id,
     }
+}
+
+/// A gzip of which it is known what comes out.
+fn target() -> TargetFacts {
+    let answer = Answer { bytes: Some(70), ..Answer::default() };
+    let decoded = Decoded { archive: Archive::Gzip, digest: "00ff".into(), answer };
+    TargetFacts { size_bytes: 7, decoded: Some(decoded), ..TargetFacts::default() }
 }
 
 /// One line of every kind but the header, in the order of a run.
@@ -50,7 +58,7 @@ fn every_line() -> Vec<Line> {
     let how = "counted".to_owned();
     let reason = || "a reason with \"quotes\" and \u{1b}".to_owned();
     vec![
-        Line::Target { index: 0, facts: Box::new(TargetFacts { size_bytes: 7, ..TargetFacts::default() }) },
+        Line::Target { index: 0, facts: Box::new(target()) },
         Line::Contender(Receipt { contender: "rust".into(), version: "1".into(), runtime: "r".into() }),
         Line::Trial(Box::new(trial())),
         Line::Warmup(WarmedUp { trial: 0, readings: 7, wall_ns: 7, end: WarmupEnd::NoSteadyState }),

@@ -390,6 +390,7 @@ mod tests {
             params: vec![ParamLine { name: "buffer_bytes".into(), default: 65_536, min: 1, max: 1 << 30 }],
             about: String::new(),
             cache: Cache::Through,
+            decodes: Vec::new(),
             unavailable: None,
         };
         let resolved = "buffer=8k".parse::<Params>().unwrap().resolve(&method).unwrap();

@@ -6,6 +6,7 @@
 
 mod answer;
 mod execution;
+mod programs;
 mod template;
 
 use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};
@@ -55,6 +56,7 @@ impl Contender for Commands {
             params: Vec::new(),
             about: about.to_owned(),
             cache,
+            decodes: Vec::new(),
             unavailable: None,
         };
         vec![
@@ -72,6 +74,9 @@ impl Contender for Commands {
             return Err(Refusal::Failed(format!("a command has no setting '{name}'")));
         }
         let template = Template::parse(request.method).map_err(|error| Refusal::Failed(error.to_string()))?;
+        if let Some(reason) = programs::missing(template.programs()) {
+            return Err(Refusal::Unavailable(reason));
+        }
         let (words, work) = (template.command(request.target), request.work.to_owned());
         Ok(Box::new(Execution { words, work, is_control: request.method == NOTHING }))
     }

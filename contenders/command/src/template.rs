@@ -3,6 +3,7 @@
 //! A plain command is executed without a shell, so that its time is its own. One that uses what only a shell can do is
 //! given to `sh`, which then receives the path as an argument: no byte of a file's name is ever read as syntax.
 
+use crate::programs;
 use std::ffi::{OsStr, OsString};
 
 /// The place of the path in a command line.
@@ -45,6 +46,16 @@ impl Template {
         }
         let words = shell_words::split(text).map_err(|_| TemplateError::Quote(text.to_owned()))?;
         if words.is_empty() { Err(TemplateError::Empty) } else { Ok(Template { words: Words::Plain(words) }) }
+    }
+
+    /// The programs that it starts, as far as that is plain without executing it.
+    pub(crate) fn programs(&self) -> Vec<&str> {
+        match &self.words {
+            Words::Plain(words) => {
+                words.first().map(String::as_str).into_iter().filter(|word| !word.contains(PLACE)).collect()
+            }
+            Words::Shell(script) => [&["sh"], &programs::of_script(script)[..]].concat(),
+        }
     }
 
     /// The program and its arguments for one path.

@@ -103,6 +103,7 @@ fn method_line(method: &Method) -> MethodLine {
         params: params.collect(),
         about: method.about.to_owned(),
         cache: method.cache,
+        decodes: method.decodes.to_vec(),
         unavailable: method.available().err(),
     }
 }

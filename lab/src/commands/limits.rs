@@ -3,7 +3,6 @@
 use super::run::{self, Asked};
 use crate::cli::{Choosing, Giving, Measuring};
 use crate::corpus;
-use crate::corpus::archive::Form;
 use crate::corpus::recipe::{CorpusKind, Recipe};
 use crate::suite::Suite;
 use crate::trial::{Params, Work};
@@ -54,7 +53,7 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
         giving: &args.giving,
     };
     if !args.place.is_dir() {
-        return run::each(&asked, &[vec![(Form::Plain, args.place.clone())]]);
+        return run::each(&asked, &[vec![(None, args.place.clone())]]);
     }
     // From here on Ctrl-C is an ordinary return, so that the folder is removed.
     interrupt::listen().context("cannot listen for Ctrl-C")?;
@@ -64,7 +63,7 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
     // Bytes that no file system can compress: then what is asked of the device is what it gives.
     let recipe = Recipe { kind: CorpusKind::Random, size_bytes: args.size.0, seed: 1 };
     let made = corpus::make(folder.path(), recipe)?;
-    let code = run::each(&asked, &[vec![(Form::Plain, made.path)]])?;
+    let code = run::each(&asked, &[vec![(None, made.path)]])?;
     folder.close().with_context(place)?;
     Ok(code)
 }

@@ -2,7 +2,6 @@
 
 use super::run::{self, Asked};
 use crate::cli::{Choosing, Giving, Measuring};
-use crate::corpus::archive::Form;
 use crate::suite::Suite;
 use clap::Args;
 use std::path::PathBuf;
@@ -39,6 +38,6 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
         choosing: &args.choosing,
         giving: &args.giving,
     };
-    let goals: Vec<_> = args.targets.iter().map(|path| vec![(Form::Plain, path.clone())]).collect();
+    let goals: Vec<_> = args.targets.iter().map(|path| vec![(None, path.clone())]).collect();
     run::each(&asked, &goals)
 }

@@ -1,19 +1,20 @@
 //! What `race`, `suite`, `tune` and `limits` share: from a selection and a file to a record that is saved, shown and exported.
 
+use super::found::{self, Found};
 use crate::cli::{Choosing, Giving, Measuring};
 use crate::contender::roster::Roster;
-use crate::corpus::archive::Form;
-use crate::corpus::oracle::{self, Truth};
+use crate::corpus::Form;
+use crate::corpus::oracle;
 use crate::folder::{REPORT, RunFolder};
 use crate::interrupt;
 use crate::limits;
 use crate::machine::Machine;
 use crate::measure::cache::{CacheError, Eviction, PageCache};
 use crate::measure::candidates::candidates;
-use crate::measure::lineup::{self, Field, LineupError, Selection};
+use crate::measure::lineup::{self, Field, LineupError, Selection, View, Views};
 use crate::measure::plan::{Budget, Plan, Rules};
 use crate::measure::round;
-use crate::measure::sampler::{Hired, Subject};
+use crate::measure::sampler::Hired;
 use crate::measure::search::{self, Tuning};
 use crate::progress::Recorder;
 use crate::record::{EndReason, Header, Line, Outcome, Record, SCHEMA, SCHEMA_VERSION};
@@ -136,7 +137,7 @@ impl Asked<'_> {
         self.space.map_or(Ok(Vec::new()), searched)
     }
 
-    fn selection(&self, forms: Vec<Form>, candidates: &[TrialId]) -> Selection {
+    fn selection(&self, views: Views, candidates: &[TrialId]) -> Selection {
         let mut entries = self.suite.entries.clone();
         if self.choosing.work.is_some() {
             entries.iter_mut().for_each(|entry| entry.work = None);
@@ -152,7 +153,9 @@ impl Asked<'_> {
             entries.extend(reference.chain(searched).map(|trial| Entry { trial, ..Entry::default() }));
             globs.clear();
         }
-        Selection { entries, globs, params: self.choosing.params.clone(), forms }
+        // A race takes whoever can read the target; an experiment names those it is about.
+        let (params, told) = (self.choosing.params.clone(), self.verb == "suite");
+        Selection { entries, globs, params, views, told }
     }
 
     fn cache(&self, target: &Target) -> Result<PageCache, CacheError> {
@@ -160,8 +163,8 @@ impl Asked<'_> {
         PageCache::open(&target.path, eviction)
     }
 
-    fn work(&self, truth: &Truth) -> Work {
-        let by_content = if truth.text { Work::Newlines } else { Work::Sum };
+    fn work(&self, is_text: bool) -> Work {
+        let by_content = if is_text { Work::Newlines } else { Work::Sum };
         self.choosing.work.or(self.suite.work).unwrap_or(by_content)
     }
 }
@@ -185,16 +188,16 @@ fn one(
     let mut recorder = Recorder::begin(&folder, progress_shown(asked.giving))?;
     let prepared =
         prepare(asked, field, (&forms, &mut targets), (rules, &recorder)).inspect_err(|_| folder.abandon());
-    let Prepared { identities, truths, plan, candidates } = prepared?;
+    let Prepared { found, plan, candidates } = prepared?;
     let reference = reference.map(|reference| as_planned(reference, &plan));
     let tuning = asked.space.map(|_| Tuning::of(plan.clone(), &candidates, reference.as_ref()));
     let plan = tuning.as_ref().map_or(&plan, |tuning| &tuning.plan);
     introduce(&mut recorder, field, (&targets, plan), header(asked.verb, rules.seed, reference))?;
     recorder.follow(plan);
-    let found = targets.iter().zip(&truths).zip(identities).zip(caches).enumerate();
-    let subject =
-        |(index, (((target, truth), identity), cache))| Subject { index, target, truth, identity, cache };
-    let mut hired = Hired::new(plan, field, found.map(subject).collect());
+    let subjects = targets.iter().zip(&found).zip(caches).enumerate();
+    let subjects =
+        subjects.map(|(index, ((target, found), cache))| found.subject((index, target), cache)).collect();
+    let mut hired = Hired::new(plan, field, subjects);
     match &tuning {
         Some(tuning) => search::run(tuning, &mut hired, &mut recorder)?,
         None => round::run(plan, &mut hired, &mut recorder)?,
@@ -210,8 +213,7 @@ fn one(
 
 /// What must be known before anything is measured.
 struct Prepared {
-    identities: Vec<Identity>,
-    truths: Vec<Truth>,
+    found: Vec<Found>,
     plan: Plan,
     candidates: Vec<TrialId>,
 }
@@ -223,23 +225,37 @@ fn prepare(
     (forms, targets): (&[Form], &mut [Target]),
     (rules, recorder): (Rules, &Recorder),
 ) -> anyhow::Result<Prepared> {
-    let (mut identities, mut truths) = (Vec::new(), Vec::<Truth>::new());
-    for target in targets {
+    let (mut all, mut views) = (Vec::<Found>::new(), Views::new());
+    for (index, (target, &form)) in targets.iter_mut().zip(forms).enumerate() {
         recorder.note(format!("reading {} once for the right answer", target.facts.path));
-        identities.push(Identity::of_path(&target.path).with_context(|| shown(&target.path))?);
-        let own = oracle::truth(&target.path).with_context(|| shown(&target.path))?;
-        target.facts.digest = Some(own.digest.clone());
-        // Archives are made of the first target: what comes out of them is known from it, by no decoder.
-        let truth = truths.first().map_or(own.clone(), |plain| Truth { digest: own.digest, ..plain.clone() });
+        let identity = Identity::of_path(&target.path).with_context(|| shown(&target.path))?;
+        let truth = oracle::truth(&target.path).with_context(|| shown(&target.path))?;
+        target.facts.digest = Some(truth.digest.clone());
         target.facts.answer = Some(truth.answer);
-        truths.push(truth);
+        // Archives are made of the first target: what comes out of them is known from it, by no decoder.
+        let decoded = form.and_then(|archive| Some((archive, all.first()?.truth.clone())));
+        let work = asked.work(decoded.as_ref().map_or(truth.text, |(_, decoded)| decoded.text));
+        views.insert(form, View { target: index, work, broken: None });
+        target.facts.decoded = decoded.as_ref().map(|(archive, truth)| found::facts(*archive, truth));
+        all.push(Found { identity, truth, decoded: decoded.map(|(_, truth)| truth) });
     }
     let states = asked.measuring.state.unwrap_or(asked.suite.state).list();
-    let work = asked.work(&truths[0]);
-    let candidates = asked.candidates(field, work)?;
-    let selection = asked.selection(forms.to_vec(), &candidates);
-    let plan = lineup::plan(field, &selection, (work, &states), rules)?;
-    Ok(Prepared { identities, truths, plan, candidates })
+    let candidates = asked.candidates(field, views[&None].work)?;
+    let plan =
+        |views: &Views| lineup::plan(field, &asked.selection(views.clone(), &candidates), &states, rules);
+    if let ([target], [found]) = (targets, &mut all[..])
+        && let Some(archive) = found.truth.archive
+    {
+        views.insert(Some(archive), View { target: 0, work: asked.work(true), broken: None });
+        if plan(&views)?.trials.iter().any(|planned| planned.trial.decodes.is_some()) {
+            recorder.note(format!("decoding {} once for the right answer", target.facts.path));
+            let content = found.decode(target, archive);
+            let work = asked.work(content.as_ref().map_or(true, |content| content.text));
+            views.insert(Some(archive), View { target: 0, work, broken: content.err() });
+        }
+    }
+    let plan = plan(&views)?;
+    Ok(Prepared { found: all, plan, candidates })
 }
 
 /// What fio gets from the same device at the points where ours are best; that it is not there is said, and no more.

@@ -2,7 +2,7 @@
 
 use super::run::{self, Asked};
 use crate::cli::{Choosing, Giving, Measuring};
-use crate::corpus::{self, archive::Form};
+use crate::corpus;
 use crate::suite::Suite;
 use anyhow::Context;
 use clap::Args;
@@ -47,7 +47,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         giving: &args.giving,
     };
     if !args.targets.is_empty() {
-        let goals: Vec<_> = args.targets.iter().map(|path| vec![(Form::Plain, path.clone())]).collect();
+        let goals: Vec<_> = args.targets.iter().map(|path| vec![(None, path.clone())]).collect();
         return run::each(&asked, &goals);
     }
     let recipe = if args.full {

@@ -3,7 +3,6 @@
 
 use super::run::{self, Asked};
 use crate::cli::{Choosing, Giving, Measuring};
-use crate::corpus::archive::Form;
 use crate::space::Space;
 use crate::stats::EXHAUSTIVE_READINGS;
 use crate::suite::{States, Suite};
@@ -66,7 +65,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
         choosing: &args.choosing(),
         giving: &args.giving,
     };
-    run::each(&asked, &[vec![(Form::Plain, args.target.clone())]])
+    run::each(&asked, &[vec![(None, args.target.clone())]])
 }
 
 impl TuneArgs {

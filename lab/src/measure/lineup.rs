@@ -6,12 +6,12 @@
 use super::plan::{Plan, Planned, Rules};
 use crate::contender::roster::{self, Contender, NoMethod, Roster};
 use crate::contender::session::Breach;
-use crate::corpus::archive::Form;
+use crate::corpus::Form;
 use crate::record::{LimitKind, Outcome, Trial};
 use crate::suite::Entry;
 use crate::trial::{CacheState, MethodId, Params, TrialError, TrialId, Work};
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use readlab_protocol::Cache;
+use readlab_protocol::{Cache, MethodLine};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everybody who could take part: contenders with their receipts, and reasons where there is none.
@@ -30,8 +30,32 @@ pub struct Selection {
     pub globs: Vec<String>,
     /// Settings for every method that has them.
     pub params: Params,
-    /// The form of each target by its number; none is one plain target.
-    pub forms: Vec<Form>,
+    /// What there is to read.
+    pub views: Views,
+    /// Whether the entries were asked for by name: then those that cannot read this target are told.
+    pub told: bool,
+}
+
+/// What trials may read of a target, by the archive that is decoded for it.
+pub type Views = BTreeMap<Form, View>;
+
+/// Something to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// Number of the target.
+    pub target: usize,
+    /// What is done with the bytes unless a trial says otherwise.
+    pub work: Work,
+    /// Why it cannot be read, if so.
+    pub broken: Option<String>,
+}
+
+impl View {
+    /// The bytes of a single target as they are.
+    #[must_use]
+    pub fn of_bytes(work: Work) -> Views {
+        Views::from([(None, View { target: 0, work, broken: None })])
+    }
 }
 
 /// One trial by name, before it is known who can.
@@ -40,7 +64,10 @@ struct Named {
     label: Option<String>,
     id: TrialId,
     work: Option<Work>,
+    answers: Vec<Work>,
     form: Form,
+    /// Whether its absence is told where the target is no such archive.
+    told: bool,
 }
 
 /// Why a selection makes no plan.
@@ -122,15 +149,18 @@ impl Field {
         self.contenders.iter().find(|contender| contender.receipt.contender == name)
     }
 
-    /// Every method with every scan that it offers for this work.
-    fn every_id(&self, work: Work) -> Vec<MethodId> {
+    /// Every method with every scan that it offers for what is done with what it reads, and whether that is there.
+    fn every_id(&self, selection: &Selection) -> Vec<(MethodId, Form, bool)> {
         let mut ids = Vec::new();
         for contender in &self.contenders {
             for method in contender.methods.iter().filter(|method| method.method != "*") {
-                for scan in method.scans.get(work.word()).into_iter().flatten() {
-                    let scan = (scan != "-").then(|| scan.clone());
-                    let contender = contender.receipt.contender.clone();
-                    ids.push(MethodId { contender, method: method.method.clone(), scan });
+                for (form, is_there) in selection.forms_of(method) {
+                    for scan in method.scans.get(selection.work(form).word()).into_iter().flatten() {
+                        let scan = (scan != "-").then(|| scan.clone());
+                        let contender = contender.receipt.contender.clone();
+                        let id = MethodId { contender, method: method.method.clone(), scan };
+                        ids.push((id, form, is_there));
+                    }
                 }
             }
         }
@@ -146,37 +176,39 @@ impl Field {
         )
     }
 
+    /// What the contender says of a method that it lists by its name.
+    fn method(&self, id: &MethodId) -> Option<&MethodLine> {
+        self.contender(&id.contender)?.methods.iter().find(|method| method.method == id.method)
+    }
+
     fn is_control(&self, id: &MethodId) -> bool {
-        let method = |contender: &Contender| {
-            contender.methods.iter().any(|method| method.method == id.method && method.cache == Cache::None)
-        };
-        self.contender(&id.contender).is_some_and(method)
+        self.method(id).is_some_and(|method| method.cache == Cache::None)
     }
 }
 
-/// The plan for one target.
+/// The plan for one target and its forms.
 ///
 /// # Errors
 /// If a name or glob is misspelled, or nothing matches.
 pub fn plan(
     field: &Field,
     selection: &Selection,
-    (work, states): (Work, &[CacheState]),
+    states: &[CacheState],
     rules: Rules,
 ) -> Result<Plan, LineupError> {
     let mut plan = Plan { trials: Vec::new(), absent: Vec::new(), states: states.to_vec(), rules };
     let entries = if selection.globs.is_empty() {
-        selection.entries.iter().map(named).collect::<Result<Vec<_>, _>>()?
+        selection.entries.iter().map(|entry| selection.named(entry)).collect::<Result<Vec<_>, _>>()?
     } else {
-        matching(field, selection, work)?
+        matching(field, selection)?
     };
     for &state in states {
         let mut seen = BTreeSet::new();
         for entry in &entries {
             if !field.absent.contains_key(&entry.id.method.contender) {
                 let id = with_params(field, &entry.id, &selection.params);
-                let target = selection.target(entry.form);
-                add(&mut plan, field, &mut seen, (&Named { id, ..entry.clone() }, work, state, target));
+                let named = Named { id, form: selection.form(field, entry), ..entry.clone() };
+                add(&mut plan, field, &mut seen, (&named, selection, state));
             }
         }
     }
@@ -184,22 +216,46 @@ pub fn plan(
 }
 
 impl Selection {
-    /// The number of the target of this form, if there is one.
-    fn target(&self, form: Form) -> Option<usize> {
-        if self.forms.is_empty() && form == Form::Plain {
-            return Some(0);
+    /// What is done with what a trial reads.
+    fn work(&self, form: Form) -> Work {
+        let view = self.views.get(&form).or_else(|| self.views.get(&None));
+        view.map_or(Work::Sum, |view| view.work)
+    }
+
+    /// What a method can read here; if it decodes and there is no such archive, the first that it could.
+    fn forms_of(&self, method: &MethodLine) -> Vec<(Form, bool)> {
+        if method.decodes.is_empty() {
+            return vec![(None, true)];
         }
-        self.forms.iter().position(|&of_target| of_target == form)
+        let all = method.decodes.iter().map(|&archive| Some(archive));
+        let here: Vec<_> =
+            all.clone().filter(|form| self.views.contains_key(form)).map(|form| (form, true)).collect();
+        if here.is_empty() { all.take(1).map(|form| (form, false)).collect() } else { here }
+    }
+
+    /// What an entry reads: what it says, else what its method decodes.
+    fn form(&self, field: &Field, entry: &Named) -> Form {
+        let method = field.method(&entry.id.method);
+        entry.form.or_else(|| self.forms_of(method?).first()?.0)
+    }
+
+    /// A suite's entry as a trial's name.
+    fn named(&self, entry: &Entry) -> Result<Named, TrialError> {
+        let id = with_all(&entry.trial).parse()?;
+        let (label, answers) = (entry.label.clone(), entry.answers.clone());
+        Ok(Named { label, id, work: entry.work, answers, form: entry.form, told: self.told })
     }
 
     /// A method that a glob matched; where the suite names it too, with the work and the form that it has there.
-    fn like_named(&self, method: MethodId, params: Params) -> Named {
-        let mut entries = self.entries.iter().filter_map(|entry| named(entry).ok());
+    fn like_named(&self, method: MethodId, params: Params, form: Form) -> Named {
+        let mut entries = self.entries.iter().filter_map(|entry| self.named(entry).ok());
         let same = |entry: &Named| {
-            (&entry.id.method.contender, &entry.id.method.method) == (&method.contender, &method.method)
+            let names = (&entry.id.method.contender, &entry.id.method.method);
+            names == (&method.contender, &method.method) && (entry.form == form || form.is_none())
         };
-        let (work, form) = entries.find(same).map_or((None, Form::Plain), |entry| (entry.work, entry.form));
-        Named { label: None, id: TrialId { method, params }, work, form }
+        let (work, form) = entries.find(same).map_or((None, form), |entry| (entry.work, entry.form));
+        let (label, answers) = (None, Vec::new());
+        Named { label, id: TrialId { method, params }, work, answers, form, told: true }
     }
 }
 
@@ -209,36 +265,35 @@ pub(super) fn with_all(text: &str) -> String {
     text.replace("=all", &format!("={cpus}"))
 }
 
-/// A suite's entry as a trial's name.
-fn named(entry: &Entry) -> Result<Named, TrialError> {
-    let id = with_all(&entry.trial).parse()?;
-    Ok(Named { label: entry.label.clone(), id, work: entry.work, form: entry.form })
-}
-
 /// Every method and scan that one of the globs matches, then the controls and commands of the selection.
-fn matching(field: &Field, selection: &Selection, work: Work) -> Result<Vec<Named>, LineupError> {
+fn matching(field: &Field, selection: &Selection) -> Result<Vec<Named>, LineupError> {
     let mut ids = Vec::new();
-    for entry in &selection.entries {
-        let entry = named(entry)?;
-        if field.is_control(&entry.id.method) || entry.id.method.contender == crate::trial::COMMAND {
-            ids.push(entry);
-        }
-    }
     for glob in &selection.globs {
         let (pattern, params) = glob.split_once('@').unwrap_or((glob, ""));
         let params: Params = with_all(params).parse()?;
         let set = glob_set(pattern)?;
-        let matched = field
-            .every_id(work)
-            .into_iter()
-            .filter(|id| !field.is_control(id) && set.is_match(id.to_string()));
-        let matched: Vec<_> = matched.map(|method| selection.like_named(method, params.clone())).collect();
+        let mut matched = field.every_id(selection);
+        matched.retain(|(id, ..)| !field.is_control(id) && set.is_match(id.to_string()));
         if matched.is_empty() {
             return Err(field.no_match(glob));
         }
-        ids.extend(matched);
+        // A decoder of other archives is told where nothing else was meant.
+        let meant = matched.iter().all(|(.., is_there)| !is_there);
+        matched.retain(|(.., is_there)| *is_there || meant);
+        ids.extend(matched.into_iter().map(|(id, form, _)| selection.like_named(id, params.clone(), form)));
     }
-    Ok(ids)
+    // An archive is decoded only for somebody who was asked for.
+    let forms: BTreeSet<Form> = ids.iter().map(|named| named.form).chain([None]).collect();
+    let mut kept = Vec::new();
+    for entry in &selection.entries {
+        let entry = selection.named(entry)?;
+        let stays = field.is_control(&entry.id.method) || entry.id.method.contender == crate::trial::COMMAND;
+        if stays && forms.contains(&entry.form) {
+            kept.push(entry);
+        }
+    }
+    kept.extend(ids);
+    Ok(kept)
 }
 
 /// The pattern itself; and, where it names a method without its scan, every scan of it.
@@ -252,10 +307,7 @@ fn glob_set(pattern: &str) -> Result<GlobSet, globset::Error> {
 /// The general settings, where the method has them; its own go first.
 fn with_params(field: &Field, id: &TrialId, general: &Params) -> TrialId {
     let mut merged = id.clone();
-    let Some(contender) = field.contender(&id.method.contender) else { return merged };
-    let Some(method) = contender.methods.iter().find(|method| method.method == id.method.method) else {
-        return merged;
-    };
+    let Some(method) = field.method(&id.method) else { return merged };
     for (key, &value) in &general.0 {
         let one = Params(BTreeMap::from([(key.clone(), value)]));
         if let Ok(resolved) = one.resolve(method) {
@@ -270,17 +322,19 @@ fn add(
     plan: &mut Plan,
     field: &Field,
     seen: &mut BTreeSet<(TrialId, Work, Form)>,
-    (named, work, state, target): (&Named, Work, CacheState, Option<usize>),
+    (named, selection, state): (&Named, &Selection, CacheState),
 ) {
+    let view = selection.views.get(&named.form);
+    if view.is_none() && !named.told {
+        return;
+    }
     let index = plan.trials.len() + plan.absent.len();
-    let (label, id, work) = (named.label.clone(), &named.id, named.work.unwrap_or(work));
-    let choice = match field.contender(&id.method.contender) {
-        Some(_) if target.is_none() => Err(NoMethod::Unavailable(format!(
-            "it reads a {}, which is made of the suite's own corpus only",
-            named.form.word()
-        ))),
-        Some(contender) => contender.choose(&id.method, &id.params, work),
-        None => Err(NoMethod::NoContender(id.method.contender.clone())),
+    let (label, id) = (named.label.clone(), &named.id);
+    let work = named.work.unwrap_or_else(|| selection.work(named.form));
+    let choice = match (field.contender(&id.method.contender), unread(field, (named, work), view)) {
+        (None, _) => Err(NoMethod::NoContender(id.method.contender.clone())),
+        (_, Some(reason)) => Err(NoMethod::Unavailable(reason)),
+        (Some(contender), None) => contender.choose(&id.method, &id.params, work),
     };
     let known = choice.as_ref().ok();
     let id = known.map_or_else(
@@ -297,10 +351,11 @@ fn add(
         method: id.method.method.clone(),
         scan: id.method.scan.clone(),
         params: id.params.clone(),
-        target: target.unwrap_or(0),
+        target: view.map_or(0, |view| view.target),
         work,
         state,
         cache: known.map_or(Cache::Through, |choice| choice.method.cache),
+        decodes: named.form,
         id,
     };
     match choice {
@@ -318,12 +373,30 @@ fn add(
     }
 }
 
+/// Why a trial cannot read what there is, or not for this work.
+fn unread(field: &Field, (named, work): (&Named, Work), view: Option<&View>) -> Option<String> {
+    let archive = named.form.map(|archive| archive.word()).unwrap_or_default();
+    let decodes = field.method(&named.id.method).map_or(&[][..], |method| &method.decodes);
+    match view {
+        None => Some(format!("it reads what comes out of a {archive}, and the target is none")),
+        Some(View { broken: Some(reason), .. }) => Some(reason.clone()),
+        Some(_) if named.form.is_some_and(|it| !decodes.is_empty() && !decodes.contains(&it)) => {
+            Some(format!("it does not decode a {archive}"))
+        }
+        Some(_) if !named.answers.is_empty() && !named.answers.contains(&work) => {
+            let words: Vec<&str> = named.answers.iter().map(|work| work.word()).collect();
+            Some(format!("it answers {}, and never {work}", words.join(" or ")))
+        }
+        Some(_) => None,
+    }
+}
+
 /// A limit is measured in one state: the device's among the cold, those of cached files among the warm, unless only the
 /// cold are raced.
 fn is_measured_elsewhere(plan: &Plan, trial: &Trial) -> bool {
     match trial.limit() {
         Some(LimitKind::Device) => trial.state == CacheState::Warm,
-        Some(LimitKind::Copy | LimitKind::Faults | LimitKind::Syscall) => {
+        Some(LimitKind::Copy | LimitKind::Faults | LimitKind::Syscall | LimitKind::Decoding) => {
             trial.state == CacheState::Cold && plan.states.contains(&CacheState::Warm)
         }
         Some(LimitKind::Memory) | None => false,

@@ -88,9 +88,14 @@ fn read(visit: &Visit, field: &Field, sink: &mut dyn Sink) -> Result<Reading, Re
     };
     let target = &visit.at.target;
     let subject = match (PageCache::open(&target.path, Eviction::OfFile), Identity::of_path(&target.path)) {
-        (Ok(cache), Ok(identity)) => {
-            Subject { index: visit.planned.trial.target, target, truth: &visit.at.truth, identity, cache }
-        }
+        (Ok(cache), Ok(identity)) => Subject {
+            index: visit.planned.trial.target,
+            target,
+            truth: &visit.at.truth,
+            decoded: None,
+            identity,
+            cache,
+        },
         (Err(error), _) => return Ok(Err((none(), unavailable(error.to_string())))),
         (_, Err(error)) => return Ok(Err((none(), unavailable(format!("{}: {error}", target.facts.path))))),
     };

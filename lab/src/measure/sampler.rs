@@ -80,8 +80,10 @@ pub struct Subject<'a> {
     pub index: usize,
     /// The file.
     pub target: &'a Target,
-    /// What every answer is compared with.
+    /// What every answer about its bytes is compared with.
     pub truth: &'a Truth,
+    /// What every answer about its content is compared with, where trials decode it.
+    pub decoded: Option<&'a Truth>,
     /// What the file was when the truth was found.
     pub identity: Identity,
     /// Its pages in memory.
@@ -112,6 +114,13 @@ impl<'a> Hired<'a> {
         let target = self.planned(trial).target;
         let subject = self.subjects.iter().find(|subject| subject.index == target);
         subject.expect("every target of the plan has its subject")
+    }
+
+    /// What is true of what a trial reads.
+    fn truth(&self, trial: usize) -> &'a Truth {
+        let subject = self.subject(trial);
+        let decodes = self.planned(trial).decodes.is_some();
+        subject.decoded.filter(|_| decodes).unwrap_or(subject.truth)
     }
 
     /// Brings the cache into the state that a turn starts from, and tells what is resident then. The warm state stands
@@ -148,7 +157,7 @@ impl<'a> Hired<'a> {
 
     /// How long a turn may take: the plainest reading is the measure.
     fn patience(&self, trial: usize, readings: u32) -> Duration {
-        PATIENCE_MIN + Duration::from_nanos(self.subject(trial).truth.wall_ns) * PATIENCE_FACTOR * readings
+        PATIENCE_MIN + Duration::from_nanos(self.truth(trial).wall_ns) * PATIENCE_FACTOR * readings
     }
 
     fn seat(&mut self, trial: usize) -> Result<&mut Seat, Trouble> {
@@ -159,7 +168,7 @@ impl<'a> Hired<'a> {
 
     /// Every answer of a turn, compared with the truth.
     fn compare(&self, trial: &Trial, turn: &Turn) -> Result<(), Trouble> {
-        let truth = &self.subject(trial.index).truth.answer;
+        let truth = &self.truth(trial.index).answer;
         for sample in &turn.samples {
             let answer = Answer::from(sample);
             // A control may say nothing, or no more than how many bytes it brought.
@@ -207,7 +216,9 @@ impl<'a> Hired<'a> {
 
     /// How many readings a turn holds: one, unless they are so short that waking up would be most of them.
     fn ask(&self, trial: &Trial) -> Ask {
-        let reading_ns = SHORT_READING_FIXED_NS + self.subject(trial.index).target.facts.size_bytes / 4;
+        let facts = &self.subject(trial.index).target.facts;
+        let bytes = facts.size_bytes.max(facts.bytes_out(trial.decodes));
+        let reading_ns = SHORT_READING_FIXED_NS + bytes / 4;
         if trial.state == CacheState::Cold || reading_ns >= SHORT_READING_NS {
             return Ask { lead: 0, count: 1 };
         }

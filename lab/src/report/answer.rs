@@ -24,10 +24,18 @@ pub struct Claim {
 }
 
 impl Ranking {
-    /// `Cold · newlines`.
+    /// `Cold · newlines`, `Cold · newlines · out of the zip`.
     #[must_use]
     pub fn title(&self) -> String {
-        format!("{} · {}", words::capital(&self.state.to_string()), self.work)
+        let source = self.decodes.map_or_else(String::new, |archive| format!(" · out of the {archive}"));
+        format!("{} · {}{source}", words::capital(&self.state.to_string()), self.work)
+    }
+
+    /// `cold`; where an archive is decoded `cold, out of the zip`.
+    #[must_use]
+    pub fn circumstances(&self) -> String {
+        let source = self.decodes.map_or_else(String::new, |archive| format!(", out of the {archive}"));
+        format!("{}{source}", self.state)
     }
 
     /// How many more share the first rank: tied, undecided.
@@ -66,8 +74,10 @@ impl Ranking {
 
     /// The answer as a clause of a sentence.
     fn clause(&self) -> String {
-        let Some(first) = self.rows.first() else { return format!("{}, nothing was measured", self.state) };
-        let (state, name, figure) = (self.state, brief(first), figure(first));
+        let Some(first) = self.rows.first() else {
+            return format!("{}, nothing was measured", self.circumstances());
+        };
+        let (state, name, figure) = (self.circumstances(), brief(first), figure(first));
         let clause = match self.beside() {
             _ if self.rows.len() == 1 => format!("{state}, {name} reads it at {figure}"),
             (0, 0) => format!("{state}, {name} is the fastest at {figure}"),

@@ -130,10 +130,13 @@ impl Ranking {
     /// The answer in one line: the fastest, its rate, its ratio to the reference.
     #[must_use]
     pub fn headline(&self) -> String {
-        let Some(first) = self.rows.first() else { return format!("{}: nothing was measured", self.state) };
-        let mut line = format!("fastest {}: {}, {}", self.state, first.name, words::time(&first.wall));
+        let Some(first) = self.rows.first() else {
+            return format!("{}: nothing was measured", self.circumstances());
+        };
+        let state = self.circumstances();
+        let mut line = format!("fastest {}: {}, {}", state, first.name, words::time(&first.wall));
         if first.throughput.is_some() {
-            line = format!("fastest {}: {}, {}", self.state, first.name, words::rate(first.throughput));
+            line = format!("fastest {}: {}, {}", state, first.name, words::rate(first.throughput));
         }
         if let (Some(ratio), Some(reference)) = (&first.ratio, &self.reference) {
             line += &format!(", {} × {}", words::factor(ratio.estimate), reference.name);

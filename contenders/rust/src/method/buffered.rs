@@ -17,6 +17,7 @@ pub(super) const BUFFERED: Method = Method {
     about: "BufReader over the file: fill_buf, visit, consume",
     cache: Cache::Through,
     feeding: Feeding::InOrder,
+    decodes: &[],
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Buffered { buffer_bytes: settings.size(&BUFFER) })),
     available: || Ok(()),

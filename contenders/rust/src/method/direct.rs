@@ -27,6 +27,7 @@ pub(super) const DIRECT: Method = Method {
     about: "read(2) with O_DIRECT in a loop into one aligned buffer",
     cache: Cache::Bypass,
     feeding: Feeding::InOrder,
+    decodes: &[],
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Direct { buffer_bytes: settings.size(&BUFFER) })),
     available: || Ok(()),

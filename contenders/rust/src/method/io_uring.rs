@@ -35,6 +35,7 @@ pub(super) const IO_URING: Method = Method {
     about: "reads of one buffer each in an io_uring, `depth` of them in flight",
     cache: Cache::ByParam,
     feeding: Feeding::AnyOrder,
+    decodes: &[],
     params: &[BUFFER, DEPTH, DIRECT, REGISTERED, RING],
     build: |settings| {
         let (depth, entries) = settle(settings, &DEPTH)?;
@@ -56,6 +57,7 @@ pub(super) const IO_URING_VECTORED: Method = Method {
     about: "readv into several buffers each in an io_uring, `depth` of them in flight",
     cache: Cache::ByParam,
     feeding: Feeding::AnyOrder,
+    decodes: &[],
     params: &[VECTOR_BUFFER, VECTOR_BUFFERS, VECTOR_DEPTH, DIRECT, RING],
     build: |settings| {
         let (depth, entries) = settle(settings, &VECTOR_DEPTH)?;

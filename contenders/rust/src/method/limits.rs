@@ -36,6 +36,7 @@ pub(super) const COPY: Method = Method {
             is brought into the cache before each turn",
     cache: Cache::None,
     feeding: Feeding::Own(&Work::ALL),
+    decodes: &[],
     params: &[COPY_BUFFER, SEGMENT, THREADS],
     build: |settings| {
         let (buffer, segment) = (settings.get(&COPY_BUFFER), settings.get(&SEGMENT));
@@ -59,6 +60,7 @@ pub(super) const FAULTS: Method = Method {
             before each turn",
     cache: Cache::None,
     feeding: Feeding::Own(&Work::ALL),
+    decodes: &[],
     params: &[],
     build: |_| {
         let (populate, sequential) = (false, false);
@@ -75,6 +77,7 @@ pub(super) const DEVICE: Method = Method {
     about: "control: O_DIRECT reads in an io_uring for each thread, `depth` of them in flight, and not looked at",
     cache: Cache::None,
     feeding: Feeding::Own(&Work::ALL),
+    decodes: &[],
     params: &[DEVICE_BUFFER, DEPTH, SPAN, THREADS],
     build: |settings| {
         let depth = settings.size(&DEPTH);
@@ -98,6 +101,7 @@ pub(super) const SYSCALL: Method = Method {
     about: "control: getppid(2), which does next to nothing, `calls` times; reads no file",
     cache: Cache::None,
     feeding: Feeding::Own(&Work::ALL),
+    decodes: &[],
     params: &[CALLS],
     build: |settings| Ok(Box::new(Calls(settings.get(&CALLS)))),
     available: || Ok(()),

@@ -20,6 +20,7 @@ pub(super) const LINES: Method = Method {
     about: "BufReader::lines over the file: a String is made for every line",
     cache: Cache::Through,
     feeding: Feeding::Own(&[Work::Newlines, Work::Lines]),
+    decodes: &[],
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Lines { buffer_bytes: settings.size(&BUFFER) })),
     available: || Ok(()),

@@ -22,6 +22,7 @@ pub(super) const MMAP: Method = Method {
     about: "the whole file mapped read-only; several threads take segments of the mapping in turn",
     cache: Cache::Through,
     feeding: Feeding::Mapped,
+    decodes: &[],
     params: &[POPULATE, SEGMENT, SEQUENTIAL, THREADS],
     build: |settings| {
         Ok(Box::new(Mapped {

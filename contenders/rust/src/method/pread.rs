@@ -24,6 +24,7 @@ pub(super) const PREAD: Method = Method {
     about: "pread(2) by threads that take segments of the file in turn; a segment holds whole buffers",
     cache: Cache::Through,
     feeding: Feeding::AnyOrder,
+    decodes: &[],
     params: &[BUFFER, SEGMENT, THREADS],
     build: |settings| {
         let (buffer, segment) = (settings.get(&BUFFER), settings.get(&SEGMENT));

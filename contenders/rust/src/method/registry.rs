@@ -1,6 +1,9 @@
 //! The one list of methods, in the order of reports.
 
-use super::{Method, auto, buffered, controls, direct, io_uring, limits, lines, mmap, pread, read, vectored};
+use super::{
+    Method, archive, auto, buffered, controls, direct, inflate, io_uring, limits, lines, mmap, pread, read,
+    vectored,
+};
 
 /// Every method.
 pub static ALL: &[Method] = &[
@@ -10,6 +13,7 @@ pub static ALL: &[Method] = &[
     limits::FAULTS,
     limits::DEVICE,
     limits::SYSCALL,
+    inflate::DECODER,
     auto::AUTO,
     lines::LINES,
     buffered::BUFFERED,
@@ -21,6 +25,10 @@ pub static ALL: &[Method] = &[
     mmap::MMAP,
     io_uring::IO_URING,
     io_uring::IO_URING_VECTORED,
+    archive::ZIP,
+    inflate::ZIP,
+    archive::GZIP,
+    inflate::GZIP,
 ];
 
 /// The method of that name.

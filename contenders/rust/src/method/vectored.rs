@@ -20,6 +20,7 @@ pub(super) const VECTORED: Method = Method {
     about: "readv(2) in a loop into several buffers",
     cache: Cache::Through,
     feeding: Feeding::InOrder,
+    decodes: &[],
     params: &[BUFFER, BUFFERS],
     build: |settings| {
         Ok(Box::new(Vectored { buffer_bytes: settings.size(&BUFFER), buffers: settings.size(&BUFFERS) }))

@@ -191,6 +191,7 @@ pub(in crate::measure) fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> P
             params: Vec::new(),
             about: String::new(),
             cache,
+            decodes: Vec::new(),
             unavailable: None,
         };
         let trial = Trial {
@@ -204,6 +205,7 @@ pub(in crate::measure) fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> P
             work: Work::Newlines,
             state: *state,
             cache,
+            decodes: None,
             id: id.clone(),
         };
         Planned {

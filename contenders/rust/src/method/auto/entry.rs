@@ -21,6 +21,7 @@ pub(in crate::method) const AUTO: Method = Method {
             the cache",
     cache: Cache::Through,
     feeding: Feeding::InOrder,
+    decodes: &[],
     params: &[THREADS],
     build: |settings| {
         if settings.get(&THREADS) == 0 {
