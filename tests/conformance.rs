@@ -8,7 +8,7 @@ use readlab::contender::session::{Breach, Session};
 use readlab::corpus::oracle::{self, Truth};
 use readlab::corpus::recipe::{CorpusKind, Recipe};
 use readlab::trial::{Answer, MethodId, Params, Work};
-use readlab_protocol::{Ask, Cache, MethodLine, Reads};
+use readlab_protocol::{Archive, Ask, Cache, MethodLine, Reads};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -131,6 +131,8 @@ fn readers(contender: &Contender) -> Vec<&MethodLine> {
             // Controls look at no bytes, but for the one that has them in memory.
             None if method.cache == Cache::None && method.method != "resident" => {}
             None if method.reads == Reads::Url => {}
+            // They read archives only.
+            None if !method.decodes.is_empty() => {}
             None => readers.push(method),
         }
     }
@@ -213,6 +215,46 @@ fn every_way_of_reading_is_right_on_64_mib() {
     let cases = [case(readlab::corpus::make(folder.path(), recipe).unwrap().path)];
     let talks: Vec<Talk> = readers(&rust).into_iter().flat_map(|m| talks(&rust, m, &cases)).collect();
     converse(&talks);
+}
+
+/// Files of awkward sizes in an archive, each with what is true of what comes out; and one of several entries or members.
+fn archived(folder: &Path, archive: Archive) -> Vec<Case> {
+    let recipes = [0, 1, PAGE - 1, PAGE + 1, (1 << 16) + 1, 3_000_001].map(|size_bytes| Recipe {
+        kind: CorpusKind::Gdelt,
+        size_bytes,
+        seed: 1,
+    });
+    let mut cases = Vec::new();
+    for recipe in recipes {
+        let made = readlab::corpus::make_forms(folder, recipe, &[None, Some(archive)]).unwrap();
+        let truth = oracle::truth(&made[0].1.path).unwrap();
+        assert_eq!(oracle::content(&made[1].1.path, archive).unwrap().answer, truth.answer);
+        cases.push(Case { path: made[1].1.path.clone(), truth });
+    }
+    if archive == Archive::Gzip {
+        let members: Vec<u8> = cases.iter().flat_map(|case| fs::read(&case.path).unwrap()).collect();
+        let path = folder.join("members");
+        fs::write(&path, members).unwrap();
+        cases.push(Case { truth: oracle::content(&path, archive).unwrap(), path });
+    }
+    cases
+}
+
+#[test]
+fn what_comes_out_of_archives_is_right() {
+    let (folder, rust, command) = (folder(), contender("rust"), contender("command"));
+    for (archive, line) in [(Archive::Zip, "unzip -p {} | wc -l"), (Archive::Gzip, "gzip -dc {} | wc -l")] {
+        let cases = archived(folder.path(), archive);
+        let decoders = rust.methods.iter().filter(|method| method.decodes.contains(&archive));
+        let decoders: Vec<&MethodLine> = decoders.filter(|method| method.cache != Cache::None).collect();
+        assert_eq!(decoders.len(), 2, "{archive}");
+        let mut talks: Vec<Talk> = decoders.into_iter().flat_map(|m| talks(&rust, m, &cases)).collect();
+        talks.extend(cases.iter().map(|case| {
+            let (id, params) = (MethodId::command(line), Params::default());
+            Talk { contender: &command, id, params, work: Work::Newlines, case }
+        }));
+        converse(&talks);
+    }
 }
 
 #[test]

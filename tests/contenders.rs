@@ -106,10 +106,17 @@ fn a_race_builds_what_it_needs_once_and_warms_it_up_until_it_is_steady() {
     assert!(record.warnings.iter().any(|text| text.contains("broken") && text.contains("no-such-compiler")));
 }
 
-/// Builds a contender that readlab carries and races one of its methods on a small file, and those that read URLs on the same
-/// file over http; says loudly where its toolchain is not there.
-fn carried(name: &str, method: &str, over_http: &[&str]) {
+/// Builds a contender that readlab carries and races one of its methods on a small file, in an archive if one is named, and
+/// those that read URLs on the same file over http; says loudly where its toolchain is not there.
+fn carried(name: &str, (method, archive): (&str, Option<&str>), over_http: &[&str]) {
     let folder = folder();
+    let mut file = folder.path().join("four.txt");
+    if let Some(archive) = archive {
+        let mut make = readlab(folder.path());
+        make.args(["corpus", "make", "gdelt", "100000", "--in", archive, "--folder"]).arg(folder.path());
+        let made = make.assert().code(0);
+        file = String::from_utf8_lossy(&made.get_output().stdout).trim_end().into();
+    }
     let built = readlab(folder.path()).args(["build", name]).output().unwrap();
     let err = String::from_utf8_lossy(&built.stderr);
     if !built.status.success() && err.contains(&format!("{name}: it needs ")) {
@@ -119,7 +126,7 @@ fn carried(name: &str, method: &str, over_http: &[&str]) {
     assert!(built.status.success() && String::from_utf8_lossy(&built.stdout).starts_with(name), "{err}");
     let race = |output: &str, words: &[&str]| {
         let mut command = readlab(folder.path());
-        command.arg("race").arg(folder.path().join("four.txt")).args(words).args(["--state", "warm"]);
+        command.arg("race").arg(&file).args(words).args(["--state", "warm"]);
         command
             .args(["-r", "2", "--fills", "1", "--no-progress", "--output"])
             .arg(folder.path().join(output));
@@ -127,39 +134,47 @@ fn carried(name: &str, method: &str, over_http: &[&str]) {
         let record = Record::read(&folder.path().join(output).join("record.jsonl")).unwrap();
         let its: Vec<_> = record.trials.into_iter().filter(|trial| trial.trial.contender == name).collect();
         assert!(its.iter().all(|trial| trial.outcome == Some(Outcome::Measured)), "{its:?}");
-        its.len()
+        its.into_iter().map(|trial| trial.trial.decodes.map(|archive| archive.word())).collect::<Vec<_>>()
     };
-    assert_eq!(race("file", &["--method", method]), 1);
-    if over_http.is_empty() {
-        return;
+    assert_eq!(race("file", &["--method", method]), [archive]);
+    if !over_http.is_empty() {
+        let wanted: Vec<&str> = over_http.iter().flat_map(|method| ["--method", method]).collect();
+        assert_eq!(race("http", &[&["--http"], &wanted[..]].concat()), vec![None; over_http.len()]);
     }
-    let wanted: Vec<&str> = over_http.iter().flat_map(|method| ["--method", method]).collect();
-    assert_eq!(race("http", &[&["--http"], &wanted[..]].concat()), over_http.len());
 }
 
 #[test]
 fn c_takes_part_where_a_compiler_is() {
-    carried("c", "c/getline", &[]);
+    carried("c", ("c/getline", None), &[]);
 }
 
 #[test]
 fn go_takes_part_where_its_compiler_is() {
-    carried("go", "go/bufio.Scanner/Bytes", &[]);
+    carried("go", ("go/bufio.Scanner/Bytes", None), &[]);
 }
 
 #[test]
 fn node_takes_part_where_it_is() {
-    carried("node", "node/readline", &[]);
+    carried("node", ("node/readline", None), &[]);
 }
 
 #[test]
 fn python_takes_part_where_it_is() {
-    carried("python", "python/lines", &[]);
+    carried("python", ("python/lines", None), &[]);
 }
 
 #[test]
 fn java_takes_part_where_a_jdk_is() {
-    carried("java", "java/FileChannel-direct/loop", &["java/HttpClient/loop", "java/HttpClient-stream/loop"]);
+    let over_http = ["java/HttpClient/loop", "java/HttpClient-stream/loop"];
+    carried("java", ("java/FileChannel-direct/loop", None), &over_http);
+}
+
+#[test]
+fn java_reads_archives_where_a_jdk_is() {
+    carried("java", ("java/zip", Some("zip")), &[]);
+    carried("java", ("java/zip-bytes", Some("zip")), &[]);
+    carried("java", ("java/gzip", Some("gzip")), &[]);
+    carried("java", ("java/gzip-bytes", Some("gzip")), &[]);
 }
 
 #[test]
@@ -167,22 +182,25 @@ fn swift_takes_part_where_its_compiler_is() {
     let scans =
         ["bytes/for", "data/for-unsafe", "dataTask-delegate/for-unsafe", "dataTask-completion/for-unsafe"];
     let over_http = scans.map(|scan| format!("swift/{scan}"));
-    carried("swift", "swift/read/for-unsafe", &over_http.each_ref().map(String::as_str));
+    carried("swift", ("swift/read/for-unsafe", None), &over_http.each_ref().map(String::as_str));
 }
 
 #[test]
-fn the_zip_of_a_suite_is_read_beside_the_plain_file_by_the_same_truth() {
-    if ["unzip", "wc"]
+fn the_archives_of_a_suite_are_read_beside_the_plain_file_by_the_same_truth() {
+    if ["unzip", "gzip", "wc"]
         .iter()
         .any(|program| std::process::Command::new(program).arg("--version").output().is_err())
     {
-        eprintln!("SKIPPED: unzip and wc are not both installed");
+        eprintln!("SKIPPED: unzip, gzip and wc are not all installed");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let suite = folder.path().join("suite.toml");
     let text = "name = 'x'\nabout = 'x'\nwork = 'newlines'\nstate = 'both'\ncorpus = { kind = 'gdelt', size_bytes = 300000, seed = 1 }
-        [[trial]]\ntrial = 'command/wc -l {}'\n[[trial]]\ntrial = 'command/unzip -p {} | wc -l'\ntarget = 'zip'\n";
+        [[trial]]\ntrial = 'command/wc -l {}'\n[[trial]]\ntrial = 'command/unzip -p {} | wc -l'\ntarget = 'zip'
+        [[trial]]\ntrial = 'rust/zip'\ntarget = 'zip'
+        [[trial]]\ntrial = 'command/gzip -dc {} | wc -l'\ntarget = 'gzip'
+        [[trial]]\ntrial = 'rust/gzip'\ntarget = 'gzip'\n";
     fs::write(&suite, text).unwrap();
     let mut command = readlab(folder.path());
     command.arg("suite").arg(&suite).args([
@@ -198,11 +216,14 @@ fn the_zip_of_a_suite_is_read_beside_the_plain_file_by_the_same_truth() {
     let shown = String::from_utf8_lossy(&done.get_output().stdout).into_owned();
     assert!(shown.contains("out (") && shown.contains("p99"), "{shown}");
     let record = Record::read(&folder.path().join("run/record.jsonl")).unwrap();
-    assert_eq!(record.targets.len(), 2);
-    assert!(record.targets[1].size_bytes < record.targets[0].size_bytes);
-    assert_eq!(record.targets[1].answer, record.targets[0].answer);
+    assert_eq!(record.targets.len(), 3);
+    for archive in &record.targets[1..] {
+        assert!(archive.size_bytes < record.targets[0].size_bytes);
+        assert_eq!(archive.decoded.as_ref().map(|decoded| decoded.answer), record.targets[0].answer);
+        assert_eq!(archive.answer.and_then(|answer| answer.bytes), Some(archive.size_bytes));
+    }
     assert!(record.fills.iter().any(|fill| fill.target == 1), "the zip is filled too");
-    assert_eq!(record.trials.len(), 4);
+    assert_eq!(record.trials.len(), 10);
     assert!(record.trials.iter().all(|trial| trial.outcome == Some(Outcome::Measured)));
 }
 

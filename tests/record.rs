@@ -5,9 +5,9 @@ use readlab::record::{
     Count, EndReason, Fill, Header, Limit, LimitKind, LimitUnit, Line, Outcome, Receipt, Record, RecordError,
     RecordWriter, SCHEMA, SCHEMA_VERSION, Sample, Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
 };
-use readlab::target::{Http, TargetFacts};
+use readlab::target::{Decoded, Http, TargetFacts};
 use readlab::trial::{Answer, CacheState, Params, Work};
-use readlab_protocol::Cache;
+use readlab_protocol::{Archive, Cache};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -41,8 +41,16 @@ fn trial() -> Trial {
         work: Work::Newlines,
         state: CacheState::Unknown,
         cache: Cache::ByParam,
+        decodes: Some(Archive::Gzip),
         id,
     }
+}
+
+/// A gzip of which it is known what comes out.
+fn target() -> TargetFacts {
+    let answer = Answer { bytes: Some(70), ..Answer::default() };
+    let decoded = Decoded { archive: Archive::Gzip, digest: "00ff".into(), answer };
+    TargetFacts { size_bytes: 7, decoded: Some(decoded), ..TargetFacts::default() }
 }
 
 /// One line of every kind but the header, in the order of a run.
@@ -56,7 +64,8 @@ fn every_line() -> Vec<Line> {
     };
     let facts = TargetFacts { size_bytes: 7, http: Some(http), ..TargetFacts::default() };
     vec![
-        Line::Target { index: 0, facts: Box::new(facts) },
+        Line::Target { index: 0, facts: Box::new(target()) },
+        Line::Target { index: 1, facts: Box::new(facts) },
         Line::Contender(Receipt { contender: "rust".into(), version: "1".into(), runtime: "r".into() }),
         Line::Trial(Box::new(trial())),
         Line::Warmup(WarmedUp { trial: 0, readings: 7, wall_ns: 7, end: WarmupEnd::NoSteadyState }),

@@ -9,8 +9,8 @@ pub mod recipe;
 
 use crate::target::shown;
 use crate::units::Bytes;
-use archive::Form;
 use etcetera::BaseStrategy;
+use readlab_protocol::Archive;
 use recipe::{Recipe, VERSION};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -40,9 +40,12 @@ struct Note {
     version: u32,
     recipe: Recipe,
     digest: String,
-    /// Size of the archive, if it is one.
+    /// Size of the zip, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     zip_bytes: Option<u64>,
+    /// Size of the gzip, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    gzip_bytes: Option<u64>,
 }
 
 /// Why a deterministic file is not there.
@@ -106,7 +109,10 @@ pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
     keep(folder, path, part, Note::of(recipe, digest))
 }
 
-/// The same in every form, the plain one first; the space is looked at for all of them before any is made.
+/// How the bytes of a file lie on the device: in an archive, or as they are.
+pub type Form = Option<Archive>;
+
+/// The same in every form, in the order that is asked for; the space is looked at for all of them before any is made.
 ///
 /// # Errors
 /// As for [`make`].
@@ -116,36 +122,37 @@ pub fn make_forms(folder: &Path, recipe: Recipe, forms: &[Form]) -> Result<Vec<(
         let path = folder.join(file_name(recipe, form));
         path.metadata().map_or(0, |meta| meta.len())
     };
-    // A zip is taken to be as large as what it holds: no more is certain before it is made.
+    // An archive is taken to be as large as what it holds: no more is certain before it is made.
     let needed_bytes: u64 = forms.iter().map(|&form| recipe.size_bytes.saturating_sub(there(form))).sum();
     if forms.iter().any(|&form| there(form) == 0) {
         check_space(folder, needed_bytes)?;
     }
     let make_form = |&form: &Form| match form {
-        Form::Plain => Ok((form, make(folder, recipe)?)),
-        Form::Zip => Ok((form, make_zip(folder, recipe)?)),
+        None => Ok((form, make(folder, recipe)?)),
+        Some(archive) => Ok((form, make_archive(folder, recipe, archive)?)),
     };
     forms.iter().map(make_form).collect()
 }
 
-/// The zip of this recipe, made unless it is there and intact.
-fn make_zip(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
-    let path = folder.join(file_name(recipe, Form::Zip));
+/// The archive of this recipe, made unless it is there and intact.
+fn make_archive(folder: &Path, recipe: Recipe, archive: Archive) -> Result<Corpus, CorpusError> {
+    let path = folder.join(file_name(recipe, Some(archive)));
     if let Some(made) = made_before(&path, recipe)? {
         return Ok(made);
     }
     let part = begin(folder)?;
-    archive::zip(&recipe, part.as_file()).map_err(at(&path))?;
+    archive::write(&recipe, archive, part.as_file()).map_err(at(&path))?;
     part.as_file().sync_all().map_err(at(folder))?;
     let truth = oracle::truth(part.path()).map_err(at(&path))?;
-    let note = Note { zip_bytes: truth.answer.bytes, ..Note::of(recipe, truth.digest) };
+    let note = Note::of(recipe, truth.digest).archived(archive, truth.answer.bytes);
     keep(folder, path, part, note)
 }
 
 fn file_name(recipe: Recipe, form: Form) -> String {
     match form {
-        Form::Plain => recipe.file_name(),
-        Form::Zip => format!("{}.zip", recipe.file_name()),
+        None => recipe.file_name(),
+        Some(Archive::Zip) => format!("{}.zip", recipe.file_name()),
+        Some(Archive::Gzip) => format!("{}.gz", recipe.file_name()),
     }
 }
 
@@ -224,16 +231,35 @@ pub fn clean(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
 
 impl Note {
     fn of(recipe: Recipe, digest: String) -> Note {
-        Note { made_by: MADE_BY.to_owned(), version: VERSION, recipe, digest, zip_bytes: None }
+        Note {
+            made_by: MADE_BY.to_owned(),
+            version: VERSION,
+            recipe,
+            digest,
+            zip_bytes: None,
+            gzip_bytes: None,
+        }
+    }
+
+    fn archived(self, archive: Archive, bytes: Option<u64>) -> Note {
+        match archive {
+            Archive::Zip => Note { zip_bytes: bytes, ..self },
+            Archive::Gzip => Note { gzip_bytes: bytes, ..self },
+        }
+    }
+
+    fn form(&self) -> Form {
+        let zip = self.zip_bytes.map(|_| Archive::Zip);
+        zip.or(self.gzip_bytes.map(|_| Archive::Gzip))
     }
 
     /// The name that its file must have.
     fn file_name(&self) -> String {
-        file_name(self.recipe, if self.zip_bytes.is_some() { Form::Zip } else { Form::Plain })
+        file_name(self.recipe, self.form())
     }
 
     fn size_bytes(&self) -> u64 {
-        self.zip_bytes.unwrap_or(self.recipe.size_bytes)
+        self.zip_bytes.or(self.gzip_bytes).unwrap_or(self.recipe.size_bytes)
     }
 
     /// The note beside a file, if there is one of ours.
@@ -375,13 +401,13 @@ mod tests {
     #[test]
     fn every_form_is_made_once_listed_and_cleaned() {
         let folder = tempfile::tempdir().unwrap();
-        let forms = [Form::Plain, Form::Zip];
+        let forms = [None, Some(Archive::Zip), Some(Archive::Gzip)];
         let made = make_forms(folder.path(), RECIPE, &forms).unwrap();
         assert!(made.iter().all(|(_, corpus)| !corpus.reused));
         let again = make_forms(folder.path(), RECIPE, &forms).unwrap();
         assert!(again.iter().all(|(_, corpus)| corpus.reused));
-        assert_eq!(list(folder.path()).unwrap().len(), 2);
-        assert_eq!(clean(folder.path()).unwrap().len(), 4);
+        assert_eq!(list(folder.path()).unwrap().len(), 3);
+        assert_eq!(clean(folder.path()).unwrap().len(), 6);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use crate::machine::Machine;
 use crate::target::TargetFacts;
 use crate::trial::{Answer, CacheState, MethodId, Params, TrialId, Work};
-use readlab_protocol::Cache;
+use readlab_protocol::{Archive, Cache};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -70,6 +70,9 @@ pub struct Trial {
     pub state: CacheState,
     /// How the method stands to the page cache.
     pub cache: Cache,
+    /// The archive whose content it reads; `None` for one that reads the target's bytes as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decodes: Option<Archive>,
 }
 
 impl Trial {
@@ -335,6 +338,8 @@ pub enum LimitKind {
     Syscall,
     /// Reading from the device, past the page cache.
     Device,
+    /// Decoding an archive that is in memory; of what comes out.
+    Decoding,
 }
 
 impl LimitKind {
@@ -347,6 +352,7 @@ impl LimitKind {
             LimitKind::Faults => "faults",
             LimitKind::Syscall => "syscall",
             LimitKind::Device => "device",
+            LimitKind::Decoding => "decoding",
         }
     }
 
@@ -359,6 +365,7 @@ impl LimitKind {
             "faults" => Some(LimitKind::Faults),
             "syscall" => Some(LimitKind::Syscall),
             "device" => Some(LimitKind::Device),
+            "decoder" => Some(LimitKind::Decoding),
             _ => None,
         }
     }

@@ -169,6 +169,7 @@ mod tests {
             params: params.iter().map(line).collect(),
             about: String::new(),
             cache: Cache::Through,
+            decodes: Vec::new(),
             unavailable: None,
             reads: Reads::File,
         }

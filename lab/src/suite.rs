@@ -3,7 +3,7 @@
 //!
 //! Only what the file says lives here; [`crate::measure::lineup`] turns it into a plan for this machine.
 
-use crate::corpus::archive::Form;
+use crate::corpus::Form;
 use crate::corpus::recipe::Recipe;
 use crate::trial::{Over, Work};
 use serde::Deserialize;
@@ -75,7 +75,11 @@ pub struct Entry {
     /// What is done with the bytes, if it is not what the suite says.
     #[serde(default)]
     pub work: Option<Work>,
-    /// Which form of the corpus it reads.
+    /// The works that it can do, for a command that always answers the same; without, any.
+    #[serde(default)]
+    pub answers: Vec<Work>,
+    /// The archive whose content it reads, such as `zip`: the corpus in that form, or a target that is one. Without, bytes
+    /// as they lie, unless its method says that it decodes.
     #[serde(default, rename = "target")]
     pub form: Form,
     /// Over what its bytes come: the file itself, or a server.
@@ -163,7 +167,7 @@ impl Suite {
     /// The forms of the corpus that its trials read; the plain one is the first in any case.
     #[must_use]
     pub fn forms(&self) -> Vec<Form> {
-        let read: BTreeSet<Form> = self.entries.iter().map(|entry| entry.form).chain([Form::Plain]).collect();
+        let read: BTreeSet<Form> = self.entries.iter().map(|entry| entry.form).chain([None]).collect();
         read.into_iter().collect()
     }
 }
@@ -190,7 +194,8 @@ mod tests {
         for name in Suite::names() {
             let suite = Suite::find(name).unwrap();
             assert_eq!(suite.name, name);
-            let labels: BTreeSet<_> = suite.entries.iter().map(|e| (&e.label, &e.trial, e.over)).collect();
+            let labels: BTreeSet<_> =
+                suite.entries.iter().map(|e| (&e.label, &e.trial, e.over, e.form)).collect();
             assert!(
                 suite.entries.iter().all(|entry| entry
                     .trial

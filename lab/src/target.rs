@@ -18,6 +18,7 @@ use crate::trial::{Answer, Over};
 use device::{Device, Mount};
 use extents::Extents;
 use filesystem::{Backing, Filesystem};
+use readlab_protocol::Archive;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
@@ -100,11 +101,25 @@ pub struct TargetFacts {
     pub digest: Option<String>,
     /// The right answer, by the plainest code in the house.
     pub answer: Option<Answer>,
+    /// What comes out of it, where trials read that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decoded: Option<Decoded>,
     /// What a reader of the numbers should know about this target.
     pub cautions: Vec<String>,
     /// Whose server gives it; `None` for a file that contenders open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http: Option<Http>,
+}
+
+/// What comes out of an archive.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decoded {
+    /// What it is.
+    pub archive: Archive,
+    /// Digest of what comes out (XXH3, 64 bits, hexadecimal).
+    pub digest: String,
+    /// The right answer about what comes out.
+    pub answer: Answer,
 }
 
 /// Why a path is no target. Each says so in one line, whatever characters the path has.
@@ -225,6 +240,15 @@ impl TargetFacts {
         matches!(self.http, Some(Http::Foreign { .. }))
     }
 
+    /// The bytes that a trial brings from it: those that come out for one that decodes. Records of before the two were told
+    /// apart have the answer about what comes out in the place of that about the file.
+    #[must_use]
+    pub fn bytes_out(&self, decodes: Option<Archive>) -> u64 {
+        let decoded = self.decoded.as_ref().filter(|_| decodes.is_some());
+        let answer = decoded.map(|decoded| decoded.answer).or(self.answer);
+        answer.and_then(|answer| answer.bytes).unwrap_or(self.size_bytes)
+    }
+
     /// The least that a cold read of the whole file must fetch from the device; `None` where that is not known. Holes,
     /// unwritten and inline bytes cost nothing; encoded ones at least nothing.
     #[must_use]
@@ -321,6 +345,7 @@ fn facts(path: &Path, file: &File, meta: &Metadata, filesystem: Filesystem) -> T
         digest: None,
         answer: None,
         http: None,
+        decoded: None,
     }
 }
 

@@ -425,6 +425,7 @@ mod tests {
             about: String::new(),
             cache: Cache::Through,
             reads: Reads::File,
+            decodes: Vec::new(),
             unavailable: None,
         };
         let resolved = "buffer=8k".parse::<Params>().unwrap().resolve(&method).unwrap();

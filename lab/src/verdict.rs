@@ -58,7 +58,7 @@ pub enum Verdict {
     Latency,
     /// Waiting for the server that gives the bytes.
     Server,
-    /// The file system decodes what it stores otherwise than it reads.
+    /// Decoding: the trial's own of an archive, or the file system's of what it stores otherwise than it reads.
     Decoding,
     /// Page faults.
     Faults,
@@ -156,6 +156,9 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
     if at(LimitKind::Device) {
         return Verdict::Device { pace: Pace::Saturated };
     }
+    if at(LimitKind::Decoding) {
+        return Verdict::Decoding;
+    }
     if at(LimitKind::Memory) {
         return Verdict::Memory;
     }
@@ -172,6 +175,12 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
     let shares = parts.largest_first();
     let largest = shares.iter().find(|(part, _)| *part != Part::Queued);
     match largest.filter(|(_, share)| parts.is_share(*share, DOMINANT)) {
+        // It takes this share of its time to decode as fast as can be.
+        Some((Part::User, _))
+            if facts.limit(LimitKind::Decoding).is_some_and(|near| near.share >= DOMINANT) =>
+        {
+            Verdict::Decoding
+        }
         Some((Part::User, _)) => Verdict::Processing { lift: lift(record, trial) },
         Some((Part::Copy, _)) => Verdict::Copy,
         Some((Part::Faults, _)) => Verdict::Faults,

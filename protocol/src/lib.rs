@@ -9,7 +9,7 @@ mod say;
 pub mod serve;
 
 pub use ask::{Ask, AskError};
-pub use say::{Cache, MethodLine, ParamLine, Reads, SampleLine, Say, SayError};
+pub use say::{Archive, Cache, MethodLine, ParamLine, Reads, SampleLine, Say, SayError, UnknownArchive};
 
 /// The number that both sides must agree on. It grows when an old contender would misunderstand a new lab.
 pub const VERSION: u32 = 1;
@@ -47,6 +47,26 @@ mod tests {
         let page = include_str!("../../PROTOCOL.md");
         assert!(page.lines().next().unwrap().ends_with(&format!("version {VERSION}")));
         assert!(page.contains(&format!("\"protocol\":{VERSION},")));
+    }
+
+    #[test]
+    fn an_archive_is_known_by_its_first_bytes_and_its_word() {
+        for (head, archive) in [
+            (&b"PK\x03\x04\x14"[..], Some(Archive::Zip)),
+            (b"PK\x05\x06", Some(Archive::Zip)),
+            (b"\x1f\x8b\x08\x00", Some(Archive::Gzip)),
+            (b"PK", None),
+            (b"\x1f\x8b\x00", None),
+            (b"", None),
+            (b"text.zip", None),
+        ] {
+            assert_eq!(Archive::by_magic(head), archive, "{head:?}");
+        }
+        for archive in Archive::ALL {
+            assert_eq!(archive.word().parse(), Ok(archive));
+            assert_eq!(serde_json::to_value(archive).unwrap(), archive.word());
+        }
+        assert!("rar".parse::<Archive>().is_err());
     }
 
     #[test]

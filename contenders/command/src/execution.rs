@@ -60,15 +60,6 @@ pub(crate) fn execute(words: &[OsString]) -> Result<Execution, Refusal> {
     Ok(Execution { sample, output, output_bytes })
 }
 
-/// The first of these names that means nothing to the shell; `None` where all do, or the shell does not tell.
-pub(crate) fn missing(names: &[&str]) -> Option<String> {
-    const ASK: &str = "for name; do command -v \"$name\" >/dev/null || { echo \"$name\"; exit 0; }; done";
-    let words = ["sh", "-c", ASK, "sh"].iter().chain(names).map(|&word| word.into());
-    let asked = if names.is_empty() { None } else { execute(&words.collect::<Vec<_>>()).ok() };
-    let said = asked.map(|asked| String::from_utf8_lossy(&asked.output).trim().to_owned());
-    said.filter(|name| !name.is_empty())
-}
-
 fn not_started(name: &str, error: &io::Error) -> Refusal {
     let reason = format!("{name}: {error}");
     if error.kind() == io::ErrorKind::NotFound {
@@ -143,13 +134,6 @@ mod tests {
         let execution = execute(&words("head -c 100000 /dev/zero")).unwrap();
         assert_eq!((execution.output_bytes, execution.output.len()), (100_000, OUTPUT_KEPT_BYTES));
         assert!(execution.sample.wall_ns > 0);
-    }
-
-    #[test]
-    fn what_the_shell_does_not_know_is_missing() {
-        assert_eq!(missing(&[]), None);
-        assert_eq!(missing(&["cat", "cd", "if"]), None);
-        assert_eq!(missing(&["cat", "no-such-program", "neither"]), Some("no-such-program".to_owned()));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod answer;
 mod execution;
+mod programs;
 mod template;
 
 use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};
@@ -56,6 +57,7 @@ impl Contender for Commands {
             about: about.to_owned(),
             cache,
             reads: Reads::Both,
+            decodes: Vec::new(),
             unavailable: None,
         };
         vec![
@@ -73,8 +75,8 @@ impl Contender for Commands {
             return Err(Refusal::Failed(format!("a command has no setting '{name}'")));
         }
         let template = Template::parse(request.method).map_err(|error| Refusal::Failed(error.to_string()))?;
-        if let Some(name) = execution::missing(&template.programs()) {
-            return Err(Refusal::Unavailable(format!("{name}: no such program")));
+        if let Some(reason) = programs::missing(template.programs()) {
+            return Err(Refusal::Unavailable(reason));
         }
         let (words, work) = (template.command(request.target), request.work.to_owned());
         Ok(Box::new(Execution { words, work, is_control: request.method == NOTHING }))

@@ -3,6 +3,7 @@
 //! A plain command is executed without a shell, so that its time is its own. One that uses what only a shell can do is
 //! given to `sh`, which then receives the path as an argument: no byte of a file's name is ever read as syntax.
 
+use crate::programs;
 use std::ffi::{OsStr, OsString};
 
 /// The place of the path in a command line.
@@ -47,13 +48,14 @@ impl Template {
         if words.is_empty() { Err(TemplateError::Empty) } else { Ok(Template { words: Words::Plain(words) }) }
     }
 
-    /// The programs by which the parts of a pipeline begin, as far as a shell need not be asked what they are. The shell
-    /// tells a pipeline's end by its last part alone, so that one of these may be missing unnoticed.
-    #[must_use]
+    /// The programs that it starts, as far as that is plain without executing it.
     pub(crate) fn programs(&self) -> Vec<&str> {
-        let Words::Shell(script) = &self.words else { return Vec::new() };
-        let plain = |word: &&str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-./+".contains(&b));
-        parts(script).into_iter().filter_map(|part| part.split_whitespace().next().filter(plain)).collect()
+        match &self.words {
+            Words::Plain(words) => {
+                words.first().map(String::as_str).into_iter().filter(|word| !word.contains(PLACE)).collect()
+            }
+            Words::Shell(script) => [&["sh"], &programs::of_script(script)[..]].concat(),
+        }
     }
 
     /// The program and its arguments for one path.
@@ -78,24 +80,6 @@ fn place(word: &str, path: &OsStr) -> OsString {
         placed.push(part);
     }
     placed
-}
-
-/// The parts of a line between bars that stand outside of quotes.
-fn parts(script: &str) -> Vec<&str> {
-    let (mut parts, mut start, mut quote) = (Vec::new(), 0, None);
-    for (at, c) in script.char_indices() {
-        match (quote, c) {
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), c) if c == open => quote = None,
-            (None, '|') => {
-                parts.push(&script[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&script[start..]);
-    parts
 }
 
 /// Whether the line holds shell syntax outside of quotes. Double quotes still let `$` and backquotes through.
@@ -147,10 +131,11 @@ mod tests {
     #[test]
     fn the_programs_of_a_pipeline_are_known_where_they_are_plain_words() {
         let programs = |text| Template::parse(text).unwrap().programs().join(" ");
-        assert_eq!(programs("curl -s {} | wc -l"), "curl wc");
-        assert_eq!(programs("grep '|x' {} | wc -l"), "grep wc");
-        assert_eq!(programs("A=1 b {} || (c) | $d"), "");
-        assert_eq!(programs("wc -l {}"), "", "without a shell, starting it tells");
+        assert_eq!(programs("curl -s {} | wc -l"), "sh curl wc");
+        assert_eq!(programs("grep '|x' {} | wc -l"), "sh grep wc");
+        assert_eq!(programs("A=1 b {} || (c) | $d"), "sh b c");
+        assert_eq!(programs("wc -l {}"), "wc", "without a shell");
+        assert_eq!(programs("{}"), "", "the target itself");
     }
 
     #[test]

@@ -6,7 +6,7 @@ import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.zip.GZIPInputStream;
+import java.util.stream.Collectors;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipException;
 import java.util.zip.ZipFile;
@@ -14,9 +14,10 @@ import java.util.zip.ZipFile;
 /**
  * What is read from inside a zip or a gzip: as lines, or as the bytes that come out.
  *
- * <p>The target of zip is the archive, of which the first entry that is no folder is read; an
- * entry is named behind it: {@code data.zip!/part.csv}. ZipFile does not look at an entry's checksum;
- * with {@code verify=1}, the default, it is compared, as GZIPInputStream always does.
+ * <p>The target of zip is the archive, of which all entries that are no folders are read, in the order of
+ * its directory, one behind the other; a single entry is named behind it: {@code data.zip!/part.csv}.
+ * ZipFile does not look at an entry's checksum; with {@code verify=1}, the default, it is compared, as
+ * GZIPInputStream always does.
  */
 final class ArchiveMethods {
     private static final String ENTRY_MARK = ".zip!/";
@@ -26,14 +27,18 @@ final class ArchiveMethods {
     private static final List<String> LOOP = List.of(Method.LOOP);
 
     static final List<Method> ALL = List.of(
-            Method.ofLines("zip", "readLine of a BufferedReader over an InputStreamReader over one entry of a ZipFile",
-                    request -> fromZip(request, ArchiveMethods::countLines), CHARS, VERIFY),
-            Method.ofBytes("zip-bytes", "read of one entry of a ZipFile into one array; bytes are those that come out",
-                    LOOP, request -> fromZip(request, StreamMethods::drain), BUFFER, VERIFY),
+            Method.ofLines("zip", "readLine of a BufferedReader over an InputStreamReader over the entries of a ZipFile",
+                    request -> fromZip(request, ArchiveMethods::countLines), CHARS, VERIFY)
+                    .decoding("zip"),
+            Method.ofBytes("zip-bytes", "read of the entries of a ZipFile into one array; bytes are those that come out",
+                    LOOP, request -> fromZip(request, StreamMethods::drain), BUFFER, VERIFY)
+                    .decoding("zip"),
             Method.ofLines("gzip", "readLine of a BufferedReader over an InputStreamReader over a GZIPInputStream",
-                    request -> fromGzip(request, ArchiveMethods::countLines), CHARS),
+                    request -> fromGzip(request, ArchiveMethods::countLines), CHARS)
+                    .decoding("gzip"),
             Method.ofBytes("gzip-bytes", "read of a GZIPInputStream into one array; bytes are those that come out",
-                    LOOP, request -> fromGzip(request, StreamMethods::drain), BUFFER));
+                    LOOP, request -> fromGzip(request, StreamMethods::drain), BUFFER)
+                    .decoding("gzip"));
 
     private ArchiveMethods() {}
 
@@ -49,7 +54,7 @@ final class ArchiveMethods {
 
     private static Answer fromGzip(Request request, Consumer consumer) throws IOException {
         try (FileInputStream file = new FileInputStream(request.target().legacyFile());
-                InputStream in = new GZIPInputStream(file)) {
+                WholeGzip in = new WholeGzip(file)) {
             return consumer.consume(in, request);
         }
     }
@@ -60,24 +65,20 @@ final class ArchiveMethods {
         int end = mark < 0 ? path.length() : mark + ENTRY_MARK.indexOf('!');
         String name = mark < 0 ? "" : path.substring(mark + ENTRY_MARK.length());
         try (ZipFile zip = new ZipFile(new File(path.substring(0, end)))) {
-            ZipEntry entry = name.isEmpty() ? firstEntry(zip) : namedEntry(zip, name);
-            try (InputStream out = zip.getInputStream(entry)) {
-                if (request.intParam("verify") == 0) {
-                    return consumer.consume(out, request);
-                }
-                VerifiedEntry verified = new VerifiedEntry(out, entry);
-                Answer answer = consumer.consume(verified, request);
-                verified.check();
-                return answer;
+            List<ZipEntry> entries = name.isEmpty() ? allEntries(zip) : List.of(namedEntry(zip, name));
+            try (InputStream in = new Entries(zip, entries, request.intParam("verify") != 0)) {
+                return consumer.consume(in, request);
             }
         }
     }
 
-    private static ZipEntry firstEntry(ZipFile zip) throws ZipException {
-        return zip.stream()
-                .filter(entry -> !entry.isDirectory())
-                .findFirst()
-                .orElseThrow(() -> new ZipException("the zip has no entries"));
+    private static List<ZipEntry> allEntries(ZipFile zip) throws ZipException {
+        List<ZipEntry> entries =
+                zip.stream().filter(entry -> !entry.isDirectory()).collect(Collectors.toUnmodifiableList());
+        if (entries.isEmpty()) {
+            throw new ZipException("the zip has no entries");
+        }
+        return entries;
     }
 
     private static ZipEntry namedEntry(ZipFile zip, String name) throws ZipException {

@@ -22,10 +22,11 @@ final class Say {
                 .map(entry -> quoted(entry.getKey().word()) + ":" + list(entry.getValue()))
                 .collect(Collectors.joining(",", "{", "}"));
         String params = method.params().stream().map(Say::param).collect(Collectors.joining(",", "[", "]"));
+        String decodes = method.decodes().isEmpty() ? "" : ",\"decodes\":" + list(method.decodes());
         String unavailable = method.unavailable().map(why -> "," + field("unavailable", why)).orElse("");
         return message("method", field("method", method.name()), "\"scans\":" + scans, "\"params\":" + params,
                 field("about", method.about()), field("cache", "through"),
-                field("reads", method.reads()) + unavailable);
+                field("reads", method.reads()) + decodes + unavailable);
     }
 
     static String ready(Map<String, Long> params) {

@@ -18,12 +18,14 @@ final class VerifiedEntry extends CheckedInputStream {
     @Override
     public int read(byte[] bytes, int offset, int room) throws IOException {
         int read = super.read(bytes, offset, room);
+        if (read < 0) {
+            check();
+        }
         length += Math.max(read, 0);
         return read;
     }
 
-    /** To be called at the end of the stream. */
-    void check() throws ZipException {
+    private void check() throws ZipException {
         if (length != entry.getSize()) {
             throw new ZipException(
                     "entry '" + entry.getName() + "' has " + length + " bytes, not " + entry.getSize());

@@ -104,6 +104,7 @@ fn method_line(method: &Method) -> MethodLine {
         about: method.about.to_owned(),
         cache: method.cache,
         reads: method.reads,
+        decodes: method.decodes.to_vec(),
         unavailable: method.available().err(),
     }
 }

@@ -7,6 +7,7 @@
     reason = "as above"
 )]
 
+use readlab_protocol::Archive;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,10 @@ mod buffered;
 mod direct;
 #[path = "../snippets/dontcache.rs"]
 mod dontcache;
+#[path = "../snippets/gzip.rs"]
+mod gzip;
+#[path = "../snippets/gzip-libdeflate.rs"]
+mod gzip_libdeflate;
 #[path = "../snippets/http.rs"]
 mod http;
 #[path = "../snippets/io_uring.rs"]
@@ -36,6 +41,10 @@ mod pread;
 mod read;
 #[path = "../snippets/vectored.rs"]
 mod vectored;
+#[path = "../snippets/zip.rs"]
+mod zip;
+#[path = "../snippets/zip-libdeflate.rs"]
+mod zip_libdeflate;
 
 #[cfg(target_arch = "x86_64")]
 #[path = "../snippets/scan/avx2.rs"]
@@ -73,6 +82,14 @@ const TOTALS: [(&str, Total); 11] = [
     ("mmap", |path| mmap::total(path, naive)),
     ("io_uring", |path| io_uring_read::total(path, naive)),
     ("io_uring-vectored", |path| io_uring_vectored::total(path, naive)),
+];
+
+/// Those that read what comes out of an archive.
+const DECODERS: [(&str, Archive, Total); 4] = [
+    ("gzip", Archive::Gzip, |path| gzip::total(path, naive)),
+    ("gzip-libdeflate", Archive::Gzip, |path| gzip_libdeflate::total(path, naive)),
+    ("zip", Archive::Zip, |path| zip::total(path, naive)),
+    ("zip-libdeflate", Archive::Zip, |path| zip_libdeflate::total(path, naive)),
 ];
 
 type Newlines = fn(&[u8]) -> u64;
@@ -123,7 +140,9 @@ fn every_method_and_scan_that_can_win_has_its_snippet_and_every_snippet_its_test
         names.sort();
         names
     };
-    let tested = sorted(TOTALS.iter().map(|(name, _)| *name).chain(["http"]).collect());
+    let tested =
+        TOTALS.iter().map(|(name, _)| *name).chain(DECODERS.iter().map(|(name, _, _)| *name)).chain(["http"]);
+    let tested = sorted(tested.collect());
     assert_eq!(files_in(""), tested);
     let readers = readlab_rust::method::registry::ALL
         .iter()
@@ -172,6 +191,37 @@ fn a_url_is_counted_right() {
         http::total(&url, naive)
     });
     assert_eq!(found.unwrap(), naive(&bytes));
+}
+
+#[test]
+fn every_decoder_counts_right() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for size in [1, 4096, 300_001] {
+        let bytes = text(size);
+        for (name, archive, total) in DECODERS {
+            let path = folder.path().join(name);
+            pack(&path, archive, &bytes);
+            assert_eq!(total(&path).unwrap(), naive(&bytes), "{name} of {size} bytes");
+        }
+    }
+}
+
+/// The bytes as the only content of an archive.
+fn pack(path: &Path, archive: Archive, bytes: &[u8]) {
+    let file = fs::File::create(path).unwrap();
+    match archive {
+        Archive::Gzip => {
+            let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap();
+        }
+        Archive::Zip => {
+            let mut writer = ::zip::ZipWriter::new(file);
+            writer.start_file("f", ::zip::write::SimpleFileOptions::default()).unwrap();
+            writer.write_all(bytes).unwrap();
+            writer.finish().unwrap();
+        }
+    }
 }
 
 /// Whether the kernel or the file system lacks what the way of reading needs.

@@ -4,6 +4,7 @@ use crate::corpus::recipe::{CorpusKind, Recipe};
 use crate::corpus::{self, Corpus};
 use crate::units::Bytes;
 use clap::{Args, Subcommand};
+use readlab_protocol::Archive;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -32,6 +33,9 @@ pub enum What {
         /// Which of many such files
         #[arg(long, default_value_t = 1)]
         seed: u64,
+        /// In an archive, zip or gzip, as its only content
+        #[arg(long = "in", value_name = "ARCHIVE")]
+        archive: Option<Archive>,
     },
     /// List the files that are there
     List,
@@ -47,9 +51,11 @@ pub fn run(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
     let folder = args.folder.clone().map_or_else(corpus::default_folder, Ok)?;
     let mut out = std::io::stdout();
     match args.what {
-        What::Make { kind, size, seed } => {
-            let made = corpus::make(&folder, Recipe { kind, size_bytes: size.0, seed })?;
-            writeln!(out, "{}", made.path.display())?;
+        What::Make { kind, size, seed, archive } => {
+            let recipe = Recipe { kind, size_bytes: size.0, seed };
+            for (_, made) in corpus::make_forms(&folder, recipe, &[archive])? {
+                writeln!(out, "{}", made.path.display())?;
+            }
         }
         What::List => {
             for Corpus { path, recipe, digest, .. } in corpus::list(&folder)? {

@@ -48,6 +48,10 @@ fn describe(text: &mut String, contender: &Contender, about: &str, work: Option<
     let _ = writeln!(text, "{} {} · {about}\n  {}", receipt.contender, receipt.version, receipt.runtime);
     for method in contender.methods.iter().filter(|m| work.is_none_or(|w| m.scans.contains_key(w.word()))) {
         let _ = writeln!(text, "\n  {}/{}\n      {}", receipt.contender, method.method, method.about);
+        if !method.decodes.is_empty() {
+            let archives: Vec<&str> = method.decodes.iter().map(|archive| archive.word()).collect();
+            let _ = writeln!(text, "      reads what comes out of a {}", archives.join(" or "));
+        }
         if let Some(reason) = &method.unavailable {
             let _ = writeln!(text, "      unavailable: {reason}");
         }

@@ -5,6 +5,7 @@ pub mod completions;
 pub mod contender;
 pub mod corpus;
 pub mod doctor;
+mod found;
 pub mod limits;
 pub mod list;
 pub mod man;

@@ -1,8 +1,9 @@
 //! What `race`, `suite`, `tune` and `limits` share: from a selection and a file to a record that is saved, shown and exported.
 
+use super::found::{self, Found};
 use crate::cli::{Choosing, Giving, Measuring};
 use crate::contender::roster::Roster;
-use crate::corpus::archive::Form;
+use crate::corpus::Form;
 use crate::corpus::oracle::{self, Truth};
 use crate::folder::{REPORT, RunFolder};
 use crate::interrupt;
@@ -10,12 +11,12 @@ use crate::limits;
 use crate::machine::Machine;
 use crate::measure::cache::Eviction;
 use crate::measure::candidates::candidates;
-use crate::measure::lineup::{self, Field, LineupError, Selection, Shape};
+use crate::measure::lineup::{self, Field, LineupError, Selection, Shape, View, Views};
 use crate::measure::plan::{Budget, Plan, Rules};
 use crate::measure::round;
 use crate::measure::sampler::Hired;
 use crate::measure::search::{self, Tuning};
-use crate::measure::subject::{Ground, Subject};
+use crate::measure::subject::Ground;
 use crate::progress::Recorder;
 use crate::record::{EndReason, Header, Line, Outcome, Record, SCHEMA, SCHEMA_VERSION};
 use crate::report::{self, Page, Style};
@@ -62,7 +63,7 @@ impl Wanted {
     /// A path, or a URL, whose bytes are as they are.
     pub(super) fn plain(word: &Path, over: Over) -> Wanted {
         let over = if url::is_url(word.as_os_str()) { Over::Http } else { over };
-        Wanted { word: word.to_owned(), form: Form::Plain, over }
+        Wanted { word: word.to_owned(), form: None, over }
     }
 
     /// A file of some form.
@@ -180,13 +181,16 @@ impl Asked<'_> {
         self.space.map_or(Ok(Vec::new()), searched)
     }
 
-    fn selection(&self, targets: Vec<Shape>, candidates: &[TrialId]) -> Selection {
+    fn selection(&self, views: Views, candidates: &[TrialId]) -> Selection {
         let mut entries = self.suite.entries.clone();
         if self.choosing.work.is_some() {
             entries.iter_mut().for_each(|entry| entry.work = None);
         }
         // A command of the user's reads the first target, whatever it is.
-        let over = targets.first().map_or_else(Over::default, |shape| shape.over);
+        let over = views
+            .iter()
+            .find(|(_, view)| view.target == 0)
+            .map_or_else(Over::default, |(shape, _)| shape.over);
         let commands = self.choosing.commands.iter();
         entries.extend(commands.map(|command| Entry {
             trial: format!("command/{command}"),
@@ -200,7 +204,9 @@ impl Asked<'_> {
             entries.extend(reference.chain(searched).map(|trial| Entry { trial, over, ..Entry::default() }));
             globs.clear();
         }
-        Selection { entries, globs, params: self.choosing.params.clone(), targets }
+        // A race takes whoever can read the target; an experiment names those it is about.
+        let (params, told) = (self.choosing.params.clone(), self.verb == "suite");
+        Selection { entries, globs, params, views, told }
     }
 
     fn eviction(&self) -> Eviction {
@@ -225,8 +231,8 @@ impl Asked<'_> {
         self.measuring.state.unwrap_or(self.suite.state).list()
     }
 
-    fn work(&self, truth: &Truth) -> Work {
-        let by_content = if truth.text { Work::Newlines } else { Work::Sum };
+    fn work(&self, is_text: bool) -> Work {
+        let by_content = if is_text { Work::Newlines } else { Work::Sum };
         self.choosing.work.or(self.suite.work).unwrap_or(by_content)
     }
 }
@@ -252,15 +258,16 @@ fn one(
     let mut recorder = Recorder::begin(&folder, progress_shown(asked.giving))?;
     let prepared =
         prepare(asked, field, (&shapes, &mut targets), (rules, &recorder)).inspect_err(|_| folder.abandon());
-    let Prepared { truths, plan, candidates } = prepared?;
+    let Prepared { found, plan, candidates } = prepared?;
     let reference = reference.map(|reference| as_planned(reference, &plan));
     let tuning = asked.space.map(|_| Tuning::of(plan.clone(), &candidates, reference.as_ref()));
     let plan = tuning.as_ref().map_or(&plan, |tuning| &tuning.plan);
     introduce(&mut recorder, field, (&targets, plan), header(asked.verb, rules.seed, reference))?;
     recorder.follow(plan);
-    let found = targets.iter().zip(&truths).zip(grounds).enumerate();
-    let subject = |(index, ((target, truth), ground))| Subject { index, target, truth, ground };
-    let mut hired = Hired::new(plan, field, found.map(subject).collect());
+    let subjects = targets.iter().zip(&found).zip(grounds).enumerate();
+    let subjects =
+        subjects.map(|(index, ((target, found), ground))| found.subject((index, target), ground)).collect();
+    let mut hired = Hired::new(plan, field, subjects);
     match &tuning {
         Some(tuning) => search::run(tuning, &mut hired, &mut recorder)?,
         None => round::run(plan, &mut hired, &mut recorder)?,
@@ -280,7 +287,7 @@ fn one(
 
 /// What must be known before anything is measured.
 struct Prepared {
-    truths: Vec<Truth>,
+    found: Vec<Found>,
     plan: Plan,
     candidates: Vec<TrialId>,
 }
@@ -305,22 +312,39 @@ fn prepare(
     (shapes, targets): (&[Shape], &mut [Target]),
     (rules, recorder): (Rules, &Recorder),
 ) -> anyhow::Result<Prepared> {
-    let mut truths = Vec::<Truth>::new();
-    for target in targets.iter_mut() {
+    let (mut all, mut views) = (Vec::<Found>::new(), Views::new());
+    for (index, (target, &shape)) in targets.iter_mut().zip(shapes).enumerate() {
         recorder.note(format!("reading {} once for the right answer", target.facts.path));
-        let own = truth(target)?;
-        target.facts.digest = Some(own.digest.clone());
-        // Archives are made of the first target: what comes out of them is known from it, by no decoder.
-        let truth = truths.first().map_or(own.clone(), |plain| Truth { digest: own.digest, ..plain.clone() });
+        let truth = truth(target)?;
+        target.facts.digest = Some(truth.digest.clone());
         target.facts.answer = Some(truth.answer);
-        truths.push(truth);
+        // Archives are made of the first target: what comes out of them is known from it, by no decoder.
+        let decoded = shape.form.and_then(|archive| Some((archive, all.first()?.truth.clone())));
+        let work = asked.work(decoded.as_ref().map_or(truth.text, |(_, decoded)| decoded.text));
+        views.insert(shape, View { target: index, work, broken: None });
+        target.facts.decoded = decoded.as_ref().map(|(archive, truth)| found::facts(*archive, truth));
+        all.push(Found { truth, decoded: decoded.map(|(_, truth)| truth) });
     }
     let states = targets.first().map_or_else(Vec::new, |target| asked.states(&target.facts));
-    let work = asked.work(&truths[0]);
-    let candidates = asked.candidates(field, work)?;
-    let selection = asked.selection(shapes.to_vec(), &candidates);
-    let plan = lineup::plan(field, &selection, (work, &states), rules)?;
-    Ok(Prepared { truths, plan, candidates })
+    let candidates =
+        shapes.first().map_or(Ok(Vec::new()), |plain| asked.candidates(field, views[plain].work))?;
+    let plan =
+        |views: &Views| lineup::plan(field, &asked.selection(views.clone(), &candidates), &states, rules);
+    if let (Some(Shape { form: None, over: Over::File }), [target, ..], [found, ..]) =
+        (shapes.first(), targets, &mut all[..])
+        && let Some(archive) = found.truth.archive
+    {
+        let shape = Shape { form: Some(archive), over: Over::File };
+        views.insert(shape, View { target: 0, work: asked.work(true), broken: None });
+        if plan(&views)?.trials.iter().any(|planned| planned.trial.decodes.is_some()) {
+            recorder.note(format!("decoding {} once for the right answer", target.facts.path));
+            let content = found.decode(target, archive);
+            let work = asked.work(content.as_ref().map_or(true, |content| content.text));
+            views.insert(shape, View { target: 0, work, broken: content.err() });
+        }
+    }
+    let plan = plan(&views)?;
+    Ok(Prepared { found: all, plan, candidates })
 }
 
 /// What is true of a file, or of what a server gives; that gives its size too, which servers need not tell.

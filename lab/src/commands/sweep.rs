@@ -8,7 +8,7 @@ use crate::corpus::oracle::Truth;
 use crate::corpus::recipe::CorpusKind;
 use crate::folder::RunFolder;
 use crate::interrupt;
-use crate::measure::lineup::{self, Field, Selection};
+use crate::measure::lineup::{self, Field, Selection, View};
 use crate::measure::pass::{self, Visit, Waypoint};
 use crate::measure::plan::Rules;
 use crate::measure::round::Sink;
@@ -187,7 +187,7 @@ fn announce(folder: &SweepFolder, recorder: &mut Recorder) -> anyhow::Result<Vec
 fn truth(file: &SweepFile) -> Truth {
     const SLOW_BYTES_PER_SECOND: u64 = 20_000_000;
     let wall_ns = file.recipe.size_bytes.saturating_mul(1_000_000_000 / SLOW_BYTES_PER_SECOND);
-    Truth { answer: file.answer, digest: file.digest.clone(), text: false, wall_ns }
+    Truth { answer: file.answer, digest: file.digest.clone(), text: false, archive: None, wall_ns }
 }
 
 /// As many passes as methods, the methods taking turns from file to file.
@@ -199,10 +199,12 @@ fn read_all(
 ) -> anyhow::Result<EndReason> {
     let selection = Selection {
         entries: names(args).into_iter().map(|trial| Entry { trial, ..Entry::default() }).collect(),
+        views: View::of_bytes(args.work),
+        told: true,
         ..Selection::default()
     };
     let rules = Rules::one_reading(args.seed);
-    let plan = lineup::plan(field, &selection, (args.work, &[CacheState::Cold]), rules)?;
+    let plan = lineup::plan(field, &selection, &[CacheState::Cold], rules)?;
     for (name, reason) in field.absent() {
         recorder.append(Line::Warning { text: format!("{name} does not take part: {reason}") })?;
     }

@@ -2,8 +2,10 @@
 //!
 //! It must not depend on what is being judged, so it shares no code with any contender or scan.
 
+use super::archive;
 use crate::trial::Answer;
 use crate::units::Nanos;
+use readlab_protocol::Archive;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -25,6 +27,8 @@ pub struct Truth {
     pub digest: String,
     /// Whether it looks like text ([`is_text`]): then its lines are worth counting.
     pub text: bool,
+    /// What it is by its first bytes, if it is an archive.
+    pub archive: Option<Archive>,
     /// Time that this took.
     pub wall_ns: u64,
 }
@@ -63,6 +67,26 @@ impl Tally {
     }
 }
 
+/// What is found out about bytes that come piece by piece.
+#[derive(Default)]
+struct Witness {
+    tally: Tally,
+    head: Vec<u8>,
+}
+
+impl Witness {
+    fn take(&mut self, piece: &[u8]) {
+        self.tally.take(piece);
+        self.head.extend_from_slice(&piece[..piece.len().min(HEAD_BYTES - self.head.len())]);
+    }
+
+    fn testify(self, start: Instant) -> Truth {
+        let (answer, digest) = self.tally.finish();
+        let (text, archive) = (is_text(&self.head), Archive::by_magic(&self.head));
+        Truth { answer, digest, text, archive, wall_ns: Nanos::from(start.elapsed()).0 }
+    }
+}
+
 /// Reads the whole file once.
 ///
 /// # Errors
@@ -79,19 +103,26 @@ pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>) -> io::Result<Tru
     let start = Instant::now();
     let mut source = open()?;
     let mut chunk = vec![0_u8; CHUNK_BYTES];
-    let (mut tally, mut head) = (Tally::default(), Vec::new());
+    let mut witness = Witness::default();
     loop {
-        let got = match source.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(got) => &chunk[..got],
-            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
+        match source.read(&mut chunk) {
+            Ok(0) => return Ok(witness.testify(start)),
+            Ok(got) => witness.take(&chunk[..got]),
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
             Err(cause) => return Err(cause),
-        };
-        tally.take(got);
-        head.extend_from_slice(&got[..got.len().min(HEAD_BYTES - head.len())]);
+        }
     }
-    let (answer, digest) = tally.finish();
-    Ok(Truth { answer, digest, text: is_text(&head), wall_ns: Nanos::from(start.elapsed()).0 })
+}
+
+/// Decodes the whole archive once: the truth about what comes out of it.
+///
+/// # Errors
+/// If it cannot be opened, read or decoded; the reason stands for itself.
+pub fn content(path: &Path, archive: Archive) -> io::Result<Truth> {
+    let start = Instant::now();
+    let mut witness = Witness::default();
+    archive::decode(path, archive, |piece| witness.take(piece))?;
+    Ok(witness.testify(start))
 }
 
 /// Whether the beginning of a file looks like text: it has no zero byte, and at most one byte in ten is no UTF-8 or is a

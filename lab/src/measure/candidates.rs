@@ -110,7 +110,9 @@ impl Found {
 /// Every method that reads, with its contender's name.
 fn offered(field: &Field) -> impl Iterator<Item = (&str, &MethodLine)> {
     field.contenders().iter().flat_map(|contender| {
-        let methods = contender.methods.iter().filter(|line| line.cache != Cache::None && line.method != "*");
+        // What is searched is how the bytes of a file are read, not what comes out of an archive.
+        let reads_bytes = |line: &&MethodLine| line.cache != Cache::None && line.decodes.is_empty();
+        let methods = contender.methods.iter().filter(reads_bytes).filter(|line| line.method != "*");
         methods.map(|method| (contender.receipt.contender.as_str(), method))
     })
 }

@@ -6,12 +6,12 @@
 use super::plan::{Plan, Planned, Rules};
 use crate::contender::roster::{self, Choice, Contender, NoMethod, Roster};
 use crate::contender::session::Breach;
-use crate::corpus::archive::Form;
+use crate::corpus::Form;
 use crate::record::{LimitKind, Outcome, Trial};
 use crate::suite::Entry;
 use crate::trial::{CacheState, MethodId, Over, Params, TrialError, TrialId, Work};
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use readlab_protocol::{Cache, MethodLine};
+use readlab_protocol::{Archive, Cache, MethodLine};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everybody who could take part: contenders with their receipts, and reasons where there is none.
@@ -30,17 +30,41 @@ pub struct Selection {
     pub globs: Vec<String>,
     /// Settings for every method that has them.
     pub params: Params,
-    /// What each target is, by its number; none is one plain file.
-    pub targets: Vec<Shape>,
+    /// What there is to read.
+    pub views: Views,
+    /// Whether the entries were asked for by name: then those that cannot read this target are told.
+    pub told: bool,
 }
 
-/// What a target is to the trials that read it.
+/// What trials may read: in what form, over what it comes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shape {
-    /// How its bytes lie.
+    /// The archive that is decoded for it, if one is.
     pub form: Form,
-    /// Over what they come.
+    /// Over what the bytes come; archives are decoded from files only.
     pub over: Over,
+}
+
+/// What trials may read of the targets.
+pub type Views = BTreeMap<Shape, View>;
+
+/// Something to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// Number of the target.
+    pub target: usize,
+    /// What is done with the bytes unless a trial says otherwise.
+    pub work: Work,
+    /// Why it cannot be read, if so.
+    pub broken: Option<String>,
+}
+
+impl View {
+    /// The bytes of a single file as they are.
+    #[must_use]
+    pub fn of_bytes(work: Work) -> Views {
+        Views::from([(Shape::default(), View { target: 0, work, broken: None })])
+    }
 }
 
 /// One trial by name, before it is known who can.
@@ -50,6 +74,17 @@ struct Named {
     id: TrialId,
     work: Option<Work>,
     shape: Shape,
+    answers: Vec<Work>,
+    /// Whether its absence is told where the target is no such archive.
+    told: bool,
+}
+
+/// A method with one of its scans, on something that it could read.
+struct Matched {
+    id: MethodId,
+    shape: Shape,
+    /// Whether the method can read it, and it is there.
+    is_there: bool,
 }
 
 /// Why a selection makes no plan.
@@ -134,15 +169,18 @@ impl Field {
         self.contenders.iter().find(|contender| contender.receipt.contender == name)
     }
 
-    /// Every method with every scan that it offers for this work.
-    fn every_id(&self, work: Work) -> Vec<MethodId> {
+    /// Every method with every scan that it offers for what is done with what it reads.
+    fn every_id(&self, selection: &Selection) -> Vec<Matched> {
         let mut ids = Vec::new();
         for contender in &self.contenders {
             for method in contender.methods.iter().filter(|method| method.method != "*") {
-                for scan in method.scans.get(work.word()).into_iter().flatten() {
-                    let scan = (scan != "-").then(|| scan.clone());
-                    let contender = contender.receipt.contender.clone();
-                    ids.push(MethodId { contender, method: method.method.clone(), scan });
+                for (shape, is_there) in selection.shapes_of(method) {
+                    for scan in method.scans.get(selection.work(shape).word()).into_iter().flatten() {
+                        let scan = (scan != "-").then(|| scan.clone());
+                        let contender = contender.receipt.contender.clone();
+                        let id = MethodId { contender, method: method.method.clone(), scan };
+                        ids.push(Matched { id, shape, is_there });
+                    }
                 }
             }
         }
@@ -158,39 +196,39 @@ impl Field {
         )
     }
 
-    fn is_control(&self, id: &MethodId) -> bool {
-        self.method(id).is_some_and(|method| method.cache == Cache::None)
-    }
-
-    /// What its contender says of a method.
+    /// What the contender says of a method that it lists by its name.
     fn method(&self, id: &MethodId) -> Option<&MethodLine> {
         self.contender(&id.contender)?.methods.iter().find(|method| method.method == id.method)
     }
+
+    fn is_control(&self, id: &MethodId) -> bool {
+        self.method(id).is_some_and(|method| method.cache == Cache::None)
+    }
 }
 
-/// The plan for one target.
+/// The plan for one target and its forms.
 ///
 /// # Errors
 /// If a name or glob is misspelled, or nothing matches.
 pub fn plan(
     field: &Field,
     selection: &Selection,
-    (work, states): (Work, &[CacheState]),
+    states: &[CacheState],
     rules: Rules,
 ) -> Result<Plan, LineupError> {
     let mut plan = Plan { trials: Vec::new(), absent: Vec::new(), states: states.to_vec(), rules };
     let entries = if selection.globs.is_empty() {
         selection.named().collect::<Result<Vec<_>, _>>()?
     } else {
-        matching(field, selection, work)?
+        matching(field, selection)?
     };
     for &state in states {
         let mut seen = BTreeSet::new();
         for entry in &entries {
             if !field.absent.contains_key(&entry.id.method.contender) {
                 let id = with_params(field, &entry.id, &selection.params);
-                let target = selection.target(entry.shape);
-                add(&mut plan, field, &mut seen, (&Named { id, ..entry.clone() }, work, state, target));
+                let named = Named { id, shape: selection.shape(field, entry), ..entry.clone() };
+                add(&mut plan, field, &mut seen, (&named, selection, state));
             }
         }
     }
@@ -198,39 +236,73 @@ pub fn plan(
 }
 
 impl Selection {
-    /// The number of the target of this shape, if there is one.
-    fn target(&self, shape: Shape) -> Option<usize> {
-        if self.targets.is_empty() && shape == Shape::default() {
-            return Some(0);
-        }
-        self.targets.iter().position(|&of_target| of_target == shape)
+    /// What is done with what a trial reads.
+    fn work(&self, shape: Shape) -> Work {
+        let view = self.views.get(&shape).or_else(|| self.views.values().next());
+        view.map_or(Work::Sum, |view| view.work)
     }
 
     /// Over what the bytes of the targets come, each once.
     fn overs(&self) -> BTreeSet<Over> {
-        if self.targets.is_empty() {
-            return BTreeSet::from([Over::default()]);
+        self.views.keys().map(|shape| shape.over).collect()
+    }
+
+    /// What a method can read here. If there is nothing, what it could if it decodes, and else what there is.
+    fn shapes_of(&self, method: &MethodLine) -> Vec<(Shape, bool)> {
+        let overs = self.overs();
+        let forms: Vec<Form> = match &method.decodes[..] {
+            [] => vec![None],
+            archives => archives.iter().copied().map(Some).collect(),
+        };
+        let shapes = |over: Over| forms.iter().map(move |&form| Shape { form, over });
+        let suited = overs.iter().filter(|over| over.suits(method.reads)).flat_map(|&over| shapes(over));
+        let here: Vec<_> =
+            suited.filter(|shape| self.views.contains_key(shape)).map(|shape| (shape, true)).collect();
+        if here.is_empty() {
+            return overs.iter().map(|&over| (Shape { form: forms[0], over }, false)).collect();
         }
-        self.targets.iter().map(|shape| shape.over).collect()
+        here
+    }
+
+    /// What an entry reads: the archive that it names, else the one that its method decodes.
+    fn shape(&self, field: &Field, entry: &Named) -> Shape {
+        let over = entry.shape.over;
+        let decoded = || {
+            let decodes = &field.method(&entry.id.method)?.decodes;
+            let is_there =
+                |archive: &&Archive| self.views.contains_key(&Shape { form: Some(**archive), over });
+            decodes.iter().find(is_there).or(decodes.first()).copied()
+        };
+        Shape { form: entry.shape.form.or_else(decoded), over }
     }
 
     /// Its trials by name, without those whose bytes would come over what no target is reached by: a file has no line-up
     /// of methods that read URLs, and a URL none of those that read files.
     fn named(&self) -> impl Iterator<Item = Result<Named, TrialError>> {
         let overs = self.overs();
-        self.entries.iter().filter(move |entry| overs.contains(&entry.over)).map(named)
+        self.entries.iter().filter(move |entry| overs.contains(&entry.over)).map(|entry| self.name(entry))
+    }
+
+    /// A suite's entry as a trial's name.
+    fn name(&self, entry: &Entry) -> Result<Named, TrialError> {
+        let id = with_all(&entry.trial).parse()?;
+        let (label, answers) = (entry.label.clone(), entry.answers.clone());
+        let shape = Shape { form: entry.form, over: entry.over };
+        Ok(Named { label, id, work: entry.work, shape, answers, told: self.told })
     }
 
     /// A method that a glob matched; where the suite names it too, with the work and the form that it has there.
-    fn like_named(&self, method: MethodId, params: Params, over: Over) -> Named {
+    fn like_named(&self, method: MethodId, params: Params, shape: Shape) -> Named {
         let mut entries = self.named().filter_map(Result::ok);
         let same = |entry: &Named| {
-            (&entry.id.method.contender, &entry.id.method.method) == (&method.contender, &method.method)
-                && entry.shape.over == over
+            let names = (&entry.id.method.contender, &entry.id.method.method);
+            names == (&method.contender, &method.method)
+                && entry.shape.over == shape.over
+                && (entry.shape.form == shape.form || shape.form.is_none())
         };
-        let (work, form) =
-            entries.find(same).map_or((None, Form::Plain), |entry| (entry.work, entry.shape.form));
-        Named { label: None, id: TrialId { method, params }, work, shape: Shape { form, over } }
+        let (work, shape) = entries.find(same).map_or((None, shape), |entry| (entry.work, entry.shape));
+        let (label, answers) = (None, Vec::new());
+        Named { label, id: TrialId { method, params }, work, shape, answers, told: true }
     }
 }
 
@@ -240,61 +312,47 @@ pub(super) fn with_all(text: &str) -> String {
     text.replace("=all", &format!("={cpus}"))
 }
 
-/// A suite's entry as a trial's name.
-fn named(entry: &Entry) -> Result<Named, TrialError> {
-    let id = with_all(&entry.trial).parse()?;
-    let shape = Shape { form: entry.form, over: entry.over };
-    Ok(Named { label: entry.label.clone(), id, work: entry.work, shape })
-}
-
 /// Every method and scan that one of the globs matches, then the controls and commands of the selection.
-fn matching(field: &Field, selection: &Selection, work: Work) -> Result<Vec<Named>, LineupError> {
+fn matching(field: &Field, selection: &Selection) -> Result<Vec<Named>, LineupError> {
     let mut ids = Vec::new();
-    for entry in selection.named() {
-        let entry = entry?;
-        if field.is_control(&entry.id.method) || entry.id.method.contender == crate::trial::COMMAND {
-            ids.push(entry);
-        }
-    }
     for glob in &selection.globs {
         let (pattern, params) = glob.split_once('@').unwrap_or((glob, ""));
         let params: Params = with_all(params).parse()?;
         let set = glob_set(pattern)?;
-        let matched = field
-            .every_id(work)
+        let matched: Vec<Matched> = field
+            .every_id(selection)
             .into_iter()
-            .filter(|id| !field.is_control(id) && set.is_match(id.to_string()));
-        let matched: Vec<MethodId> = matched.collect();
+            .filter(|it| !field.is_control(&it.id) && set.is_match(it.id.to_string()))
+            .collect();
         if matched.is_empty() {
             return Err(field.no_match(glob));
         }
-        let suited = suited(field, selection, (&matched, &params), is_name(pattern));
-        if suited.is_empty() {
+        let meant = meant(matched, is_name(pattern));
+        if meant.is_empty() {
             return Err(LineupError::OtherTarget(glob.clone()));
         }
-        ids.extend(suited);
+        ids.extend(meant.into_iter().map(|it| selection.like_named(it.id, params.clone(), it.shape)));
     }
-    Ok(ids)
+    // An archive is decoded only for somebody who was asked for.
+    let forms: BTreeSet<Form> = ids.iter().map(|named| named.shape.form).chain([None]).collect();
+    let mut kept = Vec::new();
+    for entry in selection.named() {
+        let entry = entry?;
+        let stays = field.is_control(&entry.id.method) || entry.id.method.contender == crate::trial::COMMAND;
+        if stays && forms.contains(&entry.shape.form) {
+            kept.push(entry);
+        }
+    }
+    kept.extend(ids);
+    Ok(kept)
 }
 
-/// The methods over everything that they read of the targets; those that a name asks for, over what they cannot read too:
-/// then the outcome tells.
-fn suited(
-    field: &Field,
-    selection: &Selection,
-    (methods, params): (&[MethodId], &Params),
-    by_name: bool,
-) -> Vec<Named> {
-    let overs = selection.overs();
-    let reads = |id: &MethodId, over: Over| field.method(id).is_some_and(|method| over.suits(method.reads));
-    let mut named = Vec::new();
-    for id in methods {
-        let can: Vec<Over> = overs.iter().copied().filter(|&over| reads(id, over)).collect();
-        let told = overs.iter().copied().filter(|_| can.is_empty() && by_name);
-        let all = can.iter().copied().chain(told);
-        named.extend(all.map(|over| selection.like_named(id.clone(), params.clone(), over)));
-    }
-    named
+/// Those who can read what there is. Where there are none, those whom a name asks for, and decoders of other archives: then
+/// the outcome tells.
+fn meant(mut matched: Vec<Matched>, by_name: bool) -> Vec<Matched> {
+    let nobody = matched.iter().all(|it| !it.is_there);
+    matched.retain(|it| it.is_there || nobody && (by_name || it.shape.form.is_some()));
+    matched
 }
 
 /// Whether a pattern is a name, and no pattern at all.
@@ -313,10 +371,7 @@ fn glob_set(pattern: &str) -> Result<GlobSet, globset::Error> {
 /// The general settings, where the method has them; its own go first.
 fn with_params(field: &Field, id: &TrialId, general: &Params) -> TrialId {
     let mut merged = id.clone();
-    let Some(contender) = field.contender(&id.method.contender) else { return merged };
-    let Some(method) = contender.methods.iter().find(|method| method.method == id.method.method) else {
-        return merged;
-    };
+    let Some(method) = field.method(&id.method) else { return merged };
     for (key, &value) in &general.0 {
         let one = Params(BTreeMap::from([(key.clone(), value)]));
         if let Ok(resolved) = one.resolve(method) {
@@ -331,19 +386,21 @@ fn add(
     plan: &mut Plan,
     field: &Field,
     seen: &mut BTreeSet<(TrialId, Work, Shape)>,
-    (named, work, state, target): (&Named, Work, CacheState, Option<usize>),
+    (named, selection, state): (&Named, &Selection, CacheState),
 ) {
+    let view = selection.views.get(&named.shape);
+    if view.is_none() && !named.told {
+        return;
+    }
     let index = plan.trials.len() + plan.absent.len();
-    let (label, id, work) = (named.label.clone(), &named.id, named.work.unwrap_or(work));
-    let choice = match field.contender(&id.method.contender) {
-        Some(_) if target.is_none() => Err(NoMethod::Unavailable(format!(
-            "it reads a {}, which is made of the suite's own corpus only",
-            named.shape.form.word()
-        ))),
-        Some(contender) => {
+    let (label, id) = (named.label.clone(), &named.id);
+    let work = named.work.unwrap_or_else(|| selection.work(named.shape));
+    let choice = match (field.contender(&id.method.contender), unread(field, (named, work), view)) {
+        (None, _) => Err(NoMethod::NoContender(id.method.contender.clone())),
+        (_, Some(reason)) => Err(NoMethod::Unavailable(reason)),
+        (Some(contender), None) => {
             contender.choose(&id.method, &id.params, work).and_then(|it| suits(it, named.shape.over))
         }
-        None => Err(NoMethod::NoContender(id.method.contender.clone())),
     };
     let known = choice.as_ref().ok();
     let id = known.map_or_else(
@@ -360,10 +417,11 @@ fn add(
         method: id.method.method.clone(),
         scan: id.method.scan.clone(),
         params: id.params.clone(),
-        target: target.unwrap_or(0),
+        target: view.map_or(0, |view| view.target),
         work,
         state,
         cache: known.map_or(Cache::Through, |choice| choice.method.cache),
+        decodes: named.shape.form,
         id,
     };
     match choice {
@@ -393,12 +451,34 @@ fn suits(choice: Choice, over: Over) -> Result<Choice, NoMethod> {
     Err(NoMethod::Unavailable(what.to_owned()))
 }
 
+/// Why a trial cannot read what there is, or not for this work.
+fn unread(field: &Field, (named, work): (&Named, Work), view: Option<&View>) -> Option<String> {
+    let Shape { form, over } = named.shape;
+    let archive = form.map(|archive| archive.word()).unwrap_or_default();
+    let decodes = field.method(&named.id.method).map_or(&[][..], |method| &method.decodes);
+    match view {
+        None if over == Over::Http => {
+            Some(format!("it reads what comes out of a {archive}, and only files are decoded"))
+        }
+        None => Some(format!("it reads what comes out of a {archive}, and the target is none")),
+        Some(View { broken: Some(reason), .. }) => Some(reason.clone()),
+        Some(_) if form.is_some_and(|it| !decodes.is_empty() && !decodes.contains(&it)) => {
+            Some(format!("it does not decode a {archive}"))
+        }
+        Some(_) if !named.answers.is_empty() && !named.answers.contains(&work) => {
+            let words: Vec<&str> = named.answers.iter().map(|work| work.word()).collect();
+            Some(format!("it answers {}, and never {work}", words.join(" or ")))
+        }
+        Some(_) => None,
+    }
+}
+
 /// A limit is measured in one state: the device's among the cold, those of cached files among the warm, unless only the
 /// cold are raced.
 fn is_measured_elsewhere(plan: &Plan, trial: &Trial) -> bool {
     match trial.limit() {
         Some(LimitKind::Device) => trial.state == CacheState::Warm,
-        Some(LimitKind::Copy | LimitKind::Faults | LimitKind::Syscall) => {
+        Some(LimitKind::Copy | LimitKind::Faults | LimitKind::Syscall | LimitKind::Decoding) => {
             trial.state == CacheState::Cold && plan.states.contains(&CacheState::Warm)
         }
         Some(LimitKind::Memory) | None => false,

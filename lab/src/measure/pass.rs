@@ -87,8 +87,9 @@ fn read(visit: &Visit, field: &Field, sink: &mut dyn Sink) -> Result<Reading, Re
         rules: Rules::one_reading(0),
     };
     let target = &visit.at.target;
+    let (index, truth) = (visit.planned.trial.target, &visit.at.truth);
     let subject = match Ground::of(target, Eviction::OfFile) {
-        Ok(ground) => Subject { index: visit.planned.trial.target, target, truth: &visit.at.truth, ground },
+        Ok(ground) => Subject { index, target, truth, decoded: None, ground },
         Err(error) => return Ok(Err((none(), unavailable(error.to_string())))),
     };
     let mut hired = Hired::new(&plan, field, vec![subject]);

@@ -15,6 +15,7 @@ use super::seats::{Seat, Seats};
 use super::subject::Subject;
 use crate::contender::roster::Warmup;
 use crate::contender::session::{Breach, Session, Turn};
+use crate::corpus::oracle::Truth;
 use crate::record::{Count, EndReason, Fill, LimitKind, Line, Outcome, Sample, Trial, WarmedUp, WarmupEnd};
 use crate::stats::{Steadiness, steadiness};
 use crate::target::web::CACHE_UNKNOWN;
@@ -104,6 +105,13 @@ impl<'a> Hired<'a> {
         subject.expect("every target of the plan has its subject")
     }
 
+    /// What is true of what a trial reads.
+    fn truth(&self, trial: usize) -> &'a Truth {
+        let subject = self.subject(trial);
+        let decodes = self.planned(trial).decodes.is_some();
+        subject.decoded.filter(|_| decodes).unwrap_or(subject.truth)
+    }
+
     /// Brings the cache into the state that a turn starts from, and tells what is resident then. The warm state stands
     /// since the last fill. Eviction proves itself: to look once more would, for a file of somebody else's, bring
     /// pages back.
@@ -136,7 +144,7 @@ impl<'a> Hired<'a> {
 
     /// How long a turn may take: the plainest reading is the measure.
     fn patience(&self, trial: usize, readings: u32) -> Duration {
-        PATIENCE_MIN + Duration::from_nanos(self.subject(trial).truth.wall_ns) * PATIENCE_FACTOR * readings
+        PATIENCE_MIN + Duration::from_nanos(self.truth(trial).wall_ns) * PATIENCE_FACTOR * readings
     }
 
     fn seat(&mut self, trial: usize) -> Result<&mut Seat, Trouble> {
@@ -147,7 +155,7 @@ impl<'a> Hired<'a> {
 
     /// Every answer of a turn, compared with the truth.
     fn compare(&self, trial: &Trial, turn: &Turn) -> Result<(), Trouble> {
-        let truth = &self.subject(trial.index).truth.answer;
+        let truth = &self.truth(trial.index).answer;
         for sample in &turn.samples {
             let answer = Answer::from(sample);
             // A control may say nothing, or no more than how many bytes it brought.
@@ -191,9 +199,10 @@ impl<'a> Hired<'a> {
 
     /// How many readings a turn holds: one, unless they are so short that waking up would be most of them.
     fn ask(&self, trial: &Trial) -> Ask {
-        let reading_ns = SHORT_READING_FIXED_NS + self.subject(trial.index).target.facts.size_bytes / 4;
-        let over = self.subject(trial.index).target.facts.over();
-        if trial.state == CacheState::Cold || over == Over::Http || reading_ns >= SHORT_READING_NS {
+        let facts = &self.subject(trial.index).target.facts;
+        let bytes = facts.size_bytes.max(facts.bytes_out(trial.decodes));
+        let reading_ns = SHORT_READING_FIXED_NS + bytes / 4;
+        if trial.state == CacheState::Cold || facts.over() == Over::Http || reading_ns >= SHORT_READING_NS {
             return Ask { lead: 0, count: 1 };
         }
         let times = |span_ns: u64, most: u64| {

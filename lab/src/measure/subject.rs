@@ -15,8 +15,10 @@ pub struct Subject<'a> {
     pub index: usize,
     /// The file or URL.
     pub target: &'a Target,
-    /// What every answer is compared with.
+    /// What every answer about its bytes is compared with.
     pub truth: &'a Truth,
+    /// What every answer about its content is compared with, where trials decode it.
+    pub decoded: Option<&'a Truth>,
     /// What its state rests on.
     pub ground: Ground,
 }

@@ -8,6 +8,7 @@ use crate::record::{Limit, LimitKind, LimitUnit};
 use crate::stats::Clear;
 use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::{CacheState, Over};
+use readlab_protocol::Archive;
 use std::collections::BTreeMap;
 
 /// What one ranking says, for whoever reads nothing else.
@@ -26,25 +27,29 @@ pub struct Claim {
 }
 
 /// What [`Ranking::condition`] says.
-pub(super) fn condition(state: CacheState, over: Over) -> String {
+pub(super) fn condition(state: CacheState, over: Over, decodes: Option<Archive>) -> String {
+    let source = decodes.map_or_else(String::new, |archive| format!(", out of the {archive}"));
     match (state, over) {
-        (CacheState::Unknown, _) => format!("over http ({CACHE_UNKNOWN})"),
-        (state, Over::Http) => format!("{state} over http"),
-        (state, Over::File) => state.to_string(),
+        (CacheState::Unknown, _) => format!("over http ({CACHE_UNKNOWN}){source}"),
+        (state, Over::Http) => format!("{state} over http{source}"),
+        (state, Over::File) => format!("{state}{source}"),
     }
 }
 
 impl Ranking {
-    /// Where the bytes are when the clock starts, and over what they come: `cold`, `cold over http`.
+    /// Where the bytes are when the clock starts, over what they come, and what they come out of: `cold`, `cold over http`,
+    /// `cold, out of the zip`.
     #[must_use]
     pub fn condition(&self) -> String {
-        condition(self.state, self.over)
+        condition(self.state, self.over, self.decodes)
     }
 
-    /// `Cold · newlines`.
+    /// `Cold · newlines`, `Cold over http · newlines`, `Cold · newlines · out of the zip`.
     #[must_use]
     pub fn title(&self) -> String {
-        format!("{} · {}", words::capital(&self.condition()), self.work)
+        let source = self.decodes.map_or_else(String::new, |archive| format!(" · out of the {archive}"));
+        let condition = condition(self.state, self.over, None);
+        format!("{} · {}{source}", words::capital(&condition), self.work)
     }
 
     /// How many more share the first rank: tied, undecided.

@@ -3,6 +3,7 @@
 use crate::record::{Limit, LimitKind, LimitUnit};
 use crate::trial::CacheState;
 use crate::units::Throughput;
+use readlab_protocol::Archive;
 
 /// A rate that readings of a ranking are held against.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,16 +16,22 @@ pub struct Bound {
 
 impl Bound {
     /// The fastest of each kind that has a rate, slowest first: the device for cold readings, memory and the kernel's
-    /// copy for warm ones.
-    pub(super) fn all(limits: &[Limit], target: usize, state: CacheState) -> Vec<Bound> {
-        let kinds: &[LimitKind] = match state {
-            CacheState::Cold => &[LimitKind::Device],
-            CacheState::Warm => &[LimitKind::Copy, LimitKind::Memory],
-            CacheState::Unknown => &[],
+    /// copy for warm ones; for what comes out of an archive the decoder, in whichever state it was measured.
+    pub(super) fn all(
+        limits: &[Limit],
+        target: usize,
+        (state, decodes): (CacheState, Option<Archive>),
+    ) -> Vec<Bound> {
+        let kinds: &[LimitKind] = match (decodes, state) {
+            (Some(_), _) => &[LimitKind::Decoding],
+            (None, CacheState::Cold) => &[LimitKind::Device],
+            (None, CacheState::Warm) => &[LimitKind::Copy, LimitKind::Memory],
+            (None, CacheState::Unknown) => &[],
         };
         let best = |&kind: &LimitKind| {
             let fits = |limit: &&Limit| {
-                let here = limit.target == target && limit.state.is_none_or(|it| it == state);
+                let rounds = decodes.is_some() || limit.state.is_none_or(|it| it == state);
+                let here = limit.target == target && rounds;
                 limit.kind == kind && here && limit.unit == LimitUnit::BytesPerSecond
             };
             limits.iter().filter(fits).max_by_key(|limit| limit.value).map(Bound::of)

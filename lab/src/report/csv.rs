@@ -7,7 +7,7 @@ use super::words::printable;
 use crate::record::{Record, Sample, TrialRecord};
 use crate::target::TargetFacts;
 
-const COLUMNS: [&str; 31] = [
+const COLUMNS: [&str; 34] = [
     "trial",
     "id",
     "label",
@@ -39,6 +39,9 @@ const COLUMNS: [&str; 31] = [
     "newlines",
     "lines",
     "sum",
+    "decodes",
+    "bytes_in",
+    "bytes_out",
 ];
 
 /// The samples of a record.
@@ -59,8 +62,9 @@ fn row(record: &Record, trial: &TrialRecord, sample: &Sample) -> [String; COLUMN
     let it = &trial.trial;
     let whole = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     let share = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    let over = record.targets.get(it.target).map(TargetFacts::over).unwrap_or_default();
-    let path = record.targets.get(it.target).map_or("", |target| &target.path);
+    let target = record.targets.get(it.target);
+    let over = target.map(TargetFacts::over).unwrap_or_default();
+    let path = target.map_or("", |target| &target.path);
     [
         it.index.to_string(),
         printable(&it.id.to_string()),
@@ -93,5 +97,8 @@ fn row(record: &Record, trial: &TrialRecord, sample: &Sample) -> [String; COLUMN
         whole(sample.answer.newlines),
         whole(sample.answer.lines),
         whole(sample.answer.sum),
+        it.decodes.map_or("", |archive| archive.word()).to_owned(),
+        whole(target.map(|target| target.size_bytes)),
+        whole(target.map(|target| target.bytes_out(it.decodes))),
     ]
 }

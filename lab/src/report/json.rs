@@ -7,9 +7,11 @@ use super::ranking::{Ranking, Row, Standing};
 use super::sweep::SweepView;
 use crate::record::{Metric, Record, TrialRecord};
 use crate::stats::{OBSERVATIONS_MIN, Ratio};
+use crate::target::TargetFacts;
 use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::CacheState;
 use crate::verdict::{self, Judgement};
+use readlab_protocol::Archive;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -76,6 +78,7 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
     let row = found.map(|(_, row)| row);
     let judged = row.and_then(|row| row.judgement.as_ref());
     let trial = &it.trial;
+    let target = record.targets.get(trial.target);
     json!({
         "index": trial.index,
         "id": trial.id,
@@ -84,11 +87,12 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "method": trial.method,
         "scan": trial.scan,
         "params": trial.params,
-        "target": record.targets.get(trial.target).map(|target| &target.path),
+        "target": target.map(|target| &target.path),
         "work": trial.work,
         "state": trial.state,
-        "over": record.targets.get(trial.target).map(|target| target.over()),
+        "over": target.map(TargetFacts::over),
         "cache": trial.cache,
+        "decodes": trial.decodes,
         "outcome": it.outcome.as_ref().map(|outcome| outcome.word()),
         "reason": it.outcome.as_ref().and_then(|outcome| outcome.reason()),
         "answer": it.samples.first().map(|sample| sample.answer),
@@ -100,7 +104,11 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
                 Standing::Undecided => "undecided",
             },
         })),
+        "bytes_in": target.map(|target| target.size_bytes),
+        "bytes_out": target.map(|target| target.bytes_out(trial.decodes)),
+        "bytes_ratio": target.and_then(|target| decoding_ratio(target, trial.decodes)),
         "throughput_bytes_per_s": row.and_then(|row| row.throughput).map(|rate| whole(rate.0)),
+        "throughput_in_bytes_per_s": row.and_then(|row| row.rate_in).map(|rate| whole(rate.0)),
         "summary": row.map(summary),
         "ratio": found.and_then(|(ranking, row)| ratio(ranking, row)),
         "fills": row.and_then(|row| row.fills.as_ref()),
@@ -159,6 +167,13 @@ fn advice(ranking: &Ranking) -> Option<Value> {
     }))
 }
 
+/// Bytes out over bytes in; `None` where nothing is decoded, and for an archive of no bytes.
+#[expect(clippy::cast_precision_loss, reason = "a ratio of sizes")]
+fn decoding_ratio(target: &TargetFacts, decodes: Option<Archive>) -> Option<f64> {
+    let is_there = decodes.is_some() && target.size_bytes > 0;
+    is_there.then(|| target.bytes_out(decodes) as f64 / target.size_bytes as f64)
+}
+
 /// The verdict, its sentence, and how the time divides.
 fn verdict_of(judged: &Judgement) -> Value {
     json!({
@@ -189,9 +204,22 @@ fn ratio(ranking: &Ranking, row: &Row) -> Option<Value> {
     }))
 }
 
+/// Why fields about decoding are `null` where a trial reads the bytes of its target as they are.
+const UNDECODED: [(&str, &str); 3] = [
+    ("decodes", "it reads the bytes of the target as they are"),
+    ("bytes_ratio", "nothing is decoded"),
+    ("throughput_in_bytes_per_s", "nothing is decoded: the bytes that go in are those of the throughput"),
+];
+
+fn undecoded(it: &TrialRecord) -> impl Iterator<Item = (String, String)> {
+    let fields = UNDECODED.iter().filter(|_| it.trial.decodes.is_none());
+    fields.map(|(field, why)| ((*field).to_owned(), (*why).to_owned()))
+}
+
 /// Why fields are `null`, by their names.
 fn missing(it: &TrialRecord, found: Option<(&Ranking, &Row)>) -> BTreeMap<String, String> {
     let mut missing = it.missing.clone();
+    missing.extend(undecoded(it));
     let mut say = |field: &str, why: &str| {
         missing.entry(field.to_owned()).or_insert_with(|| why.to_owned());
     };
@@ -214,7 +242,9 @@ fn missing(it: &TrialRecord, found: Option<(&Ranking, &Row)>) -> BTreeMap<String
         say("answer", "no sample stands");
     }
     let Some((ranking, row)) = found else {
-        for field in ["summary", "rank", "ratio", "throughput_bytes_per_s", "fills"] {
+        for field in
+            ["summary", "rank", "ratio", "throughput_bytes_per_s", "throughput_in_bytes_per_s", "fills"]
+        {
             say(field, "its samples are not told, as its outcome says");
         }
         return missing;
@@ -231,7 +261,9 @@ fn missing(it: &TrialRecord, found: Option<(&Ranking, &Row)>) -> BTreeMap<String
         say("sd", "a single sample");
     }
     if row.throughput.is_none() {
-        say("throughput_bytes_per_s", "a control, or a target of no known bytes");
+        for field in ["throughput_bytes_per_s", "throughput_in_bytes_per_s"] {
+            say(field, "a control, or a target of no known bytes");
+        }
     }
     if row.fills.is_none() {
         say("fills", "not warm, or a single fill");

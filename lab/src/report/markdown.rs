@@ -33,12 +33,15 @@ fn section(ranking: &Ranking) -> String {
     let title = format!("### {}, {}, {}, {size}", ranking.condition(), ranking.work, code(&ranking.path));
     let mut blocks = vec![title, format!("**{}**", text(&ranking.headline()))];
     if !ranking.rows.is_empty() {
+        // Only what is decoded has other bytes going in than coming out.
+        let (title, rule) = if ranking.decodes.is_some() { (" rate in |", " --: |") } else { ("", "") };
         let mut lines = vec![
-            "| # | method | median | ±95 % | rate | user | system | peak | × reference | stops at |"
-                .to_owned(),
-            "| :-- | :-- | --: | --: | --: | --: | --: | --: | :-- | :-- |".to_owned(),
+            format!(
+                "| # | method | median | ±95 % | rate |{title} user | system | peak | × reference | stops at |"
+            ),
+            format!("| :-- | :-- | --: | --: | --: |{rule} --: | --: | --: | :-- | :-- |"),
         ];
-        lines.extend(ranking.rows.iter().map(line));
+        lines.extend(ranking.rows.iter().map(|row| line(row, ranking.decodes.is_some())));
         blocks.push(lines.join("\n"));
     }
     let mut facts: Vec<String> =
@@ -99,24 +102,27 @@ fn series(series: &Series) -> String {
     lines.join("\n")
 }
 
-fn line(row: &Row) -> String {
+fn line(row: &Row, decodes: bool) -> String {
     let median = |metric| row.summaries.get(&metric).map(|summary| summary.median);
     let time = |metric| row.summaries.get(&metric).map_or_else(|| NONE.to_owned(), words::time);
     let rank = row.place.map_or_else(String::new, Place::word);
     let label = row.label.as_ref().map_or_else(String::new, |label| format!("{} ", text(label)));
     let peak = median(Metric::PeakRssBytes).map_or_else(|| NONE.to_owned(), |bytes| Bytes(bytes).binary());
-    let cells = [
+    let mut cells = vec![
         rank,
         format!("{label}{}", code(&row.name)),
         words::time(&row.wall),
         words::plus_minus(&row.wall).unwrap_or_else(|| NONE.to_owned()),
         words::rate(row.throughput),
+    ];
+    cells.extend(decodes.then(|| words::rate(row.rate_in)));
+    cells.extend([
         time(Metric::CpuUserNs),
         time(Metric::CpuSystemNs),
         peak,
         row.ratio.map_or_else(|| NONE.to_owned(), |ratio| words::ratio(&ratio)),
         row.judgement.as_ref().map_or_else(|| NONE.to_owned(), |it| text(&it.stops_at())),
-    ];
+    ]);
     format!("| {} |", cells.join(" | "))
 }
 

@@ -70,6 +70,10 @@ fn place(target: &TargetFacts) -> Option<String> {
 fn subject(target: &TargetFacts) -> String {
     let mut facts = vec![target.path.clone(), Bytes(target.size_bytes).to_string()];
     facts.extend(target.http.as_ref().map(server));
+    facts.extend(target.decoded.as_ref().map(|decoded| {
+        let out = target.bytes_out(Some(decoded.archive));
+        format!("a {}, of which {} come out", decoded.archive, Bytes(out))
+    }));
     facts.extend(place(target));
     facts.extend(target.device.as_ref().and_then(|device| device.model.clone()));
     facts.join(" · ")

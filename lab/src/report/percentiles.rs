@@ -18,7 +18,7 @@ fn of_ranking(ranking: &Ranking) -> Vec<String> {
     let measured = |metric: &Metric| ranking.rows.iter().any(|row| row.summaries.contains_key(metric));
     let metrics = Metric::ALL.into_iter().filter(measured);
     let title = |metric: Metric| {
-        format!("{} · {} · {} · {}", metric.name(), ranking.condition(), ranking.work, ranking.path)
+        format!("{} · {} · {}", metric.name(), words::uncapital(&ranking.title()), ranking.path)
     };
     metrics
         .map(|metric| format!("\n{}\n{}\n", printable(&title(metric)), table(&ranking.rows, metric)))

@@ -13,7 +13,11 @@ use crate::target::TargetFacts;
 use crate::trial::{CacheState, MethodId, Over, Params, Work};
 use crate::units::{Bytes, Nanos, Throughput};
 use crate::verdict::{self, Judgement};
+use readlab_protocol::Archive;
 use std::collections::BTreeMap;
+
+/// What the trials of a ranking have in common.
+type Key = (usize, Option<Archive>, Work, CacheState);
 
 /// One ranking.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +28,9 @@ pub struct Ranking {
     pub path: String,
     /// Its size; `None` where the record has lost it.
     pub size: Option<Bytes>,
-    /// The bytes that come out of it, of which rates are made: its size, unless it is an archive.
+    /// The archive whose content is read; `None` where bytes are read as they are.
+    pub decodes: Option<Archive>,
+    /// The bytes that come out of it, of which rates are made: its size, unless it is decoded.
     pub bytes_out: Option<Bytes>,
     /// What is done with the bytes.
     pub work: Work,
@@ -70,7 +76,7 @@ pub struct Reference {
 pub enum WhyReference {
     /// The user named it.
     Named,
-    /// It is code that nobody here wrote: `wc -l`, over http behind curl.
+    /// It is code that nobody here wrote: `wc -l`, or what brings it the bytes: a decoder, over http curl.
     Baseline,
     /// It is what most programs do: Rust's buffered reader.
     Usual,
@@ -99,6 +105,8 @@ pub struct Row {
     pub wall: Summary,
     /// The bytes that come out of the target over the median wall time; `None` for a control and for a target of no bytes.
     pub throughput: Option<Throughput>,
+    /// The bytes that go in, those of the target itself, over the median wall time; `None` where nothing is decoded.
+    pub rate_in: Option<Throughput>,
     /// Every metric that some sample holds, the wall time among them.
     pub summaries: BTreeMap<Metric, Summary>,
     /// The readings one by one.
@@ -219,22 +227,22 @@ impl Ranking {
         at_first(row) && decided && self.rows.iter().any(|row| !at_first(row))
     }
 
-    /// All rankings of a record, by target, work and state.
+    /// All rankings of a record, by target, what is read of it, work and state.
     #[must_use]
     pub fn all(record: &Record) -> Vec<Ranking> {
-        let mut groups: BTreeMap<(usize, Work, CacheState), Vec<&TrialRecord>> = BTreeMap::new();
-        for trial in &record.trials {
-            let key = (trial.trial.target, trial.trial.work, trial.trial.state);
-            groups.entry(key).or_default().push(trial);
+        let mut groups: BTreeMap<Key, Vec<&TrialRecord>> = BTreeMap::new();
+        for it in &record.trials {
+            let key = (it.trial.target, it.trial.decodes, it.trial.work, it.trial.state);
+            groups.entry(key).or_default().push(it);
         }
         groups.into_iter().map(|(key, trials)| Ranking::of(record, key, &trials)).collect()
     }
 
-    fn of(record: &Record, key: (usize, Work, CacheState), trials: &[&TrialRecord]) -> Ranking {
-        let (target, work, state) = key;
+    fn of(record: &Record, key: Key, trials: &[&TrialRecord]) -> Ranking {
+        let (target, decodes, work, state) = key;
         let facts = record.targets.get(target);
         let size = facts.map(|facts| Bytes(facts.size_bytes));
-        let bytes_out = facts.and_then(|facts| facts.answer?.bytes).map(Bytes).or(size);
+        let bytes_out = facts.map(|facts| Bytes(facts.bytes_out(decodes)));
         let bootstrap = Bootstrap::new(record.header.seed);
         let names = Names::of(record);
         let (measured, others): (Vec<&TrialRecord>, Vec<&TrialRecord>) =
@@ -260,12 +268,13 @@ impl Ranking {
         }
         let named = reference.as_ref().filter(|it| it.why == WhyReference::Named).map(|it| it.index);
         let over = facts.map_or_else(Over::default, TargetFacts::over);
-        let advice = Advice::of(&rows, named, condition(state, over), bootstrap);
+        let advice = Advice::of(&rows, named, condition(state, over, decodes), bootstrap);
         let ranked = || rows.iter().map(|(_, trial)| *trial);
         Ranking {
             target,
             path: facts.map_or_else(|| format!("target {target}"), |facts| facts.path.clone()),
             size,
+            decodes,
             bytes_out,
             work,
             state,
@@ -278,7 +287,7 @@ impl Ranking {
             advice,
             search: SearchView::of(trials),
             searched,
-            bounds: Bound::all(&limits, target, state),
+            bounds: Bound::all(&limits, target, (state, decodes)),
             rows: rows.into_iter().map(|(row, _)| row).collect(),
         }
     }
@@ -341,6 +350,9 @@ impl Row {
             params: trial.trial.params.clone(),
             place: None,
             throughput: read.map(|size| Throughput::of(size, Nanos(wall.median))),
+            rate_in: size
+                .filter(|_| read.is_some() && trial.trial.decodes.is_some())
+                .map(|size| Throughput::of(size, Nanos(wall.median))),
             wall,
             summaries,
             readings: trial.samples.iter().map(Reading::of).collect(),
@@ -358,11 +370,17 @@ impl Row {
     }
 }
 
-/// Code that others wrote, for files and for URLs.
-const BASELINES: [&str; 2] = ["command/wc -l", "command/curl -s {} | wc -l"];
+/// Code that others wrote, for files, for what comes out of archives, and for URLs.
+const BASELINES: [&str; 4] = [
+    "command/wc -l",
+    "command/unzip -p {} | wc -l",
+    "command/gzip -dc {} | wc -l",
+    "command/curl -s {} | wc -l",
+];
 
 impl Reference {
-    /// The trial that the user named; else `wc -l`, over http behind curl, else Rust's buffered reader, else the fastest.
+    /// The trial that the user named; else code that others wrote (`wc -l`, or behind a decoder or curl), else Rust's
+    /// buffered reader, else the fastest.
     fn among(record: &Record, rows: &[(Row, &TrialRecord)]) -> Option<Reference> {
         let find = |fits: &dyn Fn(&TrialRecord) -> bool| rows.iter().find(|(_, trial)| fits(trial));
         let named = |trial: &TrialRecord| Some(&trial.trial.id) == record.header.reference.as_ref();

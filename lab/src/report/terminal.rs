@@ -35,6 +35,7 @@ enum Column {
     Median,
     PlusMinus,
     Rate,
+    RateIn,
     Bar,
     User,
     System,
@@ -44,12 +45,13 @@ enum Column {
 }
 
 impl Column {
-    const ALL: [Column; 11] = [
+    const ALL: [Column; 12] = [
         Column::Rank,
         Column::Method,
         Column::Median,
         Column::PlusMinus,
         Column::Rate,
+        Column::RateIn,
         Column::Bar,
         Column::User,
         Column::System,
@@ -68,6 +70,7 @@ impl Column {
             Column::Median => "median",
             Column::PlusMinus => "±95 %",
             Column::Rate => "rate",
+            Column::RateIn => "rate in",
             Column::Bar => "",
             Column::User => "user",
             Column::System => "system",
@@ -86,6 +89,7 @@ impl Column {
             Column::Median => Some(words::time(&row.wall)),
             Column::PlusMinus => words::plus_minus(&row.wall),
             Column::Rate => Some(words::rate(row.throughput)),
+            Column::RateIn => row.rate_in.map(|rate| rate.to_string()),
             Column::Bar => Some(bar(row.throughput.map_or(0.0, |rate| rate.0 / fastest))),
             Column::User => time(Metric::CpuUserNs),
             Column::System => time(Metric::CpuSystemNs),
@@ -162,7 +166,7 @@ fn rankings(page: &Page, style: Style) -> Vec<String> {
 /// One ranking: title, table, and the lines below it.
 fn section(ranking: &Ranking, style: Style) -> Vec<String> {
     let size = ranking.size_words();
-    let title = format!("{} · {} · {size} · {}", ranking.condition(), ranking.work, ranking.path);
+    let title = format!("{} · {size} · {}", words::uncapital(&ranking.title()), ranking.path);
     let mut lines = vec![paint(&printable(&title), Ansi::new().underline(), style)];
     if !ranking.rows.is_empty() {
         lines.extend(table(&ranking.rows, style));
@@ -191,6 +195,8 @@ fn unmeasured(it: &Unmeasured, style: Style) -> String {
 /// The rows with as many columns as fit.
 fn table(rows: &[Row], style: Style) -> Vec<String> {
     let mut columns = Column::ALL.to_vec();
+    // Only what is decoded has other bytes going in than coming out.
+    columns.retain(|column| *column != Column::RateIn || rows.iter().any(|row| row.rate_in.is_some()));
     for spare in Column::SPARE {
         if natural_width(&build(rows, &columns, style)) <= usize::from(style.width) {
             break;

@@ -3,9 +3,9 @@
 use super::{Page, Style, csv, json, markdown, terminal};
 use crate::machine::Machine;
 use crate::record::{EndReason, Header, Line, Outcome, Record, SCHEMA, SCHEMA_VERSION, Sample, Trial};
-use crate::target::TargetFacts;
+use crate::target::{Decoded, TargetFacts};
 use crate::trial::{Answer, CacheState, TrialId, Work};
-use readlab_protocol::Cache;
+use readlab_protocol::{Archive, Cache};
 
 mod advice;
 mod pages;
@@ -52,6 +52,7 @@ fn trial(index: usize, name: &str, state: CacheState, cache: Cache) -> Line {
         work: Work::Newlines,
         state,
         cache,
+        decodes: None,
         id,
     }))
 }
@@ -180,6 +181,53 @@ fn ratios_and_rates_are_right_to_the_digit() {
     assert_eq!((share.low, share.high), (1.0, 1.0));
 }
 
+/// One trial that decodes a gzip of which 4.5 times its size comes out.
+fn decoded() -> Record {
+    let mut record = Record::new(header());
+    record.add(target("/data/a.gz"));
+    let answer = Answer { bytes: Some(9 * SIZE / 2), ..Answer::default() };
+    record.targets[0].decoded = Some(Decoded { archive: Archive::Gzip, digest: "00".into(), answer });
+    for (index, name) in ["rust/read", "rust/gzip"].into_iter().enumerate() {
+        record.add(trial(index, name, CacheState::Warm, Cache::Through));
+        samples(&mut record, index, 1000, [0; 5]);
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    record.trials[1].trial.decodes = Some(Archive::Gzip);
+    record
+}
+
+#[test]
+fn the_rate_of_what_comes_out_has_that_of_what_goes_in_beside_it() {
+    let record = decoded();
+    let page = Page::of(&record);
+    let [plain, gzip] = &page.rankings[..] else { panic!("two rankings") };
+    assert_eq!((plain.title().as_str(), plain.rows[0].rate_in), ("Warm · newlines", None));
+    assert_eq!(gzip.title(), "Warm · newlines · out of the gzip");
+    assert_eq!(gzip.size_words(), "1.00 GB in, 4.50 GB out (4.50 to 1; rates are of bytes out)");
+    let row = &gzip.rows[0];
+    assert_eq!((row.throughput.unwrap().0, row.rate_in.unwrap().0), (4.5e9, 1e9));
+    let text = wide(&record);
+    assert!(text.contains("4.50 GB/s  1.00 GB/s") && text.matches("rate in").count() == 1, "{text}");
+    let text = markdown(&page);
+    assert!(text.contains("| 4.50 GB/s | 1.00 GB/s |"), "{text}");
+    let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
+    let it = &document["trials"][1];
+    assert_eq!((&it["bytes_in"], &it["bytes_out"]), (&SIZE.into(), &(9 * SIZE / 2).into()));
+    assert_eq!((&it["bytes_ratio"], &it["decodes"]), (&4.5.into(), &"gzip".into()));
+    assert_eq!(it["throughput_in_bytes_per_s"], 1_000_000_000);
+    assert!(csv(&record).lines().last().unwrap().ends_with(",gzip,1000000000,4500000000"));
+}
+
+#[test]
+fn a_record_from_before_archives_were_told_apart_keeps_its_rates() {
+    let mut record = decoded();
+    record.targets[0].answer = record.targets[0].decoded.take().map(|decoded| decoded.answer);
+    record.trials.remove(0);
+    record.trials[0].trial.decodes = None;
+    let ranking = &Page::of(&record).rankings[0];
+    assert_eq!((ranking.bytes_out.unwrap().0, ranking.rows[0].throughput.unwrap().0), (4_500_000_000, 4.5e9));
+}
+
 #[test]
 fn the_named_reference_wins_and_a_missing_one_is_replaced() {
     let named = |name: &str| {
@@ -204,7 +252,8 @@ fn json_holds_every_sample_integers_and_a_reason_for_every_null() {
     assert!(first["missing"]["major_faults"].is_string());
     assert_eq!(first["ratio"]["clear"], "faster");
     for trial in document["trials"].as_array().unwrap() {
-        for field in ["summary", "ratio", "rank", "limit", "verdict", "share_of_limit", "fills", "answer"] {
+        let fields = ["summary", "ratio", "rank", "limit", "verdict", "share_of_limit", "fills", "answer"];
+        for field in fields.into_iter().chain(["decodes", "bytes_ratio", "throughput_in_bytes_per_s"]) {
             let told = !trial[field].is_null() || trial["missing"][field].is_string();
             assert!(told, "{}: {field} is null without a reason", trial["id"]);
         }

@@ -32,7 +32,8 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
         return None;
     }
     let calls = trial.params.0.get("calls").copied();
-    let number = |sample: &Sample| number(kind, sample, size_bytes, calls);
+    let bytes = if kind == LimitKind::Decoding { target.bytes_out(trial.decodes) } else { size_bytes };
+    let number = |sample: &Sample| number(kind, sample, bytes, calls);
     let observed: Vec<Observation> = it
         .samples
         .iter()
@@ -58,12 +59,12 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
 
 /// One sample as a number of this limit; `None` where a meter is missing.
 #[expect(clippy::cast_precision_loss, reason = "rates and costs have three digits")]
-fn number(kind: LimitKind, sample: &Sample, size_bytes: u64, calls: Option<u64>) -> Option<f64> {
+fn number(kind: LimitKind, sample: &Sample, bytes: u64, calls: Option<u64>) -> Option<f64> {
     let wall_ns = sample.wall_ns.max(1) as f64;
     let rate = |bytes: u64| (bytes > 0).then(|| bytes as f64 * 1e9 / wall_ns);
     let each = |count: u64| (count > 0).then(|| wall_ns / count as f64);
     match kind {
-        LimitKind::Memory | LimitKind::Copy => rate(size_bytes),
+        LimitKind::Memory | LimitKind::Copy | LimitKind::Decoding => rate(bytes),
         // What came from the device, not what was asked for: holes cost nothing, and a file system may compress.
         LimitKind::Device => rate(sample.device_read_bytes?),
         LimitKind::Faults => each(Metric::MinorFaults.of(sample)?),
@@ -78,7 +79,9 @@ pub(super) fn threads(it: &TrialRecord) -> u64 {
 
 fn unit(kind: LimitKind) -> LimitUnit {
     match kind {
-        LimitKind::Memory | LimitKind::Copy | LimitKind::Device => LimitUnit::BytesPerSecond,
+        LimitKind::Memory | LimitKind::Copy | LimitKind::Device | LimitKind::Decoding => {
+            LimitUnit::BytesPerSecond
+        }
         LimitKind::Faults | LimitKind::Syscall => LimitUnit::Nanoseconds,
     }
 }
@@ -90,6 +93,9 @@ fn how(kind: LimitKind) -> &'static str {
             "the file's bytes copied out of the page cache into a small buffer, and not looked at"
         }
         LimitKind::Faults => "the cached file mapped and one byte of every page touched; time for each fault",
+        LimitKind::Decoding => {
+            "an archive in memory decoded whole by the fastest decoder at hand; bytes that come out over the window"
+        }
         LimitKind::Syscall => "getppid(2) in a loop; time for each call",
         LimitKind::Device => "reads past the page cache (O_DIRECT); bytes from the device over the window",
     }

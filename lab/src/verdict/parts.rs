@@ -78,7 +78,7 @@ impl Parts {
 pub(super) struct Facts<'a> {
     /// Size of the target.
     pub(super) size_bytes: u64,
-    /// Bytes asked for per second.
+    /// Bytes asked for per second: those that come out, where the trial decodes.
     pub(super) rate: f64,
     /// Bytes from the device, median.
     pub(super) device_bytes: Option<f64>,
@@ -126,11 +126,14 @@ impl<'a> Facts<'a> {
         let parts =
             cpu.map(|cpu| divide(cpu, wall_ns * workers as f64, (copy_ns, fault_ns), available(record, it)));
         let device_bytes = median(it, Metric::DeviceReadBytes);
-        let (rate, device_rate) = (size * 1e9 / wall_ns, device_bytes.map(|bytes| bytes * 1e9 / wall_ns));
+        let per_second = |bytes: f64| bytes * 1e9 / wall_ns;
+        let (rate, device_rate) =
+            (per_second(target.bytes_out(it.trial.decodes) as f64), device_bytes.map(per_second));
         let cold = it.trial.state == CacheState::Cold;
         let rates = [
             (LimitKind::Device, device_rate.filter(|rate| cold && *rate > 0.0)),
-            (LimitKind::Copy, Some(rate).filter(|_| parts.is_some_and(|parts| parts.copy > 0.0))),
+            (LimitKind::Decoding, Some(rate).filter(|_| it.trial.decodes.is_some())),
+            (LimitKind::Copy, Some(per_second(size)).filter(|_| parts.is_some_and(|parts| parts.copy > 0.0))),
             (LimitKind::Memory, Some(rate).filter(|_| it.trial.work.touches_bytes())),
         ];
         let spread = spread(record, it);

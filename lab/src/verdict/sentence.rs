@@ -31,6 +31,9 @@ pub(super) fn tell(verdict: &Verdict, facts: &Facts) -> String {
             format!("stopped by waiting, with an idle processor and an idle device{}", times(facts))
         }
         Verdict::Server => format!("stopped by waiting for the server{}", times(facts)),
+        Verdict::Decoding if facts.limit(LimitKind::Decoding).is_some() => {
+            format!("stopped by decoding: {}{}", of_limit(LimitKind::Decoding, facts), times(facts))
+        }
         Verdict::Decoding => format!(
             "stopped by decoding: {} of the file is stored encoded, and the device gives {}{}",
             percent(facts.encoded_share),
@@ -64,9 +67,10 @@ fn device(pace: &Pace, facts: &Facts) -> String {
 fn of_limit(kind: LimitKind, facts: &Facts) -> String {
     let rate = if kind == LimitKind::Device { facts.device_rate } else { Some(facts.rate) };
     match (facts.limit(kind), rate) {
-        (Some(Near { limit, share, .. }), Some(rate)) => format!(
+        // Of one that decodes, other bytes are copied than come out: its share tells which rate is meant.
+        (Some(Near { limit, share, .. }), Some(_)) => format!(
             "{} is {} of the {} that {} showed",
-            Throughput(rate),
+            Throughput(share * limit.value as f64),
             percent(share),
             Throughput(limit.value as f64),
             limit.name
@@ -122,7 +126,7 @@ pub(super) fn stops_at(judgement: &Judgement) -> String {
         Verdict::Processing { lift: None } => "processing".to_owned(),
         Verdict::Latency => "latency".to_owned(),
         Verdict::Server => "server".to_owned(),
-        Verdict::Decoding => "decoding".to_owned(),
+        Verdict::Decoding => share("decoding"),
         Verdict::Faults => "faults".to_owned(),
         Verdict::Mixed { shares } => match shares.first() {
             Some((part, share)) => format!("mixed, {} {}", percent(*share), word(*part)),

@@ -4,11 +4,11 @@
 use super::*;
 use crate::machine::Machine;
 use crate::record::{Header, LimitUnit, Line, SCHEMA, SCHEMA_VERSION, Sample, Trial};
-use crate::target::TargetFacts;
 use crate::target::extents::Extents;
-use crate::trial::{TrialId, Work};
+use crate::target::{Decoded, TargetFacts};
+use crate::trial::{Answer, TrialId, Work};
 use proptest::prelude::*;
-use readlab_protocol::Cache;
+use readlab_protocol::{Archive, Cache};
 
 const SIZE: u64 = 1_000_000_000;
 
@@ -64,6 +64,7 @@ fn add(record: &mut Record, name: &str, state: CacheState, cache: Cache, meters:
         work: Work::Newlines,
         state,
         cache,
+        decodes: None,
         id,
     };
     record.add(Line::Trial(Box::new(trial)));
@@ -150,6 +151,42 @@ fn reading_at_the_rate_of_the_copy_is_stopped_by_it() {
     // Slower, but most of its time is still the copy.
     let half = warm(&mut record, "rust/read/memchr", cpu(160, 60, 99));
     assert_eq!(verdict_on(&record, half).verdict, Verdict::Copy);
+}
+
+/// An archive of which three times its size comes out, decoded at 3 GB/s at best.
+fn archive() -> Record {
+    let mut record = machine();
+    let answer = Answer { bytes: Some(3 * SIZE), ..Answer::default() };
+    record.targets[0].decoded = Some(Decoded { archive: Archive::Gzip, digest: String::new(), answer });
+    decoding(&mut record, "rust/decoder", Cache::None, cpu(1000, 1000, 0));
+    record
+}
+
+fn decoding(record: &mut Record, name: &str, cache: Cache, meters: Meters) -> usize {
+    let index = add(record, name, CacheState::Warm, cache, meters);
+    record.trials[index].trial.decodes = Some(Archive::Gzip);
+    index
+}
+
+#[test]
+fn who_decodes_nearly_as_fast_as_can_be_is_stopped_by_decoding() {
+    let mut record = archive();
+    let limit = limits(&record).into_iter().find(|limit| limit.kind == LimitKind::Decoding).unwrap();
+    assert_eq!((limit.value, limit.unit), (3_000_000_000, LimitUnit::BytesPerSecond));
+    let whole = decoding(&mut record, "rust/gzip-libdeflate", Cache::Through, cpu(1030, 950, 80));
+    let judged = verdict_on(&record, whole);
+    assert_eq!((judged.verdict.clone(), judged.stops_at().as_str()), (Verdict::Decoding, "decoding 97 %"));
+    let told = "stopped by decoding: 2.91 GB/s is 97 % of the 3.00 GB/s that rust/decoder showed";
+    assert!(judged.sentence.starts_with(told), "{}", judged.sentence);
+    // Slower, but most of its time is what decoding takes.
+    let streamed = decoding(&mut record, "rust/gzip", Cache::Through, cpu(1800, 1700, 100));
+    assert_eq!(verdict_on(&record, streamed).verdict, Verdict::Decoding);
+    // Its own code takes longer than any decoding.
+    let lines = decoding(&mut record, "java/gzip", Cache::Through, cpu(5000, 4900, 100));
+    assert_eq!(verdict_on(&record, lines).verdict, Verdict::Processing { lift: None });
+    // The same file read as it is knows no decoder.
+    let plain = warm(&mut record, "rust/read/scalar", cpu(500, 400, 99));
+    assert!(verdict_on(&record, plain).limit.unwrap().kind != LimitKind::Decoding);
 }
 
 #[test]

@@ -18,6 +18,7 @@ pub(super) const BUFFERED: Method = Method {
     cache: Cache::Through,
     reads: Reads::File,
     feeding: Feeding::InOrder,
+    decodes: &[],
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Buffered { buffer_bytes: settings.size(&BUFFER) })),
     available: || Ok(()),

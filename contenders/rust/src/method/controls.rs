@@ -17,6 +17,7 @@ pub(super) const NULL: Method = Method {
     cache: Cache::None,
     reads: Reads::Both,
     feeding: Feeding::Own(&Work::ALL),
+    decodes: &[],
     params: &[],
     build: |_| Ok(Box::new(Null)),
     available: || Ok(()),
@@ -29,6 +30,7 @@ pub(super) const RESIDENT: Method = Method {
     cache: Cache::None,
     reads: Reads::File,
     feeding: Feeding::Mapped,
+    decodes: &[],
     params: &[SEGMENT, THREADS],
     build: |settings| {
         Ok(Box::new(Resident {
@@ -57,7 +59,7 @@ struct Resident {
 impl Reader for Resident {
     fn prepare(&mut self, path: &Path) -> Result<(), Fault> {
         self.release();
-        self.loaded = Some(Loaded::load(path)?);
+        self.loaded = Some(Loaded::load("resident", path)?);
         Ok(())
     }
 
@@ -72,17 +74,17 @@ impl Reader for Resident {
 }
 
 /// A file's bytes in anonymous memory.
-struct Loaded {
+pub(super) struct Loaded {
     pages: Buffer,
     len: usize,
 }
 
 impl Loaded {
-    /// Reads the whole file.
-    fn load(path: &Path) -> Result<Loaded, Fault> {
+    /// Reads the whole file, for whoever has this name.
+    pub(super) fn load(name: &str, path: &Path) -> Result<Loaded, Fault> {
         let mut file = File::open(path)?;
         let size = file.metadata()?.len();
-        check_fits("resident", size)?;
+        check_fits(name, size)?;
         let size = usize::try_from(size).map_err(io::Error::other)?;
         let mut pages = Buffer::huge(size)?;
         let mut len = 0;
@@ -97,12 +99,12 @@ impl Loaded {
         Ok(Loaded { pages, len })
     }
 
-    fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         &self.pages[..self.len]
     }
 }
 
-/// Refuses a file that memory has no room for twice: a control would push its own pages out of the cache.
+/// Refuses what memory has no room for twice: a control would push its own pages out of the cache.
 pub(super) fn check_fits(name: &str, size_bytes: u64) -> Result<(), Fault> {
     fits(name, size_bytes, available_memory_bytes()?)
 }
@@ -112,7 +114,7 @@ fn fits(name: &str, size_bytes: u64, available_bytes: u64) -> Result<(), Fault> 
         return Ok(());
     }
     Err(Fault::Unavailable(format!(
-        "{name}: the file has {size_bytes} bytes, more than half of the {available_bytes} bytes of memory available"
+        "{name}: {size_bytes} bytes are to be held, more than half of the {available_bytes} bytes of memory available"
     )))
 }
 

@@ -28,6 +28,7 @@ pub(super) const DIRECT: Method = Method {
     cache: Cache::Bypass,
     reads: Reads::File,
     feeding: Feeding::InOrder,
+    decodes: &[],
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Direct { buffer_bytes: settings.size(&BUFFER) })),
     available: || Ok(()),

@@ -28,6 +28,7 @@ pub(super) const HTTP: Method = Method {
     cache: Cache::Through,
     reads: Reads::Url,
     feeding: Feeding::InOrder,
+    decodes: &[],
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Http { buffer_bytes: settings.size(&BUFFER) })),
     available: || Ok(()),

@@ -36,6 +36,7 @@ pub(super) const IO_URING: Method = Method {
     cache: Cache::ByParam,
     reads: Reads::File,
     feeding: Feeding::AnyOrder,
+    decodes: &[],
     params: &[BUFFER, DEPTH, DIRECT, REGISTERED, RING],
     build: |settings| {
         let (depth, entries) = settle(settings, &DEPTH)?;
@@ -58,6 +59,7 @@ pub(super) const IO_URING_VECTORED: Method = Method {
     cache: Cache::ByParam,
     reads: Reads::File,
     feeding: Feeding::AnyOrder,
+    decodes: &[],
     params: &[VECTOR_BUFFER, VECTOR_BUFFERS, VECTOR_DEPTH, DIRECT, RING],
     build: |settings| {
         let (depth, entries) = settle(settings, &VECTOR_DEPTH)?;

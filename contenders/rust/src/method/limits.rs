@@ -37,6 +37,7 @@ pub(super) const COPY: Method = Method {
     cache: Cache::None,
     reads: Reads::File,
     feeding: Feeding::Own(&Work::ALL),
+    decodes: &[],
     params: &[COPY_BUFFER, SEGMENT, THREADS],
     build: |settings| {
         let (buffer, segment) = (settings.get(&COPY_BUFFER), settings.get(&SEGMENT));
@@ -61,6 +62,7 @@ pub(super) const FAULTS: Method = Method {
     cache: Cache::None,
     reads: Reads::File,
     feeding: Feeding::Own(&Work::ALL),
+    decodes: &[],
     params: &[],
     build: |_| {
         let (populate, sequential) = (false, false);
@@ -78,6 +80,7 @@ pub(super) const DEVICE: Method = Method {
     cache: Cache::None,
     reads: Reads::File,
     feeding: Feeding::Own(&Work::ALL),
+    decodes: &[],
     params: &[DEVICE_BUFFER, DEPTH, SPAN, THREADS],
     build: |settings| {
         let depth = settings.size(&DEPTH);
@@ -102,6 +105,7 @@ pub(super) const SYSCALL: Method = Method {
     cache: Cache::None,
     reads: Reads::File,
     feeding: Feeding::Own(&Work::ALL),
+    decodes: &[],
     params: &[CALLS],
     build: |settings| Ok(Box::new(Calls(settings.get(&CALLS)))),
     available: || Ok(()),

@@ -21,6 +21,7 @@ pub(super) const LINES: Method = Method {
     cache: Cache::Through,
     reads: Reads::File,
     feeding: Feeding::Own(&[Work::Newlines, Work::Lines]),
+    decodes: &[],
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Lines { buffer_bytes: settings.size(&BUFFER) })),
     available: || Ok(()),

@@ -23,6 +23,7 @@ pub(super) const MMAP: Method = Method {
     cache: Cache::Through,
     reads: Reads::File,
     feeding: Feeding::Mapped,
+    decodes: &[],
     params: &[POPULATE, SEGMENT, SEQUENTIAL, THREADS],
     build: |settings| {
         Ok(Box::new(Mapped {

@@ -3,11 +3,13 @@
 //! A method opens the file, brings all of it to a [`crate::Consumer`] and closes it, in one call and with nothing kept
 //! from call to call. It knows no clock; adding one takes a file here and an entry in [`registry`].
 
+mod archive;
 pub(crate) mod auto;
 mod buffered;
 mod controls;
 mod direct;
 mod http;
+mod inflate;
 mod io_uring;
 mod limits;
 mod lines;
@@ -22,7 +24,7 @@ mod vectored;
 use crate::scan::{self, NO_SCAN, Visit};
 use crate::setting::{Param, SettingError, Settings};
 use crate::work::{Answer, Work};
-use readlab_protocol::{Cache, Reads};
+use readlab_protocol::{Archive, Cache, Reads};
 use std::io;
 use std::path::Path;
 
@@ -39,6 +41,8 @@ pub struct Method {
     pub reads: Reads,
     /// In which way bytes come out of it, which decides what can be done with them.
     pub feeding: Feeding,
+    /// The archives whose content it reads; empty for one that reads the bytes of any file as they are.
+    pub decodes: &'static [Archive],
     /// What may be set.
     pub params: &'static [Param],
     /// Makes a reader; may put values in force that follow from others.

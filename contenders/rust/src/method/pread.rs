@@ -25,6 +25,7 @@ pub(super) const PREAD: Method = Method {
     cache: Cache::Through,
     reads: Reads::File,
     feeding: Feeding::AnyOrder,
+    decodes: &[],
     params: &[BUFFER, SEGMENT, THREADS],
     build: |settings| {
         let (buffer, segment) = (settings.get(&BUFFER), settings.get(&SEGMENT));

@@ -1,7 +1,8 @@
 //! The one list of methods, in the order of reports.
 
 use super::{
-    Method, auto, buffered, controls, direct, http, io_uring, limits, lines, mmap, pread, read, vectored,
+    Method, archive, auto, buffered, controls, direct, http, inflate, io_uring, limits, lines, mmap, pread,
+    read, vectored,
 };
 
 /// Every method.
@@ -12,6 +13,7 @@ pub static ALL: &[Method] = &[
     limits::FAULTS,
     limits::DEVICE,
     limits::SYSCALL,
+    inflate::DECODER,
     auto::AUTO,
     lines::LINES,
     buffered::BUFFERED,
@@ -23,6 +25,10 @@ pub static ALL: &[Method] = &[
     mmap::MMAP,
     io_uring::IO_URING,
     io_uring::IO_URING_VECTORED,
+    archive::ZIP,
+    inflate::ZIP,
+    archive::GZIP,
+    inflate::GZIP,
     http::HTTP,
 ];
 

@@ -21,6 +21,7 @@ pub(super) const VECTORED: Method = Method {
     cache: Cache::Through,
     reads: Reads::File,
     feeding: Feeding::InOrder,
+    decodes: &[],
     params: &[BUFFER, BUFFERS],
     build: |settings| {
         Ok(Box::new(Vectored { buffer_bytes: settings.size(&BUFFER), buffers: settings.size(&BUFFERS) }))

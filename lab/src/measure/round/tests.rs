@@ -192,6 +192,7 @@ pub(in crate::measure) fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> P
             about: String::new(),
             cache,
             reads: Reads::File,
+            decodes: Vec::new(),
             unavailable: None,
         };
         let trial = Trial {
@@ -205,6 +206,7 @@ pub(in crate::measure) fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> P
             work: Work::Newlines,
             state: *state,
             cache,
+            decodes: None,
             id: id.clone(),
         };
         Planned {

@@ -76,7 +76,7 @@ fn ranking(page: &Page) -> Option<Section> {
 
 fn ranking_table(ranking: &Ranking) -> Element {
     let reference = ranking.reference_line().unwrap_or_default();
-    let columns = [
+    let mut columns = vec![
         ("method", Kind::Text),
         ("rank", Kind::Number),
         ("median", Kind::Number),
@@ -86,12 +86,17 @@ fn ranking_table(ranking: &Ranking) -> Element {
         ("stops at", Kind::Text),
         ("readings", Kind::Number),
     ];
+    // Only what is decoded has other bytes going in than coming out.
+    const RATE_IN: usize = 5;
+    if ranking.decodes.is_some() {
+        columns.insert(RATE_IN, ("rate in", Kind::Number));
+    }
     let row = |row: &Row| {
         let half = row
             .wall
             .median_ci95
             .map_or(f64::NAN, |[low, high]| float(high - low) / float(row.wall.median.max(1)));
-        vec![
+        let mut cells = vec![
             Cell::name(&row.short, &row.name),
             Cell::number(row.place.map(|place| (place.word(), float(place.rank as u64)))),
             Cell::number(Some((wording::time(&row.wall), float(row.wall.median)))),
@@ -100,10 +105,15 @@ fn ranking_table(ranking: &Ranking) -> Element {
             Cell::number(row.ratio.map(|ratio| (wording::ratio(&ratio), ratio.estimate))),
             Cell::text(row.judgement.as_ref().map_or_else(|| wording::NONE.to_owned(), |it| it.stops_at())),
             Cell::number(Some((wording::grouped(row.wall.n as u64), float(row.wall.n as u64)))),
-        ]
+        ];
+        if ranking.decodes.is_some() {
+            cells.insert(RATE_IN, Cell::number(row.rate_in.map(|rate| (rate.to_string(), rate.0))));
+        }
+        cells
     };
+    let sizes = ranking.decodes.map_or_else(String::new, |_| format!(" {}.", ranking.size_words()));
     let caption = format!(
-        "{}. Median wall time; {reference}. Behind a ratio, “=” is a tie, “?” too few rounds to say.",
+        "{}.{sizes} Median wall time; {reference}. Behind a ratio, “=” is a tie, “?” too few rounds to say.",
         ranking.title()
     );
     let body = table(&caption, &columns, ranking.rows.iter().map(row).collect());

@@ -22,6 +22,7 @@ pub(in crate::method) const AUTO: Method = Method {
     cache: Cache::Through,
     reads: Reads::File,
     feeding: Feeding::InOrder,
+    decodes: &[],
     params: &[THREADS],
     build: |settings| {
         if settings.get(&THREADS) == 0 {

@@ -1,0 +1,145 @@
+//! Which programs a command line needs, and which of them are not there: asked before anything is timed.
+//!
+//! A shell that misses one program of a pipeline says so on its standard error and goes on, and the answer is then wrong or
+//! missing for a reason that no number tells. What a line needs is found by the first word of each of its commands;
+//! words that only the shell can know (a variable, a function, a keyword) are left to it.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// The packages of Debian and Ubuntu that have programs which read files.
+const PACKAGES: [(&str, &str); 13] = [
+    ("wc", "coreutils"),
+    ("cat", "coreutils"),
+    ("dd", "coreutils"),
+    ("awk", "mawk"),
+    ("unzip", "unzip"),
+    ("gzip", "gzip"),
+    ("zcat", "gzip"),
+    ("zgrep", "gzip"),
+    ("pigz", "pigz"),
+    ("bsdtar", "libarchive-tools"),
+    ("rg", "ripgrep"),
+    ("curl", "curl"),
+    ("fio", "fio"),
+];
+
+/// Words that begin a command without being a program, or that a shell does by itself.
+const OF_THE_SHELL: [&str; 33] = [
+    "!", "{", "}", "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac",
+    "in", "function", ".", ":", "[", "alias", "break", "cd", "command", "echo", "eval", "exec", "exit",
+    "export", "read", "set", "test", "trap",
+];
+
+/// Why a command line cannot work here: a program that is not on the PATH, and how to get it; `None` if all are there.
+pub(crate) fn missing<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let absent = names.into_iter().find(|name| !is_there(OsStr::new(name), env::var_os("PATH")))?;
+    if absent.contains('/') {
+        return Some(format!("{absent}: no such program"));
+    }
+    let package = PACKAGES.iter().find(|(name, _)| *name == absent);
+    Some(package.map_or_else(
+        || format!("{absent}: not on the PATH; install it, or write where the program lies"),
+        |(_, package)| format!("{absent}: not on the PATH; on Debian and Ubuntu, apt-get install {package}"),
+    ))
+}
+
+/// Whether a program can be started by this name.
+fn is_there(name: &OsStr, path: Option<OsString>) -> bool {
+    let can_start = |file: &Path| {
+        file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    };
+    if name.as_encoded_bytes().contains(&b'/') {
+        return can_start(Path::new(name));
+    }
+    path.is_none_or(|path| env::split_paths(&path).any(|folder| can_start(&folder.join(name))))
+}
+
+/// The first word of each command of a line for a shell, as far as it is plainly the name of a program.
+pub(crate) fn of_script(script: &str) -> Vec<&str> {
+    commands(script).into_iter().filter_map(program).collect()
+}
+
+/// The commands of a line, cut at what stands between them outside of quotes.
+fn commands(script: &str) -> Vec<&str> {
+    let (mut found, mut quote, mut from, mut escaped) = (Vec::new(), None, 0, false);
+    for (at, c) in script.char_indices() {
+        match (quote, c) {
+            _ if escaped => escaped = false,
+            (None | Some('"'), '\\') => escaped = true,
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if c == open => quote = None,
+            // `>&` and `<&` join streams, and `>|` writes over a file: nothing ends there.
+            (None, '&' | '|') if script[..at].ends_with(['<', '>']) => {}
+            (None, '|' | '&' | ';' | '(' | ')' | '\n') => {
+                found.push(&script[from..at]);
+                from = at + c.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    found.push(&script[from..]);
+    found
+}
+
+/// The name of the program that a command starts; `None` where only the shell can tell.
+fn program(command: &str) -> Option<&str> {
+    let mut words = command.split_whitespace();
+    while let Some(word) = words.next() {
+        let assigns = word.split_once('=').is_some_and(|(name, _)| is_name(name));
+        let redirects = word.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(['<', '>']);
+        if redirects && word.ends_with(['<', '>', '&', '|']) {
+            // Its file is the next word.
+            words.next();
+        }
+        if assigns || redirects {
+            continue;
+        }
+        let is_plain =
+            word.chars().all(|c| c.is_ascii_alphanumeric() || "/._+-".contains(c) || !c.is_ascii());
+        return (is_plain && !OF_THE_SHELL.contains(&word)).then_some(word);
+    }
+    None
+}
+
+/// Whether a shell could have a variable of this name.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_of_a_pipeline_is_asked_for() {
+        for (script, programs) in [
+            ("unzip -p \"$1\" | wc -l", vec!["unzip", "wc"]),
+            ("wc -l < \"$1\"", vec!["wc"]),
+            ("< \"$1\" wc -l", vec!["wc"]),
+            ("<\"$1\" wc -l 2>&1 | sort", vec!["wc", "sort"]),
+            ("LC_ALL=C grep -c 'a|b;c' \"$1\" && true || ./own", vec!["grep", "true", "./own"]),
+            ("(cat \"$1\"; echo x) | tr a \"|\"", vec!["cat", "tr"]),
+            ("for x in 1 2; do $x; done", vec![]),
+            ("echo \\| wc; \"quoted\" x", vec![]),
+        ] {
+            assert_eq!(of_script(script), programs, "{script}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_named_with_its_package() {
+        assert_eq!(missing(["sh", "/bin/sh"]), None);
+        assert_eq!(missing(["sh", "no/such/program"]), Some("no/such/program: no such program".into()));
+        let said = missing(["sh", "no-such-program"]).unwrap();
+        assert!(said.starts_with("no-such-program: not on the PATH; "), "{said}");
+        assert!(!is_there(OsStr::new("sh"), Some("/nowhere".into())));
+    }
+
+    #[test]
+    fn a_folder_and_a_file_that_may_not_be_executed_are_no_programs() {
+        assert!(!is_there(OsStr::new("/tmp"), None) && !is_there(OsStr::new("/etc/passwd"), None));
+    }
+}

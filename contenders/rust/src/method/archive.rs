@@ -1,0 +1,166 @@
+//! `zip` and `gzip`: what comes out of an archive, decoded by zlib-rs as it streams through one buffer.
+//!
+//! The content of a zip is that of all its entries, in the order of its directory, one behind the other; folders have
+//! none. The content of a gzip is that of all its members. Every checksum is compared: what is wrong is an error, never a
+//! shorter content. Whole buffers are decoded in [`super::inflate`].
+
+use super::read::drain;
+use super::{Fault, Feeding, Method, Reader};
+use crate::buffer::Buffer;
+use crate::consumer::Consumer;
+use crate::scan::Visit;
+use crate::setting::Param;
+use crate::work::Answer;
+use flate2::bufread::GzDecoder;
+use readlab_protocol::{Archive, Cache, Reads};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek};
+use std::path::Path;
+use zip::ZipArchive;
+use zip::read::ZipFile;
+use zip::result::ZipError;
+
+/// For what is read, and again for what comes out.
+const BUFFER: Param = Param::new("buffer_bytes", 64 << 10, 1, 1 << 30);
+
+pub(super) const ZIP: Method = Method {
+    name: "zip",
+    about: "the entries of a zip through crate zip with zlib-rs, from a buffered file into one buffer",
+    cache: Cache::Through,
+    reads: Reads::File,
+    feeding: Feeding::InOrder,
+    decodes: &[Archive::Zip],
+    params: &[BUFFER],
+    build: |settings| Ok(Box::new(Unzip { buffer_bytes: settings.size(&BUFFER) })),
+    available: || Ok(()),
+};
+
+pub(super) const GZIP: Method = Method {
+    name: "gzip",
+    about: "the members of a gzip through flate2 with zlib-rs, from a buffered file into one buffer",
+    cache: Cache::Through,
+    reads: Reads::File,
+    feeding: Feeding::InOrder,
+    decodes: &[Archive::Gzip],
+    params: &[BUFFER],
+    build: |settings| Ok(Box::new(Gunzip { buffer_bytes: settings.size(&BUFFER) })),
+    available: || Ok(()),
+};
+
+struct Unzip {
+    buffer_bytes: usize,
+}
+
+struct Gunzip {
+    buffer_bytes: usize,
+}
+
+impl Reader for Unzip {
+    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
+        let file = BufReader::with_capacity(self.buffer_bytes, File::open(path)?);
+        let mut archive = ZipArchive::new(file).map_err(broken)?;
+        let mut buffer = Buffer::new(self.buffer_bytes)?;
+        let mut consumer = Consumer::new(visit);
+        for index in entries(&mut archive)? {
+            let mut entry = archive.by_index(index).map_err(broken)?;
+            let name = name(&entry);
+            drain(&mut entry, &mut buffer[..self.buffer_bytes], &mut consumer)
+                .map_err(|fault| of_entry(&name, fault))?;
+        }
+        Ok(consumer.finish())
+    }
+}
+
+/// The entries that have content, by their numbers in the directory.
+pub(super) fn entries<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<Vec<usize>, Fault> {
+    let mut found = Vec::new();
+    for index in 0..archive.len() {
+        let entry = archive.by_index_raw(index).map_err(broken)?;
+        if entry.is_dir() {
+            continue;
+        }
+        check(&entry)?;
+        found.push(index);
+    }
+    if found.is_empty() { Err(unsound("the zip has no entries")) } else { Ok(found) }
+}
+
+/// Refuses what only a password opens.
+fn check<R: Read>(entry: &ZipFile<'_, R>) -> Result<(), Fault> {
+    if entry.encrypted() { Err(unsound(format!("entry {:?} is encrypted", name(entry)))) } else { Ok(()) }
+}
+
+/// What an entry is called, for messages.
+pub(super) fn name<R: Read>(entry: &ZipFile<'_, R>) -> String {
+    String::from_utf8_lossy(entry.name_raw()).into_owned()
+}
+
+/// A fault within an entry names it.
+pub(super) fn of_entry(name: &str, fault: Fault) -> Fault {
+    match fault {
+        Fault::Io { cause, .. } => {
+            io::Error::new(cause.kind(), format!("entry {name:?}: {}", lower(&cause.to_string()))).into()
+        }
+        fault @ Fault::Unavailable(_) => fault,
+    }
+}
+
+/// What the directory of a zip, or the head of an entry, is said to be wrong with.
+pub(super) fn broken(error: ZipError) -> Fault {
+    match error {
+        ZipError::Io(cause) => cause.into(),
+        error => unsound(lower(&error.to_string())),
+    }
+}
+
+/// Content that is not what its archive says.
+pub(super) fn unsound(reason: impl Into<String>) -> Fault {
+    io::Error::new(ErrorKind::InvalidData, reason.into()).into()
+}
+
+/// Reasons begin with a small letter.
+fn lower(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+impl Reader for Gunzip {
+    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
+        let mut file = BufReader::with_capacity(self.buffer_bytes, File::open(path)?);
+        let mut buffer = Buffer::new(self.buffer_bytes)?;
+        let mut consumer = Consumer::new(visit);
+        let mut at = 0;
+        loop {
+            let mut member = GzDecoder::new(&mut file);
+            let fed = drain(&mut member, &mut buffer[..self.buffer_bytes], &mut consumer);
+            let is_gzip = member.header().is_some();
+            fed.map_err(|fault| of_member(at, is_gzip, fault))?;
+            if is_at_end(&mut file)? {
+                return Ok(consumer.finish());
+            }
+            at = file.stream_position()?;
+        }
+    }
+}
+
+fn is_at_end(file: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        match file.fill_buf() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            filled => return Ok(filled?.is_empty()),
+        }
+    }
+}
+
+/// What is wrong with the member that begins at this place of the file.
+pub(super) fn of_member(at: u64, is_gzip: bool, fault: Fault) -> Fault {
+    match fault {
+        Fault::Io { .. } if !is_gzip && at > 0 => {
+            unsound(format!("what stands behind the last gzip member, from byte {at} on, is no gzip"))
+        }
+        Fault::Io { cause, .. } if cause.kind() == ErrorKind::UnexpectedEof => {
+            io::Error::new(ErrorKind::UnexpectedEof, "the gzip ends too early").into()
+        }
+        fault => fault,
+    }
+}

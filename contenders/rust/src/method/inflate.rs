@@ -1,0 +1,276 @@
+//! `zip-libdeflate` and `gzip-libdeflate`: an archive read whole into memory and each entry or member decoded whole; and
+//! the control `decoder`, which does the same with an archive that is in memory already.
+//!
+//! libdeflate is the fastest decoder of one thread for x86 and Arm that is at hand, as it decodes into a buffer that holds
+//! everything and never has to stop; what comes out must fit into memory for that. Streams are in [`super::archive`].
+
+use super::archive::{broken, entries, name, of_entry, of_member, unsound};
+use super::controls::{Loaded, check_fits};
+use super::{Fault, Feeding, Method, Reader};
+use crate::buffer::Buffer;
+use crate::consumer::Consumer;
+use crate::scan::Visit;
+use crate::work::{Answer, Work};
+use libdeflate_sys as sys;
+use readlab_protocol::{Archive, Cache, Reads};
+use std::io::{self, Cursor};
+use std::path::Path;
+use std::ptr::NonNull;
+use zip::{CompressionMethod, ZipArchive};
+
+pub(super) const ZIP: Method = Method {
+    name: "zip-libdeflate",
+    about: "a zip read whole into memory, each of its entries decoded whole by libdeflate",
+    cache: Cache::Through,
+    reads: Reads::File,
+    feeding: Feeding::InOrder,
+    decodes: &[Archive::Zip],
+    params: &[],
+    build: |_| Ok(Box::new(Whole(Archive::Zip))),
+    available: || Ok(()),
+};
+
+pub(super) const GZIP: Method = Method {
+    name: "gzip-libdeflate",
+    about: "a gzip read whole into memory, each of its members decoded whole by libdeflate",
+    cache: Cache::Through,
+    reads: Reads::File,
+    feeding: Feeding::InOrder,
+    decodes: &[Archive::Gzip],
+    params: &[],
+    build: |_| Ok(Box::new(Whole(Archive::Gzip))),
+    available: || Ok(()),
+};
+
+pub(super) const DECODER: Method = Method {
+    name: "decoder",
+    about: "control: a zip or gzip that was brought into memory before each turn decoded by libdeflate into memory that \
+            is there, and not looked at",
+    cache: Cache::None,
+    reads: Reads::File,
+    feeding: Feeding::Own(&Work::ALL),
+    decodes: &Archive::ALL,
+    params: &[],
+    build: |_| Ok(Box::new(Prepared(None))),
+    available: || Ok(()),
+};
+
+struct Whole(Archive);
+
+impl Reader for Whole {
+    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
+        let loaded = Loaded::load("libdeflate", path)?;
+        Decoder::new()?.content(self.0, loaded.bytes(), visit)
+    }
+}
+
+/// What the control has ready: the archive, and a decoder whose memory has been written to once.
+struct Prepared(Option<(Archive, Loaded, Decoder)>);
+
+impl Reader for Prepared {
+    fn prepare(&mut self, path: &Path) -> Result<(), Fault> {
+        self.release();
+        let loaded = Loaded::load("decoder", path)?;
+        let archive = Archive::by_magic(loaded.bytes())
+            .ok_or_else(|| Fault::Unavailable("decoder: the file is neither a zip nor a gzip".to_owned()))?;
+        let mut decoder = Decoder::new()?;
+        decoder.content(archive, loaded.bytes(), Visit::Nothing)?;
+        self.0 = Some((archive, loaded, decoder));
+        Ok(())
+    }
+
+    fn read(&mut self, _path: &Path, _visit: Visit) -> Result<Answer, Fault> {
+        let (archive, loaded, decoder) =
+            self.0.as_mut().ok_or_else(|| io::Error::other("decoder: not prepared"))?;
+        decoder.content(*archive, loaded.bytes(), Visit::Nothing)
+    }
+
+    fn release(&mut self) {
+        self.0 = None;
+    }
+}
+
+/// The most bytes that one deflated byte can stand for: 258 of them in two bits, roughly.
+const RATIO_MAX: usize = 1040;
+
+/// Room for what comes out when nothing tells how much it is.
+const ROOM_MIN: usize = 64 << 10;
+
+/// A decoder of libdeflate with the memory it decodes into.
+struct Decoder {
+    raw: NonNull<sys::libdeflate_decompressor>,
+    out: Option<Buffer>,
+}
+
+// SAFETY: a decompressor is plain memory without ties to a thread; all its uses take `&mut self`.
+unsafe impl Send for Decoder {}
+
+/// How decoding a stream ended.
+enum Inflated {
+    /// Bytes of the archive that were used up, and bytes that came out.
+    Whole(usize, usize),
+    /// More comes out than there is room for.
+    NoRoom,
+    /// It is no such stream, or a checksum is wrong.
+    Unsound,
+}
+
+/// A function of libdeflate that decodes one stream.
+type Inflate = unsafe extern "C" fn(
+    *mut sys::libdeflate_decompressor,
+    *const core::ffi::c_void,
+    usize,
+    *mut core::ffi::c_void,
+    usize,
+    *mut usize,
+    *mut usize,
+) -> sys::libdeflate_result;
+
+impl Decoder {
+    fn new() -> Result<Decoder, Fault> {
+        // SAFETY: takes nothing; gives a new decompressor or null.
+        let raw = NonNull::new(unsafe { sys::libdeflate_alloc_decompressor() });
+        let raw = raw.ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        Ok(Decoder { raw, out: None })
+    }
+
+    /// Everything that comes out of an archive, visited.
+    fn content(&mut self, archive: Archive, bytes: &[u8], visit: Visit) -> Result<Answer, Fault> {
+        let mut consumer = Consumer::new(visit);
+        match archive {
+            Archive::Zip => self.zip(bytes, &mut consumer)?,
+            Archive::Gzip => self.gzip(bytes, &mut consumer)?,
+        }
+        Ok(consumer.finish())
+    }
+
+    fn zip(&mut self, bytes: &[u8], consumer: &mut Consumer) -> Result<(), Fault> {
+        let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(broken)?;
+        for index in entries(&mut archive)? {
+            let entry = archive.by_index_raw(index).map_err(broken)?;
+            let (name, method) = (name(&entry), entry.compression());
+            let [start, stored] = [entry.data_start().unwrap_or(0), entry.compressed_size()].map(in_memory);
+            let (size, checksum) = (in_memory(entry.size()), entry.crc32());
+            let stored = bytes
+                .get(start..start.saturating_add(stored))
+                .ok_or_else(|| of_entry(&name, unsound("it reaches beyond the end of the file")))?;
+            let content = match method {
+                CompressionMethod::Stored => stored,
+                CompressionMethod::Deflated => {
+                    self.entry(stored, size).map_err(|fault| of_entry(&name, fault))?
+                }
+                other => {
+                    return Err(of_entry(&name, unsound(format!("compressed by {other}, not by deflate"))));
+                }
+            };
+            if content.len() != size {
+                return Err(of_entry(&name, unsound("it has not the size that the zip says")));
+            }
+            if crc32(content) != checksum {
+                return Err(of_entry(&name, unsound("invalid checksum")));
+            }
+            consumer.feed(content);
+        }
+        Ok(())
+    }
+
+    /// What comes out of one deflated entry, which must be so many bytes.
+    fn entry(&mut self, stored: &[u8], size: usize) -> Result<&[u8], Fault> {
+        if size / RATIO_MAX > stored.len() {
+            return Err(unsound("so few bytes cannot hold what the zip says"));
+        }
+        match self.inflate(sys::libdeflate_deflate_decompress_ex, stored, size)? {
+            Inflated::Whole(_, out) => Ok(&self.room(size)?[..out]),
+            Inflated::NoRoom => Err(unsound("more comes out than the zip says")),
+            Inflated::Unsound => Err(unsound("corrupt deflate stream")),
+        }
+    }
+
+    fn gzip(&mut self, bytes: &[u8], consumer: &mut Consumer) -> Result<(), Fault> {
+        let mut at = 0;
+        let mut room = gzip_size(bytes);
+        loop {
+            let rest = &bytes[at..];
+            match self.inflate(sys::libdeflate_gzip_decompress_ex, rest, room)? {
+                Inflated::Whole(used, out) => {
+                    consumer.feed(&self.room(room)?[..out]);
+                    at += used;
+                }
+                // What comes out is at most so much; a stream that says more is none.
+                Inflated::NoRoom if room / RATIO_MAX <= rest.len() => room *= 2,
+                _ => {
+                    let is_gzip = Archive::by_magic(rest) == Some(Archive::Gzip);
+                    let fault =
+                        unsound("the gzip is corrupt, ends too early, or has not the checksum that it says");
+                    return Err(of_member(at as u64, is_gzip, fault));
+                }
+            }
+            if at == bytes.len() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Decodes one stream into the memory for what comes out.
+    fn inflate(&mut self, function: Inflate, stored: &[u8], room: usize) -> Result<Inflated, Fault> {
+        let raw = self.raw.as_ptr();
+        let out = self.room(room)?;
+        let (mut used, mut made) = (0, 0);
+        // SAFETY: the decompressor lives as long as `self`, which is borrowed alone; both ranges are valid for their
+        // lengths, the second for writing, and they do not overlap; the two counts are locals.
+        let result = unsafe {
+            function(
+                raw,
+                stored.as_ptr().cast(),
+                stored.len(),
+                out.as_mut_ptr().cast(),
+                out.len(),
+                &raw mut used,
+                &raw mut made,
+            )
+        };
+        Ok(match result {
+            sys::libdeflate_result_LIBDEFLATE_SUCCESS => Inflated::Whole(used, made),
+            sys::libdeflate_result_LIBDEFLATE_INSUFFICIENT_SPACE => Inflated::NoRoom,
+            _ => Inflated::Unsound,
+        })
+    }
+
+    /// Memory for so many bytes, kept for the next that fits into it.
+    fn room(&mut self, bytes: usize) -> Result<&mut [u8], Fault> {
+        let least = bytes.max(1);
+        if self.out.as_ref().is_none_or(|out| out.len() < least) {
+            check_fits("libdeflate", bytes as u64)?;
+            self.out = None;
+            self.out = Some(Buffer::new(least)?);
+        }
+        Ok(&mut self.out.as_mut().expect("it was just made where there was none")[..bytes])
+    }
+}
+
+impl Drop for Decoder {
+    fn drop(&mut self) {
+        // SAFETY: it was made by libdeflate, and nothing uses it afterwards.
+        unsafe { sys::libdeflate_free_decompressor(self.raw.as_ptr()) };
+    }
+}
+
+/// A size in an archive; what no address space holds is no size of anything in memory.
+fn in_memory(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// The checksum of a zip's entries.
+fn crc32(bytes: &[u8]) -> u32 {
+    // SAFETY: the range is valid for its length.
+    unsafe { sys::libdeflate_crc32(0, bytes.as_ptr().cast(), bytes.len()) }
+}
+
+/// What comes out of a gzip of one member: its last four bytes say it modulo 2^32; for others a first guess.
+fn gzip_size(bytes: &[u8]) -> usize {
+    let said = bytes.last_chunk::<4>().map_or(0, |last| u32::from_le_bytes(*last) as usize);
+    let most = bytes.len().saturating_mul(RATIO_MAX);
+    // Text comes out longer than it went in: one that says less has gone round.
+    let whole = if said < bytes.len() / 2 { said.saturating_add(1 << 32) } else { said };
+    if whole <= most { whole.max(ROOM_MIN) } else { said.clamp(ROOM_MIN, most.max(ROOM_MIN)) }
+}

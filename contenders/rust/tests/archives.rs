@@ -1,0 +1,210 @@
+//! Every method that decodes × scan × work × form of archive gives the answer of the plainest code about what comes out; and
+//! every broken archive is an error with its reason, by every one of them.
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use readlab_protocol::Archive;
+use readlab_rust::method::{Method, registry};
+use readlab_rust::{Answer, Reading, Work};
+use std::fs;
+use std::io::{Cursor, Write};
+use std::path::{Path, PathBuf};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+fn decoders(archive: Archive) -> impl Iterator<Item = &'static Method> {
+    registry::ALL.iter().filter(move |method| method.decodes.contains(&archive))
+}
+
+/// Contents with a trap in each.
+fn contents() -> Vec<Vec<u8>> {
+    let text = |lines: usize| (0..lines).flat_map(|n| format!("line {n} of some\n").into_bytes()).collect();
+    let random = (0..300_001_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    vec![vec![], vec![b'x'], b"no\nend".to_vec(), text(1), text(40_000), vec![b'\n'; 2_000_000], random]
+}
+
+fn zip(parts: &[&[u8]], options: SimpleFileOptions) -> Vec<u8> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    archive.add_directory("a folder", options).unwrap();
+    for (at, part) in parts.iter().enumerate() {
+        archive.start_file(format!("a folder/entry {at}"), options).unwrap();
+        archive.write_all(part).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// The same content in every form of an archive.
+fn forms(content: &[u8]) -> Vec<(Archive, &'static str, Vec<u8>)> {
+    let (plain, third) = (SimpleFileOptions::DEFAULT, content.len() / 3);
+    let parts = [&content[..third], &content[third..third], &content[third..]];
+    let stored = plain.compression_method(CompressionMethod::Stored);
+    vec![
+        (Archive::Zip, "deflated", zip(&[content], plain)),
+        (Archive::Zip, "stored", zip(&[content], stored)),
+        (Archive::Zip, "zip64", zip(&[content], plain.large_file(true))),
+        (Archive::Zip, "three entries", zip(&parts, plain)),
+        (Archive::Gzip, "one member", gzip(content)),
+        (Archive::Gzip, "three members", parts.iter().flat_map(|part| gzip(part)).collect()),
+    ]
+}
+
+fn read(
+    method: &Method,
+    scan: &str,
+    work: Work,
+    path: &Path,
+    given: &[(&str, u64)],
+) -> Result<Answer, String> {
+    let mut reading = Reading::new(method.name, scan, work, path, given.iter().copied()).unwrap();
+    let answers = reading.prepare().and_then(|()| Ok([reading.read()?, reading.read()?]));
+    reading.release();
+    let [first, second] = answers.map_err(|error| error.to_string())?;
+    assert_eq!(first, second, "{} of {}", method.name, path.display());
+    Ok(first)
+}
+
+fn truth(content: &[u8], work: Work) -> Answer {
+    let newlines = content.iter().filter(|&&byte| byte == b'\n').count() as u64;
+    let open = u64::from(content.last().is_some_and(|&last| last != b'\n'));
+    let mut answer = Answer { bytes: Some(content.len() as u64), ..Answer::default() };
+    match work {
+        Work::Newlines => answer.newlines = Some(newlines),
+        Work::Lines => answer.lines = Some(newlines + open),
+        Work::Sum => answer.sum = Some(content.iter().fold(0, |sum: u8, &byte| sum.wrapping_add(byte))),
+        Work::Discard => {}
+    }
+    answer
+}
+
+#[test]
+fn what_comes_out_of_every_form_is_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("no ending");
+    for content in contents() {
+        for (archive, form, bytes) in forms(&content) {
+            fs::write(&path, bytes).unwrap();
+            for method in decoders(archive) {
+                let awkward: &[(&str, u64)] =
+                    if method.params.is_empty() { &[] } else { &[("buffer_bytes", 61)] };
+                for work in Work::ALL {
+                    let asked = if method.name == "decoder" { Work::Discard } else { work };
+                    for scan in method.scans(work) {
+                        let what = format!("{}/{scan} {work} of {} bytes {form}", method.name, content.len());
+                        let small = if content.len() < 100_000 { awkward } else { &[] };
+                        for given in [&[][..], small] {
+                            let answer = read(method, scan, work, &path, given);
+                            assert_eq!(answer, Ok(truth(&content, asked)), "{what} {given:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The archive with one byte changed, somewhere after this mark.
+fn changed(bytes: &[u8], mark: &[u8], offset: usize) -> Vec<u8> {
+    let mut changed = bytes.to_vec();
+    let mut found = false;
+    for at in 0..bytes.len() - mark.len() {
+        if bytes[at..].starts_with(mark) {
+            changed[at + offset] ^= 1;
+            found = true;
+        }
+    }
+    assert!(found);
+    changed
+}
+
+/// Every decoder says why this is no such archive, and names the file.
+fn fails(folder: &Path, archive: Archive, name: &str, bytes: &[u8], reasons: &[&str]) {
+    let path: PathBuf = folder.join(name);
+    fs::write(&path, bytes).unwrap();
+    for method in decoders(archive) {
+        let said = read(method, method.scans(Work::Discard)[0], Work::Discard, &path, &[]).unwrap_err();
+        if method.name == "decoder" && Archive::by_magic(bytes).is_none() {
+            assert!(said.contains("neither a zip nor a gzip"), "{said}");
+            continue;
+        }
+        assert!(said.starts_with(&format!("{}: ", path.display())), "{}: {said}", method.name);
+        assert!(reasons.iter().any(|reason| said.contains(reason)), "{} of {name}: {said}", method.name);
+        assert!(!said.contains(char::is_control), "{said}");
+    }
+}
+
+#[test]
+fn a_broken_zip_is_an_error_that_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let content: Vec<u8> = contents().swap_remove(4);
+    let good = zip(&[&content[..9], &content], SimpleFileOptions::DEFAULT);
+    let stored = zip(&[&content], SimpleFileOptions::DEFAULT.compression_method(CompressionMethod::Stored));
+    let fails = |name: &str, bytes: &[u8], reason: &[&str]| {
+        fails(folder.path(), Archive::Zip, name, bytes, reason);
+    };
+    fails("garbage.zip", b"not a zip at all", &["invalid Zip archive"]);
+    fails("nothing.zip", b"", &["invalid Zip archive"]);
+    fails("half.zip", &good[..good.len() / 2], &["invalid Zip archive", "end-of-central-directory"]);
+    fails("none.zip", &zip(&[], SimpleFileOptions::DEFAULT), &["the zip has no entries"]);
+    let encrypted = changed(&changed(&good, b"PK\x03\x04", 6), b"PK\x01\x02", 8);
+    fails("encrypted.zip", &encrypted, &["entry \"a folder/entry 0\" is encrypted"]);
+    fails("crc.zip", &changed(&good, b"PK\x01\x02", 16), &["entry \"a folder/entry 0\": invalid checksum"]);
+    let crc_of_stored = changed(&stored, b"PK\x01\x02", 16);
+    fails("crc-of-stored.zip", &crc_of_stored, &["entry \"a folder/entry 0\": invalid checksum"]);
+    let mut corrupt = good.clone();
+    corrupt[good.len() / 2..][..64].fill(0);
+    fails("corrupt.zip", &corrupt, &["entry \"a folder/entry 1\": "]);
+}
+
+#[test]
+fn a_broken_gzip_is_an_error_that_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let content: Vec<u8> = contents().swap_remove(4);
+    let good = gzip(&content);
+    let fails = |name: &str, bytes: &[u8], reason: &[&str]| {
+        fails(folder.path(), Archive::Gzip, name, bytes, reason);
+    };
+    let whole = "the gzip is corrupt, ends too early, or has not the checksum that it says";
+    fails("garbage.gz", b"not a gzip at all", &["invalid gzip header", whole]);
+    fails("nothing.gz", b"", &["ends too early"]);
+    fails("half.gz", &good[..good.len() / 2], &["the gzip ends too early", whole]);
+    fails("no trailer.gz", &good[..good.len() - 4], &["the gzip ends too early", whole]);
+    let mut crc = good.clone();
+    crc[good.len() - 8] ^= 1;
+    fails("crc.gz", &crc, &["does not have a matching checksum", whole]);
+    for behind in [&b"x"[..], b"\0\0\0\0", &[b'y'; 100_000], b"\x1f\x8b"] {
+        let reason = format!("behind the last gzip member, from byte {} on, is no gzip", good.len());
+        fails("garbage behind.gz", &[&good[..], behind].concat(), &[&reason]);
+    }
+    let second_is_corrupt = [&good[..], &crc[..]].concat();
+    fails("second.gz", &second_is_corrupt, &["does not have a matching checksum", whole]);
+}
+
+#[test]
+fn a_zip_that_says_more_than_it_can_hold_takes_no_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bomb = zip(&[b"little"], SimpleFileOptions::DEFAULT);
+    let entry = bomb.windows(4).rposition(|four| four == b"PK\x01\x02").unwrap();
+    bomb[entry + 24..entry + 28].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
+    let path = folder.path().join("bomb");
+    fs::write(&path, bomb).unwrap();
+    let method = registry::find("zip-libdeflate").unwrap();
+    let said = read(method, "-", Work::Discard, &path, &[]).unwrap_err();
+    assert!(said.contains("so few bytes cannot hold what the zip says"), "{said}");
+}
+
+#[test]
+fn an_archive_that_is_not_there_is_named_in_the_error() {
+    for archive in Archive::ALL {
+        for method in decoders(archive) {
+            let scan = method.scans(Work::Newlines)[0];
+            let said = read(method, scan, Work::Newlines, Path::new("/nonexistent/file"), &[]).unwrap_err();
+            assert!(said.starts_with("/nonexistent/file: No such file"), "{}: {said}", method.name);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! A user's own archive: raced as bytes like any file, and on what comes out of it by those that decode; broken ones are
+//! told with the reason and spoil nothing else.
+
+use super::{Home, trials};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::Value;
+use std::io::{Cursor, Write};
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+/// 3000 lines that compress well.
+fn content() -> Vec<u8> {
+    (0..3000).flat_map(|n| format!("a line of text, number {n}\n").into_bytes()).collect()
+}
+
+fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in entries {
+        zip.start_file(*name, SimpleFileOptions::DEFAULT).unwrap();
+        zip.write_all(content).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+    gzip.write_all(content).unwrap();
+    gzip.finish().unwrap()
+}
+
+/// A little of each kind: bytes as they are, and what comes out.
+const SOME: [&str; 8] = [
+    "--method",
+    "rust/read/scalar",
+    "--method",
+    "rust/*zip/memchr",
+    "--method",
+    "rust/*zip-libdeflate/memchr",
+    "--state",
+    "warm",
+];
+
+/// What became of a trial.
+fn outcome<'a>(json: &'a Value, id: &str) -> (&'a str, &'a str) {
+    let trial = trials(json, id, "warm");
+    (trial["outcome"].as_str().unwrap(), trial["reason"].as_str().unwrap_or_default())
+}
+
+fn names(json: &Value) -> Vec<&str> {
+    json["trials"].as_array().unwrap().iter().map(|trial| trial["id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn an_archive_is_raced_as_bytes_and_on_what_comes_out() {
+    let (home, content) = (Home::new(), content());
+    let (first, second) = content.split_at(1000);
+    for (bytes, ids, command) in [
+        (
+            zip(&[("b", first), ("a", second)]),
+            ["rust/zip/memchr", "rust/zip-libdeflate/memchr"],
+            "command/unzip -p {} | wc -l",
+        ),
+        (
+            [gzip(first), gzip(second)].concat(),
+            ["rust/gzip/memchr", "rust/gzip-libdeflate/memchr"],
+            "command/gzip -dc {} | wc -l",
+        ),
+    ] {
+        let file = home.file("no ending", &bytes);
+        let (json, said) = home.race_json(&file, &SOME);
+        assert_eq!(said.code, Some(0), "{said}");
+        let plain = trials(&json, "rust/read/scalar", "warm");
+        assert_eq!((&plain["outcome"], &plain["work"]), (&"measured".into(), &"sum".into()), "{plain}");
+        assert_eq!(plain["bytes_out"], bytes.len());
+        for id in [ids[0], ids[1], command] {
+            let trial = trials(&json, id, "warm");
+            if trial["outcome"] == "unavailable"
+                && trial["reason"].as_str().unwrap().contains("not on the PATH")
+            {
+                eprintln!("SKIPPED: {id}: {}", trial["reason"]);
+                continue;
+            }
+            assert_eq!(
+                (&trial["outcome"], &trial["work"]),
+                (&"measured".into(), &"newlines".into()),
+                "{trial}"
+            );
+            assert_eq!(trial["answer"]["newlines"], 3000, "{trial}");
+            assert_eq!(
+                (&trial["bytes_in"], &trial["bytes_out"]),
+                (&bytes.len().into(), &content.len().into())
+            );
+            let rate = |name: &str| trial[name].as_f64().unwrap();
+            let ratio = rate("throughput_bytes_per_s") / rate("throughput_in_bytes_per_s");
+            assert!((ratio / rate("bytes_ratio") - 1.0).abs() < 0.01, "{trial}");
+        }
+        let limits = json["limits"].as_array().unwrap();
+        assert!(limits.iter().any(|limit| limit["kind"] == "decoding"), "{}", json["limits"]);
+    }
+}
+
+#[test]
+fn nothing_is_decoded_for_those_who_read_bytes() {
+    let home = Home::new();
+    let file = home.file("data", gzip(&content()));
+    let (json, said) = home.race_json(&file, &["--method", "rust/read/scalar", "--state", "warm"]);
+    assert_eq!(said.code, Some(0), "{said}");
+    assert!(json["trials"].as_array().unwrap().iter().all(|trial| trial["decodes"].is_null()), "{json}");
+    assert!(json["targets"][0]["decoded"].is_null());
+}
+
+#[test]
+fn every_format_tells_bytes_in_beside_bytes_out() {
+    let home = Home::new();
+    let file = home.file("data", gzip(&content()));
+    let page = home.at("run/report.html");
+    let exports = ["--export-csv", "data.csv", "--export-markdown", "data.md", "--output", "run"];
+    let said = home.race(&file, &[&SOME[..], &exports].concat());
+    assert_eq!(said.code, Some(0), "{said}");
+    let read = |name: &str| std::fs::read_to_string(home.at(name)).unwrap();
+    for text in [said.out.as_str(), &read("data.md"), &std::fs::read_to_string(page).unwrap()] {
+        assert!(text.contains("rate in") && text.contains("rates are of bytes out"), "{text}");
+        assert!(text.contains("out of the gzip"), "{text}");
+    }
+    assert!(read("data.csv").lines().next().unwrap().ends_with("decodes,bytes_in,bytes_out"));
+    assert!(read("data.csv").lines().any(|row| row.contains("rust/gzip") && row.contains(",gzip,")));
+}
+
+#[test]
+fn on_other_files_decoders_are_absent_unless_asked_for_by_name() {
+    let home = Home::new();
+    let file = home.file("text.zip", "only its name is that of a zip\n");
+    let (json, said) = home.race_json(&file, &["--method", "rust/*", "--state", "warm"]);
+    assert_eq!(said.code, Some(0), "{said}");
+    let decoding = |name: &&str| name.contains("zip") || name.contains("decoder");
+    assert_eq!(names(&json).into_iter().find(decoding), None);
+    let (json, said) = home.race_json(&file, &["--method", "rust/zip/memchr", "--state", "warm"]);
+    assert_eq!(said.code, Some(0), "{said}");
+    let told = ("unavailable", "it reads what comes out of a zip, and the target is none");
+    assert_eq!(outcome(&json, "rust/zip/memchr"), told);
+}
+
+/// Every byte string that looks like an archive and is none, with the reason.
+fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+    let content = content();
+    let (zip, gzip) = (zip(&[("entry", &content)]), gzip(&content));
+    let directory = zip.windows(4).rposition(|four| four == b"PK\x01\x02").unwrap();
+    let flipped = |bytes: &[u8], at: usize| {
+        let mut flipped = bytes.to_vec();
+        flipped[at] ^= 1;
+        flipped
+    };
+    let empty = ZipWriter::new(Cursor::new(Vec::new())).finish().unwrap().into_inner();
+    vec![
+        ("cut zip", zip[..zip.len() / 2].to_vec(), "nvalid Zip archive"),
+        ("corrupt zip", flipped(&zip, 600), "entry \"entry\": "),
+        ("zip without entries", empty, "it has no entries"),
+        ("encrypted zip", flipped(&zip, directory + 8), "entry \"entry\" is encrypted"),
+        ("zip with a wrong checksum", flipped(&zip, directory + 16), "entry \"entry\": Invalid checksum"),
+        ("cut gzip", gzip[..gzip.len() / 2].to_vec(), "it ends too early"),
+        ("gzip with a wrong checksum", flipped(&gzip, gzip.len() - 8), "not have a matching checksum"),
+        ("gzip and garbage", [&gzip[..], b"garbage"].concat(), "is no gzip"),
+        ("no more than a beginning", b"\x1f\x8b\x08".to_vec(), "it ends too early"),
+    ]
+}
+
+#[test]
+fn a_broken_archive_is_told_and_its_bytes_are_raced_all_the_same() {
+    let home = Home::new();
+    for (name, bytes, reason) in broken() {
+        let file = home.file(name, &bytes);
+        let (json, said) = home.race_json(&file, &SOME);
+        assert_eq!(said.code, Some(0), "{name}: {said}");
+        assert_eq!(outcome(&json, "rust/read/scalar").0, "measured", "{name}");
+        let archive = if name.contains("zip") && !name.contains("gzip") { "zip" } else { "gzip" };
+        for id in ["rust/{}/memchr", "rust/{}-libdeflate/memchr", "rust/decoder"] {
+            let (outcome, why) = outcome(&json, &id.replace("{}", archive));
+            let told = why.starts_with(&format!("it begins like a {archive} and cannot be decoded: "));
+            assert!(
+                outcome == "unavailable" && told && why.contains(reason),
+                "{name}: {id}: {outcome} {why}"
+            );
+        }
+        let cautions = json["targets"][0]["cautions"].to_string();
+        assert!(cautions.contains("cannot be decoded"), "{name}: {cautions}");
+    }
+}
+
+/// Readlab with no program on its PATH but these.
+fn with_programs(home: &Home, programs: &[&str], words: &[&str], file: &PathBuf) -> (Value, super::Said) {
+    let folder = home.at("programs");
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    for program in programs {
+        let found = std::env::split_paths(&path).map(|folder| folder.join(program)).find(|it| it.exists());
+        let _ = symlink(found.unwrap(), folder.join(program));
+    }
+    let mut command = home.command(super::READLAB);
+    command.arg("race").arg(file).args(super::QUICK).args(words).args(["--quiet", "--export-json", "-"]);
+    let said = super::Said::of(command.env("PATH", folder));
+    (serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}")), said)
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named_before_anything_is_timed() {
+    let home = Home::new();
+    let file = home.file("data", zip(&[("entry", &content())]));
+    let words = [&SOME[..], &["-c", "no-such-program {}", "-c", "cat {} | no-such-filter | wc -l"]].concat();
+    let (json, said) = with_programs(&home, &["sh", "cat", "wc", "true"], &words, &file);
+    assert_eq!(said.code, Some(0), "{said}");
+    for (id, reason) in [
+        (
+            "command/unzip -p {} | wc -l",
+            "unzip: not on the PATH; on Debian and Ubuntu, apt-get install unzip",
+        ),
+        ("command/no-such-program", "no-such-program: not on the PATH"),
+        ("command/cat {} | no-such-filter | wc -l", "no-such-filter: not on the PATH"),
+    ] {
+        let (outcome, why) = outcome(&json, id);
+        assert!(outcome == "unavailable" && why.starts_with(reason), "{id}: {outcome} {why}");
+    }
+}
