@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room of the lab may use; a room that is not listed is an error here.
-const MAY_USE: [(&str, &[&str]); 22] = [
+const MAY_USE: [(&str, &[&str]); 25] = [
     ("units", &[]),
     ("trial", &["units"]),
     ("machine", &["units"]),
@@ -21,6 +21,9 @@ const MAY_USE: [(&str, &[&str]); 22] = [
     ("snippet", &["trial"]),
     ("stats", &["units", "record"]),
     ("folder", &["units"]),
+    ("compare", &["units", "trial", "record", "stats", "target"]),
+    ("published", &["compare", "suite", "trial"]),
+    ("history", &["folder", "record"]),
     (
         "measure",
         &[
@@ -42,8 +45,8 @@ const MAY_USE: [(&str, &[&str]); 22] = [
     ("limits", &["units", "trial", "record", "machine", "target", "measure", "interrupt", "stats"]),
     ("verdict", &["units", "trial", "record", "machine", "target", "stats"]),
     ("doctor", &["machine", "target", "units", "measure"]),
-    ("report", &["units", "trial", "record", "machine", "target", "snippet", "stats", "verdict"]),
-    ("cli", &["commands", "measure", "suite", "trial", "units"]),
+    ("report", &["compare", "units", "trial", "record", "machine", "target", "snippet", "stats", "verdict"]),
+    ("cli", &["commands", "history", "measure", "suite", "trial", "units"]),
 ];
 
 /// The rooms of the lab that may hold unsafe code: where the kernel or the processor is spoken to.

@@ -264,3 +264,18 @@ fn lines_about_a_trial_that_was_never_announced_are_dropped() {
     record.add(Line::Outcome { trial: 3, outcome: Outcome::Measured });
     assert_eq!(record, Record::new(header()));
 }
+
+#[test]
+fn records_of_every_version_stay_readable() {
+    let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden");
+    let mut versions = std::collections::BTreeSet::new();
+    for path in fs::read_dir(golden).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.extension().is_some_and(|ending| ending == "jsonl") {
+            let record = Record::read(&path).unwrap_or_else(|error| panic!("{error}"));
+            assert!(!record.trials.is_empty() && record.end.is_some(), "{}", path.display());
+            versions.insert(record.header.version);
+        }
+    }
+    let all: Vec<u32> = (1..=SCHEMA_VERSION).collect();
+    assert_eq!(versions.into_iter().collect::<Vec<_>>(), all, "each version has a golden record");
+}

@@ -149,6 +149,18 @@ impl Programs {
         output(command).map(drop)
     }
 
+    /// Holds a record against another; whether the gate says no.
+    pub(crate) fn compare(&self, before: &Path, now: &Path, options: &[&str]) -> anyhow::Result<bool> {
+        let mut command = Command::new(&self.lab);
+        command.arg("compare").args(options).arg("--").arg(before).arg(now);
+        let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        match status.with_context(|| self.lab.display().to_string())?.code() {
+            Some(0) => Ok(false),
+            Some(3) => Ok(true),
+            other => bail!("{command:?} ended with {other:?}"),
+        }
+    }
+
     /// The trials as a suite of the lab's.
     fn suite(&self, race: &Race) -> anyhow::Result<PathBuf> {
         let folder = self.folder.join("suites");

@@ -4,6 +4,7 @@
 //! hyperfine's `-w -r -m -M -c`, criterion's `--quiet`, exports with `-` for standard output.
 
 use crate::commands;
+use crate::history::SaveName;
 use crate::measure::plan::{Budget, Rules};
 use crate::suite::States;
 use crate::trial::{Params, Work};
@@ -31,6 +32,10 @@ pub enum Verb {
     Sweep(commands::sweep::SweepArgs),
     /// Search the best buffer, depth, threads and method for your own file, in a fraction of the readings
     Tune(commands::tune::TuneArgs),
+    /// Lay records and published results beside each other, with ratios; a gate for continuous integration
+    Compare(commands::compare::CompareArgs),
+    /// List the records that you have, show one again, remove some
+    History(commands::history::HistoryArgs),
     /// Make a page of a record: one HTML file that needs nothing else
     Report(commands::report::ReportArgs),
     /// Measure what memory, the kernel's copy and the device do at best here
@@ -139,6 +144,9 @@ pub struct Giving {
     /// Folder for the record [default: a new one in the user's data folder]
     #[arg(long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    /// Give the record a name, for `compare` and `history`; a name that another record had moves
+    #[arg(long, value_name = "NAME")]
+    pub save: Option<SaveName>,
     /// No table, no progress: only warnings, errors and exports
     #[arg(short, long)]
     pub quiet: bool,
@@ -203,7 +211,7 @@ fn seed_of_now() -> u64 {
 }
 
 /// `1%` or `0.01`.
-fn share(text: &str) -> Result<f64, String> {
+pub(crate) fn share(text: &str) -> Result<f64, String> {
     let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
     let share: f64 =
         number.trim().parse().map_err(|_| format!("'{text}' is no share, such as 1% or 0.01"))?;

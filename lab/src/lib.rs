@@ -4,15 +4,18 @@
 
 pub mod cli;
 pub mod commands;
+pub mod compare;
 pub mod contender;
 pub mod corpus;
 pub mod doctor;
 pub mod folder;
+pub mod history;
 pub mod interrupt;
 pub mod limits;
 pub mod machine;
 pub mod measure;
 pub mod progress;
+pub mod published;
 pub mod record;
 pub mod report;
 pub mod server;

@@ -15,6 +15,8 @@ fn main() -> ExitCode {
         Verb::Suite(args) => commands::suite::run(&args),
         Verb::Sweep(args) => commands::sweep::run(&args),
         Verb::Tune(args) => commands::tune::run(&args),
+        Verb::Compare(args) => commands::compare::run(&args),
+        Verb::History(args) => commands::history::run(&args),
         Verb::Report(args) => commands::report::run(&args),
         Verb::Limits(args) => commands::limits::run(&args),
         Verb::List(args) => commands::list::run(&args),

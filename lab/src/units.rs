@@ -226,6 +226,25 @@ impl FromStr for Bytes {
     }
 }
 
+impl FromStr for Throughput {
+    type Err = UnitError;
+
+    /// `3400MB/s`, `3.4GB/s`: a size for each second.
+    fn from_str(text: &str) -> Result<Throughput, UnitError> {
+        let size = text.trim().strip_suffix("/s").ok_or_else(|| UnitError::UnknownUnit {
+            text: text.to_owned(),
+            unit: number_and_unit(text).map_or_else(|_| String::new(), |(_, unit)| unit.to_owned()),
+            known: "B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, TiB/s",
+        })?;
+        let bytes: Bytes = size.parse()?;
+        if bytes.0 == 0 {
+            Err(UnitError::OutOfRange(text.to_owned()))
+        } else {
+            Ok(Throughput::of(bytes, Nanos(1_000_000_000)))
+        }
+    }
+}
+
 impl FromStr for Nanos {
     type Err = UnitError;
 
@@ -304,6 +323,15 @@ mod tests {
         assert_eq!(Throughput::of(Bytes(15_700_000_000), Nanos(1_000_000_000)).to_string(), "15.7 GB/s");
         assert_eq!(Throughput::of(Bytes(1), Nanos(0)).to_string(), "–");
         assert_eq!(Throughput::of(Bytes(500), Nanos(1_000_000_000)).to_string(), "500 B/s");
+    }
+
+    #[test]
+    fn rates_are_sizes_for_each_second() {
+        assert_eq!("3400MB/s".parse(), Ok(Throughput(3.4e9)));
+        assert_eq!("3.4GB/s".parse(), Ok(Throughput(3.4e9)));
+        for wrong in ["3400", "3400MB", "0MB/s", "fast", "/s", "-1MB/s"] {
+            assert!(wrong.parse::<Throughput>().is_err(), "{wrong}");
+        }
     }
 
     proptest! {

@@ -3,6 +3,7 @@
 //! Each test has a [`Home`] of its own, so that nothing is read from or left in the home of whoever runs the tests.
 
 mod archives;
+mod compare;
 mod hostile;
 mod http;
 mod interrupt;

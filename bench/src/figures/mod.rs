@@ -5,6 +5,7 @@ mod fastest;
 mod fidelity;
 mod fio;
 mod floor;
+mod gate;
 mod languages;
 mod page;
 mod small_file;
@@ -39,6 +40,7 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "fio", about: fio::ABOUT, measure: fio::measure },
     Figure { name: "page", about: page::ABOUT, measure: page::measure },
     Figure { name: "verdicts", about: verdicts::ABOUT, measure: verdicts::measure },
+    Figure { name: "gate", about: gate::ABOUT, measure: gate::measure },
     Figure { name: "wake-up", about: wake_up::ABOUT, measure: wake_up::measure },
 ];
 

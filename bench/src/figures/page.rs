@@ -40,7 +40,7 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
 }
 
 /// A record of so many readings.
-fn record(programs: &Programs) -> anyhow::Result<PathBuf> {
+pub(super) fn record(programs: &Programs) -> anyhow::Result<PathBuf> {
     let file = programs.lines(FILE)?;
     let buffers: Vec<String> =
         (0..TRIALS).map(|nth| format!("rust/read@buffer={}", 4096 + nth * 512)).collect();

@@ -1,11 +1,13 @@
 //! The verbs, one a file: each has its arguments and a `run`. No measuring and no formatting here.
 
 pub mod build;
+pub mod compare;
 pub mod completions;
 pub mod contender;
 pub mod corpus;
 pub mod doctor;
 mod found;
+pub mod history;
 pub mod limits;
 pub mod list;
 pub mod man;

@@ -6,6 +6,7 @@ use crate::contender::roster::Roster;
 use crate::corpus::Form;
 use crate::corpus::oracle::{self, Truth};
 use crate::folder::{REPORT, RunFolder};
+use crate::history::History;
 use crate::interrupt;
 use crate::limits;
 use crate::machine::Machine;
@@ -35,7 +36,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Some trial failed or was refused.
-const EXIT_TRIAL: u8 = 1;
+pub(super) const EXIT_TRIAL: u8 = 1;
 
 /// What the user asked for.
 pub(super) struct Asked<'a> {
@@ -102,6 +103,9 @@ fn in_turn(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
     exports.into_iter().flatten().try_for_each(|file| writable(file))?;
     if let Some(folder) = &giving.output {
         RunFolder::make(Some(folder))?.abandon();
+    }
+    if giving.save.is_some() && goals.len() > 1 {
+        anyhow::bail!("--save names one record, and each of the {} targets gets one", goals.len());
     }
     let rules = asked.rules()?;
     let reference = asked.reference()?;
@@ -432,6 +436,9 @@ pub(super) fn progress_shown(giving: &Giving) -> bool {
 /// The page beside the record, the table on standard output, and the exports where they were asked for.
 pub(super) fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Result<()> {
     let page = Page::of(record);
+    if let Some(name) = &giving.save {
+        History::of_user()?.save(name, path)?;
+    }
     let beside = path.with_file_name(REPORT);
     std::fs::write(&beside, report::html(&page)).with_context(|| shown(&beside))?;
     let exports = [
@@ -456,7 +463,7 @@ pub(super) fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Res
 }
 
 /// Columns of the terminal that standard output is; where it is none, wide enough for every column.
-fn terminal_width() -> u16 {
+pub(super) fn terminal_width() -> u16 {
     const UNBOUNDED: u16 = 200;
     rustix::termios::tcgetwinsize(std::io::stdout()).map_or(UNBOUNDED, |size| size.ws_col.max(40))
 }
@@ -482,7 +489,7 @@ fn writable(file: &Path) -> anyhow::Result<()> {
 }
 
 /// To a file, or with `-` to standard output.
-fn write(file: &Path, text: &str) -> std::io::Result<()> {
+pub(super) fn write(file: &Path, text: &str) -> std::io::Result<()> {
     if file == Path::new("-") {
         std::io::stdout().write_all(text.as_bytes())
     } else {

@@ -127,7 +127,7 @@ fn line(row: &Row, decodes: bool) -> String {
 }
 
 /// Text that Markdown shows as it is: what it would read as markup is escaped, a bar too, which would end a cell.
-fn text(raw: &str) -> String {
+pub(super) fn text(raw: &str) -> String {
     let mut shown = String::with_capacity(raw.len());
     for c in printable(raw).chars() {
         match c {
@@ -142,6 +142,6 @@ fn text(raw: &str) -> String {
 }
 
 /// A name as code. Backslashes cannot escape inside a code span, so it is HTML, which tables take as well.
-fn code(raw: &str) -> String {
+pub(super) fn code(raw: &str) -> String {
     format!("<code>{}</code>", text(raw))
 }

@@ -9,9 +9,11 @@ mod advice;
 mod answer;
 mod bound;
 mod charts;
+mod comparison;
 mod csv;
 mod curve;
 mod document;
+mod history;
 mod html;
 mod json;
 mod limits;
@@ -35,9 +37,14 @@ mod tests;
 pub use advice::{Advice, Against, Cheaper};
 pub use answer::Claim;
 pub use bound::Bound;
+pub use comparison::{
+    COMPARISON_SCHEMA, COMPARISON_VERSION, bencher, comparison_json, comparison_markdown,
+    comparison_terminal, github,
+};
 pub use csv::csv;
 pub use curve::{Curve, CurvePoint};
 pub use document::{charts, html};
+pub use history::{HistoryLine, history_table};
 pub use json::{EXPORT_SCHEMA, EXPORT_VERSION, json};
 pub use markdown::markdown;
 pub use method::{Lack, MEANINGS};

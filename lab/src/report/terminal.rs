@@ -265,6 +265,6 @@ fn bar(share: f64) -> String {
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
-fn paint(text: &str, ansi: Ansi, style: Style) -> String {
+pub(super) fn paint(text: &str, ansi: Ansi, style: Style) -> String {
     if style.color { format!("{ansi}{text}{ansi:#}") } else { text.to_owned() }
 }

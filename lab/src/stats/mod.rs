@@ -5,6 +5,7 @@
 //! samples to draw one. Randomness comes from a seed that the caller takes from the record, so that the same record
 //! gives the same page.
 
+mod apart;
 mod bootstrap;
 mod changepoint;
 mod fills;
@@ -16,6 +17,7 @@ mod summary;
 #[cfg(test)]
 mod testing;
 
+pub use apart::{LogMedian, Quotient};
 pub use bootstrap::{Bootstrap, Interval, OBSERVATIONS_MIN, Observation};
 pub use changepoint::{Steadiness, Trend, steadiness};
 pub use fills::{FillMedian, FillSpread, fill_spread};

@@ -36,14 +36,21 @@ impl Ratio {
     /// Faster, slower or a tie; `None` where there are too few pairs to say.
     #[must_use]
     pub fn clear(&self) -> Option<Clear> {
-        let interval = self.ci95?;
-        Some(if interval.holds(1.0) {
+        self.ci95.map(Clear::of)
+    }
+}
+
+impl Clear {
+    /// What the interval of a ratio allows one to say.
+    #[must_use]
+    pub fn of(ci95: Interval) -> Clear {
+        if ci95.holds(1.0) {
             Clear::Tie
-        } else if interval.low > 1.0 {
+        } else if ci95.low > 1.0 {
             Clear::Faster
         } else {
             Clear::Slower
-        })
+        }
     }
 }
 

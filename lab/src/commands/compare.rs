@@ -1,0 +1,169 @@
+//! `readlab compare A B…`: records and published results side by side, with ratios, a gate for machines that must say no,
+//! and exports for services that watch benchmarks.
+
+use super::run::{self, EXIT_TRIAL};
+use crate::cli::{self, Color};
+use crate::compare::{Comparison, Fit, FitAsked, Gate, Measure, Side, fit};
+use crate::history::{History, HistoryError};
+use crate::published::{self, PREFIX};
+use crate::record::{Outcome, Record};
+use crate::report::{self, Style};
+use crate::target::shown;
+use crate::trial::CacheState;
+use crate::units::Throughput;
+use anyhow::Context;
+use clap::Args;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Arguments of `readlab compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// What is compared, the first being what the others are held against: a record's path, `last`, `last~1`, a name given with
+    /// --save, or published:newlines, published:urlsession, published:zip-lines, published:ssd-sizes, each perhaps with /MACHINE
+    #[arg(required = true, value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Numbers to compare: wall, cpu, rate, peak, device, syscalls, mallocs, retains, releases, slope, most
+    /// [default: wall, or rate where no time is known]
+    #[arg(long, value_name = "METRIC,…", value_delimiter = ',', hide_possible_values = true)]
+    pub metric: Vec<Measure>,
+    /// Only this state of the page cache
+    #[arg(long, value_name = "STATE")]
+    pub state: Option<CacheState>,
+    /// Compare also what is not alike: other files, work, states or parameters under one name
+    #[arg(long)]
+    pub force: bool,
+    /// End with exit code 3 when the whole 95 % interval of a ratio says that something is worse by more than this
+    #[arg(long, value_name = "SHARE", value_parser = cli::share)]
+    pub fail_over: Option<f64>,
+    /// Rates beside what the drive's data sheet says, such as 3400MB/s, for machines whose data sheet is not known
+    #[arg(long, value_name = "RATE")]
+    pub datasheet: Option<Throughput>,
+    /// A straight line through the machines, such as `--fit zip/wall machine.max_turbo_ghz`, and what it asks for to reach the others
+    #[arg(long, num_args = 2, value_names = ["CASE/METRIC", "FACT"])]
+    pub fit: Option<Vec<String>>,
+    /// Write the comparison as one JSON document; `-` is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub export_json: Option<PathBuf>,
+    /// Write the comparison as Markdown; `-` is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub export_markdown: Option<PathBuf>,
+    /// Write the last one's numbers in Bencher Metric Format; `-` is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub export_bmf: Option<PathBuf>,
+    /// Write the last one's numbers as github-action-benchmark's array (customSmallerIsBetter); `-` is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub export_github: Option<PathBuf>,
+    /// Colours in the tables
+    #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Output")]
+    pub color: Color,
+}
+
+/// Something is worse than allowed, beyond doubt.
+const EXIT_WORSE: u8 = 3;
+
+/// Compares, shows, exports, judges.
+///
+/// # Errors
+/// If a name means nothing, a file is no record, nothing is alike, or an export cannot be written.
+pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
+    let mut sides = args.sides()?;
+    if let Some(sheet) = args.datasheet {
+        published::with_sheet(&mut sides, sheet.0);
+    }
+    if let Some(state) = args.state {
+        let other = |case: &crate::compare::Case| case.subject.state.is_some_and(|own| own != state);
+        sides.iter_mut().for_each(|side| side.cases.retain(|case| !other(case)));
+    }
+    let fit = args.fit(&sides)?;
+    let measures = args.measures(&sides);
+    let mut comparison = Comparison::of(sides, &measures, args.force)?;
+    if args.datasheet.is_none() && args.fit.is_none() && comparison.sides.len() == 1 {
+        comparison.sheets.clear();
+    }
+    let gate = args.fail_over.map(|fail_over| Gate { fail_over });
+    let worse = gate.map(|gate| gate.judge(&comparison)).transpose()?;
+    args.give(&comparison, fit.as_ref(), worse.as_deref())?;
+    Ok(ExitCode::from(verdict(&comparison, worse.as_deref())))
+}
+
+/// Says what is worse, and the exit code that follows.
+fn verdict(comparison: &Comparison, worse: Option<&[String]>) -> u8 {
+    let Some(worse) = worse else { return 0 };
+    for line in worse {
+        anstream::eprintln!("readlab: worse: {}", report::printable(line));
+    }
+    let broken = |outcome: &Outcome| matches!(outcome, Outcome::Failed { .. } | Outcome::Refused { .. });
+    let lost = comparison.lacking.iter().any(|it| it.side > 0 && broken(&it.outcome));
+    match (worse.is_empty(), lost) {
+        (false, _) => EXIT_WORSE,
+        (true, true) => EXIT_TRIAL,
+        (true, false) => 0,
+    }
+}
+
+impl CompareArgs {
+    fn sides(&self) -> anyhow::Result<Vec<Side>> {
+        let history = History::of_user();
+        let mut sides = Vec::new();
+        for name in &self.names {
+            match name.strip_prefix(PREFIX) {
+                Some(publication) => sides.extend(published::sides(publication)?),
+                None => sides.push(side(history.as_ref(), name)?),
+            }
+        }
+        Ok(sides)
+    }
+
+    /// What the user chose; else time, or rate where nobody knows a time.
+    fn measures(&self, sides: &[Side]) -> Vec<Measure> {
+        let timed = |side: &Side| side.cases.iter().any(|case| case.figures.contains_key(&Measure::Wall));
+        match self.metric.as_slice() {
+            [] if sides.iter().any(timed) => vec![Measure::Wall],
+            [] => vec![Measure::Rate],
+            chosen => chosen.to_vec(),
+        }
+    }
+
+    fn fit(&self, sides: &[Side]) -> anyhow::Result<Option<Fit>> {
+        let Some([what, fact]) = self.fit.as_deref() else { return Ok(None) };
+        Ok(Some(fit(sides, &FitAsked::parse(what, fact)?)?))
+    }
+
+    /// The exports, and the tables unless a document goes to standard output.
+    fn give(
+        &self,
+        comparison: &Comparison,
+        fit: Option<&Fit>,
+        worse: Option<&[String]>,
+    ) -> anyhow::Result<()> {
+        let last = comparison.sides.last().context("nothing is compared")?;
+        let documents = [
+            self.export_json.as_deref().map(|file| (file, report::comparison_json(comparison, fit, worse))),
+            self.export_markdown.as_deref().map(|file| (file, report::comparison_markdown(comparison, fit))),
+            self.export_bmf.as_deref().map(|file| (file, report::bencher(last))),
+            self.export_github.as_deref().map(|file| (file, report::github(last))),
+        ];
+        let mut shown_elsewhere = false;
+        for (file, text) in documents.into_iter().flatten() {
+            shown_elsewhere |= file == Path::new("-");
+            run::write(file, &text).with_context(|| shown(file))?;
+        }
+        if !shown_elsewhere {
+            let style = Style { width: run::terminal_width(), color: self.color.is_on() };
+            std::io::stdout().write_all(report::comparison_terminal(comparison, fit, style).as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// A record by its name. Without a data folder, paths are still to be had.
+fn side(history: Result<&History, &HistoryError>, name: &str) -> anyhow::Result<Side> {
+    let path = match history {
+        Ok(history) => history.find(name)?,
+        Err(_) if Path::new(name).is_file() => PathBuf::from(name),
+        Err(error) => anyhow::bail!("{name}: {error}"),
+    };
+    Ok(Side::of_record(&Record::read(&path)?, name, &shown(&path)))
+}

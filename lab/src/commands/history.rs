@@ -1,0 +1,88 @@
+//! `readlab history`: the records that the user has, one of them shown again, and those that may go.
+
+use super::run;
+use crate::history::{Entry, History, Removed};
+use crate::record::Record;
+use crate::report::{self, Page, Style};
+use crate::target::shown;
+use clap::{Args, Subcommand};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Arguments of `readlab history`.
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Option<HistoryVerb>,
+}
+
+/// What may be done with records.
+#[derive(Debug, Subcommand)]
+pub enum HistoryVerb {
+    /// List them, the newest first (also without a word)
+    List,
+    /// Show one as it was shown when it was made
+    Show {
+        /// `last`, `last~1`, a name, a run's folder or a path
+        name: String,
+    },
+    /// Remove records of the data folder; of one that lies elsewhere, only the name
+    Rm {
+        /// `last`, `last~1`, names or folders of runs
+        #[arg(required = true, value_name = "NAME")]
+        names: Vec<String>,
+    },
+}
+
+/// Lists, shows or removes.
+///
+/// # Errors
+/// If there is no such record, or it cannot be read or removed.
+pub fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
+    let history = History::of_user()?;
+    let mut out = std::io::stdout();
+    match &args.verb {
+        None | Some(HistoryVerb::List) => {
+            let width = run::terminal_width();
+            out.write_all(report::history_table(&lines(&history.entries()?), width).as_bytes())?;
+        }
+        Some(HistoryVerb::Show { name }) => {
+            let path = history.find(name)?;
+            let style = Style { width: run::terminal_width(), color: crate::cli::Color::Auto.is_on() };
+            let page = Page::of(&Record::read(&path)?);
+            out.write_all(report::terminal(&page, style, Some(&shown(&path))).as_bytes())?;
+        }
+        Some(HistoryVerb::Rm { names }) => {
+            // All names are looked up before the first record goes: `last~1` must not mean another one by then.
+            let all = names.iter().map(|name| history.removable(name)).collect::<Result<Vec<_>, _>>()?;
+            for it in all {
+                let said = match history.remove(it)? {
+                    Removed::Run(folder) => format!("removed {}", shown(&folder)),
+                    Removed::Name(folder) => {
+                        format!("removed the name; the record stays in {}", shown(&folder))
+                    }
+                };
+                writeln!(out, "{said}")?;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the list says of each.
+fn lines(entries: &[Entry]) -> Vec<report::HistoryLine> {
+    let line = |entry: &Entry| {
+        let meant = match entry.age {
+            Some(0) => Some("last".to_owned()),
+            Some(age) => Some(format!("last~{age}")),
+            None => None,
+        };
+        let names = meant.into_iter().chain(entry.names.iter().cloned()).collect();
+        match &entry.record {
+            Ok(record) => report::HistoryLine::of(names, record, &shown(&entry.folder)),
+            Err(error) => report::HistoryLine::broken(names, &error.to_string()),
+        }
+    };
+    entries.iter().map(line).collect()
+}

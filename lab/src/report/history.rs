@@ -1,0 +1,75 @@
+//! The list of a user's records: when, what, on which file, who was fastest, and by which names each can be had.
+
+use super::words::{NONE, moment, printable};
+use crate::record::{Outcome, Record, TrialRecord};
+use crate::stats;
+use crate::units::Nanos;
+use comfy_table::{ContentArrangement, Table, TableStyle};
+
+/// One record in the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistoryLine {
+    cells: [String; 6],
+}
+
+impl HistoryLine {
+    /// Of a record that can be read.
+    #[must_use]
+    pub fn of(names: Vec<String>, record: &Record, folder: &str) -> HistoryLine {
+        let target = match record.targets.as_slice() {
+            [] => NONE.to_owned(),
+            [only] => only.path.clone(),
+            [first, others @ ..] => format!("{} and {} more", first.path, others.len()),
+        };
+        let fastest = fastest(record).unwrap_or_else(|| NONE.to_owned());
+        let header = &record.header;
+        let when = moment(&header.started);
+        HistoryLine {
+            cells: [names.join(", "), when, header.verb.clone(), target, fastest, folder.to_owned()],
+        }
+    }
+
+    /// Of one that cannot, with the reason, which names the file.
+    #[must_use]
+    pub fn broken(names: Vec<String>, why: &str) -> HistoryLine {
+        let none = || NONE.to_owned();
+        HistoryLine { cells: [names.join(", "), none(), none(), none(), none(), why.to_owned()] }
+    }
+}
+
+/// The list as a table, as wide as it is or as the terminal is.
+#[must_use]
+pub fn history_table(lines: &[HistoryLine], width: u16) -> String {
+    if lines.is_empty() {
+        return "no records\n".to_owned();
+    }
+    let mut table = Table::new();
+    table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Disabled);
+    table.force_no_tty();
+    table.set_header(["name", "when", "verb", "target", "fastest", "folder"]);
+    for line in lines {
+        table.add_row(line.cells.iter().map(|cell| printable(cell)));
+    }
+    let natural: usize = table.column_max_content_widths().iter().map(|&width| usize::from(width) + 2).sum();
+    if natural > usize::from(width) {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    }
+    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// The trial with the least median time among those that stand; a control is none.
+fn fastest(record: &Record) -> Option<String> {
+    let stands = |it: &&TrialRecord| {
+        !it.trial.is_control()
+            && matches!(it.outcome, None | Some(Outcome::Measured))
+            && !it.samples.is_empty()
+    };
+    let median = |it: &TrialRecord| {
+        let mut walls: Vec<f64> = it.samples.iter().map(|sample| stats::wall(sample).value).collect();
+        walls.sort_unstable_by(f64::total_cmp);
+        stats::quantile(&walls, 0.5)
+    };
+    let all = record.trials.iter().filter(stands).map(|it| (median(it), &it.trial));
+    let (wall, trial) = all.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(format!("{} {} ({})", trial.id, Nanos::from_secs_f64(wall / 1e9), trial.state))
+}
