@@ -143,6 +143,51 @@ fn on_other_files_decoders_are_absent_unless_asked_for_by_name() {
     assert_eq!(outcome(&json, "rust/zip/memchr"), told);
 }
 
+#[test]
+fn over_http_an_archive_is_raced_by_its_bytes_alone() {
+    let home = Home::new();
+    let bytes = zip(&[("entry", &content())]);
+    let file = home.file("data", &bytes);
+    let words = ["--http", "--method", "rust/http/scalar", "--method", "rust/zip", "--state", "warm"];
+    let (json, said) = home.race_json(&file, &words);
+    assert_eq!(said.code, Some(0), "{said}");
+    let trial = trials(&json, "rust/http/scalar", "warm");
+    assert_eq!((&trial["outcome"], &trial["decodes"]), (&"measured".into(), &Value::Null), "{trial}");
+    assert_eq!((&trial["over"], &trial["answer"]["bytes"]), (&"http".into(), &bytes.len().into()));
+    let told = ("unavailable", "it reads what comes out of a zip, and only files are decoded");
+    assert_eq!(outcome(&json, "rust/zip/scalar"), told);
+    let (outcome, why) = outcome(&json, "command/curl -s {} | wc -l");
+    assert!(outcome == "unavailable" && why.contains("and never sum"), "{outcome} {why}");
+}
+
+#[test]
+fn a_suite_reads_the_bytes_and_the_content_of_an_archive_beside_http() {
+    let (home, content) = (Home::new(), content());
+    let bytes = gzip(&content);
+    let entry = |trial: &str, more: &str| format!("[[trial]]\ntrial = \"{trial}\"\n{more}\n");
+    let suite = [
+        "name = \"mine\"\nabout = \"all of it\"\nstate = \"warm\"\n".to_owned(),
+        entry("rust/read/scalar", ""),
+        entry("rust/gzip/memchr", "target = \"gzip\""),
+        entry("rust/http/scalar", "over = \"http\""),
+    ];
+    let mut command = home.command(super::READLAB);
+    command.arg("suite").arg(home.file("mine.toml", suite.concat())).arg(home.file("data", &bytes));
+    command.args(super::QUICK).args(["--quiet", "--export-json", "-"]);
+    let said = super::Said::of(&mut command);
+    assert_eq!(said.code, Some(0), "{said}");
+    let json: Value = serde_json::from_str(&said.out).unwrap();
+    for (id, over, out) in [
+        ("rust/read/scalar", "file", bytes.len()),
+        ("rust/gzip/memchr", "file", content.len()),
+        ("rust/http/scalar", "http", bytes.len()),
+    ] {
+        let trial = trials(&json, id, "warm");
+        assert_eq!((&trial["outcome"], &trial["over"]), (&"measured".into(), &over.into()), "{trial}");
+        assert_eq!(trial["answer"]["bytes"], out, "{trial}");
+    }
+}
+
 /// Every byte string that looks like an archive and is none, with the reason.
 fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let content = content();

@@ -110,7 +110,7 @@ fn commands_answer_are_refused_or_are_not_there() {
         ("command/wc -l", "measured", None),
         ("command/cat {} | wc -l", "measured", None),
         ("command/echo 7", "refused", Some("it answered 7 newlines; right is 13 bytes, 2 newlines")),
-        ("command/no-such-command", "unavailable", Some("no-such-command: No such file or directory")),
+        ("command/no-such-command", "unavailable", Some("no-such-command: not on the PATH")),
         ("command/false", "failed", Some("false ended with exit code 1")),
         ("command/echo none", "failed", Some("no number in its output")),
         ("rust/read/scalar", "measured", None),

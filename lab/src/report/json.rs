@@ -216,6 +216,10 @@ fn undecoded(it: &TrialRecord) -> impl Iterator<Item = (String, String)> {
     fields.map(|(field, why)| ((*field).to_owned(), (*why).to_owned()))
 }
 
+/// What is made of samples.
+const UNTOLD: [&str; 6] =
+    ["summary", "rank", "ratio", "throughput_bytes_per_s", "throughput_in_bytes_per_s", "fills"];
+
 /// Why fields are `null`, by their names.
 fn missing(it: &TrialRecord, found: Option<(&Ranking, &Row)>) -> BTreeMap<String, String> {
     let mut missing = it.missing.clone();
@@ -242,11 +246,7 @@ fn missing(it: &TrialRecord, found: Option<(&Ranking, &Row)>) -> BTreeMap<String
         say("answer", "no sample stands");
     }
     let Some((ranking, row)) = found else {
-        for field in
-            ["summary", "rank", "ratio", "throughput_bytes_per_s", "throughput_in_bytes_per_s", "fills"]
-        {
-            say(field, "its samples are not told, as its outcome says");
-        }
+        UNTOLD.iter().for_each(|field| say(field, "its samples are not told, as its outcome says"));
         return missing;
     };
     for metric in Metric::ALL {
