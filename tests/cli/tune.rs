@@ -77,11 +77,11 @@ fn a_contender_that_fails_in_a_later_rung_leaves_and_the_search_goes_on() {
     let file = home.file("f.txt", TEXT);
     // Each start reads once untimed and once with a clock: the fourth reading is that of the second rung.
     let dies = "echo x >> \"$0.turns\"; if [ $(wc -l < \"$0.turns\") -ge 4 ]; then echo late >&2; exit 7; fi; answer";
-    let names = ["dies", "b", "c", "d", "e", "f", "g", "h"];
+    let names = ["dies", "f1", "f2", "f3", "f4", "f5", "f6", "f7"];
     let fakes: Vec<Fake> =
         names.iter().map(|name| Fake { name, turn: if *name == "dies" { dies } else { "answer" } }).collect();
     let roster = roster(&home, &fakes);
-    let words = ["--roster", &roster, "--method", "dies/read", "--method", "?/read", "--state", "warm"];
+    let words = ["--roster", &roster, "--method", "dies/read", "--method", "f?/read", "--state", "warm"];
     let (json, said) = tune(&home, &file, &words);
     assert_eq!(said.code, Some(1), "{said}");
     let dead = trials(&json, "dies/read", "warm");
@@ -94,15 +94,15 @@ fn a_contender_that_fails_in_a_later_rung_leaves_and_the_search_goes_on() {
 fn where_every_candidate_fails_nothing_is_told() {
     let home = Home::new();
     let file = home.file("f.txt", TEXT);
-    let fakes = ["a", "b"].map(|name| Fake { name, turn: "exit 3" });
+    let fakes = ["f1", "f2"].map(|name| Fake { name, turn: "exit 3" });
     let roster = roster(&home, &fakes);
-    let (json, said) = tune(&home, &file, &["--roster", &roster, "--method", "?/read", "--state", "warm"]);
+    let (json, said) = tune(&home, &file, &["--roster", &roster, "--method", "f?/read", "--state", "warm"]);
     assert_eq!(said.code, Some(1), "{said}");
     assert_eq!(
         (fresh(&json).len(), &json["searches"], &json["advice"]),
         (0, &Value::from(Vec::<Value>::new()), &Value::from(Vec::<Value>::new()))
     );
-    for name in ["a/read", "b/read"] {
+    for name in ["f1/read", "f2/read"] {
         assert_eq!(trials(&json, name, "warm")["outcome"], "failed");
     }
 }
@@ -135,12 +135,12 @@ fn a_budget_that_is_used_up_at_once_is_told() {
 fn two_identical_candidates_are_a_tie_or_as_rarely_something_else_as_chance_allows() {
     let home = Home::new();
     let file = home.file("f.txt", TEXT);
-    let fakes = ["a", "b"].map(|name| Fake { name, turn: "answer" });
+    let fakes = ["f1", "f2"].map(|name| Fake { name, turn: "answer" });
     let roster = roster(&home, &fakes);
     // These say the same time in every turn.
-    let (json, said) = tune(&home, &file, &["--roster", &roster, "--method", "?/read", "--state", "warm"]);
+    let (json, said) = tune(&home, &file, &["--roster", &roster, "--method", "f?/read", "--state", "warm"]);
     assert_eq!(said.code, Some(0), "{said}");
     let ranks: Vec<&Value> =
-        ["a/read", "b/read"].iter().map(|id| &trials(&json, id, "warm")["rank"]["place"]).collect();
+        ["f1/read", "f2/read"].iter().map(|id| &trials(&json, id, "warm")["rank"]["place"]).collect();
     assert_eq!(ranks[0], ranks[1], "{json}");
 }
