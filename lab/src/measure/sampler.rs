@@ -54,7 +54,7 @@ const FILL_TRIES: u32 = 4;
 const WARMUP_TIME: Duration = Duration::from_secs(5);
 
 /// Share of the time for the whole run that all such contenders of a state together may take to become steady, once.
-const WARMUP_SHARE: u32 = 10;
+const WARMUP_SHARE: u32 = 20;
 
 /// Most readings until steady: a level that takes longer to find is none.
 const WARMUP_READINGS_MAX: usize = 300;
@@ -284,7 +284,7 @@ impl<'a> Hired<'a> {
         Ok(turn.samples.iter().map(|sample| sample.wall_ns).collect())
     }
 
-    /// How long a contender may take to become steady: five seconds, or its part of a tenth of the whole run.
+    /// How long a contender may take to become steady: five seconds, or its part of a twentieth of the whole run.
     fn warmup_time(&self, trial: usize) -> Duration {
         let state = self.planned(trial).state;
         let warms_up = |name: &str| {
