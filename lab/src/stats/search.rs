@@ -6,7 +6,7 @@
 //! finalists are read on until the interval of each one's ratio to the leader sets it apart or shows it to be as good.
 //!
 //! Pure: it is told who took how long, and tells who is read next. What it finds is a choice and no number: who is chosen
-//! by being fast in some readings looks faster there than it is, so the chosen are measured afresh ([`super::ratio`]).
+//! by being fast in some readings looks faster there than it is, so the chosen are measured afresh ([`super::ratio()`]).
 
 use super::bootstrap::{Bootstrap, Interval, Observation};
 use super::quantile;
