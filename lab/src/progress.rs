@@ -3,7 +3,7 @@
 
 use crate::folder::RunFolder;
 use crate::measure::plan::Plan;
-use crate::measure::round::{Sink, Step};
+use crate::measure::world::{Sink, Step};
 use crate::record::{Line, RecordError, RecordWriter};
 use crate::units::Nanos;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

@@ -372,7 +372,7 @@ fn beside_fio(recorder: &mut Recorder, file: &Path) -> anyhow::Result<()> {
             Err(error) => Line::Warning { text: format!("no limit by fio: {error}") },
         };
         let failed = matches!(line, Line::Warning { .. });
-        crate::measure::round::Sink::append(recorder, line)?;
+        crate::measure::world::Sink::append(recorder, line)?;
         if failed {
             break;
         }
@@ -402,7 +402,7 @@ fn introduce(
         lines.push(Line::Contender(contender.receipt.clone()));
     }
     for line in lines {
-        crate::measure::round::Sink::append(recorder, line)?;
+        crate::measure::world::Sink::append(recorder, line)?;
     }
     Ok(())
 }

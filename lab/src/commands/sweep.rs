@@ -11,7 +11,7 @@ use crate::interrupt;
 use crate::measure::lineup::{self, Field, Selection, View};
 use crate::measure::pass::{self, Visit, Waypoint};
 use crate::measure::plan::Rules;
-use crate::measure::round::Sink;
+use crate::measure::world::Sink;
 use crate::progress::Recorder;
 use crate::record::{EndReason, Line, Record, WriteWay};
 use crate::suite::Entry;

@@ -1,5 +1,6 @@
 //! The only place where time passes: states of the cache made and proven, turns taken, everything metered around them.
 
+mod attempt;
 pub mod busy;
 pub mod cache;
 pub mod candidates;
@@ -15,3 +16,4 @@ pub mod sampler;
 pub mod search;
 mod seats;
 pub mod subject;
+pub mod world;

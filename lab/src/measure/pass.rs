@@ -3,12 +3,13 @@
 //! What one reading is lives in [`super::sampler`]; this file only walks. Where several methods read the same files,
 //! they take turns from file to file, so that no method has a pass, and with it a state of the device, for itself.
 
+use super::attempt;
 use super::cache::Eviction;
 use super::lineup::Field;
 use super::plan::{Plan, Planned, Rules};
-use super::round::{Ending, Sampler, Sink, Step, Trouble};
 use super::sampler::Hired;
 use super::subject::{Ground, Subject};
+use super::world::{Ending, Sampler, Sink, Step};
 use crate::corpus::oracle::Truth;
 use crate::interrupt;
 use crate::record::{EndReason, Line, Outcome, RecordError, Sample};
@@ -38,9 +39,6 @@ pub struct Visit<'a> {
     /// Visits in the pass.
     pub of: u32,
 }
-
-/// How often a reading is taken whose state could not be proven.
-const TRIES: u32 = 4;
 
 /// Files up to this size are first read once without a clock, so that the contender's own start is not in its first
 /// reading; in larger ones it is less than can be seen.
@@ -115,19 +113,9 @@ fn turn(
     {
         return Ok(Err(ending));
     }
-    let mut last = String::new();
-    for _ in 0..TRIES {
-        match hired.turn(index, CacheState::Cold) {
-            Ok(samples) => return Ok(Ok(samples)),
-            Err(Trouble::Ending(ending)) => return Ok(Err(ending)),
-            Err(Trouble::Unproven(reason)) => {
-                sink.append(Line::Rejected { trial: index, round: visit.pass, reason: reason.clone() })?;
-                last = reason;
-            }
-        }
-    }
-    let reason = format!("the cold state could not be proven in {TRIES} tries: {last}");
-    Ok(Err(Ending::Trial(Outcome::Refused { reason })))
+    attempt::proven(hired, (index, CacheState::Cold), |_, reason| {
+        sink.append(Line::Rejected { trial: index, round: visit.pass, reason })
+    })
 }
 
 fn announce(visit: &Visit, params: &Params, sink: &mut dyn Sink) -> Result<(), RecordError> {

@@ -124,9 +124,13 @@ pub struct Plan {
 
 impl Plan {
     /// The trial of this index.
+    ///
+    /// # Panics
+    /// If the plan has no such trial: whoever carries it out asks only for trials that it named.
     #[must_use]
-    pub fn planned(&self, trial: usize) -> Option<&Planned> {
-        self.trials.iter().find(|planned| planned.trial.index == trial)
+    pub fn planned(&self, trial: usize) -> &Planned {
+        let found = self.trials.iter().find(|planned| planned.trial.index == trial);
+        found.expect("only trials of the plan are asked for")
     }
 
     /// The trials of one state, by index.

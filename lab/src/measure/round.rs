@@ -4,144 +4,25 @@
 //! everything found goes to a [`Sink`] line by line, so that a run may end at any moment. What a reading is, and how
 //! its state is proven, lives in [`super::sampler`].
 
+pub(super) mod ceiling;
 pub(super) mod clock;
+pub(super) mod standing;
 #[cfg(test)]
 pub(super) mod tests;
 
+use super::attempt;
 use super::plan::{Plan, Rules};
-use crate::record::{Count, EndReason, Fill, Line, Outcome, RecordError, Sample};
-use crate::stats::{self, Observation};
+use super::world::{Ending, Progress, Sampler, Sink, Step};
+use crate::record::{Count, EndReason, Line, Outcome, RecordError, Sample};
 use crate::trial::{CacheState, Params};
-use crate::units::Nanos;
+use ceiling::Ceiling;
 use clock::StageClock;
-use std::collections::{BTreeMap, BTreeSet};
+use standing::Standing;
+use std::collections::BTreeMap;
 use std::ops::Range;
-
-/// What a run asks of the world.
-pub trait Sampler {
-    /// Starts the trial's contender anew; tells every parameter in force.
-    ///
-    /// # Errors
-    /// If the contender cannot take part, or the run must end.
-    fn open(&mut self, trial: usize) -> Result<Params, Ending>;
-
-    /// One untimed reading whose answer is checked.
-    ///
-    /// # Errors
-    /// If the contender failed or answered wrongly, or the run must end.
-    fn rehearse(&mut self, trial: usize) -> Result<(), Ending>;
-
-    /// Empties the cache of the target and fills it the standard way.
-    ///
-    /// # Errors
-    /// If the file cannot be made warm, or the run must end.
-    fn fill(&mut self, fill: u32) -> Result<Fill, Ending>;
-
-    /// One turn from a proven state: one or more timed readings, metered, with every answer checked.
-    ///
-    /// # Errors
-    /// If the state could not be proven, the trial ended, or the run must end.
-    fn turn(&mut self, trial: usize, state: CacheState) -> Result<Vec<Sample>, Trouble>;
-
-    /// What a contender does inside, counted in one untimed run of a process of its own.
-    ///
-    /// # Errors
-    /// If the contender could not be counted, or the run must end.
-    fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Ending>;
-
-    /// Lets the trial's contender go.
-    fn close(&mut self, trial: usize);
-
-    /// Meters that could not be read in the last turn, with the reason.
-    fn missing(&mut self) -> Vec<(&'static str, String)>;
-
-    /// Lines for the record that were found beside what the calls return, such as warm-ups, since the last call.
-    fn notes(&mut self) -> Vec<Line> {
-        Vec::new()
-    }
-
-    /// Time since the run began.
-    fn elapsed_ns(&self) -> u64;
-}
-
-/// What is told of a run while it goes on.
-pub trait Sink {
-    /// One more line for the record.
-    ///
-    /// # Errors
-    /// If the record cannot be written; the run ends.
-    fn append(&mut self, line: Line) -> Result<(), RecordError>;
-
-    /// What is about to happen.
-    fn about_to(&mut self, step: Step);
-}
-
-/// What a run is about to do.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Step {
-    /// Begins a state with so many trials.
-    Stage(CacheState, usize),
-    /// Fills the cache.
-    Fill(u32),
-    /// Starts a contender and has it read once without a clock.
-    Start(usize),
-    /// Counts what a contender does inside, without a clock.
-    Count(usize),
-    /// Takes a turn: trial, round, place in the round, trials in the round.
-    Turn(usize, u32, u32, u32),
-    /// A round is over.
-    RoundOver(Progress),
-}
-
-/// How far a run is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
-    /// The share of the whole run that is done, 0 to 1.
-    pub share: f64,
-    /// Time since it began.
-    pub elapsed_ns: u64,
-}
-
-impl Progress {
-    /// The time left, if it goes on as it went; `None` before anything is done.
-    #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    pub fn left(&self) -> Option<Nanos> {
-        let elapsed_s = self.elapsed_ns as f64 / 1e9;
-        (self.share > 0.0).then(|| Nanos::from_secs_f64(elapsed_s * (1.0 - self.share).max(0.0) / self.share))
-    }
-}
-
-/// The end of a trial or of the whole run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ending {
-    /// Of the trial.
-    Trial(Outcome),
-    /// Of the run.
-    Run(EndReason),
-    /// Of the run, because of this trial.
-    Both(Outcome, EndReason),
-}
-
-/// Why a turn gave no samples.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
-    /// The state of the cache was not proven; the turn may be taken again.
-    Unproven(String),
-    /// Something ended.
-    Ending(Ending),
-}
 
 /// What is counted of every contender.
 const COUNTED: [&str; 2] = ["mallocs", "syscalls"];
-
-/// How often a turn is taken whose state could not be proven.
-const TRIES: u32 = 4;
-
-/// A rate is believed up to this multiple of the best rate at which any control visited bytes already in memory: the
-/// ceiling is itself a measurement, which a busy machine has been seen to halve, and the last-level cache can serve a
-/// small file faster than memory does. A loop that a compiler removed is faster by hundreds.
-const CEILING_SLACK: f64 = 3.0;
 
 /// Why a run stops before its plan is done.
 pub(super) enum Stop {
@@ -155,23 +36,12 @@ impl From<RecordError> for Stop {
     }
 }
 
-/// Where one trial stands.
-pub(super) struct Standing {
-    pub(super) trial: usize,
-    pub(super) announced: bool,
-    pub(super) ended: bool,
-    measured: bool,
-    pub(super) walls: Vec<Observation>,
-    fastest_ns: Option<u64>,
-    missing: BTreeSet<&'static str>,
-}
-
 /// A plan being carried out.
 pub struct Run<'a> {
     pub(super) plan: &'a Plan,
     pub(super) sampler: &'a mut dyn Sampler,
     pub(super) sink: &'a mut dyn Sink,
-    pub(super) ceiling_wall_ns: Option<u64>,
+    pub(super) ceiling: Ceiling,
     stages_done: usize,
 }
 
@@ -189,7 +59,7 @@ pub(super) fn carry_out(
     (sampler, sink): (&mut dyn Sampler, &mut dyn Sink),
     mut stage: impl FnMut(&mut Run, CacheState, usize) -> Result<EndReason, Stop>,
 ) -> Result<EndReason, RecordError> {
-    let mut run = Run { plan, sampler, sink, ceiling_wall_ns: None, stages_done: 0 };
+    let mut run = Run { plan, sampler, sink, ceiling: Ceiling::default(), stages_done: 0 };
     for (trial, outcome) in &plan.absent {
         run.sink.append(Line::Trial(Box::new(trial.clone())))?;
         run.sink.append(Line::Outcome { trial: trial.index, outcome: outcome.clone() })?;
@@ -220,7 +90,7 @@ impl Run<'_> {
             return Ok(EndReason::Settled);
         }
         self.sink.about_to(Step::Stage(state, trials.len()));
-        self.ceiling_wall_ns = None;
+        self.ceiling = Ceiling::default();
         let mut standings: Vec<Standing> = trials.into_iter().map(Standing::new).collect();
         let clock = StageClock::start(self.plan, self.sampler.elapsed_ns(), stages_left);
         let end = self.rounds(state, 0, (&mut standings, &clock));
@@ -271,7 +141,7 @@ impl Run<'_> {
                 continue;
             };
             // The ceiling may have been measured only after this trial's samples.
-            let outcome = match self.beyond_ceiling(standing.trial, fastest_ns) {
+            let outcome = match self.ceiling.beyond(&self.plan.planned(standing.trial).trial, fastest_ns) {
                 Some(reason) => Outcome::Refused { reason },
                 None => Outcome::Measured,
             };
@@ -391,8 +261,7 @@ impl Run<'_> {
 
     /// Whether a contender is started anew with this fill, counted from the first.
     fn starts(&self, trial: usize, nth: u32) -> bool {
-        let fills = self.plan.planned(trial).map_or(1, |planned| Rules::fills_per_start(planned.warmup));
-        nth.is_multiple_of(fills)
+        nth.is_multiple_of(Rules::fills_per_start(self.plan.planned(trial).warmup))
     }
 
     /// Starts a contender and has it read untimed until it is warm; what it cannot do is its outcome.
@@ -433,32 +302,14 @@ impl Run<'_> {
     /// One turn of one trial, taken again while its state cannot be proven.
     pub(super) fn turn(&mut self, slot: &Slot, position: u32, standing: &mut Standing) -> Result<(), Stop> {
         let trial = standing.trial;
-        let mut last = String::new();
-        for _ in 0..TRIES {
-            match self.sampler.turn(trial, slot.state) {
-                Ok(samples) => return self.keep(slot, position, (standing, samples)),
-                Err(Trouble::Ending(ending)) => return self.take_ending(standing, ending),
-                Err(Trouble::Unproven(reason)) => {
-                    let line = Line::Rejected { trial, round: slot.round, reason: reason.clone() };
-                    self.sink.append(line)?;
-                    last = reason;
-                    if slot.state == CacheState::Warm {
-                        self.refill(slot.fill)?;
-                    }
-                }
-            }
-        }
-        let reason = format!("the {} state could not be proven in {TRIES} tries: {last}", slot.state);
-        self.end(standing, Outcome::Refused { reason })
-    }
-
-    /// The standard fill again, within the same fill's number: something evicted part of the file.
-    fn refill(&mut self, fill: u32) -> Result<(), Stop> {
-        match self.sampler.fill(fill) {
-            Ok(fill) => Ok(self.sink.append(Line::Fill(fill))?),
-            // The next try finds the state unproven again, and says so.
-            Err(Ending::Trial(_)) => Ok(()),
-            Err(Ending::Run(end) | Ending::Both(_, end)) => Err(Stop::Ended(end)),
+        let Run { sampler, sink, .. } = self;
+        let taken = attempt::proven(*sampler, (trial, slot.state), |sampler, reason| {
+            sink.append(Line::Rejected { trial, round: slot.round, reason })?;
+            if slot.state == CacheState::Warm { refill(slot.fill, sampler, *sink) } else { Ok(()) }
+        });
+        match taken? {
+            Ok(samples) => self.keep(slot, position, (standing, samples)),
+            Err(ending) => self.take_ending(standing, ending),
         }
     }
 
@@ -467,18 +318,20 @@ impl Run<'_> {
         &mut self,
         slot: &Slot,
         position: u32,
-        (standing, samples): (&mut Standing, Vec<Sample>),
+        (standing, mut samples): (&mut Standing, Vec<Sample>),
     ) -> Result<(), Stop> {
-        self.raise_ceiling(standing.trial, &samples);
+        let trial = &self.plan.planned(standing.trial).trial;
+        self.ceiling.raise(trial, &samples);
         let fastest_ns = samples.iter().map(|sample| sample.wall_ns).min();
-        if let Some(reason) = fastest_ns.and_then(|ns| self.beyond_ceiling(standing.trial, ns)) {
+        if let Some(reason) = fastest_ns.and_then(|ns| self.ceiling.beyond(trial, ns)) {
             return self.end(standing, Outcome::Refused { reason });
         }
-        standing.fastest_ns = standing.fastest_ns.into_iter().chain(fastest_ns).min();
-        for mut sample in samples {
+        for sample in &mut samples {
             (sample.fill, sample.round, sample.position) = (slot.fill, slot.round, position);
             sample.rung = slot.rung;
-            standing.walls.push(stats::wall(&sample));
+        }
+        standing.take(&samples, &self.plan.rules);
+        for sample in samples {
             self.sink.append(Line::Sample(Box::new(sample)))?;
         }
         self.write_notes()?;
@@ -496,38 +349,13 @@ impl Run<'_> {
         self.sampler.notes().into_iter().try_for_each(|line| Ok(self.sink.append(line)?))
     }
 
-    /// Learns how fast bytes in memory can be visited, if this is a control that proves to have visited them.
-    fn raise_ceiling(&mut self, trial: usize, samples: &[Sample]) {
-        let Some(trial) = self.plan.planned(trial).map(|planned| &planned.trial) else { return };
-        if trial.is_control() && samples.iter().all(|sample| sample.answer.proves(trial.work, &sample.answer))
-        {
-            let fastest = samples.iter().map(|sample| sample.wall_ns).min();
-            self.ceiling_wall_ns = self.ceiling_wall_ns.into_iter().chain(fastest).min();
-        }
-    }
-
-    /// Why this window cannot be true: shorter than visiting bytes that are already in memory.
-    fn beyond_ceiling(&self, trial: usize, fastest_ns: u64) -> Option<String> {
-        let trial = &self.plan.planned(trial)?.trial;
-        if trial.is_control() || !trial.work.touches_bytes() {
-            return None;
-        }
-        let ceiling_ns = self.ceiling_wall_ns?;
-        #[expect(clippy::cast_precision_loss, reason = "compared with a slack of half")]
-        let beyond = (fastest_ns as f64) * CEILING_SLACK < ceiling_ns as f64;
-        beyond.then(|| {
-            format!("a window of {fastest_ns} ns is shorter than visiting the bytes in memory took: {ceiling_ns} ns")
-        })
-    }
-
     /// Writes the trial's line, once, with the parameters in force.
     fn announce(&mut self, standing: &mut Standing, params: &Params) -> Result<(), Stop> {
         if standing.announced {
             return Ok(());
         }
         standing.announced = true;
-        let Some(planned) = self.plan.planned(standing.trial) else { return Ok(()) };
-        let mut trial = planned.trial.clone();
+        let mut trial = self.plan.planned(standing.trial).trial.clone();
         trial.params.0.extend(params.0.clone());
         Ok(self.sink.append(Line::Trial(Box::new(trial)))?)
     }
@@ -553,48 +381,24 @@ impl Run<'_> {
     /// The trials that take part in the next round: those not settled, and with them the controls, which are the
     /// measure of every round.
     fn live(&self, standings: &[Standing]) -> Vec<usize> {
-        let is_control = |standing: &Standing| {
-            self.plan.planned(standing.trial).is_some_and(|planned| planned.trial.is_control())
+        let open: Vec<bool> = standings.iter().map(|it| !it.is_settled(&self.plan.rules)).collect();
+        let any_other = standings.iter().zip(&open).any(|(it, open)| *open && !self.is_control(it.trial));
+        let only_controls = standings.iter().all(|it| self.is_control(it.trial));
+        let takes_part = |at: &usize| {
+            let it = &standings[*at];
+            if self.is_control(it.trial) && !only_controls { any_other && !it.ended } else { open[*at] }
         };
-        let open = |standing: &Standing| !standing.ended && !self.is_settled(standing);
-        let any_other = standings.iter().any(|standing| !is_control(standing) && open(standing));
-        let only_controls = standings.iter().all(is_control);
-        let takes_part = |standing: &Standing| {
-            if is_control(standing) && !only_controls { any_other && !standing.ended } else { open(standing) }
-        };
-        (0..standings.len()).filter(|&at| takes_part(&standings[at])).collect()
+        (0..standings.len()).filter(takes_part).collect()
     }
 
-    /// Whether a trial needs no more turns.
-    fn is_settled(&self, standing: &Standing) -> bool {
-        self.done(standing) >= 1.0
-    }
-
-    /// How much of what a trial needs it has: 1 when it is settled. Intervals shrink with the root of the readings, so
-    /// precision counts by its square.
-    #[expect(clippy::cast_precision_loss, reason = "numbers of readings")]
-    fn done(&self, standing: &Standing) -> f64 {
-        if standing.ended {
-            return 1.0;
-        }
-        let rules = &self.plan.rules;
-        let n = standing.walls.len() as f64;
-        let fills: BTreeSet<u32> = standing.walls.iter().map(|sample| sample.fill).collect();
-        let fewest = (n / f64::from(rules.min_runs)).min(fills.len() as f64 / f64::from(rules.fills));
-        let timed_ns: f64 = standing.walls.iter().map(|wall| wall.value).sum();
-        let by_time = timed_ns / (rules.max_time.as_secs_f64() * 1e9);
-        let by_precision = match stats::precision(&standing.walls, rules.seed) {
-            Some(found) if found <= rules.precision => 1.0,
-            Some(found) => (rules.precision.max(0.0) / found).powi(2),
-            None => 0.0,
-        };
-        (n / f64::from(rules.max_runs)).max(fewest.min(by_time.max(by_precision)))
+    pub(super) fn is_control(&self, trial: usize) -> bool {
+        self.plan.planned(trial).trial.is_control()
     }
 
     /// The share of the whole run that is done: of this stage by time or by what its trials need, whichever is further.
     #[expect(clippy::cast_precision_loss, reason = "numbers of trials")]
     fn progress(&self, standings: &[Standing], clock: &StageClock) -> Progress {
-        let needed = standings.iter().map(|standing| self.done(standing).clamp(0.0, 1.0)).sum::<f64>();
+        let needed = standings.iter().map(|it| it.done(&self.plan.rules).clamp(0.0, 1.0)).sum::<f64>();
         let by_trials = needed / standings.len().max(1) as f64;
         self.progress_with(by_trials.max(clock.share(self.sampler.elapsed_ns())))
     }
@@ -608,10 +412,13 @@ impl Run<'_> {
     }
 }
 
-impl Standing {
-    pub(super) fn new(trial: usize) -> Standing {
-        let (walls, missing) = (Vec::new(), BTreeSet::new());
-        Standing { trial, announced: false, ended: false, measured: false, walls, fastest_ns: None, missing }
+/// The standard fill again, within the same fill's number: something evicted part of the file.
+fn refill(fill: u32, sampler: &mut dyn Sampler, sink: &mut dyn Sink) -> Result<(), Stop> {
+    match sampler.fill(fill) {
+        Ok(fill) => Ok(sink.append(Line::Fill(fill))?),
+        // The next try finds the state unproven again, and says so.
+        Err(Ending::Trial(_)) => Ok(()),
+        Err(Ending::Run(end) | Ending::Both(_, end)) => Err(Stop::Ended(end)),
     }
 }
 

@@ -10,9 +10,9 @@ use super::lineup::Field;
 use super::meters::{CpuSplit, Metered, Missing};
 use super::plan::Plan;
 use super::residency::Proof;
-use super::round::{Ending, Sampler, Trouble};
 use super::seats::{Seat, Seats};
 use super::subject::Subject;
+use super::world::{Ending, Sampler, Trouble};
 use crate::contender::roster::Warmup;
 use crate::contender::session::{Breach, Session, Turn};
 use crate::corpus::oracle::Truth;
@@ -179,7 +179,7 @@ impl<'a> Hired<'a> {
 
     /// Starts the contender of a trial, with something added to its environment.
     fn start(&self, trial: usize, env: Vec<(OsString, OsString)>) -> Result<(Session, Params), Breach> {
-        let choice = &self.plan.planned(trial).expect("the run asks only for trials of its plan").choice;
+        let choice = &self.plan.planned(trial).choice;
         let contender =
             self.field.contender(&choice.id.contender).expect("the plan names only contenders with receipts");
         let target = self.subject(trial).target;
@@ -194,7 +194,7 @@ impl<'a> Hired<'a> {
     }
 
     fn planned(&self, trial: usize) -> &'a Trial {
-        &self.plan.planned(trial).expect("the run asks only for trials of its plan").trial
+        &self.plan.planned(trial).trial
     }
 
     /// How many readings a turn holds: one, unless they are so short that waking up would be most of them.

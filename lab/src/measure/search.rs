@@ -9,8 +9,11 @@ mod tests;
 
 use super::candidates::is_easy;
 use super::plan::Plan;
+use super::round::ceiling::Ceiling;
 use super::round::clock::StageClock;
-use super::round::{Run, Sampler, Sink, Slot, Standing, Step, Stop, carry_out};
+use super::round::standing::Standing;
+use super::round::{Run, Slot, Stop, carry_out};
+use super::world::{Sampler, Sink, Step};
 use crate::contender::roster::Warmup;
 use crate::record::{EndReason, RecordError, Trial};
 use crate::stats::{EXHAUSTIVE_READINGS, Observation, Search, SearchRules, quantile};
@@ -91,7 +94,7 @@ impl Run<'_> {
     fn tune(&mut self, tuning: &Tuning, state: CacheState, stages_left: usize) -> Result<EndReason, Stop> {
         let trials = self.plan.trials_of(state);
         self.sink.about_to(Step::Stage(state, trials.len()));
-        self.ceiling_wall_ns = None;
+        self.ceiling = Ceiling::default();
         let mut standings: Vec<Standing> = trials.into_iter().map(Standing::new).collect();
         let clock = StageClock::start(self.plan, self.sampler.elapsed_ns(), stages_left);
         let mut search = Search::new(tuning.candidates_of(state), tuning.rules(state));
@@ -176,8 +179,7 @@ impl Run<'_> {
 
     /// Hundreds of candidates do not wait side by side: each is started anew for its next turn, unless its start is long.
     fn dismiss(&mut self, standing: &Standing) {
-        let planned = self.plan.planned(standing.trial);
-        if !planned.is_some_and(|planned| planned.warmup == Warmup::UntilSteady) {
+        if self.plan.planned(standing.trial).warmup != Warmup::UntilSteady {
             self.sampler.close(standing.trial);
         }
     }
@@ -199,16 +201,12 @@ impl Run<'_> {
         let (mut fresh, others): (Vec<_>, Vec<_>) = standings.drain(..).partition(takes_part);
         for standing in &mut fresh {
             self.sampler.close(standing.trial);
-            standing.walls.clear();
+            standing.forget();
         }
         let first = search.rung() + 1;
         let end = self.rounds(state, first, (&mut fresh, clock));
         standings.extend(fresh.into_iter().chain(others));
         end
-    }
-
-    fn is_control(&self, trial: usize) -> bool {
-        self.plan.planned(trial).is_some_and(|planned| planned.trial.is_control())
     }
 }
 

@@ -4,7 +4,8 @@
 use super::*;
 use crate::contender::roster::{Choice, Warmup};
 use crate::measure::plan::{Budget, Planned, Rules};
-use crate::record::Trial;
+use crate::measure::world::{Step, Trouble};
+use crate::record::{Fill, Trial};
 use crate::trial::{Answer, TrialId, Work};
 use crate::units::Nanos;
 use readlab_protocol::{Cache, MethodLine, Reads};

@@ -3,7 +3,7 @@
 use super::*;
 use crate::measure::plan::{Budget, Rules};
 use crate::measure::round::tests::{COLD, Told, WARM, World, failed, plan, play_by, runs, unproven};
-use crate::measure::round::{Ending, Trouble};
+use crate::measure::world::{Ending, Trouble};
 use crate::trial::CacheState;
 use crate::units::Nanos;
 use std::collections::VecDeque;

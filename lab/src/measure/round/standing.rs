@@ -1,0 +1,78 @@
+//! Where one trial stands while a run goes on: what it has shown so far, and how much of what it needs that is.
+
+use crate::measure::plan::Rules;
+use crate::record::Sample;
+use crate::stats::{self, Observation};
+use std::collections::BTreeSet;
+
+/// Where one trial stands.
+pub(in crate::measure) struct Standing {
+    pub(in crate::measure) trial: usize,
+    /// Whether its line is in the record.
+    pub(in crate::measure) announced: bool,
+    /// Whether its outcome is.
+    pub(in crate::measure) ended: bool,
+    /// Whether that outcome is that it was measured.
+    pub(super) measured: bool,
+    /// Its readings that stand.
+    pub(in crate::measure) walls: Vec<Observation>,
+    /// Half the interval of their median over the median, as soon as there are enough of them.
+    precision: Option<f64>,
+    pub(super) fastest_ns: Option<u64>,
+    /// Meters of which the record has been told that they could not be read.
+    pub(super) missing: BTreeSet<&'static str>,
+}
+
+impl Standing {
+    pub(in crate::measure) fn new(trial: usize) -> Standing {
+        let (walls, missing) = (Vec::new(), BTreeSet::new());
+        let (announced, ended, measured) = (false, false, false);
+        Standing { trial, announced, ended, measured, walls, precision: None, fastest_ns: None, missing }
+    }
+
+    /// Takes in the readings of a turn.
+    pub(super) fn take(&mut self, samples: &[Sample], rules: &Rules) {
+        self.walls.extend(samples.iter().map(stats::wall));
+        let fastest_ns = samples.iter().map(|sample| sample.wall_ns).min();
+        self.fastest_ns = self.fastest_ns.into_iter().chain(fastest_ns).min();
+        let enough = self.fewest(rules) >= 1.0;
+        self.precision = enough.then(|| stats::precision(&self.walls, rules.seed)).flatten();
+    }
+
+    /// Forgets its readings: it is measured afresh.
+    pub(in crate::measure) fn forget(&mut self) {
+        self.walls.clear();
+        self.precision = None;
+    }
+
+    /// Whether it needs no more turns.
+    pub(super) fn is_settled(&self, rules: &Rules) -> bool {
+        self.done(rules) >= 1.0
+    }
+
+    /// How much of what it needs it has: 1 when it is settled. Intervals shrink with the root of the readings, so
+    /// precision counts by its square.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of readings")]
+    pub(super) fn done(&self, rules: &Rules) -> f64 {
+        if self.ended {
+            return 1.0;
+        }
+        let timed_ns: f64 = self.walls.iter().map(|wall| wall.value).sum();
+        let by_time = timed_ns / (rules.max_time.as_secs_f64() * 1e9);
+        let by_precision = match self.precision {
+            Some(found) if found <= rules.precision => 1.0,
+            Some(found) => (rules.precision.max(0.0) / found).powi(2),
+            None => 0.0,
+        };
+        let by_number = self.walls.len() as f64 / f64::from(rules.max_runs);
+        by_number.max(self.fewest(rules).min(by_time.max(by_precision)))
+    }
+
+    /// How many of the readings and fills it has of those that it needs in any case, as a share.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of readings")]
+    fn fewest(&self, rules: &Rules) -> f64 {
+        let fills: BTreeSet<u32> = self.walls.iter().map(|wall| wall.fill).collect();
+        let readings = self.walls.len() as f64 / f64::from(rules.min_runs);
+        readings.min(fills.len() as f64 / f64::from(rules.fills))
+    }
+}
