@@ -1,7 +1,8 @@
 //! `readlab compare A B…`: records and published results side by side, with ratios, a gate for machines that must say no,
 //! and exports for services that watch benchmarks.
 
-use super::run::{self, EXIT_TRIAL};
+use super::giving;
+use super::run::EXIT_TRIAL;
 use crate::cli::{self, Color};
 use crate::compare::{Comparison, Fit, FitAsked, Gate, Measure, Side, fit};
 use crate::history::{History, HistoryError};
@@ -148,10 +149,10 @@ impl CompareArgs {
         let mut shown_elsewhere = false;
         for (file, text) in documents.into_iter().flatten() {
             shown_elsewhere |= file == Path::new("-");
-            run::write(file, &text).with_context(|| shown(file))?;
+            giving::write(file, &text).with_context(|| shown(file))?;
         }
         if !shown_elsewhere {
-            let style = Style { width: run::terminal_width(), color: self.color.is_on() };
+            let style = Style { width: giving::terminal_width(), color: self.color.is_on() };
             std::io::stdout().write_all(report::comparison_terminal(comparison, fit, style).as_bytes())?;
         }
         Ok(())

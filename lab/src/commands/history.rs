@@ -1,6 +1,6 @@
 //! `readlab history`: the records that the user has, one of them shown again, and those that may go.
 
-use super::run;
+use super::giving;
 use crate::history::{Entry, History, Removed};
 use crate::record::Record;
 use crate::report::{self, Page, Style};
@@ -44,12 +44,12 @@ pub fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout();
     match &args.verb {
         None | Some(HistoryVerb::List) => {
-            let width = run::terminal_width();
+            let width = giving::terminal_width();
             out.write_all(report::history_table(&lines(&history.entries()?), width).as_bytes())?;
         }
         Some(HistoryVerb::Show { name }) => {
             let path = history.find(name)?;
-            let style = Style { width: run::terminal_width(), color: crate::cli::Color::Auto.is_on() };
+            let style = Style { width: giving::terminal_width(), color: crate::cli::Color::Auto.is_on() };
             let page = Page::of(&Record::read(&path)?);
             out.write_all(report::terminal(&page, style, Some(&shown(&path))).as_bytes())?;
         }

@@ -1,6 +1,8 @@
 //! `readlab limits [DIR|FILE]`: what memory, the kernel's copy, page faults, system calls and the device do at best.
 
-use super::run::{self, Asked, Wanted};
+use super::asked::Asked;
+use super::goal::Wanted;
+use super::run;
 use crate::cli::{Choosing, Giving, Measuring};
 use crate::corpus;
 use crate::corpus::recipe::{CorpusKind, Recipe};

@@ -1,5 +1,6 @@
 //! The verbs, one a file: each has its arguments and a `run`. No measuring and no formatting here.
 
+mod asked;
 pub mod build;
 pub mod compare;
 pub mod completions;
@@ -7,10 +8,13 @@ pub mod contender;
 pub mod corpus;
 pub mod doctor;
 mod found;
+mod giving;
+mod goal;
 pub mod history;
 pub mod limits;
 pub mod list;
 pub mod man;
+mod prepare;
 pub mod race;
 pub mod report;
 pub mod request;

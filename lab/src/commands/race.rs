@@ -1,6 +1,8 @@
 //! `readlab race TARGET…`: every available way of reading on the user's own file, cold and warm, or on a URL.
 
-use super::run::{self, Asked, Wanted};
+use super::asked::Asked;
+use super::goal::Wanted;
+use super::run;
 use crate::cli::{Choosing, Giving, Measuring};
 use crate::suite::Suite;
 use crate::trial::Over;

@@ -1,6 +1,8 @@
 //! `readlab suite NAME|FILE.toml`: a published experiment, or the user's own definition.
 
-use super::run::{self, Asked, Goal, Wanted};
+use super::asked::Asked;
+use super::goal::{Goal, Wanted};
+use super::run;
 use crate::cli::{Choosing, Giving, Measuring};
 use crate::corpus;
 use crate::suite::Suite;

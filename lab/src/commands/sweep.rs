@@ -1,7 +1,7 @@
 //! `readlab sweep DIR`: files of many sizes are written, settled, evicted and read again; rate by size, the straight
 //! line through time on size, and what leaves it.
 
-use super::run;
+use super::{giving, run};
 use crate::cli::Giving;
 use crate::contender::roster::Roster;
 use crate::corpus::oracle::Truth;
@@ -97,7 +97,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<ExitCode> {
         names(args).iter().any(|trial| trial.starts_with(&format!("{name}/")))
     });
     let run_folder = RunFolder::make(args.giving.output.as_deref())?;
-    let mut recorder = Recorder::begin(&run_folder, run::progress_shown(&args.giving))?;
+    let mut recorder = Recorder::begin(&run_folder, giving::progress_shown(&args.giving))?;
     let header = run::header("sweep", args.seed, None);
     recorder.append(Line::Header(Box::new(header)))?;
     let start = Instant::now();
@@ -105,7 +105,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<ExitCode> {
     recorder.append(Line::End { reason: end, wall_ns: Nanos::from(start.elapsed()).0 })?;
     let path = recorder.finish();
     let record = Record::read(&path)?;
-    run::show(&args.giving, &record, &path)?;
+    giving::show(&args.giving, &record, &path)?;
     Ok(ExitCode::from(run::exit_code(&record)))
 }
 

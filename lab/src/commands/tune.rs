@@ -1,7 +1,9 @@
 //! `readlab tune TARGET`: which method, buffer, depth and threads are the fastest, in a fraction of the readings that
 //! measuring them all would take; what to use, how sure that is, and the code for it.
 
-use super::run::{self, Asked, Wanted};
+use super::asked::Asked;
+use super::goal::Wanted;
+use super::run;
 use crate::cli::{Choosing, Giving, Measuring};
 use crate::space::Space;
 use crate::stats::EXHAUSTIVE_READINGS;

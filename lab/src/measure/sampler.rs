@@ -4,23 +4,26 @@
 //! What a state of the cache takes lives in [`super::cache`], what is metered in [`super::meters`], how a contender
 //! is spoken to in [`crate::contender::session`], and which turn comes when in [`super::round`].
 
+mod flaw;
+mod samples;
+mod warmup;
+
 use super::cache::{CacheError, FILL, Filled, PageCache};
 use super::counts::{ArcWay, Counting};
 use super::lineup::Field;
-use super::meters::{CpuSplit, Metered, Missing};
+use super::meters::Metered;
 use super::plan::Plan;
 use super::residency::Proof;
 use super::seats::{Seat, Seats};
 use super::subject::Subject;
 use super::world::{Ending, Sampler, Trouble};
-use crate::contender::roster::Warmup;
 use crate::contender::session::{Breach, Session, Turn};
 use crate::corpus::oracle::Truth;
-use crate::record::{Count, EndReason, Fill, LimitKind, Line, Outcome, Sample, Trial, WarmedUp, WarmupEnd};
-use crate::stats::{Steadiness, steadiness};
+use crate::record::{Count, EndReason, Fill, Line, Outcome, Sample, Trial};
 use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::{Answer, CacheState, Over, Params, Work};
-use readlab_protocol::{Ask, SampleLine};
+use readlab_protocol::Ask;
+use samples::Observed;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -50,34 +53,8 @@ const SHORT_READING_FIXED_NS: u64 = 2_000;
 /// How often the cache is filled before a file counts as one that cannot be warm.
 const FILL_TRIES: u32 = 4;
 
-/// Longest time for which a contender reads until it is steady, each time it is started.
-const WARMUP_TIME: Duration = Duration::from_secs(5);
-
-/// Share of the time for the whole run that all such contenders of a state together may take to become steady, once.
-const WARMUP_SHARE: u32 = 20;
-
-/// Most readings until steady: a level that takes longer to find is none.
-const WARMUP_READINGS_MAX: usize = 300;
-
-/// Readings of a warm-up in one turn: as many as fit this time, so that short ones are not all waking up.
-const WARMUP_TURN_NS: u64 = 200_000_000;
-
 /// Variables that keep clients from asking a proxy: every method must ask the same server.
 const NO_PROXY: [&str; 2] = ["no_proxy", "NO_PROXY"];
-
-/// Why a reading over http has no bytes from a device.
-const BEHIND_SERVER: &str = "the server reads the device, not the contender";
-
-/// Share of the file that must have come from the device for a reading to count as cold.
-const DEVICE_SHARE_MIN: f64 = 0.99;
-
-/// What was seen of one turn.
-struct Observed {
-    before: Option<Proof>,
-    turn: Turn,
-    metered: Metered,
-    after: Option<Proof>,
-}
 
 /// Contenders hired for one plan on one target.
 pub struct Hired<'a> {
@@ -239,63 +216,6 @@ impl<'a> Hired<'a> {
         self.seats.rest(trial, cached_bytes);
     }
 
-    /// One untimed reading whose answer is checked; and the first time, if the contender is one of those, as many as it
-    /// takes to be steady.
-    fn rehearsal(&mut self, trial: usize) -> Result<(), Trouble> {
-        self.be_seated(trial)?;
-        let first_ns = self.warmup_turn(trial, 1)?;
-        let contender = self.field.contender(&self.planned(trial).contender);
-        let until_steady = contender.is_some_and(|contender| contender.warmup == Warmup::UntilSteady);
-        if until_steady && !self.seat(trial)?.warm {
-            let warmed = self.until_steady(trial, first_ns)?;
-            self.notes.push(Line::Warmup(warmed));
-            self.seat(trial)?.warm = true;
-        }
-        Ok(())
-    }
-
-    /// Reads until the readings stay at one level, or for as long as may be.
-    fn until_steady(&mut self, trial: usize, mut walls_ns: Vec<u64>) -> Result<WarmedUp, Trouble> {
-        let (began, patience) = (Instant::now(), self.warmup_time(trial));
-        loop {
-            let end = match steadiness(&walls_ns) {
-                Steadiness::Steady { .. } => WarmupEnd::Steady,
-                Steadiness::NoSteadyState => WarmupEnd::NoSteadyState,
-                Steadiness::TooShort => WarmupEnd::TooFewReadings,
-            };
-            let readings = u32::try_from(walls_ns.len()).unwrap_or(u32::MAX);
-            if end == WarmupEnd::Steady
-                || began.elapsed() >= patience
-                || walls_ns.len() >= WARMUP_READINGS_MAX
-            {
-                let wall_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-                return Ok(WarmedUp { trial, readings, wall_ns, end });
-            }
-            let last_ns = walls_ns.last().copied().unwrap_or(0).max(1);
-            let count = u32::try_from((WARMUP_TURN_NS / last_ns).clamp(1, COUNT_MAX)).expect("at most ten");
-            walls_ns.extend(self.warmup_turn(trial, count)?);
-        }
-    }
-
-    /// Readings whose times are for the warm-up alone; every answer is checked.
-    fn warmup_turn(&mut self, trial: usize, count: u32) -> Result<Vec<u64>, Trouble> {
-        let (turn, _) = self.metered_turn(trial, Ask { lead: 0, count })?;
-        self.compare(self.planned(trial), &turn)?;
-        Ok(turn.samples.iter().map(|sample| sample.wall_ns).collect())
-    }
-
-    /// How long a contender may take to become steady: five seconds, or its part of a twentieth of the whole run.
-    fn warmup_time(&self, trial: usize) -> Duration {
-        let state = self.planned(trial).state;
-        let warms_up = |name: &str| {
-            self.field.contender(name).is_some_and(|contender| contender.warmup == Warmup::UntilSteady)
-        };
-        let trials = self.plan.trials.iter().map(|planned| &planned.trial);
-        let such = trials.filter(|trial| trial.state == state && warms_up(&trial.contender)).count();
-        let all = Duration::from_nanos(self.plan.rules.budget.time().0) / WARMUP_SHARE;
-        WARMUP_TIME.min(all / u32::try_from(such.max(1)).unwrap_or(u32::MAX))
-    }
-
     /// Every file among the targets, once, however many of them are read from it.
     fn files(&self) -> impl Iterator<Item = &Subject<'a>> {
         let first =
@@ -329,116 +249,6 @@ impl<'a> Hired<'a> {
         let samples = self.samples(trial, ask, &observed);
         self.flaw(trial, &samples, &observed).map_or(Ok(samples), |flaw| Err(Trouble::Unproven(flaw)))
     }
-
-    /// The samples of a turn, with what was metered around it shared out among its readings.
-    fn samples(&mut self, trial: &Trial, ask: Ask, observed: &Observed) -> Vec<Sample> {
-        let shared = u64::from(ask.lead + ask.count);
-        let template = Sample {
-            trial: trial.index,
-            turn_readings: ask.lead + ask.count,
-            peak_rss_bytes: self.peak(trial, observed),
-            minor_faults: self
-                .meter(trial, "minor_faults", &observed.metered.minor_faults)
-                .map(|n| n / shared),
-            major_faults: self
-                .meter(trial, "major_faults", &observed.metered.major_faults)
-                .map(|n| n / shared),
-            device_read_bytes: self.device_bytes(trial, observed).map(|n| n / shared),
-            resident_before: observed.before.as_ref().and_then(Proof::share),
-            resident_after: observed.after.as_ref().and_then(Proof::share),
-            ..Sample::default()
-        };
-        let lines = (0..).zip(&observed.turn.samples);
-        lines.map(|(reading, line)| self.sample(&template, (reading, line), observed, shared)).collect()
-    }
-
-    /// One sample: what the contender said of it, over what the lab saw from outside.
-    fn sample(
-        &mut self,
-        template: &Sample,
-        (reading, line): (u32, &SampleLine),
-        observed: &Observed,
-        shared: u64,
-    ) -> Sample {
-        let mut cpu = |said: Option<u64>, name: &'static str, part: fn(&CpuSplit) -> u64| match said {
-            Some(ns) => Some(ns),
-            None => self.split(name, observed.metered.cpu_split.as_ref().map(part)).map(|ns| ns / shared),
-        };
-        Sample {
-            reading,
-            wall_ns: line.wall_ns,
-            cpu_user_ns: cpu(line.cpu_user_ns, "cpu_user_ns", |split| split.user_ns),
-            cpu_system_ns: cpu(line.cpu_system_ns, "cpu_system_ns", |split| split.system_ns),
-            peak_rss_bytes: line.peak_rss_bytes.or(template.peak_rss_bytes),
-            answer: Answer::from(line),
-            ..template.clone()
-        }
-    }
-
-    /// The high-water mark, unless the contender tells that of a program it started for each reading.
-    fn peak(&mut self, trial: &Trial, observed: &Observed) -> Option<u64> {
-        let told = observed.turn.samples.iter().all(|line| line.peak_rss_bytes.is_some());
-        if told { None } else { self.meter(trial, "peak_rss_bytes", &observed.metered.peak_rss_bytes) }
-    }
-
-    /// Bytes from the device, where it is the contender that makes the kernel fetch them.
-    fn device_bytes(&mut self, trial: &Trial, observed: &Observed) -> Option<u64> {
-        if !trial.is_control() && self.subject(trial.index).target.facts.over() == Over::Http {
-            self.missing.push(("device_read_bytes", BEHIND_SERVER.to_owned()));
-            return None;
-        }
-        self.meter(trial, "device_read_bytes", &observed.metered.device_read_bytes)
-    }
-
-    /// A meter's reading, or a note of why there is none.
-    fn meter(&mut self, trial: &Trial, name: &'static str, reading: &Result<u64, Missing>) -> Option<u64> {
-        // These two do nothing that a meter sees but what is in their window.
-        let is_plain = matches!(trial.limit(), Some(LimitKind::Device | LimitKind::Faults));
-        if trial.is_control() && !is_plain {
-            self.missing
-                .push((name, "a control: what it does outside its window would be counted".to_owned()));
-            return None;
-        }
-        self.split(name, reading.as_ref().copied())
-    }
-
-    fn split(&mut self, name: &'static str, reading: Result<u64, &Missing>) -> Option<u64> {
-        reading.map_err(|why| self.missing.push((name, why.to_string()))).ok()
-    }
-
-    /// Why these samples were not taken from the state they claim; `None` when they were.
-    fn flaw(&self, trial: &Trial, samples: &[Sample], observed: &Observed) -> Option<String> {
-        if trial.is_control() || self.subject(trial.index).target.facts.size_bytes == 0 {
-            return None;
-        }
-        match trial.state {
-            CacheState::Warm => {
-                let over = self.subject(trial.index).target.facts.over();
-                samples.iter().find_map(|sample| warm_flaw(sample, observed, over))
-            }
-            CacheState::Unknown => None,
-            CacheState::Cold => match &observed.before {
-                Some(proof) if !proof.is_cold() => Some(format!("{proof} before the reading")),
-                _ => samples.iter().find_map(|sample| self.cold_flaw(sample)),
-            },
-        }
-    }
-
-    /// Nothing resident was proven before the turn; here, that the bytes came from the device.
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of a file's size"
-    )]
-    fn cold_flaw(&self, sample: &Sample) -> Option<String> {
-        let device_bytes = sample.device_read_bytes?;
-        let least_bytes = self.subject(sample.trial).target.facts.expected_device_bytes()?;
-        let expected_bytes = (least_bytes as f64 * DEVICE_SHARE_MIN) as u64;
-        (device_bytes < expected_bytes).then(|| {
-            format!("only {device_bytes} bytes came from the device, at least {expected_bytes} were expected")
-        })
-    }
 }
 
 fn take_breach(breach: &Breach) -> Trouble {
@@ -453,23 +263,6 @@ fn cache_trouble(error: CacheError) -> Trouble {
     match error {
         CacheError::Remains { .. } => Trouble::Unproven(error.to_string()),
         other => Trouble::Ending(Ending::Trial(Outcome::Unavailable { reason: other.to_string() })),
-    }
-}
-
-/// What keeps a sample from being a warm one.
-fn warm_flaw(sample: &Sample, observed: &Observed, over: Over) -> Option<String> {
-    for (when, proof) in [("before", &observed.before), ("after", &observed.after)] {
-        if let Some(proof) = proof.as_ref().filter(|proof| !proof.is_warm()) {
-            return Some(format!("{proof} {when} the reading"));
-        }
-    }
-    match (sample.major_faults, sample.device_read_bytes) {
-        // Who asks a server maps nothing of the file.
-        (Some(faults), _) if faults > 0 && over == Over::File => {
-            Some(format!("{faults} page faults waited for the device"))
-        }
-        (_, Some(bytes)) if bytes > 0 => Some(format!("{bytes} bytes came from the device")),
-        _ => None,
     }
 }
 

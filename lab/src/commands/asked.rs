@@ -1,0 +1,150 @@
+//! What the user asked for, and what follows from it and from the suite: rules, contenders, trials, states, the work.
+//! The command line's word goes before the suite's.
+
+use crate::cli::{Choosing, Giving, Measuring};
+use crate::contender::roster::Roster;
+use crate::measure::cache::Eviction;
+use crate::measure::candidates::candidates;
+use crate::measure::lineup::{Field, LineupError, Selection, Views};
+use crate::measure::plan::{Budget, Rules};
+use crate::space::Space;
+use crate::suite::{Entry, Suite};
+use crate::target::TargetFacts;
+use crate::target::web::CACHE_UNKNOWN;
+use crate::trial::{CacheState, Over, TrialId, Work};
+use crate::units::Nanos;
+use anyhow::{Context, bail};
+
+/// What the user asked for.
+pub(super) struct Asked<'a> {
+    pub(super) verb: &'static str,
+    pub(super) suite: &'a Suite,
+    /// The space to search; `None` where every trial is measured.
+    pub(super) space: Option<&'a Space>,
+    pub(super) measuring: &'a Measuring,
+    pub(super) choosing: &'a Choosing,
+    pub(super) giving: &'a Giving,
+}
+
+impl Asked<'_> {
+    /// The user's rules, and where the user is silent, the suite's.
+    pub(super) fn rules(&self) -> anyhow::Result<Rules> {
+        let mut rules = self.measuring.rules();
+        if let (Some(min_runs), None) = (self.suite.min_runs, self.measuring.runs) {
+            rules.min_runs = min_runs;
+        }
+        if let (Some(max_runs), None) = (self.suite.max_runs, self.measuring.runs) {
+            rules.max_runs = max_runs;
+            rules.min_runs = rules.min_runs.min(max_runs);
+        }
+        let time =
+            |text: &String, key| text.parse::<Nanos>().with_context(|| format!("{}: {key}", self.suite.name));
+        if let (Some(text), None) = (&self.suite.max_time, self.measuring.max_time) {
+            rules.max_time = time(text, "max_time")?;
+        }
+        if let (Some(text), None) = (&self.suite.budget, self.measuring.budget) {
+            rules.budget = Budget::Advised(time(text, "budget")?);
+        }
+        Ok(rules)
+    }
+
+    pub(super) fn reference(&self) -> anyhow::Result<Option<TrialId>> {
+        let named = self.choosing.reference.as_ref().or(self.suite.reference.as_ref());
+        Ok(named.map(|name| name.parse()).transpose()?)
+    }
+
+    /// Everybody who is named and shows a receipt.
+    pub(super) fn field(&self) -> anyhow::Result<Field> {
+        let roster = Roster::with(&self.choosing.rosters)?;
+        let by_glob = |name: &str| self.choosing.methods.iter().any(|glob| may_match(glob, name));
+        let by_suite =
+            |name: &str| self.suite.entries.iter().any(|e| e.trial.starts_with(&format!("{name}/")));
+        let by_roster = |name: &str| !Roster::built_in().entries.iter().any(|entry| entry.name == name);
+        let by_reference =
+            |name: &str| self.choosing.reference.iter().any(|trial| trial.starts_with(&format!("{name}/")));
+        // Globs are about methods: the controls and commands of the suite stay, and they need no building.
+        let needs_no_building = |name: &str| roster.entry(name).is_none_or(|entry| entry.sources.is_none());
+        let wanted = |name: &str| {
+            by_roster(name)
+                || by_reference(name)
+                || if self.choosing.methods.is_empty() {
+                    by_suite(name)
+                } else {
+                    by_glob(name) || needs_no_building(name)
+                }
+        };
+        let about_to = |name: &str| {
+            if !self.giving.quiet {
+                anstream::eprintln!("readlab: building the contender {name}, this once");
+            }
+        };
+        Ok(Field::gather_built(&roster, wanted, about_to))
+    }
+
+    /// What is searched, if anything is.
+    pub(super) fn candidates(&self, field: &Field, work: Work) -> Result<Vec<TrialId>, LineupError> {
+        let searched = |space| candidates(field, &self.choosing.methods, (space, work));
+        self.space.map_or(Ok(Vec::new()), searched)
+    }
+
+    pub(super) fn selection(&self, views: Views, candidates: &[TrialId]) -> Selection {
+        let mut entries = self.suite.entries.clone();
+        if self.choosing.work.is_some() {
+            entries.iter_mut().for_each(|entry| entry.work = None);
+        }
+        // A command of the user's reads the first target, whatever it is.
+        let over = views
+            .iter()
+            .find(|(_, view)| view.target == 0)
+            .map_or_else(Over::default, |(shape, _)| shape.over);
+        let commands = self.choosing.commands.iter();
+        entries.extend(commands.map(|command| Entry {
+            trial: format!("command/{command}"),
+            over,
+            ..Entry::default()
+        }));
+        let mut globs = self.choosing.methods.clone();
+        if self.space.is_some() {
+            let reference = self.choosing.reference.iter().chain(&self.suite.reference).take(1).cloned();
+            let searched = candidates.iter().map(TrialId::to_string);
+            entries.extend(reference.chain(searched).map(|trial| Entry { trial, over, ..Entry::default() }));
+            globs.clear();
+        }
+        // A race takes whoever can read the target; an experiment names those it is about.
+        let (params, told) = (self.choosing.params.clone(), self.verb == "suite");
+        Selection { entries, globs, params, views, told }
+    }
+
+    pub(super) fn eviction(&self) -> Eviction {
+        if self.measuring.drop_caches { Eviction::OfSystem } else { Eviction::OfFile }
+    }
+
+    /// Refuses a wish for a state that nobody here can make.
+    pub(super) fn makes_no_state_of(&self, target: &TargetFacts) -> anyhow::Result<()> {
+        let wish = if self.measuring.drop_caches { Some("--drop-caches") } else { None };
+        let wish = wish.or(self.measuring.state.map(|_| "--state"));
+        match wish.filter(|_| target.is_foreign()) {
+            Some(wish) => bail!("{}: {CACHE_UNKNOWN}, and it cannot be made: leave {wish} out", target.path),
+            None => Ok(()),
+        }
+    }
+
+    /// The states in which a target is read.
+    pub(super) fn states(&self, target: &TargetFacts) -> Vec<CacheState> {
+        if target.is_foreign() {
+            return vec![CacheState::Unknown];
+        }
+        self.measuring.state.unwrap_or(self.suite.state).list()
+    }
+
+    pub(super) fn work(&self, is_text: bool) -> Work {
+        let by_content = if is_text { Work::Newlines } else { Work::Sum };
+        self.choosing.work.or(self.suite.work).unwrap_or(by_content)
+    }
+}
+
+/// Whether a glob can match a method of this contender: its first part is asked alone.
+fn may_match(glob: &str, contender: &str) -> bool {
+    let Some((first, _)) = glob.split_once('/') else { return true };
+    globset::Glob::new(first).is_ok_and(|glob| glob.compile_matcher().is_match(contender))
+}

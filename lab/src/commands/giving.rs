@@ -1,0 +1,81 @@
+//! What a run gives when it is over: the page beside the record, the table on standard output, and the exports.
+
+use crate::cli::Giving;
+use crate::folder::REPORT;
+use crate::history::History;
+use crate::record::Record;
+use crate::report::{self, Page, Style};
+use crate::target::shown;
+use anyhow::Context;
+use rustix::fs::{Access, access};
+use std::io::Write;
+use std::path::Path;
+
+/// Whether the run says how far it is.
+pub(super) fn progress_shown(giving: &Giving) -> bool {
+    !giving.quiet && !giving.no_progress
+}
+
+/// The page beside the record, the table on standard output, and the exports where they were asked for.
+pub(super) fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Result<()> {
+    let page = Page::of(record);
+    if let Some(name) = &giving.save {
+        History::of_user()?.save(name, path)?;
+    }
+    let beside = path.with_file_name(REPORT);
+    std::fs::write(&beside, report::html(&page)).with_context(|| shown(&beside))?;
+    let exports = [
+        (&giving.export_json, report::json as fn(&Record) -> String),
+        (&giving.export_csv, report::csv),
+        (&giving.export_markdown, |record| report::markdown(&Page::of(record))),
+    ];
+    let mut given = exports.iter().filter_map(|(file, text)| Some((file.as_deref()?, text)));
+    let exported =
+        given.clone().try_for_each(|(file, text)| write(file, &text(record)).with_context(|| shown(file)));
+    // A document on standard output is for a program: the table would spoil it.
+    if giving.quiet || given.any(|(file, _)| file == Path::new("-")) {
+        return exported;
+    }
+    // What was measured is shown even where an export could not be written.
+    let style = Style { width: terminal_width(), color: giving.color.is_on() };
+    let mut table = report::terminal(&page, style, Some(&shown(path)));
+    if giving.percentiles {
+        table += &report::percentiles(&page);
+    }
+    exported.and(std::io::stdout().write_all(table.as_bytes()).map_err(Into::into))
+}
+
+/// Columns of the terminal that standard output is; where it is none, wide enough for every column.
+pub(super) fn terminal_width() -> u16 {
+    const UNBOUNDED: u16 = 200;
+    rustix::termios::tcgetwinsize(std::io::stdout()).map_or(UNBOUNDED, |size| size.ws_col.max(40))
+}
+
+/// Whether an export can be written when the race is over, asked before it begins.
+pub(super) fn writable(file: &Path) -> anyhow::Result<()> {
+    let folder = match file.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let can = if file == Path::new("-") {
+        return Ok(());
+    } else if file.is_dir() {
+        Err(std::io::ErrorKind::IsADirectory.into())
+    } else if file.exists() {
+        access(file, Access::WRITE_OK).map_err(std::io::Error::from)
+    } else if folder.exists() && !folder.is_dir() {
+        Err(std::io::ErrorKind::NotADirectory.into())
+    } else {
+        access(folder, Access::WRITE_OK).map_err(std::io::Error::from)
+    };
+    can.with_context(|| shown(file))
+}
+
+/// To a file, or with `-` to standard output.
+pub(super) fn write(file: &Path, text: &str) -> std::io::Result<()> {
+    if file == Path::new("-") {
+        std::io::stdout().write_all(text.as_bytes())
+    } else {
+        std::fs::write(file, text)
+    }
+}

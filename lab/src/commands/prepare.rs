@@ -1,0 +1,74 @@
+//! What must be known before anything is measured: the right answers, found by the oracle, and the plan.
+
+use super::asked::Asked;
+use super::found::{self, Found};
+use crate::corpus::oracle::{self, Truth};
+use crate::measure::lineup::Field;
+use crate::measure::lineup::{self, Shape, View, Views};
+use crate::measure::plan::{Plan, Rules};
+use crate::progress::Recorder;
+use crate::target::http::{self, Verb};
+use crate::target::{Place, Target, shown};
+use crate::trial::{Over, TrialId};
+use anyhow::Context;
+
+/// What must be known before anything is measured.
+pub(super) struct Prepared {
+    pub(super) found: Vec<Found>,
+    pub(super) plan: Plan,
+    pub(super) candidates: Vec<TrialId>,
+}
+
+/// What is true of the targets, and what will be measured on them.
+pub(super) fn prepare(
+    asked: &Asked,
+    field: &Field,
+    (shapes, targets): (&[Shape], &mut [Target]),
+    (rules, recorder): (Rules, &Recorder),
+) -> anyhow::Result<Prepared> {
+    let (mut all, mut views) = (Vec::<Found>::new(), Views::new());
+    for (index, (target, &shape)) in targets.iter_mut().zip(shapes).enumerate() {
+        recorder.note(format!("reading {} once for the right answer", target.facts.path));
+        let truth = truth(target)?;
+        target.facts.digest = Some(truth.digest.clone());
+        target.facts.answer = Some(truth.answer);
+        // Archives are made of the first target: what comes out of them is known from it, by no decoder.
+        let decoded = shape.form.and_then(|archive| Some((archive, all.first()?.truth.clone())));
+        let work = asked.work(decoded.as_ref().map_or(truth.text, |(_, decoded)| decoded.text));
+        views.insert(shape, View { target: index, work, broken: None });
+        target.facts.decoded = decoded.as_ref().map(|(archive, truth)| found::facts(*archive, truth));
+        all.push(Found { truth, decoded: decoded.map(|(_, truth)| truth) });
+    }
+    let states = targets.first().map_or_else(Vec::new, |target| asked.states(&target.facts));
+    let candidates =
+        shapes.first().map_or(Ok(Vec::new()), |plain| asked.candidates(field, views[plain].work))?;
+    let plan =
+        |views: &Views| lineup::plan(field, &asked.selection(views.clone(), &candidates), &states, rules);
+    if let (Some(Shape { form: None, over: Over::File }), [target, ..], [found, ..]) =
+        (shapes.first(), targets, &mut all[..])
+        && let Some(archive) = found.truth.archive
+    {
+        let shape = Shape { form: Some(archive), over: Over::File };
+        views.insert(shape, View { target: 0, work: asked.work(true), broken: None });
+        if plan(&views)?.trials.iter().any(|planned| planned.trial.decodes.is_some()) {
+            recorder.note(format!("decoding {} once for the right answer", target.facts.path));
+            let content = found.decode(target, archive);
+            let work = asked.work(content.as_ref().map_or(true, |content| content.text));
+            views.insert(shape, View { target: 0, work, broken: content.err() });
+        }
+    }
+    let plan = plan(&views)?;
+    Ok(Prepared { found: all, plan, candidates })
+}
+
+/// What is true of a file, or of what a server gives; that gives its size too, which servers need not tell.
+fn truth(target: &mut Target) -> anyhow::Result<Truth> {
+    let Place::Web { url, .. } = &target.place else {
+        let file = target.file().expect("what is not behind a foreign server is a file");
+        return oracle::truth(file).with_context(|| shown(file));
+    };
+    let opened = || http::ask(Verb::Get, url).map_err(std::io::Error::other);
+    let found = oracle::truth_of(opened).with_context(|| url.to_string())?;
+    target.facts.size_bytes = found.answer.bytes.unwrap_or(0);
+    Ok(found)
+}

@@ -1,0 +1,98 @@
+//! From what was seen of one turn to its samples: what the contender said, over what the lab metered from outside.
+
+use super::Hired;
+use crate::contender::session::Turn;
+use crate::measure::meters::{CpuSplit, Metered, Missing};
+use crate::measure::residency::Proof;
+use crate::record::{LimitKind, Sample, Trial};
+use crate::trial::{Answer, Over};
+use readlab_protocol::{Ask, SampleLine};
+
+/// Why a reading over http has no bytes from a device.
+const BEHIND_SERVER: &str = "the server reads the device, not the contender";
+
+/// What was seen of one turn.
+pub(super) struct Observed {
+    pub(super) before: Option<Proof>,
+    pub(super) turn: Turn,
+    pub(super) metered: Metered,
+    pub(super) after: Option<Proof>,
+}
+
+impl Hired<'_> {
+    /// The samples of a turn, with what was metered around it shared out among its readings.
+    pub(super) fn samples(&mut self, trial: &Trial, ask: Ask, observed: &Observed) -> Vec<Sample> {
+        let shared = u64::from(ask.lead + ask.count);
+        let template = Sample {
+            trial: trial.index,
+            turn_readings: ask.lead + ask.count,
+            peak_rss_bytes: self.peak(trial, observed),
+            minor_faults: self
+                .meter(trial, "minor_faults", &observed.metered.minor_faults)
+                .map(|n| n / shared),
+            major_faults: self
+                .meter(trial, "major_faults", &observed.metered.major_faults)
+                .map(|n| n / shared),
+            device_read_bytes: self.device_bytes(trial, observed).map(|n| n / shared),
+            resident_before: observed.before.as_ref().and_then(Proof::share),
+            resident_after: observed.after.as_ref().and_then(Proof::share),
+            ..Sample::default()
+        };
+        let lines = (0..).zip(&observed.turn.samples);
+        lines.map(|(reading, line)| self.sample(&template, (reading, line), observed, shared)).collect()
+    }
+
+    /// One sample: what the contender said of it, over what the lab saw from outside.
+    fn sample(
+        &mut self,
+        template: &Sample,
+        (reading, line): (u32, &SampleLine),
+        observed: &Observed,
+        shared: u64,
+    ) -> Sample {
+        let mut cpu = |said: Option<u64>, name: &'static str, part: fn(&CpuSplit) -> u64| match said {
+            Some(ns) => Some(ns),
+            None => self.split(name, observed.metered.cpu_split.as_ref().map(part)).map(|ns| ns / shared),
+        };
+        Sample {
+            reading,
+            wall_ns: line.wall_ns,
+            cpu_user_ns: cpu(line.cpu_user_ns, "cpu_user_ns", |split| split.user_ns),
+            cpu_system_ns: cpu(line.cpu_system_ns, "cpu_system_ns", |split| split.system_ns),
+            peak_rss_bytes: line.peak_rss_bytes.or(template.peak_rss_bytes),
+            answer: Answer::from(line),
+            ..template.clone()
+        }
+    }
+
+    /// The high-water mark, unless the contender tells that of a program it started for each reading.
+    fn peak(&mut self, trial: &Trial, observed: &Observed) -> Option<u64> {
+        let told = observed.turn.samples.iter().all(|line| line.peak_rss_bytes.is_some());
+        if told { None } else { self.meter(trial, "peak_rss_bytes", &observed.metered.peak_rss_bytes) }
+    }
+
+    /// Bytes from the device, where it is the contender that makes the kernel fetch them.
+    fn device_bytes(&mut self, trial: &Trial, observed: &Observed) -> Option<u64> {
+        if !trial.is_control() && self.subject(trial.index).target.facts.over() == Over::Http {
+            self.missing.push(("device_read_bytes", BEHIND_SERVER.to_owned()));
+            return None;
+        }
+        self.meter(trial, "device_read_bytes", &observed.metered.device_read_bytes)
+    }
+
+    /// A meter's reading, or a note of why there is none.
+    fn meter(&mut self, trial: &Trial, name: &'static str, reading: &Result<u64, Missing>) -> Option<u64> {
+        // These two do nothing that a meter sees but what is in their window.
+        let is_plain = matches!(trial.limit(), Some(LimitKind::Device | LimitKind::Faults));
+        if trial.is_control() && !is_plain {
+            self.missing
+                .push((name, "a control: what it does outside its window would be counted".to_owned()));
+            return None;
+        }
+        self.split(name, reading.as_ref().copied())
+    }
+
+    fn split(&mut self, name: &'static str, reading: Result<u64, &Missing>) -> Option<u64> {
+        reading.map_err(|why| self.missing.push((name, why.to_string()))).ok()
+    }
+}
