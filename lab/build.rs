@@ -13,11 +13,21 @@ fn main() {
     };
     println!("cargo::rustc-env=READLAB_REVISION={revision}");
     println!("cargo::rustc-env=READLAB_TARGET={}", std::env::var("TARGET").unwrap_or_default());
-    println!("cargo::rerun-if-changed=../.git/HEAD");
+    watch_revision();
     println!("cargo::rerun-if-changed=build.rs");
     counting_library();
     contenders_sources();
     snippets();
+}
+
+/// Has cargo look again when another commit is checked out or made; a linked work tree keeps its log elsewhere.
+fn watch_revision() {
+    let log = Command::new("git").args(["rev-parse", "--git-path", "logs/HEAD"]).output();
+    if let Ok(log) = log
+        && log.status.success()
+    {
+        println!("cargo::rerun-if-changed={}", String::from_utf8_lossy(&log.stdout).trim());
+    }
 }
 
 /// Within a contender's folder, what is built from its sources, what shows them and what tests them: not carried.

@@ -27,6 +27,9 @@ pub struct Machine {
     pub max_turbo_ghz: Option<f64>,
     /// Frequency governor of the first processor.
     pub governor: Option<String>,
+    /// Whether a processor may run faster than its nominal clock while it is cool and others rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turbo: Option<bool>,
     /// Vector instructions that the scans may use.
     pub cpu_features: Vec<String>,
     /// All memory.

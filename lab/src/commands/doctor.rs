@@ -58,14 +58,24 @@ fn print(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
         let (mark, strong, dim) =
             (Style::new().fg_color(Some(colour.into())), Style::new().bold(), Style::new().dimmed());
         writeln!(out, "{mark}{word:<8}{mark:#}{strong}{}{strong:#}", finding.what)?;
-        writeln!(out, "        {}", finding.why)?;
-        if let Some(mend) = &finding.mend {
-            writeln!(out, "        {dim}mend:{dim:#} {mend}")?;
-        }
+        writeln!(out, "        {dim}{}{dim:#}", finding.why)?;
     }
     let count = |level| findings.iter().filter(|finding| finding.level == level).count();
     let (spoils, notes, helps) = (count(Level::Spoils), count(Level::Note), count(Level::Helps));
-    writeln!(out, "\n{spoils} spoil measuring, {notes} to know, {helps} help")
+    writeln!(out, "\n{spoils} spoil measuring, {notes} to know, {helps} help")?;
+    what_to_do(findings, out)
+}
+
+/// Every remedy once more, the one that is worth the most first: findings stand in that order.
+fn what_to_do(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
+    let mends = findings.iter().filter_map(|finding| Some((finding, finding.mend.as_ref()?)));
+    for (number, (finding, mend)) in (1..).zip(mends) {
+        if number == 1 {
+            writeln!(out, "\nwhat to do, in order of worth:")?;
+        }
+        writeln!(out, "{number:>3}. {}: {mend}", finding.what)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -85,9 +95,11 @@ mod tests {
         insta::assert_snapshot!(String::from_utf8(plain.into_inner()).unwrap(), @r"
         spoils  the fan is off
                 it gets hot
-                mend: fan --on
 
         1 spoil measuring, 0 to know, 0 help
+
+        what to do, in order of worth:
+          1. the fan is off: fan --on
         ");
     }
 }

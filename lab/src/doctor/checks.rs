@@ -17,12 +17,13 @@ const NAMED_MAX: usize = 3;
 const CLOCK_OVERHEAD_MAX_NS: u64 = 200;
 
 /// All of them.
-pub(super) const ALL: [Check; 19] = [
+pub(super) const ALL: [Check; 20] = [
     second_lab,
     busy_processes,
     load,
     proactive_reclaim,
     governor,
+    turbo,
     single_processor,
     clock,
     too_big_for_memory,
@@ -134,6 +135,19 @@ fn governor(facts: &Facts) -> Vec<Finding> {
             "who sets the clock cannot be seen from here, as usual in a guest; drift shows in the rounds",
             None,
         ),
+    }
+}
+
+fn turbo(facts: &Facts) -> Vec<Finding> {
+    match facts.machine.turbo {
+        Some(true) => {
+            let why = "a processor runs faster while it is cool and its neighbours rest: rounds drift with the warmth";
+            let mend = "as root, while measuring: echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo; \
+                        elsewhere: echo 0 > /sys/devices/system/cpu/cpufreq/boost";
+            note("turbo is on".to_owned(), why, Some(mend))
+        }
+        Some(false) => helps("turbo is off".to_owned(), "the clock does not depend on the warmth"),
+        None => Vec::new(),
     }
 }
 

@@ -76,7 +76,8 @@ fn each_thing_that_spoils_is_found_with_its_remedy() {
 
 #[test]
 fn what_limits_is_noted_and_does_not_spoil() {
-    let changes: [(Change, &str); 5] = [
+    let changes: [(Change, &str); 6] = [
+        (|m| m.turbo = Some(true), "turbo is on"),
         (|m| m.swap = true, "swap"),
         (|m| m.hypervisor = Some("kvm".into()), "kvm"),
         (|m| m.io_uring_refused = Some("switched off".into()), "io_uring: switched off"),

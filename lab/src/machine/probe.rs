@@ -24,6 +24,7 @@ impl Machine {
             cpus: cpus(),
             max_turbo_ghz: max_turbo_ghz(),
             governor: line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+            turbo: turbo(),
             cpu_features: cpu_features(),
             memory_bytes: memory.total_bytes,
             memory_available_bytes: memory.available_bytes,
@@ -94,6 +95,12 @@ fn max_turbo_ghz() -> Option<f64> {
         text.trim().parse::<u32>().ok()
     });
     kilohertz.max().map(|khz| f64::from(khz) / 1e6)
+}
+
+/// Whether the frequency driver lets processors run above their nominal clock; `None` where it does not say.
+fn turbo() -> Option<bool> {
+    let intel = line("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|off| off == "0");
+    intel.or_else(|| line("/sys/devices/system/cpu/cpufreq/boost").map(|on| on != "0"))
 }
 
 /// Vector instructions that this processor and kernel offer, smallest first.
