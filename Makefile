@@ -6,6 +6,8 @@
 CARGO ?= cargo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 READLAB = $(TARGET_DIR)/release/readlab
+DIST = $(TARGET_DIR)/dist
+TOOLS = $(TARGET_DIR)/tools
 CORPUS = $(READLAB) corpus make lines 256MiB
 
 # Read by recipes as a variable of the shell, so that no byte of a name is taken for a word of a command.
@@ -13,7 +15,7 @@ FILE ?=
 export FILE
 export CARGO_TERM_PROGRESS_WHEN ?= never
 
-.PHONY: help build race test needs rust contenders bench toolchains clean
+.PHONY: help build race test needs rust contenders bench dist toolchains clean
 .NOTPARALLEL:
 
 help: ## list these targets
@@ -49,6 +51,20 @@ contenders:
 bench: build ## measure the figures that readlab promises, side by side; 1.6 GB of disk, some minutes
 	$(CARGO) build --release --package readlab-rust --example standalone
 	$(CARGO) run --release --package readlab-bench -- $(ARGS)
+
+dist: ## a Debian package and an archive of the program alone, in target/dist/package
+	$(CARGO) build --profile dist --package readlab
+	rm -rf $(DIST)/extra $(DIST)/package
+	mkdir -p $(DIST)/extra $(DIST)/package
+	$(DIST)/readlab man > $(DIST)/extra/readlab.1
+	$(DIST)/readlab completions bash > $(DIST)/extra/readlab.bash
+	$(DIST)/readlab completions fish > $(DIST)/extra/readlab.fish
+	$(DIST)/readlab completions zsh > $(DIST)/extra/_readlab
+	cp README.md METHOD.md REPORT.md PROTOCOL.md LICENSE-APACHE LICENSE-MIT $(DIST)/readlab $(DIST)/extra
+	tar -C $(DIST)/extra --owner=0 --group=0 --transform 's|^\.|readlab|' -czf $(DIST)/package/readlab-$$(uname -m).tar.gz .
+	[ -x $(TOOLS)/bin/cargo-deb ] || $(CARGO) install --quiet --locked --root $(TOOLS) cargo-deb
+	$(TOOLS)/bin/cargo-deb deb --package readlab --profile dist --no-build --no-strip --output $(DIST)/package
+	ls -l $(DIST)/package
 
 toolchains: ## make the compilers that contenders in other languages need and this machine lacks
 	contenders/swift/toolchain.sh

@@ -2,6 +2,7 @@
 //!
 //! Each test has a [`Home`] of its own, so that nothing is read from or left in the home of whoever runs the tests.
 
+mod alone;
 mod archives;
 mod compare;
 mod hostile;
