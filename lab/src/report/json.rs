@@ -5,7 +5,7 @@
 
 use super::ranking::{Ranking, Row, Standing};
 use super::sweep::SweepView;
-use crate::record::{Metric, Record, TrialRecord};
+use crate::record::{Limit, Metric, Record, TrialRecord};
 use crate::stats::{OBSERVATIONS_MIN, Ratio};
 use crate::target::TargetFacts;
 use crate::target::web::CACHE_UNKNOWN;
@@ -26,9 +26,9 @@ const NO_LIMITS: &str = "no control of this record measures a limit";
 /// The document, indented, with a newline at its end.
 #[must_use]
 pub fn json(record: &Record) -> String {
-    let rankings = Ranking::all(record);
+    let limits = verdict::limits(record);
+    let rankings = Ranking::all(record, &limits);
     let header = &record.header;
-    let limits = Some(verdict::limits(record)).filter(|limits| !limits.is_empty());
     let document = json!({
         "schema": EXPORT_SCHEMA,
         "version": EXPORT_VERSION,
@@ -42,23 +42,23 @@ pub fn json(record: &Record) -> String {
         "targets": record.targets,
         "what_gives": (0..record.targets.len()).map(|target| verdict::what_gives(record, target)).collect::<Vec<_>>(),
         "contenders": record.contenders,
-        "limits": limits,
+        "limits": Some(&limits).filter(|limits| !limits.is_empty()),
         "searches": rankings.iter().filter_map(search).collect::<Vec<Value>>(),
         "advice": rankings.iter().filter_map(advice).collect::<Vec<Value>>(),
         "fills": record.fills,
         "sweep": SweepView::of(record),
         "warnings": record.warnings,
         "end": record.end.map(|(reason, wall_ns)| json!({ "reason": reason, "wall_ns": wall_ns })),
-        "missing": missing_of_run(record),
+        "missing": missing_of_run(record, &limits),
         "trials": record.trials.iter().map(|it| trial(record, it, &rankings)).collect::<Vec<Value>>(),
     });
     let text = serde_json::to_string_pretty(&document).expect("every key is a string");
     text + "\n"
 }
 
-fn missing_of_run(record: &Record) -> BTreeMap<&'static str, &'static str> {
+fn missing_of_run(record: &Record, limits: &[Limit]) -> BTreeMap<&'static str, &'static str> {
     let mut missing = BTreeMap::new();
-    if verdict::limits(record).is_empty() {
+    if limits.is_empty() {
         missing.insert("limits", NO_LIMITS);
     }
     if record.header.verb != "sweep" {

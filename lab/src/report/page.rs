@@ -75,8 +75,8 @@ impl Page {
             let (path, cautions) = (target.path.clone(), target.cautions.clone());
             cautions.into_iter().map(move |caution| format!("{path}: {caution}"))
         };
-        let rankings = if sweep.is_some() { Vec::new() } else { Ranking::all(record) };
         let limits = verdict::limits(record);
+        let rankings = if sweep.is_some() { Vec::new() } else { Ranking::all(record, &limits) };
         let answer = match &sweep {
             Some(view) => answer::sentence_of_sweep(view),
             None if !limits.is_empty() && rankings.iter().all(|it| it.rows.is_empty()) => {

@@ -7,7 +7,7 @@ use super::bound::Bound;
 use super::name::Names;
 use super::reading::{self, Reading};
 use super::search::SearchView;
-use crate::record::{Count, Metric, Outcome, Record, Sample, TrialRecord};
+use crate::record::{Count, Limit, Metric, Outcome, Record, Sample, TrialRecord};
 use crate::stats::{self, Bootstrap, Clear, FillSpread, Ratio, Summary};
 use crate::target::TargetFacts;
 use crate::trial::{CacheState, MethodId, Over, Params, Work};
@@ -227,18 +227,18 @@ impl Ranking {
         at_first(row) && decided && self.rows.iter().any(|row| !at_first(row))
     }
 
-    /// All rankings of a record, by target, what is read of it, work and state.
+    /// All rankings of a record, by target, what is read of it, work and state, held against its limits.
     #[must_use]
-    pub fn all(record: &Record) -> Vec<Ranking> {
+    pub fn all(record: &Record, limits: &[Limit]) -> Vec<Ranking> {
         let mut groups: BTreeMap<Key, Vec<&TrialRecord>> = BTreeMap::new();
         for it in &record.trials {
             let key = (it.trial.target, it.trial.decodes, it.trial.work, it.trial.state);
             groups.entry(key).or_default().push(it);
         }
-        groups.into_iter().map(|(key, trials)| Ranking::of(record, key, &trials)).collect()
+        groups.into_iter().map(|(key, trials)| Ranking::of(record, limits, key, &trials)).collect()
     }
 
-    fn of(record: &Record, key: Key, trials: &[&TrialRecord]) -> Ranking {
+    fn of(record: &Record, limits: &[Limit], key: Key, trials: &[&TrialRecord]) -> Ranking {
         let (target, decodes, work, state) = key;
         let facts = record.targets.get(target);
         let size = facts.map(|facts| Bytes(facts.size_bytes));
@@ -262,9 +262,8 @@ impl Ranking {
             rows.into_iter().partition(|(_, trial)| trial.trial.is_control());
         let reference = Reference::among(record, &rows);
         compare(&mut rows, reference.as_ref(), bootstrap);
-        let limits = verdict::limits(record);
         for (row, trial) in &mut rows {
-            row.judgement = verdict::judge(record, &limits, trial);
+            row.judgement = verdict::judge(record, limits, trial);
         }
         let named = reference.as_ref().filter(|it| it.why == WhyReference::Named).map(|it| it.index);
         let over = facts.map_or_else(Over::default, TargetFacts::over);
@@ -287,7 +286,7 @@ impl Ranking {
             advice,
             search: SearchView::of(trials),
             searched,
-            bounds: Bound::all(&limits, target, (state, decodes)),
+            bounds: Bound::all(limits, target, (state, decodes)),
             rows: rows.into_iter().map(|(row, _)| row).collect(),
         }
     }
