@@ -146,12 +146,12 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
     if facts.size_bytes == 0 {
         return Verdict::Unknown { why: "the target has no bytes".to_owned() };
     }
-    if let Some(near) = facts.nearest().filter(|near| near.share > ABOVE_LIMIT && !near.overlaps) {
+    if let Some(near) = facts.nearest().filter(|near| near.share > ABOVE_LIMIT && !facts.overlaps(*near)) {
         let why =
             format!("it is {:.2} times the limit that {} showed: measure again", near.share, near.limit.name);
         return Verdict::Unknown { why };
     }
-    let stops = |near: Near| near.share >= AT_LIMIT || near.share >= NEAR_LIMIT && near.overlaps;
+    let stops = |near: Near| near.share >= AT_LIMIT || near.share >= NEAR_LIMIT && facts.overlaps(near);
     let at = |kind| facts.limit(kind).is_some_and(stops);
     if at(LimitKind::Device) {
         return Verdict::Device { pace: Pace::Saturated };

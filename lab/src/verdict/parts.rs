@@ -96,6 +96,10 @@ pub(super) struct Facts<'a> {
     pub(super) why_no_cpu: String,
     /// The limits that this trial cannot do without.
     near: Vec<Near<'a>>,
+    /// The trial itself.
+    it: &'a TrialRecord,
+    /// How its interval is drawn.
+    bootstrap: Bootstrap,
 }
 
 /// A limit and how near a trial comes to it.
@@ -103,16 +107,16 @@ pub(super) struct Facts<'a> {
 pub(super) struct Near<'a> {
     /// The limit.
     pub(super) limit: &'a Limit,
+    /// The trial's rate.
+    rate: f64,
     /// The trial's rate over the limit's.
     pub(super) share: f64,
-    /// Whether the interval of the one overlaps that of the other, so that they cannot be told apart.
-    pub(super) overlaps: bool,
 }
 
 impl<'a> Facts<'a> {
     /// Collects them; `None` where the trial has no sample or its target is lost.
     #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
-    pub(super) fn of(record: &Record, limits: &'a [Limit], it: &TrialRecord) -> Option<Facts<'a>> {
+    pub(super) fn of(record: &Record, limits: &'a [Limit], it: &'a TrialRecord) -> Option<Facts<'a>> {
         let target = record.targets.get(it.trial.target)?;
         let (size, wall_ns) = (target.size_bytes as f64, wall_ns(it)?.max(1.0));
         let cpu = median(it, Metric::CpuUserNs).zip(median(it, Metric::CpuSystemNs));
@@ -136,8 +140,7 @@ impl<'a> Facts<'a> {
             (LimitKind::Copy, Some(per_second(size)).filter(|_| parts.is_some_and(|parts| parts.copy > 0.0))),
             (LimitKind::Memory, Some(rate).filter(|_| it.trial.work.touches_bytes())),
         ];
-        let spread = spread(record, it);
-        let near = rates.into_iter().filter_map(|(kind, rate)| Some(Near::of(limit(kind)?, rate?, spread)));
+        let near = rates.into_iter().filter_map(|(kind, rate)| Some(Near::of(limit(kind)?, rate?)));
         let encoded = target.extents.as_ref().map_or(0, |extents| extents.encoded_bytes);
         let why = |meter| missing(it, meter);
         Some(Facts {
@@ -151,6 +154,8 @@ impl<'a> Facts<'a> {
             device_rate,
             busy,
             parts,
+            it,
+            bootstrap: Bootstrap::new(record.header.seed),
         })
     }
 
@@ -163,26 +168,31 @@ impl<'a> Facts<'a> {
     pub(super) fn limit(&self, kind: LimitKind) -> Option<Near<'a>> {
         self.near.iter().copied().find(|near| near.limit.kind == kind)
     }
-}
 
-impl<'a> Near<'a> {
-    /// `spread` is how the interval of the trial's time lies about its median, as shares of it.
+    /// Whether the interval of the trial overlaps that of a limit, so that they cannot be told apart. It is resampled
+    /// when asked for: for most trials their share alone decides.
     #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
-    fn of(limit: &'a Limit, rate: f64, spread: Option<(f64, f64)>) -> Near<'a> {
-        let value = limit.value.max(1) as f64;
-        let overlaps = limit.ci95.zip(spread).is_some_and(|([low, high], (shortest, longest))| {
-            rate / shortest >= low as f64 && rate / longest <= high as f64
-        });
-        Near { limit, share: rate / value, overlaps }
+    pub(super) fn overlaps(&self, near: Near) -> bool {
+        let ends = near.limit.ci95.zip(self.spread());
+        ends.is_some_and(|([low, high], (shortest, longest))| {
+            near.rate / shortest >= low as f64 && near.rate / longest <= high as f64
+        })
+    }
+
+    /// The ends of the interval of the trial's median time, as shares of the median; `None` with too few samples.
+    fn spread(&self) -> Option<(f64, f64)> {
+        let walls: Vec<Observation> = self.it.samples.iter().map(stats::wall).collect();
+        let ends = self.bootstrap.median_interval(&walls)?;
+        let median = wall_ns(self.it)?;
+        (ends.low > 0.0 && median > 0.0).then(|| (ends.low / median, ends.high / median))
     }
 }
 
-/// The ends of the interval of a trial's median time, as shares of the median; `None` with too few samples.
-fn spread(record: &Record, it: &TrialRecord) -> Option<(f64, f64)> {
-    let walls: Vec<Observation> = it.samples.iter().map(stats::wall).collect();
-    let ends = Bootstrap::new(record.header.seed).median_interval(&walls)?;
-    let median = wall_ns(it)?;
-    (ends.low > 0.0 && median > 0.0).then(|| (ends.low / median, ends.high / median))
+impl<'a> Near<'a> {
+    #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
+    fn of(limit: &'a Limit, rate: f64) -> Near<'a> {
+        Near { limit, rate, share: rate / limit.value.max(1) as f64 }
+    }
 }
 
 /// Cuts the time of all threads into parts. What one explains cannot be explained again: faults first, then the copy,
