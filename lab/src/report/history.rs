@@ -1,10 +1,10 @@
 //! The list of a user's records: when, what, on which file, who was fastest, and by which names each can be had.
 
-use super::words::{NONE, moment, printable};
+use super::grid::{Grid, left};
+use super::words::{NONE, moment};
 use crate::record::{Outcome, Record, TrialRecord};
 use crate::stats;
 use crate::units::Nanos;
-use comfy_table::{ContentArrangement, Table, TableStyle};
 
 /// One record in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,18 +43,11 @@ pub fn history_table(lines: &[HistoryLine], width: u16) -> String {
     if lines.is_empty() {
         return "no records\n".to_owned();
     }
-    let mut table = Table::new();
-    table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Disabled);
-    table.force_no_tty();
-    table.set_header(["name", "when", "verb", "target", "fastest", "folder"]);
+    let mut grid = Grid::new(["name", "when", "verb", "target", "fastest", "folder"].map(left), false);
     for line in lines {
-        table.add_row(line.cells.iter().map(|cell| printable(cell)));
+        grid.row(line.cells.iter().map(|cell| left(cell)));
     }
-    let natural: usize = table.column_max_content_widths().iter().map(|&width| usize::from(width) + 2).sum();
-    if natural > usize::from(width) {
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-    }
-    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+    grid.lines_within(width).into_iter().map(|line| line + "\n").collect()
 }
 
 /// The trial with the least median time among those that stand; a control is none.

@@ -1,34 +1,32 @@
 //! The limits of a record as a table: what was done, how fast it was at best, and how sure that is.
 
-use super::words::{NONE, printable};
+use super::grid::{Grid, left, right};
+use super::words::NONE;
 use crate::record::{Limit, LimitUnit};
 use crate::units::{Nanos, Throughput};
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, TableStyle};
 
 /// Aligned lines, one for each limit; kinds in the order of their words, the fastest of each first.
 pub(super) fn table(limits: &[Limit]) -> Vec<String> {
     let mut limits: Vec<&Limit> = limits.iter().collect();
     limits.sort_by_key(|limit| (limit.kind, std::cmp::Reverse(speed(limit))));
-    let mut table = Table::new();
-    table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
-    table.set_header(["limit", "at best", "±95 %", "lowest", "highest", "measured by", "rounds"]);
-    let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+    let titles = ["limit", "at best", "±95 %", "lowest", "highest", "measured by", "rounds"];
+    let mut grid = Grid::new(titles.map(left), false);
     let mut kind = None;
     for limit in limits {
         let word = if kind == Some(limit.kind) { "" } else { limit.kind.word() };
         kind = Some(limit.kind);
         let end = |value: Option<&u64>| value.map_or_else(|| NONE.to_owned(), |value| shown(limit, *value));
-        table.add_row([
-            Cell::new(word),
-            right(shown(limit, limit.value)),
-            right(sure(limit)),
-            right(end(limit.samples.iter().min())),
-            right(end(limit.samples.iter().max())),
-            Cell::new(printable(&limit.name)),
-            Cell::new(limit.state.map_or_else(|| NONE.to_owned(), |state| state.to_string())),
+        grid.row([
+            left(word),
+            right(&shown(limit, limit.value)),
+            right(&sure(limit)),
+            right(&end(limit.samples.iter().min())),
+            right(&end(limit.samples.iter().max())),
+            left(&limit.name),
+            left(&limit.state.map_or_else(|| NONE.to_owned(), |state| state.to_string())),
         ]);
     }
-    table.lines().map(|line| line.trim_end().to_owned()).collect()
+    grid.lines()
 }
 
 /// A number that grows with speed.

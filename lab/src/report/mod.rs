@@ -13,6 +13,7 @@ mod comparison;
 mod csv;
 mod curve;
 mod document;
+mod grid;
 mod history;
 mod html;
 mod json;

@@ -5,6 +5,7 @@
 
 mod sweep;
 
+use super::grid::{Grid, bold, left, right};
 use super::limits;
 use super::page::Page;
 use super::ranking::{Place, Ranking, Row, Unmeasured};
@@ -13,7 +14,6 @@ use crate::record::Metric;
 use crate::units::Bytes;
 use crate::verdict::Judgement;
 use anstyle::{AnsiColor, Color, Style as Ansi};
-use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, TableStyle};
 
 /// How text is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +78,11 @@ impl Column {
             Column::Ratio => "× reference",
             Column::StopsAt => "stops at",
         }
+    }
+
+    /// Whether it stands at the left; numbers stand at the right.
+    fn is_text(self) -> bool {
+        matches!(self, Column::Rank | Column::Method | Column::Bar | Column::Ratio | Column::StopsAt)
     }
 
     fn text(self, row: &Row, fastest: f64) -> String {
@@ -198,53 +203,28 @@ fn table(rows: &[Row], style: Style) -> Vec<String> {
     // Only what is decoded has other bytes going in than coming out.
     columns.retain(|column| *column != Column::RateIn || rows.iter().any(|row| row.rate_in.is_some()));
     for spare in Column::SPARE {
-        if natural_width(&build(rows, &columns, style)) <= usize::from(style.width) {
+        if build(rows, &columns, style).width() <= usize::from(style.width) {
             break;
         }
         columns.retain(|column| *column != spare);
     }
-    let mut table = build(rows, &columns, style);
-    if natural_width(&table) > usize::from(style.width) {
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(style.width);
-    }
-    table.lines().map(|line| line.trim_end().to_owned()).collect()
+    build(rows, &columns, style).lines_within(style.width)
 }
 
-fn build(rows: &[Row], columns: &[Column], style: Style) -> Table {
+fn build(rows: &[Row], columns: &[Column], style: Style) -> Grid {
     let rates = rows.iter().filter_map(|row| Some(row.throughput?.0));
     let fastest = rates.fold(f64::MIN_POSITIVE, f64::max);
-    let mut table = Table::new();
-    table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Disabled);
-    if style.color {
-        table.enforce_styling();
-    } else {
-        table.force_no_tty();
-    }
-    let aligned = |column: Column, text: String| {
-        let left =
-            matches!(column, Column::Rank | Column::Method | Column::Bar | Column::Ratio | Column::StopsAt);
-        Cell::new(text).set_alignment(if left { CellAlignment::Left } else { CellAlignment::Right })
-    };
-    table.set_header(
-        columns
-            .iter()
-            .map(|&column| aligned(column, column.title().to_owned()).add_attribute(Attribute::Dim))
-            .collect::<Vec<Cell>>(),
-    );
+    let aligned = |column: Column, text: &str| if column.is_text() { left(text) } else { right(text) };
+    let titles = columns.iter().map(|&column| aligned(column, column.title()));
+    let mut grid = Grid::new(titles, style.color);
     for row in rows {
         let first = row.place.is_some_and(|place| place.rank == 1);
-        let cell = |&column: &Column| {
-            let cell = aligned(column, column.text(row, fastest));
-            if first && column == Column::Method { cell.add_attribute(Attribute::Bold) } else { cell }
-        };
-        table.add_row(columns.iter().map(cell).collect::<Vec<Cell>>());
+        grid.row(columns.iter().map(|&column| {
+            let text = column.text(row, fastest);
+            if first && column == Column::Method { bold(&text) } else { aligned(column, &text) }
+        }));
     }
-    table
-}
-
-/// Width without any line broken: content and one blank on each side.
-fn natural_width(table: &Table) -> usize {
-    table.column_max_content_widths().iter().map(|&width| usize::from(width) + 2).sum()
+    grid
 }
 
 /// The name that a suite gives, with the trial's own behind it.

@@ -1,12 +1,12 @@
 //! A comparison as aligned text for a terminal.
 
+use super::super::grid::{Grid, left};
 use super::super::terminal::{Style, paint};
 use super::super::words::{NONE, percent, printable};
 use super::{fact, fit_lines, legend, letter, remarks, section, state, times, value};
 use crate::compare::{Comparison, Fit, Row, Table};
 use crate::units::Throughput;
 use anstyle::Style as Ansi;
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table as Grid, TableStyle};
 
 /// The whole comparison, and the line through its machines where one was asked for.
 #[must_use]
@@ -96,17 +96,9 @@ fn machines(comparison: &Comparison, style: Style) -> Vec<String> {
 
 /// Rows under a head, as wide as they are or as the terminal is.
 fn grid(head: &[String], rows: Vec<Vec<String>>, style: Style) -> Vec<String> {
-    let mut grid = Grid::new();
-    grid.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Disabled);
-    grid.force_no_tty();
-    let cell = |text: &String| Cell::new(printable(text)).set_alignment(CellAlignment::Left);
-    grid.set_header(head.iter().map(cell).collect::<Vec<Cell>>());
+    let mut grid = Grid::new(head.iter().map(|text| left(text)), false);
     for row in rows {
-        grid.add_row(row.iter().map(cell).collect::<Vec<Cell>>());
+        grid.row(row.iter().map(|text| left(text)));
     }
-    let natural: usize = grid.column_max_content_widths().iter().map(|&width| usize::from(width) + 2).sum();
-    if natural > usize::from(style.width) {
-        grid.set_content_arrangement(ContentArrangement::Dynamic).set_width(style.width);
-    }
-    grid.lines().map(|line| line.trim_end().to_owned()).collect()
+    grid.lines_within(style.width)
 }
