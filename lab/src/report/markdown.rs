@@ -2,10 +2,10 @@
 
 use super::page::Page;
 use super::ranking::{Place, Ranking, Row};
-use super::sweep::{Series, SweepView};
+use super::sweep::{Series, SizeRow, SweepView};
 use super::words::{self, NONE, printable};
 use crate::record::Metric;
-use crate::units::{Bytes, Nanos};
+use crate::units::Bytes;
 
 /// The whole page.
 #[must_use]
@@ -79,22 +79,10 @@ fn sweep(view: &SweepView) -> Vec<String> {
 fn series(series: &Series) -> String {
     let mut lines = vec![
         format!("### {}\n", code(&series.name)),
-        "| size | files | median | least | most | rate | line says | from device |".to_owned(),
-        "| --: | --: | --: | --: | --: | --: | --: | --: |".to_owned(),
+        format!("| {} |", SizeRow::TITLES.join(" | ")),
+        format!("| {} |", SizeRow::TITLES.map(|_| "--:").join(" | ")),
     ];
-    lines.extend(series.sizes.iter().map(|row| {
-        let cells = [
-            Bytes(row.size_bytes).to_string(),
-            row.n.to_string(),
-            Nanos(row.median_ns).to_string(),
-            Nanos(row.least_ns).to_string(),
-            Nanos(row.most_ns).to_string(),
-            row.rate.to_string(),
-            row.predicted_ns.map_or_else(|| NONE.to_owned(), |ns| Nanos(ns).to_string()),
-            row.device_share.map_or_else(|| NONE.to_owned(), words::percent),
-        ];
-        format!("| {} |", cells.join(" | "))
-    }));
+    lines.extend(series.sizes.iter().map(|row| format!("| {} |", row.texts().join(" | "))));
     lines.push(String::new());
     lines.push(format!("- {}", text(&series.headline())));
     lines.extend(series.line_words().map(|it| format!("- {}", text(&it))));

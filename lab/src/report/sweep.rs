@@ -6,8 +6,11 @@
 //! on one side of it and their median differs by more than a fifth: by the first, one odd size would make all the small
 //! ones odd. Only what was metered explains it; otherwise the text says that nothing measured does.
 
+mod size;
 #[cfg(test)]
 mod tests;
+
+pub use size::SizeRow;
 
 use super::words;
 use crate::record::{Record, Sample, WriteWay};
@@ -57,28 +60,6 @@ pub struct Point {
     pub device_read_bytes: Option<u64>,
     /// In which pass.
     pub pass: u32,
-}
-
-/// All files of one size.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct SizeRow {
-    /// The size.
-    pub size_bytes: u64,
-    /// How many files.
-    pub n: usize,
-    /// Shortest time.
-    pub least_ns: u64,
-    /// Median time.
-    pub median_ns: u64,
-    /// Longest time.
-    pub most_ns: u64,
-    /// Size over median time.
-    #[serde(rename = "rate_bytes_per_s")]
-    pub rate: Throughput,
-    /// What the line that outliers cannot bend says, if it says a time at all.
-    pub predicted_ns: Option<u64>,
-    /// Share of the size that came from the device, median; `None` for writes and where it was not metered.
-    pub device_share: Option<f64>,
 }
 
 /// A size leaves the line when its median differs from it by more than this share.
@@ -323,48 +304,6 @@ impl Series {
 impl Point {
     fn seconds(&self) -> f64 {
         Nanos(self.wall_ns).as_secs_f64()
-    }
-}
-
-impl SizeRow {
-    fn of(points: &[Point], line: Option<&Line>) -> SizeRow {
-        let size_bytes = points.first().map_or(0, |point| point.size_bytes);
-        let mut walls: Vec<f64> = points.iter().map(|point| float(point.wall_ns)).collect();
-        walls.sort_unstable_by(f64::total_cmp);
-        let nanos = |share| Nanos::from_secs_f64(stats::quantile(&walls, share) / 1e9).0;
-        let shares = points
-            .iter()
-            .filter_map(|point| Some(float(point.device_read_bytes?) / float(size_bytes.max(1))));
-        let mut shares: Vec<f64> = shares.collect();
-        shares.sort_unstable_by(f64::total_cmp);
-        let predicted = line.map(|line| line.at(float(size_bytes))).filter(|seconds| *seconds > 0.0);
-        SizeRow {
-            size_bytes,
-            n: points.len(),
-            least_ns: nanos(0.0),
-            median_ns: nanos(0.5),
-            most_ns: nanos(1.0),
-            rate: Throughput::of(Bytes(size_bytes), Nanos(nanos(0.5))),
-            predicted_ns: predicted.map(|seconds| Nanos::from_secs_f64(seconds).0),
-            device_share: (!shares.is_empty()).then(|| stats::quantile(&shares, 0.5)),
-        }
-    }
-
-    /// How many times as fast as the line says, by the median.
-    fn factor(&self) -> Option<f64> {
-        Some(float(self.predicted_ns?) / float(self.median_ns.max(1)))
-    }
-
-    /// Whether this size leaves the line, and then whether it is the fast side.
-    fn side(&self) -> Option<bool> {
-        let (factor, predicted) = (self.factor()?, self.predicted_ns?);
-        if factor > 1.0 + LEAVES_SHARE && self.most_ns < predicted {
-            Some(true)
-        } else if factor < 1.0 / (1.0 + LEAVES_SHARE) && self.least_ns > predicted {
-            Some(false)
-        } else {
-            None
-        }
     }
 }
 

@@ -3,9 +3,11 @@
 use super::{Style, bar, paint};
 use crate::report::grid::{Grid, left, right};
 use crate::report::sweep::{Series, SizeRow, SweepView};
-use crate::report::words::{self, NONE, printable};
-use crate::units::{Bytes, Nanos};
+use crate::report::words::printable;
 use anstyle::Style as Ansi;
+
+/// The bar stands behind the rate that it shows.
+const BAR_AT: usize = 6;
 
 /// Every series, one after the other.
 pub(super) fn sections(view: &SweepView, style: Style) -> Vec<String> {
@@ -28,20 +30,13 @@ fn section(series: &Series, fastest: f64, style: Style) -> Vec<String> {
 }
 
 fn table(rows: &[SizeRow], fastest: f64, style: Style) -> Vec<String> {
-    let titles = ["size", "files", "median", "least", "most", "rate", "", "line says", "from device"];
-    let mut grid = Grid::new(titles.map(left), style.color);
+    let mut titles = SizeRow::TITLES.map(left).to_vec();
+    titles.insert(BAR_AT, left(""));
+    let mut grid = Grid::new(titles, style.color);
     for row in rows {
-        grid.row([
-            right(&Bytes(row.size_bytes).to_string()),
-            right(&row.n.to_string()),
-            right(&Nanos(row.median_ns).to_string()),
-            right(&Nanos(row.least_ns).to_string()),
-            right(&Nanos(row.most_ns).to_string()),
-            right(&row.rate.to_string()),
-            left(&bar(row.rate.0 / fastest)),
-            right(&row.predicted_ns.map_or_else(|| NONE.to_owned(), |ns| Nanos(ns).to_string())),
-            right(&row.device_share.map_or_else(|| NONE.to_owned(), words::percent)),
-        ]);
+        let mut cells = row.texts().map(|text| right(&text)).to_vec();
+        cells.insert(BAR_AT, left(&bar(row.rate.0 / fastest)));
+        grid.row(cells);
     }
     grid.lines()
 }

@@ -1,0 +1,96 @@
+//! All files of one size in a sweep: their times, how they lie to the line, and the row that they are in every table.
+
+use super::{LEAVES_SHARE, Point, float};
+use crate::report::words;
+use crate::stats::{self, Line};
+use crate::units::{Bytes, Nanos, Throughput};
+use serde::Serialize;
+
+/// All files of one size.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SizeRow {
+    /// The size.
+    pub size_bytes: u64,
+    /// How many files.
+    pub n: usize,
+    /// Shortest time.
+    pub least_ns: u64,
+    /// Median time.
+    pub median_ns: u64,
+    /// Longest time.
+    pub most_ns: u64,
+    /// Size over median time.
+    #[serde(rename = "rate_bytes_per_s")]
+    pub rate: Throughput,
+    /// What the line that outliers cannot bend says, if it says a time at all.
+    pub predicted_ns: Option<u64>,
+    /// Share of the size that came from the device, median; `None` for writes and where it was not metered.
+    pub device_share: Option<f64>,
+}
+
+impl SizeRow {
+    pub(super) fn of(points: &[Point], line: Option<&Line>) -> SizeRow {
+        let size_bytes = points.first().map_or(0, |point| point.size_bytes);
+        let mut walls: Vec<f64> = points.iter().map(|point| float(point.wall_ns)).collect();
+        walls.sort_unstable_by(f64::total_cmp);
+        let nanos = |share| Nanos::from_secs_f64(stats::quantile(&walls, share) / 1e9).0;
+        let shares = points
+            .iter()
+            .filter_map(|point| Some(float(point.device_read_bytes?) / float(size_bytes.max(1))));
+        let mut shares: Vec<f64> = shares.collect();
+        shares.sort_unstable_by(f64::total_cmp);
+        let predicted = line.map(|line| line.at(float(size_bytes))).filter(|seconds| *seconds > 0.0);
+        SizeRow {
+            size_bytes,
+            n: points.len(),
+            least_ns: nanos(0.0),
+            median_ns: nanos(0.5),
+            most_ns: nanos(1.0),
+            rate: Throughput::of(Bytes(size_bytes), Nanos(nanos(0.5))),
+            predicted_ns: predicted.map(|seconds| Nanos::from_secs_f64(seconds).0),
+            device_share: (!shares.is_empty()).then(|| stats::quantile(&shares, 0.5)),
+        }
+    }
+
+    /// How many times as fast as the line says, by the median.
+    pub(super) fn factor(&self) -> Option<f64> {
+        Some(float(self.predicted_ns?) / float(self.median_ns.max(1)))
+    }
+
+    /// Whether this size leaves the line, and then whether it is the fast side.
+    pub(super) fn side(&self) -> Option<bool> {
+        let (factor, predicted) = (self.factor()?, self.predicted_ns?);
+        if factor > 1.0 + LEAVES_SHARE && self.most_ns < predicted {
+            Some(true)
+        } else if factor < 1.0 / (1.0 + LEAVES_SHARE) && self.least_ns > predicted {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    /// The titles of its cells; all of them are numbers, and so stand at the right.
+    pub(in crate::report) const TITLES: [&'static str; 8] =
+        ["size", "files", "median", "least", "most", "rate", "line says", "from device"];
+
+    /// What it shows in tables, and the values that those sort it by; `None` is not known.
+    #[expect(clippy::cast_precision_loss, reason = "only sorted by")]
+    pub(in crate::report) fn cells(&self) -> [Option<(String, f64)>; 8] {
+        let time = |ns: u64| (Nanos(ns).to_string(), float(ns));
+        [
+            Some((Bytes(self.size_bytes).to_string(), float(self.size_bytes))),
+            Some((self.n.to_string(), self.n as f64)),
+            Some(time(self.median_ns)),
+            Some(time(self.least_ns)),
+            Some(time(self.most_ns)),
+            Some((self.rate.to_string(), self.rate.0)),
+            self.predicted_ns.map(time),
+            self.device_share.map(|share| (words::percent(share), share)),
+        ]
+    }
+
+    /// The same as text.
+    pub(in crate::report) fn texts(&self) -> [String; 8] {
+        self.cells().map(|cell| cell.map_or_else(|| words::NONE.to_owned(), |(text, _)| text))
+    }
+}
