@@ -5,6 +5,9 @@
 //! that was killed is a shorter record; [`Record::read`] takes it as far as it goes. The file's words are the ones of
 //! DESIGN's JSON contract; a new meaning takes a new [`SCHEMA_VERSION`], and old records stay readable.
 
+#[cfg(test)]
+pub(crate) mod testing;
+
 use crate::machine::Machine;
 use crate::target::TargetFacts;
 use crate::trial::{Answer, CacheState, MethodId, Params, TrialId, Work};

@@ -1,10 +1,10 @@
 //! Golden texts of records made by hand, where every number can be checked in the head.
 
 use super::{Page, Style, csv, json, markdown, terminal};
-use crate::machine::Machine;
-use crate::record::{EndReason, Header, Line, Outcome, Record, SCHEMA, SCHEMA_VERSION, Sample, Trial};
+use crate::record::testing::{self, header, outcome, trial};
+use crate::record::{EndReason, Line, Outcome, Record, Sample};
 use crate::target::{Decoded, TargetFacts};
-use crate::trial::{Answer, CacheState, TrialId, Work};
+use crate::trial::{Answer, CacheState};
 use readlab_protocol::{Archive, Cache};
 
 mod advice;
@@ -12,49 +12,8 @@ mod pages;
 
 const SIZE: u64 = 1_000_000_000;
 
-fn header() -> Header {
-    Header {
-        schema: SCHEMA.into(),
-        version: SCHEMA_VERSION,
-        lab: "0.1.0".into(),
-        revision: "abcdef".into(),
-        verb: "race".into(),
-        command: vec!["readlab".into(), "race".into(), "a b.txt".into()],
-        started: "2026-01-02T03:04:05Z".into(),
-        seed: 42,
-        reference: None,
-        machine: Machine {
-            system: "linux x86_64".into(),
-            kernel: "6.18.0".into(),
-            cpu: Some("Example CPU".into()),
-            cpus: 2,
-            memory_bytes: 24 << 30,
-            ..Machine::default()
-        },
-    }
-}
-
 fn target(path: &str) -> Line {
-    let facts = TargetFacts { path: path.into(), size_bytes: SIZE, ..TargetFacts::default() };
-    Line::Target { index: 0, facts: Box::new(facts) }
-}
-
-fn trial(index: usize, name: &str, state: CacheState, cache: Cache) -> Line {
-    let id: TrialId = name.parse().unwrap();
-    Line::Trial(Box::new(Trial {
-        index,
-        label: None,
-        contender: id.method.contender.clone(),
-        method: id.method.method.clone(),
-        scan: id.method.scan.clone(),
-        params: id.params.clone(),
-        target: 0,
-        work: Work::Newlines,
-        state,
-        cache,
-        decodes: None,
-        id,
-    }))
+    testing::target(0, TargetFacts { path: path.into(), size_bytes: SIZE, ..TargetFacts::default() })
 }
 
 /// Ten rounds in two fills, each `wall_ms` long with a little that differs.
@@ -78,10 +37,6 @@ fn samples(record: &mut Record, trial: usize, wall_ms: u64, wobble_us: [u64; 5])
             ..Sample::default()
         })));
     }
-}
-
-fn outcome(record: &mut Record, trial: usize, outcome: Outcome) {
-    record.add(Line::Outcome { trial, outcome });
 }
 
 /// Warm: `mmap` 50 ms, `pread` tied with it, `wc -l` 200 ms, a control; cold: two, and one that failed.

@@ -2,11 +2,10 @@
 //! record, however little it holds, makes a verdict panic or a share leave its range.
 
 use super::*;
-use crate::machine::Machine;
-use crate::record::{Header, LimitUnit, Line, SCHEMA, SCHEMA_VERSION, Sample, Trial};
+use crate::record::{Header, LimitUnit, Line, Outcome, Sample, testing};
 use crate::target::extents::Extents;
 use crate::target::{Decoded, TargetFacts};
-use crate::trial::{Answer, TrialId, Work};
+use crate::trial::Answer;
 use proptest::prelude::*;
 use readlab_protocol::{Archive, Cache};
 
@@ -32,42 +31,15 @@ fn from_device(meters: Meters) -> Meters {
 }
 
 fn record(extents: Option<Extents>) -> Record {
-    let mut record = Record::new(Header {
-        schema: SCHEMA.into(),
-        version: SCHEMA_VERSION,
-        lab: String::new(),
-        revision: String::new(),
-        verb: "race".into(),
-        command: Vec::new(),
-        started: String::new(),
-        seed: 1,
-        reference: None,
-        machine: Machine::default(),
-    });
-    let facts = TargetFacts { size_bytes: SIZE, extents, ..TargetFacts::default() };
-    record.add(Line::Target { index: 0, facts: Box::new(facts) });
+    let mut record = Record::new(Header { seed: 1, ..testing::header() });
+    record.add(testing::target(0, TargetFacts { size_bytes: SIZE, extents, ..TargetFacts::default() }));
     record
 }
 
 /// Adds a trial whose samples are all alike; its number.
 fn add(record: &mut Record, name: &str, state: CacheState, cache: Cache, meters: Meters) -> usize {
     let index = record.trials.len();
-    let id: TrialId = name.parse().unwrap();
-    let trial = Trial {
-        index,
-        label: None,
-        contender: id.method.contender.clone(),
-        method: id.method.method.clone(),
-        scan: id.method.scan.clone(),
-        params: id.params.clone(),
-        target: 0,
-        work: Work::Newlines,
-        state,
-        cache,
-        decodes: None,
-        id,
-    };
-    record.add(Line::Trial(Box::new(trial)));
+    record.add(testing::trial(index, name, state, cache));
     for round in 0..5 {
         record.add(Line::Sample(Box::new(Sample {
             trial: index,
@@ -80,7 +52,7 @@ fn add(record: &mut Record, name: &str, state: CacheState, cache: Cache, meters:
             ..Sample::default()
         })));
     }
-    record.add(Line::Outcome { trial: index, outcome: Outcome::Measured });
+    testing::outcome(record, index, Outcome::Measured);
     index
 }
 

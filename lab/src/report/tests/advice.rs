@@ -1,7 +1,8 @@
 //! Advice from records whose intervals are known: what is told, what ties, what is kept, and what a search hides nothing of.
 
 use super::super::{Advice, Page};
-use super::{header, outcome, samples, target, trial};
+use super::{samples, target};
+use crate::record::testing::{header, outcome, trial};
 use crate::record::{Line, Outcome, Record, Sample};
 use crate::trial::CacheState;
 use readlab_protocol::Cache;

@@ -1,7 +1,7 @@
 //! Pages and charts of records made by hand: well-formed, safe, light, and true to their intervals.
 
 use super::*;
-use crate::record::{Count, WriteTimes, WriteWay};
+use crate::record::{Count, Header, WriteTimes, WriteWay};
 use crate::report::{self, Bound, charts};
 use crate::units::Throughput;
 use roxmltree::{Document, Node, ParsingOptions};
@@ -64,7 +64,7 @@ fn sweep() -> Page {
     for (index, size_bytes) in (0..3).flat_map(|_| sizes).enumerate() {
         let path = format!("/data/sweep/{index} <b>.bin");
         let facts = TargetFacts { path, size_bytes, ..TargetFacts::default() };
-        record.add(Line::Target { index, facts: Box::new(facts) });
+        record.add(testing::target(index, facts));
         let late_ns = index as u64 * 100;
         let times = WriteTimes { write_ns: 100_000 + size_bytes / 2 + late_ns, sync_ns: None };
         record.add(Line::Write { target: index, how: WriteWay::Plain, times });

@@ -1,0 +1,59 @@
+//! The lines of records made by hand, for the tests of whatever reads records.
+
+use super::{Header, Line, Outcome, Record, SCHEMA, SCHEMA_VERSION, Trial};
+use crate::machine::Machine;
+use crate::target::TargetFacts;
+use crate::trial::{CacheState, TrialId, Work};
+use readlab_protocol::Cache;
+
+/// A race on a machine of which a few things are known.
+pub(crate) fn header() -> Header {
+    Header {
+        schema: SCHEMA.into(),
+        version: SCHEMA_VERSION,
+        lab: "0.1.0".into(),
+        revision: "abcdef".into(),
+        verb: "race".into(),
+        command: vec!["readlab".into(), "race".into(), "a b.txt".into()],
+        started: "2026-01-02T03:04:05Z".into(),
+        seed: 42,
+        reference: None,
+        machine: Machine {
+            system: "linux x86_64".into(),
+            kernel: "6.18.0".into(),
+            cpu: Some("Example CPU".into()),
+            cpus: 2,
+            memory_bytes: 24 << 30,
+            ..Machine::default()
+        },
+    }
+}
+
+/// A target.
+pub(crate) fn target(index: usize, facts: TargetFacts) -> Line {
+    Line::Target { index, facts: Box::new(facts) }
+}
+
+/// A trial that counts newlines in the first target, by its name.
+pub(crate) fn trial(index: usize, name: &str, state: CacheState, cache: Cache) -> Line {
+    let id: TrialId = name.parse().unwrap();
+    Line::Trial(Box::new(Trial {
+        index,
+        label: None,
+        contender: id.method.contender.clone(),
+        method: id.method.method.clone(),
+        scan: id.method.scan.clone(),
+        params: id.params.clone(),
+        target: 0,
+        work: Work::Newlines,
+        state,
+        cache,
+        decodes: None,
+        id,
+    }))
+}
+
+/// Ends a trial.
+pub(crate) fn outcome(record: &mut Record, trial: usize, outcome: Outcome) {
+    record.add(Line::Outcome { trial, outcome });
+}
