@@ -3,7 +3,7 @@
 //! What drifts with the machine is in both halves of a pair and falls out of their quotient. Logarithms make the ratio
 //! of A to B the inverse of that of B to A; the interval is the lab's own, over pairs.
 
-use readlab::stats::{Bootstrap, Interval, Observation, quantile};
+use readlab::stats::{self, Bootstrap, Interval, Observation};
 
 /// How many times as long the first of each pair took as the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,9 +27,7 @@ pub(crate) fn ratio(pairs: &[(f64, f64)]) -> PairRatio {
 
 /// The median; not a number when there is nothing.
 pub(crate) fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    quantile(&sorted, 0.5)
+    stats::median(values.iter().copied()).unwrap_or(f64::NAN)
 }
 
 /// Nanoseconds as numbers to calculate with.

@@ -533,6 +533,20 @@ pub struct TrialRecord {
     pub outcome: Option<Outcome>,
 }
 
+impl TrialRecord {
+    /// Whether what was read of it stands: it was measured, or the run was cut short while it was.
+    #[must_use]
+    pub fn stands(&self) -> bool {
+        matches!(self.outcome, None | Some(Outcome::Measured))
+    }
+
+    /// Whether it has readings, and they stand.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        !self.samples.is_empty() && self.stands()
+    }
+}
+
 /// A contender that showed its receipt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {

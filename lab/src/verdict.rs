@@ -16,7 +16,7 @@ pub use gives::what_gives;
 pub use limits::limits;
 pub use parts::{Part, Parts};
 
-use crate::record::{Limit, LimitKind, Outcome, Record, TrialRecord};
+use crate::record::{Limit, LimitKind, Record, TrialRecord};
 use crate::trial::{CacheState, Over};
 use parts::{Facts, Near};
 use serde::Serialize;
@@ -121,7 +121,7 @@ pub struct Judgement {
 /// The verdict on one trial; `None` for a control and for a trial without samples that stand.
 #[must_use]
 pub fn judge(record: &Record, limits: &[Limit], trial: &TrialRecord) -> Option<Judgement> {
-    if trial.trial.is_control() || !stands(trial) {
+    if trial.trial.is_control() || !trial.is_measured() {
         return None;
     }
     let facts = Facts::of(record, limits, trial)?;
@@ -134,11 +134,6 @@ pub fn judge(record: &Record, limits: &[Limit], trial: &TrialRecord) -> Option<J
         parts: facts.parts,
         verdict,
     })
-}
-
-/// Whether a trial has samples that may be told.
-fn stands(trial: &TrialRecord) -> bool {
-    !trial.samples.is_empty() && matches!(trial.outcome, None | Some(Outcome::Measured))
 }
 
 /// The rules, in the order in which they are tried.
@@ -224,7 +219,7 @@ fn pace(record: &Record, it: &TrialRecord) -> Pace {
     let (block, depth) = in_flight(it);
     let others = record.trials.iter().filter(|other| {
         let past_cache = other.trial.bypasses_cache() || other.trial.limit() == Some(LimitKind::Device);
-        past_cache && stands(other) && other.trial.target == it.trial.target
+        past_cache && other.is_measured() && other.trial.target == it.trial.target
     });
     let faster = |fits: &dyn Fn(u64, u64) -> bool| {
         let fitting = others.clone().filter(|other| {
@@ -262,7 +257,7 @@ fn lift(record: &Record, it: &TrialRecord) -> Option<Remedy> {
             && (&other_trial.contender, &other_trial.method) == (&trial.contender, &trial.method)
             && other_trial.params == trial.params
             && other_trial.scan != trial.scan
-            && stands(other)
+            && other.is_measured()
     });
     best(it, same)
 }

@@ -96,9 +96,7 @@ impl Figure {
         match self {
             Figure::Told { value, .. } => *value,
             Figure::Samples(observations) => {
-                let mut values: Vec<f64> = observations.iter().map(|it| it.value).collect();
-                values.sort_unstable_by(f64::total_cmp);
-                stats::quantile(&values, 0.5)
+                stats::median(observations.iter().map(|it| it.value)).unwrap_or(f64::NAN)
             }
         }
     }
@@ -164,7 +162,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
     let trial = &it.trial;
     let target = record.targets.get(trial.target);
     let id = trial.id.to_string();
-    let stands = matches!(it.outcome, None | Some(Outcome::Measured));
+    let stands = it.stands();
     let size_bytes = target.map_or(0, |target| target.size_bytes);
     let figure = |measure: Measure| Some((measure, figure(it, measure, size_bytes)?));
     Case {

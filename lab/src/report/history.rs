@@ -2,7 +2,7 @@
 
 use super::grid::{Grid, left};
 use super::words::{NONE, moment};
-use crate::record::{Outcome, Record, TrialRecord};
+use crate::record::{Record, TrialRecord};
 use crate::stats;
 use crate::units::Nanos;
 
@@ -52,17 +52,9 @@ pub fn history_table(lines: &[HistoryLine], width: u16) -> String {
 
 /// The trial with the least median time among those that stand; a control is none.
 fn fastest(record: &Record) -> Option<String> {
-    let stands = |it: &&TrialRecord| {
-        !it.trial.is_control()
-            && matches!(it.outcome, None | Some(Outcome::Measured))
-            && !it.samples.is_empty()
-    };
-    let median = |it: &TrialRecord| {
-        let mut walls: Vec<f64> = it.samples.iter().map(|sample| stats::wall(sample).value).collect();
-        walls.sort_unstable_by(f64::total_cmp);
-        stats::quantile(&walls, 0.5)
-    };
-    let all = record.trials.iter().filter(stands).map(|it| (median(it), &it.trial));
+    let raced = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_measured());
+    let median = |it: &TrialRecord| stats::median(it.samples.iter().map(|sample| stats::wall(sample).value));
+    let all = raced.filter_map(|it| Some((median(it)?, &it.trial)));
     let (wall, trial) = all.min_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(format!("{} {} ({})", trial.id, Nanos::from_secs_f64(wall / 1e9), trial.state))
 }

@@ -7,7 +7,7 @@ use super::bound::Bound;
 use super::name::Names;
 use super::reading::{self, Reading};
 use super::search::SearchView;
-use crate::record::{Count, Limit, Metric, Outcome, Record, Sample, TrialRecord};
+use crate::record::{Count, Limit, Metric, Record, Sample, TrialRecord};
 use crate::stats::{self, Bootstrap, Clear, FillSpread, Ratio, Summary};
 use crate::target::TargetFacts;
 use crate::trial::{CacheState, MethodId, Over, Params, Work};
@@ -246,7 +246,7 @@ impl Ranking {
         let bootstrap = Bootstrap::new(record.header.seed);
         let names = Names::of(record);
         let (measured, others): (Vec<&TrialRecord>, Vec<&TrialRecord>) =
-            trials.iter().partition(|trial| is_measured(trial));
+            trials.iter().partition(|trial| trial.is_measured());
         let searched = |trial: &&&TrialRecord| !trial.searched.is_empty() && !trial.trial.is_control();
         let of_search = |trial: &&TrialRecord| {
             let samples = trial.searched.clone();
@@ -294,16 +294,6 @@ impl Ranking {
 
 /// Up to so many trials without numbers, each is told by itself.
 const SAME_TOLD_SINGLY: usize = 40;
-
-/// Whether a trial has samples that stand.
-fn is_measured(trial: &TrialRecord) -> bool {
-    !trial.samples.is_empty() && stands(trial)
-}
-
-/// Whether what was read of a trial stands: it was measured, or the run was cut short while it was.
-fn stands(trial: &TrialRecord) -> bool {
-    matches!(trial.outcome, None | Some(Outcome::Measured))
-}
 
 /// Fills in the ratios to the reference, and the places by ratios to the first of each rank.
 fn compare(rows: &mut [(Row, &TrialRecord)], reference: Option<&Reference>, bootstrap: Bootstrap) {
@@ -400,7 +390,7 @@ impl Unmeasured {
     /// Those without numbers. Who left a search is none of them; and where a search has many that lack the same, one stands
     /// for all.
     fn all(others: &[&TrialRecord], names: &Names) -> Vec<Unmeasured> {
-        let left_a_search = |trial: &TrialRecord| !trial.searched.is_empty() && stands(trial);
+        let left_a_search = |trial: &TrialRecord| !trial.searched.is_empty() && trial.stands();
         let mut told: Vec<Unmeasured> = Vec::new();
         let mut more: Vec<usize> = Vec::new();
         for it in

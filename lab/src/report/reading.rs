@@ -1,7 +1,7 @@
 //! Single readings as charts show them, and what is computed from single readings only.
 
 use crate::record::Sample;
-use crate::stats::quantile;
+use crate::stats::median;
 use std::collections::BTreeMap;
 
 /// One timed reading.
@@ -37,9 +37,7 @@ pub(super) fn cores(samples: &[Sample]) -> Option<f64> {
         let cpu_ns = sample.cpu_user_ns? + sample.cpu_system_ns?;
         (sample.wall_ns > 0).then(|| cpu_ns as f64 / sample.wall_ns as f64)
     };
-    let mut shares: Vec<f64> = samples.iter().filter_map(used).collect();
-    shares.sort_unstable_by(f64::total_cmp);
-    (!shares.is_empty()).then(|| quantile(&shares, 0.5))
+    median(samples.iter().filter_map(used))
 }
 
 /// The median wall time of each round with the fill it belongs to, in order of the rounds.
@@ -49,11 +47,7 @@ pub(super) fn rounds(readings: &[Reading]) -> Vec<(u32, u32, f64)> {
         #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
         rounds.entry((reading.round, reading.fill)).or_default().push(reading.wall_ns as f64);
     }
-    let median = |((round, fill), mut walls): ((u32, u32), Vec<f64>)| {
-        walls.sort_unstable_by(f64::total_cmp);
-        (round, fill, quantile(&walls, 0.5))
-    };
-    rounds.into_iter().map(median).collect()
+    rounds.into_iter().filter_map(|((round, fill), walls)| Some((round, fill, median(walls)?))).collect()
 }
 
 impl Dots {

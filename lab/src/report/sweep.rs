@@ -198,10 +198,8 @@ impl Series {
     /// The median of all files' rates.
     #[must_use]
     pub fn median_rate(&self) -> Throughput {
-        let mut rates: Vec<f64> =
-            self.points.iter().map(|point| float(point.size_bytes) / point.seconds()).collect();
-        rates.sort_unstable_by(f64::total_cmp);
-        Throughput(stats::quantile(&rates, 0.5))
+        let rates = self.points.iter().map(|point| float(point.size_bytes) / point.seconds());
+        Throughput(stats::median(rates).unwrap_or(f64::NAN))
     }
 
     /// One sentence for each run of neighbouring sizes that leaves the line to the same side.
@@ -288,14 +286,8 @@ impl Series {
             let among = |point: &&Point| {
                 wanted(point.pass) && rows.iter().any(|row| row.size_bytes == point.size_bytes)
             };
-            let mut per_byte: Vec<f64> = self
-                .points
-                .iter()
-                .filter(among)
-                .map(|point| point.seconds() / float(point.size_bytes.max(1)))
-                .collect();
-            per_byte.sort_unstable_by(f64::total_cmp);
-            (!per_byte.is_empty()).then(|| stats::quantile(&per_byte, 0.5))
+            let points = self.points.iter().filter(among);
+            stats::median(points.map(|point| point.seconds() / float(point.size_bytes.max(1))))
         };
         Some(median(&|pass| pass == 0)? / median(&|pass| pass > 0)?)
     }

@@ -9,7 +9,7 @@
 //! What differs from run to run and not within one (a machine's mood of that hour) is in neither interval.
 
 use super::bootstrap::{Bootstrap, Interval, Observation};
-use super::quantile;
+use super::median;
 use super::ratio::Clear;
 use serde::Serialize;
 
@@ -37,10 +37,8 @@ impl LogMedian {
     pub fn of(observations: &[Observation], bootstrap: Bootstrap) -> Option<LogMedian> {
         let log = |it: &Observation| Observation { value: it.value.max(1.0).ln(), ..*it };
         let logs: Vec<Observation> = observations.iter().map(log).collect();
-        let mut sorted: Vec<f64> = logs.iter().map(|it| it.value).collect();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let ci95 = bootstrap.median_interval(&logs);
-        (!sorted.is_empty()).then(|| LogMedian { value: quantile(&sorted, 0.5), ci95 })
+        let value = median(logs.iter().map(|it| it.value))?;
+        Some(LogMedian { value, ci95: bootstrap.median_interval(&logs) })
     }
 
     /// Of a number that is only told.

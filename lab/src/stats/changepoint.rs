@@ -7,7 +7,7 @@
 //! Machine Warmup Blows Hot and Cold* (OOPSLA 2017): "no steady state" is an outcome, and so is a steady state that is
 //! slower than the start.
 
-use super::quantile;
+use super::median;
 use serde::Serialize;
 
 /// Whether a series settles.
@@ -60,7 +60,7 @@ pub fn steadiness(walls_ns: &[u64]) -> Steadiness {
     let starts = segments(&logs);
     let level = |index: usize| {
         let end = starts.get(index + 1).copied().unwrap_or(logs.len());
-        median(&logs[starts[index]..end])
+        median(logs[starts[index]..end].iter().copied()).expect("a segment holds readings")
     };
     let last = level(starts.len() - 1);
     let unlike = (0..starts.len()).rev().find(|&index| (level(index) - last).abs() > SAME_LEVEL);
@@ -81,7 +81,10 @@ pub fn steadiness(walls_ns: &[u64]) -> Steadiness {
 /// (the filter of Hampel), so that a single interruption is no level of its own.
 fn without_spikes(logs: &[f64]) -> Vec<f64> {
     let reach = 4.0 * noise(logs);
-    let near = |at: usize| median(&logs[at.saturating_sub(2)..(at + 3).min(logs.len())]);
+    let near = |at: usize| {
+        let neighbours = &logs[at.saturating_sub(2)..(at + 3).min(logs.len())];
+        median(neighbours.iter().copied()).unwrap_or(logs[at])
+    };
     let clean = |(at, &log): (usize, &f64)| if (log - near(at)).abs() > reach { near(at) } else { log };
     logs.iter().enumerate().map(clean).collect()
 }
@@ -89,8 +92,8 @@ fn without_spikes(logs: &[f64]) -> Vec<f64> {
 /// The standard deviation of single readings, from the median absolute difference of neighbours: steps and spikes are
 /// too few to move it. The factor is that of normal noise, 1 / (0.6745 sqrt 2). Never below one part in 10,000.
 fn noise(logs: &[f64]) -> f64 {
-    let differences: Vec<f64> = logs.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
-    (median(&differences) * 1.0483).max(1e-4)
+    let differences = logs.windows(2).map(|pair| (pair[1] - pair[0]).abs());
+    (median(differences).unwrap_or_default() * 1.0483).max(1e-4)
 }
 
 /// First readings of the segments with the least total cost. Time grows with the square of the readings.
@@ -122,12 +125,6 @@ fn segments(logs: &[f64]) -> Vec<usize> {
     }
     starts.reverse();
     starts
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    quantile(&sorted, 0.5)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! their quotient. The estimate is the median of the pairs' logarithms: swapping the two gives exactly the inverse.
 
 use super::bootstrap::{Bootstrap, Interval, Observation};
-use super::quantile;
+use super::median;
 use crate::record::Sample;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -63,9 +63,8 @@ struct Turn {
 
 impl Turn {
     /// The logarithm of the turn's median; a window of no nanoseconds counts as one.
-    fn log_median(mut self) -> f64 {
-        self.walls.sort_unstable_by(f64::total_cmp);
-        quantile(&self.walls, 0.5).max(1.0).ln()
+    fn log_median(self) -> f64 {
+        median(self.walls).unwrap_or_default().max(1.0).ln()
     }
 }
 
@@ -80,11 +79,10 @@ pub fn ratio(reference: &[Sample], trial: &[Sample], bootstrap: Bootstrap) -> Op
             Some(Observation { value: theirs.log_median() - mine.log_median(), fill, round })
         })
         .collect();
-    let mut logs: Vec<f64> = pairs.iter().map(|pair| pair.value).collect();
-    logs.sort_unstable_by(f64::total_cmp);
+    let log = median(pairs.iter().map(|pair| pair.value))?;
     let ends = bootstrap.median_interval(&pairs);
-    (!pairs.is_empty()).then(|| Ratio {
-        estimate: quantile(&logs, 0.5).exp(),
+    Some(Ratio {
+        estimate: log.exp(),
         ci95: ends.map(|ends| Interval { low: ends.low.exp(), high: ends.high.exp() }),
         pairs: pairs.len(),
     })

@@ -1,7 +1,7 @@
 //! A straight line through points: least squares with intervals, and beside it a line that outliers cannot bend.
 
 use super::student::student_t;
-use super::{Interval, quantile};
+use super::{Interval, median};
 use serde::Serialize;
 
 /// `y = intercept + slope * x`.
@@ -92,16 +92,13 @@ pub fn least_squares(points: &[(f64, f64)]) -> Option<LeastSquares> {
 /// memory grow with the square of the number of points. `None` with fewer than two different x.
 #[must_use]
 pub fn theil_sen(points: &[(f64, f64)]) -> Option<Line> {
-    let mut slopes: Vec<f64> = (points.iter().enumerate())
+    let slopes = (points.iter().enumerate())
         .flat_map(|(at, a)| points[at + 1..].iter().map(move |b| (a, b)))
         .filter(|(a, b)| a.0 != b.0)
-        .map(|(a, b)| (b.1 - a.1) / (b.0 - a.0))
-        .collect();
-    slopes.sort_unstable_by(f64::total_cmp);
-    let slope = quantile(&slopes, 0.5);
-    let mut rests: Vec<f64> = points.iter().map(|(x, y)| y - slope * x).collect();
-    rests.sort_unstable_by(f64::total_cmp);
-    (!slopes.is_empty()).then(|| Line { slope, intercept: quantile(&rests, 0.5) })
+        .map(|(a, b)| (b.1 - a.1) / (b.0 - a.0));
+    let slope = median(slopes)?;
+    let intercept = median(points.iter().map(|(x, y)| y - slope * x))?;
+    Some(Line { slope, intercept })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "far fewer points than 2^52")]

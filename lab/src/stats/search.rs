@@ -9,7 +9,7 @@
 //! by being fast in some readings looks faster there than it is, so the chosen are measured afresh ([`super::ratio()`]).
 
 use super::bootstrap::{Bootstrap, Interval, Observation};
-use super::quantile;
+use super::median;
 use std::collections::BTreeMap;
 
 /// Readings of each candidate in the exhaustive run that a search stands for.
@@ -183,7 +183,7 @@ impl Search {
         };
         let centre = |rung: u32| {
             let logs = group.iter().filter_map(|candidate| candidate.logs.get(&rung));
-            median(logs.copied().collect())
+            median(logs.copied()).unwrap_or(f64::NAN)
         };
         let centres: Vec<f64> = (0..rungs).map(centre).collect();
         let mut scored: Vec<(usize, f64)> = group
@@ -192,7 +192,7 @@ impl Search {
                 let apart = (0..rungs)
                     .zip(&centres)
                     .filter_map(|(rung, centre)| Some(candidate.logs.get(&rung)? - centre));
-                (candidate.number, median(apart.collect()))
+                (candidate.number, median(apart).unwrap_or(f64::NAN))
             })
             .collect();
         // Who was not read at all comes last.
@@ -218,12 +218,6 @@ impl Search {
             candidate.fate = fate;
         }
     }
-}
-
-/// The median; not a number when there is nothing.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    quantile(&values, 0.5)
 }
 
 #[cfg(test)]

@@ -82,9 +82,7 @@ pub fn summary(samples: &[Sample], metric: Metric, bootstrap: Bootstrap) -> Opti
 #[must_use]
 pub fn precision(observations: &[Observation], seed: u64) -> Option<f64> {
     let interval = Bootstrap::quick(seed).median_interval(observations)?;
-    let mut values: Vec<f64> = observations.iter().map(|o| o.value).collect();
-    values.sort_unstable_by(f64::total_cmp);
-    let median = quantile(&values, 0.5);
+    let median = median(observations.iter().map(|o| o.value))?;
     (median > 0.0).then(|| interval.half_width() / median)
 }
 
@@ -93,6 +91,14 @@ pub fn precision(observations: &[Observation], seed: u64) -> Option<f64> {
 #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
 pub fn wall(sample: &Sample) -> Observation {
     Observation { value: sample.wall_ns as f64, fill: sample.fill, round: sample.round }
+}
+
+/// The median of values in any order; `None` when there are none.
+#[must_use]
+pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut sorted: Vec<f64> = values.into_iter().collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    (!sorted.is_empty()).then(|| quantile(&sorted, 0.5))
 }
 
 /// The quantile of type 7 of sorted values, for a share from 0 to 1; not a number when there are none.
@@ -165,6 +171,7 @@ mod tests {
         let four = summary_of(&[1, 2, 3, 4]).unwrap();
         assert_eq!((four.p25, four.median, four.p75), (2, 3, 3), "1.75, 2.5, 3.25, half up");
         assert!(quantile(&[], 0.5).is_nan());
+        assert_eq!((median([4.0, 1.0, 2.0, 3.0]), median([])), (Some(2.5), None));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! "The device gives less than the file: what gives?" Where bytes asked for, bytes stored and bytes from the device are
 //! not the same number, a sentence says so.
 
-use crate::record::{Metric, Outcome, Record, TrialRecord};
+use crate::record::{Metric, Record, TrialRecord};
 use crate::trial::CacheState;
 use crate::units::Bytes;
 
@@ -49,7 +49,7 @@ fn device_bytes(record: &Record, target: usize) -> Option<(u64, u64)> {
         it.trial.target == target
             && it.trial.state == CacheState::Cold
             && !it.trial.is_control()
-            && matches!(it.outcome, None | Some(Outcome::Measured))
+            && it.stands()
     };
     let medians = record.trials.iter().filter(cold).filter_map(|it| {
         let mut bytes: Vec<u64> =

@@ -2,7 +2,7 @@
 //!
 //! Everything is computed from samples of the same rounds as the readings that are compared with it.
 
-use crate::record::{Limit, LimitKind, LimitUnit, Metric, Outcome, Record, Sample, TrialRecord};
+use crate::record::{Limit, LimitKind, LimitUnit, Metric, Record, Sample, TrialRecord};
 use crate::stats::{self, Bootstrap, Observation};
 use crate::trial::CacheState;
 
@@ -17,7 +17,7 @@ pub fn limits(record: &Record) -> Vec<Limit> {
 fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     let trial = &it.trial;
     let kind = trial.limit().or_else(|| trial.bypasses_cache().then_some(LimitKind::Device))?;
-    if !matches!(it.outcome, None | Some(Outcome::Measured)) {
+    if !it.stands() {
         return None;
     }
     // A scan that looks at one byte of a page is no measure of memory.
@@ -39,10 +39,9 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
         .iter()
         .filter_map(|sample| Some(Observation { value: number(sample)?, ..stats::wall(sample) }))
         .collect();
-    let mut sorted: Vec<f64> = observed.iter().map(|observation| observation.value).collect();
-    sorted.sort_unstable_by(f64::total_cmp);
+    let median = stats::median(observed.iter().map(|observation| observation.value))?;
     let ci95 = Bootstrap::new(record.header.seed).median_interval(&observed);
-    (!sorted.is_empty()).then(|| Limit {
+    Some(Limit {
         kind,
         name: trial.id.to_string(),
         target: trial.target,
@@ -50,7 +49,7 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
         trial: Some(trial.index),
         threads: threads(it),
         unit: unit(kind),
-        value: whole(stats::quantile(&sorted, 0.5)),
+        value: whole(median),
         ci95: ci95.map(|ends| [whole(ends.low), whole(ends.high)]),
         samples: observed.iter().map(|observation| whole(observation.value)).collect(),
         how: how(kind).to_owned(),

@@ -37,8 +37,6 @@ impl SizeRow {
         let shares = points
             .iter()
             .filter_map(|point| Some(float(point.device_read_bytes?) / float(size_bytes.max(1))));
-        let mut shares: Vec<f64> = shares.collect();
-        shares.sort_unstable_by(f64::total_cmp);
         let predicted = line.map(|line| line.at(float(size_bytes))).filter(|seconds| *seconds > 0.0);
         SizeRow {
             size_bytes,
@@ -48,7 +46,7 @@ impl SizeRow {
             most_ns: nanos(1.0),
             rate: Throughput::of(Bytes(size_bytes), Nanos(nanos(0.5))),
             predicted_ns: predicted.map(|seconds| Nanos::from_secs_f64(seconds).0),
-            device_share: (!shares.is_empty()).then(|| stats::quantile(&shares, 0.5)),
+            device_share: stats::median(shares),
         }
     }
 
