@@ -1,0 +1,46 @@
+//! The first line of a record, and who took part.
+
+use crate::machine::Machine;
+use crate::trial::TrialId;
+use serde::{Deserialize, Serialize};
+
+/// Name of the format.
+pub const SCHEMA: &str = "readlab.record";
+/// Version of the format.
+pub const SCHEMA_VERSION: u32 = 2;
+
+/// The first line: what was asked, of whom, where and when.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// [`SCHEMA_VERSION`].
+    pub version: u32,
+    /// The lab's version.
+    pub lab: String,
+    /// The commit it was built from.
+    pub revision: String,
+    /// The verb: `race`, `suite`, `sweep` …
+    pub verb: String,
+    /// The command line that repeats the run, word by word.
+    pub command: Vec<String>,
+    /// When it began, RFC 3339 in UTC.
+    pub started: String,
+    /// Seed of every shuffle and resample.
+    pub seed: u64,
+    /// The trial against which ratios are made, if one was named.
+    pub reference: Option<TrialId>,
+    /// Where.
+    pub machine: Machine,
+}
+
+/// A contender that showed its receipt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// Its name in the roster.
+    pub contender: String,
+    /// Its version.
+    pub version: String,
+    /// Compiler, runtime, flags.
+    pub runtime: String,
+}

@@ -1,0 +1,94 @@
+//! What a machine does at best, as a line of the record.
+//!
+//! How limits are computed from samples, and what they mean for a reading, is the verdict's affair.
+
+use crate::trial::CacheState;
+use serde::{Deserialize, Serialize};
+
+/// Something that a machine does at best so fast, and no reading that needs it faster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitKind {
+    /// Visiting bytes that are in memory.
+    Memory,
+    /// The kernel's copy out of the page cache.
+    Copy,
+    /// A page fault on a cached page.
+    Faults,
+    /// The way into the kernel and back.
+    Syscall,
+    /// Reading from the device, past the page cache.
+    Device,
+    /// Decoding an archive that is in memory; of what comes out.
+    Decoding,
+}
+
+impl LimitKind {
+    /// The word used in files and tables.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            LimitKind::Memory => "memory",
+            LimitKind::Copy => "copy",
+            LimitKind::Faults => "faults",
+            LimitKind::Syscall => "syscall",
+            LimitKind::Device => "device",
+            LimitKind::Decoding => "decoding",
+        }
+    }
+
+    /// The limit that a control of this name measures, in whatever contender; `None` for the other controls.
+    #[must_use]
+    pub fn of_control(method: &str) -> Option<LimitKind> {
+        match method {
+            "resident" => Some(LimitKind::Memory),
+            "copy" => Some(LimitKind::Copy),
+            "faults" => Some(LimitKind::Faults),
+            "syscall" => Some(LimitKind::Syscall),
+            "device" => Some(LimitKind::Device),
+            "decoder" => Some(LimitKind::Decoding),
+            _ => None,
+        }
+    }
+}
+
+/// What the numbers of a limit count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitUnit {
+    /// A rate; more is faster.
+    BytesPerSecond,
+    /// A cost of one; less is faster.
+    Nanoseconds,
+}
+
+/// What was found to be possible at best. Most limits are controls of the record and computed from their samples
+/// ([`crate::verdict::limits`]); one that another program measured has a line of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Limit {
+    /// Of what.
+    pub kind: LimitKind,
+    /// Who measured it with which settings.
+    pub name: String,
+    /// Number of the target.
+    pub target: usize,
+    /// In the rounds of which state; `None` for one that no trial measured.
+    #[serde(default)]
+    pub state: Option<CacheState>,
+    /// Number of the trial whose samples these are, if it was one.
+    #[serde(default)]
+    pub trial: Option<usize>,
+    /// Threads that worked at once.
+    pub threads: u64,
+    /// What the numbers count.
+    pub unit: LimitUnit,
+    /// The median.
+    pub value: u64,
+    /// 95 % interval of the median; `None` with too few samples.
+    #[serde(default)]
+    pub ci95: Option<[u64; 2]>,
+    /// One number a reading, in their order.
+    pub samples: Vec<u64>,
+    /// What was done.
+    pub how: String,
+}

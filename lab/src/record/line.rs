@@ -1,0 +1,102 @@
+//! One line of the file: every kind there is.
+
+use super::{Count, Fill, Header, Limit, Outcome, Receipt, Sample, Trial, WarmedUp, WriteTimes, WriteWay};
+use crate::target::TargetFacts;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    /// Every trial reached its precision or its own limit.
+    Settled,
+    /// The time for the whole run was used up.
+    Budget,
+    /// The user stopped it.
+    Interrupted,
+    /// The target changed while it was read.
+    TargetChanged,
+}
+
+/// One line of the file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "line", rename_all = "snake_case")]
+pub enum Line {
+    /// The first.
+    Header(Box<Header>),
+    /// What is read.
+    Target {
+        /// Its number in this record.
+        index: usize,
+        /// Everything found out about it before measuring.
+        facts: Box<TargetFacts>,
+    },
+    /// A contender that showed its receipt.
+    Contender(Receipt),
+    /// A trial about to be measured.
+    Trial(Box<Trial>),
+    /// The cache was filled.
+    Fill(Fill),
+    /// A contender was warmed up.
+    Warmup(WarmedUp),
+    /// A file was written by the lab.
+    Write {
+        /// Number of the target.
+        target: usize,
+        /// How.
+        how: WriteWay,
+        /// What it took.
+        #[serde(flatten)]
+        times: WriteTimes,
+    },
+    /// One timed reading.
+    Sample(Box<Sample>),
+    /// A reading whose state could not be proven; it was taken again or the trial was refused.
+    Rejected {
+        /// Number of the trial.
+        trial: usize,
+        /// Which round.
+        round: u32,
+        /// What was not proven.
+        reason: String,
+    },
+    /// A meter that could not be read in this trial; said once.
+    Missing {
+        /// Number of the trial.
+        trial: usize,
+        /// Name of the meter, as in samples.
+        meter: String,
+        /// Why.
+        reason: String,
+    },
+    /// Counts from an untimed run of a trial.
+    Counts {
+        /// Number of the trial.
+        trial: usize,
+        /// `syscalls`, `mallocs`, `retains`, `releases` …
+        counts: BTreeMap<String, Count>,
+    },
+    /// How a trial ended.
+    Outcome {
+        /// Number of the trial.
+        trial: usize,
+        /// Measured, refused, failed or unavailable.
+        #[serde(flatten)]
+        outcome: Outcome,
+    },
+    /// A limit that was measured by something else than a trial.
+    Limit(Box<Limit>),
+    /// Something that whoever reads the numbers should know.
+    Warning {
+        /// In one line.
+        text: String,
+    },
+    /// The last line, if the run ended by itself.
+    End {
+        /// Why.
+        reason: EndReason,
+        /// Time from the first line to this one.
+        wall_ns: u64,
+    },
+}

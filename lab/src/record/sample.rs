@@ -1,0 +1,106 @@
+//! One timed reading, and the numbers that it holds.
+
+use crate::trial::Answer;
+use serde::{Deserialize, Serialize};
+
+/// One timed reading with everything metered around it. `None` is a meter that could not be read; why is a
+/// [`Line::Missing`](super::Line::Missing) of the same trial.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Number of the trial.
+    pub trial: usize,
+    /// Which fill of the cache, from 0; samples that are not warm have one each and count up too.
+    pub fill: u32,
+    /// Which round, from 0, over the whole run of one state.
+    pub round: u32,
+    /// Place in the round's shuffled order, from 0.
+    pub position: u32,
+    /// In which rung of a search it was read, from 0; `None` for a reading whose number is told. Since version 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rung: Option<u32>,
+    /// Which of the timed readings of its turn, from 0.
+    pub reading: u32,
+    /// How many readings, timed and leading, shared the turn; meters read from outside are shared out equally.
+    pub turn_readings: u32,
+    /// Open to close by the contender's monotonic clock.
+    pub wall_ns: u64,
+    /// CPU time in user mode.
+    pub cpu_user_ns: Option<u64>,
+    /// CPU time in the kernel.
+    pub cpu_system_ns: Option<u64>,
+    /// High-water mark of resident memory, mapped file pages included.
+    pub peak_rss_bytes: Option<u64>,
+    /// Page faults served without the device.
+    pub minor_faults: Option<u64>,
+    /// Page faults that waited for the device.
+    pub major_faults: Option<u64>,
+    /// Bytes that the kernel fetched from the device for this process.
+    pub device_read_bytes: Option<u64>,
+    /// Share of the file's pages in the page cache before the turn, 0 to 1.
+    pub resident_before: Option<f64>,
+    /// Share of the file's pages in the page cache after the turn, 0 to 1.
+    pub resident_after: Option<f64>,
+    /// Proof of work.
+    pub answer: Answer,
+}
+
+/// One number that a sample holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// Open to close.
+    WallNs,
+    /// CPU time in user mode.
+    CpuUserNs,
+    /// CPU time in the kernel.
+    CpuSystemNs,
+    /// High-water mark of resident memory.
+    PeakRssBytes,
+    /// Page faults served without the device.
+    MinorFaults,
+    /// Page faults that waited for the device.
+    MajorFaults,
+    /// Bytes fetched from the device.
+    DeviceReadBytes,
+}
+
+impl Metric {
+    /// All of them, in the order of tables.
+    pub const ALL: [Metric; 7] = [
+        Metric::WallNs,
+        Metric::CpuUserNs,
+        Metric::CpuSystemNs,
+        Metric::PeakRssBytes,
+        Metric::MinorFaults,
+        Metric::MajorFaults,
+        Metric::DeviceReadBytes,
+    ];
+
+    /// The name used in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::WallNs => "wall_ns",
+            Metric::CpuUserNs => "cpu_user_ns",
+            Metric::CpuSystemNs => "cpu_system_ns",
+            Metric::PeakRssBytes => "peak_rss_bytes",
+            Metric::MinorFaults => "minor_faults",
+            Metric::MajorFaults => "major_faults",
+            Metric::DeviceReadBytes => "device_read_bytes",
+        }
+    }
+
+    /// Its value in a sample.
+    #[must_use]
+    pub fn of(self, sample: &Sample) -> Option<u64> {
+        match self {
+            Metric::WallNs => Some(sample.wall_ns),
+            Metric::CpuUserNs => sample.cpu_user_ns,
+            Metric::CpuSystemNs => sample.cpu_system_ns,
+            Metric::PeakRssBytes => sample.peak_rss_bytes,
+            Metric::MinorFaults => sample.minor_faults,
+            Metric::MajorFaults => sample.major_faults,
+            Metric::DeviceReadBytes => sample.device_read_bytes,
+        }
+    }
+}

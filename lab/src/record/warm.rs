@@ -1,0 +1,43 @@
+//! What is done before the clock starts: the cache is filled, and a contender reads until it is steady.
+
+use serde::{Deserialize, Serialize};
+
+/// The standard fill that made the file warm.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fill {
+    /// Its number, as in samples.
+    pub fill: u32,
+    /// Number of the target.
+    pub target: usize,
+    /// What was done, in words.
+    pub how: String,
+    /// Time it took.
+    pub wall_ns: u64,
+    /// Share of the file's pages in the page cache afterwards.
+    pub resident_after: Option<f64>,
+}
+
+/// The untimed readings of a contender that reads until it is steady, each time it is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WarmedUp {
+    /// Number of the trial.
+    pub trial: usize,
+    /// How many readings.
+    pub readings: u32,
+    /// Time they took.
+    pub wall_ns: u64,
+    /// How they ended.
+    pub end: WarmupEnd,
+}
+
+/// How a warm-up ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WarmupEnd {
+    /// The readings stayed at one level.
+    Steady,
+    /// Time or readings were used up and the level still changed.
+    NoSteadyState,
+    /// Time was used up before there were enough readings to tell.
+    TooFewReadings,
+}
