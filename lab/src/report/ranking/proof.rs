@@ -1,0 +1,66 @@
+//! What was proven of the cache over all samples that stand.
+
+use crate::record::{Sample, TrialRecord};
+use crate::units::Bytes;
+
+/// Lowest and highest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    /// Lowest.
+    pub low: f64,
+    /// Highest.
+    pub high: f64,
+}
+
+/// What was proven of the cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Proof {
+    /// Samples that stand.
+    pub samples: usize,
+    /// Of these, samples whose residency is known both before and after.
+    pub residency_known: usize,
+    /// Readings that were thrown away.
+    pub rejected: usize,
+    /// Share of pages in the cache before.
+    pub resident_before: Option<Range>,
+    /// Share of pages in the cache after.
+    pub resident_after: Option<Range>,
+    /// Bytes from the device over the target's size.
+    pub device_share: Option<Range>,
+}
+
+impl Range {
+    /// Over some values; `None` without any.
+    pub(super) fn over(values: impl Iterator<Item = f64>) -> Option<Range> {
+        values.fold(None, |range, value| {
+            let Range { low, high } = range.unwrap_or(Range { low: value, high: value });
+            Some(Range { low: low.min(value), high: high.max(value) })
+        })
+    }
+}
+
+impl Proof {
+    pub(super) fn of<'a>(
+        trials: impl Iterator<Item = &'a TrialRecord> + Clone,
+        size: Option<Bytes>,
+    ) -> Proof {
+        let samples = || trials.clone().flat_map(|trial| &trial.samples);
+        let known = |sample: &&Sample| sample.resident_before.is_some() && sample.resident_after.is_some();
+        Proof {
+            samples: samples().count(),
+            residency_known: samples().filter(known).count(),
+            rejected: trials.clone().map(|trial| trial.rejected.len()).sum(),
+            resident_before: Range::over(samples().filter_map(|sample| sample.resident_before)),
+            resident_after: Range::over(samples().filter_map(|sample| sample.resident_after)),
+            device_share: Range::over(trials.clone().flat_map(|trial| device_shares(trial, size))),
+        }
+    }
+}
+
+/// Bytes from the device over the target's size, sample by sample.
+#[expect(clippy::cast_precision_loss, reason = "a share is shown with three digits")]
+pub(super) fn device_shares(trial: &TrialRecord, size: Option<Bytes>) -> impl Iterator<Item = f64> {
+    let size = size.filter(|size| size.0 > 0);
+    let bytes = trial.samples.iter().filter_map(|sample| sample.device_read_bytes);
+    bytes.filter_map(move |bytes| size.map(|size| bytes as f64 / size.0 as f64))
+}

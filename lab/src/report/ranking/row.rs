@@ -1,0 +1,132 @@
+//! One measured trial, and its place.
+
+use super::super::name::Names;
+use super::super::reading::{self, Reading};
+use super::proof::{Range, device_shares};
+use crate::record::{Count, Metric, TrialRecord};
+use crate::stats::{self, Bootstrap, FillSpread, Ratio, Summary};
+use crate::trial::{CacheState, MethodId, Params};
+use crate::units::{Bytes, Nanos, Throughput};
+use crate::verdict::Judgement;
+use std::collections::BTreeMap;
+
+/// One measured trial.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Number of the trial.
+    pub index: usize,
+    /// Its name.
+    pub name: String,
+    /// Its name as short as it may be beside the others of this record.
+    pub short: String,
+    /// Name that a suite gives it.
+    pub label: Option<String>,
+    /// Who reads and how.
+    pub method: MethodId,
+    /// Every parameter in force.
+    pub params: Params,
+    /// Where it stands; `None` for a control.
+    pub place: Option<Place>,
+    /// Wall time.
+    pub wall: Summary,
+    /// The bytes that come out of the target over the median wall time; `None` for a control and for a target of no bytes.
+    pub throughput: Option<Throughput>,
+    /// The bytes that go in, those of the target itself, over the median wall time; `None` where nothing is decoded.
+    pub rate_in: Option<Throughput>,
+    /// Every metric that some sample holds, the wall time among them.
+    pub summaries: BTreeMap<Metric, Summary>,
+    /// The readings one by one.
+    pub readings: Vec<Reading>,
+    /// Processors in use on average: CPU time over wall time, the median over the samples that hold both.
+    pub cores: Option<f64>,
+    /// Counts from untimed runs.
+    pub counts: BTreeMap<String, Count>,
+    /// Why a meter could not be read, by its name in files.
+    pub missing: BTreeMap<String, String>,
+    /// Times as fast as the reference; `None` for the reference itself, and where no round holds both.
+    pub ratio: Option<Ratio>,
+    /// Whether it goes to the device even when the file is cached.
+    pub bypasses_cache: bool,
+    /// Bytes from the device over the target's size, lowest and highest sample.
+    pub device_share: Option<Range>,
+    /// How far fills lie apart; `None` when cold, and with one fill.
+    pub fills: Option<FillSpread>,
+    /// Readings thrown away because their state could not be proven.
+    pub rejected: usize,
+    /// Whether the run was cut short before this trial was done.
+    pub cut_short: bool,
+    /// What stops it, with its nearest limit and the reasons; `None` for a control.
+    pub judgement: Option<Judgement>,
+}
+
+/// A place in the ranking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// From 1; those that cannot be told apart share it.
+    pub rank: usize,
+    /// How it stands to the first of its rank.
+    pub standing: Standing,
+}
+
+/// How a trial stands to the first of its rank, by their ratio within rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It is the first.
+    First,
+    /// The interval of their ratio holds 1.
+    Tied,
+    /// Too few rounds hold both to say.
+    Undecided,
+}
+
+impl Place {
+    /// `1`; `1=` when tied, `1?` when undecided.
+    #[must_use]
+    pub fn word(self) -> String {
+        match self.standing {
+            Standing::First => self.rank.to_string(),
+            Standing::Tied => format!("{}=", self.rank),
+            Standing::Undecided => format!("{}?", self.rank),
+        }
+    }
+}
+
+impl Row {
+    /// Summarises a trial; `None` without samples.
+    pub(super) fn of(
+        trial: &TrialRecord,
+        names: &Names,
+        ((size, bytes_out), bootstrap): ((Option<Bytes>, Option<Bytes>), Bootstrap),
+    ) -> Option<Row> {
+        let summarise = |metric| Some((metric, stats::summary(&trial.samples, metric, bootstrap)?));
+        let summaries: BTreeMap<Metric, Summary> = Metric::ALL.into_iter().filter_map(summarise).collect();
+        let wall = summaries.get(&Metric::WallNs)?.clone();
+        let read = bytes_out.filter(|size| size.0 > 0 && wall.median > 0 && !trial.trial.is_control());
+        Some(Row {
+            index: trial.trial.index,
+            name: trial.trial.id.to_string(),
+            short: names.short(&trial.trial),
+            label: trial.trial.label.clone(),
+            method: trial.trial.id.method.clone(),
+            params: trial.trial.params.clone(),
+            place: None,
+            throughput: read.map(|size| Throughput::of(size, Nanos(wall.median))),
+            rate_in: size
+                .filter(|_| read.is_some() && trial.trial.decodes.is_some())
+                .map(|size| Throughput::of(size, Nanos(wall.median))),
+            wall,
+            summaries,
+            readings: trial.samples.iter().map(Reading::of).collect(),
+            cores: reading::cores(&trial.samples),
+            counts: trial.counts.clone(),
+            missing: trial.missing.clone(),
+            ratio: None,
+            bypasses_cache: trial.trial.bypasses_cache(),
+            device_share: Range::over(device_shares(trial, size)),
+            fills: stats::fill_spread(&trial.samples).filter(|_| trial.trial.state == CacheState::Warm),
+            rejected: trial.rejected.len(),
+            cut_short: trial.outcome.is_none(),
+            judgement: None,
+        })
+    }
+}
