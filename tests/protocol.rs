@@ -90,6 +90,21 @@ fn more_or_fewer_samples_than_asked_are_refused() {
 }
 
 #[test]
+fn what_a_runtime_counts_comes_once_and_after_the_samples() {
+    let count = |of: &str| format!(r#"echo '{{"say":"count","of":"{of}","value":7,"how":"beans"}}'"#);
+    let turn = converse(&[HELLO, READY, "go", SAMPLE, &count("gc_ns"), DONE], PATIENCE).unwrap();
+    assert_eq!((turn.counts[0].of.as_str(), turn.counts[0].value), ("gc_ns", Some(7)));
+    let twice = breach(&[HELLO, READY, "go", SAMPLE, &count("gc_ns"), &count("gc_ns"), DONE]);
+    assert!(matches!(twice, Breach::TooManyCounts(_)), "{twice}");
+    let many: Vec<String> = (0..17).map(|n| count(&format!("n{n}"))).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let flood = breach(&[&[HELLO, READY, "go", SAMPLE], &many[..], &[DONE]].concat());
+    assert!(matches!(flood, Breach::TooManyCounts(_)), "{flood}");
+    let early = breach(&[HELLO, READY, "go", &count("gc_ns"), SAMPLE, DONE]);
+    assert!(matches!(early, Breach::OutOfTurn { .. }), "{early}");
+}
+
+#[test]
 fn a_window_longer_than_the_lab_saw_is_a_lie() {
     let hour = SAMPLE.replace("\"wall_ns\":1", "\"wall_ns\":3600000000000");
     let lie = breach(&[HELLO, READY, "go", &hour, DONE]);

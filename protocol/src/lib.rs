@@ -9,7 +9,9 @@ mod say;
 pub mod serve;
 
 pub use ask::{Ask, AskError};
-pub use say::{Archive, Cache, MethodLine, ParamLine, Reads, SampleLine, Say, SayError, UnknownArchive};
+pub use say::{
+    Archive, Cache, CountLine, MethodLine, ParamLine, Reads, SampleLine, Say, SayError, UnknownArchive,
+};
 
 /// The number that both sides must agree on. It grows when an old contender would misunderstand a new lab.
 pub const VERSION: u32 = 1;

@@ -32,6 +32,8 @@ pub enum Say {
     },
     /// One timed reading.
     Sample(SampleLine),
+    /// Something that its runtime counted during all readings of the turn, untimed ones included.
+    Count(CountLine),
     /// The turn is over.
     Done {
         /// How many samples the turn had.
@@ -207,6 +209,19 @@ pub struct SampleLine {
     /// Proof of work: the wrapping sum of all bytes, 0 to 255.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sum: Option<u64>,
+}
+
+/// What a contender's own runtime counted during the readings of a turn, outside of every window.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CountLine {
+    /// Name with unit, such as `allocated_bytes` or `gc_ns`.
+    pub of: String,
+    /// How many; left out where it could not be counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<u64>,
+    /// The way of counting, or why there is no value.
+    pub how: String,
 }
 
 /// Why a line from a contender was not understood.

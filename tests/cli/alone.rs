@@ -21,7 +21,10 @@ fn the_program_carries_its_suites_its_published_records_and_its_contenders() {
     let home = Home::new();
     for (words, expected) in [
         (&["list"][..], "  rust/mmap\n"),
-        (&["compare", "published:zip-lines", "--fit", "zip/wall", "machine.max_turbo_ghz"], "max_turbo_ghz 5.52"),
+        (
+            &["compare", "published:zip-lines", "--fit", "zip/wall", "machine.max_turbo_ghz"],
+            "max_turbo_ghz 5.52",
+        ),
         (&["request", "rust/read/memchr"], "readlab"),
         (&["man"], ".TH readlab"),
         (&["completions", "zsh"], "#compdef readlab"),

@@ -37,6 +37,11 @@ final class Say {
         return message("sample", "\"wall_ns\":" + sample.wallNanos(), numbers(sample.answer().found()));
     }
 
+    static String count(Count count) {
+        String value = count.value().isPresent() ? "\"value\":" + count.value().getAsLong() + "," : "";
+        return message("count", field("of", count.of()), value + field("how", count.how()));
+    }
+
     static String done(long count) {
         return message("done", "\"count\":" + count);
     }

@@ -60,9 +60,11 @@ final class Session {
         if (lead < 0 || lead > TURN_MAX || count < 1 || count > TURN_MAX) {
             throw new Refusal("expected `go LEAD COUNT` with COUNT above 0, got '" + line + "'");
         }
-        for (Sample sample : samples(lead, count)) {
-            out.println(Say.sample(sample));
-        }
+        Beans beans = Beans.begin();
+        List<Sample> samples = samples(lead, count);
+        List<Count> counts = beans.end();
+        samples.forEach(sample -> out.println(Say.sample(sample)));
+        counts.forEach(it -> out.println(Say.count(it)));
         say(Say.done(count));
     }
 

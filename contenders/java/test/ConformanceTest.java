@@ -27,6 +27,7 @@ public final class ConformanceTest {
             misuse(folder);
             silentUntilDone();
             BadInput.test(folder, server);
+            CountsTest.test(folder);
             ProcessTest.test(folder, Path.of(args[0]));
         } finally {
             delete(folder);
@@ -78,7 +79,7 @@ public final class ConformanceTest {
 
     private static void answered(Talk talk, Method method, String scan, Work work, Corpus corpus) {
         String what = method.name() + "/" + scan + " " + work.word() + " of " + corpus.name();
-        boolean turns = talk.shape().equals("hello ready sample sample done sample done") && talk.exit() == 0;
+        boolean turns = talk.shape().equals(Talk.TWO_TURNS) && talk.exit() == 0;
         Check.that(turns, what, talk.lines());
         for (Map<String, Long> answer : talk.answers()) {
             boolean proves = work == Work.DISCARD
@@ -138,7 +139,7 @@ public final class ConformanceTest {
         for (String turn : List.of("", "go", "go 1", "go 0 0", "go -1 1", "go 1 1 1", "stop 1 1", "go  1 1",
                 "go 0 4294967296", "go 0 99999999999999999999")) {
             Talk talk = Talk.of("go 0 1\n" + turn + "\n", "read", "Files.lines", "-", "lines", file);
-            boolean stops = talk.shape().equals("hello ready sample done failed");
+            boolean stops = talk.shape().equals("hello ready sample " + Talk.COUNTS + " done failed");
             Check.that(stops && talk.failedWith("expected `go"), "a turn spelled '" + turn + "'", talk);
         }
         Talk none = Talk.of("", "read", "FileInputStream", "loop", "sum", file, "buffer_bytes=9");

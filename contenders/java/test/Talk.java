@@ -12,6 +12,11 @@ import java.util.stream.Stream;
 
 /** One conversation with the contender: what it said and how it ended. */
 record Talk(List<String> lines, int exit) {
+    /** What is told between the samples and the end of each turn. */
+    static final String COUNTS = "count count count";
+    /** The shape of a good {@link #read}. */
+    static final String TWO_TURNS =
+            "hello ready sample sample " + COUNTS + " done sample " + COUNTS + " done";
     private static final Pattern NUMBER = Pattern.compile("\"(bytes|newlines|lines|sum|wall_ns)\":(\\d+)");
 
     /** Holds a conversation in this process. */
@@ -43,6 +48,11 @@ record Talk(List<String> lines, int exit) {
             }
         }
         return answers;
+    }
+
+    /** The lines that tell one count, turn by turn. */
+    List<String> counts(String of) {
+        return lines.stream().filter(line -> line.contains("\"of\":\"" + of + "\"")).toList();
     }
 
     /** What each line is, by its first field. */

@@ -6,12 +6,15 @@
 use crate::contender::process::{CommandLine, Process, ReadError};
 use crate::record::{Outcome, Receipt};
 use crate::trial::Params;
-use readlab_protocol::{Ask, LINE_BYTES_MAX, MethodLine, SampleLine, Say, SayError, VERSION};
+use readlab_protocol::{Ask, CountLine, LINE_BYTES_MAX, MethodLine, SampleLine, Say, SayError, VERSION};
 use std::io;
 use std::time::{Duration, Instant};
 
 /// How long a contender may take until it is ready: starting a virtual machine included.
 const START_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Most things that a contender may count by itself.
+const COUNTS_MAX: usize = 16;
 
 /// How a contender broke the contract, or why it cannot take part.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +57,9 @@ pub enum Breach {
         /// How many came or were announced.
         got: u32,
     },
+    /// It counts one thing twice, or too many things.
+    #[error("it counts {0:?} twice, or more than {COUNTS_MAX} things")]
+    TooManyCounts(String),
     /// Its windows are longer than the lab's whole turn.
     #[error("it claims {claimed_ns} ns inside a turn that lasted {seen_ns} ns")]
     LiesAboutTime {
@@ -105,6 +111,8 @@ impl Breach {
 pub struct Turn {
     /// The timed readings, in order.
     pub samples: Vec<SampleLine>,
+    /// What the contender's runtime counted during all readings of the turn.
+    pub counts: Vec<CountLine>,
     /// The lab's own clock around the whole turn.
     pub seen_ns: u64,
 }
@@ -181,32 +189,38 @@ impl Session {
         }
         let first = self.hear(patience)?;
         let seen_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let samples = self.collect(ask, first)?;
+        let (samples, counts) = self.collect(ask, first)?;
         let claimed_ns = samples.iter().fold(0_u64, |sum, sample| sum.saturating_add(sample.wall_ns));
         if claimed_ns > seen_ns {
             return Err(Breach::LiesAboutTime { claimed_ns, seen_ns });
         }
-        Ok(Turn { samples, seen_ns })
+        Ok(Turn { samples, counts, seen_ns })
     }
 
-    /// The samples of a turn, from the first line of its answer on.
-    fn collect(&mut self, ask: Ask, first: Say) -> Result<Vec<SampleLine>, Breach> {
-        let mut samples = Vec::new();
+    /// The samples of a turn and what was counted in it, from the first line of its answer on.
+    fn collect(&mut self, ask: Ask, first: Say) -> Result<(Vec<SampleLine>, Vec<CountLine>), Breach> {
+        let (mut samples, mut counts) = (Vec::new(), Vec::<CountLine>::new());
         let mut say = first;
         loop {
             match say {
                 Say::Sample(_) if samples.len() as u64 >= u64::from(ask.count) => {
                     return Err(Breach::WrongCount { asked: ask.count, got: ask.count + 1 });
                 }
-                Say::Sample(sample) => samples.push(sample),
+                Say::Sample(sample) if counts.is_empty() => samples.push(sample),
+                Say::Count(count)
+                    if counts.len() >= COUNTS_MAX || counts.iter().any(|it| it.of == count.of) =>
+                {
+                    return Err(Breach::TooManyCounts(count.of));
+                }
+                Say::Count(count) => counts.push(count),
                 Say::Done { count } if count == ask.count && samples.len() as u64 == u64::from(count) => {
-                    return Ok(samples);
+                    return Ok((samples, counts));
                 }
                 Say::Done { .. } => {
                     let got = u32::try_from(samples.len()).unwrap_or(u32::MAX);
                     return Err(Breach::WrongCount { asked: ask.count, got });
                 }
-                other => return Err(out_of_turn("sample or done", &other)),
+                other => return Err(out_of_turn("sample, count or done", &other)),
             }
             say = self.hear(START_PATIENCE)?;
         }

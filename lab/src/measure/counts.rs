@@ -4,8 +4,8 @@
 //! System calls come from a tracepoint of the kernel, calls of the allocator and of Swift's reference counting from a
 //! library loaded into the process. The caller starts a separate process of the trial with [`Counting::env`], attaches
 //! when it is ready, and brackets one turn. The library makes system calls of its own whenever a program starts under
-//! it, so a contender that starts programs in its turns gets a second process, with [`Counting::of_kernel`]. A turn holds, besides its readings, the answers that go back to the lab:
-//! the difference between a turn of n + 1 readings and one of 1, divided by n, is free of them.
+//! it, so a contender that starts programs in its turns gets a second process, with [`Counting::of_kernel`]. A turn holds,
+//! besides its readings, the answer that goes back to the lab: the [`difference`] of two turns is free of it.
 
 mod preload;
 mod tracepoint;
@@ -99,9 +99,7 @@ impl Counting {
     fn calls(&self) -> Result<u64, String> {
         let before = self.began_syscalls.clone()?;
         let now = self.syscalls.as_ref().map_err(String::clone).and_then(Syscalls::read)?;
-        let starts = |page: preload::Page| page.processes();
-        let started_now = self.loaded().and_then(|preload| preload.read().ok()).map(starts);
-        if started_now > self.began.map(starts) {
+        if self.programs_were_started() {
             return Err(
                 "the turn started programs, and loading the counting library into them makes system calls \
                         of its own"
@@ -109,6 +107,14 @@ impl Counting {
             );
         }
         Ok(now.saturating_sub(before))
+    }
+
+    /// Whether programs were started under the library since [`Counting::begin`].
+    #[must_use]
+    pub fn programs_were_started(&self) -> bool {
+        let started = |page: preload::Page| page.processes();
+        let now = self.loaded().and_then(|preload| preload.read().ok());
+        now.map(started) > self.began.map(started)
     }
 
     fn loaded(&self) -> Option<&Preload> {
@@ -123,6 +129,25 @@ impl Counting {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
+}
+
+/// What a turn counted more than another.
+#[must_use]
+pub fn difference(turn: BTreeMap<String, Count>, less: &BTreeMap<String, Count>) -> BTreeMap<String, Count> {
+    let nothing = |how: &str| Count { value: None, how: how.to_owned() };
+    let passed = |(name, count): (String, Count)| {
+        let passed = match (count.value, less.get(&name)) {
+            (Some(value), Some(Count { value: Some(less), .. })) => match value.checked_sub(*less) {
+                Some(passed) => Count { value: Some(passed), how: count.how },
+                None => nothing("a turn of two readings had less of it than a turn of one"),
+            },
+            (Some(_), Some(uncounted)) => nothing(&uncounted.how),
+            (Some(_), None) => nothing("it was counted in one turn and not in the other"),
+            (None, _) => count,
+        };
+        (name, passed)
+    };
+    turn.into_iter().map(passed).collect()
 }
 
 /// Whether system calls can be counted here.

@@ -4,12 +4,12 @@
 //! What a state of the cache takes lives in [`super::cache`], what is metered in [`super::meters`], how a contender
 //! is spoken to in [`crate::contender::session`], and which turn comes when in [`super::round`].
 
+mod counting;
 mod flaw;
 mod samples;
 mod warmup;
 
 use super::cache::{CacheError, FILL, Filled, PageCache};
-use super::counts::{ArcWay, Counting};
 use super::lineup::Field;
 use super::meters::Metered;
 use super::plan::Plan;
@@ -22,6 +22,7 @@ use crate::corpus::oracle::Truth;
 use crate::record::{Count, EndReason, Fill, Line, Outcome, Sample, Trial};
 use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::{Answer, CacheState, Over, Params, Work};
+use counting::Told;
 use readlab_protocol::Ask;
 use samples::Observed;
 use std::collections::BTreeMap;
@@ -62,6 +63,7 @@ pub struct Hired<'a> {
     field: &'a Field,
     subjects: Vec<Subject<'a>>,
     seats: Seats,
+    told: BTreeMap<usize, Told>,
     missing: Vec<(&'static str, String)>,
     notes: Vec<Line>,
     started: Instant,
@@ -71,8 +73,9 @@ impl<'a> Hired<'a> {
     /// Ready to carry out the plan on its targets, by number, whose right answers are known.
     #[must_use]
     pub fn new(plan: &'a Plan, field: &'a Field, subjects: Vec<Subject<'a>>) -> Hired<'a> {
-        let (seats, missing, notes) = (Seats::default(), Vec::new(), Vec::new());
-        Hired { plan, field, subjects, seats, missing, notes, started: Instant::now() }
+        let (seats, told) = (Seats::default(), BTreeMap::new());
+        let (missing, notes) = (Vec::new(), Vec::new());
+        Hired { plan, field, subjects, seats, told, missing, notes, started: Instant::now() }
     }
 
     /// What a trial reads.
@@ -245,6 +248,7 @@ impl<'a> Hired<'a> {
         let (turn, metered) = self.metered_turn(trial.index, ask)?;
         let after = self.resident(trial.index, "resident_after");
         self.compare(trial, &turn)?;
+        self.told.entry(trial.index).or_default().add(ask, &turn.counts);
         let observed = Observed { before, turn, metered, after };
         let samples = self.samples(trial, ask, &observed);
         self.flaw(trial, &samples, &observed).map_or(Ok(samples), |flaw| Err(Trouble::Unproven(flaw)))
@@ -309,14 +313,7 @@ impl Sampler for Hired<'_> {
             Trouble::Ending(ending) => ending,
             Trouble::Unproven(reason) => Ending::Trial(Outcome::Failed { reason }),
         };
-        let contender = self.field.contender(&self.planned(trial).contender);
-        let runtime = contender.map_or("", |contender| contender.receipt.runtime.as_str());
-        let mut counting = Counting::prepare(ArcWay::for_runtime(runtime));
-        let (mut session, _) = self.start(trial, counting.env()).map_err(ended)?;
-        counting.attach(session.id());
-        counting.begin();
-        session.turn(Ask { lead: 0, count: 1 }, self.patience(trial, 1)).map_err(ended)?;
-        Ok(counting.end())
+        self.counted(trial).map_err(ended)
     }
 
     fn close(&mut self, trial: usize) {

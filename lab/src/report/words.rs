@@ -106,6 +106,15 @@ pub(super) fn value(metric: Metric, value: u64) -> String {
     }
 }
 
+/// A count in the unit that its name carries.
+pub(super) fn counted(kind: &str, value: u64) -> String {
+    match kind.rsplit_once('_').map(|(_, unit)| unit) {
+        Some("bytes") => Bytes(value).to_string(),
+        Some("ns") => Nanos(value).to_string(),
+        _ => grouped(value),
+    }
+}
+
 /// What a metric is called by people.
 pub(super) fn metric(metric: Metric) -> &'static str {
     match metric {

@@ -208,3 +208,17 @@ fn a_process_that_is_gone_leaves_reasons() {
     counting.begin();
     assert_eq!(counting.end()["syscalls"].value, None);
 }
+
+#[test]
+fn the_difference_of_two_turns_holds_what_both_have() {
+    let count = |value: Option<u64>, how: &str| Count { value, how: how.to_owned() };
+    let turn = |mallocs, syscalls| {
+        BTreeMap::from([("mallocs".to_owned(), mallocs), ("syscalls".to_owned(), syscalls)])
+    };
+    let two = turn(count(Some(9), "library"), count(Some(3), "tracepoint"));
+    let one = turn(count(Some(5), "library"), count(None, "no rights"));
+    let found = difference(two.clone(), &one);
+    assert_eq!(found["mallocs"], count(Some(4), "library"));
+    assert_eq!(found["syscalls"], count(None, "no rights"));
+    assert_eq!(difference(one, &two)["mallocs"].value, None, "never less than nothing");
+}

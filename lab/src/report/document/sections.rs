@@ -163,7 +163,7 @@ fn effort_table(ranking: &Ranking) -> Element {
         };
         let count = |kind: &&str| {
             let value = row.counts.get(*kind).and_then(|count| count.value);
-            Cell::number(value.map(|value| (wording::grouped(value), float(value))))
+            Cell::number(value.map(|value| (wording::counted(kind, value), float(value))))
         };
         let mut cells = vec![Cell::name(&row.short, &row.name), Cell::number(median(Metric::WallNs))];
         cells.extend(metrics.map(|metric| Cell::number(median(metric))));
@@ -171,7 +171,7 @@ fn effort_table(ranking: &Ranking) -> Element {
         cells.extend(kinds.iter().map(count));
         cells
     };
-    let caption = format!("{}. Medians; calls from a reading that was not timed.", ranking.title());
+    let caption = format!("{}. Medians; counts are those of one reading.", ranking.title());
     let body = table(&caption, &columns, ranking.rows.iter().map(row).collect());
     folded(&format!("{}: the numbers", ranking.title()), vec![body], false)
 }
@@ -183,8 +183,7 @@ fn counted(page: &Page) -> Option<Element> {
         std::iter::once(words("dt", kind)).chain(described.collect::<Vec<_>>())
     });
     let list = element("dl").class("ways").all(ways);
-    (!page.counted.is_empty())
-        .then(|| folded("How calls were counted, and why some were not", vec![list], false))
+    (!page.counted.is_empty()).then(|| folded("How it was counted, and why some was not", vec![list], false))
 }
 
 fn percentiles(page: &Page) -> Option<Section> {

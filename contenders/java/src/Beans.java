@@ -1,0 +1,92 @@
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.function.ToLongFunction;
+
+/**
+ * What the management beans have counted since the virtual machine started; looked at before the first and after the
+ * last reading of a turn, so never inside a window.
+ *
+ * <p>Bytes are those of all threads where the virtual machine sums them up (JDK 21, and updates of older ones), else
+ * those of the reading thread; what ended threads allocated is lost then.
+ */
+record Beans(long threadsStarted, long collections, long collectionMillis, long allocatedBytes) {
+    private static final String ALLOCATED = "allocated_bytes";
+    private static final long NANOS_PER_MILLI = 1_000_000;
+    private static final com.sun.management.ThreadMXBean THREADS = threads();
+    private static final Method TOTAL = total();
+
+    /** Before the first reading; what the look itself allocates stays outside. */
+    static Beans begin() {
+        long collections = ofCollectors(GarbageCollectorMXBean::getCollectionCount);
+        long millis = ofCollectors(GarbageCollectorMXBean::getCollectionTime);
+        return new Beans(startedSoFar(), collections, millis, allocated());
+    }
+
+    /** After the last reading: what was counted since the beginning. */
+    List<Count> end() {
+        long allocatedNow = allocated();
+        long collectionsNow = ofCollectors(GarbageCollectorMXBean::getCollectionCount);
+        long millisNow = ofCollectors(GarbageCollectorMXBean::getCollectionTime);
+        return List.of(
+                allocations(allocatedNow),
+                Count.of("gc_collections", collectionsNow - collections, "GarbageCollectorMXBean.getCollectionCount"),
+                Count.of("gc_ns", (millisNow - collectionMillis) * NANOS_PER_MILLI,
+                        "GarbageCollectorMXBean.getCollectionTime, which counts milliseconds"));
+    }
+
+    private Count allocations(long allocatedNow) {
+        if (THREADS == null) {
+            return Count.none(ALLOCATED, "this virtual machine does not count what threads allocate");
+        }
+        if (TOTAL == null && startedSoFar() != threadsStarted) {
+            return Count.none(ALLOCATED,
+                    "the readings started threads, and this virtual machine does not count what ended ones allocated");
+        }
+        String how = TOTAL == null
+                ? "ThreadMXBean.getThreadAllocatedBytes of the reading thread"
+                : "ThreadMXBean.getTotalThreadAllocatedBytes";
+        return Count.of(ALLOCATED, allocatedNow - allocatedBytes, how);
+    }
+
+    private static long startedSoFar() {
+        return ManagementFactory.getThreadMXBean().getTotalStartedThreadCount();
+    }
+
+    private static long allocated() {
+        try {
+            if (TOTAL != null) {
+                return (long) TOTAL.invoke(THREADS);
+            }
+        } catch (ReflectiveOperationException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+        return THREADS == null ? 0 : THREADS.getThreadAllocatedBytes(Thread.currentThread().getId());
+    }
+
+    private static com.sun.management.ThreadMXBean threads() {
+        boolean counts = ManagementFactory.getThreadMXBean() instanceof com.sun.management.ThreadMXBean bean
+                && bean.isThreadAllocatedMemorySupported()
+                && bean.isThreadAllocatedMemoryEnabled();
+        return counts ? (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean() : null;
+    }
+
+    /** Compiled for the first JDK 17, which lacks it. */
+    private static Method total() {
+        try {
+            return THREADS == null
+                    ? null
+                    : com.sun.management.ThreadMXBean.class.getMethod("getTotalThreadAllocatedBytes");
+        } catch (NoSuchMethodException older) {
+            return null;
+        }
+    }
+
+    private static long ofCollectors(ToLongFunction<GarbageCollectorMXBean> count) {
+        return ManagementFactory.getGarbageCollectorMXBeans().stream()
+                .mapToLong(count)
+                .filter(value -> value >= 0)
+                .sum();
+    }
+}

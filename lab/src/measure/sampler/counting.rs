@@ -1,0 +1,110 @@
+//! What one reading of a trial does inside: counted by the kernel and a loaded library in a process of its own that
+//! nobody times, and told by runtimes that count by themselves anyway, in every turn.
+//!
+//! How counting is done lives in [`crate::measure::counts`]; here it is decided what is counted, and per what.
+
+use super::Hired;
+use crate::contender::session::Breach;
+use crate::measure::counts::{self, ArcWay, Counting};
+use crate::record::Count;
+use readlab_protocol::{Ask, CountLine};
+use std::collections::BTreeMap;
+
+/// What a contender's runtime counted in all turns of one trial that stand.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    readings: u64,
+    counts: BTreeMap<String, Count>,
+}
+
+impl Told {
+    /// Adds what was told of one turn.
+    pub(super) fn add(&mut self, ask: Ask, lines: &[CountLine]) {
+        self.readings += u64::from(ask.lead) + u64::from(ask.count);
+        for line in lines {
+            let nothing = Count { value: Some(0), how: line.how.clone() };
+            let sum = self.counts.entry(line.of.clone()).or_insert(nothing);
+            // Once unknown, the sum stays unknown, with the first reason.
+            if let Some(before) = sum.value {
+                let value = line.value.map(|more| before.saturating_add(more));
+                *sum = Count { value, how: line.how.clone() };
+            }
+        }
+    }
+
+    /// The mean of a reading.
+    fn per_reading(&self) -> BTreeMap<String, Count> {
+        let mean = |total: u64| (total + self.readings / 2) / self.readings.max(1);
+        let told = |(name, sum): (&String, &Count)| {
+            let how = match sum.value {
+                Some(_) => format!("{}, a mean of all turns", sum.how),
+                None => sum.how.clone(),
+            };
+            (name.clone(), Count { value: sum.value.map(mean), how })
+        };
+        self.counts.iter().map(told).collect()
+    }
+}
+
+impl Hired<'_> {
+    /// What one reading does inside. Loading the library into programs that are started for a reading makes system
+    /// calls, so those of such a contender are counted once more without it.
+    pub(super) fn counted(&self, trial: usize) -> Result<BTreeMap<String, Count>, Breach> {
+        let contender = self.field.contender(&self.planned(trial).contender);
+        let runtime = contender.map_or("", |contender| contender.receipt.runtime.as_str());
+        let mut loaded = Counting::prepare(ArcWay::for_runtime(runtime));
+        let mut counts = self.one_reading(trial, &mut loaded)?;
+        if loaded.programs_were_started() {
+            counts.extend(self.one_reading(trial, &mut Counting::of_kernel())?);
+        }
+        counts.extend(self.told.get(&trial).map(Told::per_reading).unwrap_or_default());
+        Ok(counts)
+    }
+
+    /// The difference between a turn of two readings and a turn of one, in a process that has read before: what is done
+    /// once, and the answer, are in neither.
+    fn one_reading(&self, trial: usize, counting: &mut Counting) -> Result<BTreeMap<String, Count>, Breach> {
+        let (mut session, _) = self.start(trial, counting.env())?;
+        counting.attach(session.id());
+        let mut turn = |lead: u32| {
+            counting.begin();
+            session.turn(Ask { lead, count: 1 }, self.patience(trial, lead + 1))?;
+            Ok::<_, Breach>(counting.end())
+        };
+        turn(0)?;
+        let (one, two) = (turn(0)?, turn(1)?);
+        Ok(counts::difference(two, &one))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(of: &str, value: Option<u64>) -> CountLine {
+        CountLine {
+            of: of.to_owned(),
+            value,
+            how: if value.is_some() { "beans" } else { "nobody does" }.to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_is_told_of_turns_is_divided_by_all_their_readings() {
+        let mut told = Told::default();
+        told.add(Ask { lead: 3, count: 1 }, &[line("bytes", Some(401))]);
+        told.add(Ask { lead: 0, count: 2 }, &[line("bytes", Some(200))]);
+        let counts = told.per_reading();
+        assert_eq!(counts["bytes"].value, Some(100));
+        assert!(counts["bytes"].how.starts_with("beans"));
+    }
+
+    #[test]
+    fn what_was_not_counted_in_one_turn_is_not_known() {
+        let mut told = Told::default();
+        for value in [Some(1), None, Some(1)] {
+            told.add(Ask { lead: 0, count: 1 }, &[line("bytes", value)]);
+        }
+        assert_eq!(told.per_reading()["bytes"].value, None);
+    }
+}
