@@ -7,6 +7,9 @@ use anyhow::{Context, bail};
 use readlab::record::Record;
 use readlab::trial::CacheState;
 use readlab::units::Bytes;
+use readlab_protocol::Archive;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -166,8 +169,8 @@ impl Programs {
         let folder = self.folder.join("suites");
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let file = folder.join(format!("{}.toml", race.name));
-        let trials: String =
-            race.trials.iter().map(|trial| format!("[[trial]]\ntrial = {trial:?}\n")).collect();
+        let archive = archive(race.file)?;
+        let trials: String = race.trials.iter().map(|trial| suite_trial(trial, archive)).collect();
         let text = format!(
             "name = {:?}\nabout = \"A figure of the bench.\"\nwork = \"newlines\"\n{trials}",
             race.name
@@ -250,6 +253,22 @@ impl Drop for Running {
             let _ = self.child.kill().and_then(|()| self.child.wait());
         }
     }
+}
+
+/// A trial in a suite; who decodes archives reads the content of one, the others its bytes.
+fn suite_trial(trial: &str, archive: Option<Archive>) -> String {
+    let method = trial.strip_prefix("rust/").and_then(readlab_rust::method::registry::find);
+    let target = archive.filter(|archive| method.is_some_and(|method| method.decodes.contains(archive)));
+    let target = target.map(|archive| format!("target = \"{archive}\"\n")).unwrap_or_default();
+    format!("[[trial]]\ntrial = {trial:?}\n{target}")
+}
+
+/// What kind of archive a file is, if it is one.
+fn archive(file: &Path) -> anyhow::Result<Option<Archive>> {
+    let mut head = Vec::new();
+    let opened = File::open(file).and_then(|file| file.take(4).read_to_end(&mut head));
+    opened.with_context(|| file.display().to_string())?;
+    Ok(Archive::by_magic(&head))
 }
 
 /// What a program prints, if it ends well.

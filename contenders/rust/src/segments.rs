@@ -58,6 +58,9 @@ where
     W: Fn() -> Result<T, Fault> + Sync,
     S: Fn() + Sync,
 {
+    if threads <= 1 {
+        return Ok(vec![work()?]);
+    }
     let worker = || work().inspect_err(|_| stop());
     thread::scope(|scope| {
         let mut others = Vec::new();

@@ -65,12 +65,9 @@ fn reading(name: &str, file: &Path) -> anyhow::Result<Reading> {
     let id: TrialId = name.replace("=all", &format!("={all}")).parse()?;
     let method = registry::find(&id.method.method).with_context(|| format!("{name}: no such method"))?;
     let scan = method.scans(Work::Newlines)[0];
-    let spelled = |(short, &value): (&String, &u64)| {
-        let param = method
-            .params
-            .iter()
-            .find(|param| param.name.strip_suffix("_bytes").unwrap_or(param.name) == short);
-        param.map(|param| (param.name, value)).with_context(|| format!("{name}: no parameter {short}"))
+    let spelled = |(given, &value): (&String, &u64)| {
+        let param = method.params.iter().find(|param| param.name == given);
+        param.map(|param| (param.name, value)).with_context(|| format!("{name}: no parameter {given}"))
     };
     let settings = id.params.0.iter().map(spelled).collect::<anyhow::Result<Vec<_>>>()?;
     Ok(Reading::new(method.name, scan, Work::Newlines, file, settings)?)

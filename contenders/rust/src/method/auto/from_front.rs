@@ -20,24 +20,28 @@ pub(super) const COPY_BYTES: usize = 128 << 10;
 /// Reads a whole file; tells how many bytes there were.
 pub(super) fn read(scene: &Scene, maps: bool, sink: &mut impl Sink) -> Result<u64, Fault> {
     match scene.way(maps) {
-        Way::Once => once(&scene.file, sink),
+        Way::Once => once(scene, sink),
         Way::Copied => copied(&scene.file, sink),
         Way::Mapped => mapped(scene, sink),
         Way::InFlight => in_flight(scene, sink),
     }
 }
 
-/// A file that was small when it was looked at, however large it is now.
-pub(super) fn once(file: &File, sink: &mut impl Sink) -> Result<u64, Fault> {
+/// A file that was small when it was looked at, however large it is now. One read brings all that there was, and where
+/// the size is known nobody has to be asked for the end.
+pub(super) fn once(scene: &Scene, sink: &mut impl Sink) -> Result<u64, Fault> {
     let mut buffer = Vec::with_capacity(ONCE_BYTES as usize);
     let mut at = 0;
     loop {
         buffer.clear();
-        match rustix::io::read(file, spare_capacity(&mut buffer)) {
+        match rustix::io::read(&scene.file, spare_capacity(&mut buffer)) {
             Ok(0) => return Ok(at),
             Ok(count) => {
                 sink.take(at, &buffer);
                 at += count as u64;
+                if at == scene.size_bytes {
+                    return Ok(at);
+                }
             }
             Err(rustix::io::Errno::INTR) => {}
             Err(cause) => return Err(Fault::at(at, cause.into())),

@@ -3,7 +3,7 @@
 use super::from_front::{COPY_BYTES, once};
 use super::pieces::Pieces;
 use super::scene::Scene;
-use super::way::{Cached, Way};
+use super::way::{Backing, Cached, Way};
 use crate::buffer::Buffer;
 use crate::method::Fault;
 use crate::method::direct::DirectFile;
@@ -46,10 +46,16 @@ pub(super) fn read<S: Sink + Send>(
     let way = scene.way(maps);
     if way == Way::Once {
         let mut sink = sink();
-        once(&scene.file, &mut sink)?;
+        once(scene, &mut sink)?;
         return Ok(vec![sink]);
     }
     let direct = if way == Way::InFlight { scene.direct() } else { None };
+    let maps = match way {
+        // Faults on small pages by several threads wait for each other, and memory file systems have no others.
+        Way::Mapped => threads.get() == 1 || scene.backing() != Backing::Memory,
+        Way::InFlight => maps && direct.is_some(),
+        Way::Once | Way::Copied => false,
+    };
     let work = Job::cut(scene, direct, maps)?;
     let threads = (threads.get() as u64).min(work.cached.count() + work.missing.count());
     crew(threads, || work.take_part(sink()), || work.stop())
@@ -57,7 +63,7 @@ pub(super) fn read<S: Sink + Send>(
 
 /// The parts of one file, by where they lie.
 struct Job<'a> {
-    scene: &'a Scene,
+    scene: &'a Scene<'a>,
     direct: Option<DirectFile>,
     map: Option<Mmap>,
     cached: Pieces,
@@ -66,7 +72,7 @@ struct Job<'a> {
 
 impl<'a> Job<'a> {
     /// Parts that are not cached are fetched past the cache if that can be, and by way of it if not.
-    fn cut(scene: &'a Scene, direct: Option<DirectFile>, maps: bool) -> Result<Job<'a>, Fault> {
+    fn cut(scene: &'a Scene<'a>, direct: Option<DirectFile>, maps: bool) -> Result<Job<'a>, Fault> {
         let whole = 0..scene.size_bytes;
         let (cached, missing) = match direct {
             None => (vec![whole], Vec::new()),

@@ -1,71 +1,87 @@
 //! A file that is about to be read, opened, with what the choice rests on.
 
-use super::residency::Residency;
+use super::residency::{self, Residency};
 use super::way::{Backing, Cached, Facts, ONCE_BYTES, Way};
 use crate::method::direct::DirectFile;
 use crate::method::{Fault, io_uring};
 use memmap2::{Mmap, MmapOptions};
+use rustix::fs::FileType;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// The file.
-pub(super) struct Scene {
+pub(super) struct Scene<'a> {
     pub(super) file: File,
     pub(super) size_bytes: u64,
-    path: PathBuf,
-    backing: Backing,
+    path: &'a Path,
+    backing: OnceLock<Backing>,
     residency: OnceLock<Residency>,
     cached: OnceLock<Cached>,
 }
 
-impl Scene {
-    /// Opens a file and finds out what costs next to nothing.
-    pub(super) fn of(path: &Path) -> Result<Scene, Fault> {
+impl<'a> Scene<'a> {
+    /// Opens a file and asks for its size; everything else is found out when it is wanted.
+    pub(super) fn of(path: &'a Path) -> Result<Scene<'a>, Fault> {
         let file = File::open(path)?;
-        let meta = file.metadata()?;
+        // Half the price of the statx(2) of the standard library, which shows in files of a few kilobytes.
+        let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;
         // What is no regular file has no true size and cannot be mapped.
-        let size_bytes = if meta.is_file() { meta.len() } else { 0 };
-        let backing = if size_bytes > ONCE_BYTES { backing(&file)? } else { Backing::Other };
-        let (residency, cached) = (OnceLock::new(), OnceLock::new());
-        Ok(Scene { file, size_bytes, path: path.to_owned(), backing, residency, cached })
+        let is_file = FileType::from_raw_mode(stat.st_mode).is_file();
+        let size_bytes = if is_file { stat.st_size.cast_unsigned() } else { 0 };
+        let (backing, residency, cached) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Ok(Scene { file, size_bytes, path, backing, residency, cached })
     }
 
     /// The way that suits it now.
     pub(super) fn way(&self, maps: bool) -> Way {
         let cached = self.cached();
-        let rings = cached != Cached::All && self.backing == Backing::Device && rings();
-        let (size_bytes, backing) = (self.size_bytes, self.backing);
-        Way::choose(&Facts { size_bytes, backing, cached, maps, rings })
+        let backing = || if cached == Cached::All { Backing::Other } else { self.backing() };
+        let rings = |backing| backing == Backing::Device && rings();
+        let (size_bytes, backing) = (self.size_bytes, backing());
+        Way::choose(&Facts { size_bytes, backing, cached, maps, rings: rings(backing) })
     }
 
-    /// How much of the whole is in the page cache; found out once.
+    /// What keeps its bytes; whoever does not say is like any other.
+    pub(super) fn backing(&self) -> Backing {
+        *self.backing.get_or_init(|| backing(&self.file).unwrap_or(Backing::Other))
+    }
+
+    /// How much of the whole is in the page cache, by samples where it is large; found out once.
     pub(super) fn cached(&self) -> Cached {
-        *self.cached.get_or_init(|| match self.backing {
-            Backing::Memory => Cached::All,
-            _ if self.size_bytes <= ONCE_BYTES => Cached::Some,
-            _ => self.cached_of(0..self.size_bytes),
+        *self.cached.get_or_init(|| {
+            if self.size_bytes <= ONCE_BYTES {
+                return Cached::Some;
+            }
+            match residency::counted(&self.file, self.size_bytes) {
+                // What is counted is there on any file system; what is not may be kept in another way.
+                Some(Cached::All) => Cached::All,
+                _ if self.backing() == Backing::Memory => Cached::All,
+                Some(found) if self.backing() != Backing::Stacked => found,
+                _ => self.cached_of(0..self.size_bytes),
+            }
         })
     }
 
     /// How much of a range is in the page cache now.
     pub(super) fn cached_of(&self, range: Range<u64>) -> Cached {
-        let stacked = self.backing == Backing::Stacked;
-        let residency = self.residency.get_or_init(|| Residency::of(&self.file, &self.path, stacked));
+        let stacked = || self.backing() == Backing::Stacked;
+        let residency = self.residency.get_or_init(|| Residency::of(&self.file, self.path, stacked()));
         residency.of_range(&self.file, range)
     }
 
     /// The file mapped.
     pub(super) fn map(&self) -> io::Result<Mmap> {
+        let size_bytes = usize::try_from(self.size_bytes).map_err(io::Error::other)?;
         // SAFETY: whoever allowed mapping promised that nobody changes the file meanwhile.
-        unsafe { MmapOptions::new().map(&self.file) }
+        unsafe { MmapOptions::new().len(size_bytes).map(&self.file) }
     }
 
     /// The same file past the page cache; `None` where the file system refuses.
     pub(super) fn direct(&self) -> Option<DirectFile> {
-        DirectFile::open(&self.path).ok()
+        DirectFile::open(self.path).ok()
     }
 }
 

@@ -23,6 +23,17 @@ pub(super) enum Cached {
     None,
 }
 
+impl Cached {
+    /// So many of as many.
+    pub(super) fn of(found: u64, asked: u64) -> Cached {
+        match found {
+            0 => Cached::None,
+            found if found >= asked => Cached::All,
+            _ => Cached::Some,
+        }
+    }
+}
+
 /// What keeps the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Backing {
