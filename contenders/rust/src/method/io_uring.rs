@@ -4,7 +4,7 @@
 //! than one read in flight they land in any order, so lines are not offered.
 
 use super::direct::DirectFile;
-use super::ring::{Errand, Flight, Order, Plan};
+use super::ring::{Errand, Flight, Order, Plan, Registered};
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
@@ -46,7 +46,7 @@ pub(super) const IO_URING: Method = Method {
             depth,
             entries,
             vectored: false,
-            registered: settings.is_on(&REGISTERED),
+            registered: if settings.is_on(&REGISTERED) { Registered::Yes } else { Registered::No },
         };
         Ok(Box::new(Ring { plan, direct: settings.is_on(&DIRECT), threads: 1, span_bytes: None }))
     },
@@ -69,7 +69,7 @@ pub(super) const IO_URING_VECTORED: Method = Method {
             depth,
             entries,
             vectored: true,
-            registered: false,
+            registered: Registered::No,
         };
         Ok(Box::new(Ring { plan, direct: settings.is_on(&DIRECT), threads: 1, span_bytes: None }))
     },

@@ -8,7 +8,7 @@ use super::controls::check_fits;
 use super::io_uring::{self, Ring};
 use super::mmap::Mapped;
 use super::pread::Pread;
-use super::ring::Plan;
+use super::ring::{Plan, Registered};
 use super::{Fault, Feeding, Method, Reader};
 use crate::buffer::Buffer;
 use crate::consumer::Consumer;
@@ -90,7 +90,7 @@ pub(super) const DEVICE: Method = Method {
             depth,
             entries: u32::try_from(depth.next_power_of_two()).expect("a depth is at most 4096"),
             vectored: false,
-            registered: false,
+            registered: Registered::No,
         };
         let span_bytes = Some(settings.get(&SPAN)).filter(|&span| span > 0);
         let ring = Ring { plan, direct: true, threads: settings.get(&THREADS), span_bytes };

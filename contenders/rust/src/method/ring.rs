@@ -26,7 +26,16 @@ pub(crate) struct Plan {
     /// Whether a read names its buffers one by one (readv).
     pub(crate) vectored: bool,
     /// Whether the kernel is told of the buffers once, before the first read.
-    pub(crate) registered: bool,
+    pub(crate) registered: Registered,
+}
+
+/// Whether a ring's kernel knows the buffers beforehand, which spares it to look them up with every read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Registered {
+    No,
+    /// Unless it allows no more memory to be locked.
+    IfAllowed,
+    Yes,
 }
 
 /// A part of a file to be read by one slot.
@@ -72,19 +81,22 @@ pub(crate) struct Flight<'a> {
     slots: Vec<Slot<'a>>,
     memory: Buffer,
     in_flight: usize,
-    plan: &'a Plan,
+    plan: Plan,
 }
 
 impl<'a> Flight<'a> {
     /// Takes the buffers, as many as there is use for, and tells the kernel of them if so planned.
-    pub(crate) fn prepare(ring: IoUring, plan: &'a Plan, errands: u64) -> Result<Flight<'a>, Fault> {
+    pub(crate) fn prepare(ring: IoUring, plan: &Plan, errands: u64) -> Result<Flight<'a>, Fault> {
         let used = plan.depth.min(usize::try_from(errands).unwrap_or(usize::MAX));
         let part_bytes = plan.buffer_bytes * plan.buffers;
         let slots = (0..used).map(|index| Slot::new(index, part_bytes)).collect();
         let memory = Buffer::huge(part_bytes * used.max(1))?;
-        let mut flight = Flight { ring, slots, memory, in_flight: 0, plan };
-        if plan.registered && used > 0 {
-            flight.register()?;
+        let mut flight = Flight { ring, slots, memory, in_flight: 0, plan: *plan };
+        if plan.registered != Registered::No && used > 0 {
+            match flight.register() {
+                Err(_) if plan.registered == Registered::IfAllowed => flight.plan.registered = Registered::No,
+                registered => registered?,
+            }
         }
         Ok(flight)
     }
@@ -147,7 +159,7 @@ impl<'a> Flight<'a> {
 
     /// Puts a read of what the slot still lacks into the ring.
     fn launch(&mut self, index: usize) -> Result<(), Fault> {
-        let Some(entry) = self.slots[index].entry(&mut self.memory, index, self.plan) else { return Ok(()) };
+        let Some(entry) = self.slots[index].entry(&mut self.memory, index, &self.plan) else { return Ok(()) };
         // SAFETY: the slot's part of the memory and its vector stay untouched until the read has landed; `drop` waits
         // for that.
         let pushed = unsafe { self.ring.submission().push(&entry.user_data(index as u64)) };
@@ -219,7 +231,7 @@ impl<'a> Slot<'a> {
         }
         let len = lacking.len() as u32;
         let start = buffer[lacking].as_mut_ptr();
-        Some(if plan.registered {
+        Some(if plan.registered != Registered::No {
             opcode::ReadFixed::new(fd, start, len, index as u16).offset(offset).build()
         } else {
             opcode::Read::new(fd, start, len).offset(offset).build()
@@ -291,8 +303,14 @@ mod tests {
     use std::fs::File;
     use std::os::fd::AsFd;
 
-    const PLAN: Plan =
-        Plan { buffer_bytes: 1024, buffers: 4, depth: 1, entries: 1, vectored: true, registered: false };
+    const PLAN: Plan = Plan {
+        buffer_bytes: 1024,
+        buffers: 4,
+        depth: 1,
+        entries: 1,
+        vectored: true,
+        registered: Registered::No,
+    };
 
     fn errand(file: &File, range: Range<u64>, block_bytes: u64) -> Errand<'_> {
         Errand { range, file: file.as_fd(), block_bytes, otherwise: None }
@@ -342,7 +360,12 @@ mod tests {
         let bytes: Vec<u8> = (0..4096u32).map(|i| (i / 7) as u8).collect();
         let mut file = tempfile::tempfile().unwrap();
         io::Write::write_all(&mut file, &bytes).unwrap();
-        for (vectored, registered) in [(false, false), (false, true), (true, false)] {
+        for (vectored, registered) in [
+            (false, Registered::No),
+            (false, Registered::Yes),
+            (false, Registered::IfAllowed),
+            (true, Registered::No),
+        ] {
             let plan = Plan { vectored, registered, ..PLAN };
             let ring = match IoUring::new(1) {
                 Ok(ring) => ring,

@@ -1,6 +1,6 @@
 //! A file read from front to back, for a sink that minds the order.
 
-use super::in_pieces::{PIECE_BYTES, PLAN};
+use super::in_pieces::{PIECE_BYTES, plan};
 use super::pieces::Pieces;
 use super::scene::Scene;
 use super::way::{Cached, ONCE_BYTES, Way};
@@ -63,7 +63,8 @@ fn mapped(scene: &Scene, sink: &mut impl Sink) -> Result<u64, Fault> {
 /// Past the cache what is not in it, from the cache what is.
 fn in_flight(scene: &Scene, sink: &mut impl Sink) -> Result<u64, Fault> {
     let Some(direct) = scene.direct() else { return copied(&scene.file, sink) };
-    let Ok(ring) = IoUring::new(PLAN.entries) else { return copied(&scene.file, sink) };
+    let plan = plan(1);
+    let Ok(ring) = IoUring::new(plan.entries) else { return copied(&scene.file, sink) };
     let mixed = scene.cached() == Cached::Some;
     let mut ranges = Pieces::cut(0..scene.size_bytes, PIECE_BYTES);
     let count = scene.size_bytes.div_ceil(PIECE_BYTES);
@@ -81,6 +82,6 @@ fn in_flight(scene: &Scene, sink: &mut impl Sink) -> Result<u64, Fault> {
         bytes += piece.len() as u64;
         sink.take(at, piece);
     };
-    Flight::prepare(ring, &PLAN, count)?.run(Order::Launched, &mut errands, &mut counted, None)?;
+    Flight::prepare(ring, &plan, count)?.run(Order::Launched, &mut errands, &mut counted, None)?;
     Ok(bytes)
 }

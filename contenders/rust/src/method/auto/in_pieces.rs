@@ -8,7 +8,7 @@ use crate::buffer::Buffer;
 use crate::method::Fault;
 use crate::method::direct::DirectFile;
 use crate::method::pread::read_range;
-use crate::method::ring::{Errand, Flight, Order, Plan};
+use crate::method::ring::{Errand, Flight, Order, Plan, Registered};
 use crate::segments::crew;
 use crate::sink::Sink;
 use io_uring::IoUring;
@@ -18,17 +18,24 @@ use std::ops::Range;
 use std::os::fd::AsFd;
 
 /// What one read in flight asks for.
-pub(super) const PIECE_BYTES: u64 = 128 << 10;
+pub(super) const PIECE_BYTES: u64 = 512 << 10;
 
-/// Each thread's reads in flight: two megabytes, at which devices have been seen to reach their best.
-pub(super) const PLAN: Plan = Plan {
-    buffer_bytes: PIECE_BYTES as usize,
-    buffers: 1,
-    depth: 16,
-    entries: 16,
-    vectored: false,
-    registered: false,
-};
+/// Reads in flight of all threads together: four megabytes, at which devices have been seen to reach their best. More
+/// only wait for each other.
+const DEPTH: usize = 8;
+
+/// The reads in flight of one of so many threads.
+pub(super) fn plan(threads: u64) -> Plan {
+    let depth = (DEPTH / threads as usize).max(2);
+    Plan {
+        buffer_bytes: PIECE_BYTES as usize,
+        buffers: 1,
+        depth,
+        entries: depth.next_power_of_two() as u32,
+        vectored: false,
+        registered: Registered::IfAllowed,
+    }
+}
 
 /// What a thread takes at a time of bytes that are in the cache.
 const CACHED_PIECE_BYTES: u64 = 1 << 20;
@@ -58,7 +65,8 @@ pub(super) fn read<S: Sink + Send>(
     };
     let work = Job::cut(scene, direct, maps)?;
     let threads = (threads.get() as u64).min(work.cached.count() + work.missing.count());
-    crew(threads, || work.take_part(sink()), || work.stop())
+    let plan = plan(threads.max(1));
+    crew(threads, || work.take_part(&plan, sink()), || work.stop())
 }
 
 /// The parts of one file, by where they lie.
@@ -88,7 +96,7 @@ impl<'a> Job<'a> {
     }
 
     /// What one thread does: keeps reads in flight while there is something to fetch, and visits cached bytes meanwhile.
-    fn take_part<S: Sink>(&self, mut sink: S) -> Result<S, Fault> {
+    fn take_part<S: Sink>(&self, plan: &Plan, mut sink: S) -> Result<S, Fault> {
         let mut buffer =
             if self.map.is_none() && self.cached.count() > 0 { Some(Buffer::new(COPY_BYTES)?) } else { None };
         let mut visit = |sink: &mut S| {
@@ -99,9 +107,9 @@ impl<'a> Job<'a> {
         if let Some(direct) = &self.direct
             && self.missing.count() > 0
         {
-            let ring = IoUring::new(PLAN.entries)?;
+            let ring = IoUring::new(plan.entries)?;
             let mut errands = || self.errand(direct);
-            let flight = Flight::prepare(ring, &PLAN, self.missing.count())?;
+            let flight = Flight::prepare(ring, plan, self.missing.count())?;
             flight.run(Order::Any, &mut errands, &mut sink, Some(&mut visit))?;
         }
         while visit(&mut sink)? {}

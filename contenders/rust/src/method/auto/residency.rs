@@ -8,32 +8,27 @@ use rustix::fs::Advice;
 use rustix::io::{ReadWriteFlags, preadv2};
 use std::fs::File;
 use std::io::IoSliceMut;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
 /// Bytes that a range is asked for where nothing counts, spread evenly.
 const PROBES: u64 = 8;
 
-/// Up to this size all pages of a file are counted. Counting walks over every page that is there: for the small pages of
-/// a large file that would take a twentieth of the time of reading them.
-const COUNTED_BYTES: u64 = 8 << 20;
+/// A file is looked at in so many places, one for each of these steps: counting all pages that are there walks over every
+/// one of them, and for the small pages of a large file that takes a twentieth of the time of reading it.
+const STEP_BYTES: u64 = 256 << 10;
+const PLACES: RangeInclusive<u64> = 4..=32;
 
-/// Beyond it so many samples are taken, spread evenly, each of so many bytes.
-const SAMPLES: u64 = 32;
-const SAMPLE_BYTES: u64 = 64 << 10;
-
-/// How much of a file of this size is there, by counting; `None` where nobody counts.
+/// How much of a file of this size is there, by counting the pages in a few places, evenly spread from the first to the
+/// last; `None` where nobody counts.
 pub(super) fn counted(file: &File, size_bytes: u64) -> Option<Cached> {
-    if size_bytes <= COUNTED_BYTES {
-        return counted_of(file, 0..size_bytes);
-    }
-    let last = size_bytes - SAMPLE_BYTES;
-    let sample = |at: u64| counted_of(file, at..at + SAMPLE_BYTES);
-    let first = sample(0)?;
-    let others = (1..SAMPLES - 1).map(|place| last / (SAMPLES - 1) * place).chain([last]);
-    for at in others {
-        if sample(at)? != first {
+    let steps = (size_bytes / STEP_BYTES).clamp(*PLACES.start(), *PLACES.end()) - 1;
+    let last = size_bytes - 1;
+    let look = |at: u64| counted_of(file, at..at + 1);
+    let first = look(0)?;
+    for at in (1..steps).map(|step| last / steps * step).chain([last]) {
+        if look(at)? != first {
             return Some(Cached::Some);
         }
     }

@@ -35,13 +35,13 @@ impl<'a> Scene<'a> {
         Ok(Scene { file, size_bytes, path, backing, residency, cached })
     }
 
-    /// The way that suits it now.
+    /// The way that suits it now; asks the kernel no more than the choice needs.
     pub(super) fn way(&self, maps: bool) -> Way {
-        let cached = self.cached();
-        let backing = || if cached == Cached::All { Backing::Other } else { self.backing() };
-        let rings = |backing| backing == Backing::Device && rings();
-        let (size_bytes, backing) = (self.size_bytes, backing());
-        Way::choose(&Facts { size_bytes, backing, cached, maps, rings: rings(backing) })
+        let small = self.size_bytes <= ONCE_BYTES;
+        let cached = if small { Cached::Some } else { self.cached() };
+        let backing = if small || cached == Cached::All { Backing::Other } else { self.backing() };
+        let rings = backing == Backing::Device && rings();
+        Way::choose(&Facts { size_bytes: self.size_bytes, backing, cached, maps, rings })
     }
 
     /// What keeps its bytes; whoever does not say is like any other.
@@ -52,9 +52,6 @@ impl<'a> Scene<'a> {
     /// How much of the whole is in the page cache, by samples where it is large; found out once.
     pub(super) fn cached(&self) -> Cached {
         *self.cached.get_or_init(|| {
-            if self.size_bytes <= ONCE_BYTES {
-                return Cached::Some;
-            }
             match residency::counted(&self.file, self.size_bytes) {
                 // What is counted is there on any file system; what is not may be kept in another way.
                 Some(Cached::All) => Cached::All,
