@@ -10,6 +10,7 @@ mod places;
 mod programs;
 mod report;
 mod row;
+mod slow;
 
 use anyhow::{Context, bail};
 use figures::Figure;

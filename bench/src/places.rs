@@ -1,13 +1,18 @@
-//! Places that are no usual disk: memory, and a compressing file system on a device of its own, which is made for the
-//! purpose, needs root, and is taken away when it is dropped.
+//! Places that are no usual disk: memory, a compressing file system on a device of its own, and a slow one in user space.
+//! The last two are made for the purpose, need root, and are taken away when they are dropped.
 
 use crate::programs::Programs;
+use crate::slow;
 use anyhow::{Context, bail};
+use fuser::BackgroundSession;
 use readlab::trial::CacheState;
 use readlab::units::Bytes;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// What the file in a place is called.
+const NAME: &str = "lines.txt";
 
 /// A kind of place.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +21,8 @@ pub(crate) enum Place {
     Memory,
     /// btrfs with zstd.
     Compressed,
+    /// FUSE, every request of which waits.
+    Slow,
 }
 
 /// A place with a file in it.
@@ -23,7 +30,18 @@ pub(crate) enum Place {
 pub(crate) struct Made {
     folder: PathBuf,
     file: PathBuf,
-    mounted: bool,
+    mount: Mount,
+}
+
+/// What holds a place.
+#[derive(Debug)]
+enum Mount {
+    /// A folder, and nothing else.
+    None,
+    /// The kernel, until it is told otherwise.
+    Kernel,
+    /// A thread of this process, until it is dropped.
+    Own(Option<BackgroundSession>),
 }
 
 impl Place {
@@ -31,6 +49,7 @@ impl Place {
         match self {
             Place::Memory => "on tmpfs",
             Place::Compressed => "on btrfs with zstd",
+            Place::Slow => "on a slow FUSE",
         }
     }
 
@@ -38,7 +57,7 @@ impl Place {
     pub(crate) fn states(self) -> &'static [CacheState] {
         match self {
             Place::Memory => &[CacheState::Warm],
-            Place::Compressed => &[CacheState::Warm, CacheState::Cold],
+            Place::Compressed | Place::Slow => &[CacheState::Warm, CacheState::Cold],
         }
     }
 
@@ -48,6 +67,7 @@ impl Place {
         let made = match self {
             Place::Memory => Made::folder(&PathBuf::from("/dev/shm/readlab-bench"))?,
             Place::Compressed => Made::mounted(programs.folder())?,
+            Place::Slow => return Made::slow(programs.folder(), &original),
         };
         fs::copy(&original, &made.file).with_context(|| made.file.display().to_string())?;
         fs::File::open(&made.file)?.sync_all()?;
@@ -58,7 +78,14 @@ impl Place {
 impl Made {
     fn folder(folder: &Path) -> anyhow::Result<Made> {
         fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-        Ok(Made { folder: folder.to_owned(), file: folder.join("lines.txt"), mounted: false })
+        Ok(Made { folder: folder.to_owned(), file: folder.join(NAME), mount: Mount::None })
+    }
+
+    /// The original's content, as it comes from a slow file system.
+    fn slow(beside: &Path, original: &Path) -> anyhow::Result<Made> {
+        let mut made = Made::folder(&beside.join("slow"))?;
+        made.mount = Mount::Own(Some(slow::mount(original, &made.folder, NAME)?));
+        Ok(made)
     }
 
     /// A file system in a file, mounted by the kernel's loop device.
@@ -68,7 +95,7 @@ impl Made {
         run("mkfs.btrfs", ["-q", "-f"], &[&image])?;
         let mut made = Made::folder(&folder)?;
         run("mount", ["-o", "loop,compress-force=zstd"], &[&image, &folder])?;
-        made.mounted = true;
+        made.mount = Mount::Kernel;
         // The kernel keeps it for as long as it is mounted.
         fs::remove_file(&image)?;
         Ok(made)
@@ -81,9 +108,15 @@ impl Made {
 
 impl Drop for Made {
     fn drop(&mut self) {
-        let gone = match self.mounted {
-            true => run("umount", [], &[&self.folder]).and_then(|()| Ok(fs::remove_dir(&self.folder)?)),
-            false => fs::remove_dir_all(&self.folder).map_err(anyhow::Error::from),
+        let gone = match &mut self.mount {
+            Mount::None => fs::remove_dir_all(&self.folder).map_err(anyhow::Error::from),
+            Mount::Kernel => {
+                run("umount", [], &[&self.folder]).and_then(|()| Ok(fs::remove_dir(&self.folder)?))
+            }
+            Mount::Own(session) => {
+                let gone = session.take().map_or(Ok(()), BackgroundSession::umount_and_join);
+                gone.and_then(|()| fs::remove_dir(&self.folder)).map_err(anyhow::Error::from)
+            }
         };
         if let Err(error) = gone {
             eprintln!("{}: left behind: {error:#}", self.folder.display());

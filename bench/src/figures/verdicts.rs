@@ -33,7 +33,7 @@ enum Ground {
     /// The same, as an archive.
     Zipped,
     /// A place of its own.
-    Elsewhere(Place),
+    Elsewhere(Place, Bytes),
 }
 
 struct Case {
@@ -45,7 +45,7 @@ struct Case {
     right: &'static [&'static str],
 }
 
-const CASES: [Case; 12] = [
+const CASES: [Case; 13] = [
     Case {
         name: "a throttled device",
         ground: Ground::Throttled(100_000_000),
@@ -112,14 +112,14 @@ const CASES: [Case; 12] = [
     },
     Case {
         name: "a mapping of small pages",
-        ground: Ground::Elsewhere(Place::Compressed),
+        ground: Ground::Elsewhere(Place::Compressed, FILE),
         state: CacheState::Warm,
         trials: &["rust/mmap", "rust/resident", "rust/copy", "rust/faults"],
         right: &["faults", "mixed"],
     },
     Case {
         name: "a compressed file, cold",
-        ground: Ground::Elsewhere(Place::Compressed),
+        ground: Ground::Elsewhere(Place::Compressed, FILE),
         state: CacheState::Cold,
         trials: &["rust/read@buffer=128KiB"],
         // No reading past the cache shows what the device could do: then the honest answer is that it cannot be told.
@@ -130,6 +130,13 @@ const CASES: [Case; 12] = [
         ground: Ground::Disk(SMALL),
         state: CacheState::Warm,
         trials: &["command/sleep 0.2; wc -l {}", "rust/resident", "rust/copy"],
+        right: &["latency"],
+    },
+    Case {
+        name: "a slow file system in user space",
+        ground: Ground::Elsewhere(Place::Slow, SMALL),
+        state: CacheState::Cold,
+        trials: &["rust/read@buffer=128KiB"],
         right: &["latency"],
     },
     Case {
@@ -184,7 +191,7 @@ fn told(programs: &Programs, case: &Case) -> anyhow::Result<String> {
             let _throttle = Throttle::on(&file, bytes_per_second)?;
             race(&file)?
         }
-        Ground::Elsewhere(place) => race(place.make(programs, FILE)?.file())?,
+        Ground::Elsewhere(place, size) => race(place.make(programs, size)?.file())?,
     };
     first(&record)
 }
