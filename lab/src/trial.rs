@@ -192,8 +192,10 @@ impl MethodId {
 
 impl fmt::Display for MethodId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let method =
-            if self.contender == COMMAND { self.method.trim_end_matches(" {}") } else { &self.method };
+        // What is left out is what reading the name adds: a path at the end, if that is the only one.
+        let short =
+            self.method.strip_suffix(" {}").filter(|it| self.contender == COMMAND && !it.contains("{}"));
+        let method = short.unwrap_or(&self.method);
         match &self.scan {
             Some(scan) => f.pad(&format!("{}/{method}/{scan}", self.contender)),
             None => f.pad(&format!("{}/{method}", self.contender)),
@@ -355,6 +357,7 @@ mod tests {
     fn a_command_is_split_from_its_path_only_at_the_end() {
         assert_eq!(id("command/wc -l").method.method, "wc -l {}");
         assert_eq!(id("command/wc -l {}"), id("command/wc -l"));
+        assert_eq!(id("command/cmp {} {}").to_string(), "command/cmp {} {}");
     }
 
     #[test]
