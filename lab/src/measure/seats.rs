@@ -61,7 +61,9 @@ impl Seats {
         seat.held_bytes = anonymous_bytes(seat.session.id()).unwrap_or(0);
         let own_bytes = seat.held_bytes;
         let held: Vec<u64> = self.taken.values().map(|seat| seat.held_bytes).collect();
-        if own_bytes >= LIGHT_BYTES && is_short(&Memory::read(), &held, cached_bytes) {
+        let memory = Memory::read();
+        if (own_bytes >= LIGHT_BYTES || is_crowded(&memory, &held)) && is_short(&memory, &held, cached_bytes)
+        {
             self.leave(trial);
         }
     }
@@ -75,6 +77,11 @@ fn is_short(memory: &Memory, held_bytes: &[u64], cached_bytes: u64) -> bool {
     let within_limit = |limit: u64| limit.saturating_sub(held_bytes.iter().sum());
     let room_bytes = memory.available_bytes.min(memory.limit_bytes.map_or(u64::MAX, within_limit));
     room_bytes < needed_bytes
+}
+
+/// Whether those who wait hold half of what the control group may have, however light each is.
+fn is_crowded(memory: &Memory, held_bytes: &[u64]) -> bool {
+    memory.limit_bytes.is_some_and(|limit| held_bytes.iter().sum::<u64>() > limit / 2)
 }
 
 /// Memory of a process that is its own and no file's.
@@ -105,6 +112,13 @@ mod tests {
     fn within_a_limit_everybody_counts() {
         assert!(!is_short(&memory(4 * GIB, Some(GIB)), &[GIB / 8; 4], 0));
         assert!(is_short(&memory(4 * GIB, Some(GIB)), &[GIB / 8; 7], 0));
+    }
+
+    #[test]
+    fn many_light_ones_fill_a_small_limit_too() {
+        assert!(is_crowded(&memory(4 * GIB, Some(GIB)), &[GIB / 64; 33]));
+        assert!(!is_crowded(&memory(4 * GIB, Some(GIB)), &[GIB / 64; 32]));
+        assert!(!is_crowded(&memory(4 * GIB, None), &[GIB; 4]));
     }
 
     #[test]
