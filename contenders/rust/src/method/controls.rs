@@ -2,12 +2,13 @@
 //! memory already, and shows what the scan could do if bringing them cost nothing.
 
 use super::memory::{SEGMENT, THREADS};
+use super::size::{check_fits, size_of};
 use super::{Fault, Feeding, Method, Reader, memory};
 use crate::buffer::Buffer;
 use crate::scan::Visit;
 use crate::work::{Answer, Work};
 use readlab_protocol::{Cache, Reads};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -83,7 +84,7 @@ impl Loaded {
     /// Reads the whole file, for whoever has this name.
     pub(super) fn load(name: &str, path: &Path) -> Result<Loaded, Fault> {
         let mut file = File::open(path)?;
-        let size = file.metadata()?.len();
+        let size = size_of(&file)?;
         check_fits(name, size)?;
         let size = usize::try_from(size).map_err(io::Error::other)?;
         let mut pages = Buffer::huge(size)?;
@@ -101,39 +102,5 @@ impl Loaded {
 
     pub(super) fn bytes(&self) -> &[u8] {
         &self.pages[..self.len]
-    }
-}
-
-/// Refuses what memory has no room for twice: a control would push its own pages out of the cache.
-pub(super) fn check_fits(name: &str, size_bytes: u64) -> Result<(), Fault> {
-    fits(name, size_bytes, available_memory_bytes()?)
-}
-
-fn fits(name: &str, size_bytes: u64, available_bytes: u64) -> Result<(), Fault> {
-    if size_bytes <= available_bytes / 2 {
-        return Ok(());
-    }
-    Err(Fault::Unavailable(format!(
-        "{name}: {size_bytes} bytes are to be held, more than half of the {available_bytes} bytes of memory available"
-    )))
-}
-
-/// Memory that could be had without swapping, cached files included.
-fn available_memory_bytes() -> io::Result<u64> {
-    let table = fs::read_to_string("/proc/meminfo")?;
-    let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib = line.and_then(|rest| rest.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    kib.map(|kib| kib * 1024).ok_or_else(|| io::Error::other("/proc/meminfo has no MemAvailable"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_that_would_push_itself_out_of_the_cache_is_not_loaded() {
-        assert!(fits("copy", 50, 100).is_ok());
-        assert!(matches!(fits("copy", 51, 100), Err(Fault::Unavailable(_))));
-        assert!(available_memory_bytes().unwrap() > 0);
     }
 }

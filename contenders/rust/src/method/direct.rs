@@ -7,6 +7,7 @@
 //! a read ends off a block before the end of the file, the rest is read without the flag.
 
 use super::read::drain;
+use super::size::size_of;
 use super::{Fault, Feeding, Method, Reader};
 use crate::buffer::Buffer;
 use crate::consumer::Consumer;
@@ -72,7 +73,7 @@ impl DirectFile {
             io::ErrorKind::InvalidInput => refused("the file system does not take it"),
             _ => cause.into(),
         })?;
-        let wanted = StatxFlags::DIOALIGN | StatxFlags::SIZE;
+        let wanted = StatxFlags::DIOALIGN;
         let stat = rustix::fs::statx(&file, c"", AtFlags::EMPTY_PATH, wanted).map_err(io::Error::from)?;
         let told = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::DIOALIGN);
         let block_bytes = if !told {
@@ -86,7 +87,8 @@ impl DirectFile {
         if told && stat.stx_dio_offset_align == 0 {
             return Err(refused("the file system does not take it for this file"));
         }
-        Ok(DirectFile { file, block_bytes, size_bytes: stat.stx_size, at: 0 })
+        let size_bytes = size_of(&file)?;
+        Ok(DirectFile { file, block_bytes, size_bytes, at: 0 })
     }
 
     /// Whether buffers of this size fit the alignment.

@@ -5,7 +5,8 @@
 //! everything and never has to stop; what comes out must fit into memory for that. Streams are in [`super::archive`].
 
 use super::archive::{broken, entries, name, of_entry, of_member, unsound};
-use super::controls::{Loaded, check_fits};
+use super::controls::Loaded;
+use super::size::check_fits;
 use super::{Fault, Feeding, Method, Reader};
 use crate::buffer::Buffer;
 use crate::consumer::Consumer;

@@ -5,6 +5,7 @@
 
 use super::direct::DirectFile;
 use super::ring::{Errand, Flight, Order, Plan, Registered};
+use super::size::size_of;
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
@@ -145,7 +146,7 @@ impl Ring {
             return Ok((direct.file, direct.size_bytes, direct.block_bytes));
         }
         let file = File::open(path)?;
-        let size_bytes = file.metadata()?.len();
+        let size_bytes = size_of(&file)?;
         Ok((file, size_bytes, 1))
     }
 }

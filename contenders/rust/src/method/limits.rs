@@ -4,11 +4,11 @@
 //! cache that nobody looks at, `syscall` the way into the kernel and back. What memory does at best is the control
 //! `resident`. Each runs alone in its window; what it needs in the cache is brought there before.
 
-use super::controls::check_fits;
 use super::io_uring::{self, Ring};
 use super::mmap::Mapped;
 use super::pread::Pread;
 use super::ring::{Plan, Registered};
+use super::size::{check_fits, size_of};
 use super::{Fault, Feeding, Method, Reader};
 use crate::buffer::Buffer;
 use crate::consumer::Consumer;
@@ -121,7 +121,7 @@ struct Cached<R> {
 impl<R: Reader> Reader for Cached<R> {
     fn prepare(&mut self, path: &Path) -> Result<(), Fault> {
         let mut file = File::open(path)?;
-        check_fits(self.name, file.metadata()?.len())?;
+        check_fits(self.name, size_of(&file)?)?;
         let mut buffer = Buffer::new(COPY_BUFFER.default as usize)?;
         super::read::drain(&mut file, &mut buffer, &mut Consumer::new(Visit::Nothing)).map(drop)
     }

@@ -10,7 +10,7 @@ use crate::work::{Answer, Work};
 use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::hint::black_box;
-use std::io::{BufRead, BufReader, ErrorKind};
+use std::io::{BufRead, BufReader, ErrorKind, Seek};
 use std::path::Path;
 
 const BUFFER: Param = Param::new("buffer_bytes", 16 << 10, 1, 1 << 30);
@@ -33,13 +33,14 @@ struct Lines {
 
 impl Reader for Lines {
     fn read(&mut self, path: &Path, _visit: Visit) -> Result<Answer, Fault> {
-        let reader = BufReader::with_capacity(self.buffer_bytes, File::open(path)?);
+        let file = File::open(path)?;
+        let reader = BufReader::with_capacity(self.buffer_bytes, &file);
         let mut lines = 0;
         for line in reader.lines() {
             match line {
                 Ok(line) => drop(black_box(line)),
                 Err(error) if error.kind() == ErrorKind::InvalidData => {}
-                Err(cause) => return Err(cause.into()),
+                Err(cause) => return Err(Fault::at((&file).stream_position()?, cause)),
             }
             lines += 1;
         }

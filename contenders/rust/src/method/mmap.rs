@@ -4,6 +4,7 @@
 //! of its own.
 
 use super::memory::{SEGMENT, THREADS};
+use super::size::size_of;
 use super::{Fault, Feeding, Method, Reader, memory};
 use crate::scan::Visit;
 use crate::setting::Param;
@@ -54,6 +55,10 @@ impl Mapped {
     fn map(&self, path: &Path) -> io::Result<Mmap> {
         let file = File::open(path)?;
         let mut options = MmapOptions::new();
+        let size_bytes = usize::try_from(size_of(&file)?).map_err(io::Error::other)?;
+        if size_bytes > 0 {
+            options.len(size_bytes);
+        }
         if self.populate {
             options.populate();
         }

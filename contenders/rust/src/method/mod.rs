@@ -19,6 +19,7 @@ mod pread;
 mod read;
 pub mod registry;
 mod ring;
+mod size;
 mod vectored;
 
 use crate::scan::{self, NO_SCAN, Visit};

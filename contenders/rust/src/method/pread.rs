@@ -1,5 +1,6 @@
 //! `pread`: pread(2) from several threads, each with its own buffer, which take segments from a counter.
 
+use super::size::size_of;
 use super::{Fault, Feeding, Method, Reader};
 use crate::buffer::Buffer;
 use crate::consumer::Consumer;
@@ -48,7 +49,7 @@ pub(super) struct Pread {
 impl Reader for Pread {
     fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
         let file = File::open(path)?;
-        let segments = Segments::new(file.metadata()?.len(), self.segment_bytes);
+        let segments = Segments::new(size_of(&file)?, self.segment_bytes);
         let parts = segments.share(self.threads, |segments| {
             let mut buffer = Buffer::new(self.buffer_bytes)?;
             let mut consumer = Consumer::new(visit);

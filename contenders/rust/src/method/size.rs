@@ -1,0 +1,77 @@
+//! How many bytes a file has, and how many of them memory has room for.
+
+use super::Fault;
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// The size of a file, or of a block device, which fstat(2) says is empty: its end is asked for.
+pub(super) fn size_of(mut file: &File) -> io::Result<u64> {
+    let meta = file.metadata()?;
+    if !meta.file_type().is_block_device() {
+        return Ok(meta.len());
+    }
+    let size_bytes = file.seek(SeekFrom::End(0))?;
+    file.rewind()?;
+    Ok(size_bytes)
+}
+
+/// Refuses what memory has no room for twice: a control would push its own pages out of the cache.
+pub(super) fn check_fits(name: &str, size_bytes: u64) -> Result<(), Fault> {
+    /// Asked once: some ask in their window, and it takes a walk through folders.
+    static LIMIT: OnceLock<Option<u64>> = OnceLock::new();
+    let available_bytes = available_memory_bytes()?;
+    let limit = LIMIT.get_or_init(group_limit_bytes);
+    fits(name, size_bytes, limit.map_or(available_bytes, |limit| limit.min(available_bytes)))
+}
+
+fn fits(name: &str, size_bytes: u64, available_bytes: u64) -> Result<(), Fault> {
+    if size_bytes <= available_bytes / 2 {
+        return Ok(());
+    }
+    Err(Fault::Unavailable(format!(
+        "{name}: {size_bytes} bytes are to be held, more than half of the {available_bytes} bytes of memory available"
+    )))
+}
+
+/// Memory that could be had without swapping, cached files included.
+fn available_memory_bytes() -> io::Result<u64> {
+    let table = fs::read_to_string("/proc/meminfo")?;
+    let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|rest| rest.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kib.map(|kib| kib * 1024).ok_or_else(|| io::Error::other("/proc/meminfo has no MemAvailable"))
+}
+
+/// The least that this process's control group, or one around it, may have; whoever asks for more is killed by the kernel.
+fn group_limit_bytes() -> Option<u64> {
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let limits = groups.lines().filter_map(|line| {
+        let (_, rest) = line.split_once(':')?;
+        let (controllers, group) = rest.split_once(':')?;
+        let (root, file) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            "memory" => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+            _ => return None,
+        };
+        let folders = Path::new(group.trim_start_matches('/')).ancestors();
+        let limit =
+            |folder| fs::read_to_string(Path::new(root).join(folder).join(file)).ok()?.trim().parse().ok();
+        folders.filter_map(limit).min()
+    });
+    limits.min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_would_push_itself_out_of_the_cache_is_not_loaded() {
+        assert!(fits("copy", 50, 100).is_ok());
+        assert!(matches!(fits("copy", 51, 100), Err(Fault::Unavailable(_))));
+        assert!(available_memory_bytes().unwrap() > 0);
+        assert!(group_limit_bytes().is_none_or(|limit| limit > 0));
+    }
+}
