@@ -5,18 +5,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room of the lab may use; a room that is not listed is an error here.
-const MAY_USE: [(&str, &[&str]); 25] = [
+const MAY_USE: [(&str, &[&str]); 29] = [
     ("units", &[]),
     ("trial", &["units"]),
     ("machine", &["units"]),
-    ("target", &["units", "trial", "machine", "interrupt"]),
+    ("printable", &[]),
+    ("notice", &["printable"]),
+    ("presence", &[]),
+    ("scratch", &["folder", "notice", "printable", "units"]),
+    ("target", &["units", "trial", "machine", "interrupt", "printable"]),
     ("corpus", &["units", "trial", "target", "machine"]),
     ("interrupt", &[]),
-    ("contender", &["units", "trial", "record", "interrupt"]),
+    ("contender", &["units", "trial", "record", "interrupt", "machine"]),
     ("server", &["contender", "interrupt", "target"]),
     ("record", &["units", "trial", "target", "machine"]),
     ("suite", &["units", "trial", "corpus"]),
-    ("sweep", &["units", "trial", "target", "corpus", "record", "interrupt"]),
+    ("sweep", &["units", "trial", "target", "corpus", "record", "interrupt", "scratch"]),
     ("space", &["units", "trial"]),
     ("snippet", &["trial"]),
     ("stats", &["units", "record"]),
@@ -41,11 +45,25 @@ const MAY_USE: [(&str, &[&str]); 25] = [
             "suite",
         ],
     ),
-    ("progress", &["folder", "measure", "record", "units"]),
+    ("progress", &["folder", "measure", "notice", "presence", "printable", "record", "units"]),
     ("limits", &["units", "trial", "record", "machine", "target", "measure", "interrupt", "stats"]),
     ("verdict", &["units", "trial", "record", "machine", "target", "stats"]),
     ("doctor", &["machine", "target", "units", "measure"]),
-    ("report", &["compare", "units", "trial", "record", "machine", "target", "snippet", "stats", "verdict"]),
+    (
+        "report",
+        &[
+            "compare",
+            "printable",
+            "units",
+            "trial",
+            "record",
+            "machine",
+            "target",
+            "snippet",
+            "stats",
+            "verdict",
+        ],
+    ),
     ("cli", &["commands", "history", "measure", "suite", "trial", "units"]),
 ];
 

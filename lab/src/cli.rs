@@ -99,6 +99,9 @@ pub struct Measuring {
     /// As root: also drop the caches of the whole machine before each cold reading
     #[arg(long)]
     pub drop_caches: bool,
+    /// Let a block device be a target; like every target, it is only ever read
+    #[arg(long)]
+    pub allow_device: bool,
 }
 
 /// What takes part.

@@ -72,6 +72,14 @@ pub fn runs() -> Result<PathBuf, FolderError> {
     Ok(base.data_dir().join("readlab").join("runs"))
 }
 
+/// The folder of notes about what a run makes for itself and removes again ([`crate::scratch`]).
+///
+/// # Errors
+/// If the user has no home folder.
+pub fn unfinished() -> Result<PathBuf, FolderError> {
+    runs().map(|runs| runs.with_file_name("unfinished"))
+}
+
 /// The time in UTC, and the process, so that two runs of one second do not meet.
 fn new_name() -> String {
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ");

@@ -3,7 +3,7 @@
 
 use clap::Parser;
 use readlab::cli::{Cli, Verb};
-use readlab::commands;
+use readlab::{commands, notice};
 use std::process::ExitCode;
 
 /// Usage or environment.
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
         if is_broken_pipe(&error) {
             return ExitCode::SUCCESS;
         }
-        anstream::eprintln!("readlab: {}", commands::one_line(&error));
+        notice::tell(format!("{error:#}"));
         ExitCode::from(EXIT_USAGE)
     })
 }

@@ -1,9 +1,13 @@
 //! Where a run is: one line on standard error while it goes on, drawn only on a terminal and only between readings, so
-//! that nothing of the lab moves inside a window. And the record, to which every finding goes first.
+//! that nothing of the lab moves inside a window. And the record, to which every finding goes first; other labs are told there
+//! and on the terminal as soon as they are seen.
 
 use crate::folder::RunFolder;
 use crate::measure::plan::Plan;
 use crate::measure::world::{Sink, Step};
+use crate::notice;
+use crate::presence::{self, Presence};
+use crate::printable::printable;
 use crate::record::{Line, RecordError, RecordWriter};
 use crate::units::Nanos;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -14,6 +18,7 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub struct Recorder {
     writer: RecordWriter,
+    presence: Presence,
     bar: ProgressBar,
     names: BTreeMap<usize, String>,
     stage: String,
@@ -34,12 +39,19 @@ impl Recorder {
         let bar = ProgressBar::with_draw_target(Some(BAR_STEPS), target);
         let style = ProgressStyle::with_template("{bar:24} {percent:>3} % {prefix}· {wide_msg}");
         bar.set_style(style.expect("the template is checked by a test").progress_chars("━╸─"));
-        Ok(Recorder { writer, bar, names: BTreeMap::new(), stage: String::new(), round: 0 })
+        Ok(Recorder {
+            writer,
+            presence: Presence::begin(),
+            bar,
+            names: BTreeMap::new(),
+            stage: String::new(),
+            round: 0,
+        })
     }
 
     /// Says what happens before the first stage.
     pub fn note(&self, text: String) {
-        self.bar.set_message(text);
+        self.bar.set_message(printable(&text));
         self.bar.tick();
     }
 
@@ -70,6 +82,13 @@ fn left(time: Nanos) -> String {
 
 impl Sink for Recorder {
     fn append(&mut self, line: Line) -> Result<(), RecordError> {
+        // The header comes first, and nothing is read before it is there.
+        let others = if matches!(line, Line::Header(_)) { Vec::new() } else { self.presence.newcomers() };
+        for other in others {
+            let text = presence::warning(other);
+            self.bar.suspend(|| notice::tell(&text));
+            self.writer.append(&Line::Warning { text })?;
+        }
         self.writer.append(&line)
     }
 
@@ -98,7 +117,7 @@ impl Sink for Recorder {
                 format!("{}: round {} done", self.stage, self.round + 1)
             }
         };
-        self.bar.set_message(message);
+        self.bar.set_message(printable(&message));
         // Without a tick the bar draws at most twenty times a second and may lag behind what runs.
         self.bar.tick();
     }

@@ -151,7 +151,11 @@ impl Suite {
         Suite::parse(path, &text)
     }
 
-    fn parse(path: &Path, text: &str) -> Result<Suite, SuiteError> {
+    /// A suite from its text; `path` is named where it is none.
+    ///
+    /// # Errors
+    /// If it is no suite.
+    pub fn parse(path: &Path, text: &str) -> Result<Suite, SuiteError> {
         toml::from_str(text)
             .map_err(|error| SuiteError::Malformed { path: path.to_owned(), cause: error.to_string() })
     }

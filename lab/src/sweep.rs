@@ -1,7 +1,8 @@
 //! Files of many sizes in a folder of their own: what `readlab sweep` writes, times, and reads again.
 //!
 //! The folder is made by readlab and holds a list of what was written, so that a kept folder can be known again after
-//! a restart. It goes away when the value is dropped, on success, on error and on Ctrl-C, unless it is to be kept. How
+//! a restart. It goes away when the value is dropped, on success, on error and on Ctrl-C, unless it is to be kept; what a kill
+//! leaves is told by [`crate::scratch`]. How
 //! files are read lives in [`crate::measure::pass`]; what a sweep says, in [`crate::report`].
 
 pub mod sizes;
@@ -10,6 +11,7 @@ pub mod write;
 use crate::corpus::oracle;
 use crate::corpus::recipe::{CorpusKind, Recipe};
 use crate::interrupt;
+use crate::scratch::Scratch;
 use crate::target::shown;
 use crate::trial::Answer;
 use crate::units::Bytes;
@@ -45,10 +47,18 @@ struct Manifest {
 /// A folder with the files of a sweep.
 #[derive(Debug)]
 pub struct SweepFolder {
-    path: PathBuf,
+    place: Place,
     /// The files that were written, in the order of writing.
     pub files: Vec<SweepFile>,
-    keep: bool,
+}
+
+/// Where the files are.
+#[derive(Debug)]
+enum Place {
+    /// Where this run made it.
+    Own(Scratch),
+    /// Where an earlier one kept it.
+    Kept(PathBuf),
 }
 
 /// Why there is no sweep.
@@ -113,10 +123,8 @@ impl SweepFolder {
             return Err(SweepError::TooMany { wanted_bytes: total_bytes, allowed_bytes });
         }
         check_space(parent, total_bytes)?;
-        let made =
-            tempfile::Builder::new().prefix("readlab-sweep-").tempdir_in(parent).map_err(at(parent))?;
-        // From here on this value removes the folder, in its own time.
-        Ok(SweepFolder { path: made.keep(), files: Vec::new(), keep: false })
+        let made = Scratch::make(parent, "sweep").map_err(at(parent))?;
+        Ok(SweepFolder { place: Place::Own(made), files: Vec::new() })
     }
 
     /// A folder that an earlier sweep kept.
@@ -150,7 +158,7 @@ impl SweepFolder {
                 )));
             }
         }
-        Ok(SweepFolder { path: path.to_owned(), files: manifest.files, keep: true })
+        Ok(SweepFolder { place: Place::Kept(path.to_owned()), files: manifest.files })
     }
 
     /// Reads every file and compares its content with what was written. This fills the page cache, and every cache below
@@ -163,14 +171,14 @@ impl SweepFolder {
             if interrupt::requested() {
                 return Err(SweepError::Interrupted);
             }
-            let path = self.path.join(&file.name);
+            let path = self.path().join(&file.name);
             let found = oracle::truth(&path).map_err(|cause| SweepError::NotKept {
-                folder: self.path.clone(),
+                folder: self.path().to_owned(),
                 cause: cause.to_string(),
             })?;
             if found.digest != file.digest {
                 let cause = format!("{} holds other bytes than were written", file.name);
-                return Err(SweepError::NotKept { folder: self.path.clone(), cause });
+                return Err(SweepError::NotKept { folder: self.path().to_owned(), cause });
             }
         }
         Ok(())
@@ -179,7 +187,10 @@ impl SweepFolder {
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        match &self.place {
+            Place::Own(scratch) => scratch.path(),
+            Place::Kept(path) => path,
+        }
     }
 
     /// Leaves the folder where it is, with its list.
@@ -189,8 +200,10 @@ impl SweepFolder {
     pub fn keep(&mut self) -> Result<(), SweepError> {
         let manifest = Manifest { made_by: MADE_BY.to_owned(), files: self.files.clone() };
         let text = serde_json::to_vec_pretty(&manifest).expect("the list holds only strings and numbers");
-        fs::write(self.path.join(MANIFEST), text).map_err(at(&self.path))?;
-        self.keep = true;
+        fs::write(self.path().join(MANIFEST), text).map_err(at(self.path()))?;
+        if let Place::Own(scratch) = &mut self.place {
+            scratch.keep();
+        }
         Ok(())
     }
 
@@ -200,18 +213,7 @@ impl SweepFolder {
     /// If the folder cannot be read.
     pub fn in_directory_order(&self) -> Result<Vec<usize>, SweepError> {
         let place = |name: &OsString| self.files.iter().position(|file| *name == *file.name);
-        Ok(names(&self.path)?.iter().filter_map(place).collect())
-    }
-}
-
-impl Drop for SweepFolder {
-    fn drop(&mut self) {
-        if self.keep {
-            return;
-        }
-        if let Err(error) = fs::remove_dir_all(&self.path) {
-            anstream::eprintln!("readlab: {}: could not be removed: {error}", shown(&self.path));
-        }
+        Ok(names(self.path())?.iter().filter_map(place).collect())
     }
 }
 

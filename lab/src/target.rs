@@ -14,6 +14,7 @@ pub mod identity;
 pub mod url;
 pub mod web;
 
+use crate::printable::printable;
 use crate::trial::{Answer, Over};
 use device::{Device, Mount};
 use extents::Extents;
@@ -24,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::fs::{self, File, FileType, Metadata};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -122,6 +123,15 @@ pub struct Decoded {
     pub answer: Answer,
 }
 
+/// What may be a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accept {
+    /// Regular files.
+    Files,
+    /// Block devices too.
+    Devices,
+}
+
 /// Why a path is no target. Each says so in one line, whatever characters the path has.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
@@ -173,11 +183,10 @@ pub enum TargetError {
     },
 }
 
-/// A path on one line: control characters are escaped, bytes that are not UTF-8 become U+FFFD.
+/// A path on one line: what a terminal would obey is escaped, bytes that are not UTF-8 become U+FFFD.
 #[must_use]
 pub fn shown(path: &Path) -> String {
-    let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    path.to_string_lossy().chars().map(escape).collect()
+    printable(&path.to_string_lossy())
 }
 
 impl Target {
@@ -186,17 +195,26 @@ impl Target {
     /// # Errors
     /// If there is no file that can be read again and again; nothing that could block is opened to find that out.
     pub fn examine(path: &Path) -> Result<Target, TargetError> {
+        Target::examine_as(path, Accept::Files)
+    }
+
+    /// The same, for files or for devices too.
+    ///
+    /// # Errors
+    /// As for [`Target::examine`].
+    pub fn examine_as(path: &Path, accept: Accept) -> Result<Target, TargetError> {
         let io = |cause| TargetError::Io { path: path.to_owned(), cause };
         let path = &nameable(path).map_err(io)?;
         let meta = fs::metadata(path).map_err(|cause| refusal(path, cause))?;
-        regular(path, meta.file_type())?;
+        acceptable(path, meta.file_type(), accept)?;
         let file = open(path)?;
         // Asked again of what was opened: the name may have changed hands.
         let meta = file.metadata().map_err(io)?;
-        regular(path, meta.file_type())?;
+        acceptable(path, meta.file_type(), accept)?;
+        let size_bytes = size_of(&file).map_err(io)?;
         let filesystem = Filesystem::of(&file).map_err(io)?;
-        true_size(path, &file, &meta, filesystem)?;
-        let facts = facts(path, &file, &meta, filesystem);
+        true_size(path, &file, size_bytes, filesystem)?;
+        let facts = facts(path, (&file, size_bytes), &meta, filesystem);
         Ok(Target { place: Place::File(path.clone()), facts })
     }
 
@@ -279,9 +297,23 @@ fn refusal(path: &Path, cause: io::Error) -> TargetError {
     }
 }
 
-/// Refuses all that is no regular file.
-fn regular(path: &Path, found: FileType) -> Result<(), TargetError> {
-    let kind = if found.is_file() {
+/// The size of a file, in bytes; of a block device, which fstat(2) says is empty, where its end is.
+///
+/// # Errors
+/// If the system does not tell.
+pub fn size_of(mut file: &File) -> io::Result<u64> {
+    let meta = file.metadata()?;
+    if !meta.file_type().is_block_device() {
+        return Ok(meta.size());
+    }
+    let size_bytes = file.seek(SeekFrom::End(0))?;
+    file.rewind()?;
+    Ok(size_bytes)
+}
+
+/// Refuses all that is no regular file, and no device where devices are allowed.
+fn acceptable(path: &Path, found: FileType, accept: Accept) -> Result<(), TargetError> {
+    let kind = if found.is_file() || found.is_block_device() && accept == Accept::Devices {
         return Ok(());
     } else if found.is_dir() {
         "a folder"
@@ -292,7 +324,7 @@ fn regular(path: &Path, found: FileType) -> Result<(), TargetError> {
     } else if found.is_char_device() {
         "a character device, which has no size"
     } else if found.is_block_device() {
-        "a block device"
+        "a block device (--allow-device reads it)"
     } else {
         "something unknown"
     };
@@ -310,8 +342,7 @@ const TRIAL_BYTES: u64 = 16 << 20;
 
 /// Refuses files whose size is not what reading gives. Only those that say they are empty, and those that the kernel
 /// makes up, are read.
-fn true_size(path: &Path, file: &File, meta: &Metadata, filesystem: Filesystem) -> Result<(), TargetError> {
-    let size_bytes = meta.size();
+fn true_size(path: &Path, file: &File, size_bytes: u64, filesystem: Filesystem) -> Result<(), TargetError> {
     if size_bytes > 0 && filesystem.backing != Backing::Kernel {
         return Ok(());
     }
@@ -327,20 +358,26 @@ fn true_size(path: &Path, file: &File, meta: &Metadata, filesystem: Filesystem) 
     }
 }
 
-fn facts(path: &Path, file: &File, meta: &Metadata, filesystem: Filesystem) -> TargetFacts {
+fn facts(
+    path: &Path,
+    (file, size_bytes): (&File, u64),
+    meta: &Metadata,
+    filesystem: Filesystem,
+) -> TargetFacts {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let mount = Mount::of(&real, meta.dev());
-    let device = Device::under(mount.as_ref(), meta.dev());
+    let itself = meta.file_type().is_block_device();
+    let mount = if itself { None } else { Mount::of(&real, meta.dev()) };
+    let device = Device::under(mount.as_ref(), if itself { meta.rdev() } else { meta.dev() });
     let extents = Extents::of(file).ok();
     let bytes = path.as_os_str().as_bytes();
     TargetFacts {
         path: path.to_string_lossy().into_owned(),
         path_hex: std::str::from_utf8(bytes).is_err().then(|| hex(bytes)),
-        size_bytes: meta.size(),
+        size_bytes,
         filesystem: Some(filesystem.to_string()),
         mount: mount.map(|mount| mount.to_string()),
         device,
-        cautions: caution::all(file, meta.size(), filesystem, extents.as_ref()),
+        cautions: caution::all(file, size_bytes, filesystem, extents.as_ref()),
         extents,
         digest: None,
         answer: None,

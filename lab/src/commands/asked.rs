@@ -7,6 +7,7 @@ use crate::measure::cache::Eviction;
 use crate::measure::candidates::candidates;
 use crate::measure::lineup::{Field, LineupError, Selection, Views};
 use crate::measure::plan::{Budget, Rules};
+use crate::notice;
 use crate::space::Space;
 use crate::suite::{Entry, Suite};
 use crate::target::TargetFacts;
@@ -75,7 +76,7 @@ impl Asked<'_> {
         };
         let about_to = |name: &str| {
             if !self.giving.quiet {
-                anstream::eprintln!("readlab: building the contender {name}, this once");
+                notice::tell(format!("building the contender {name}, this once"));
             }
         };
         Ok(Field::gather_built(&roster, wanted, about_to))

@@ -4,6 +4,7 @@
 use crate::contender::build::BuildError;
 use crate::contender::roster::{Entry, Roster};
 use crate::interrupt;
+use crate::notice;
 use crate::target::shown;
 use anyhow::{Context, bail};
 use clap::Args;
@@ -35,13 +36,13 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<ExitCode> {
     let chosen = chosen(&roster, &args.names)?;
     let mut failures = Vec::new();
     for entry in chosen {
-        anstream::eprintln!("readlab: building {}", entry.name);
+        notice::tell(format!("building {}", entry.name));
         if let Err(error) = build(entry) {
             if matches!(error.downcast_ref(), Some(BuildError::Interrupted)) {
                 return Ok(ExitCode::from(interrupt::EXIT_CODE));
             }
             let hint = entry.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
-            anstream::eprintln!("readlab: {}: {}{hint}", entry.name, super::one_line(&error));
+            notice::tell(format!("{}: {error:#}{hint}", entry.name));
             failures.push(error);
         }
     }
@@ -49,7 +50,7 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<ExitCode> {
     let logs: Vec<String> = logs.map(shown).collect();
     if !logs.is_empty() {
         let command = shell_words::join(std::iter::once("cat").chain(logs.iter().map(String::as_str)));
-        anstream::eprintln!("readlab: to see all of it: {command}");
+        notice::tell(format!("to see all of it: {command}"));
     }
     Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILED) })
 }

@@ -6,6 +6,7 @@ use super::run::EXIT_TRIAL;
 use crate::cli::{self, Color};
 use crate::compare::{Comparison, Fit, FitAsked, Gate, Measure, Side, fit};
 use crate::history::{History, HistoryError};
+use crate::notice;
 use crate::published::{self, PREFIX};
 use crate::record::{Outcome, Record};
 use crate::report::{self, Style};
@@ -93,7 +94,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
 fn verdict(comparison: &Comparison, worse: Option<&[String]>) -> u8 {
     let Some(worse) = worse else { return 0 };
     for line in worse {
-        anstream::eprintln!("readlab: worse: {}", report::printable(line));
+        notice::tell(format!("worse: {line}"));
     }
     let broken = |outcome: &Outcome| matches!(outcome, Outcome::Failed { .. } | Outcome::Refused { .. });
     let lost = comparison.lacking.iter().any(|it| it.side > 0 && broken(&it.outcome));

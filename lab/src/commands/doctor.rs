@@ -6,7 +6,9 @@ use crate::machine::Machine;
 use crate::measure::busy;
 use crate::measure::lineup::Field;
 use crate::measure::rights::Rights;
-use crate::target::Target;
+use crate::scratch::{self, Left};
+use crate::target::{Target, shown};
+use crate::units::Bytes;
 use anstyle::{AnsiColor, Style};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -30,6 +32,7 @@ pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     let target = target.as_ref().map(|target| &target.facts);
     let mut findings = doctor::judge(&Facts { machine: &machine, target, rights: &rights, busy: &busy });
     findings.extend(absent_contenders());
+    findings.extend(scratch::left().iter().map(left_behind));
     doctor::sort(&mut findings);
     print(&findings, &mut anstream::stdout().lock())?;
     Ok(ExitCode::SUCCESS)
@@ -45,6 +48,16 @@ fn absent_contenders() -> Vec<Finding> {
         mend: Roster::built_in().entry(name).and_then(roster::Entry::hint),
     };
     field.absent().iter().map(finding).collect()
+}
+
+/// Files of a run that was killed.
+fn left_behind(left: &Left) -> Finding {
+    Finding {
+        level: Level::Note,
+        what: format!("{} was left by a run that was killed", shown(&left.folder)),
+        why: format!("its files take {} of the disk", Bytes(left.bytes)),
+        mend: Some(left.remedy()),
+    }
 }
 
 /// One block a finding; the stream takes the colours out where they do not belong.

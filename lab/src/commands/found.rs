@@ -1,5 +1,6 @@
 //! What is true of one target, found by the oracle before anything is measured: of its bytes, and of what comes out of it.
 
+use super::patience::Patience;
 use crate::corpus::oracle::{self, Truth};
 use crate::measure::subject::{Ground, Subject};
 use crate::target::{Decoded, Target};
@@ -18,9 +19,14 @@ impl Found {
     }
 
     /// Decodes the user's own archive once, and keeps what is true of what comes out; or tells why it cannot be decoded.
-    pub(super) fn decode(&mut self, target: &mut Target, archive: Archive) -> Result<&Truth, String> {
+    pub(super) fn decode(
+        &mut self,
+        target: &mut Target,
+        archive: Archive,
+        patience: &Patience,
+    ) -> Result<&Truth, String> {
         let file = target.file().expect("what somebody else's server gives is never decoded");
-        match oracle::content(file, archive) {
+        match oracle::content(file, archive, &|| patience.go_on()) {
             Ok(content) => {
                 target.facts.decoded = Some(facts(archive, &content));
                 Ok(self.decoded.insert(content))

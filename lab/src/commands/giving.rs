@@ -8,6 +8,7 @@ use crate::report::{self, Page, Style};
 use crate::target::shown;
 use anyhow::Context;
 use rustix::fs::{Access, access};
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
@@ -23,7 +24,7 @@ pub(super) fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Res
         History::of_user()?.save(name, path)?;
     }
     let beside = path.with_file_name(REPORT);
-    std::fs::write(&beside, report::html(&page)).with_context(|| shown(&beside))?;
+    let paged = write_page(&beside, &report::html(&page)).with_context(|| shown(&beside));
     let exports = [
         (&giving.export_json, report::json as fn(&Record) -> String),
         (&giving.export_csv, report::csv),
@@ -34,15 +35,24 @@ pub(super) fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Res
         given.clone().try_for_each(|(file, text)| write(file, &text(record)).with_context(|| shown(file)));
     // A document on standard output is for a program: the table would spoil it.
     if giving.quiet || given.any(|(file, _)| file == Path::new("-")) {
-        return exported;
+        return paged.and(exported);
     }
-    // What was measured is shown even where an export could not be written.
+    // What was measured is shown even where a page or an export could not be written.
     let style = Style { width: terminal_width(), color: giving.color.is_on() };
     let mut table = report::terminal(&page, style, Some(&shown(path)));
     if giving.percentiles {
         table += &report::percentiles(&page);
     }
-    exported.and(std::io::stdout().write_all(table.as_bytes()).map_err(Into::into))
+    let told = std::io::stdout().write_all(table.as_bytes());
+    paged.and(exported).and(told.context("standard output"))
+}
+
+/// Writes the page, or leaves none: half a page is no page.
+fn write_page(path: &Path, html: &str) -> std::io::Result<()> {
+    File::create(path)?.write_all(html.as_bytes()).inspect_err(|_| {
+        // Where it cannot be removed either, the error that is told names it.
+        let _ = std::fs::remove_file(path);
+    })
 }
 
 /// Columns of the terminal that standard output is; where it is none, wide enough for every column.

@@ -3,7 +3,7 @@
 use crate::corpus::Form;
 use crate::measure::lineup::Shape;
 use crate::server::Server;
-use crate::target::{Place, Target, shown, url};
+use crate::target::{Accept, Place, Target, shown, url};
 use crate::trial::Over;
 use anyhow::Context;
 use std::path::{Path, PathBuf};
@@ -32,12 +32,12 @@ impl Wanted {
     }
 
     /// Finds everything out about it.
-    pub(super) fn examine(&self) -> anyhow::Result<(Shape, Target)> {
+    pub(super) fn examine(&self, accept: Accept) -> anyhow::Result<(Shape, Target)> {
         let target = if url::is_url(self.word.as_os_str()) {
             let word = self.word.to_str().with_context(|| format!("{}: not a URL", shown(&self.word)))?;
             Target::ask(word.parse().map_err(crate::target::TargetError::from)?)?
         } else {
-            Target::examine(&self.word)?
+            Target::examine_as(&self.word, accept)?
         };
         Ok((Shape { form: self.form, over: self.over }, target))
     }

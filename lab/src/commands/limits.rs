@@ -6,6 +6,7 @@ use super::run;
 use crate::cli::{Choosing, Giving, Measuring};
 use crate::corpus;
 use crate::corpus::recipe::{CorpusKind, Recipe};
+use crate::scratch::Scratch;
 use crate::suite::Suite;
 use crate::trial::{Over, Params, Work};
 use crate::units::Bytes;
@@ -60,12 +61,9 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
     // From here on Ctrl-C is an ordinary return, so that the folder is removed.
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     let place = || target::shown(&args.place);
-    let folder =
-        tempfile::Builder::new().prefix("readlab-limits-").tempdir_in(&args.place).with_context(place)?;
+    let folder = Scratch::make(&args.place, "limits").with_context(place)?;
     // Bytes that no file system can compress: then what is asked of the device is what it gives.
     let recipe = Recipe { kind: CorpusKind::Random, size_bytes: args.size.0, seed: 1 };
     let made = corpus::make(folder.path(), recipe)?;
-    let code = run::each(&asked, &[vec![Wanted::plain(&made.path, Over::File)]])?;
-    folder.close().with_context(place)?;
-    Ok(code)
+    run::each(&asked, &[vec![Wanted::plain(&made.path, Over::File)]])
 }

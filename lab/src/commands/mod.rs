@@ -14,6 +14,7 @@ pub mod history;
 pub mod limits;
 pub mod list;
 pub mod man;
+mod patience;
 mod prepare;
 pub mod race;
 pub mod report;
@@ -23,14 +24,3 @@ pub mod serve;
 pub mod suite;
 pub mod sweep;
 pub mod tune;
-
-/// An error with its causes as one line that no byte of a file's name can break or colour.
-#[must_use]
-pub fn one_line(error: &anyhow::Error) -> String {
-    format!("{error:#}").chars().flat_map(printable).collect()
-}
-
-/// The character itself, or its escape where a terminal would obey it.
-fn printable(c: char) -> Box<dyn Iterator<Item = char>> {
-    if c.is_control() { Box::new(c.escape_default()) } else { Box::new(std::iter::once(c)) }
-}

@@ -2,6 +2,7 @@
 
 use super::asked::Asked;
 use super::found::{self, Found};
+use super::patience::Patience;
 use crate::corpus::oracle::{self, Truth};
 use crate::measure::lineup::Field;
 use crate::measure::lineup::{self, Shape, View, Views};
@@ -11,6 +12,7 @@ use crate::target::http::{self, Verb};
 use crate::target::{Place, Target, shown};
 use crate::trial::{Over, TrialId};
 use anyhow::Context;
+use std::fs::File;
 
 /// What must be known before anything is measured.
 pub(super) struct Prepared {
@@ -26,10 +28,11 @@ pub(super) fn prepare(
     (shapes, targets): (&[Shape], &mut [Target]),
     (rules, recorder): (Rules, &Recorder),
 ) -> anyhow::Result<Prepared> {
+    let patience = Patience::of(asked.measuring);
     let (mut all, mut views) = (Vec::<Found>::new(), Views::new());
     for (index, (target, &shape)) in targets.iter_mut().zip(shapes).enumerate() {
         recorder.note(format!("reading {} once for the right answer", target.facts.path));
-        let truth = truth(target)?;
+        let truth = truth(target, &patience)?;
         target.facts.digest = Some(truth.digest.clone());
         target.facts.answer = Some(truth.answer);
         // Archives are made of the first target: what comes out of them is known from it, by no decoder.
@@ -52,7 +55,7 @@ pub(super) fn prepare(
         views.insert(shape, View { target: 0, work: asked.work(true), broken: None });
         if plan(&views)?.trials.iter().any(|planned| planned.trial.decodes.is_some()) {
             recorder.note(format!("decoding {} once for the right answer", target.facts.path));
-            let content = found.decode(target, archive);
+            let content = found.decode(target, archive, &patience);
             let work = asked.work(content.as_ref().map_or(true, |content| content.text));
             views.insert(shape, View { target: 0, work, broken: content.err() });
         }
@@ -62,13 +65,14 @@ pub(super) fn prepare(
 }
 
 /// What is true of a file, or of what a server gives; that gives its size too, which servers need not tell.
-fn truth(target: &mut Target) -> anyhow::Result<Truth> {
+fn truth(target: &mut Target, patience: &Patience) -> anyhow::Result<Truth> {
+    let go_on = || patience.go_on();
     let Place::Web { url, .. } = &target.place else {
         let file = target.file().expect("what is not behind a foreign server is a file");
-        return oracle::truth(file).with_context(|| shown(file));
+        return oracle::truth_of(|| File::open(file), &go_on).with_context(|| shown(file));
     };
     let opened = || http::ask(Verb::Get, url).map_err(std::io::Error::other);
-    let found = oracle::truth_of(opened).with_context(|| url.to_string())?;
+    let found = oracle::truth_of(opened, &go_on).with_context(|| url.to_string())?;
     target.facts.size_bytes = found.answer.bytes.unwrap_or(0);
     Ok(found)
 }

@@ -3,7 +3,7 @@
 
 use super::asked::Asked;
 use super::giving::{progress_shown, show, writable};
-use super::goal::{Goal, Wanted, serve};
+use super::goal::{Goal, serve};
 use super::prepare::{Prepared, prepare};
 use crate::folder::RunFolder;
 use crate::interrupt;
@@ -18,7 +18,8 @@ use crate::measure::subject::Ground;
 use crate::measure::world::Sink;
 use crate::progress::Recorder;
 use crate::record::{EndReason, Header, Line, Outcome, Record, SCHEMA, SCHEMA_VERSION};
-use crate::target::Target;
+use crate::scratch;
+use crate::target::{Accept, Target};
 use crate::trial::TrialId;
 use anyhow::Context;
 use std::path::Path;
@@ -30,6 +31,7 @@ pub(super) const EXIT_TRIAL: u8 = 1;
 /// Runs on each goal in turn; the worst end is the exit code.
 pub(super) fn each(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
+    scratch::tell_left();
     match in_turn(asked, goals) {
         // Whatever failed did so because the user wants to stop: asking a server, for instance.
         Err(_) if interrupt::requested() => Ok(ExitCode::from(interrupt::EXIT_CODE)),
@@ -38,7 +40,8 @@ pub(super) fn each(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
 }
 
 fn in_turn(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
-    let examine = |goal: &Goal| goal.iter().map(Wanted::examine).collect();
+    let accept = if asked.measuring.allow_device { Accept::Devices } else { Accept::Files };
+    let examine = |goal: &Goal| goal.iter().map(|wanted| wanted.examine(accept)).collect();
     let goals = goals.iter().map(examine).collect::<anyhow::Result<Vec<Vec<(Shape, Target)>>>>()?;
     goals.iter().flatten().try_for_each(|(_, target)| asked.makes_no_state_of(&target.facts))?;
     let giving = asked.giving;
@@ -92,20 +95,24 @@ fn one(
     let subjects =
         subjects.map(|(index, ((target, found), ground))| found.subject((index, target), ground)).collect();
     let mut hired = Hired::new(plan, field, subjects);
-    match &tuning {
-        Some(tuning) => search::run(tuning, &mut hired, &mut recorder)?,
-        None => round::run(plan, &mut hired, &mut recorder)?,
+    let ended = match &tuning {
+        Some(tuning) => search::run(tuning, &mut hired, &mut recorder),
+        None => round::run(plan, &mut hired, &mut recorder),
     };
     drop(hired);
     drop(servers);
-    if let (true, Some(file)) =
-        (asked.verb == "limits" && !interrupt::requested(), targets.first().and_then(Target::file))
-    {
+    if let (true, Some(file)) = (
+        asked.verb == "limits" && ended.is_ok() && !interrupt::requested(),
+        targets.first().and_then(Target::file),
+    ) {
         beside_fio(&mut recorder, file)?;
     }
     let path = recorder.finish();
     let record = Record::read(&path)?;
-    show(asked.giving, &record, &path)?;
+    let shown = show(asked.giving, &record, &path);
+    // A record that could not be written to its end, as on a full disk, is shown as far as it goes.
+    ended?;
+    shown?;
     Ok(record)
 }
 

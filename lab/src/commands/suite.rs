@@ -5,6 +5,7 @@ use super::goal::{Goal, Wanted};
 use super::run;
 use crate::cli::{Choosing, Giving, Measuring};
 use crate::corpus;
+use crate::notice;
 use crate::suite::Suite;
 use crate::target::url;
 use crate::trial::Over;
@@ -60,7 +61,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         suite.corpus.with_context(|| format!("{}: the suite has no corpus: name a target", suite.name))?
     };
     if !args.giving.quiet {
-        anstream::eprintln!("readlab: making sure of the corpus: {}", recipe.file_name());
+        notice::tell(format!("making sure of the corpus: {}", recipe.file_name()));
     }
     let made = corpus::make_forms(&corpus::default_folder()?, recipe, &suite.forms())?;
     let mut goal: Goal = made.iter().map(|(form, corpus)| Wanted::form(*form, &corpus.path)).collect();

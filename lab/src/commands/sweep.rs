@@ -14,6 +14,7 @@ use crate::measure::plan::Rules;
 use crate::measure::world::Sink;
 use crate::progress::Recorder;
 use crate::record::{EndReason, Line, Record, WriteWay};
+use crate::scratch;
 use crate::suite::Entry;
 use crate::sweep::sizes::{PUBLISHED, Sizes};
 use crate::sweep::{self, SweepFile, SweepFolder, write};
@@ -93,6 +94,7 @@ const METHODS: [&str; 3] =
 /// If the folder cannot be used, a method is misspelled, or the record cannot be written.
 pub fn run(args: &SweepArgs) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
+    scratch::tell_left();
     let field = Field::gather(&Roster::built_in(), |name| {
         names(args).iter().any(|trial| trial.starts_with(&format!("{name}/")))
     });

@@ -45,6 +45,9 @@ pub struct TuneArgs {
     /// As root: also drop the caches of the whole machine before each cold reading
     #[arg(long, help_heading = "Searching")]
     pub drop_caches: bool,
+    /// Let a block device be the target; like every target, it is only ever read
+    #[arg(long, help_heading = "Searching")]
+    pub allow_device: bool,
     /// A roster with further contenders, as in contenders/roster.toml; may be repeated
     #[arg(long = "roster", value_name = "FILE", help_heading = "Searching")]
     pub rosters: Vec<PathBuf>,
@@ -86,6 +89,7 @@ impl TuneArgs {
             state: Some(self.state),
             seed: self.seed,
             drop_caches: self.drop_caches,
+            allow_device: self.allow_device,
         }
     }
 

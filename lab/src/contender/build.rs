@@ -9,7 +9,7 @@ use super::sources;
 use rustix::fs::{FlockOperation, flock};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read, Seek};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -164,7 +164,12 @@ impl Workplace {
             let left = deadline.saturating_duration_since(Instant::now());
             match process::run_to_end(&line, &self.sources, &log, left) {
                 Ok(status) if status.success() => {}
-                Ok(status) => return Err(BuildError::Failed { said: last_words(&path, status), log: path }),
+                Ok(status) => {
+                    return Err(BuildError::Failed {
+                        said: last_words(File::open(&path).map_err(io)?, status),
+                        log: path,
+                    });
+                }
                 Err(ReadError::Timeout(_)) => return Err(BuildError::TooLong { log: path }),
                 Err(ReadError::Interrupted) => return Err(BuildError::Interrupted),
                 Err(error) => {
@@ -289,18 +294,21 @@ fn last_part(word: &str) -> String {
 
 /// Why a program that should say that it is there does not; `None` when it does.
 fn absence(line: &CommandLine, folder: &Path) -> Option<String> {
-    let Ok(said) = tempfile::NamedTempFile::new() else { return None };
-    match process::run_to_end(line, folder, said.as_file(), DEPENDENCY_PATIENCE) {
+    // Without a name, so that nothing is left however the lab ends.
+    let Ok(said) = tempfile::tempfile() else { return None };
+    match process::run_to_end(line, folder, &said, DEPENDENCY_PATIENCE) {
         Ok(status) if status.success() => None,
-        Ok(status) => Some(last_words(said.path(), status)),
+        Ok(status) => Some(last_words(said, status)),
         Err(ReadError::Io(cause)) if cause.kind() == io::ErrorKind::NotFound => Some("not found".to_owned()),
         Err(error) => Some(error.to_string()),
     }
 }
 
 /// The last line of a log that holds more than blanks, or how the command ended.
-fn last_words(log: &Path, status: ExitStatus) -> String {
-    let text = fs::read(log).unwrap_or_default();
+fn last_words(mut log: impl Read + Seek, status: ExitStatus) -> String {
+    let mut text = Vec::new();
+    // What cannot be read says nothing, and then how it ended is told.
+    let _ = log.rewind().and_then(|()| log.read_to_end(&mut text));
     let text = String::from_utf8_lossy(&text);
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
     line.map_or_else(|| format!("it ended with {status}"), str::to_owned)

@@ -4,6 +4,7 @@
 //! trial's outcome.
 
 use crate::contender::process::{CommandLine, Process, ReadError};
+use crate::machine::memory;
 use crate::record::{Outcome, Receipt};
 use crate::trial::Params;
 use readlab_protocol::{Ask, CountLine, LINE_BYTES_MAX, MethodLine, SampleLine, Say, SayError, VERSION};
@@ -121,6 +122,8 @@ pub struct Turn {
 #[derive(Debug)]
 pub struct Session {
     process: Process,
+    /// Processes killed for lack of memory before it was started.
+    oom_kills: Option<u64>,
     /// Who it is.
     pub receipt: Receipt,
 }
@@ -131,10 +134,11 @@ impl Session {
     /// # Errors
     /// If it does not start, or says no proper hello.
     pub fn start(name: &str, command: &CommandLine) -> Result<Session, Breach> {
+        let oom_kills = memory::oom_kills();
         let process = Process::spawn(command, LINE_BYTES_MAX)
             .map_err(|cause| Breach::NotStarted { command: command.shell_line(), cause })?;
         let receipt = Receipt { contender: name.to_owned(), version: String::new(), runtime: String::new() };
-        let mut session = Session { process, receipt };
+        let mut session = Session { process, oom_kills, receipt };
         match session.hear(START_PATIENCE)? {
             Say::Hello { protocol, .. } if protocol != VERSION => Err(Breach::WrongVersion(protocol)),
             Say::Hello { contender, .. } if contender != name => {
@@ -240,7 +244,7 @@ impl Session {
         };
         match Say::parse(&line)? {
             Say::Unavailable { reason } => Err(Breach::Unavailable(reason)),
-            Say::Failed { reason } => Err(Breach::Failed(reason)),
+            Say::Failed { reason } => Err(Breach::Failed(self.with_memory(reason))),
             say => Ok(say),
         }
     }
@@ -248,7 +252,19 @@ impl Session {
     fn silent(&mut self, cause: ReadError) -> Breach {
         match cause {
             ReadError::Interrupted => Breach::Interrupted,
-            cause => Breach::Silent { end: self.process.finish(), cause },
+            cause => {
+                let end = self.process.finish();
+                Breach::Silent { end: self.with_memory(end), cause }
+            }
+        }
+    }
+
+    /// The reason of a failure, with what the kernel did meanwhile if memory ran out.
+    fn with_memory(&self, reason: String) -> String {
+        if memory::oom_kills() > self.oom_kills {
+            format!("{reason}; memory ran out meanwhile, and the kernel killed a process to get some (OOM)")
+        } else {
+            reason
         }
     }
 }

@@ -51,8 +51,12 @@ fn content(recipe: &Recipe, out: &mut impl Write) -> io::Result<()> {
 ///
 /// # Errors
 /// If the file cannot be read, is no such archive, is cut short, has no entry or an encrypted one, has bytes behind its
-/// last member, or what comes out has not the checksum that it says.
-pub(super) fn decode(path: &Path, archive: Archive, take: impl FnMut(&[u8])) -> io::Result<()> {
+/// last member, or what comes out has not the checksum that it says. Or the error of `take`.
+pub(super) fn decode(
+    path: &Path,
+    archive: Archive,
+    take: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
     let file = BufReader::new(File::open(path)?);
     match archive {
         Archive::Zip => unzip(file, take),
@@ -60,7 +64,7 @@ pub(super) fn decode(path: &Path, archive: Archive, take: impl FnMut(&[u8])) -> 
     }
 }
 
-fn unzip(file: impl Read + Seek, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+fn unzip(file: impl Read + Seek, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let said = |error: ZipError| match error {
         ZipError::Io(cause) => cause,
         error => unsound(error.to_string()),
@@ -85,7 +89,7 @@ fn unzip(file: impl Read + Seek, mut take: impl FnMut(&[u8])) -> io::Result<()> 
     if entries == 0 { Err(unsound("it has no entries")) } else { Ok(()) }
 }
 
-fn gunzip(mut file: impl BufRead + Seek, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+fn gunzip(mut file: impl BufRead + Seek, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     loop {
         let at = file.stream_position()?;
         let mut member = GzDecoder::new(&mut file);
@@ -104,12 +108,12 @@ fn gunzip(mut file: impl BufRead + Seek, mut take: impl FnMut(&[u8])) -> io::Res
     }
 }
 
-fn drain(source: &mut impl Read, take: &mut impl FnMut(&[u8])) -> io::Result<()> {
+fn drain(source: &mut impl Read, take: &mut impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         match source.read(&mut chunk) {
             Ok(0) => return Ok(()),
-            Ok(got) => take(&chunk[..got]),
+            Ok(got) => take(&chunk[..got])?,
             Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
             Err(cause) => return Err(cause),
         }
@@ -138,7 +142,10 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
         let mut content = Vec::new();
-        let done = decode(file.path(), archive, |piece| content.extend_from_slice(piece));
+        let done = decode(file.path(), archive, |piece| {
+            content.extend_from_slice(piece);
+            Ok(())
+        });
         done.map(|()| content).map_err(|error| error.to_string())
     }
 

@@ -87,41 +87,54 @@ impl Witness {
     }
 }
 
-/// Reads the whole file once.
+/// Asked before every piece; its error ends the reading.
+pub type GoOn<'a> = &'a dyn Fn() -> io::Result<()>;
+
+/// Reads the whole file once, however long it takes.
 ///
 /// # Errors
 /// If it cannot be opened or read.
 pub fn truth(path: &Path) -> io::Result<Truth> {
-    truth_of(|| File::open(path))
+    truth_of(|| File::open(path), &|| Ok(()))
 }
 
 /// Reads to the end what `open` opens, once.
 ///
 /// # Errors
-/// If it cannot be opened or read.
-pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>) -> io::Result<Truth> {
+/// If it cannot be opened or read, which tells at which byte; or the error of `go_on`.
+pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>, go_on: GoOn) -> io::Result<Truth> {
     let start = Instant::now();
     let mut source = open()?;
     let mut chunk = vec![0_u8; CHUNK_BYTES];
     let mut witness = Witness::default();
     loop {
+        go_on()?;
         match source.read(&mut chunk) {
             Ok(0) => return Ok(witness.testify(start)),
             Ok(got) => witness.take(&chunk[..got]),
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-            Err(cause) => return Err(cause),
+            Err(cause) => return Err(at_byte(witness.tally.bytes, &cause)),
         }
     }
+}
+
+/// The error of a read with the place in the file where it failed.
+#[must_use]
+pub fn at_byte(at: u64, cause: &io::Error) -> io::Error {
+    io::Error::new(cause.kind(), format!("{cause} at byte {at}"))
 }
 
 /// Decodes the whole archive once: the truth about what comes out of it.
 ///
 /// # Errors
-/// If it cannot be opened, read or decoded; the reason stands for itself.
-pub fn content(path: &Path, archive: Archive) -> io::Result<Truth> {
+/// If it cannot be opened, read or decoded; the reason stands for itself. Or the error of `go_on`.
+pub fn content(path: &Path, archive: Archive, go_on: GoOn) -> io::Result<Truth> {
     let start = Instant::now();
     let mut witness = Witness::default();
-    archive::decode(path, archive, |piece| witness.take(piece))?;
+    archive::decode(path, archive, |piece| {
+        witness.take(piece);
+        go_on()
+    })?;
     Ok(witness.testify(start))
 }
 

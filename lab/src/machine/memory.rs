@@ -41,6 +41,14 @@ impl Memory {
     }
 }
 
+/// How many processes the kernel has killed for lack of memory since it started, in control groups or outside (`oom_kill` of
+/// /proc/vmstat, since Linux 4.13); `None` where it does not tell.
+#[must_use]
+pub fn oom_kills() -> Option<u64> {
+    let table = fs::read_to_string("/proc/vmstat").ok()?;
+    table.lines().find_map(|line| line.strip_prefix("oom_kill "))?.trim().parse().ok()
+}
+
 /// The lowest memory limit of this process's control group and of the groups around it, version 1 or 2.
 fn group_limit() -> Option<u64> {
     let process = Process::myself().ok()?;

@@ -6,9 +6,10 @@
 //! are no other ways into either state. The file is only ever opened for reading.
 
 use super::residency::{Proof, Residency, ResidencyError};
+use crate::corpus::oracle::at_byte;
 use crate::machine::memory::Memory;
 use crate::target::filesystem::{Backing, Filesystem};
-use crate::target::shown;
+use crate::target::{shown, size_of};
 use crate::units::{Bytes, Nanos};
 use rustix::fs::Advice;
 use rustix::io::Errno;
@@ -200,7 +201,7 @@ impl PageCache {
     /// the memory. A file that lives in memory is warm as it is, and is only read.
     pub fn fill(&self) -> Result<Filled, CacheError> {
         let memory = Memory::read();
-        let size_bytes = self.residency.file().metadata().map_err(|cause| self.io("fstat", cause))?.len();
+        let size_bytes = size_of(self.residency.file()).map_err(|cause| self.io("fstat", cause))?;
         if size_bytes > memory.ceiling_bytes() {
             return Err(CacheError::TooLarge { path: self.path.clone(), size_bytes, memory });
         }
@@ -243,12 +244,13 @@ impl PageCache {
         let mut file = File::open(&self.path).map_err(|cause| self.io("open", cause))?;
         let mut buffer = vec![0; FILL_BUFFER_BYTES];
         let start = Instant::now();
+        let mut at = 0;
         loop {
             match file.read(&mut buffer) {
                 Ok(0) => break,
-                Ok(_) => {}
+                Ok(count) => at += count as u64,
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-                Err(cause) => return Err(self.io("read", cause)),
+                Err(cause) => return Err(self.io("read", at_byte(at, &cause))),
             }
         }
         Ok(Nanos::from(start.elapsed()).0)

@@ -8,7 +8,7 @@
 //! Making the cache warm or cold is not done here; see [`super::cache`].
 
 use crate::target::filesystem::{Backing, Filesystem};
-use crate::target::shown;
+use crate::target::{shown, size_of};
 use rustix::fs::{Access, Advice, AtFlags, CWD};
 use rustix::io::{Errno, ReadWriteFlags};
 use std::ffi::c_long;
@@ -206,7 +206,7 @@ impl Residency {
     /// If a call fails, or if the file system does not know reads that do not wait.
     pub fn share(&self) -> Result<Proof, ResidencyError> {
         let io = |call, cause| ResidencyError::Io { path: self.path.clone(), call, cause };
-        let size = self.file.metadata().map_err(|cause| io("fstat", cause))?.size();
+        let size = size_of(&self.file).map_err(|cause| io("fstat", cause))?;
         let file_pages = size.div_ceil(page_bytes());
         let empty = Proof { means: self.means, file_pages, pages: file_pages, resident: 0, dirty: None };
         if size == 0 {

@@ -266,7 +266,17 @@ fn take_breach(breach: &Breach) -> Trouble {
 fn cache_trouble(error: CacheError) -> Trouble {
     match error {
         CacheError::Remains { .. } => Trouble::Unproven(error.to_string()),
-        other => Trouble::Ending(Ending::Trial(Outcome::Unavailable { reason: other.to_string() })),
+        other => Trouble::Ending(Ending::Trial(cache_outcome(&other))),
+    }
+}
+
+/// What a state that cannot be made means for those who would start from it.
+fn cache_outcome(error: &CacheError) -> Outcome {
+    let reason = error.to_string();
+    match error {
+        // The file could be read when the truth was found: its device fails.
+        CacheError::Io { .. } => Outcome::Failed { reason },
+        _ => Outcome::Unavailable { reason },
     }
 }
 
@@ -292,8 +302,7 @@ impl Sampler for Hired<'_> {
         let caches = self.files().filter_map(|subject| Some((subject.index, subject.cache()?)));
         let filled =
             caches.map(|(target, cache)| Self::fill_one(target, cache, fill)).collect::<Result<Vec<_>, _>>();
-        let mut fills =
-            filled.map_err(|error| Ending::Trial(Outcome::Unavailable { reason: error.to_string() }))?;
+        let mut fills = filled.map_err(|error| Ending::Trial(cache_outcome(&error)))?;
         let first = fills.remove(0);
         self.notes.extend(fills.into_iter().map(Line::Fill));
         Ok(first)

@@ -3,7 +3,7 @@
 //! Empty fields are meters that could not be read. Samples of refused and failed trials are there too, with the
 //! outcome beside them.
 
-use super::words::printable;
+use crate::printable::printable;
 use crate::record::{Record, Sample, TrialRecord};
 use crate::target::TargetFacts;
 

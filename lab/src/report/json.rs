@@ -5,6 +5,7 @@
 
 use super::ranking::{Ranking, Row, Standing};
 use super::sweep::SweepView;
+use crate::printable::is_obeyed;
 use crate::record::{Limit, Metric, Record, TrialRecord};
 use crate::stats::{OBSERVATIONS_MIN, Ratio};
 use crate::target::TargetFacts;
@@ -14,6 +15,7 @@ use crate::verdict::{self, Judgement};
 use readlab_protocol::Archive;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 /// Name of the format.
 pub const EXPORT_SCHEMA: &str = "readlab.export";
@@ -52,7 +54,21 @@ pub fn json(record: &Record) -> String {
         "missing": missing_of_run(record, &limits),
         "trials": record.trials.iter().map(|it| trial(record, it, &rankings)).collect::<Vec<Value>>(),
     });
-    let text = serde_json::to_string_pretty(&document).expect("every key is a string");
+    text(&document)
+}
+
+/// A document as it is exported: indented, with a newline at its end, and with nothing in it that a terminal would obey.
+pub(super) fn text(document: &Value) -> String {
+    let plain = serde_json::to_string_pretty(document).expect("every key is a string");
+    let mut text = String::with_capacity(plain.len() + 1);
+    for c in plain.chars() {
+        if c != '\n' && is_obeyed(c) {
+            // Only texts hold them, and all of them have four digits.
+            write!(text, "\\u{:04x}", u32::from(c)).expect("a String takes everything");
+        } else {
+            text.push(c);
+        }
+    }
     text + "\n"
 }
 

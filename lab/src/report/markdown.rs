@@ -3,7 +3,8 @@
 use super::page::Page;
 use super::ranking::{Place, Ranking, Row};
 use super::sweep::{Series, SizeRow, SweepView};
-use super::words::{self, NONE, printable};
+use super::words::{self, NONE};
+use crate::printable::printable;
 use crate::record::Metric;
 use crate::units::Bytes;
 

@@ -56,4 +56,3 @@ pub use reading::{Dots, Reading};
 pub use search::SearchView;
 pub use sweep::{Point, Series, SizeRow, SweepView};
 pub use terminal::{Style, terminal};
-pub use words::printable;

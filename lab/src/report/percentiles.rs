@@ -2,7 +2,8 @@
 
 use super::page::Page;
 use super::ranking::{Ranking, Row};
-use super::words::{self, printable};
+use super::words;
+use crate::printable::printable;
 use crate::record::Metric;
 use comfy_table::{Cell, CellAlignment, Table, TableStyle};
 

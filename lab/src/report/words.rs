@@ -5,22 +5,6 @@ use crate::stats::{Ratio, Summary};
 use crate::units::{Bytes, Nanos, Throughput};
 use std::fmt::Write;
 
-/// The text with every character that would move a cursor, colour a terminal or turn the reading direction written
-/// out as its code, such as `\u{1b}`.
-#[must_use]
-pub fn printable(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        let turns = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-        if c.is_control() || turns {
-            shown.extend(c.escape_unicode());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
-}
-
 /// Half the interval in percent of the median, such as `±0.42 %`; `None` where there is no interval.
 #[expect(clippy::cast_precision_loss, reason = "shown with two digits")]
 pub(super) fn plus_minus(summary: &Summary) -> Option<String> {
@@ -179,12 +163,6 @@ pub(super) const NONE: &str = "–";
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_that_moves_a_cursor_gets_through() {
-        assert_eq!(printable("a\u{1b}[31mb\n\u{202e}c\u{7f}"), "a\\u{1b}[31mb\\u{a}\\u{202e}c\\u{7f}");
-        assert_eq!(printable("größe | <b> 日本"), "größe | <b> 日本");
-    }
 
     #[test]
     fn shares_are_rounded_but_never_to_all_or_nothing() {

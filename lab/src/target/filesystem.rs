@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileTypeExt;
 
 /// What a file system's bytes are behind the page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,11 +88,15 @@ const KNOWN: &[(u32, &str, Backing)] = &[
 ];
 
 impl Filesystem {
-    /// The file system of an open file.
+    /// The file system of an open file; a block device is none and stands for itself.
     ///
     /// # Errors
     /// If fstatfs(2) fails.
     pub fn of(file: &File) -> io::Result<Filesystem> {
+        // The node lies in memory, what it stands for does not.
+        if file.metadata()?.file_type().is_block_device() {
+            return Ok(Filesystem { magic: 0, name: Some("block device"), backing: Backing::Device });
+        }
         let found = rustix::fs::fstatfs(file)?;
         #[expect(
             clippy::cast_possible_truncation,

@@ -1,8 +1,9 @@
 //! The numbers of one side as services that watch benchmarks over time read them: Bencher Metric Format, and the array of
 //! github-action-benchmark (`customSmallerIsBetter`).
 
+use super::super::json::text;
 use crate::compare::{Case, Figure, Measure, Side};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use std::collections::BTreeSet;
 
 /// Measures that are better when smaller, with the name that Bencher knows a measure by.
@@ -75,8 +76,4 @@ fn number(side: &Side, case: &Case, measure: Measure) -> Option<(f64, Option<[f6
     let figure: &Figure = case.figures.get(&measure)?;
     let ends = figure.log_median(side.seed).ci95;
     Some((figure.value(), ends.map(|ends| [ends.low.exp(), ends.high.exp()])))
-}
-
-fn text(document: &Value) -> String {
-    serde_json::to_string_pretty(document).expect("every key is a string") + "\n"
 }

@@ -1,5 +1,6 @@
 //! A comparison as one JSON document; numbers are in nanoseconds, bytes, bytes per second and counts, unrounded.
 
+use super::super::json::text;
 use crate::compare::{Cell, Comparison, Fit, Row};
 use serde_json::{Value, json};
 
@@ -45,7 +46,7 @@ pub fn comparison_json(comparison: &Comparison, fit: Option<&Fit>, worse: Option
         "fit": fit,
         "worse": worse,
     });
-    serde_json::to_string_pretty(&document).expect("every key is a string") + "\n"
+    text(&document)
 }
 
 fn cell(cell: &Cell) -> Value {
