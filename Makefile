@@ -10,12 +10,14 @@ DIST = $(TARGET_DIR)/dist
 TOOLS = $(TARGET_DIR)/tools
 CORPUS = $(READLAB) corpus make lines 256MiB
 
+SECONDS ?= 60
+
 # Read by recipes as a variable of the shell, so that no byte of a name is taken for a word of a command.
 FILE ?=
 export FILE
 export CARGO_TERM_PROGRESS_WHEN ?= never
 
-.PHONY: help build race test needs rust contenders bench dist toolchains clean
+.PHONY: help build race test needs rust contenders bench fuzz dist toolchains clean
 .NOTPARALLEL:
 
 help: ## list these targets
@@ -51,6 +53,16 @@ contenders:
 bench: build ## measure the figures that readlab promises, side by side; 1.6 GB of disk, some minutes
 	$(CARGO) build --release --package readlab-rust --example standalone
 	$(CARGO) run --release --package readlab-bench -- $(ARGS)
+
+fuzz: ## feed everything that reads what others wrote, SECONDS=60 each; needs a nightly toolchain
+	@if ! rustup run nightly rustc --version >/dev/null 2>&1; then \
+		echo "SKIPPED: no nightly toolchain: rustup toolchain install nightly" >&2; exit; \
+	fi; \
+	[ -x $(TOOLS)/bin/cargo-fuzz ] || $(CARGO) install --quiet --locked --root $(TOOLS) cargo-fuzz || exit; \
+	for target in fuzz/fuzz_targets/*.rs; do \
+		RUSTUP_TOOLCHAIN=nightly $(TOOLS)/bin/cargo-fuzz run --fuzz-dir fuzz $$(basename $$target .rs) -- \
+			-max_total_time=$(SECONDS) -timeout=20 -rss_limit_mb=1024 || exit; \
+	done
 
 dist: ## a Debian package and an archive of the program alone, in target/dist/package
 	$(CARGO) build --profile dist --package readlab

@@ -1,7 +1,7 @@
 //! Targets that are no files, cannot be read, have strange names, lie in memory, or change while they are raced.
 
 use super::misbehaving::{Fake, at_second_turn, roster};
-use super::{AS_NOBODY, Home, READLAB, Said, no_other_user, trials};
+use super::{AS_NOBODY, EVERY_METHOD, Home, READLAB, Said, no_other_user, trials};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -86,7 +86,7 @@ fn names_of_any_bytes_are_raced_and_reach_no_terminal_unescaped() {
     let words = [&ONLY[..], &["-c", "wc -l {}", "-c", "cat {} | wc -l"]].concat();
     for (name, shown) in [
         (&b"with space"[..], "with space"),
-        (b"new\nline", "new\\u{a}line"),
+        (b"new\nline", "new\\nline"),
         (b"\x1b[31mred", "\\u{1b}[31mred"),
         (b"$(touch x) 'q' \"d\" ;", "$(touch x) 'q' \"d\" ;"),
         (b"latin1 \xe4", "latin1 \u{fffd}"),
@@ -143,22 +143,73 @@ fn race_with(deed: &str, told: &str) {
 
 #[test]
 fn a_file_that_shrinks_ends_the_race() {
-    race_with("head -c 1000 \"$target\" > \"$target.short\" && cat \"$target.short\" > \"$target\"", "");
+    race_with("truncate -s 1000 \"$target\"", "shrank from 4000 to 1000 bytes");
 }
 
 #[test]
 fn a_file_that_grows_ends_the_race() {
-    race_with("echo more >> \"$target\"", "");
+    race_with("echo more >> \"$target\"", "grew from 4000 to 4005 bytes");
 }
 
 #[test]
 fn a_file_that_is_replaced_ends_the_race() {
-    race_with("cp \"$target\" \"$target.new\" && mv \"$target.new\" \"$target\"", "");
+    race_with(
+        "cp \"$target\" \"$target.new\" && mv \"$target.new\" \"$target\"",
+        "was replaced by another file",
+    );
 }
 
 #[test]
 fn a_file_that_is_removed_ends_the_race() {
-    race_with("rm \"$target\"", "");
+    race_with("rm \"$target\"", "No such file");
+}
+
+#[test]
+fn a_file_that_is_touched_ends_the_race() {
+    race_with("touch -d '2001-01-01' \"$target\"", "was written to");
+    race_with("chmod 600 \"$target\"", "was touched: rights, owner, links or name");
+}
+
+/// A file that is nothing but a hole; `None`, said aloud, where the file system has no file of this size.
+fn hole(home: &Home, bytes: u64) -> Option<std::path::PathBuf> {
+    let path = home.at("hole");
+    let made = fs::File::create(&path).unwrap().set_len(bytes);
+    made.map(|()| path).inspect_err(|why| eprintln!("SKIPPED: a file of {bytes} bytes: {why}")).ok()
+}
+
+#[test]
+fn holes_are_read_right_and_told() {
+    let home = Home::new();
+    let Some(file) = hole(&home, (8 << 20) + 1) else { return };
+    let (json, said) = home.race_json(&file, &[&["--work", "newlines"], &EVERY_METHOD[..]].concat());
+    assert_eq!(said.code, Some(0), "{said}");
+    for (id, state) in [("rust/read/memchr", "cold"), ("command/wc -l", "warm")] {
+        let all = json["trials"].as_array().unwrap();
+        let is = |trial: &&serde_json::Value| trial["id"] == id && trial["state"] == state;
+        assert!(all.iter().find(is).is_none_or(|trial| trial["outcome"] == "measured"), "{id} {state}");
+    }
+    let cautions = json["targets"][0]["cautions"].to_string();
+    assert!(cautions.contains("are holes: they read as zeros and come from no device"), "{cautions}");
+}
+
+#[test]
+fn a_file_of_5_tb_ends_with_the_time_that_the_user_set() {
+    let home = Home::new();
+    let Some(file) = hole(&home, 5_000_000_000_000) else { return };
+    let file = file.to_str().unwrap();
+    for (words, told) in [
+        (["--budget", "1s"], "took longer than 1.00 s (--budget)"),
+        (["--max-time", "50ms"], "took longer than 500 ms (10 readings of --max-time)"),
+    ] {
+        let said = home.readlab([&["race", file, "--no-progress"], &words[..]].concat());
+        assert!(said.refusal().contains(told), "{said}");
+    }
+    assert!(home.runs().is_empty(), "a race that never began has no record");
+    // Without a time it is read for as long as it takes, and Ctrl-C ends that.
+    let script = "\"$@\" & sleep 1; kill -INT $!; wait $!";
+    let said =
+        Said::of(home.command("bash").args(["-mc", script, "bash", READLAB, "race", file, "--no-progress"]));
+    assert_eq!((said.code, said.out.as_str()), (Some(130), ""), "{said}");
 }
 
 #[test]
@@ -180,4 +231,30 @@ fn a_mapped_file_that_becomes_shorter_kills_its_reader_and_not_the_lab() {
     let json: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(json["end"]["reason"], "target_changed");
     assert!(Path::new(&record).exists());
+}
+
+#[test]
+fn suites_and_rosters_that_lie_in_the_current_folder_are_not_run() {
+    let home = Home::new();
+    home.file("f", "a\nb\n");
+    let roster = "[[contender]]\nname = \"NAME\"\nabout = \"planted\"\nrun = [\"touch\", \"evidence\"]\n";
+    let roster = ["rust", "planted"].map(|name| roster.replace("NAME", name)).concat();
+    let suite = "name = \"newlines\"\nabout = \"planted\"\n[[trial]]\ntrial = \"command/touch evidence\"\n";
+    for folder in ["", "contenders", "suites", ".readlab", "readlab", ".config/readlab"] {
+        fs::create_dir_all(home.at(folder)).unwrap();
+        for (name, text) in [("roster.toml", &*roster), ("newlines", suite), ("newlines.toml", suite)] {
+            fs::write(home.at(folder).join(name), text).unwrap();
+        }
+    }
+    let list = home.readlab(["list"]);
+    assert!(list.code == Some(0) && !list.out.contains("planted"), "{list}");
+    let only = ["--runs", "1", "--fills", "1", "--no-progress"];
+    let race = home.readlab([&["race", "f"], &only[..], &ONLY].concat());
+    assert_eq!(race.code, Some(0), "{race}");
+    let suite = home.readlab([&["suite", "newlines", "f"], &only[..]].concat());
+    assert!(suite.out.contains("Mmap with AVX2"), "the one that comes with readlab: {suite}");
+    assert!(!home.at("evidence").exists(), "what was found was run");
+    // What is named is run: so the evidence would have been seen.
+    let named = home.readlab([&["suite", "./newlines.toml", "f"], &only[..]].concat());
+    assert!(home.at("evidence").exists(), "{named}");
 }

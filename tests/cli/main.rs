@@ -5,13 +5,18 @@
 mod alone;
 mod archives;
 mod compare;
+mod devices;
 mod hostile;
 mod http;
 mod interrupt;
+mod killed;
+mod memory;
 mod misbehaving;
 mod race;
+mod rights;
 mod state;
 mod sweep;
+mod together;
 mod tune;
 mod verbs;
 
@@ -28,6 +33,9 @@ const READLAB: &str = env!("CARGO_BIN_EXE_readlab");
 
 /// Enough for a race of tiny files on a busy machine.
 const QUICK: [&str; 6] = ["--runs", "3", "--budget", "60s", "--no-progress", "--seed=7"];
+
+/// Every method of Rust, each with one scan.
+const EVERY_METHOD: [&str; 4] = ["--method", "rust/*/memchr", "--method", "rust/lines"];
 
 /// A home folder for one test, on the file system of the build, with nothing in it but a folder for temporary files.
 struct Home {

@@ -1,0 +1,168 @@
+//! What readlab does with bytes that others made, one function for each reader of them. Whatever the bytes are, none of these may
+//! panic, hang, or take memory beyond what the input is worth; and nothing that is said of them may move a cursor.
+//!
+//! The fuzzers in `fuzz_targets` and the quick test in `tests/garbage.rs` share this file.
+
+use readlab::compare::{Comparison, Measure, Side};
+use readlab::contender::roster::Roster;
+use readlab::corpus::oracle;
+use readlab::printable::is_obeyed;
+use readlab::record::Record;
+use readlab::report::{self, Page, Style};
+use readlab::suite::Suite;
+use readlab::target::http::{self, Verb};
+use readlab::target::url::Url;
+use readlab::trial::{Params, TrialId};
+use readlab::units::{Bytes, Nanos, Throughput};
+use readlab_protocol::{Archive, Ask, Say};
+use readlab_rust::{Reading, Work};
+use std::cell::Cell;
+use std::fs;
+use std::io::{Error, Read, Write};
+use std::net::{Shutdown, TcpListener};
+use std::path::Path;
+use std::sync::{Mutex, OnceLock};
+
+/// What records are compared by.
+const MEASURES: [Measure; 5] = [Measure::Wall, Measure::Cpu, Measure::Rate, Measure::Peak, Measure::Syscalls];
+
+/// One sample of so many stays in a shorter record.
+const SAMPLES_EACH: u32 = 13;
+
+/// What is taken out of an archive at most; a bomb has more.
+const PIECES_MAX: u32 = 256;
+
+/// What is read of an answer at most.
+const ANSWER_BYTES_MAX: u64 = 1 << 20;
+
+/// A line of a contender, and a line of the lab.
+pub(crate) fn protocol(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    if let Ok(say) = Say::parse(text) {
+        assert_eq!(Say::parse(&say.line()).expect("what is said is understood"), say);
+    }
+    if let Ok(ask) = text.parse::<Ask>() {
+        assert_eq!(ask.to_string().parse::<Ask>().expect("what is asked is understood"), ask);
+    }
+}
+
+/// A record, and everything that is made of it.
+pub(crate) fn record(input: &[u8], file: &Path) {
+    fs::write(file, input).expect("the file can be written");
+    let Ok(record) = Record::read(file) else { return };
+    for (name, text) in outputs(&record) {
+        if let Some(c) = text.chars().find(|&c| is_obeyed(c) && c != '\n') {
+            panic!("{name} lets {c:?} through");
+        }
+    }
+}
+
+/// A record with few of its samples: they are as good as all, and leave more time for other changes.
+pub(crate) fn shorter(record: &[u8]) -> Vec<u8> {
+    let mut samples = 0;
+    let keep = |line: &&[u8]| {
+        let is_sample =
+            line.starts_with(b"{\"line\":\"sample\"") || line.starts_with(b"{\"line\": \"sample\"");
+        samples += u32::from(is_sample);
+        !is_sample || samples % SAMPLES_EACH == 1
+    };
+    record.split_inclusive(|&byte| byte == b'\n').filter(keep).flatten().copied().collect()
+}
+
+/// Everything that is made of a record, by name.
+pub(crate) fn outputs(record: &Record) -> Vec<(&'static str, String)> {
+    let page = Page::of(record);
+    let narrow = report::terminal(&page, Style { width: 40, color: false }, Some("record"));
+    let side = Side::of_record(record, "a", "a");
+    let all = [
+        ("the terminal", report::terminal(&page, Style { width: 200, color: false }, None)),
+        ("a narrow terminal", narrow),
+        ("percentiles", report::percentiles(&page)),
+        ("markdown", report::markdown(&page)),
+        ("json", report::json(record)),
+        ("csv", report::csv(record)),
+        ("html", report::html(&page)),
+        ("the history", report::history_table(&[report::HistoryLine::of(vec![], record, "folder")], 100)),
+        ("bencher", report::bencher(&side)),
+        ("github", report::github(&side)),
+    ];
+    let mut all: Vec<_> = all.into();
+    if let Ok(comparison) = Comparison::of(vec![side.clone(), side], &MEASURES, true) {
+        let style = Style { width: 100, color: false };
+        all.push(("a comparison", report::comparison_terminal(&comparison, None, style)));
+        all.push(("a comparison in markdown", report::comparison_markdown(&comparison, None)));
+        all.push(("a comparison in json", report::comparison_json(&comparison, None, None)));
+    }
+    all
+}
+
+/// A user's roster. Nothing of it is run.
+pub(crate) fn roster(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    let _ = toml::from_str::<Roster>(text);
+}
+
+/// A user's suite.
+pub(crate) fn suite(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    let Ok(suite) = Suite::parse(Path::new("suite.toml"), text) else { return };
+    let _ = (suite.forms(), suite.reads_over_http());
+    for entry in &suite.entries {
+        words(entry.trial.as_bytes());
+    }
+}
+
+/// A word of a command line, or of a suite.
+pub(crate) fn words(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    if let Ok(id) = text.parse::<TrialId>() {
+        assert_eq!(id.to_string().parse::<TrialId>().as_ref(), Ok(&id), "a trial's name is spelled one way");
+    }
+    let _ =
+        (text.parse::<Params>(), text.parse::<Bytes>(), text.parse::<Nanos>(), text.parse::<Throughput>());
+    let _ = text.parse::<Url>();
+}
+
+/// A file that may be an archive: by the plainest code, and by the Rust contender's methods, which agree where both can.
+pub(crate) fn archive(input: &[u8], file: &Path, archive: Archive) {
+    fs::write(file, input).expect("the file can be written");
+    let pieces = Cell::new(0);
+    let go_on = || {
+        pieces.set(pieces.get() + 1);
+        if pieces.get() > PIECES_MAX { Err(Error::other("enough")) } else { Ok(()) }
+    };
+    let plain = oracle::content(file, archive, &go_on);
+    if pieces.get() > PIECES_MAX {
+        return;
+    }
+    for method in [archive.word().to_owned(), format!("{archive}-libdeflate")] {
+        let reading = Reading::new(&method, "memchr", Work::Newlines, file, []);
+        let mut reading = reading.expect("the method is there");
+        let answer = reading.prepare().and_then(|()| reading.read());
+        if let (Ok(plain), Ok(answer)) = (&plain, &answer) {
+            assert_eq!(plain.answer.newlines, answer.newlines, "{method}");
+        }
+    }
+}
+
+/// What a server answers.
+pub(crate) fn http(input: &[u8]) {
+    static SERVER: OnceLock<Mutex<TcpListener>> = OnceLock::new();
+    let server = SERVER.get_or_init(|| Mutex::new(TcpListener::bind("127.0.0.1:0").expect("a port is free")));
+    let server = server.lock().expect("nobody panics with it");
+    let port = server.local_addr().expect("it has an address").port();
+    let url: Url = format!("http://127.0.0.1:{port}/x").parse().expect("a URL");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (mut client, _) = server.accept().expect("a client comes");
+            let _ = client.read(&mut [0; 1024]);
+            let _ = client.write_all(input);
+            let _ = client.shutdown(Shutdown::Write);
+            // Until the client has gone: an early end would take what it has not yet read.
+            let _ = client.read(&mut [0; 1024]);
+        });
+        if let Ok(response) = http::ask(Verb::Get, &url) {
+            let _ = std::io::copy(&mut response.take(ANSWER_BYTES_MAX), &mut std::io::sink());
+        }
+    });
+}

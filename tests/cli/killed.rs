@@ -1,0 +1,162 @@
+//! SIGKILL of the lab at any moment: nobody is left running, the record is whole as far as it goes, and whatever files remain
+//! are named by the next start, with the command that removes them.
+
+use super::interrupt::soon;
+use super::misbehaving::{Fake, roster};
+use super::{Home, READLAB, Said};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use readlab::record::{Record, RecordError};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Kills of races and of sweeps in each of the homes that work at the same time.
+const HOMES: u64 = 4;
+const RACES: usize = 15;
+const SWEEPS: usize = 10;
+
+/// How long whoever was started by a lab may outlive it.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// What was found over all kills.
+#[derive(Default)]
+struct Found {
+    kills: usize,
+    records: usize,
+    samples: usize,
+    torn: usize,
+}
+
+/// The processes that were given this home, by its path in their environment.
+fn processes_of(home: &Path) -> Vec<u32> {
+    let home = home.as_os_str().as_bytes();
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let is_of = |pid: &u32| {
+        // One that has ended and was not reaped has no environment any more.
+        fs::read(format!("/proc/{pid}/environ"))
+            .is_ok_and(|environ| environ.windows(home.len()).any(|window| window == home))
+    };
+    pids.filter(is_of).collect()
+}
+
+fn start(home: &Home, words: &[&str]) -> Child {
+    let mut command = Command::new(READLAB);
+    command.args(words).envs(home.environment()).current_dir(home.at(""));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Starts a lab, kills it after a while, and looks at what remains running.
+fn kill_after(home: &Home, words: &[&str], wait: Duration) {
+    let lab = start(home, words);
+    std::thread::sleep(wait);
+    kill(home, lab);
+}
+
+/// Kills a lab, and waits until nobody of it is left.
+fn kill(home: &Home, mut lab: Child) {
+    lab.kill().unwrap();
+    let killed = Instant::now();
+    lab.wait().unwrap();
+    let path = home.at("");
+    while !processes_of(&path).is_empty() {
+        assert!(killed.elapsed() < LINGER, "{:?} outlived the lab", processes_of(&path));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+impl Found {
+    /// Looks at the record that a killed lab left, if it came so far.
+    fn look(&mut self, record: &Path) {
+        self.kills += 1;
+        let Ok(text) = fs::read(record) else { return };
+        // A kill may tear the line that is being written, and no other.
+        let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        self.torn += usize::from(whole < text.len());
+        match Record::read(record) {
+            Ok(found) => {
+                self.records += 1;
+                let lines = std::str::from_utf8(&text[..whole]).unwrap();
+                let written = lines.matches("\"line\":\"sample\"").count();
+                let read: usize = found.trials.iter().map(|it| it.samples.len() + it.searched.len()).sum();
+                assert_eq!(read, written, "every sample that was written is read");
+                self.samples += read;
+            }
+            Err(RecordError::NotARecord { .. }) => assert_eq!(whole, 0, "it was not yet begun"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Folders that sweeps left in a folder.
+fn left(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+/// That the next start names every folder that is left, with the command that removes it; and removes them by it.
+fn clean_up(home: &Home, swept: &Path) {
+    let folders = left(swept);
+    let said = home.readlab(["race", "none"]);
+    let doctor = home.readlab(["doctor"]);
+    for folder in &folders {
+        let remedy = format!("rm -r {}", folder.display());
+        assert!(said.err.contains(&remedy), "{remedy}: {said}");
+        assert!(doctor.out.contains(&remedy), "{remedy}: {doctor}");
+        assert!(Said::of(home.command("sh").args(["-c", &remedy])).code == Some(0));
+    }
+    assert!(left(swept).is_empty());
+    assert!(!home.readlab(["race", "none"]).err.contains("left by"), "what is gone is not told again");
+    assert_eq!(fs::read_dir(home.temporary()).unwrap().count(), 0, "temporary files were left");
+}
+
+fn killings(seed: u64) -> Found {
+    let home = Home::new();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let file = home.file("f", "line\n".repeat(1 << 16));
+    let (file, mut found) = (file.to_str().unwrap().to_owned(), Found::default());
+    let race = ["race", &file, "--runs", "1000", "--method", "rust/*", "-c", "wc -l {}", "--output", "run"];
+    for _ in 0..RACES {
+        kill_after(&home, &race, Duration::from_millis(random.random_range(0..700)));
+        found.look(&home.at("run/record.jsonl"));
+        let _ = fs::remove_dir_all(home.at("run"));
+    }
+    let swept = home.at("swept");
+    fs::create_dir(&swept).unwrap();
+    let sweep = ["sweep", "swept", "--sizes", "10kB,1MB,4MB", "--repeat", "3", "--output", "run"];
+    for _ in 0..SWEEPS {
+        kill_after(&home, &sweep, Duration::from_millis(random.random_range(0..700)));
+        found.look(&home.at("run/record.jsonl"));
+        let _ = fs::remove_dir_all(home.at("run"));
+    }
+    eprintln!("{} folders of sweeps were left, and each was named", left(&swept).len());
+    clean_up(&home, &swept);
+    found
+}
+
+#[test]
+fn whoever_does_not_hear_that_the_lab_has_gone_goes_with_it() {
+    let home = Home::new();
+    let file = home.file("f", "a\nb\n");
+    let roster = roster(&home, &[Fake { name: "deaf", turn: "touch deaf; exec sleep 1000" }]);
+    let words = ["race", file.to_str().unwrap(), "--roster", &roster, "--method", "deaf/read"];
+    let lab = start(&home, &words);
+    assert!(soon(|| home.at("deaf").exists()), "it had no turn");
+    kill(&home, lab);
+}
+
+#[test]
+fn a_hundred_kills_leave_nobody_running_and_lose_no_sample() {
+    let found = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..HOMES).map(|seed| scope.spawn(move || killings(seed))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+    });
+    let sum = |part: fn(&Found) -> usize| found.iter().map(part).sum::<usize>();
+    let (kills, records, samples, torn) =
+        (sum(|it| it.kills), sum(|it| it.records), sum(|it| it.samples), sum(|it| it.torn));
+    eprintln!("{kills} kills, {records} records, {samples} samples in them, {torn} lines torn");
+    assert_eq!(kills, 100);
+    assert!(records > 30 && samples > 0, "the kills came too early to tell anything");
+}

@@ -1,0 +1,151 @@
+//! Little memory: a control group with a quarter of what the file has, a contender that the kernel kills, and the lab's own peak.
+//! Skipped aloud where there are no such control groups.
+
+use super::misbehaving::{Fake, at_second_turn, roster};
+use super::{EVERY_METHOD, Home, READLAB, Said, trials};
+use serde_json::Value;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What the group may have; the file has four times as much.
+const LIMIT_BYTES: u64 = 64 << 20;
+
+/// What the lab itself may have, whatever it measures.
+const LAB_KIB: u64 = 32 << 10;
+
+/// A control group with little memory; taken away when dropped.
+struct Group(PathBuf);
+
+impl Group {
+    fn with_limit() -> Result<Group, String> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let places = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")];
+        let there = |(root, file): &&(&str, &str)| {
+            let unified = fs::read_to_string(Path::new(root).join("cgroup.subtree_control"));
+            Path::new(root).join(file).exists() || unified.is_ok_and(|it| it.contains("memory"))
+        };
+        let (root, file) = places.iter().find(there).ok_or("no control group limits memory here")?;
+        let name = format!("readlab-test-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let folder = Path::new(root).join(name);
+        let said = |error: std::io::Error| format!("{}: {error}", folder.display());
+        fs::create_dir(&folder).map_err(said)?;
+        let group = Group(folder.clone());
+        fs::write(folder.join(file), LIMIT_BYTES.to_string()).map_err(said)?;
+        Ok(group)
+    }
+
+    /// Readlab in this group.
+    fn readlab(&self, home: &Home, words: &[&str]) -> Said {
+        let script = format!("echo $$ > '{}/cgroup.procs' && exec \"$@\"", self.0.display());
+        Said::of(home.command("sh").args(["-c", &script, "sh", READLAB]).args(words))
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // Whoever was killed in it may take a moment to leave.
+        if !super::interrupt::soon(|| fs::remove_dir(&self.0).is_ok()) {
+            eprintln!("{}: still there", self.0.display());
+        }
+    }
+}
+
+fn group() -> Option<Group> {
+    Group::with_limit().inspect_err(|why| eprintln!("SKIPPED: {why}")).ok()
+}
+
+fn json(said: &Said) -> Value {
+    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}"))
+}
+
+#[test]
+fn with_a_quarter_of_the_memory_every_way_is_right_or_says_why_not() {
+    let Some(group) = group() else { return };
+    let home = Home::new();
+    let file = home.file("f", b"a line of a file that does not fit the memory\n".repeat(1 << 10));
+    fs::File::options().write(true).open(&file).unwrap().set_len(4 * LIMIT_BYTES).unwrap();
+    let words = ["race", file.to_str().unwrap(), "--runs", "1", "--fills", "1", "--work", "newlines"];
+    let words = [&words[..], &EVERY_METHOD, &["--quiet", "--export-json", "-"]].concat();
+    let said = group.readlab(&home, &words);
+    assert_eq!(said.code, Some(1), "{said}");
+    let json = json(&said);
+    let mut measured = 0;
+    for trial in json["trials"].as_array().unwrap() {
+        let what = format!("{} {}: {} {}", trial["id"], trial["state"], trial["outcome"], trial["reason"]);
+        eprintln!("{what}");
+        let reason = trial["reason"].as_str().unwrap_or_default();
+        match trial["outcome"].as_str().unwrap() {
+            "measured" => measured += u32::from(trial["state"] == "cold" && trial["cache"] != "none"),
+            // The hole is one line, and a line must fit the memory.
+            "failed" => assert!(trial["id"] == "rust/lines" && reason.contains("(OOM)"), "{what}"),
+            _ => assert!(trial["outcome"] == "unavailable" && reason.len() > 10, "{what}"),
+        }
+        if trial["state"] == "warm" && trial["cache"] == "through" {
+            assert!(reason.contains("cannot be warm"), "{what}");
+        }
+    }
+    assert!(measured >= 8, "{measured} measured");
+}
+
+#[test]
+fn a_contender_that_is_killed_for_its_memory_fails_with_that_reason_and_alone() {
+    let Some(group) = group() else { return };
+    let home = Home::new();
+    let file = home.file("f", "a\nb\n");
+    // Whatever has no newline is kept by tail until it ends.
+    let greedy = at_second_turn("exec tail /dev/zero");
+    let roster =
+        roster(&home, &[Fake { name: "greedy", turn: &greedy }, Fake { name: "modest", turn: "answer" }]);
+    let words = ["race", file.to_str().unwrap(), "--runs", "3", "--fills", "1", "--roster", &roster];
+    let methods = ["--state", "warm", "--method", "*/read", "--quiet", "--export-json", "-"];
+    let said = group.readlab(&home, &[&words[..], &methods].concat());
+    assert_eq!(said.code, Some(1), "{said}");
+    let json = json(&said);
+    let trial = trials(&json, "greedy/read", "warm");
+    let reason = trial["reason"].as_str().unwrap();
+    assert!(
+        trial["outcome"] == "failed" && reason.contains("SIGKILL") && reason.contains("(OOM)"),
+        "{reason}"
+    );
+    assert_eq!(trials(&json, "modest/read", "warm")["outcome"], "measured");
+}
+
+/// The high-water mark of a process that still runs.
+fn peak_kib(child: &Child) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("it still runs");
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// The lab's own peak when it has done everything: its export does not fit the pipe, and waits there to be read.
+fn peak_of_race(home: &Home, file: &Path, words: &[&str]) -> u64 {
+    let mut command = Command::new(READLAB);
+    command.arg("race").arg(file).args(["--state", "warm", "--quiet", "--export-csv", "-"]).args(words);
+    command.envs(home.environment()).current_dir(home.at("")).stdout(Stdio::piped());
+    let mut race = command.spawn().unwrap();
+    let mut first = [0];
+    race.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+    let peak = peak_kib(&race);
+    let mut rest = Vec::new();
+    race.stdout.as_mut().unwrap().read_to_end(&mut rest).unwrap();
+    assert!(race.wait().unwrap().success());
+    peak
+}
+
+#[test]
+fn the_lab_itself_stays_small_whatever_the_size_and_the_number_of_samples() {
+    let home = Home::new();
+    let huge = home.file("huge", "");
+    fs::File::options().write(true).open(&huge).unwrap().set_len(64 << 20).unwrap();
+    let method = ["--work", "newlines", "--method", "rust/mmap/memchr", "--method", "rust/read/memchr"];
+    let of_size = peak_of_race(&home, &huge, &[&["--runs", "1", "--fills", "1"], &method[..]].concat());
+    let small = home.file("small", "a\n".repeat(5_000));
+    let of_samples = peak_of_race(&home, &small, &[&["--runs", "300"], &method[..]].concat());
+    eprintln!(
+        "peaks of the lab: {of_size} KiB with 64 MiB, {of_samples} KiB with 300 readings of each trial"
+    );
+    assert!(of_size < LAB_KIB && of_samples < LAB_KIB, "{of_size} KiB, {of_samples} KiB");
+}

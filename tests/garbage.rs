@@ -1,0 +1,189 @@
+//! Whatever reads what others wrote, fed with garbage: good inputs changed in many small ways, the same ways each time. What
+//! a fuzzer does for hours (`make fuzz`), for a few seconds.
+
+#[path = "../fuzz/inputs.rs"]
+mod inputs;
+
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use readlab::corpus;
+use readlab::corpus::recipe::{CorpusKind, Recipe};
+use readlab_protocol::Archive;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// No input of a few kilobytes takes as long, on whatever machine.
+const HANG: Duration = Duration::from_secs(20);
+
+/// Bytes that mean something to one format or another, and numbers at their limits.
+const TOKENS: [&[u8]; 24] = [
+    b"18446744073709551615",
+    b"9223372036854775808",
+    b"4294967296",
+    b"-1",
+    b"0",
+    b"1e308",
+    b"null",
+    b"\"",
+    b"\\",
+    b"\n",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b"\x1b[2J",
+    b"\xc2\x9b",
+    b"\xe2\x80\xae",
+    b"<script>",
+    b"\0",
+    b"\xff",
+    b"PK\x01\x02",
+    b"PK\x05\x06",
+    b"\x1f\x8b\x08\x04",
+    b"\r\n",
+];
+
+/// A seed of one kind after the other, with changes; the same each time.
+struct Garbage {
+    seeds: Vec<Vec<u8>>,
+    random: Xoshiro256PlusPlus,
+}
+
+impl Garbage {
+    fn of(seeds: Vec<Vec<u8>>) -> Garbage {
+        assert!(!seeds.is_empty());
+        Garbage { seeds, random: Xoshiro256PlusPlus::seed_from_u64(7) }
+    }
+
+    /// An input that was good before up to four changes.
+    fn next(&mut self) -> Vec<u8> {
+        let mut bytes = self.seeds.choose(&mut self.random).expect("there are seeds").clone();
+        for _ in 0..self.random.random_range(1..=4) {
+            self.change(&mut bytes);
+        }
+        bytes
+    }
+
+    fn change(&mut self, bytes: &mut Vec<u8>) {
+        let at = self.random.random_range(0..=bytes.len());
+        let end = (at + self.random.random_range(0..40)).min(bytes.len());
+        match self.random.random_range(0..7) {
+            0 if at < bytes.len() => bytes[at] ^= 1 << self.random.random_range(0..8),
+            1 if at < bytes.len() => bytes[at] = self.random.random(),
+            2 => drop(bytes.drain(at..end)),
+            3 => {
+                let copy = bytes[at..end].to_vec();
+                bytes.splice(at..at, copy);
+            }
+            4 => bytes.truncate(at),
+            5 => {
+                let other = self.seeds.choose(&mut self.random).expect("there are seeds");
+                let from = at.min(other.len());
+                bytes.truncate(at);
+                bytes.extend_from_slice(&other[from..]);
+            }
+            _ => {
+                let token = *TOKENS.choose(&mut self.random).expect("there are tokens");
+                // In the place of a number, if there is one: then the input stays well-formed.
+                let digits = |at: &usize| bytes[*at].is_ascii_digit();
+                let start = (at..bytes.len()).find(digits).unwrap_or(at);
+                let stop = (start..bytes.len()).find(|at| !digits(at)).unwrap_or(bytes.len());
+                bytes.splice(start..stop, token.iter().copied());
+            }
+        }
+    }
+}
+
+/// Feeds so many inputs.
+fn feed(name: &str, seeds: Vec<Vec<u8>>, count: u32, mut take: impl FnMut(&[u8])) {
+    let (mut garbage, begun) = (Garbage::of(seeds), Instant::now());
+    for number in 0..count {
+        let input = garbage.next();
+        let start = Instant::now();
+        let fed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| take(&input)));
+        assert!(fed.is_ok(), "{name}: input {number}: {}", input.escape_ascii());
+        assert!(start.elapsed() < HANG, "{name}: input {number} hangs: {}", input.escape_ascii());
+    }
+    eprintln!("{name}: {count} inputs in {:?}", begun.elapsed());
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The files of a folder with one ending.
+fn files(folder: &str, ending: &str) -> Vec<Vec<u8>> {
+    let entries = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<_> = entries.filter(|path| path.extension().is_some_and(|it| it == ending)).collect();
+    paths.sort();
+    paths.iter().map(|path| fs::read(path).unwrap()).collect()
+}
+
+fn scratch() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("input");
+    (folder, file)
+}
+
+#[test]
+fn lines_of_contenders_and_of_the_lab() {
+    let page = fs::read_to_string(root().join("PROTOCOL.md")).unwrap();
+    let is_line = |line: &&str| line.starts_with("{\"say\"") || line.starts_with("go ");
+    let seeds = page.lines().filter(is_line).map(|line| line.as_bytes().to_vec()).collect();
+    feed("protocol", seeds, 100_000, inputs::protocol);
+}
+
+#[test]
+fn records_and_all_that_is_made_of_them() {
+    let seeds = files("tests/golden", "jsonl").iter().map(|record| inputs::shorter(record)).collect();
+    let (_folder, file) = scratch();
+    feed("record", seeds, 400, |input| inputs::record(input, &file));
+}
+
+#[test]
+fn rosters_and_suites() {
+    feed("roster", files("contenders", "toml"), 3_000, inputs::roster);
+    feed("suite", files("suites", "toml"), 3_000, inputs::suite);
+}
+
+#[test]
+fn words_of_the_command_line() {
+    let words = [
+        "rust/io_uring/avx2@buffer=128KiB,depth=16",
+        "command/wc -l {}",
+        "1.5MiB",
+        "250ms",
+        "3.4GB/s",
+        "http://h:8/p",
+    ];
+    feed("words", words.map(|word| word.as_bytes().to_vec()).into(), 100_000, inputs::words);
+}
+
+#[test]
+fn archives() {
+    for archive in Archive::ALL {
+        let (folder, file) = scratch();
+        let made = |size_bytes: u64| {
+            let recipe = Recipe { kind: CorpusKind::Gdelt, size_bytes, seed: 1 };
+            let made = corpus::make_forms(folder.path(), recipe, &[Some(archive)]).unwrap();
+            fs::read(&made[0].1.path).unwrap()
+        };
+        feed(archive.word(), vec![made(0), made(1), made(3_000)], 2_000, |input| {
+            inputs::archive(input, &file, archive)
+        });
+    }
+}
+
+#[test]
+fn answers_of_servers() {
+    let seeds = [
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nETag: \"x\"\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nServer: s\r\n\r\nto the end",
+        "HTTP/1.1 404 Not Found\r\n\r\n",
+    ];
+    feed("http", seeds.map(|seed| seed.as_bytes().to_vec()).into(), 2_000, inputs::http);
+}
