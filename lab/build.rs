@@ -1,5 +1,5 @@
-//! Tells the program which commit it was built from, so that a record can say so; compiles the library that counts
-//! allocations inside contenders; and lists the sources of the contenders that are no crates, and the snippets of all. The
+//! Tells the program which commit it was built from, so that a record can say so; compiles the libraries that count
+//! allocations and trace read calls inside contenders; and lists the sources of the contenders that are no crates, and the snippets of all. The
 //! program carries them.
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,8 @@ fn main() {
     println!("cargo::rustc-env=READLAB_TARGET={}", std::env::var("TARGET").unwrap_or_default());
     watch_revision();
     println!("cargo::rerun-if-changed=build.rs");
-    counting_library();
+    preloaded("counting", Path::new("src/measure/interpose"), "allocations will not be counted");
+    preloaded("tracing", Path::new("src/trace/interpose"), "read calls will not be traced");
     contenders_sources();
     snippets();
 }
@@ -110,18 +111,17 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Compiles `src/measure/interpose` by itself, with no crate but `core`. Where no shared library can be made, an empty
-/// file takes its place: the program then says that it cannot count.
-fn counting_library() {
+/// Compiles a library that is preloaded into contenders by itself, with no crate but `core`. Where no shared library can be made, an
+/// empty file takes its place: the program then says what it cannot do.
+fn preloaded(name: &str, source: &Path, loss: &str) {
     let variable = |name| std::env::var_os(name);
     let (Some(rustc), Some(out), Some(target)) = (variable("RUSTC"), variable("OUT_DIR"), variable("TARGET"))
     else {
         panic!("RUSTC, OUT_DIR and TARGET are set by cargo");
     };
-    let source = Path::new("src/measure/interpose");
-    let library = PathBuf::from(out).join("counting.so");
+    let library = PathBuf::from(out).join(name).with_extension("so");
     let mut command = Command::new(rustc);
-    command.args(["--edition", "2024", "--crate-name", "readlab_counting", "--crate-type", "cdylib"]);
+    command.args(["--edition", "2024", "--crate-name", &format!("readlab_{name}"), "--crate-type", "cdylib"]);
     command.args(["-O", "-C", "panic=abort", "-C", "strip=symbols", "--target"]).arg(target);
     if let Some(linker) = variable("RUSTC_LINKER") {
         command.arg("-C").arg(format!("linker={}", linker.to_string_lossy()));
@@ -135,9 +135,7 @@ fn counting_library() {
         Err(cause) => Some(cause.to_string()),
     };
     if let Some(why) = failure {
-        println!(
-            "cargo::warning=allocations will not be counted: the counting library does not build: {why}"
-        );
+        println!("cargo::warning={loss}: the library for it does not build: {why}");
         std::fs::write(&library, []).expect("cargo's output folder is writable");
     }
     println!("cargo::rerun-if-changed={}", source.display());

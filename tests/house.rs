@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room of the lab may use; a room that is not listed is an error here.
-const MAY_USE: [(&str, &[&str]); 29] = [
+const MAY_USE: [(&str, &[&str]); 32] = [
     ("units", &[]),
     ("trial", &["units"]),
     ("machine", &["units"]),
@@ -23,6 +23,9 @@ const MAY_USE: [(&str, &[&str]); 29] = [
     ("sweep", &["units", "trial", "target", "corpus", "record", "interrupt", "scratch"]),
     ("space", &["units", "trial"]),
     ("snippet", &["trial"]),
+    ("perf", &[]),
+    ("profile", &["perf"]),
+    ("trace", &["record"]),
     ("stats", &["units", "record"]),
     ("folder", &["units"]),
     ("compare", &["units", "trial", "record", "stats", "target"]),
@@ -38,11 +41,14 @@ const MAY_USE: [(&str, &[&str]); 29] = [
             "corpus",
             "contender",
             "interrupt",
+            "perf",
+            "profile",
             "record",
             "snippet",
             "space",
             "stats",
             "suite",
+            "trace",
         ],
     ),
     ("progress", &["folder", "measure", "notice", "presence", "printable", "record", "units"]),
@@ -68,7 +74,8 @@ const MAY_USE: [(&str, &[&str]); 29] = [
 ];
 
 /// The rooms of the lab that may hold unsafe code: where the kernel or the processor is spoken to.
-const MAY_BE_UNSAFE: [&str; 4] = ["contender/process.rs", "measure/", "machine", "target"];
+const MAY_BE_UNSAFE: [&str; 6] =
+    ["contender/process.rs", "measure/", "perf", "trace/interpose", "machine", "target"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the lab lives in the workspace").to_owned()

@@ -2,8 +2,9 @@
 
 use readlab::machine::Machine;
 use readlab::record::{
-    Count, EndReason, Fill, Header, Limit, LimitKind, LimitUnit, Line, Outcome, Receipt, Record, RecordError,
-    RecordWriter, SCHEMA, SCHEMA_VERSION, Sample, Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
+    Count, EndReason, Fill, FlameGraph, Header, HotSpot, Limit, LimitKind, LimitUnit, Line, Outcome, Receipt,
+    Record, RecordError, RecordWriter, SCHEMA, SCHEMA_VERSION, Sample, Spread, Trace, Trial, WarmedUp,
+    WarmupEnd, WriteTimes, WriteWay,
 };
 use readlab::target::{Decoded, Http, TargetFacts};
 use readlab::trial::{Answer, CacheState, Params, Work};
@@ -95,6 +96,25 @@ fn every_line() -> Vec<Line> {
             trial: 0,
             counts: BTreeMap::from([("syscalls".to_owned(), Count { value: None, how })]),
         },
+        Line::FlameGraph {
+            trial: 0,
+            graph: Box::new(FlameGraph {
+                file: Some("flamegraphs/a b.svg".to_owned()),
+                samples: 7,
+                hottest: vec![HotSpot { name: reason(), share: 0.5 }],
+                blind: vec![reason()],
+                ..FlameGraph::default()
+            }),
+        },
+        Line::Trace {
+            trial: 0,
+            trace: Box::new(Trace {
+                calls: BTreeMap::from([("read".to_owned(), 3)]),
+                latency_ns: Spread::of(vec![1, 2, u64::MAX]),
+                major_faults: Some(0),
+                ..Trace::default()
+            }),
+        },
         Line::Outcome { trial: 0, outcome: Outcome::Refused { reason: reason() } },
         Line::Limit(Box::new(Limit {
             kind: LimitKind::Device,
@@ -120,6 +140,7 @@ const _: fn(&Line) = |line| match line {
     Line::Warmup(_) | Line::Write { .. } | Line::Sample(_) | Line::Rejected { .. } | Line::Missing { .. } => {
     }
     Line::Counts { .. } | Line::Outcome { .. } | Line::Limit(_) => {}
+    Line::FlameGraph { .. } | Line::Trace { .. } => {}
     Line::Warning { .. } | Line::End { .. } => {}
 };
 
@@ -160,6 +181,7 @@ fn every_kind_of_line_comes_back_as_it_was() {
     assert_eq!(found.searched.len(), 1, "readings of a search stand apart");
     assert!(matches!(found.outcome, Some(Outcome::Refused { .. })));
     assert_eq!(found.warmups.len(), 1);
+    assert_eq!((found.flame_graph.as_ref().unwrap().samples, found.trace.as_ref().unwrap().reads()), (7, 3));
     assert!(found.missing.contains_key("minor_faults") && found.counts.contains_key("syscalls"));
     assert_eq!((record.contenders.len(), record.fills.len(), record.warnings.len()), (1, 1, 1));
     assert_eq!((record.writes.len(), record.limits.len()), (1, 1));

@@ -161,6 +161,18 @@ pub struct Giving {
     pub color: Color,
 }
 
+/// What is looked at inside what is measured, in runs that nobody times.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Looking inside")]
+pub struct Looking {
+    /// Draw a flame graph of each measured trial, from an untimed run [default: flamegraphs beside the record]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
+    pub flamegraph: Option<Option<PathBuf>>,
+    /// Trace the read calls of each measured trial in an untimed run: their sizes, offsets and latencies
+    #[arg(long)]
+    pub trace: bool,
+}
+
 /// When to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {

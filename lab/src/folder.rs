@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 /// The name of a page beside its record.
 pub const REPORT: &str = "report.html";
 
+/// The folder of flame graphs beside a record.
+pub const FLAME_GRAPHS: &str = "flamegraphs";
+
 /// A folder made for one run.
 #[derive(Debug, Clone)]
 pub struct RunFolder {
@@ -53,6 +56,12 @@ impl RunFolder {
     pub fn abandon(&self) {
         // Whatever cannot be removed is empty and harmless, and the reason why the run did not begin is told instead.
         let _ = std::fs::remove_file(self.record()).and_then(|()| std::fs::remove_dir(&self.path));
+    }
+
+    /// The folder itself.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Where its record belongs.

@@ -101,6 +101,7 @@ impl Sink for Recorder {
             Step::Fill(fill) => format!("{}: filling the cache, fill {}", self.stage, fill + 1),
             Step::Start(trial) => format!("{}: starting {}", self.stage, self.name(trial)),
             Step::Count(trial) => format!("{}: counting what {} does inside", self.stage, self.name(trial)),
+            Step::LookInside(trial) => format!("{}: looking inside {}", self.stage, self.name(trial)),
             Step::Turn(trial, round, position, of) => {
                 self.round = round;
                 format!("{}: round {}, {}/{of} {}", self.stage, round + 1, position + 1, self.name(trial))

@@ -7,6 +7,7 @@
 
 mod file;
 mod header;
+mod inside;
 mod limit;
 mod line;
 mod sample;
@@ -19,6 +20,7 @@ pub(crate) mod testing;
 
 pub use file::{RecordError, RecordWriter};
 pub use header::{Header, Receipt, SCHEMA, SCHEMA_VERSION};
+pub use inside::{FlameGraph, HotSpot, Spread, Trace};
 pub use limit::{Limit, LimitKind, LimitUnit};
 pub use line::{EndReason, Line};
 pub use sample::{Metric, Sample};
@@ -83,6 +85,8 @@ impl Record {
                 warmups: Vec::new(),
                 missing: BTreeMap::new(),
                 counts: BTreeMap::new(),
+                flame_graph: None,
+                trace: None,
                 outcome: None,
             }),
             Line::Fill(fill) => self.fills.push(fill),
@@ -102,6 +106,8 @@ impl Record {
                 trial.missing.insert(meter, reason);
             }),
             Line::Counts { trial, counts } => self.with(trial, |trial| trial.counts.extend(counts)),
+            Line::FlameGraph { trial, graph } => self.with(trial, |trial| trial.flame_graph = Some(*graph)),
+            Line::Trace { trial, trace } => self.with(trial, |trial| trial.trace = Some(*trace)),
             Line::Outcome { trial, outcome } => self.with(trial, |trial| trial.outcome = Some(outcome)),
         }
     }

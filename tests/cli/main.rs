@@ -8,6 +8,7 @@ mod compare;
 mod devices;
 mod hostile;
 mod http;
+mod inside;
 mod interrupt;
 mod killed;
 mod memory;

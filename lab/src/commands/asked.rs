@@ -1,20 +1,24 @@
 //! What the user asked for, and what follows from it and from the suite: rules, contenders, trials, states, the work.
 //! The command line's word goes before the suite's.
 
-use crate::cli::{Choosing, Giving, Measuring};
+use crate::cli::{Choosing, Giving, Looking, Measuring};
 use crate::contender::roster::Roster;
+use crate::folder::{FLAME_GRAPHS, RunFolder};
 use crate::measure::cache::Eviction;
 use crate::measure::candidates::candidates;
 use crate::measure::lineup::{Field, LineupError, Selection, Views};
 use crate::measure::plan::{Budget, Rules};
+use crate::measure::sampler::{Looks, Pictures};
 use crate::notice;
+use crate::profile;
 use crate::space::Space;
 use crate::suite::{Entry, Suite};
-use crate::target::TargetFacts;
 use crate::target::web::CACHE_UNKNOWN;
+use crate::target::{TargetFacts, shown};
 use crate::trial::{CacheState, Over, TrialId, Work};
 use crate::units::Nanos;
 use anyhow::{Context, bail};
+use std::path::Path;
 
 /// What the user asked for.
 pub(super) struct Asked<'a> {
@@ -24,10 +28,28 @@ pub(super) struct Asked<'a> {
     pub(super) space: Option<&'a Space>,
     pub(super) measuring: &'a Measuring,
     pub(super) choosing: &'a Choosing,
+    pub(super) looking: &'a Looking,
     pub(super) giving: &'a Giving,
 }
 
 impl Asked<'_> {
+    /// What is looked at inside, for a run of this folder; and why not all that was asked for, in one line.
+    ///
+    /// # Errors
+    /// If there is no current folder from which a path could be told.
+    pub(super) fn looks(&self, folder: &RunFolder) -> anyhow::Result<(Looks, Option<String>)> {
+        let mut looks = Looks { flame_graphs: None, trace: self.looking.trace };
+        let Some(named) = &self.looking.flamegraph else { return Ok((looks, None)) };
+        if let Err(why) = profile::can_sample() {
+            return Ok((looks, Some(format!("no flame graphs: {why}"))));
+        }
+        let whole = |path: &Path| std::path::absolute(path).with_context(|| shown(path));
+        let record_folder = whole(folder.path())?;
+        let folder = named.as_deref().map_or_else(|| Ok(record_folder.join(FLAME_GRAPHS)), whole)?;
+        looks.flame_graphs = Some(Pictures { folder, record_folder });
+        Ok((looks, None))
+    }
+
     /// The user's rules, and where the user is silent, the suite's.
     pub(super) fn rules(&self) -> anyhow::Result<Rules> {
         let mut rules = self.measuring.rules();

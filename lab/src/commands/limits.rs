@@ -3,7 +3,7 @@
 use super::asked::Asked;
 use super::goal::Wanted;
 use super::run;
-use crate::cli::{Choosing, Giving, Measuring};
+use crate::cli::{Choosing, Giving, Looking, Measuring};
 use crate::corpus;
 use crate::corpus::recipe::{CorpusKind, Recipe};
 use crate::scratch::Scratch;
@@ -53,6 +53,7 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
         space: None,
         measuring: &args.measuring,
         choosing: &choosing,
+        looking: &Looking::default(),
         giving: &args.giving,
     };
     if !args.place.is_dir() {

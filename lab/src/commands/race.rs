@@ -3,7 +3,7 @@
 use super::asked::Asked;
 use super::goal::Wanted;
 use super::run;
-use crate::cli::{Choosing, Giving, Measuring};
+use crate::cli::{Choosing, Giving, Looking, Measuring};
 use crate::suite::Suite;
 use crate::trial::Over;
 use clap::Args;
@@ -25,6 +25,9 @@ pub struct RaceArgs {
     /// What takes part.
     #[command(flatten)]
     pub choosing: Choosing,
+    /// What is looked at inside.
+    #[command(flatten)]
+    pub looking: Looking,
     /// What is shown and kept.
     #[command(flatten)]
     pub giving: Giving,
@@ -42,6 +45,7 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
         space: None,
         measuring: &args.measuring,
         choosing: &args.choosing,
+        looking: &args.looking,
         giving: &args.giving,
     };
     let over = if args.http { Over::Http } else { Over::File };

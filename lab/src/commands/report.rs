@@ -30,8 +30,12 @@ pub struct ReportArgs {
 /// If the file is no record or one of a later schema, or the page cannot be written.
 pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let path = if args.record.is_dir() { args.record.join("record.jsonl") } else { args.record.clone() };
-    let page = Page::of(&Record::read(&path)?);
+    let mut record = Record::read(&path)?;
     let output = args.output.clone().unwrap_or_else(|| path.with_file_name(REPORT));
+    if output.parent() != path.parent() {
+        name_whole(&mut record, path.parent().unwrap_or(Path::new(".")))?;
+    }
+    let page = Page::of(&record);
     if output == Path::new("-") {
         std::io::stdout().write_all(report::html(&page).as_bytes())?;
     } else {
@@ -46,6 +50,16 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Pictures are named from the record's folder: a page that lies elsewhere names them by their whole paths.
+fn name_whole(record: &mut Record, folder: &Path) -> anyhow::Result<()> {
+    let folder = std::path::absolute(folder).with_context(|| shown(folder))?;
+    let graphs = record.trials.iter_mut().filter_map(|trial| trial.flame_graph.as_mut());
+    for file in graphs.filter_map(|graph| graph.file.as_mut()) {
+        *file = folder.join(&*file).to_string_lossy().into_owned();
+    }
+    Ok(())
 }
 
 /// Refuses to write the page over its own record, by whatever name.

@@ -94,7 +94,11 @@ fn one(
     let subjects = targets.iter().zip(&found).zip(grounds).enumerate();
     let subjects =
         subjects.map(|(index, ((target, found), ground))| found.subject((index, target), ground)).collect();
-    let mut hired = Hired::new(plan, field, subjects);
+    let (looks, why_not) = asked.looks(&folder)?;
+    if let Some(text) = why_not {
+        recorder.append(Line::Warning { text })?;
+    }
+    let mut hired = Hired::new(plan, field, subjects).looking(looks);
     let ended = match &tuning {
         Some(tuning) => search::run(tuning, &mut hired, &mut recorder),
         None => round::run(plan, &mut hired, &mut recorder),

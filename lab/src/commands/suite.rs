@@ -3,7 +3,7 @@
 use super::asked::Asked;
 use super::goal::{Goal, Wanted};
 use super::run;
-use crate::cli::{Choosing, Giving, Measuring};
+use crate::cli::{Choosing, Giving, Looking, Measuring};
 use crate::corpus;
 use crate::notice;
 use crate::suite::Suite;
@@ -32,6 +32,9 @@ pub struct SuiteArgs {
     /// What takes part.
     #[command(flatten)]
     pub choosing: Choosing,
+    /// What is looked at inside.
+    #[command(flatten)]
+    pub looking: Looking,
     /// What is shown and kept.
     #[command(flatten)]
     pub giving: Giving,
@@ -49,6 +52,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         space: None,
         measuring: &args.measuring,
         choosing: &args.choosing,
+        looking: &args.looking,
         giving: &args.giving,
     };
     if !args.targets.is_empty() {

@@ -4,7 +4,7 @@
 use super::asked::Asked;
 use super::goal::Wanted;
 use super::run;
-use crate::cli::{Choosing, Giving, Measuring};
+use crate::cli::{Choosing, Giving, Looking, Measuring};
 use crate::space::Space;
 use crate::stats::EXHAUSTIVE_READINGS;
 use crate::suite::{States, Suite};
@@ -51,6 +51,9 @@ pub struct TuneArgs {
     /// A roster with further contenders, as in contenders/roster.toml; may be repeated
     #[arg(long = "roster", value_name = "FILE", help_heading = "Searching")]
     pub rosters: Vec<PathBuf>,
+    /// What is looked at inside.
+    #[command(flatten)]
+    pub looking: Looking,
     /// What is shown and kept.
     #[command(flatten)]
     pub giving: Giving,
@@ -68,6 +71,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
         space: Some(&space),
         measuring: &args.measuring(),
         choosing: &args.choosing(),
+        looking: &args.looking,
         giving: &args.giving,
     };
     run::each(&asked, &[vec![Wanted::plain(&args.target, Over::File)]])

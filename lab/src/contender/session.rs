@@ -230,6 +230,13 @@ impl Session {
         }
     }
 
+    /// Lets the contender leave by itself, so that it may still write down what it has for the end; it is killed if it
+    /// does not.
+    pub fn finish(mut self) {
+        // How it left decides nothing any more.
+        let _ = self.process.finish();
+    }
+
     /// The process id, for the meters.
     #[must_use]
     pub fn id(&self) -> u32 {

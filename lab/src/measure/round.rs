@@ -45,6 +45,9 @@ pub struct Run<'a> {
     stages_done: usize,
 }
 
+/// Why something was not looked at any more.
+const TIME_USED_UP: &str = "the time for the whole run was used up";
+
 /// Carries out the plan; every trial that was announced gets its outcome.
 ///
 /// # Errors
@@ -155,7 +158,7 @@ impl Run<'_> {
     fn count(&mut self, standings: &[Standing], clock: &StageClock) -> Result<(), Stop> {
         for standing in standings.iter().filter(|standing| standing.measured) {
             let counts = if clock.is_run_firmly_up(self.sampler.elapsed_ns()) {
-                uncounted("the time for the whole run was used up")
+                uncounted(TIME_USED_UP)
             } else {
                 self.sink.about_to(Step::Count(standing.trial));
                 match self.sampler.count(standing.trial) {
@@ -167,8 +170,19 @@ impl Run<'_> {
                 }
             };
             self.sink.append(Line::Counts { trial: standing.trial, counts })?;
+            if self.sampler.looks_inside() {
+                self.look_inside(standing.trial, clock)?;
+            }
         }
         Ok(())
+    }
+
+    /// Looks inside a contender, where that was asked for.
+    fn look_inside(&mut self, trial: usize, clock: &StageClock) -> Result<(), Stop> {
+        self.sink.about_to(Step::LookInside(trial));
+        let over = clock.is_run_firmly_up(self.sampler.elapsed_ns()).then_some(TIME_USED_UP);
+        let lines = self.sampler.look_inside(trial, over).map_err(Stop::Ended)?;
+        lines.into_iter().try_for_each(|line| Ok(self.sink.append(line)?))
     }
 
     /// Fill after fill, each with a few rounds; the first is numbered as the first round is.

@@ -6,6 +6,7 @@
 
 mod counting;
 mod flaw;
+mod inside;
 mod samples;
 mod warmup;
 
@@ -23,6 +24,7 @@ use crate::record::{Count, EndReason, Fill, Line, Outcome, Sample, Trial};
 use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::{Answer, CacheState, Over, Params, Work};
 use counting::Told;
+pub use inside::{Looks, Pictures};
 use readlab_protocol::Ask;
 use samples::Observed;
 use std::collections::BTreeMap;
@@ -66,6 +68,7 @@ pub struct Hired<'a> {
     told: BTreeMap<usize, Told>,
     missing: Vec<(&'static str, String)>,
     notes: Vec<Line>,
+    looks: Looks,
     started: Instant,
 }
 
@@ -74,8 +77,14 @@ impl<'a> Hired<'a> {
     #[must_use]
     pub fn new(plan: &'a Plan, field: &'a Field, subjects: Vec<Subject<'a>>) -> Hired<'a> {
         let (seats, told) = (Seats::default(), BTreeMap::new());
-        let (missing, notes) = (Vec::new(), Vec::new());
-        Hired { plan, field, subjects, seats, told, missing, notes, started: Instant::now() }
+        let (missing, notes, looks) = (Vec::new(), Vec::new(), Looks::default());
+        Hired { plan, field, subjects, seats, told, missing, notes, looks, started: Instant::now() }
+    }
+
+    /// The same, looking inside what is measured besides.
+    #[must_use]
+    pub fn looking(self, looks: Looks) -> Hired<'a> {
+        Hired { looks, ..self }
     }
 
     /// What a trial reads.
@@ -323,6 +332,14 @@ impl Sampler for Hired<'_> {
             Trouble::Unproven(reason) => Ending::Trial(Outcome::Failed { reason }),
         };
         self.counted(trial).map_err(ended)
+    }
+
+    fn looks_inside(&self) -> bool {
+        self.looks != Looks::default()
+    }
+
+    fn look_inside(&mut self, trial: usize, over: Option<&str>) -> Result<Vec<Line>, EndReason> {
+        self.look(trial, over)
     }
 
     fn close(&mut self, trial: usize) {

@@ -40,6 +40,20 @@ pub trait Sampler {
     /// If the contender could not be counted, or the run must end.
     fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Ending>;
 
+    /// Whether anything is looked at inside contenders besides.
+    fn looks_inside(&self) -> bool {
+        false
+    }
+
+    /// What is seen inside a contender, in untimed runs of processes of its own, as lines for the record; `over` is why
+    /// there is no time for it.
+    ///
+    /// # Errors
+    /// If the run must end. What cannot be seen has its reason in the lines.
+    fn look_inside(&mut self, _trial: usize, _over: Option<&str>) -> Result<Vec<Line>, EndReason> {
+        Ok(Vec::new())
+    }
+
     /// Lets the trial's contender go.
     fn close(&mut self, trial: usize);
 
@@ -78,6 +92,8 @@ pub enum Step {
     Start(usize),
     /// Counts what a contender does inside, without a clock.
     Count(usize),
+    /// Looks inside a contender, without a clock.
+    LookInside(usize),
     /// Takes a turn: trial, round, place in the round, trials in the round.
     Turn(usize, u32, u32, u32),
     /// A round is over.

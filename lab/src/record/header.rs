@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Name of the format.
 pub const SCHEMA: &str = "readlab.record";
 /// Version of the format.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// The first line: what was asked, of whom, where and when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,9 @@
 //! One line of the file: every kind there is.
 
-use super::{Count, Fill, Header, Limit, Outcome, Receipt, Sample, Trial, WarmedUp, WriteTimes, WriteWay};
+use super::{
+    Count, Fill, FlameGraph, Header, Limit, Outcome, Receipt, Sample, Trace, Trial, WarmedUp, WriteTimes,
+    WriteWay,
+};
 use crate::target::TargetFacts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -76,6 +79,22 @@ pub enum Line {
         trial: usize,
         /// `syscalls`, `mallocs`, `retains`, `releases` …
         counts: BTreeMap<String, Count>,
+    },
+    /// Where the processor's time went, in an untimed run of a trial. Since version 3.
+    FlameGraph {
+        /// Number of the trial.
+        trial: usize,
+        /// What was sampled.
+        #[serde(flatten)]
+        graph: Box<FlameGraph>,
+    },
+    /// The calls that brought the bytes, in an untimed run of a trial. Since version 3.
+    Trace {
+        /// Number of the trial.
+        trial: usize,
+        /// The calls.
+        #[serde(flatten)]
+        trace: Box<Trace>,
     },
     /// How a trial ended.
     Outcome {

@@ -1,5 +1,6 @@
 //! A trial: what it is, what it is counted in, how it ended, and all that was found about it.
 
+use super::inside::{FlameGraph, Trace};
 use super::limit::LimitKind;
 use super::sample::Sample;
 use super::warm::WarmedUp;
@@ -142,6 +143,10 @@ pub struct TrialRecord {
     pub missing: BTreeMap<String, String>,
     /// Counts from untimed runs.
     pub counts: BTreeMap<String, Count>,
+    /// Where the processor's time went; `None` where nobody asked.
+    pub flame_graph: Option<FlameGraph>,
+    /// The calls that brought the bytes; `None` where nobody asked.
+    pub trace: Option<Trace>,
     /// How it ended; `None` when the run was cut short.
     pub outcome: Option<Outcome>,
 }

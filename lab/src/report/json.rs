@@ -138,6 +138,8 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "verdict": judged.map(verdict_of),
         "warmups": it.warmups,
         "counts": it.counts,
+        "flame_graph": it.flame_graph,
+        "trace": it.trace,
         "missing": missing(it, found),
         "rejected": it.rejected.iter().map(|(round, reason)| json!({ "round": round, "reason": reason })).collect::<Vec<Value>>(),
         "samples": it.samples,
@@ -251,6 +253,12 @@ fn missing(it: &TrialRecord, found: Option<(&Ranking, &Row)>) -> BTreeMap<String
         for field in ["limit", "share_of_limit"] {
             say(field, "no limit of this record applies to it");
         }
+    }
+    if it.flame_graph.is_none() {
+        say("flame_graph", "not looked for: --flamegraph draws one of a measured trial");
+    }
+    if it.trace.is_none() {
+        say("trace", "not looked for: --trace traces a measured trial");
     }
     if it.trial.state == CacheState::Unknown {
         say("state", CACHE_UNKNOWN);

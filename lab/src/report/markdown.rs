@@ -1,5 +1,6 @@
 //! The page as Markdown: one GitHub table for each ranking, or for each way of a sweep.
 
+use super::inside::Inside;
 use super::page::Page;
 use super::ranking::{Place, Ranking, Row};
 use super::sweep::{Series, SizeRow, SweepView};
@@ -17,6 +18,7 @@ pub fn markdown(page: &Page) -> String {
         let snippets = page.advice.iter().flat_map(|advice| &advice.code);
         blocks.extend(snippets.map(|snippet| format!("```{}\n{}```", snippet.language, snippet.code)));
     }
+    blocks.extend(inside(page));
     if blocks.is_empty() {
         blocks.push("Nothing was measured: the record holds no trial.".to_owned());
     }
@@ -27,6 +29,18 @@ pub fn markdown(page: &Page) -> String {
     facts.push(format!("- Repeat: {}", code(&page.command)));
     blocks.push(facts.join("\n"));
     blocks.join("\n\n") + "\n"
+}
+
+/// What was seen inside readings.
+fn inside(page: &Page) -> Option<String> {
+    let mut lines = vec!["### Inside a reading\n".to_owned()];
+    for it in &page.inside {
+        for line in it.flame_line().into_iter().chain(it.trace_line()) {
+            lines.push(format!("- {}, {}: {}", code(&it.name), it.state, text(&line)));
+        }
+    }
+    lines.extend(Inside::blind(&page.inside).iter().map(|note| format!("- Not shown: {}", text(note))));
+    (!page.inside.is_empty()).then(|| lines.join("\n"))
 }
 
 fn section(ranking: &Ranking) -> String {

@@ -3,6 +3,7 @@
 use super::advice::Advice;
 use super::answer::{self, Claim};
 use super::curve::Curve;
+use super::inside::Inside;
 use super::method::{self, Lack};
 use super::ranking::{Range, Ranking, WhyReference};
 use super::sweep::SweepView;
@@ -37,6 +38,8 @@ pub struct Page {
     pub advice: Vec<Advice>,
     /// Methods over the values of a parameter, where the record has enough of them.
     pub curves: Vec<Curve>,
+    /// What was seen inside readings.
+    pub inside: Vec<Inside>,
     /// What a sweep says.
     pub sweep: Option<SweepView>,
     /// Who took part.
@@ -108,6 +111,7 @@ impl Page {
             advice: rankings.iter().filter_map(|ranking| ranking.advice.clone()).collect(),
             curves: rankings.iter().flat_map(Curve::all).collect(),
             rankings,
+            inside: Inside::all(record),
             sweep,
             contenders: method::contenders(&record.contenders),
             maker: method::maker(header),

@@ -6,6 +6,7 @@
 mod sweep;
 
 use super::grid::{Grid, bold, left, right};
+use super::inside::Inside;
 use super::limits;
 use super::page::Page;
 use super::ranking::{Place, Ranking, Row, Unmeasured};
@@ -112,6 +113,7 @@ impl Column {
 pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
     let mut lines = if page.is_of_limits() { limits_of(page, style) } else { rankings(page, style) };
     lines.extend(advice(page, style));
+    lines.extend(inside(page, style));
     lines.push(String::new());
     let caution = Ansi::new().fg_color(Some(Color::Ansi(AnsiColor::Yellow)));
     let cautions =
@@ -139,6 +141,20 @@ fn advice(page: &Page, style: Style) -> Vec<String> {
             lines.extend(snippet.code.lines().map(|line| format!("    {line}").trim_end().to_owned()));
         }
     }
+    lines
+}
+
+/// What was seen inside readings, and what is not seen there.
+fn inside(page: &Page, style: Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    for it in &page.inside {
+        lines.push(String::new());
+        lines.push(paint(&printable(&format!("inside {}", it.title())), Ansi::new().underline(), style));
+        lines.extend(it.flame_line().into_iter().chain(it.trace_line()).map(|line| printable(&line)));
+    }
+    let blind = Inside::blind(&page.inside);
+    lines.extend((!blind.is_empty()).then(String::new));
+    lines.extend(blind.iter().map(|note| printable(&format!("inside: {note}"))));
     lines
 }
 

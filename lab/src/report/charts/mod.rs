@@ -6,6 +6,7 @@
 mod curve;
 mod drift;
 mod effort;
+mod histogram;
 mod plot;
 mod ranking;
 mod rows;
@@ -14,6 +15,7 @@ mod sweep;
 pub(super) use curve::curve;
 pub(super) use drift::drift;
 pub(super) use effort::effort;
+pub(super) use histogram::{Histogram, histogram};
 pub(super) use ranking::{DOTS_MOST, ranking};
 pub(super) use sweep::{rates, times};
 

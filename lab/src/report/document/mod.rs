@@ -4,6 +4,7 @@
 //! are left out, except those whose emptiness says something.
 
 mod facts;
+mod inside;
 mod sections;
 mod sweep;
 mod table;

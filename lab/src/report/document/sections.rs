@@ -6,21 +6,28 @@ use super::super::page::Page;
 use super::super::ranking::{Ranking, Row};
 use super::super::words as wording;
 use super::table::{Cell, Kind, table};
-use super::{Section, figure, folded, side_by_side, sweep};
+use super::{Section, figure, folded, inside, side_by_side, sweep};
 use crate::record::Metric;
 use std::collections::BTreeSet;
 
 /// All sections that the record has something for.
 pub(super) fn all(page: &Page) -> Vec<Section> {
-    let sections =
-        [ranking(page), sweep::section(page), effort(page), curves(page), percentiles(page), rounds(page)];
+    let sections = [ranking(page), sweep::section(page), effort(page), inside::section(page), curves(page)];
+    let sections = sections.into_iter().chain([percentiles(page), rounds(page)]);
     sections.into_iter().flatten().collect()
 }
 
 /// Every chart of the page.
 pub(super) fn charts(page: &Page) -> Vec<Chart> {
-    [ranking_charts(page), sweep_charts(page), effort_charts(page), curve_charts(page), drift_charts(page)]
-        .concat()
+    [
+        ranking_charts(page),
+        sweep_charts(page),
+        effort_charts(page),
+        inside::inside_charts(page),
+        curve_charts(page),
+        drift_charts(page),
+    ]
+    .concat()
 }
 
 fn by_ranking(page: &Page, kind: &str, draw: fn(&Ranking, String) -> Option<Chart>) -> Vec<Chart> {

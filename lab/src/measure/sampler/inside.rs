@@ -1,0 +1,225 @@
+//! Looking inside a contender, in processes of its own that nobody times: where the processor's time goes while it reads,
+//! drawn as a flame graph, and the calls that bring the bytes of one reading.
+//!
+//! What cannot be seen has its reason and spoils nothing; only the wish to stop ends the run.
+
+use super::{Hired, take_breach};
+use crate::contender::roster::Warmup;
+use crate::contender::session::{Breach, Session, Turn};
+use crate::measure::seats::Seat;
+use crate::measure::world::{Ending, Trouble};
+use crate::profile::{self, Profiling, Sampled};
+use crate::record::{EndReason, FlameGraph, HotSpot, Line, Trace, Trial};
+use crate::trace::{Around, Tracing, untraced};
+use crate::trial::{CacheState, Over};
+use readlab_protocol::Ask;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// What is looked at besides.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Looks {
+    /// Where flame graphs go; `None` where there shall be none.
+    pub flame_graphs: Option<Pictures>,
+    /// Whether the calls of a reading are traced.
+    pub trace: bool,
+}
+
+/// Where pictures go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pictures {
+    /// Their folder; made when the first is.
+    pub folder: PathBuf,
+    /// The record's folder, from which they are named where they lie below it.
+    pub record_folder: PathBuf,
+}
+
+/// Samples that make a picture: the share of a function that holds a tenth of them is known to about a fiftieth of all.
+const SAMPLES_ENOUGH: u64 = 1500;
+
+/// Longest time of reading for one picture, beyond which no reading begins.
+const SAMPLING_TIME: Duration = Duration::from_secs(2);
+
+/// Time of reading for those who must warm up, before anything is looked at.
+const WARM_UP: Duration = Duration::from_secs(2);
+
+/// Readings of a turn: as many as fit this time, so that short ones are not all waiting for the lab.
+const TURN_NS: u64 = 100_000_000;
+
+/// Most readings of a turn.
+const READINGS_MAX: u64 = 100_000;
+
+/// Functions that are named beside a picture.
+const HOTTEST: usize = 5;
+
+/// Letters of a picture's file name that come from the trial's name.
+const NAME_LETTERS: usize = 80;
+
+/// Why nothing was seen.
+enum Unseen {
+    Because(String),
+    End(EndReason),
+}
+
+impl From<Trouble> for Unseen {
+    fn from(trouble: Trouble) -> Unseen {
+        match trouble {
+            Trouble::Ending(Ending::Run(end) | Ending::Both(_, end)) => Unseen::End(end),
+            Trouble::Ending(Ending::Trial(outcome)) => {
+                Unseen::Because(outcome.reason().unwrap_or("it ended").to_owned())
+            }
+            Trouble::Unproven(reason) => Unseen::Because(reason),
+        }
+    }
+}
+
+impl From<Breach> for Unseen {
+    fn from(breach: Breach) -> Unseen {
+        take_breach(&breach).into()
+    }
+}
+
+impl Hired<'_> {
+    /// Everything that is looked at inside a trial; `over` is why there is no time for it. A control has nothing inside.
+    pub(super) fn look(&mut self, trial: usize, over: Option<&str>) -> Result<Vec<Line>, EndReason> {
+        let mut lines = Vec::new();
+        if self.planned(trial).is_control() {
+            return Ok(lines);
+        }
+        let no_time = || over.map_or(Ok(()), |why| Err(Unseen::Because(why.to_owned())));
+        if let Some(pictures) = self.looks.flame_graphs.clone() {
+            let graph = no_time().and_then(|()| self.flame_graph(trial, &pictures));
+            let without = |reason| FlameGraph { reason: Some(reason), ..FlameGraph::default() };
+            lines.push(Line::FlameGraph { trial, graph: Box::new(or_reason(graph, without)?) });
+        }
+        if self.looks.trace {
+            let trace = no_time().and_then(|()| self.traced(trial));
+            let without = |reason: String| untraced(reason, Around::default());
+            lines.push(Line::Trace { trial, trace: Box::new(or_reason(trace, without)?) });
+        }
+        Ok(lines)
+    }
+
+    /// Samples readings until there are enough, and draws them.
+    fn flame_graph(&mut self, trial: usize, pictures: &Pictures) -> Result<FlameGraph, Unseen> {
+        let (mut session, _) = self.start(trial, profile::environment())?;
+        let lead = self.warm_up(trial, &mut session)?;
+        let profiling = Profiling::begin(session.id()).map_err(Unseen::Because)?;
+        let (began, mut readings) = (Instant::now(), 0);
+        while profiling.samples() < SAMPLES_ENOUGH && began.elapsed() < SAMPLING_TIME {
+            self.make_state(trial)?;
+            self.read(trial, &mut session, lead)?;
+            readings += lead + 1;
+        }
+        let sampled = profiling.end();
+        // Some runtimes tell the names of their functions on the way out.
+        session.finish();
+        Ok(drawn(self.planned(trial), readings, sampled, pictures))
+    }
+
+    /// The calls of one reading.
+    fn traced(&mut self, trial: usize) -> Result<Trace, Unseen> {
+        let target = self.subject(trial).target;
+        let file = target.file().filter(|_| target.facts.over() == Over::File);
+        let file =
+            file.ok_or_else(|| Unseen::Because("it reads over http: the server reads the file".to_owned()))?;
+        let mut tracing = Tracing::prepare(file).map_err(Unseen::Because)?;
+        let (session, _) = self.start(trial, tracing.env())?;
+        let mut seat = Seat::new(session);
+        self.warm_up(trial, &mut seat.session)?;
+        self.make_state(trial)?;
+        tracing.begin().map_err(Unseen::Because)?;
+        seat.meters.begin();
+        let turn = self.read(trial, &mut seat.session, 0)?;
+        let metered = seat.meters.end();
+        let wall_ns = turn.samples.iter().map(|sample| sample.wall_ns).sum();
+        let (minor_faults, major_faults) = (metered.minor_faults.ok(), metered.major_faults.ok());
+        Ok(tracing.end(Around { wall_ns, minor_faults, major_faults }))
+    }
+
+    /// Reads until a contender that must warm up has had its time, the others once; tells how many readings lead a turn of
+    /// a tenth of a second. Each cold reading has a turn of its own, for the next would not be cold.
+    fn warm_up(&mut self, trial: usize, session: &mut Session) -> Result<u32, Unseen> {
+        let contender = self.field.contender(&self.planned(trial).contender);
+        let patience = match contender.map(|contender| contender.warmup) {
+            Some(Warmup::UntilSteady) => WARM_UP,
+            Some(Warmup::Readings) | None => Duration::ZERO,
+        };
+        let began = Instant::now();
+        loop {
+            self.make_state(trial)?;
+            let turn = self.read(trial, session, 0)?;
+            if began.elapsed() >= patience {
+                let wall_ns = turn.samples.last().map_or(1, |sample| sample.wall_ns.max(1));
+                let readings = (TURN_NS / wall_ns).clamp(1, READINGS_MAX);
+                let cold = self.planned(trial).state != CacheState::Warm;
+                let lead = if cold { 0 } else { readings - 1 };
+                return Ok(u32::try_from(lead).expect("at most a hundred thousand"));
+            }
+        }
+    }
+
+    /// The cache as the trial's state wants it. The warm state stands since the last fill.
+    fn make_state(&mut self, trial: usize) -> Result<(), Trouble> {
+        let trial = self.planned(trial);
+        if trial.state == CacheState::Cold { self.make(trial).map(drop) } else { Ok(()) }
+    }
+
+    /// One turn whose answer is checked.
+    fn read(&self, trial: usize, session: &mut Session, lead: u32) -> Result<Turn, Unseen> {
+        let turn = session.turn(Ask { lead, count: 1 }, self.patience(trial, lead + 1))?;
+        self.compare(self.planned(trial), &turn)?;
+        Ok(turn)
+    }
+}
+
+/// What was seen, or that it was not; the end of the run, where the user wants to stop.
+fn or_reason<T>(seen: Result<T, Unseen>, without: impl FnOnce(String) -> T) -> Result<T, EndReason> {
+    match seen {
+        Ok(seen) => Ok(seen),
+        Err(Unseen::Because(reason)) => Ok(without(reason)),
+        Err(Unseen::End(end)) => Err(end),
+    }
+}
+
+/// The picture as a file, and what is told of it.
+fn drawn(trial: &Trial, readings: u32, sampled: Sampled, pictures: &Pictures) -> FlameGraph {
+    let profile = sampled.named();
+    let samples = profile.folded.samples();
+    let hottest = profile.folded.hottest(HOTTEST).into_iter();
+    let mut graph = FlameGraph {
+        how: profile.how,
+        samples,
+        readings,
+        hottest: hottest.map(|hot| HotSpot { name: hot.name, share: hot.share }).collect(),
+        blind: profile.blind,
+        ..FlameGraph::default()
+    };
+    let title = format!("{} · {} · {}", trial.id, trial.state, trial.work);
+    let subtitle = format!("{samples} samples in {readings} untimed readings; {}", graph.how);
+    let picture = if samples == 0 {
+        Err(format!("not one sample in {readings} readings: they took too little of the processor's time"))
+    } else {
+        profile::svg(&profile.folded, &title, &subtitle)
+    };
+    let path = pictures.folder.join(file_name(trial));
+    let written = picture.and_then(|text| {
+        let write = || std::fs::create_dir_all(&pictures.folder).and_then(|()| std::fs::write(&path, text));
+        write().map_err(|cause| format!("{}: {cause}", path.display()))
+    });
+    match written {
+        Ok(()) => {
+            let named = path.strip_prefix(&pictures.record_folder).unwrap_or(&path);
+            graph.file = Some(named.to_string_lossy().into_owned());
+        }
+        Err(reason) => graph.reason = Some(reason),
+    }
+    graph
+}
+
+/// `warm-12-rust-mmap-avx512.svg`: letters and digits alone, and the trial's number, so that no two meet.
+fn file_name(trial: &Trial) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let name: String = trial.id.to_string().chars().map(letter).take(NAME_LETTERS).collect();
+    format!("{}-{:02}-{}.svg", trial.state, trial.index, name.trim_matches('-'))
+}

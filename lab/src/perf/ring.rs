@@ -1,0 +1,275 @@
+//! Rings into which the kernel writes the records of perf events, one for each processor, and how they are read.
+//!
+//! An inherited event must be bound to a processor to have a ring; the events of all threads on one processor share one.
+//! What a record's body means is the business of whoever opened the events.
+
+use super::{Attr, on_threads};
+use rustix::event::{PollFd, PollFlags, poll};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::time::Duration;
+
+/// Pages of a ring, from what is wanted to what is enough; the limit of locked memory decides.
+const PAGES: [usize; 4] = [128, 64, 16, 4];
+/// Where the kernel says how far it has written, in the first page.
+const DATA_HEAD: usize = 1024;
+/// Where we say how far we have read.
+const DATA_TAIL: usize = 1032;
+/// `PERF_EVENT_IOC_SET_OUTPUT`: `_IO('$', 5)`.
+const SET_OUTPUT: libc::Ioctl = 0x2405;
+/// Bytes in front of every record.
+const HEADER: usize = 8;
+/// `PERF_RECORD_LOST`.
+const LOST: u32 = 2;
+
+/// One record as the kernel wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Raw {
+    /// `PERF_RECORD_…`.
+    pub kind: u32,
+    /// Bits whose meaning depends on the kind.
+    pub misc: u16,
+    /// What follows the header.
+    pub body: Vec<u8>,
+}
+
+/// Everything that was in the rings.
+#[derive(Debug, Default)]
+pub struct Drained {
+    /// The records, ring by ring.
+    pub records: Vec<Raw>,
+    /// Records that the kernel had no room for, and those that made no sense.
+    pub lost: u64,
+}
+
+/// Rings of one process and its children.
+#[derive(Debug)]
+pub struct Rings {
+    rings: Vec<Ring>,
+    // Events count as long as their descriptors are open.
+    events: Vec<File>,
+}
+
+impl Rings {
+    /// Opens events on all threads of a process; they run from now on.
+    ///
+    /// # Errors
+    /// What the system said; [`super::refusal`] knows what it means.
+    pub fn open(pid: u32, attrs: &[Attr]) -> io::Result<Rings> {
+        let mut rings = Rings { rings: Vec::new(), events: Vec::new() };
+        for cpu in online() {
+            let mut first: Option<i32> = None;
+            on_threads(pid, |tid| attrs.iter().try_for_each(|attr| rings.add(attr, (tid, cpu), &mut first)))?;
+        }
+        Ok(rings)
+    }
+
+    /// One more event; the first on a processor gets the ring.
+    fn add(&mut self, attr: &Attr, (tid, cpu): (u32, u32), first: &mut Option<i32>) -> io::Result<()> {
+        let event = attr.open(tid, Some(cpu))?;
+        match *first {
+            None => {
+                self.rings.push(Ring::map(&event)?);
+                *first = Some(event.as_raw_fd());
+            }
+            // SAFETY: both descriptors are open perf events; the call changes nothing in our memory.
+            Some(to) if unsafe { libc::ioctl(event.as_raw_fd(), SET_OUTPUT, to) } == 0 => {}
+            Some(_) => return Err(io::Error::last_os_error()),
+        }
+        self.events.push(event);
+        Ok(())
+    }
+
+    /// Waits until there is something to read, or for so long.
+    pub fn wait(&self, patience: Duration) {
+        let patience = patience.try_into().expect("milliseconds fit a timespec");
+        let mut polled: Vec<PollFd> =
+            self.events.iter().map(|event| PollFd::new(event, PollFlags::IN)).collect();
+        // Woken, late or interrupted: whoever asks looks at the rings next in any case.
+        let _ = poll(&mut polled, Some(&patience));
+    }
+
+    /// Takes everything that is in the rings.
+    pub fn drain(&mut self) -> Drained {
+        let mut drained = Drained::default();
+        for ring in &self.rings {
+            ring.drain(&mut drained);
+        }
+        drained
+    }
+}
+
+/// One mapped ring.
+#[derive(Debug)]
+struct Ring {
+    base: NonNull<u8>,
+    pages: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone, and nothing in it is tied to a thread.
+unsafe impl Send for Ring {}
+
+impl Ring {
+    fn map(event: &File) -> io::Result<Ring> {
+        let mut refused = io::Error::from(io::ErrorKind::InvalidInput);
+        for pages in PAGES {
+            // SAFETY: a new shared mapping of the event's own buffer, wherever the kernel has room for it.
+            let base = unsafe {
+                libc::mmap(
+                    std::ptr::null_mut(),
+                    (pages + 1) * page_bytes(),
+                    libc::PROT_READ | libc::PROT_WRITE,
+                    libc::MAP_SHARED,
+                    event.as_raw_fd(),
+                    0,
+                )
+            };
+            match NonNull::new(base.cast::<u8>()) {
+                Some(base) if base.as_ptr().cast() != libc::MAP_FAILED => return Ok(Ring { base, pages }),
+                _ => refused = io::Error::last_os_error(),
+            }
+        }
+        Err(refused)
+    }
+
+    fn drain(&self, into: &mut Drained) {
+        let bytes = self.pages * page_bytes();
+        // SAFETY: both counters lie in the first page of the mapping, aligned to eight; the kernel changes one, we the other.
+        let (head, tail) = unsafe {
+            let counter = |at: usize| &*self.base.as_ptr().add(at).cast::<AtomicU64>();
+            (counter(DATA_HEAD), counter(DATA_TAIL))
+        };
+        let written = head.load(Ordering::Acquire);
+        let read = tail.load(Ordering::Relaxed);
+        // SAFETY: the data follows the first page. The kernel writes only beyond `written` and, as the mapping is
+        // writable, never over what we have not read; so the bytes that `take` looks at do not change.
+        let data = unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(page_bytes()), bytes) };
+        take(data, read..written, into);
+        fence(Ordering::SeqCst);
+        tail.store(written, Ordering::Release);
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours and of this size; no reference into it outlives a drain.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), (self.pages + 1) * page_bytes()) };
+    }
+}
+
+/// Takes the records that lie between two places of a ring, which count up for ever. A record that makes no sense ends
+/// the taking, for where the next begins is not known.
+fn take(data: &[u8], span: std::ops::Range<u64>, into: &mut Drained) {
+    let mut at = span.start;
+    while at < span.end {
+        let left = usize::try_from(span.end - at).unwrap_or(usize::MAX).min(data.len());
+        let header = copy(data, at, HEADER.min(left));
+        let Some((kind, misc, size)) = header_of(&header).filter(|(.., size)| (HEADER..=left).contains(size))
+        else {
+            into.lost += 1;
+            return;
+        };
+        let body = copy(data, at + HEADER as u64, size - HEADER);
+        at += size as u64;
+        match (kind, body.get(8..16)) {
+            (LOST, Some(lost)) => into.lost += u64::from_ne_bytes(lost.try_into().expect("eight bytes")),
+            _ => into.records.push(Raw { kind, misc, body }),
+        }
+    }
+}
+
+fn header_of(bytes: &[u8]) -> Option<(u32, u16, usize)> {
+    let kind = u32::from_ne_bytes(bytes.get(..4)?.try_into().ok()?);
+    let misc = u16::from_ne_bytes(bytes.get(4..6)?.try_into().ok()?);
+    let size = u16::from_ne_bytes(bytes.get(6..8)?.try_into().ok()?);
+    Some((kind, misc, usize::from(size)))
+}
+
+/// Bytes from a place on, around the end of the ring where they go on at its beginning.
+fn copy(data: &[u8], at: u64, len: usize) -> Vec<u8> {
+    let start = usize::try_from(at % data.len() as u64).expect("a place within the ring");
+    let first = len.min(data.len() - start);
+    let mut copied = data[start..start + first].to_vec();
+    copied.extend_from_slice(&data[..len - first]);
+    copied
+}
+
+fn page_bytes() -> usize {
+    rustix::param::page_size()
+}
+
+/// The processors that are on, by number.
+fn online() -> Vec<u32> {
+    let listed = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    let numbers = numbers(listed.trim());
+    if numbers.is_empty() { vec![0] } else { numbers }
+}
+
+/// The numbers of a list such as `0-2,4`.
+fn numbers(list: &str) -> Vec<u32> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.parse::<u32>().ok()?..=last.parse().ok()?)
+    };
+    list.split(',').filter_map(range).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record as the kernel writes it.
+    fn record(kind: u32, body: &[u8]) -> Vec<u8> {
+        let size = u16::try_from(HEADER + body.len()).unwrap();
+        [&kind.to_ne_bytes()[..], &7_u16.to_ne_bytes(), &size.to_ne_bytes(), body].concat()
+    }
+
+    /// What is taken from a ring of 64 bytes into which these were written from some place on.
+    fn taken(written: &[u8], from: u64) -> Drained {
+        let mut data = [0xee; 64];
+        for (at, byte) in (from..).zip(written) {
+            data[usize::try_from(at % 64).unwrap()] = *byte;
+        }
+        let mut drained = Drained::default();
+        take(&data, from..from + written.len() as u64, &mut drained);
+        drained
+    }
+
+    #[test]
+    fn records_come_back_wherever_in_the_ring_they_begin() {
+        let written = [record(9, b"sixteen bytes ok"), record(3, b""), record(9, b"12345678")].concat();
+        for from in (0..64).chain(64_000..64_064) {
+            let drained = taken(&written, from);
+            let bodies: Vec<&[u8]> = drained.records.iter().map(|raw| &raw.body[..]).collect();
+            assert_eq!(bodies, [&b"sixteen bytes ok"[..], b"", b"12345678"], "from {from}");
+            assert!(drained.records.iter().all(|raw| raw.misc == 7) && drained.lost == 0);
+        }
+    }
+
+    #[test]
+    fn a_torn_record_ends_the_taking_and_is_counted() {
+        let whole = record(9, b"12345678");
+        for torn in [&whole[..4], &whole[..12], &[0; 8], &[0xff; 16]] {
+            let drained = taken(&[&whole, torn].concat(), 60);
+            assert_eq!((drained.records.len(), drained.lost), (1, 1), "{torn:?}");
+        }
+        assert_eq!(taken(&[], 5).lost, 0);
+    }
+
+    #[test]
+    fn what_the_kernel_lost_is_counted_as_it_says() {
+        let lost = record(LOST, &[1_u64.to_ne_bytes(), 41_u64.to_ne_bytes()].concat());
+        let drained = taken(&lost, 50);
+        assert_eq!((drained.records.len(), drained.lost), (0, 41));
+    }
+
+    #[test]
+    fn lists_of_processors_are_read() {
+        assert_eq!(numbers("0-2,4"), [0, 1, 2, 4]);
+        assert_eq!(numbers("0"), [0]);
+        assert!(numbers("").is_empty() && !online().is_empty());
+    }
+}

@@ -1,0 +1,147 @@
+//! Where a contender spends the processor's time: stacks sampled in a run that nobody times, named, folded and drawn.
+//!
+//! Sampling interrupts what it looks at, so no number of a race comes from such a run. Here is no knowledge of contenders or
+//! caches: the caller starts a process with [`environment`], begins a [`Profiling`] of it, makes it work, ends it, and asks for the
+//! [`Profile`].
+
+mod folded;
+mod mappings;
+mod picture;
+mod records;
+mod sampling;
+mod symbols;
+mod unwind;
+
+pub use folded::{Folded, Hot};
+pub use picture::svg;
+
+use sampling::{Event, FREQUENCY, Sampling};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use symbols::{Maps, UNNAMED};
+
+/// What a process must find in its environment, so that its runtime tells the names of the code it makes.
+#[must_use]
+pub fn environment() -> Vec<(OsString, OsString)> {
+    symbols::environment()
+}
+
+/// Whether processes of this user can be sampled here.
+///
+/// # Errors
+/// Why not, in one line, with the command that would allow it.
+pub fn can_sample() -> Result<(), String> {
+    Sampling::start(std::process::id()).map(drop)
+}
+
+/// Sampling of one process and its children, while it goes on.
+#[derive(Debug)]
+pub struct Profiling(Sampling);
+
+/// What was sampled; names can be found once the process has ended, for some runtimes tell them then.
+#[derive(Debug)]
+pub struct Sampled {
+    found: sampling::Found,
+    maps: Maps,
+    how: String,
+    kernel: bool,
+}
+
+/// Where the time went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profile {
+    /// The stacks.
+    pub folded: Folded,
+    /// What was sampled and how, in one line.
+    pub how: String,
+    /// Samples that were lost.
+    pub lost: u64,
+    /// What is not in it, each with the reason and, where there is one, the command that mends it.
+    pub blind: Vec<String>,
+}
+
+impl Profiling {
+    /// Begins to sample a process, whatever it starts later included.
+    ///
+    /// # Errors
+    /// Why not, in one line, with the command that would allow it.
+    pub fn begin(pid: u32) -> Result<Profiling, String> {
+        Sampling::start(pid).map(Profiling)
+    }
+
+    /// Samples so far.
+    #[must_use]
+    pub fn samples(&self) -> u64 {
+        self.0.taken()
+    }
+
+    /// Ends it.
+    #[must_use]
+    pub fn end(self) -> Sampled {
+        let event = match self.0.event {
+            Event::Cycles => "processor cycles",
+            Event::CpuClock => "processor time by the kernel's clock",
+        };
+        let kernel = self.0.kernel;
+        let with = if kernel { "user and kernel mode" } else { "user mode only" };
+        let how = format!("{event}, {FREQUENCY} samples a second, {with}");
+        let found = self.0.stop();
+        let maps = Maps::of(found.pids.clone());
+        Sampled { found, maps, how, kernel }
+    }
+}
+
+impl Sampled {
+    /// Names every frame.
+    #[must_use]
+    pub fn named(mut self) -> Profile {
+        self.maps.read();
+        let stacks = &self.found.stacks;
+        let frames: BTreeSet<_> = stacks.keys().flat_map(|(_, frames)| frames).cloned().collect();
+        let names = symbols::names(&frames, &self.maps);
+        let mut folded = Folded::default();
+        let mut unnamed = 0;
+        for ((thread, frames), times) in stacks {
+            let named = frames.iter().flat_map(|frame| &names[frame]).map(String::as_str);
+            unnamed += if named.clone().any(|name| name == UNNAMED) { *times } else { 0 };
+            folded.add(std::iter::once(thread.as_str()).chain(named), *times);
+        }
+        let blind = self.blind(folded.samples(), unnamed);
+        Profile { folded, how: self.how.clone(), lost: self.found.lost, blind }
+    }
+
+    /// What such samples do not show.
+    fn blind(&self, samples: u64, unnamed: u64) -> Vec<String> {
+        let of_all = |part: u64| format!("{} % of the samples", (part * 100).div_ceil(samples.max(1)));
+        let mut blind = Vec::new();
+        if !self.kernel {
+            blind.push(
+                "the kernel's part is not seen: `sudo sysctl kernel.perf_event_paranoid=1` allows it"
+                    .to_owned(),
+            );
+        } else if !symbols::kernel_is_named() {
+            blind.push(
+                "functions of the kernel have no names: `sudo sysctl kernel.kptr_restrict=0` tells them"
+                    .to_owned(),
+            );
+        }
+        if unnamed > 0 && self.maps.any() {
+            blind.push(format!("{} hold code that its runtime made and did not name", of_all(unnamed)));
+        } else if unnamed > 0 {
+            blind.push(format!(
+                "{} hold code made at run time, and its runtime told no names",
+                of_all(unnamed)
+            ));
+        }
+        if self.found.cut > 0 {
+            blind.push(format!("the callers of {} are not known to the last", of_all(self.found.cut)));
+        }
+        if self.found.lost > 0 {
+            blind.push(format!("{} samples were lost", self.found.lost));
+        }
+        blind
+    }
+}
+
+#[cfg(test)]
+mod tests;

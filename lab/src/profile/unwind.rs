@@ -1,0 +1,198 @@
+//! From registers and a piece of stack to the addresses of callers, by the tables that compilers leave in programs; most
+//! programs are built without frame pointers. Code without tables, such as that of a runtime, is walked by frame pointers.
+
+use super::mappings::Mapping;
+use super::records::Sample;
+use framehop::{
+    CacheNative, ExplicitModuleSectionInfo, FrameAddress, MayAllocateDuringUnwind, Module, UnwindRegsNative,
+    Unwinder, UnwinderNative,
+};
+use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
+use object::{NativeEndian, Object, ObjectSection};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Numbers of the registers that unwinding needs, in rising order: frame pointer, stack pointer, instruction pointer.
+#[cfg(target_arch = "x86_64")]
+const NUMBERS: [u32; 3] = [6, 7, 8];
+/// Frame pointer, link register, stack pointer, program counter.
+#[cfg(target_arch = "aarch64")]
+const NUMBERS: [u32; 4] = [29, 30, 31, 32];
+
+/// How many registers a sample holds.
+pub(super) const REGISTERS: usize = NUMBERS.len();
+
+/// The same as the kernel's mask.
+pub(super) fn register_mask() -> u64 {
+    NUMBERS.iter().map(|number| 1_u64 << number).sum()
+}
+
+/// Frames beyond which a stack is cut: a recursion, or one that was walked wrongly.
+const FRAMES_MOST: usize = 256;
+
+type Bytes = Arc<[u8]>;
+
+/// What a program's file says of unwinding.
+struct Tables {
+    sections: ExplicitModuleSectionInfo<Bytes>,
+    /// Loadable segments: place in the file, size there, address.
+    segments: Vec<[u64; 3]>,
+}
+
+/// Walks stacks of any number of processes.
+pub(super) struct Walker {
+    tables: HashMap<PathBuf, Option<Tables>>,
+    unwinders: HashMap<u32, UnwinderNative<Bytes, MayAllocateDuringUnwind>>,
+    cache: CacheNative<MayAllocateDuringUnwind>,
+}
+
+impl Walker {
+    pub(super) fn new() -> Walker {
+        Walker { tables: HashMap::new(), unwinders: HashMap::new(), cache: CacheNative::new() }
+    }
+
+    /// Something of a process's mappings has changed.
+    pub(super) fn forget(&mut self, pid: u32) {
+        self.unwinders.remove(&pid);
+    }
+
+    /// Addresses in user mode, innermost first; those of callers lie within the call. Whether the walk came to the stack's end.
+    pub(super) fn walk(&mut self, pid: u32, mappings: &[Mapping], sample: &Sample) -> (Vec<u64>, bool) {
+        let Some(registers) = sample.registers.as_deref().filter(|all| all.len() == REGISTERS) else {
+            return (Vec::new(), true);
+        };
+        let (program_counter, stack_pointer, registers) = native(registers);
+        let Walker { tables, unwinders, cache } = self;
+        let unwinder = unwinders.entry(pid).or_insert_with(|| unwinder(tables, mappings));
+        let mut read = |address: u64| {
+            let from = address.checked_sub(stack_pointer).and_then(|from| usize::try_from(from).ok());
+            let word = from.and_then(|from| sample.stack.get(from..)?.first_chunk::<8>());
+            word.map(|word| u64::from_ne_bytes(*word)).ok_or(())
+        };
+        let mut walk = unwinder.iter_frames(program_counter, registers, cache, &mut read);
+        let mut addresses = Vec::new();
+        loop {
+            match walk.next() {
+                Ok(Some(frame)) if addresses.len() < FRAMES_MOST => {
+                    addresses.push(FrameAddress::address_for_lookup(frame));
+                }
+                Ok(None) => return (addresses, true),
+                Ok(Some(_)) | Err(_) => return (addresses, false),
+            }
+        }
+    }
+}
+
+/// Program counter, stack pointer, and all as the unwinder wants them.
+#[cfg(target_arch = "x86_64")]
+fn native(registers: &[u64]) -> (u64, u64, UnwindRegsNative) {
+    let (bp, sp, ip) = (registers[0], registers[1], registers[2]);
+    (ip, sp, UnwindRegsNative::new(ip, sp, bp))
+}
+
+/// Program counter, stack pointer, and all as the unwinder wants them.
+#[cfg(target_arch = "aarch64")]
+fn native(registers: &[u64]) -> (u64, u64, UnwindRegsNative) {
+    let (fp, lr, sp, pc) = (registers[0], registers[1], registers[2], registers[3]);
+    (pc, sp, UnwindRegsNative::new(lr, sp, fp))
+}
+
+fn unwinder(
+    tables: &mut HashMap<PathBuf, Option<Tables>>,
+    mappings: &[Mapping],
+) -> UnwinderNative<Bytes, MayAllocateDuringUnwind> {
+    let mut unwinder = UnwinderNative::new();
+    for mapping in mappings {
+        let Some(path) = &mapping.file else { continue };
+        // A file that is no program, or cannot be read, has no tables; its frames are walked by frame pointers.
+        let tables = tables.entry(path.clone()).or_insert_with(|| Tables::read(path).ok());
+        let placed = tables.as_ref().and_then(|tables| Some((tables, tables.base(mapping)?)));
+        if let Some((tables, base)) = placed {
+            let range = mapping.start..mapping.end;
+            let name = path.to_string_lossy().into_owned();
+            unwinder.add_module(Module::new(name, range, base, tables.sections.clone()));
+        }
+    }
+    unwinder
+}
+
+impl Tables {
+    fn read(path: &Path) -> anyhow::Result<Tables> {
+        let bytes = std::fs::read(path)?;
+        let file = ElfFile64::<NativeEndian>::parse(&*bytes)?;
+        let header = file.elf_header();
+        let endian = header.endian()?;
+        let loadable = |segment: &&object::elf::ProgramHeader64<NativeEndian>| {
+            segment.p_type(endian) == object::elf::PT_LOAD
+        };
+        let segments = header.program_headers(endian, &*bytes)?.iter().filter(loadable);
+        let segments = segments
+            .map(|segment| [segment.p_offset(endian), segment.p_filesz(endian), segment.p_vaddr(endian)])
+            .collect();
+        let range = |name| {
+            let section = file.section_by_name(name)?;
+            Some(section.address()..section.address() + section.size())
+        };
+        let data = |name| Some(Bytes::from(file.section_by_name(name)?.data().ok()?));
+        let sections = ExplicitModuleSectionInfo {
+            text_svma: range(".text"),
+            text: data(".text"),
+            got_svma: range(".got"),
+            eh_frame_svma: range(".eh_frame"),
+            eh_frame: data(".eh_frame"),
+            eh_frame_hdr_svma: range(".eh_frame_hdr"),
+            eh_frame_hdr: data(".eh_frame_hdr"),
+            ..ExplicitModuleSectionInfo::default()
+        };
+        Ok(Tables { sections, segments })
+    }
+
+    /// Where address 0 of the file lies in the memory of a process that has mapped a piece of it.
+    fn base(&self, mapping: &Mapping) -> Option<u64> {
+        let holds = |[offset, size, _]: &&[u64; 3]| {
+            (*offset..offset + size).contains(&mapping.offset) || mapping.offset == offset / 4096 * 4096
+        };
+        let [offset, _, address] = self.segments.iter().find(holds)?;
+        Some(mapping.start.wrapping_sub(mapping.offset).wrapping_add(*offset).wrapping_sub(*address))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_of_a_file_tells_where_its_beginning_lies() {
+        let segments = vec![[0, 0x800, 0], [0x800, 0x1000, 0x1800]];
+        let tables = Tables { sections: ExplicitModuleSectionInfo::default(), segments };
+        let mapping = |start, offset| Mapping { start, end: start + 0x1000, offset, file: None };
+        assert_eq!(tables.base(&mapping(0x7f00_0000, 0)), Some(0x7f00_0000));
+        // The second segment begins within a page, and its mapping begins with the page.
+        assert_eq!(tables.base(&mapping(0x7f00_2000, 0x1000)), Some(0x7f00_0000));
+        assert_eq!(tables.base(&mapping(0x7f00_2000, 0x10_0000)), None);
+    }
+
+    #[test]
+    fn without_registers_there_is_no_walk_and_without_stack_only_the_first_frame() {
+        let mut walker = Walker::new();
+        assert_eq!(walker.walk(1, &[], &Sample::default()), (Vec::new(), true));
+        let lost = Sample { registers: Some(vec![0x1000; REGISTERS]), ..Sample::default() };
+        assert_eq!(walker.walk(1, &[], &lost), (vec![0x1000], false));
+    }
+
+    #[test]
+    fn frame_pointers_lead_through_code_without_tables() {
+        let top = 0x7ffe_0000_u64;
+        // Saved frame pointer and return address, twice; the second frame pointer is the end.
+        let stack: Vec<u8> =
+            [top + 16, 0x5000, 0, 0x6000].iter().flat_map(|word: &u64| word.to_ne_bytes()).collect();
+        let registers = match REGISTERS {
+            3 => vec![top, top, 0x4000],
+            _ => vec![top, 0x5000, top, 0x4000],
+        };
+        let sample = Sample { registers: Some(registers), stack, ..Sample::default() };
+        let (addresses, _) = Walker::new().walk(1, &[], &sample);
+        assert_eq!(addresses[..2], [0x4000, 0x5000 - 1], "a caller is looked up within its call");
+    }
+}

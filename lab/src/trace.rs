@@ -1,0 +1,174 @@
+//! The calls that bring a file's bytes inside one reading: what was asked for, what came, from where, and how long each
+//! took. Seen by a library that is loaded into the contender in a run that nobody times.
+//!
+//! The caller starts a process with [`Tracing::env`], brackets one reading with [`Tracing::begin`] and [`Tracing::end`],
+//! and tells what it metered around it. What passes the C library is seen; a program that is linked statically or calls
+//! the kernel by itself is not, and that is said.
+
+mod pages;
+
+use crate::record::{Spread, Trace};
+use pages::{Call, Kind, Pages, Written};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// How calls are seen, for the record.
+const HOW: &str = "read, pread, readv, preadv and mmap of this file by the process and its children, seen by a preloaded \
+     library; a latency is what the C library's function took, looking at the clock included";
+
+/// Tracing of one process and its children.
+#[derive(Debug)]
+pub struct Tracing {
+    pages: Pages,
+    before: u64,
+}
+
+/// What the lab saw around the traced reading.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Around {
+    /// Time of the reading.
+    pub wall_ns: u64,
+    /// Page faults served without the device.
+    pub minor_faults: Option<u64>,
+    /// Page faults that waited for the device.
+    pub major_faults: Option<u64>,
+}
+
+impl Tracing {
+    /// Makes the library ready for one process that is still to be started, and one file.
+    ///
+    /// # Errors
+    /// Why it cannot be, in one line.
+    pub fn prepare(file: &Path) -> Result<Tracing, String> {
+        Ok(Tracing { pages: Pages::prepare(file)?, before: 0 })
+    }
+
+    /// What the process must find in its environment.
+    #[must_use]
+    pub fn env(&self) -> Vec<(OsString, OsString)> {
+        self.pages.env()
+    }
+
+    /// Before the reading: what was called until now is not of it.
+    ///
+    /// # Errors
+    /// If the pages cannot be read.
+    pub fn begin(&mut self) -> Result<(), String> {
+        self.before = self.pages.read(u64::MAX)?.made;
+        Ok(())
+    }
+
+    /// After the reading: its calls.
+    #[must_use]
+    pub fn end(&self, around: Around) -> Trace {
+        match self.pages.read(self.before) {
+            Ok(written) => trace(&Written { made: written.made - self.before, ..written }, around),
+            Err(why) => untraced(why, around),
+        }
+    }
+}
+
+/// A trace that could not be had.
+#[must_use]
+pub fn untraced(why: impl Into<String>, around: Around) -> Trace {
+    let Around { wall_ns, minor_faults, major_faults } = around;
+    Trace {
+        how: HOW.to_owned(),
+        reason: Some(why.into()),
+        wall_ns,
+        minor_faults,
+        major_faults,
+        ..Trace::default()
+    }
+}
+
+/// What calls say together.
+fn trace(written: &Written, around: Around) -> Trace {
+    let (maps, reads): (Vec<Call>, Vec<Call>) =
+        written.calls.iter().partition(|call| call.kind == Kind::Mmap);
+    let mut calls = BTreeMap::<String, u64>::new();
+    for call in &written.calls {
+        *calls.entry(call.kind.word().to_owned()).or_default() += 1;
+    }
+    let reason = nothing(written, (&maps, &reads), around);
+    let spread = |number: fn(&Call) -> u64| Spread::of(reads.iter().map(number).collect());
+    let paths = Paths::of(&reads);
+    Trace {
+        reason,
+        calls,
+        untold: written.made - written.calls.len() as u64,
+        threads: paths.threads,
+        in_calls_ns: reads.iter().map(|call| call.wall_ns).sum(),
+        bytes: reads.iter().map(got_bytes).sum(),
+        asked_bytes: spread(|call| call.asked_bytes),
+        got_bytes: spread(got_bytes),
+        latency_ns: spread(|call| call.wall_ns),
+        sequential: paths.sequential,
+        ahead_bytes: Spread::of(paths.ahead),
+        back_bytes: Spread::of(paths.back),
+        ..untraced("", around)
+    }
+}
+
+/// Why there are no read calls; `None` where there are.
+fn nothing(written: &Written, (maps, reads): (&[Call], &[Call]), around: Around) -> Option<String> {
+    let faults =
+        |count: Option<u64>| count.map_or_else(|| "an unknown number of".to_owned(), |it| it.to_string());
+    if !reads.is_empty() {
+        None
+    } else if written.processes == 0 {
+        Some(
+            "the tracing library was not loaded: the program is linked statically, or its loader takes none"
+                .to_owned(),
+        )
+    } else if maps.is_empty() {
+        Some(
+            "no read call of the file passed the C library: io_uring has none, and Go's runtime, the C library's \
+             own stdio and programs that call the kernel by themselves do not pass it"
+                .to_owned(),
+        )
+    } else {
+        let bytes: u64 = maps.iter().map(|call| call.asked_bytes).sum();
+        Some(format!(
+            "it makes no read calls: mmap of {bytes} bytes; {} minor and {} major page faults brought them",
+            faults(around.minor_faults),
+            faults(around.major_faults)
+        ))
+    }
+}
+
+fn got_bytes(call: &Call) -> u64 {
+    u64::try_from(call.got).unwrap_or(0)
+}
+
+/// How threads went through the file.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Paths {
+    threads: u64,
+    sequential: u64,
+    ahead: Vec<u64>,
+    back: Vec<u64>,
+}
+
+impl Paths {
+    fn of(reads: &[Call]) -> Paths {
+        let mut in_order = reads.to_vec();
+        in_order.sort_by_key(|call| call.start_ns);
+        let mut paths = Paths::default();
+        let mut ends = BTreeMap::<u64, u64>::new();
+        for call in in_order {
+            let end = call.offset.saturating_add(got_bytes(&call));
+            match ends.insert(call.thread, end) {
+                None => paths.threads += 1,
+                Some(before) if before == call.offset => paths.sequential += 1,
+                Some(before) if before < call.offset => paths.ahead.push(call.offset - before),
+                Some(before) => paths.back.push(before - call.offset),
+            }
+        }
+        paths
+    }
+}
+
+#[cfg(test)]
+mod tests;

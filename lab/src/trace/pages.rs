@@ -1,0 +1,174 @@
+//! The tracing library on the lab's side: given to a process through its environment, read through shared pages.
+//!
+//! Library and pages are files in memory, reached under /proc by the lab's process id, so that nothing is left behind and
+//! children of the process find them too. The library's own side is `trace/interpose`.
+
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+
+/// The library, as the build made it; empty where it could make none.
+static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tracing.so"));
+
+/// Calls that there is room for; the pages of those that are not made cost nothing.
+const ROOM: u64 = 1 << 20;
+/// Words at the front: device, inode, room, processes, calls.
+const HEAD_WORDS: usize = 8;
+/// Words of a call.
+const CALL_WORDS: usize = 8;
+
+/// What was called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Read,
+    Pread,
+    Readv,
+    Preadv,
+    Mmap,
+}
+
+impl Kind {
+    /// In the order of the library's numbers, which begin at one.
+    const ALL: [Kind; 5] = [Kind::Read, Kind::Pread, Kind::Readv, Kind::Preadv, Kind::Mmap];
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Kind::Read => "read",
+            Kind::Pread => "pread",
+            Kind::Readv => "readv",
+            Kind::Preadv => "preadv",
+            Kind::Mmap => "mmap",
+        }
+    }
+}
+
+/// One call about the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Call {
+    pub(super) kind: Kind,
+    pub(super) thread: u64,
+    /// By the monotonic clock.
+    pub(super) start_ns: u64,
+    pub(super) wall_ns: u64,
+    pub(super) offset: u64,
+    pub(super) asked_bytes: u64,
+    /// Bytes, or a negative number where it failed; of a mapping, where it lies.
+    pub(super) got: i64,
+}
+
+/// Everything that the pages hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Written {
+    /// Programs that have started with the library in them.
+    pub(super) processes: u64,
+    /// Calls that were made, those without room included.
+    pub(super) made: u64,
+    /// The calls, in the order in which they ended.
+    pub(super) calls: Vec<Call>,
+}
+
+/// Library and pages for one process and its children, about one file.
+#[derive(Debug)]
+pub(super) struct Pages {
+    library: File,
+    pages: File,
+}
+
+impl Pages {
+    /// Puts the library and empty pages into memory.
+    pub(super) fn prepare(file: &Path) -> Result<Pages, String> {
+        if LIBRARY.is_empty() {
+            return Err("this readlab was built without its tracing library".to_owned());
+        }
+        let facts = file.metadata().map_err(|cause| format!("{}: {cause}", file.display()))?;
+        let memory = |name| memfd_create(name, MemfdFlags::CLOEXEC).map(File::from);
+        let prepared = || -> io::Result<Pages> {
+            let (library, pages) = (memory("readlab-tracing")?, memory("readlab-calls")?);
+            (&library).write_all(LIBRARY)?;
+            ftruncate(&pages, (HEAD_WORDS as u64 + ROOM * CALL_WORDS as u64) * 8)?;
+            let head = [facts.dev(), facts.ino(), ROOM].map(u64::to_ne_bytes).concat();
+            pages.write_all_at(&head, 0)?;
+            Ok(Pages { library, pages })
+        };
+        prepared().map_err(|cause| format!("tracing library: {cause}"))
+    }
+
+    /// What the process must find in its environment; libraries that the user preloads stay.
+    pub(super) fn env(&self) -> Vec<(OsString, OsString)> {
+        let path = |file: &File| format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+        let mut libraries = OsString::from(path(&self.library));
+        if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+            libraries.push(":");
+            libraries.push(others);
+        }
+        vec![("LD_PRELOAD".into(), libraries), ("READLAB_TRACE_PAGES".into(), path(&self.pages).into())]
+    }
+
+    /// What stands in the pages now, without the first so many calls.
+    pub(super) fn read(&self, from: u64) -> Result<Written, String> {
+        let broken = |cause: io::Error| format!("pages of calls: {cause}");
+        let mut head = [0; HEAD_WORDS * 8];
+        self.pages.read_exact_at(&mut head, 0).map_err(broken)?;
+        let made = words(&head)[4];
+        let kept = made.min(ROOM);
+        let wanted = usize::try_from(kept.saturating_sub(from)).expect("at most a million calls");
+        let mut bytes = vec![0; wanted * CALL_WORDS * 8];
+        let front = HEAD_WORDS as u64 + from.min(kept) * CALL_WORDS as u64;
+        self.pages.read_exact_at(&mut bytes, front * 8).map_err(broken)?;
+        Ok(Written { processes: words(&head)[3], made, calls: calls(&bytes) })
+    }
+}
+
+fn words(bytes: &[u8]) -> Vec<u64> {
+    bytes.as_chunks::<8>().0.iter().map(|word| u64::from_ne_bytes(*word)).collect()
+}
+
+/// The calls that are whole: one whose writer was killed half-way has no kind.
+fn calls(bytes: &[u8]) -> Vec<Call> {
+    let call = |fields: &[u64]| {
+        let kind = usize::try_from(fields[0]).ok()?.checked_sub(1)?;
+        Some(Call {
+            kind: *Kind::ALL.get(kind)?,
+            thread: fields[1],
+            start_ns: fields[2],
+            wall_ns: fields[3],
+            offset: fields[4],
+            asked_bytes: fields[5],
+            got: fields[6].cast_signed(),
+        })
+    };
+    words(bytes).chunks_exact(CALL_WORDS).filter_map(call).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_are_not_whole_are_left_out() {
+        let whole = [2, 77, 1000, 50, 4096, 8192, 4096, 0];
+        let failed = [1, 77, 1000, 50, 4096, 8192, (-1_i64).cast_unsigned(), 0];
+        let [mut half, mut unheard_of] = [whole, whole];
+        (half[0], unheard_of[0]) = (0, 9);
+        let bytes: Vec<u8> = [whole, half, unheard_of, failed]
+            .concat()
+            .iter()
+            .flat_map(|word: &u64| word.to_ne_bytes())
+            .collect();
+        let calls = calls(&bytes);
+        let pread = Call {
+            kind: Kind::Pread,
+            thread: 77,
+            start_ns: 1000,
+            wall_ns: 50,
+            offset: 4096,
+            asked_bytes: 8192,
+            got: 4096,
+        };
+        assert_eq!(calls, [pread, Call { kind: Kind::Read, got: -1, ..pread }]);
+    }
+}

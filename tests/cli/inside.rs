@@ -1,0 +1,186 @@
+//! Races that look inside: flame graphs beside the record, traces of read calls, and what is said where neither can be had.
+
+use super::{AS_NOBODY, Home, READLAB, Said, no_other_user, trials};
+use readlab::profile;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// The words of a race that looks inside.
+const LOOK: [&str; 4] = ["--state", "warm", "--flamegraph", "--trace"];
+
+/// Two megabytes of lines.
+fn text() -> String {
+    "a line of some length, so that there are not too many of them\n".repeat(32_768)
+}
+
+/// The folder of the only run of a home.
+fn folder(home: &Home) -> PathBuf {
+    let runs = home.runs();
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    runs.into_iter().next().unwrap()
+}
+
+/// The picture of a trial, which a strict reader of XML has read; `None`, loudly, where none can be made here.
+fn picture(trial: &Value, folder: &Path) -> Option<String> {
+    let graph = &trial["flame_graph"];
+    if let Err(why) = profile::can_sample() {
+        eprintln!("SKIPPED: no samples can be taken here: {why}");
+        assert!(graph.is_null(), "{trial}");
+        return None;
+    }
+    let file = graph["file"].as_str().unwrap_or_else(|| panic!("no picture: {graph}"));
+    let text = std::fs::read_to_string(folder.join(file)).unwrap();
+    let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+    roxmltree::Document::parse_with_options(&text, options).unwrap_or_else(|error| panic!("{error}"));
+    assert!(graph["samples"].as_u64().unwrap() > 50 && graph["readings"].as_u64().unwrap() > 1, "{graph}");
+    assert!(graph["how"].as_str().unwrap().contains("997 samples a second"), "{graph}");
+    Some(text)
+}
+
+#[test]
+fn pictures_hold_the_functions_of_a_contender_and_of_a_command() {
+    let home = Home::new();
+    let words = ["--method", "rust/buffered/iterator", "-c", "wc -l {}"];
+    let (json, said) = home.race_json(&home.file("f.txt", text()), &[&words[..], &LOOK].concat());
+    assert_eq!(said.code, Some(0), "{said}");
+    if profile::can_sample().is_err() {
+        let warned = json["warnings"].to_string();
+        assert!(warned.contains("no flame graphs: "), "{warned}");
+    }
+    let folder = folder(&home);
+    let of_rust = trials(&json, "rust/buffered/iterator@buffer=64KiB", "warm");
+    if let Some(text) = picture(of_rust, &folder) {
+        assert!(text.contains("readlab_rust"), "no function of the contender in {text}");
+        let hottest = of_rust["flame_graph"]["hottest"].as_array().unwrap();
+        assert!(!hottest.is_empty() && hottest[0]["share"].as_f64().unwrap() > 0.0, "{hottest:?}");
+        let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
+        let file = of_rust["flame_graph"]["file"].as_str().unwrap();
+        assert!(page.contains(&format!("href=\"./{file}\"")), "the page leads to {file}");
+        assert!(file.starts_with("flamegraphs/warm-") && !file.contains(".."), "{file}");
+    }
+    if let Some(text) = picture(trials(&json, "command/wc -l", "warm"), &folder) {
+        assert!(text.contains("<title>wc ("), "the command is a process of its own in {text}");
+    }
+    let control = trials(&json, "rust/null", "warm");
+    assert!(control["flame_graph"].is_null() && control["missing"]["flame_graph"].is_string(), "{control}");
+}
+
+#[test]
+fn traces_tell_sizes_offsets_and_latencies_or_why_there_are_no_calls() {
+    let home = Home::new();
+    let methods = ["--method", "rust/{read,mmap}/iterator", "--param", "buffer=64KiB", "--state", "warm"];
+    let file = home.file("f.txt", text());
+    let size = text().len() as u64;
+    let (json, said) = home.race_json(&file, &[&methods[..], &["--trace", "-c", "wc -l {}"]].concat());
+    assert_eq!(said.code, Some(0), "{said}");
+    let read = &trials(&json, "rust/read/iterator@buffer=64KiB", "warm")["trace"];
+    assert_eq!((&read["reason"], read["bytes"].as_u64()), (&Value::Null, Some(size)), "{read}");
+    assert_eq!(
+        (read["asked_bytes"]["p50"].as_u64(), read["threads"].as_u64()),
+        (Some(64 << 10), Some(1)),
+        "{read}"
+    );
+    let calls = read["calls"]["read"].as_u64().unwrap();
+    assert!((size / (64 << 10)..size / (64 << 10) + 3).contains(&calls), "{read}");
+    assert_eq!(read["sequential"].as_u64(), Some(calls - 1), "{read}");
+    let latency = &read["latency_ns"];
+    let of_buckets: u64 =
+        latency["buckets"].as_array().unwrap().iter().map(|bucket| bucket[1].as_u64().unwrap()).sum();
+    assert_eq!((of_buckets, latency["n"].as_u64()), (calls, Some(calls)), "{latency}");
+    assert!(read["in_calls_ns"].as_u64().unwrap() <= read["wall_ns"].as_u64().unwrap(), "{read}");
+    let of_wc = &trials(&json, "command/wc -l", "warm")["trace"];
+    assert_eq!(of_wc["bytes"].as_u64(), Some(size), "a command is seen with its children: {of_wc}");
+    let mapped = trials(&json, "rust/mmap/iterator", "warm")["trace"]["reason"].as_str().unwrap().to_owned();
+    assert!(mapped.starts_with(&format!("it makes no read calls: mmap of {size} bytes; ")), "{mapped}");
+}
+
+#[test]
+fn terminal_markdown_and_a_page_elsewhere_tell_what_was_seen() {
+    let home = Home::new();
+    let file = home.file("f.txt", text());
+    let words = [
+        "--method",
+        "rust/read/iterator",
+        "--export-markdown",
+        "t.md",
+        "--flamegraph=my pictures",
+        "--trace",
+    ];
+    let said = home.race(&file, &[&words[..], &["--state", "warm"]].concat());
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
+    let markdown = std::fs::read_to_string(home.at("t.md")).unwrap();
+    for text in [&said.out, &markdown] {
+        assert!(text.contains("calls: ") && text.contains("at the median"), "{text}");
+    }
+    assert!(markdown.contains("### Inside a reading"), "{markdown}");
+    let record = folder(&home).join("record.jsonl");
+    let page = home.at("page.html");
+    let made = home.readlab(["report".as_ref(), record.as_os_str(), "-o".as_ref(), page.as_os_str()]);
+    assert_eq!(made.code, Some(0), "{made}");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("how long read calls took") && page.contains("Inside a reading"));
+    if profile::can_sample().is_ok() {
+        let link = format!("href=\"{}/my%20pictures/warm-", home.at("").display()).replace("//", "/");
+        assert!(page.contains(&link), "no {link} in the page");
+        assert!(said.out.contains("flame graph ") && said.out.contains("samples in "), "{said}");
+    }
+}
+
+#[test]
+fn who_may_not_see_the_kernel_is_told_the_command_that_allows_it() {
+    if let Some(why) = no_other_user() {
+        eprintln!("SKIPPED: {why}");
+        return;
+    }
+    let home = Home::new();
+    let file = home.file("f.txt", text());
+    let mut command = home.command("setpriv");
+    command.args(AS_NOBODY).arg(READLAB).arg("race").arg(&file).args(super::QUICK);
+    command.args(["--method", "rust/read/iterator", "--output", "run", "--export-json", "-", "--quiet"]);
+    let said = Said::of(command.args(LOOK));
+    assert_eq!(said.code, Some(0), "{said}");
+    let json: Value = serde_json::from_str(&said.out).unwrap();
+    let trial = trials(&json, "rust/read/iterator@buffer=256KiB", "warm");
+    assert!(trial["trace"]["latency_ns"]["n"].as_u64().unwrap() > 1, "tracing needs no rights: {trial}");
+    match readlab::perf::paranoid() {
+        Some(2) => {
+            let graph = trial["flame_graph"].to_string();
+            assert!(graph.contains("sudo sysctl kernel.perf_event_paranoid=1"), "{graph}");
+        }
+        Some(3..) | None => {
+            let warned = json["warnings"].to_string();
+            assert!(warned.contains("no flame graphs: "), "{warned}");
+        }
+        Some(_) => assert!(trial["flame_graph"]["file"].is_string(), "{trial}"),
+    }
+}
+
+#[test]
+fn runtimes_that_compile_name_their_functions_and_leave_no_map() {
+    let home = Home::new();
+    let words = ["--method", "java/FileChannel*", "--method", "node/readFile*"];
+    let (json, said) = home.race_json(&home.file("f.txt", text()), &[&words[..], &LOOK].concat());
+    assert_eq!(said.code, Some(0), "{said}");
+    let folder = folder(&home);
+    let mut seen = 0;
+    for trial in json["trials"].as_array().unwrap() {
+        let contender = trial["contender"].as_str().unwrap();
+        if !["java", "node"].contains(&contender) || trial["outcome"] != "measured" {
+            continue;
+        }
+        seen += 1;
+        let Some(text) = picture(trial, &folder) else { return };
+        let mine = if contender == "java" { "Reader" } else { "reader.js" };
+        assert!(text.contains(mine), "no {mine} in the picture of {}", trial["id"]);
+    }
+    if seen == 0 {
+        eprintln!("SKIPPED: neither java nor node could be raced here");
+    }
+    let of_nobody = |name: &str| {
+        let pid = name.strip_prefix("perf-").and_then(|rest| rest.strip_suffix(".map"));
+        pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists())
+    };
+    let left = std::fs::read_dir("/tmp").unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<_> = left.filter(|name| of_nobody(&name.to_string_lossy())).collect();
+    assert!(left.is_empty(), "maps were left: {left:?}");
+}
