@@ -54,6 +54,31 @@ fn target() -> TargetFacts {
     TargetFacts { size_bytes: 7, decoded: Some(decoded), ..TargetFacts::default() }
 }
 
+fn flame_graph(text: String) -> Line {
+    Line::FlameGraph {
+        trial: 0,
+        graph: Box::new(FlameGraph {
+            file: Some("flamegraphs/a b.svg".to_owned()),
+            samples: 7,
+            hottest: vec![HotSpot { name: text.clone(), share: 0.5 }],
+            blind: vec![text],
+            ..FlameGraph::default()
+        }),
+    }
+}
+
+fn trace() -> Line {
+    Line::Trace {
+        trial: 0,
+        trace: Box::new(Trace {
+            calls: BTreeMap::from([("read".to_owned(), 3)]),
+            latency_ns: Spread::of(vec![1, 2, u64::MAX]),
+            major_faults: Some(0),
+            ..Trace::default()
+        }),
+    }
+}
+
 /// One line of every kind but the header, in the order of a run.
 fn every_line() -> Vec<Line> {
     let how = "counted".to_owned();
@@ -96,25 +121,8 @@ fn every_line() -> Vec<Line> {
             trial: 0,
             counts: BTreeMap::from([("syscalls".to_owned(), Count { value: None, how })]),
         },
-        Line::FlameGraph {
-            trial: 0,
-            graph: Box::new(FlameGraph {
-                file: Some("flamegraphs/a b.svg".to_owned()),
-                samples: 7,
-                hottest: vec![HotSpot { name: reason(), share: 0.5 }],
-                blind: vec![reason()],
-                ..FlameGraph::default()
-            }),
-        },
-        Line::Trace {
-            trial: 0,
-            trace: Box::new(Trace {
-                calls: BTreeMap::from([("read".to_owned(), 3)]),
-                latency_ns: Spread::of(vec![1, 2, u64::MAX]),
-                major_faults: Some(0),
-                ..Trace::default()
-            }),
-        },
+        flame_graph(reason()),
+        trace(),
         Line::Outcome { trial: 0, outcome: Outcome::Refused { reason: reason() } },
         Line::Limit(Box::new(Limit {
             kind: LimitKind::Device,

@@ -95,3 +95,21 @@ fn a_record_is_never_written_over() {
     }
     assert_eq!(fs::read_to_string(&record).unwrap(), text);
 }
+
+#[test]
+fn a_page_tells_what_was_seen_inside_readings() {
+    let (folder, record) = file(&fs::read_to_string(golden("inside.jsonl")).unwrap());
+    let charts = folder.path().join("charts");
+    assert_eq!(report(&[&record, Path::new("--svg"), &charts]).0, 0);
+    let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    for text in ["Inside a reading", "href=\"./flamegraphs/warm-", "it makes no read calls: mmap of "] {
+        assert!(page.contains(text), "no {text:?} in the page");
+    }
+    assert!(charts.join("latencies-warm.svg").exists() && charts.join("sizes-of-calls-warm.svg").exists());
+    // A page that lies elsewhere leads to the same pictures.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let moved = elsewhere.path().join("x.html");
+    assert_eq!(report(&[&record, Path::new("-o"), &moved]).0, 0);
+    let link = format!("href=\"{}/flamegraphs/warm-", folder.path().display());
+    assert!(fs::read_to_string(moved).unwrap().contains(&link), "no {link}");
+}

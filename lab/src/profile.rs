@@ -61,15 +61,25 @@ pub struct Profile {
 }
 
 impl Profiling {
-    /// Begins to sample a process, whatever it starts later included.
+    /// Begins to sample a process, whatever it starts later included; samples count from [`Profiling::count_from_now`] on.
     ///
     /// # Errors
     /// Why not, in one line, with the command that would allow it.
     pub fn begin(pid: u32) -> Result<Profiling, String> {
-        Sampling::start(pid).map(Profiling)
+        let begun = Sampling::start(pid).map(Profiling);
+        if begun.is_err() {
+            // It may have written a map already, and nobody else will ask for it.
+            drop(Maps::of(BTreeSet::from([pid])));
+        }
+        begun
     }
 
-    /// Samples so far.
+    /// Samples from now on count: what was before them was a warm-up.
+    pub fn count_from_now(&self) {
+        self.0.count_from_now();
+    }
+
+    /// Samples that count, so far.
     #[must_use]
     pub fn samples(&self) -> u64 {
         self.0.taken()

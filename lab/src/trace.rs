@@ -21,7 +21,6 @@ const HOW: &str = "read, pread, readv, preadv and mmap of this file by the proce
 #[derive(Debug)]
 pub struct Tracing {
     pages: Pages,
-    before: u64,
 }
 
 /// What the lab saw around the traced reading.
@@ -41,7 +40,7 @@ impl Tracing {
     /// # Errors
     /// Why it cannot be, in one line.
     pub fn prepare(file: &Path) -> Result<Tracing, String> {
-        Ok(Tracing { pages: Pages::prepare(file)?, before: 0 })
+        Ok(Tracing { pages: Pages::prepare(file)? })
     }
 
     /// What the process must find in its environment.
@@ -53,17 +52,16 @@ impl Tracing {
     /// Before the reading: what was called until now is not of it.
     ///
     /// # Errors
-    /// If the pages cannot be read.
-    pub fn begin(&mut self) -> Result<(), String> {
-        self.before = self.pages.read(u64::MAX)?.made;
-        Ok(())
+    /// If the pages cannot be emptied.
+    pub fn begin(&self) -> Result<(), String> {
+        self.pages.forget()
     }
 
     /// After the reading: its calls.
     #[must_use]
     pub fn end(&self, around: Around) -> Trace {
-        match self.pages.read(self.before) {
-            Ok(written) => trace(&Written { made: written.made - self.before, ..written }, around),
+        match self.pages.read() {
+            Ok(written) => trace(&written, around),
             Err(why) => untraced(why, around),
         }
     }

@@ -3,6 +3,7 @@
 use super::{AS_NOBODY, Home, READLAB, Said, no_other_user, trials};
 use readlab::profile;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The words of a race that looks inside.
@@ -95,6 +96,34 @@ fn traces_tell_sizes_offsets_and_latencies_or_why_there_are_no_calls() {
 }
 
 #[test]
+fn threads_together_bring_the_file_once_and_rings_have_no_read_calls() {
+    let home = Home::new();
+    let words = ["--method", "rust/{pread,io_uring}/iterator", "--param", "buffer=16KiB,threads=2"];
+    let file = home.file("f.txt", text());
+    let (json, said) = home.race_json(&file, &[&words[..], &["--state", "both", "--trace"]].concat());
+    assert_eq!(said.code, Some(0), "{said}");
+    for trial in json["trials"].as_array().unwrap() {
+        let trace = &trial["trace"];
+        match (trial["method"].as_str(), trial["outcome"].as_str()) {
+            (Some("pread"), _) => {
+                assert_eq!(trace["bytes"].as_u64(), Some(text().len() as u64), "{trial}");
+                let sum = |of: &str| -> u64 {
+                    let buckets = trace[of]["buckets"].as_array().unwrap().iter();
+                    buckets.map(|bucket| bucket[1].as_u64().unwrap()).sum()
+                };
+                let calls = trace["calls"]["pread"].as_u64().unwrap();
+                assert_eq!([sum("asked_bytes"), sum("got_bytes"), sum("latency_ns")], [calls; 3], "{trace}");
+            }
+            (Some("io_uring"), Some("measured")) => {
+                assert!(trace["reason"].as_str().unwrap().contains("io_uring has none"), "{trace}");
+            }
+            (Some("io_uring"), _) => eprintln!("SKIPPED: no io_uring here: {}", trial["reason"]),
+            _ => assert!(trace.is_null(), "a control was looked into: {trial}"),
+        }
+    }
+}
+
+#[test]
 fn terminal_markdown_and_a_page_elsewhere_tell_what_was_seen() {
     let home = Home::new();
     let file = home.file("f.txt", text());
@@ -158,29 +187,41 @@ fn who_may_not_see_the_kernel_is_told_the_command_that_allows_it() {
 #[test]
 fn runtimes_that_compile_name_their_functions_and_leave_no_map() {
     let home = Home::new();
-    let words = ["--method", "java/FileChannel*", "--method", "node/readFile*"];
+    let before = maps_of_nobody();
+    let script = "const t = require('fs').readFileSync(process.argv[2]); let n = 0; for (const b of t) n += b === 10; console.log(n);";
+    home.file("count.js", script);
+    let words = ["--method", "java/FileChannel*", "--method", "node/readFile*", "-c", "node count.js {}"];
     let (json, said) = home.race_json(&home.file("f.txt", text()), &[&words[..], &LOOK].concat());
     assert_eq!(said.code, Some(0), "{said}");
     let folder = folder(&home);
     let mut seen = 0;
     for trial in json["trials"].as_array().unwrap() {
         let contender = trial["contender"].as_str().unwrap();
-        if !["java", "node"].contains(&contender) || trial["outcome"] != "measured" {
+        if !["java", "node", "command"].contains(&contender) || trial["outcome"] != "measured" {
             continue;
         }
         seen += 1;
         let Some(text) = picture(trial, &folder) else { return };
-        let mine = if contender == "java" { "Reader" } else { "reader.js" };
+        let mine = match contender {
+            "java" => "Reader",
+            "node" => "reader.js",
+            _ => "count.js",
+        };
         assert!(text.contains(mine), "no {mine} in the picture of {}", trial["id"]);
     }
     if seen == 0 {
         eprintln!("SKIPPED: neither java nor node could be raced here");
     }
-    let of_nobody = |name: &str| {
+    let left: Vec<_> = maps_of_nobody().difference(&before).cloned().collect();
+    assert!(left.is_empty(), "maps were left: {left:?}");
+}
+
+/// Maps of names in /tmp whose processes are gone.
+fn maps_of_nobody() -> BTreeSet<String> {
+    let of_nobody = |name: &String| {
         let pid = name.strip_prefix("perf-").and_then(|rest| rest.strip_suffix(".map"));
         pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists())
     };
-    let left = std::fs::read_dir("/tmp").unwrap().map(|entry| entry.unwrap().file_name());
-    let left: Vec<_> = left.filter(|name| of_nobody(&name.to_string_lossy())).collect();
-    assert!(left.is_empty(), "maps were left: {left:?}");
+    let names = std::fs::read_dir("/tmp").unwrap().map(|entry| entry.unwrap().file_name());
+    names.map(|name| name.to_string_lossy().into_owned()).filter(of_nobody).collect()
 }

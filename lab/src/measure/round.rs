@@ -43,10 +43,8 @@ pub struct Run<'a> {
     pub(super) sink: &'a mut dyn Sink,
     pub(super) ceiling: Ceiling,
     stages_done: usize,
+    measured: Vec<usize>,
 }
-
-/// Why something was not looked at any more.
-const TIME_USED_UP: &str = "the time for the whole run was used up";
 
 /// Carries out the plan; every trial that was announced gets its outcome.
 ///
@@ -62,7 +60,8 @@ pub(super) fn carry_out(
     (sampler, sink): (&mut dyn Sampler, &mut dyn Sink),
     mut stage: impl FnMut(&mut Run, CacheState, usize) -> Result<EndReason, Stop>,
 ) -> Result<EndReason, RecordError> {
-    let mut run = Run { plan, sampler, sink, ceiling: Ceiling::default(), stages_done: 0 };
+    let mut run =
+        Run { plan, sampler, sink, ceiling: Ceiling::default(), stages_done: 0, measured: Vec::new() };
     for (trial, outcome) in &plan.absent {
         run.sink.append(Line::Trial(Box::new(trial.clone())))?;
         run.sink.append(Line::Outcome { trial: trial.index, outcome: outcome.clone() })?;
@@ -77,6 +76,13 @@ pub(super) fn carry_out(
                 reason = end;
                 break;
             }
+            Err(Stop::Record(error)) => return Err(error),
+        }
+    }
+    if matches!(reason, EndReason::Settled | EndReason::Budget) {
+        match run.look_inside() {
+            Ok(()) => {}
+            Err(Stop::Ended(end)) => reason = end,
             Err(Stop::Record(error)) => return Err(error),
         }
     }
@@ -158,7 +164,7 @@ impl Run<'_> {
     fn count(&mut self, standings: &[Standing], clock: &StageClock) -> Result<(), Stop> {
         for standing in standings.iter().filter(|standing| standing.measured) {
             let counts = if clock.is_run_firmly_up(self.sampler.elapsed_ns()) {
-                uncounted(TIME_USED_UP)
+                uncounted("the time for the whole run was used up")
             } else {
                 self.sink.about_to(Step::Count(standing.trial));
                 match self.sampler.count(standing.trial) {
@@ -170,19 +176,22 @@ impl Run<'_> {
                 }
             };
             self.sink.append(Line::Counts { trial: standing.trial, counts })?;
-            if self.sampler.looks_inside() {
-                self.look_inside(standing.trial, clock)?;
-            }
+            self.measured.push(standing.trial);
         }
         Ok(())
     }
 
-    /// Looks inside a contender, where that was asked for.
-    fn look_inside(&mut self, trial: usize, clock: &StageClock) -> Result<(), Stop> {
-        self.sink.about_to(Step::LookInside(trial));
-        let over = clock.is_run_firmly_up(self.sampler.elapsed_ns()).then_some(TIME_USED_UP);
-        let lines = self.sampler.look_inside(trial, over).map_err(Stop::Ended)?;
-        lines.into_iter().try_for_each(|line| Ok(self.sink.append(line)?))
+    /// Looks inside what was measured, where that was asked for; when all rounds of all states are over, so that none of them has
+    /// less time or another cache for it. The state that stands now comes first.
+    fn look_inside(&mut self) -> Result<(), Stop> {
+        let states = self.plan.states.iter().rev().filter(|_| self.sampler.looks_inside());
+        let trials: Vec<usize> = states.flat_map(|&state| self.plan.trials_of(state)).collect();
+        for trial in trials.into_iter().filter(|trial| self.measured.contains(trial)).collect::<Vec<_>>() {
+            self.sink.about_to(Step::LookInside(trial));
+            let lines = self.sampler.look_inside(trial).map_err(Stop::Ended)?;
+            lines.into_iter().try_for_each(|line| self.sink.append(line))?;
+        }
+        Ok(())
     }
 
     /// Fill after fill, each with a few rounds; the first is numbered as the first round is.

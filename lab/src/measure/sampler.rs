@@ -338,8 +338,8 @@ impl Sampler for Hired<'_> {
         self.looks != Looks::default()
     }
 
-    fn look_inside(&mut self, trial: usize, over: Option<&str>) -> Result<Vec<Line>, EndReason> {
-        self.look(trial, over)
+    fn look_inside(&mut self, trial: usize) -> Result<Vec<Line>, EndReason> {
+        self.look(trial)
     }
 
     fn close(&mut self, trial: usize) {

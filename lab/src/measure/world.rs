@@ -45,12 +45,11 @@ pub trait Sampler {
         false
     }
 
-    /// What is seen inside a contender, in untimed runs of processes of its own, as lines for the record; `over` is why
-    /// there is no time for it.
+    /// What is seen inside a contender, in untimed runs of processes of its own, as lines for the record.
     ///
     /// # Errors
     /// If the run must end. What cannot be seen has its reason in the lines.
-    fn look_inside(&mut self, _trial: usize, _over: Option<&str>) -> Result<Vec<Line>, EndReason> {
+    fn look_inside(&mut self, _trial: usize) -> Result<Vec<Line>, EndReason> {
         Ok(Vec::new())
     }
 

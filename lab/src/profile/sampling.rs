@@ -60,28 +60,35 @@ pub(super) struct Sampling {
     /// Whether the kernel's frames are seen.
     pub(super) kernel: bool,
     stop: Arc<AtomicBool>,
+    from_ns: Arc<AtomicU64>,
     taken: Arc<AtomicU64>,
     thread: Option<JoinHandle<Found>>,
 }
 
 impl Sampling {
-    /// Begins; threads and children that come later are sampled too.
+    /// Begins; threads and children that come later are sampled too. No sample is counted yet.
     ///
     /// # Errors
     /// Why not, in one line, with the command that would allow it.
     pub(super) fn start(pid: u32) -> Result<Sampling, String> {
         let (rings, event, kernel) = open(pid).map_err(|cause| perf::refusal(&cause, PARANOID_USER))?;
-        let (stop, taken) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
-        let collector = Collector::of(pid, Arc::clone(&taken));
+        let (from_ns, taken) = (Arc::new(AtomicU64::new(u64::MAX)), Arc::new(AtomicU64::new(0)));
+        let stop = Arc::new(AtomicBool::new(false));
+        let collector = Collector::of(pid, Arc::clone(&from_ns), Arc::clone(&taken));
         let until = Arc::clone(&stop);
         let thread = std::thread::Builder::new()
             .name("stacks".to_owned())
             .spawn(move || collector.collect(rings, &until))
             .map_err(|cause| format!("no thread to read samples: {cause}"))?;
-        Ok(Sampling { event, kernel, stop, taken, thread: Some(thread) })
+        Ok(Sampling { event, kernel, stop, from_ns, taken, thread: Some(thread) })
     }
 
-    /// Samples so far.
+    /// Samples from now on count.
+    pub(super) fn count_from_now(&self) {
+        self.from_ns.store(now_ns(), Ordering::Relaxed);
+    }
+
+    /// Samples that count, so far.
     pub(super) fn taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
     }
@@ -150,12 +157,13 @@ struct Collector {
     names: HashMap<u32, String>,
     pending: Vec<Record>,
     found: Found,
+    from_ns: Arc<AtomicU64>,
     taken: Arc<AtomicU64>,
 }
 
 impl Collector {
     /// With all that a process has by now.
-    fn of(pid: u32, taken: Arc<AtomicU64>) -> Collector {
+    fn of(pid: u32, from_ns: Arc<AtomicU64>, taken: Arc<AtomicU64>) -> Collector {
         let mut mappings = Mappings::default();
         mappings.look(pid);
         let name = |tid| {
@@ -165,7 +173,7 @@ impl Collector {
         let names = perf::threads(pid).unwrap_or_default().into_iter().filter_map(name).collect();
         let pids = BTreeSet::from([pid]);
         let found = Found { stacks: BTreeMap::new(), pids, lost: 0, cut: 0 };
-        Collector { mappings, walker: Walker::new(), names, pending: Vec::new(), found, taken }
+        Collector { mappings, walker: Walker::new(), names, pending: Vec::new(), found, from_ns, taken }
     }
 
     fn collect(mut self, mut rings: Rings, stop: &AtomicBool) -> Found {
@@ -175,7 +183,8 @@ impl Collector {
             // What was written before now is in the rings; of what comes while they are read, one ring may hold more than another.
             let before_ns = if last { u64::MAX } else { now_ns() };
             let drained = rings.drain();
-            self.found.lost += drained.lost;
+            let counting = self.from_ns.load(Ordering::Relaxed) != u64::MAX;
+            self.found.lost += if counting { drained.lost } else { 0 };
             self.pending.extend(drained.records.iter().filter_map(|raw| records::parse(raw, REGISTERS)));
             self.take_in(before_ns);
             if last {
@@ -195,9 +204,12 @@ impl Collector {
     }
 
     fn take(&mut self, record: Record) {
-        let Record { pid, tid, .. } = record;
+        let Record { pid, tid, time_ns, .. } = record;
         match record.body {
-            Body::Sample(sample) => self.count(pid, tid, &sample),
+            Body::Sample(sample) if time_ns >= self.from_ns.load(Ordering::Relaxed) => {
+                self.count(pid, tid, &sample);
+            }
+            Body::Sample(_) => {}
             Body::Map { start, end, offset, path } => {
                 self.mappings.map(pid, Mapping::named(start, end, offset, &path));
                 self.walker.forget(pid);
@@ -250,7 +262,7 @@ mod tests {
     use crate::profile::records::tests::{sample_body, words};
 
     fn collector() -> Collector {
-        Collector::of(u32::MAX, Arc::new(AtomicU64::new(0)))
+        Collector::of(u32::MAX, Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)))
     }
 
     fn record(time_ns: u64, body: Body) -> Record {
@@ -284,6 +296,17 @@ mod tests {
         collector.take_in(u64::MAX);
         assert_eq!(collector.found.stacks[&("reader".to_owned(), frame(0x58))], 1);
         assert_eq!(collector.taken.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn what_was_sampled_before_the_counting_is_not_counted() {
+        let mut collector = collector();
+        collector.from_ns.store(50, Ordering::Relaxed);
+        collector.take(record(49, sampled_at(0x1004)));
+        collector.take(Record { time_ns: 20, pid: 8, tid: 8, body: Body::Fork { parent: 5, parent_tid: 6 } });
+        collector.take(record(50, sampled_at(0x1008)));
+        assert_eq!((collector.found.stacks.len(), collector.taken.load(Ordering::Relaxed)), (1, 1));
+        assert!(collector.found.pids.contains(&8), "whoever may leave a map is known from the beginning");
     }
 
     #[test]

@@ -16,6 +16,7 @@ fn a_busy_program_and_its_child_are_seen_by_name() {
     let mut child =
         Command::new("sh").args(["-c", script]).envs(environment()).stdin(Stdio::piped()).spawn().unwrap();
     let profiling = Profiling::begin(child.id()).unwrap();
+    profiling.count_from_now();
     drop(child.stdin.take());
     child.wait().unwrap();
     let enough = Instant::now() + Duration::from_secs(5);

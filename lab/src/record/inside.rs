@@ -115,6 +115,12 @@ impl Trace {
         self.latency_ns.n
     }
 
+    /// Read calls that brought nothing: those that found the end of the file, and those that failed.
+    #[must_use]
+    pub fn empty(&self) -> u64 {
+        self.got_bytes.buckets.iter().filter(|[from, _]| *from == 0).map(|[_, count]| count).sum()
+    }
+
     /// The share of read calls that began where the one before had ended; the first of each thread has none before.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a share of at most a million calls")]

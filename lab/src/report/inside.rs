@@ -108,6 +108,7 @@ fn calls(trace: &Trace) -> String {
     let [p50, p90, p99, most] = [latency.p50, latency.p90, latency.p99, latency.most].map(Nanos);
     let mut parts = vec![
         made.join(", "),
+        format!("{} in all", Bytes(trace.bytes)),
         format!("{} asked for and {} got at the median", Bytes(asked.p50), Bytes(got.p50)),
         format!("{p50} at the median, {p90} at 90 %, {p99} at 99 %, {most} at most"),
     ];

@@ -238,10 +238,29 @@ fn undecoded(it: &TrialRecord) -> impl Iterator<Item = (String, String)> {
 const UNTOLD: [&str; 6] =
     ["summary", "rank", "ratio", "throughput_bytes_per_s", "throughput_in_bytes_per_s", "fills"];
 
+/// Why fields are `null` that no ranking is needed for.
+fn of_the_run(it: &TrialRecord) -> impl Iterator<Item = (String, String)> {
+    let why = [
+        (
+            "flame_graph",
+            it.flame_graph.is_none(),
+            "only a measured trial has one, with --flamegraph, where samples may be taken",
+        ),
+        ("trace", it.trace.is_none(), "only a measured trial has one, with --trace"),
+        ("state", it.trial.state == CacheState::Unknown, CACHE_UNKNOWN),
+        ("outcome", it.outcome.is_none(), "the run was cut short before this trial was done"),
+        ("answer", it.samples.is_empty(), "no sample stands"),
+    ];
+    why.into_iter()
+        .filter(|(_, is_null, _)| *is_null)
+        .map(|(field, _, why)| (field.to_owned(), why.to_owned()))
+}
+
 /// Why fields are `null`, by their names.
 fn missing(it: &TrialRecord, found: Option<(&Ranking, &Row)>) -> BTreeMap<String, String> {
     let mut missing = it.missing.clone();
     missing.extend(undecoded(it));
+    missing.extend(of_the_run(it));
     let mut say = |field: &str, why: &str| {
         missing.entry(field.to_owned()).or_insert_with(|| why.to_owned());
     };
@@ -253,21 +272,6 @@ fn missing(it: &TrialRecord, found: Option<(&Ranking, &Row)>) -> BTreeMap<String
         for field in ["limit", "share_of_limit"] {
             say(field, "no limit of this record applies to it");
         }
-    }
-    if it.flame_graph.is_none() {
-        say("flame_graph", "not looked for: --flamegraph draws one of a measured trial");
-    }
-    if it.trace.is_none() {
-        say("trace", "not looked for: --trace traces a measured trial");
-    }
-    if it.trial.state == CacheState::Unknown {
-        say("state", CACHE_UNKNOWN);
-    }
-    if it.outcome.is_none() {
-        say("outcome", "the run was cut short before this trial was done");
-    }
-    if it.samples.is_empty() {
-        say("answer", "no sample stands");
     }
     let Some((ranking, row)) = found else {
         UNTOLD.iter().for_each(|field| say(field, "its samples are not told, as its outcome says"));

@@ -3,7 +3,7 @@
 //! Library and pages are files in memory, reached under /proc by the lab's process id, so that nothing is left behind and
 //! children of the process find them too. The library's own side is `trace/interpose`.
 
-use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,6 +18,8 @@ static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tracing.so"));
 const ROOM: u64 = 1 << 20;
 /// Words at the front: device, inode, room, processes, calls.
 const HEAD_WORDS: usize = 8;
+/// The word that counts calls.
+const CALLS_AT: usize = 4;
 /// Words of a call.
 const CALL_WORDS: usize = 8;
 
@@ -108,17 +110,25 @@ impl Pages {
         vec![("LD_PRELOAD".into(), libraries), ("READLAB_TRACE_PAGES".into(), path(&self.pages).into())]
     }
 
-    /// What stands in the pages now, without the first so many calls.
-    pub(super) fn read(&self, from: u64) -> Result<Written, String> {
+    /// Forgets all calls so far, so that there is room again. Nobody may be calling meanwhile.
+    pub(super) fn forget(&self) -> Result<(), String> {
+        let front = HEAD_WORDS as u64 * 8;
+        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        let forgotten = fallocate(&self.pages, hole, front, ROOM * CALL_WORDS as u64 * 8)
+            .map_err(io::Error::from)
+            .and_then(|()| self.pages.write_all_at(&0_u64.to_ne_bytes(), CALLS_AT as u64 * 8));
+        forgotten.map_err(|cause| format!("pages of calls: {cause}"))
+    }
+
+    /// What stands in the pages now.
+    pub(super) fn read(&self) -> Result<Written, String> {
         let broken = |cause: io::Error| format!("pages of calls: {cause}");
         let mut head = [0; HEAD_WORDS * 8];
         self.pages.read_exact_at(&mut head, 0).map_err(broken)?;
-        let made = words(&head)[4];
-        let kept = made.min(ROOM);
-        let wanted = usize::try_from(kept.saturating_sub(from)).expect("at most a million calls");
-        let mut bytes = vec![0; wanted * CALL_WORDS * 8];
-        let front = HEAD_WORDS as u64 + from.min(kept) * CALL_WORDS as u64;
-        self.pages.read_exact_at(&mut bytes, front * 8).map_err(broken)?;
+        let made = words(&head)[CALLS_AT];
+        let kept = usize::try_from(made.min(ROOM)).expect("at most a million calls");
+        let mut bytes = vec![0; kept * CALL_WORDS * 8];
+        self.pages.read_exact_at(&mut bytes, HEAD_WORDS as u64 * 8).map_err(broken)?;
         Ok(Written { processes: words(&head)[3], made, calls: calls(&bytes) })
     }
 }

@@ -25,7 +25,7 @@ fn calls_become_sizes_latencies_and_jumps() {
     assert_eq!((trace.back_bytes.n, trace.back_bytes.most), (1, 20));
     assert_eq!(trace.sequential_share(), Some(0.5));
     assert_eq!(trace.asked_bytes.buckets, [[8, 6]]);
-    assert_eq!(trace.got_bytes.buckets, [[0, 1], [4, 1], [8, 4]]);
+    assert_eq!((trace.empty(), &trace.got_bytes.buckets), (1, &vec![[0, 1], [4, 1], [8, 4]]));
     assert_eq!((trace.latency_ns.least, trace.latency_ns.most), (100, 220));
     assert_eq!(trace.calls, BTreeMap::from([("pread".to_owned(), 6)]));
 }
@@ -56,12 +56,30 @@ fn more_calls_than_there_is_room_for_are_counted() {
     assert_eq!(trace(&written, AROUND).untold, 9);
 }
 
+#[test]
+fn what_was_called_before_the_reading_is_not_of_it_and_takes_no_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("f");
+    std::fs::write(&file, "a line\n".repeat(1000)).unwrap();
+    let tracing = Tracing::prepare(&file).unwrap();
+    let reading = || {
+        let output = Command::new("wc").arg("-l").arg(&file).envs(tracing.env()).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        tracing.end(AROUND)
+    };
+    let once = reading();
+    assert_eq!(reading().bytes, 2 * once.bytes, "nobody said that it begins anew");
+    tracing.begin().unwrap();
+    let again = reading();
+    assert_eq!((again.bytes, again.reads(), again.untold), (7000, once.reads(), 0));
+}
+
 /// What a program's calls on a file of 100,002 bytes say.
 fn traced(program: &str, args: &[&str]) -> Trace {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("f");
     std::fs::write(&file, "a line\n".repeat(14_286)).unwrap();
-    let mut tracing = Tracing::prepare(&file).unwrap();
+    let tracing = Tracing::prepare(&file).unwrap();
     tracing.begin().unwrap();
     let output = Command::new(program).args(args).arg(&file).envs(tracing.env()).output().unwrap();
     assert!(output.status.success(), "{output:?}");

@@ -37,6 +37,8 @@ pub(in crate::measure) struct World {
     pub(in crate::measure) walls: BTreeMap<usize, u64>,
     pub(in crate::measure) counts: BTreeMap<usize, Result<u64, Ending>>,
     pub(in crate::measure) missing: VecDeque<Vec<(&'static str, String)>>,
+    /// What each look inside answers; where nothing is scripted, nobody looks.
+    pub(in crate::measure) looks: VecDeque<Result<Vec<Line>, EndReason>>,
 }
 
 /// The record of a scripted run; the lines themselves beside the log.
@@ -94,6 +96,15 @@ impl Sampler for World {
         counted.map(|value| BTreeMap::from([("syscalls".to_owned(), count(value))]))
     }
 
+    fn looks_inside(&self) -> bool {
+        !self.looks.is_empty()
+    }
+
+    fn look_inside(&mut self, trial: usize) -> Result<Vec<Line>, EndReason> {
+        self.say("look inside", trial);
+        self.looks.pop_front().unwrap_or_else(|| Ok(Vec::new()))
+    }
+
     fn close(&mut self, trial: usize) {
         self.log.borrow_mut().push(format!("  close {}", self.names[&trial]));
     }
@@ -138,6 +149,7 @@ impl Sink for Paper {
                 None => format!("{} {}", outcome.word(), name(trial)),
             },
             Line::Warning { text } => format!("warning {text}"),
+            Line::Trace { trial, .. } => format!("trace {}", name(trial)),
             Line::End { reason, wall_ns } => format!("end {reason:?} after {wall_ns} ns"),
             _ => "not of a run".to_owned(),
         };
@@ -153,6 +165,7 @@ impl Sink for Paper {
             Step::Fill(fill) => format!("fill {fill}"),
             Step::Start(trial) => format!("start {}", name(trial)),
             Step::Count(trial) => format!("count {}", name(trial)),
+            Step::LookInside(trial) => format!("look inside {}", name(trial)),
             Step::Turn(trial, round, position, of) => {
                 format!("round {round} {}/{of} {}", position + 1, name(trial))
             }
@@ -319,6 +332,29 @@ fn a_round_is_shuffled_by_the_seed_alone_and_repeats_from_it() {
         round.sort_unstable();
         assert_eq!(round, [0, 1, 2, 3, 4], "every trial once");
     }
+}
+
+#[test]
+fn insides_are_looked_at_when_all_rounds_are_over_and_only_of_what_was_measured() {
+    let plan = plan(runs(2), &[("read", COLD), ("read", WARM), ("broken", WARM)]);
+    let trace = |trial| Ok(vec![Line::Trace { trial, trace: Box::default() }]);
+    let opens = BTreeMap::from([(2, VecDeque::from([Err(Ending::Trial(failed("no")))]))]);
+    let looks = VecDeque::from([trace(1), trace(0)]);
+    let told = play(&plan, World { opens, looks, ..World::default() });
+    let after = told.log.iter().position(|line| line.starts_with("look inside")).unwrap();
+    assert!(!told.log[after..].iter().any(|line| line.contains("sample") || line.contains("turn")));
+    let marks = told.only(&["trace", "end"]);
+    assert_eq!(marks[..2], ["trace read", "trace read"], "the warm cache stands still, so it comes first");
+    let traced = told.lines.iter().filter_map(|line| match line {
+        Line::Trace { trial, .. } => Some(*trial),
+        _ => None,
+    });
+    assert_eq!(traced.collect::<Vec<_>>(), [1, 0]);
+    assert_eq!(told.end.unwrap(), EndReason::Settled);
+    let looks = VecDeque::from([Err(EndReason::Interrupted)]);
+    let stopped = play(&plan, World { looks, ..World::default() });
+    assert_eq!(stopped.only(&["look inside"]).len(), 2, "said and done once");
+    assert_eq!(stopped.end.unwrap(), EndReason::Interrupted);
 }
 
 #[test]

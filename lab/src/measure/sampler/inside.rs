@@ -3,7 +3,7 @@
 //!
 //! What cannot be seen has its reason and spoils nothing; only the wish to stop ends the run.
 
-use super::{Hired, take_breach};
+use super::{Hired, cache_trouble, take_breach};
 use crate::contender::roster::Warmup;
 use crate::contender::session::{Breach, Session, Turn};
 use crate::measure::seats::Seat;
@@ -80,20 +80,19 @@ impl From<Breach> for Unseen {
 }
 
 impl Hired<'_> {
-    /// Everything that is looked at inside a trial; `over` is why there is no time for it. A control has nothing inside.
-    pub(super) fn look(&mut self, trial: usize, over: Option<&str>) -> Result<Vec<Line>, EndReason> {
+    /// Everything that is looked at inside a trial. A control has nothing inside.
+    pub(super) fn look(&mut self, trial: usize) -> Result<Vec<Line>, EndReason> {
         let mut lines = Vec::new();
         if self.planned(trial).is_control() {
             return Ok(lines);
         }
-        let no_time = || over.map_or(Ok(()), |why| Err(Unseen::Because(why.to_owned())));
         if let Some(pictures) = self.looks.flame_graphs.clone() {
-            let graph = no_time().and_then(|()| self.flame_graph(trial, &pictures));
+            let graph = self.flame_graph(trial, &pictures);
             let without = |reason| FlameGraph { reason: Some(reason), ..FlameGraph::default() };
             lines.push(Line::FlameGraph { trial, graph: Box::new(or_reason(graph, without)?) });
         }
         if self.looks.trace {
-            let trace = no_time().and_then(|()| self.traced(trial));
+            let trace = self.traced(trial);
             let without = |reason: String| untraced(reason, Around::default());
             lines.push(Line::Trace { trial, trace: Box::new(or_reason(trace, without)?) });
         }
@@ -103,18 +102,26 @@ impl Hired<'_> {
     /// Samples readings until there are enough, and draws them.
     fn flame_graph(&mut self, trial: usize, pictures: &Pictures) -> Result<FlameGraph, Unseen> {
         let (mut session, _) = self.start(trial, profile::environment())?;
-        let lead = self.warm_up(trial, &mut session)?;
+        // From the start on, so that whatever process leaves a map of names is known and its map removed.
         let profiling = Profiling::begin(session.id()).map_err(Unseen::Because)?;
+        let readings = self.sampled(trial, &mut session, &profiling);
+        let sampled = profiling.end();
+        // Some runtimes tell the names of their functions on the way out; nobody writes a map from here on.
+        session.finish();
+        Ok(drawn(self.planned(trial), readings?, sampled, pictures))
+    }
+
+    /// Reads until there are samples enough; how many readings they are of.
+    fn sampled(&mut self, trial: usize, session: &mut Session, profiling: &Profiling) -> Result<u32, Unseen> {
+        let lead = self.warm_up(trial, session)?;
+        profiling.count_from_now();
         let (began, mut readings) = (Instant::now(), 0);
         while profiling.samples() < SAMPLES_ENOUGH && began.elapsed() < SAMPLING_TIME {
             self.make_state(trial)?;
-            self.read(trial, &mut session, lead)?;
+            self.read(trial, session, lead)?;
             readings += lead + 1;
         }
-        let sampled = profiling.end();
-        // Some runtimes tell the names of their functions on the way out.
-        session.finish();
-        Ok(drawn(self.planned(trial), readings, sampled, pictures))
+        Ok(readings)
     }
 
     /// The calls of one reading.
@@ -123,7 +130,7 @@ impl Hired<'_> {
         let file = target.file().filter(|_| target.facts.over() == Over::File);
         let file =
             file.ok_or_else(|| Unseen::Because("it reads over http: the server reads the file".to_owned()))?;
-        let mut tracing = Tracing::prepare(file).map_err(Unseen::Because)?;
+        let tracing = Tracing::prepare(file).map_err(Unseen::Because)?;
         let (session, _) = self.start(trial, tracing.env())?;
         let mut seat = Seat::new(session);
         self.warm_up(trial, &mut seat.session)?;
@@ -159,10 +166,16 @@ impl Hired<'_> {
         }
     }
 
-    /// The cache as the trial's state wants it. The warm state stands since the last fill.
+    /// The cache as the trial's state wants it: warm from the last fill, and filled again where something took pages away.
     fn make_state(&mut self, trial: usize) -> Result<(), Trouble> {
-        let trial = self.planned(trial);
-        if trial.state == CacheState::Cold { self.make(trial).map(drop) } else { Ok(()) }
+        let planned = self.planned(trial);
+        let proof = self.make(planned)?;
+        match (planned.state, self.subject(trial).cache()) {
+            (CacheState::Warm, Some(cache)) if proof.is_some_and(|proof| !proof.is_warm()) => {
+                cache.fill().map(drop).map_err(cache_trouble)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// One turn whose answer is checked.

@@ -41,7 +41,9 @@ pub(super) fn inside_charts(page: &Page) -> Vec<Chart> {
         };
         [
             chart(Quantity::Time, "how long read calls took", "latencies", |trace| &trace.latency_ns),
-            chart(Quantity::Size, "how much each brought", "sizes-of-calls", |trace| &trace.got_bytes),
+            chart(Quantity::Size, "bytes of each read call that brought any", "sizes-of-calls", |trace| {
+                &trace.got_bytes
+            }),
         ]
     });
     both.flatten().collect()
@@ -60,11 +62,12 @@ fn row<'a>(it: &'a Inside, quantity: Quantity, spread: &'a Spread) -> Histogram<
 /// The numbers of those that made read calls.
 fn numbers(page: &Page) -> Option<Element> {
     let mut columns = vec![("method", Kind::Text), ("state", Kind::Text)];
-    let titles = ["calls", "asked", "got", "p50", "p90", "p99", "longest", "sequential", "of the time"];
+    let titles =
+        ["calls", "empty", "asked", "got", "p50", "p90", "p99", "longest", "sequential", "of the time"];
     columns.extend(titles.map(|title| (title, Kind::Number)));
     let told = traces(page).filter(|(_, trace)| trace.reason.is_none());
     let rows: Vec<Vec<Cell>> = told.map(|(it, trace)| cells(it, trace)).collect();
-    let caption = "Read calls of one reading: how many, bytes at the median, latencies, the share that goes on where the one before ended, and the share of the reading's time that its threads spent in them";
+    let caption = "Read calls of one reading: how many, how many brought nothing, bytes at the median, latencies, the share that goes on where the one before ended, and the share of the reading's time that its threads spent in them";
     (!rows.is_empty())
         .then(|| super::folded("Read calls: the numbers", vec![table(caption, &columns, rows)], false))
 }
@@ -77,6 +80,7 @@ fn cells(it: &Inside, trace: &Trace) -> Vec<Cell> {
     let latency = &trace.latency_ns;
     let mut cells = vec![Cell::name(&it.short, &it.name), Cell::text(it.state.to_string())];
     cells.push(Cell::number(Some((wording::grouped(trace.reads()), trace.reads() as f64))));
+    cells.push(Cell::number(Some((wording::grouped(trace.empty()), trace.empty() as f64))));
     cells.extend([bytes(trace.asked_bytes.p50), bytes(trace.got_bytes.p50)]);
     cells.extend([latency.p50, latency.p90, latency.p99, latency.most].map(time));
     cells.extend([share(trace.sequential_share()), share(in_calls(trace))]);
