@@ -18,7 +18,7 @@ pub use picture::svg;
 use sampling::{Event, FREQUENCY, Sampling};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use symbols::{Maps, UNNAMED};
+use symbols::{ASTRAY, Maps, UNNAMED};
 
 /// What a process must find in its environment, so that its runtime tells the names of the code it makes.
 #[must_use]
@@ -110,18 +110,20 @@ impl Sampled {
         let frames: BTreeSet<_> = stacks.keys().flat_map(|(_, frames)| frames).cloned().collect();
         let names = symbols::names(&frames, &self.maps);
         let mut folded = Folded::default();
-        let mut unnamed = 0;
+        let (mut unnamed, mut astray) = (0, 0);
         for ((thread, frames), times) in stacks {
             let named = frames.iter().flat_map(|frame| &names[frame]).map(String::as_str);
-            unnamed += if named.clone().any(|name| name == UNNAMED) { *times } else { 0 };
+            let holds = |word| named.clone().any(|name| name == word);
+            unnamed += if holds(UNNAMED) { *times } else { 0 };
+            astray += if holds(ASTRAY) { *times } else { 0 };
             folded.add(std::iter::once(thread.as_str()).chain(named), *times);
         }
-        let blind = self.blind(folded.samples(), unnamed);
+        let blind = self.blind(folded.samples(), (unnamed, astray));
         Profile { folded, how: self.how.clone(), lost: self.found.lost, blind }
     }
 
     /// What such samples do not show.
-    fn blind(&self, samples: u64, unnamed: u64) -> Vec<String> {
+    fn blind(&self, samples: u64, (unnamed, astray): (u64, u64)) -> Vec<String> {
         let of_all = |part: u64| format!("{} % of the samples", (part * 100).div_ceil(samples.max(1)));
         let mut blind = Vec::new();
         if !self.kernel {
@@ -142,6 +144,9 @@ impl Sampled {
                 "{} hold code made at run time, and its runtime told no names",
                 of_all(unnamed)
             ));
+        }
+        if astray > 0 {
+            blind.push(format!("{} hold a frame where no code is known to lie", of_all(astray)));
         }
         if self.found.cut > 0 {
             blind.push(format!("the callers of {} are not known to the last", of_all(self.found.cut)));

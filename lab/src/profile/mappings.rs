@@ -5,6 +5,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+/// The kernel's code that lies in every process.
+pub(super) const VDSO: &str = "[vdso]";
+
 /// An executable mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mapping {
@@ -25,6 +28,10 @@ impl Mapping {
     pub(super) fn named(start: u64, end: u64, offset: u64, name: &[u8]) -> Mapping {
         // Two slashes are for memory of no file, and a file that was deleted cannot be opened by its name.
         let of_file = name.starts_with(b"/") && !name.starts_with(b"//") && !name.ends_with(b" (deleted)");
+        if name == VDSO.as_bytes() {
+            // A file that is nowhere: it has a name and nothing to read.
+            return Mapping { start, end, offset, file: Some(Path::new("/proc/self/fdinfo").join(VDSO)) };
+        }
         Mapping { start, end, offset, file: of_file.then(|| PathBuf::from(OsStr::from_bytes(name))) }
     }
 }
@@ -113,7 +120,7 @@ mod tests {
         assert_eq!(line(code), Some(mapping(0x7f00, 0x7f10, 0x200, "/usr/lib/with a blank.so")));
         assert_eq!(line(b"7f00-7f10 r--p 00000200 fe:00 1234 /x"), None);
         assert_eq!(line(b"7f00-7f10 r-xp 00000000 00:00 0 "), Some(mapping(0x7f00, 0x7f10, 0, "")));
-        for no_file in ["", "[vdso]", "//anon", "/memfd:x (deleted)"] {
+        for no_file in ["", "[anon:code]", "//anon", "/memfd:x (deleted)"] {
             assert_eq!(mapping(0, 1, 0, no_file).file, None, "{no_file}");
         }
         assert_eq!(line(b"nonsense"), None);

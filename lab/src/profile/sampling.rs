@@ -238,7 +238,8 @@ impl Collector {
             Some(Mapping { start, offset, file: Some(file), .. }) => {
                 Frame::File(file.clone(), address - start + offset)
             }
-            _ => Frame::Made(pid, address),
+            Some(_) => Frame::Made(pid, address),
+            None => Frame::Unmapped(pid, address),
         });
         let mut frames: Vec<Frame> =
             sample.kernel.iter().map(|&address| Frame::Kernel(address)).chain(of_user).collect();
@@ -322,7 +323,7 @@ mod tests {
         let stacks: Vec<_> = collector.found.stacks.into_iter().collect();
         let [((name, frames), 2)] = &stacks[..] else { panic!("{stacks:?}") };
         assert_eq!(name, "", "nobody told it");
-        assert_eq!(frames[..2], [Frame::Made(5, 0x77), Frame::Kernel(0xffff_ffff_8100_0000)]);
+        assert_eq!(frames[..2], [Frame::Unmapped(5, 0x77), Frame::Kernel(0xffff_ffff_8100_0000)]);
         assert_eq!(collector.found.cut, 2);
     }
 
@@ -347,7 +348,7 @@ mod tests {
             [
                 stack("sh", Frame::File("/bin/sh".into(), 1)),
                 stack("wc", Frame::File("/bin/wc".into(), 1)),
-                stack("wc", Frame::Made(8, 0x1001)),
+                stack("wc", Frame::Unmapped(8, 0x1001)),
             ]
         );
         assert!(collector.found.pids.contains(&8));

@@ -2,6 +2,7 @@
 //! map that it leaves in /tmp for such purposes.
 
 use super::folded::{COMPILED, INLINED, KERNEL};
+use super::mappings::VDSO;
 use blazesym::MaybeDefault;
 use blazesym::symbolize::source::{Elf, Kernel, Source};
 use blazesym::symbolize::{Input, Sym, Symbolized, Symbolizer};
@@ -21,6 +22,8 @@ pub(super) enum Frame {
     File(PathBuf, u64),
     /// In memory of no file of a process.
     Made(u32, u64),
+    /// Where no code is known to lie: made unseen, or a walk that went astray.
+    Unmapped(u32, u64),
 }
 
 /// The names of frames, outermost first where several functions were inlined into one.
@@ -65,7 +68,10 @@ pub(super) fn names(frames: &BTreeSet<Frame>, maps: &Maps) -> Names {
             Frame::Kernel(address) => of_kernel.push(*address),
             Frame::File(path, offset) => of_files.entry(path).or_default().push(*offset),
             Frame::Made(pid, address) => {
-                names.insert(frame.clone(), vec![maps.name(*pid, *address)]);
+                names.insert(frame.clone(), vec![maps.name(*pid, *address, UNNAMED)]);
+            }
+            Frame::Unmapped(pid, address) => {
+                names.insert(frame.clone(), vec![maps.name(*pid, *address, ASTRAY)]);
             }
         }
     }
@@ -102,7 +108,8 @@ fn of_function(symbol: &Sym) -> Vec<String> {
 
 /// `[libc.so.6]`
 fn bracketed(path: &Path) -> String {
-    format!("[{}]", path.file_name().unwrap_or_default().to_string_lossy())
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if name == VDSO { VDSO.to_owned() } else { format!("[{name}]") }
 }
 
 /// The maps that runtimes wrote for the code they made, `/tmp/perf-PID.map`; removed with this value.
@@ -140,16 +147,20 @@ impl Maps {
         !self.functions.is_empty()
     }
 
-    fn name(&self, pid: u32, address: u64) -> String {
+    /// The function's name, or the other word where nobody told one.
+    fn name(&self, pid: u32, address: u64, otherwise: &str) -> String {
         let functions = self.functions.get(&pid).map_or(&[][..], Vec::as_slice);
         let after = functions.partition_point(|function| function.start <= address);
         let function = after.checked_sub(1).map(|at| &functions[at]).filter(|it| address < it.end);
-        function.map_or_else(|| UNNAMED.to_owned(), |function| format!("{}{COMPILED}", function.name))
+        function.map_or_else(|| otherwise.to_owned(), |function| format!("{}{COMPILED}", function.name))
     }
 }
 
 /// A frame in memory of no file that nobody told the name of.
 pub(super) const UNNAMED: &str = "[made at run time]";
+
+/// A frame where no code is known to lie.
+pub(super) const ASTRAY: &str = "[unknown]";
 
 impl Drop for Maps {
     fn drop(&mut self) {
@@ -205,10 +216,10 @@ mod tests {
         let text = "7f10 20 LReader;::count\nnonsense\n0x7f40 10 stub with blanks\n7f10 18 again\n";
         let functions = functions(text);
         let maps = Maps { pids: BTreeSet::new(), functions: BTreeMap::from([(7, functions)]) };
-        assert_eq!(maps.name(7, 0x7f11), "again_[j]", "the last to lie there");
-        assert_eq!(maps.name(7, 0x7f4f), "stub with blanks_[j]");
+        assert_eq!(maps.name(7, 0x7f11, UNNAMED), "again_[j]", "the last to lie there");
+        assert_eq!(maps.name(7, 0x7f4f, UNNAMED), "stub with blanks_[j]");
         for (pid, address) in [(7, 0x7f50), (7, 0x7f0f), (8, 0x7f11)] {
-            assert_eq!(maps.name(pid, address), UNNAMED);
+            assert_eq!(maps.name(pid, address, ASTRAY), ASTRAY);
         }
     }
 
@@ -220,7 +231,7 @@ mod tests {
         std::fs::write(&path, "10 10 f\n").unwrap();
         let mut maps = Maps::of(BTreeSet::from([pid]));
         maps.read();
-        assert!(maps.any() && maps.name(pid, 0x11) == "f_[j]");
+        assert!(maps.any() && maps.name(pid, 0x11, UNNAMED) == "f_[j]");
         drop(maps);
         assert!(!path.exists());
         std::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
@@ -241,11 +252,18 @@ mod tests {
         let mapping = mappings.find(pid, here).unwrap();
         let frame = Frame::File(mapping.file.clone().unwrap(), here - mapping.start + mapping.offset);
         let nowhere = Frame::File("/no/such/library.so".into(), 7);
-        let frames = BTreeSet::from([frame.clone(), nowhere.clone(), Frame::Made(pid, 1), Frame::Kernel(1)]);
+        let frames = BTreeSet::from([
+            frame.clone(),
+            nowhere.clone(),
+            Frame::Made(pid, 1),
+            Frame::Unmapped(pid, 1),
+            Frame::Kernel(1),
+        ]);
         let names = names(&frames, &Maps::default());
         assert!(names[&frame][0].contains("a_function_of_this_program_has_its_name"), "{names:?}");
         assert_eq!(names[&nowhere], ["[library.so]"]);
         assert_eq!(names[&Frame::Made(pid, 1)], [UNNAMED]);
+        assert_eq!(names[&Frame::Unmapped(pid, 1)], [ASTRAY]);
         assert_eq!(names[&Frame::Kernel(1)], ["[kernel]_[k]"]);
     }
 }

@@ -36,7 +36,7 @@ type Bytes = Arc<[u8]>;
 /// What a program's file says of unwinding.
 struct Tables {
     sections: ExplicitModuleSectionInfo<Bytes>,
-    /// Loadable segments: place in the file, size there, address.
+    /// Executable segments: place in the file, size there, address.
     segments: Vec<[u64; 3]>,
 }
 
@@ -123,10 +123,11 @@ impl Tables {
         let file = ElfFile64::<NativeEndian>::parse(&*bytes)?;
         let header = file.elf_header();
         let endian = header.endian()?;
-        let loadable = |segment: &&object::elf::ProgramHeader64<NativeEndian>| {
+        let executable = |segment: &&object::elf::ProgramHeader64<NativeEndian>| {
             segment.p_type(endian) == object::elf::PT_LOAD
+                && segment.p_flags(endian) & object::elf::PF_X == object::elf::PF_X
         };
-        let segments = header.program_headers(endian, &*bytes)?.iter().filter(loadable);
+        let segments = header.program_headers(endian, &*bytes)?.iter().filter(executable);
         let segments = segments
             .map(|segment| [segment.p_offset(endian), segment.p_filesz(endian), segment.p_vaddr(endian)])
             .collect();
@@ -148,10 +149,12 @@ impl Tables {
         Ok(Tables { sections, segments })
     }
 
-    /// Where address 0 of the file lies in the memory of a process that has mapped a piece of it.
+    /// Where address 0 of the file lies in the memory of a process that has mapped a piece of its code. A segment may begin and
+    /// end within a page, a mapping does not, so the page's other end may be of a segment that holds no code.
     fn base(&self, mapping: &Mapping) -> Option<u64> {
+        let mapped_end = mapping.offset + (mapping.end - mapping.start);
         let holds = |[offset, size, _]: &&[u64; 3]| {
-            (*offset..offset + size).contains(&mapping.offset) || mapping.offset == offset / 4096 * 4096
+            *offset < mapped_end && mapping.offset < offset.saturating_add(*size)
         };
         let [offset, _, address] = self.segments.iter().find(holds)?;
         Some(mapping.start.wrapping_sub(mapping.offset).wrapping_add(*offset).wrapping_sub(*address))
@@ -164,13 +167,33 @@ mod tests {
 
     #[test]
     fn a_piece_of_a_file_tells_where_its_beginning_lies() {
-        let segments = vec![[0, 0x800, 0], [0x800, 0x1000, 0x1800]];
+        let segments = vec![[0x800, 0x1000, 0x1800], [0x3000, 0x800, 0x5000]];
         let tables = Tables { sections: ExplicitModuleSectionInfo::default(), segments };
         let mapping = |start, offset| Mapping { start, end: start + 0x1000, offset, file: None };
-        assert_eq!(tables.base(&mapping(0x7f00_0000, 0)), Some(0x7f00_0000));
-        // The second segment begins within a page, and its mapping begins with the page.
-        assert_eq!(tables.base(&mapping(0x7f00_2000, 0x1000)), Some(0x7f00_0000));
+        // The first segment begins within a page, and its mapping begins with the page.
+        assert_eq!(tables.base(&mapping(0x7f00_1000, 0)), Some(0x7f00_0000));
+        assert_eq!(tables.base(&mapping(0x7f00_2000, 0x1000)), Some(0x7f00_0000), "cut by another mapping");
+        assert_eq!(tables.base(&mapping(0x7f00_5000, 0x3000)), Some(0x7f00_0000));
+        assert_eq!(tables.base(&mapping(0x7f00_2000, 0x2000)), None);
         assert_eq!(tables.base(&mapping(0x7f00_2000, 0x10_0000)), None);
+    }
+
+    #[test]
+    fn the_tables_of_this_program_hold_the_code_that_runs() {
+        let mut mappings = super::super::mappings::Mappings::default();
+        let pid = std::process::id();
+        mappings.look(pid);
+        let here = the_tables_of_this_program_hold_the_code_that_runs as *const () as u64;
+        let mapping = mappings.find(pid, here).unwrap();
+        let tables = Tables::read(mapping.file.as_deref().unwrap()).unwrap();
+        let base = tables.base(mapping).unwrap();
+        let text = tables.sections.text_svma.clone().unwrap();
+        assert!(text.contains(&(here - base)));
+        let mut running = [0; 16];
+        let memory = std::fs::File::open("/proc/self/mem").unwrap();
+        std::os::unix::fs::FileExt::read_exact_at(&memory, &mut running, here).unwrap();
+        let at = usize::try_from(here - base - text.start).unwrap();
+        assert_eq!(&tables.sections.text.as_ref().unwrap()[at..at + 16], running);
     }
 
     #[test]
