@@ -205,7 +205,7 @@ fn runtimes_that_compile_name_their_functions_and_leave_no_map() {
         seen += 1;
         let Some(text) = picture(trial, &folder) else { return };
         let mine = match contender {
-            "java" => "Reader",
+            "java" => "ChannelMethods",
             "node" => "reader.js",
             _ => "count.js",
         };
