@@ -326,3 +326,18 @@ fn a_disk_that_is_full_under_the_record_ends_the_race_and_what_was_measured_is_s
     assert!(record.end.is_none() && samples > 10);
     assert!(!output.join("report.html").exists(), "half a page is none");
 }
+
+#[test]
+fn a_suite_of_the_published_size_looks_for_room_before_it_writes() {
+    let home = Home::new();
+    let little = match Little::room(&home, "64m") {
+        Ok(little) => little,
+        Err(why) => return eprintln!("SKIPPED: {why}"),
+    };
+    let mut command = home.command(READLAB);
+    let said = Said::of(command.env("XDG_CACHE_HOME", &little.0).args(["suite", "zip-lines", "--full"]));
+    let refusal = said.refusal();
+    assert!(refusal.contains(little.0.to_str().unwrap()) && refusal.contains("7."), "{refusal}");
+    let corpus = fs::read_dir(little.0.join("readlab/corpus"));
+    assert_eq!(corpus.map_or(0, Iterator::count), 0, "nothing was written");
+}

@@ -10,6 +10,9 @@ use crate::record::Count;
 use readlab_protocol::{Ask, CountLine};
 use std::collections::BTreeMap;
 
+/// From this time on, under counting, starting and answering are lost in a reading, and three more would cost too much.
+const LONG_READING_NS: u64 = 500_000_000;
+
 /// What a contender's runtime counted in all turns of one trial that stand.
 #[derive(Debug, Default)]
 pub(super) struct Told {
@@ -62,18 +65,32 @@ impl Hired<'_> {
     }
 
     /// The difference between a turn of two readings and a turn of one, in a process that has read before: what is done
-    /// once, and the answer, are in neither.
+    /// once, and the answer, are in neither. A reading that takes long is counted once, for little else is in it.
     fn one_reading(&self, trial: usize, counting: &mut Counting) -> Result<BTreeMap<String, Count>, Breach> {
         let (mut session, _) = self.start(trial, counting.env())?;
         counting.attach(session.id());
         let mut turn = |lead: u32| {
             counting.begin();
-            session.turn(Ask { lead, count: 1 }, self.patience(trial, lead + 1))?;
-            Ok::<_, Breach>(counting.end())
+            let turn = session.turn(Ask { lead, count: 1 }, self.patience(trial, lead + 1))?;
+            Ok::<_, Breach>((counting.end(), turn.seen_ns))
         };
-        turn(0)?;
-        let (one, two) = (turn(0)?, turn(1)?);
+        let (first, seen_ns) = turn(0)?;
+        if seen_ns > LONG_READING_NS {
+            return Ok(first.into_iter().map(|(name, count)| (name, of_first(count))).collect());
+        }
+        let (one, two) = (turn(0)?.0, turn(1)?.0);
         Ok(counts::difference(two, &one))
+    }
+}
+
+/// A count of the first reading of a process says so.
+fn of_first(count: Count) -> Count {
+    match count.value {
+        Some(_) => Count {
+            how: format!("{}; of the first reading of a process, and its answer", count.how),
+            ..count
+        },
+        None => count,
     }
 }
 
