@@ -3,34 +3,27 @@
 use super::in_pieces::{PIECE_BYTES, plan};
 use super::pieces::Pieces;
 use super::scene::Scene;
-use super::way::{Cached, ONCE_BYTES, Way};
-use crate::buffer::Buffer;
+use super::way::{COPY_BYTES, Cached, Way};
 use crate::method::Fault;
-use crate::method::read::drain;
 use crate::method::ring::{Errand, Flight, Order};
 use crate::sink::Sink;
 use io_uring::IoUring;
 use rustix::buffer::spare_capacity;
-use std::fs::File;
 use std::os::fd::AsFd;
-
-/// Fits into the second-level cache of common processors, and few calls are needed.
-pub(super) const COPY_BYTES: usize = 128 << 10;
 
 /// Reads a whole file; tells how many bytes there were.
 pub(super) fn read(scene: &Scene, maps: bool, sink: &mut impl Sink) -> Result<u64, Fault> {
     match scene.way(maps) {
-        Way::Once => once(scene, sink),
-        Way::Copied => copied(&scene.file, sink),
+        Way::Once | Way::Copied => copied(scene, sink),
         Way::Mapped => mapped(scene, sink),
         Way::InFlight => in_flight(scene, sink),
     }
 }
 
-/// A file that was small when it was looked at, however large it is now. One read brings all that there was, and where
-/// the size is known nobody has to be asked for the end.
-pub(super) fn once(scene: &Scene, sink: &mut impl Sink) -> Result<u64, Fault> {
-    let mut buffer = Vec::with_capacity(ONCE_BYTES as usize);
+/// A buffer of the allocator, whose pages are there from the reading before: fresh ones cost a fifth of a file of a
+/// megabyte. One read brings all of a small file, and where the size is known nobody has to be asked for the end.
+pub(super) fn copied(scene: &Scene, sink: &mut impl Sink) -> Result<u64, Fault> {
+    let mut buffer = Vec::with_capacity(COPY_BYTES);
     let mut at = 0;
     loop {
         buffer.clear();
@@ -49,11 +42,6 @@ pub(super) fn once(scene: &Scene, sink: &mut impl Sink) -> Result<u64, Fault> {
     }
 }
 
-fn copied(mut file: &File, sink: &mut impl Sink) -> Result<u64, Fault> {
-    let mut buffer = Buffer::new(COPY_BYTES)?;
-    drain(&mut file, &mut buffer, sink)
-}
-
 fn mapped(scene: &Scene, sink: &mut impl Sink) -> Result<u64, Fault> {
     let map = scene.map()?;
     sink.take(0, &map);
@@ -62,9 +50,9 @@ fn mapped(scene: &Scene, sink: &mut impl Sink) -> Result<u64, Fault> {
 
 /// Past the cache what is not in it, from the cache what is.
 fn in_flight(scene: &Scene, sink: &mut impl Sink) -> Result<u64, Fault> {
-    let Some(direct) = scene.direct() else { return copied(&scene.file, sink) };
+    let Some(direct) = scene.direct() else { return copied(scene, sink) };
     let plan = plan(1);
-    let Ok(ring) = IoUring::new(plan.entries) else { return copied(&scene.file, sink) };
+    let Ok(ring) = IoUring::new(plan.entries) else { return copied(scene, sink) };
     let mixed = scene.cached() == Cached::Some;
     let mut ranges = Pieces::cut(0..scene.size_bytes, PIECE_BYTES);
     let count = scene.size_bytes.div_ceil(PIECE_BYTES);

@@ -1,10 +1,9 @@
 //! A file read by several threads in any order, each with a sink of its own.
 
-use super::from_front::{COPY_BYTES, once};
+use super::from_front::copied;
 use super::pieces::Pieces;
 use super::scene::Scene;
-use super::way::{Backing, Cached, Way};
-use crate::buffer::Buffer;
+use super::way::{Backing, COPY_BYTES, Cached, Way};
 use crate::method::Fault;
 use crate::method::direct::DirectFile;
 use crate::method::pread::read_range;
@@ -51,15 +50,16 @@ pub(super) fn read<S: Sink + Send>(
     sink: &(impl Fn() -> S + Sync),
 ) -> Result<Vec<S>, Fault> {
     let way = scene.way(maps);
-    if way == Way::Once {
+    let alone = threads.get() == 1 || scene.size_bytes <= CACHED_PIECE_BYTES;
+    if way == Way::Once || way == Way::Copied && alone {
         let mut sink = sink();
-        once(scene, &mut sink)?;
+        copied(scene, &mut sink)?;
         return Ok(vec![sink]);
     }
     let direct = if way == Way::InFlight { scene.direct() } else { None };
     let maps = match way {
-        // Faults on small pages by several threads wait for each other, and memory file systems have no others.
-        Way::Mapped => threads.get() == 1 || scene.backing() != Backing::Memory,
+        // Faults on small pages by several threads wait for each other, and these file systems have few others.
+        Way::Mapped => threads.get() == 1 || !matches!(scene.backing(), Backing::Memory | Backing::Other),
         Way::InFlight => maps && direct.is_some(),
         Way::Once | Way::Copied => false,
     };
@@ -97,11 +97,11 @@ impl<'a> Job<'a> {
 
     /// What one thread does: keeps reads in flight while there is something to fetch, and visits cached bytes meanwhile.
     fn take_part<S: Sink>(&self, plan: &Plan, mut sink: S) -> Result<S, Fault> {
-        let mut buffer =
-            if self.map.is_none() && self.cached.count() > 0 { Some(Buffer::new(COPY_BYTES)?) } else { None };
+        let copies = self.map.is_none() && self.cached.count() > 0;
+        let mut buffer = vec![0; if copies { COPY_BYTES } else { 0 }];
         let mut visit = |sink: &mut S| {
             let Some(range) = self.cached.take() else { return Ok(false) };
-            self.visit(range, buffer.as_mut(), sink)?;
+            self.visit(range, &mut buffer, sink)?;
             Ok(true)
         };
         if let Some(direct) = &self.direct
@@ -122,16 +122,10 @@ impl<'a> Job<'a> {
     }
 
     /// Hands on bytes from the page cache: mapped, or by way of a buffer.
-    fn visit(
-        &self,
-        range: Range<u64>,
-        buffer: Option<&mut Buffer>,
-        sink: &mut impl Sink,
-    ) -> Result<(), Fault> {
-        match (&self.map, buffer) {
-            (Some(map), _) => sink.take(range.start, &map[range.start as usize..range.end as usize]),
-            (None, Some(buffer)) => read_range(&self.scene.file, range, buffer, sink)?,
-            (None, None) => unreachable!("cached pieces come with a map or a buffer"),
+    fn visit(&self, range: Range<u64>, buffer: &mut [u8], sink: &mut impl Sink) -> Result<(), Fault> {
+        match &self.map {
+            Some(map) => sink.take(range.start, &map[range.start as usize..range.end as usize]),
+            None => read_range(&self.scene.file, range, buffer, sink)?,
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::fmt;
 /// A way of reading one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// One read(2) into a buffer as large as the file.
+    /// One read(2), and no question asked before.
     Once,
     /// read(2) or pread(2) through the page cache, buffer by buffer.
     Copied,
@@ -62,8 +62,11 @@ pub(super) struct Facts {
 /// Up to this size one read-ahead of the kernel's brings all of a file, and setting up reads of one's own takes longer.
 const READ_AHEAD_BYTES: u64 = 8 << 20;
 
+/// What one read(2) brings: fits into the second-level cache of common processors.
+pub(super) const COPY_BYTES: usize = 64 << 10;
+
 /// Up to this size the calls that find out more cost more than they save.
-pub(super) const ONCE_BYTES: u64 = 64 << 10;
+pub(super) const ONCE_BYTES: u64 = COPY_BYTES as u64;
 
 impl Way {
     pub(super) fn choose(facts: &Facts) -> Way {
