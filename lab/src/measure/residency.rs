@@ -417,9 +417,14 @@ mod tests {
     #[test]
     fn dirty_pages_are_counted_where_the_means_tells() {
         let Some(file) = cold_file(10) else { return };
-        std::fs::write(file.path(), [b'y'; 10]).unwrap();
-        let proof = by(Means::Cachestat, file.path());
-        assert_eq!((proof.dirty, proof.file_pages), (Some(1), 1));
+        // The kernel may write a page back at any moment, and does so when others sync.
+        let dirty = (0..100).any(|_| {
+            std::fs::write(file.path(), [b'y'; 10]).unwrap();
+            let proof = by(Means::Cachestat, file.path());
+            assert_eq!(proof.file_pages, 1);
+            proof.dirty == Some(1)
+        });
+        assert!(dirty, "a page that was just written");
         assert_eq!(by(Means::Mincore, file.path()).dirty, None);
     }
 
