@@ -104,7 +104,8 @@ impl Home {
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.envs(self.environment()).current_dir(self.folder.path());
-        for name in ["XDG_DATA_HOME", "XDG_CACHE_HOME", "NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR"] {
+        // With CI set, colour is also for terminals that call themselves dumb.
+        for name in ["XDG_DATA_HOME", "XDG_CACHE_HOME", "NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "CI"] {
             command.env_remove(name);
         }
         command
