@@ -2,12 +2,14 @@
 
 use readlab::machine::Machine;
 use readlab::record::{
-    Count, EndReason, Fill, FlameGraph, Header, HotSpot, Limit, LimitKind, LimitUnit, Line, Outcome, Receipt,
-    Record, RecordError, RecordWriter, SCHEMA, SCHEMA_VERSION, Sample, Spread, Trace, Trial, WarmedUp,
-    WarmupEnd, WriteTimes, WriteWay,
+    Agenda, Aim, Budget, Count, EndReason, Fill, FlameGraph, Header, HotSpot, Limit, LimitKind, LimitUnit,
+    Line, Outcome, Receipt, Record, RecordError, RecordWriter, Resumption, Rules, SCHEMA, SCHEMA_VERSION,
+    Sample, Spread, Trace, Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
 };
+use readlab::target::identity::Identity;
 use readlab::target::{Decoded, Http, TargetFacts};
-use readlab::trial::{Answer, CacheState, Params, Work};
+use readlab::trial::{Answer, CacheState, Over, Params, Work};
+use readlab::units::Nanos;
 use readlab_protocol::{Archive, Cache};
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,6 +28,36 @@ fn header() -> Header {
         seed: u64::MAX,
         reference: Some("command/wc -l".parse().unwrap()),
         machine: Machine { cpu: Some("one".to_owned()), max_turbo_ghz: Some(5.1), ..Machine::default() },
+        agenda: Some(agenda()),
+    }
+}
+
+/// What is to be measured, with the largest numbers that there are.
+fn agenda() -> Agenda {
+    let rules = Rules {
+        warmup: 1,
+        min_runs: 2,
+        max_runs: u32::MAX,
+        max_time: Nanos(u64::MAX),
+        precision: 0.1,
+        fills: 3,
+        budget: Budget::Firm(Nanos(u64::MAX)),
+        seed: u64::MAX,
+    };
+    let identity = Identity { dev: 1, ino: u64::MAX, size_bytes: 7, mtime: (-1, 999), ctime: (2, 3) };
+    Agenda {
+        boot: Some("boot".to_owned()),
+        folder: "/a".to_owned(),
+        targets: vec![Aim { form: Some(Archive::Zip), over: Over::Http, identity: Some(identity) }],
+        states: vec![CacheState::Cold, CacheState::Warm],
+        rules,
+        trials: vec![trial()],
+        absent: vec![(trial(), Outcome::Unavailable { reason: "none".to_owned() })],
+        rosters: vec!["/r".to_owned()],
+        flame_graphs: Some("/g".to_owned()),
+        trace: true,
+        drop_caches: true,
+        allow_device: true,
     }
 }
 
@@ -79,6 +111,17 @@ fn trace() -> Line {
     }
 }
 
+/// That the run went on.
+fn resumed(reopened: Vec<usize>) -> Line {
+    Line::Resumed(Resumption {
+        at: "2024-01-02T00:00:00Z".to_owned(),
+        elapsed_ns: u64::MAX,
+        state: CacheState::Warm,
+        round: 5,
+        reopened,
+    })
+}
+
 /// One line of every kind but the header, in the order of a run.
 fn every_line() -> Vec<Line> {
     let how = "counted".to_owned();
@@ -123,6 +166,7 @@ fn every_line() -> Vec<Line> {
         },
         flame_graph(reason()),
         trace(),
+        resumed(vec![0]),
         Line::Outcome { trial: 0, outcome: Outcome::Refused { reason: reason() } },
         Line::Limit(Box::new(Limit {
             kind: LimitKind::Device,
@@ -149,7 +193,7 @@ const _: fn(&Line) = |line| match line {
     }
     Line::Counts { .. } | Line::Outcome { .. } | Line::Limit(_) => {}
     Line::FlameGraph { .. } | Line::Trace { .. } => {}
-    Line::Warning { .. } | Line::End { .. } => {}
+    Line::Warning { .. } | Line::Resumed(_) | Line::End { .. } => {}
 };
 
 /// A record with every kind of line; its file as text.
@@ -192,7 +236,7 @@ fn every_kind_of_line_comes_back_as_it_was() {
     assert_eq!((found.flame_graph.as_ref().unwrap().samples, found.trace.as_ref().unwrap().reads()), (7, 3));
     assert!(found.missing.contains_key("minor_faults") && found.counts.contains_key("syscalls"));
     assert_eq!((record.contenders.len(), record.fills.len(), record.warnings.len()), (1, 1, 1));
-    assert_eq!((record.writes.len(), record.limits.len()), (1, 1));
+    assert_eq!((record.writes.len(), record.limits.len(), record.resumed.len()), (1, 1, 1));
     assert_eq!(record.end, Some((EndReason::TargetChanged, 11)));
 }
 
@@ -210,6 +254,70 @@ fn a_record_that_was_cut_anywhere_is_a_shorter_record() {
         assert_eq!(record.end.is_some(), end >= text.len() - 1, "cut at {end}");
     }
     assert_eq!(read(&text).unwrap(), read(text.trim_end()).unwrap());
+}
+
+#[test]
+fn a_record_that_was_cut_anywhere_is_gone_on_with_after_its_last_whole_line() {
+    let (_folder, path, text) = written();
+    let more = || Line::Warning { text: "more".to_owned() };
+    let first = text.find('\n').unwrap();
+    for end in (first..text.len()).filter(|&end| text.is_char_boundary(end)) {
+        fs::write(&path, &text[..end]).unwrap();
+        let mut expected = Record::read(&path).unwrap();
+        let mut writer = RecordWriter::reopen(&path).unwrap();
+        assert_eq!(
+            fs::read_to_string(&path).unwrap(),
+            text[..end],
+            "nothing is changed before there is more"
+        );
+        (0..2).for_each(|_| writer.append(&more()).unwrap());
+        (0..2).for_each(|_| expected.add(more()));
+        assert_eq!(Record::read(&path).unwrap(), expected, "cut at {end}");
+    }
+}
+
+#[test]
+fn a_torn_line_longer_than_what_is_read_at_once_is_cut_off() {
+    let (_folder, path, text) = written();
+    fs::write(&path, format!("{text}{{\"line\":\"warning\",\"text\":\"{}", "x".repeat(200_000))).unwrap();
+    let line = Line::Warning { text: "more".to_owned() };
+    RecordWriter::reopen(&path).unwrap().append(&line).unwrap();
+    let expected = format!("{text}{}\n", serde_json::to_string(&line).unwrap());
+    assert_eq!(fs::read_to_string(&path).unwrap(), expected);
+}
+
+#[test]
+fn a_record_has_one_writer() {
+    let (_folder, path, _) = written();
+    let first = RecordWriter::reopen(&path).unwrap();
+    assert!(matches!(RecordWriter::reopen(&path), Err(RecordError::InUse(_))));
+    drop(first);
+    assert!(RecordWriter::reopen(&path).is_ok());
+    let made = path.with_file_name("new");
+    let _first = RecordWriter::create(&made).unwrap();
+    assert!(matches!(RecordWriter::reopen(&made), Err(RecordError::InUse(_))));
+}
+
+#[test]
+fn going_on_takes_back_the_end_and_the_outcomes_that_came_with_it() {
+    let mut record = Record::new(header());
+    record.add(Line::Trial(Box::new(trial())));
+    record.add(Line::Outcome { trial: 0, outcome: Outcome::Measured });
+    record.add(Line::End { reason: EndReason::Interrupted, wall_ns: 1 });
+    record.add(resumed(vec![]));
+    assert_eq!((record.end, &record.trials[0].outcome), (None, &Some(Outcome::Measured)));
+    record.add(resumed(vec![0, 9]));
+    assert_eq!((record.resumed.len(), &record.trials[0].outcome), (2, &None));
+}
+
+#[test]
+fn a_header_of_before_there_was_an_agenda_is_readable() {
+    let (_folder, _, text) = written();
+    let header = Line::Header(Box::new(Header { agenda: None, ..header() }));
+    let header = serde_json::to_string(&header).unwrap();
+    assert!(!header.contains("agenda"));
+    let record = read(format!("{header}\n{}", text.split_once('\n').unwrap().1)).unwrap();
+    assert_eq!((record.header.agenda, record.trials.len()), (None, 1));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 pub mod memory;
 mod probe;
 
+pub use probe::boot;
 pub(crate) use probe::chosen;
 
 use crate::units::Bytes;

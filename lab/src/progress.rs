@@ -34,19 +34,24 @@ impl Recorder {
     /// # Errors
     /// If the record cannot be made.
     pub fn begin(folder: &RunFolder, shown: bool) -> Result<Recorder, RecordError> {
-        let writer = RecordWriter::create(&folder.record())?;
+        Ok(Recorder::of(RecordWriter::create(&folder.record())?, shown))
+    }
+
+    /// Goes on with a record.
+    #[must_use]
+    pub fn of(writer: RecordWriter, shown: bool) -> Recorder {
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(BAR_STEPS), target);
         let style = ProgressStyle::with_template("{bar:24} {percent:>3} % {prefix}· {wide_msg}");
         bar.set_style(style.expect("the template is checked by a test").progress_chars("━╸─"));
-        Ok(Recorder {
+        Recorder {
             writer,
             presence: Presence::begin(),
             bar,
             names: BTreeMap::new(),
             stage: String::new(),
             round: 0,
-        })
+        }
     }
 
     /// Says what happens before the first stage.
@@ -82,8 +87,9 @@ fn left(time: Nanos) -> String {
 
 impl Sink for Recorder {
     fn append(&mut self, line: Line) -> Result<(), RecordError> {
-        // The header comes first, and nothing is read before it is there.
-        let others = if matches!(line, Line::Header(_)) { Vec::new() } else { self.presence.newcomers() };
+        // They come first, and nothing is read before they are there.
+        let is_first = matches!(line, Line::Header(_) | Line::Resumed(_));
+        let others = if is_first { Vec::new() } else { self.presence.newcomers() };
         for other in others {
             let text = presence::warning(other);
             self.bar.suspend(|| notice::tell(&text));

@@ -5,11 +5,14 @@
 //! that was killed is a shorter record; [`Record::read`] takes it as far as it goes. The file's words are the ones of
 //! DESIGN's JSON contract; a new meaning takes a new [`SCHEMA_VERSION`], and old records stay readable.
 
+mod agenda;
 mod file;
 mod header;
 mod inside;
 mod limit;
 mod line;
+mod resumption;
+mod rules;
 mod sample;
 mod trial;
 mod warm;
@@ -18,11 +21,14 @@ mod write;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use agenda::{Agenda, Aim};
 pub use file::{RecordError, RecordWriter};
 pub use header::{Header, Receipt, SCHEMA, SCHEMA_VERSION};
 pub use inside::{FlameGraph, HotSpot, Spread, Trace};
 pub use limit::{Limit, LimitKind, LimitUnit};
 pub use line::{EndReason, Line};
+pub use resumption::Resumption;
+pub use rules::{Budget, Rules};
 pub use sample::{Metric, Sample};
 pub use trial::{Count, Outcome, Trial, TrialRecord};
 pub use warm::{Fill, WarmedUp, WarmupEnd};
@@ -50,6 +56,8 @@ pub struct Record {
     pub limits: Vec<Limit>,
     /// What readers should know.
     pub warnings: Vec<String>,
+    /// Where it went on after it had been cut short, in order.
+    pub resumed: Vec<Resumption>,
     /// Why it ended and how long it took; `None` when it was cut short.
     pub end: Option<(EndReason, u64)>,
 }
@@ -67,6 +75,7 @@ impl Record {
             writes: Vec::new(),
             limits: Vec::new(),
             warnings: Vec::new(),
+            resumed: Vec::new(),
             end: None,
         }
     }
@@ -93,6 +102,11 @@ impl Record {
             Line::Write { target, how, times } => self.writes.push((target, how, times)),
             Line::Limit(limit) => self.limits.push(*limit),
             Line::Warning { text } => self.warnings.push(text),
+            Line::Resumed(resumption) => {
+                self.end = None;
+                resumption.reopened.iter().for_each(|&trial| self.with(trial, |trial| trial.outcome = None));
+                self.resumed.push(resumption);
+            }
             Line::End { reason, wall_ns } => self.end = Some((reason, wall_ns)),
             Line::Warmup(warmed) => self.with(warmed.trial, |trial| trial.warmups.push(warmed)),
             Line::Sample(sample) => self.with(sample.trial, |trial| match sample.rung {

@@ -22,11 +22,11 @@ use filesystem::{Backing, Filesystem};
 use readlab_protocol::Archive;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::fs::{self, File, FileType, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use url::{Url, UrlError};
@@ -246,6 +246,13 @@ impl Target {
 }
 
 impl TargetFacts {
+    /// Its path or URL, byte for byte.
+    #[must_use]
+    pub fn place(&self) -> PathBuf {
+        let bytes = self.path_hex.as_deref().and_then(unhex);
+        bytes.map_or_else(|| PathBuf::from(&self.path), |bytes| PathBuf::from(OsString::from_vec(bytes)))
+    }
+
     /// Over what its bytes come to a contender.
     #[must_use]
     pub fn over(&self) -> Over {
@@ -391,4 +398,10 @@ fn hex(bytes: &[u8]) -> String {
         write!(text, "{byte:02x}").expect("a String takes everything");
         text
     })
+}
+
+/// The bytes that two hexadecimal digits each stand for; `None` where they are no such digits.
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    text.as_bytes().chunks(2).map(|pair| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?)).collect()
 }

@@ -43,7 +43,7 @@ fn processes_of(home: &Path) -> Vec<u32> {
     pids.filter(is_of).collect()
 }
 
-fn start(home: &Home, words: &[&str]) -> Child {
+pub(super) fn start(home: &Home, words: &[&str]) -> Child {
     let mut command = Command::new(READLAB);
     command.args(words).envs(home.environment()).current_dir(home.at(""));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
@@ -57,7 +57,7 @@ fn kill_after(home: &Home, words: &[&str], wait: Duration) {
 }
 
 /// Kills a lab, and waits until nobody of it is left.
-fn kill(home: &Home, mut lab: Child) {
+pub(super) fn kill(home: &Home, mut lab: Child) {
     lab.kill().unwrap();
     let killed = Instant::now();
     lab.wait().unwrap();

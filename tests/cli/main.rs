@@ -14,6 +14,7 @@ mod killed;
 mod memory;
 mod misbehaving;
 mod race;
+mod resume;
 mod rights;
 mod state;
 mod sweep;

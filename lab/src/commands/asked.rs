@@ -4,13 +4,16 @@
 use crate::cli::{Choosing, Giving, Looking, Measuring};
 use crate::contender::roster::Roster;
 use crate::folder::{FLAME_GRAPHS, RunFolder};
+use crate::machine;
 use crate::measure::cache::Eviction;
 use crate::measure::candidates::candidates;
-use crate::measure::lineup::{Field, LineupError, Selection, Views};
-use crate::measure::plan::{Budget, Rules};
+use crate::measure::lineup::{Field, LineupError, Selection, Shape, Views};
+use crate::measure::plan::{Budget, Plan, Rules};
 use crate::measure::sampler::{Looks, Pictures};
+use crate::measure::subject::Ground;
 use crate::notice;
 use crate::profile;
+use crate::record::{Agenda, Aim};
 use crate::space::Space;
 use crate::suite::{Entry, Suite};
 use crate::target::web::CACHE_UNKNOWN;
@@ -18,7 +21,10 @@ use crate::target::{TargetFacts, shown};
 use crate::trial::{CacheState, Over, TrialId, Work};
 use crate::units::Nanos;
 use anyhow::{Context, bail};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The verbs whose runs go on when they were cut short.
+const RESUMABLE: [&str; 2] = ["race", "suite"];
 
 /// What the user asked for.
 pub(super) struct Asked<'a> {
@@ -136,6 +142,38 @@ impl Asked<'_> {
         // A race takes whoever can read the target; an experiment names those it is about.
         let (params, told) = (self.choosing.params.clone(), self.verb == "suite");
         Selection { entries, globs, params, views, told }
+    }
+
+    /// All that it takes to go on with the run if it is cut short; `None` for verbs that cannot.
+    pub(super) fn agenda<'g>(
+        &self,
+        plan: &Plan,
+        targets: impl Iterator<Item = (Shape, &'g Ground)>,
+        looks: &Looks,
+    ) -> Option<Agenda> {
+        let aim = |(shape, ground): (Shape, &'g Ground)| Aim {
+            form: shape.form,
+            over: shape.over,
+            identity: ground.identity(),
+        };
+        // A path that is not UTF-8 leads nowhere when it is read back, and is told then.
+        let path = |path: std::io::Result<PathBuf>| {
+            path.map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned())
+        };
+        RESUMABLE.contains(&self.verb).then(|| Agenda {
+            boot: machine::boot(),
+            folder: path(std::env::current_dir()),
+            targets: targets.map(aim).collect(),
+            states: plan.states.clone(),
+            rules: plan.rules,
+            trials: plan.trials.iter().map(|planned| planned.trial.clone()).collect(),
+            absent: plan.absent.clone(),
+            rosters: self.choosing.rosters.iter().map(|roster| path(std::path::absolute(roster))).collect(),
+            flame_graphs: looks.flame_graphs.as_ref().map(|it| it.folder.to_string_lossy().into_owned()),
+            trace: looks.trace,
+            drop_caches: self.measuring.drop_caches,
+            allow_device: self.measuring.allow_device,
+        })
     }
 
     pub(super) fn eviction(&self) -> Eviction {

@@ -160,12 +160,16 @@ impl CompareArgs {
     }
 }
 
-/// A record by its name. Without a data folder, paths are still to be had.
-fn side(history: Result<&History, &HistoryError>, name: &str) -> anyhow::Result<Side> {
-    let path = match history {
-        Ok(history) => history.find(name)?,
-        Err(_) if Path::new(name).is_file() => PathBuf::from(name),
+/// Where the record of this name lies. Without a data folder, paths are still to be had.
+pub(super) fn path_of(history: Result<&History, &HistoryError>, name: &str) -> anyhow::Result<PathBuf> {
+    match history {
+        Ok(history) => Ok(history.find(name)?),
+        Err(_) if Path::new(name).is_file() => Ok(PathBuf::from(name)),
         Err(error) => anyhow::bail!("{name}: {error}"),
-    };
+    }
+}
+
+fn side(history: Result<&History, &HistoryError>, name: &str) -> anyhow::Result<Side> {
+    let path = path_of(history, name)?;
     Ok(Side::of_record(&Record::read(&path)?, name, &shown(&path)))
 }

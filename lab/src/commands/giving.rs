@@ -61,8 +61,14 @@ pub(super) fn terminal_width() -> u16 {
     rustix::termios::tcgetwinsize(std::io::stdout()).map_or(UNBOUNDED, |size| size.ws_col.max(40))
 }
 
-/// Whether an export can be written when the race is over, asked before it begins.
-pub(super) fn writable(file: &Path) -> anyhow::Result<()> {
+/// Refuses exports that could not be written when the race is over, before it begins.
+pub(super) fn exportable(giving: &Giving) -> anyhow::Result<()> {
+    let exports = [&giving.export_json, &giving.export_csv, &giving.export_markdown];
+    exports.into_iter().flatten().try_for_each(|file| writable(file))
+}
+
+/// Whether an export can be written.
+fn writable(file: &Path) -> anyhow::Result<()> {
     let folder = match file.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),

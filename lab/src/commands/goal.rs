@@ -2,8 +2,9 @@
 
 use crate::corpus::Form;
 use crate::measure::lineup::Shape;
+use crate::record::Aim;
 use crate::server::Server;
-use crate::target::{Accept, Place, Target, shown, url};
+use crate::target::{Accept, Place, Target, TargetFacts, shown, url};
 use crate::trial::Over;
 use anyhow::Context;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,11 @@ impl Wanted {
     /// A file of some form.
     pub(super) fn form(form: Form, path: &Path) -> Wanted {
         Wanted { word: path.to_owned(), form, over: Over::File }
+    }
+
+    /// What a record says was read.
+    pub(super) fn again(facts: &TargetFacts, aim: &Aim) -> Wanted {
+        Wanted { word: facts.place(), form: aim.form, over: aim.over }
     }
 
     /// Finds everything out about it.

@@ -19,6 +19,7 @@ mod prepare;
 pub mod race;
 pub mod report;
 pub mod request;
+mod resume;
 mod run;
 pub mod serve;
 pub mod suite;

@@ -31,6 +31,11 @@ impl Patience {
         Patience { begun: Instant::now(), limits }
     }
 
+    /// As long as it takes.
+    pub(super) fn endless() -> Patience {
+        Patience { begun: Instant::now(), limits: Vec::new() }
+    }
+
     /// # Errors
     /// If the user wants to stop, or a time is over.
     pub(super) fn go_on(&self) -> Result<()> {

@@ -65,7 +65,7 @@ pub(super) fn prepare(
 }
 
 /// What is true of a file, or of what a server gives; that gives its size too, which servers need not tell.
-fn truth(target: &mut Target, patience: &Patience) -> anyhow::Result<Truth> {
+pub(super) fn truth(target: &mut Target, patience: &Patience) -> anyhow::Result<Truth> {
     let go_on = || patience.go_on();
     let Place::Web { url, .. } = &target.place else {
         let file = target.file().expect("what is not behind a foreign server is a file");

@@ -2,7 +2,7 @@
 
 use super::asked::Asked;
 use super::goal::Wanted;
-use super::run;
+use super::{resume, run};
 use crate::cli::{Choosing, Giving, Looking, Measuring};
 use crate::suite::Suite;
 use crate::trial::Over;
@@ -14,11 +14,14 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 pub struct RaceArgs {
     /// The files or http:// URLs to read; each gets a race of its own
-    #[arg(required = true, value_name = "TARGET")]
+    #[arg(required_unless_present = "resume", value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
     /// Read the files over http, from a server of readlab's own on 127.0.0.1
     #[arg(long)]
     pub http: bool,
+    /// Go on with a run that was cut short, by its own plan: its record's path, `last`, or a name given with --save
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "http", "Measuring", "Choosing", "Looking", "output"])]
+    pub resume: Option<String>,
     /// How long and how often.
     #[command(flatten)]
     pub measuring: Measuring,
@@ -38,6 +41,9 @@ pub struct RaceArgs {
 /// # Errors
 /// If a target cannot be raced or the record cannot be written.
 pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
+    if let Some(record) = &args.resume {
+        return resume::run("race", record, &args.giving);
+    }
     let suite = Suite::race();
     let asked = Asked {
         verb: "race",

@@ -2,9 +2,10 @@
 //! and shown. What is asked lives in [`super::asked`], on what in [`super::goal`], what is given in [`super::giving`].
 
 use super::asked::Asked;
-use super::giving::{progress_shown, show, writable};
+use super::giving::{exportable, progress_shown, show};
 use super::goal::{Goal, serve};
 use super::prepare::{Prepared, prepare};
+use crate::cli::Giving;
 use crate::folder::RunFolder;
 use crate::interrupt;
 use crate::limits;
@@ -17,7 +18,7 @@ use crate::measure::search::{self, Tuning};
 use crate::measure::subject::Ground;
 use crate::measure::world::Sink;
 use crate::progress::Recorder;
-use crate::record::{EndReason, Header, Line, Outcome, Record, SCHEMA, SCHEMA_VERSION};
+use crate::record::{EndReason, Header, Line, Outcome, Record, RecordError, SCHEMA, SCHEMA_VERSION};
 use crate::scratch;
 use crate::target::{Accept, Target};
 use crate::trial::TrialId;
@@ -45,8 +46,7 @@ fn in_turn(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
     let goals = goals.iter().map(examine).collect::<anyhow::Result<Vec<Vec<(Shape, Target)>>>>()?;
     goals.iter().flatten().try_for_each(|(_, target)| asked.makes_no_state_of(&target.facts))?;
     let giving = asked.giving;
-    let exports = [&giving.export_json, &giving.export_csv, &giving.export_markdown];
-    exports.into_iter().flatten().try_for_each(|file| writable(file))?;
+    exportable(giving)?;
     if let Some(folder) = &giving.output {
         RunFolder::make(Some(folder))?.abandon();
     }
@@ -89,12 +89,14 @@ fn one(
     let reference = reference.map(|reference| as_planned(reference, &plan));
     let tuning = asked.space.map(|_| Tuning::of(plan.clone(), &candidates, reference.as_ref()));
     let plan = tuning.as_ref().map_or(&plan, |tuning| &tuning.plan);
-    introduce(&mut recorder, field, (&targets, plan), header(asked.verb, rules.seed, reference))?;
+    let (looks, why_not) = asked.looks(&folder)?;
+    let agenda = asked.agenda(plan, shapes.iter().copied().zip(&grounds), &looks);
+    let header = Header { agenda, ..header(asked.verb, rules.seed, reference) };
+    introduce(&mut recorder, field, (&targets, plan), header)?;
     recorder.follow(plan);
     let subjects = targets.iter().zip(&found).zip(grounds).enumerate();
     let subjects =
         subjects.map(|(index, ((target, found), ground))| found.subject((index, target), ground)).collect();
-    let (looks, why_not) = asked.looks(&folder)?;
     if let Some(text) = why_not {
         recorder.append(Line::Warning { text })?;
     }
@@ -111,10 +113,18 @@ fn one(
     ) {
         beside_fio(&mut recorder, file)?;
     }
+    told(asked.giving, recorder, ended)
+}
+
+/// The record as it was written, which is shown. One that could not be written to its end, as on a full disk, is shown as far as it goes.
+pub(super) fn told(
+    giving: &Giving,
+    recorder: Recorder,
+    ended: Result<EndReason, RecordError>,
+) -> anyhow::Result<Record> {
     let path = recorder.finish();
     let record = Record::read(&path)?;
-    let shown = show(asked.giving, &record, &path);
-    // A record that could not be written to its end, as on a full disk, is shown as far as it goes.
+    let shown = show(giving, &record, &path);
     ended?;
     shown?;
     Ok(record)
@@ -177,6 +187,7 @@ pub(super) fn header(verb: &str, seed: u64, reference: Option<TrialId>) -> Heade
         seed,
         reference,
         machine: Machine::probe(),
+        agenda: None,
     }
 }
 

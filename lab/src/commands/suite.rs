@@ -2,7 +2,7 @@
 
 use super::asked::Asked;
 use super::goal::{Goal, Wanted};
-use super::run;
+use super::{resume, run};
 use crate::cli::{Choosing, Giving, Looking, Measuring};
 use crate::corpus;
 use crate::notice;
@@ -18,14 +18,17 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 pub struct SuiteArgs {
     /// A built-in suite or a file
-    #[arg(value_name = "NAME|FILE.toml")]
-    pub suite: String,
+    #[arg(required_unless_present = "resume", value_name = "NAME|FILE.toml")]
+    pub suite: Option<String>,
     /// The files or http:// URLs to read [default: the suite's own corpus, made when needed]
     #[arg(value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
     /// The corpus in the size of the publication
     #[arg(long, conflicts_with = "targets")]
     pub full: bool,
+    /// Go on with a run that was cut short, by its own plan: its record's path, `last`, or a name given with --save
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "targets", "full", "Measuring", "Choosing", "Looking", "output"])]
+    pub resume: Option<String>,
     /// How long and how often.
     #[command(flatten)]
     pub measuring: Measuring,
@@ -45,7 +48,10 @@ pub struct SuiteArgs {
 /// # Errors
 /// If there is no such suite, its corpus cannot be made, a target cannot be read, or the record cannot be written.
 pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
-    let suite = Suite::find(&args.suite)?;
+    let suite = match (&args.resume, &args.suite) {
+        (Some(record), _) => return resume::run("suite", record, &args.giving),
+        (None, name) => Suite::find(name.as_deref().context("no suite is named")?)?,
+    };
     let asked = Asked {
         verb: "suite",
         suite: &suite,

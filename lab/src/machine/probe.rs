@@ -44,6 +44,12 @@ impl Machine {
     }
 }
 
+/// The kernel's random name for the time since it was started, the same for every process until the next start.
+#[must_use]
+pub fn boot() -> Option<String> {
+    line("/proc/sys/kernel/random/boot_id")
+}
+
 /// What a file of one line holds.
 fn line(path: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?.trim().to_owned();

@@ -3,42 +3,13 @@
 //! A plan is data. It knows no contender's process and no clock; [`super::round`] carries it out.
 
 use crate::contender::roster::{Choice, Warmup};
+pub use crate::record::{Budget, Rules};
 use crate::record::{Outcome, Trial};
 use crate::trial::CacheState;
 use crate::units::Nanos;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
-
-/// When enough has been measured.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rules {
-    /// Readings before the timed ones, for every contender each time it is started.
-    pub warmup: u32,
-    /// Timed readings below which no trial is settled.
-    pub min_runs: u32,
-    /// Timed readings after which a trial is settled whatever its interval.
-    pub max_runs: u32,
-    /// Time of timed readings after which a trial is settled whatever its interval.
-    pub max_time: Nanos,
-    /// Half-width of the median's interval, as a share of the median, at which a trial is settled.
-    pub precision: f64,
-    /// Fills of the cache over which warm readings are spread, at least.
-    pub fills: u32,
-    /// Time for the whole run.
-    pub budget: Budget,
-    /// Seed of every shuffle.
-    pub seed: u64,
-}
-
-/// Time for the whole run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Budget {
-    /// A wish of the lab's own: each state still gets [`ROUNDS_MIN`] rounds.
-    Advised(Nanos),
-    /// The user's word: the run stops there, even in the middle of a round.
-    Firm(Nanos),
-}
 
 /// Fills that a contender reads before it is started anew, if it warms up until it is steady.
 const FILLS_PER_LONG_WARMUP: u32 = 5;

@@ -6,6 +6,7 @@
 
 pub(super) mod ceiling;
 pub(super) mod clock;
+pub(super) mod past;
 pub(super) mod standing;
 #[cfg(test)]
 pub(super) mod tests;
@@ -13,10 +14,12 @@ pub(super) mod tests;
 use super::attempt;
 use super::plan::{Plan, Rules};
 use super::world::{Ending, Progress, Sampler, Sink, Step};
-use crate::record::{Count, EndReason, Line, Outcome, RecordError, Sample};
+use crate::record::{Count, EndReason, Line, Outcome, Record, RecordError, Sample};
 use crate::trial::{CacheState, Params};
 use ceiling::Ceiling;
 use clock::StageClock;
+use past::First;
+pub use past::{Past, reopened};
 use standing::Standing;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -42,6 +45,7 @@ pub struct Run<'a> {
     pub(super) sampler: &'a mut dyn Sampler,
     pub(super) sink: &'a mut dyn Sink,
     pub(super) ceiling: Ceiling,
+    past: Past<'a>,
     stages_done: usize,
     measured: Vec<usize>,
 }
@@ -51,18 +55,38 @@ pub struct Run<'a> {
 /// # Errors
 /// Only if the record cannot be written. Everything else is an outcome.
 pub fn run(plan: &Plan, sampler: &mut dyn Sampler, sink: &mut dyn Sink) -> Result<EndReason, RecordError> {
-    carry_out(plan, (sampler, sink), |run, state, stages_left| run.stage(state, stages_left))
+    go_on(plan, Past::default(), (sampler, sink))
+}
+
+/// Carries out what is left of a plan after a part of it was carried out and recorded.
+///
+/// # Errors
+/// As for [`run`].
+pub fn resume(
+    plan: &Plan,
+    record: &Record,
+    (sampler, sink): (&mut dyn Sampler, &mut dyn Sink),
+) -> Result<EndReason, RecordError> {
+    go_on(plan, Past::of(record), (sampler, sink))
+}
+
+fn go_on(
+    plan: &Plan,
+    past: Past,
+    (sampler, sink): (&mut dyn Sampler, &mut dyn Sink),
+) -> Result<EndReason, RecordError> {
+    carry_out((plan, past), (sampler, sink), |run, state, stages_left| run.stage(state, stages_left))
 }
 
 /// Carries out a plan, each state of it as `stage` does; whatever happens, the record gets its last line.
 pub(super) fn carry_out(
-    plan: &Plan,
+    (plan, past): (&Plan, Past),
     (sampler, sink): (&mut dyn Sampler, &mut dyn Sink),
     mut stage: impl FnMut(&mut Run, CacheState, usize) -> Result<EndReason, Stop>,
 ) -> Result<EndReason, RecordError> {
-    let mut run =
-        Run { plan, sampler, sink, ceiling: Ceiling::default(), stages_done: 0, measured: Vec::new() };
-    for (trial, outcome) in &plan.absent {
+    let measured = past.unseen(plan);
+    let mut run = Run { plan, sampler, sink, ceiling: Ceiling::default(), past, stages_done: 0, measured };
+    for (trial, outcome) in plan.absent.iter().filter(|(trial, _)| !past.has_ended(trial.index)) {
         run.sink.append(Line::Trial(Box::new(trial.clone())))?;
         run.sink.append(Line::Outcome { trial: trial.index, outcome: outcome.clone() })?;
     }
@@ -99,10 +123,15 @@ impl Run<'_> {
             return Ok(EndReason::Settled);
         }
         self.sink.about_to(Step::Stage(state, trials.len()));
-        self.ceiling = Ceiling::default();
-        let mut standings: Vec<Standing> = trials.into_iter().map(Standing::new).collect();
+        self.ceiling = self.past.ceiling(self.plan, state);
+        let standing = |trial| self.past.standing(trial, &self.plan.rules);
+        let mut standings: Vec<Standing> = trials.into_iter().map(standing).collect();
         let clock = StageClock::start(self.plan, self.sampler.elapsed_ns(), stages_left);
-        let end = self.rounds(state, 0, (&mut standings, &clock));
+        let end = match self.past.rounds_ended(self.plan, state) {
+            Some(reason) => Ok(reason),
+            None if self.live(&standings).is_empty() => Ok(EndReason::Settled),
+            None => self.rounds(state, self.past.first(state), (&mut standings, &clock)),
+        };
         self.close(&mut standings, &clock, end)
     }
 
@@ -110,12 +139,12 @@ impl Run<'_> {
     pub(super) fn rounds(
         &mut self,
         state: CacheState,
-        first: u32,
+        first: First,
         (standings, clock): (&mut [Standing], &StageClock),
     ) -> Result<EndReason, Stop> {
         match state {
             CacheState::Cold | CacheState::Unknown => {
-                let sitting = Sitting { state, fill: 0, nth: 0, rounds: first..u32::MAX };
+                let sitting = Sitting { state, fill: 0, nth: 0, rounds: first.round..u32::MAX };
                 self.sitting(&sitting, (standings, clock))
             }
             CacheState::Warm => self.fills(first, (standings, clock)),
@@ -162,7 +191,7 @@ impl Run<'_> {
 
     /// Counts what each measured contender does inside. A count that fails is told with the counts, and spoils nothing.
     fn count(&mut self, standings: &[Standing], clock: &StageClock) -> Result<(), Stop> {
-        for standing in standings.iter().filter(|standing| standing.measured) {
+        for standing in standings.iter().filter(|standing| standing.measured && !standing.counted) {
             let counts = if clock.is_run_firmly_up(self.sampler.elapsed_ns()) {
                 uncounted("the time for the whole run was used up")
             } else {
@@ -194,23 +223,22 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Fill after fill, each with a few rounds; the first is numbered as the first round is.
+    /// Fill after fill, each with a few rounds.
     fn fills(
         &mut self,
-        first: u32,
+        first: First,
         (standings, clock): (&mut [Standing], &StageClock),
     ) -> Result<EndReason, Stop> {
         let each = self.plan.rules.rounds_per_fill();
         for nth in 0_u32.. {
-            let begin = nth.saturating_mul(each);
+            let begin = first.round.saturating_add(nth.saturating_mul(each));
             if clock.is_up(begin, self.sampler.elapsed_ns()) {
                 return Ok(EndReason::Budget);
             }
-            let fill = first.saturating_add(nth);
+            let fill = first.fill.saturating_add(nth);
             if !self.filled(fill, standings)? {
                 return Ok(EndReason::Settled);
             }
-            let begin = first.saturating_add(begin);
             let sitting =
                 Sitting { state: CacheState::Warm, fill, nth, rounds: begin..begin.saturating_add(each) };
             let end = self.sitting(&sitting, (standings, clock))?;
@@ -359,8 +387,8 @@ impl Run<'_> {
         }
         self.write_notes()?;
         for (meter, reason) in self.sampler.missing() {
-            if standing.missing.insert(meter) {
-                let meter = meter.to_owned();
+            let meter = meter.to_owned();
+            if standing.missing.insert(meter.clone()) {
                 self.sink.append(Line::Missing { trial: standing.trial, meter, reason })?;
             }
         }

@@ -69,6 +69,8 @@ pub struct Hired<'a> {
     missing: Vec<(&'static str, String)>,
     notes: Vec<Line>,
     looks: Looks,
+    /// Time that the run took before it was cut short.
+    earlier: Duration,
     started: Instant,
 }
 
@@ -78,13 +80,20 @@ impl<'a> Hired<'a> {
     pub fn new(plan: &'a Plan, field: &'a Field, subjects: Vec<Subject<'a>>) -> Hired<'a> {
         let (seats, told) = (Seats::default(), BTreeMap::new());
         let (missing, notes, looks) = (Vec::new(), Vec::new(), Looks::default());
-        Hired { plan, field, subjects, seats, told, missing, notes, looks, started: Instant::now() }
+        let (earlier, started) = (Duration::ZERO, Instant::now());
+        Hired { plan, field, subjects, seats, told, missing, notes, looks, earlier, started }
     }
 
     /// The same, looking inside what is measured besides.
     #[must_use]
     pub fn looking(self, looks: Looks) -> Hired<'a> {
         Hired { looks, ..self }
+    }
+
+    /// The same, where the run has taken some time already.
+    #[must_use]
+    pub fn after(self, earlier: Duration) -> Hired<'a> {
+        Hired { earlier, ..self }
     }
 
     /// What a trial reads.
@@ -355,6 +364,6 @@ impl Sampler for Hired<'_> {
     }
 
     fn elapsed_ns(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        u64::try_from((self.earlier + self.started.elapsed()).as_nanos()).unwrap_or(u64::MAX)
     }
 }

@@ -11,8 +11,9 @@ use super::candidates::is_easy;
 use super::plan::Plan;
 use super::round::ceiling::Ceiling;
 use super::round::clock::StageClock;
+use super::round::past::First;
 use super::round::standing::Standing;
-use super::round::{Run, Slot, Stop, carry_out};
+use super::round::{Past, Run, Slot, Stop, carry_out};
 use super::world::{Sampler, Sink, Step};
 use crate::contender::roster::Warmup;
 use crate::record::{EndReason, RecordError, Trial};
@@ -48,7 +49,8 @@ pub fn run(
     sampler: &mut dyn Sampler,
     sink: &mut dyn Sink,
 ) -> Result<EndReason, RecordError> {
-    carry_out(&tuning.plan, (sampler, sink), |run, state, stages_left| run.tune(tuning, state, stages_left))
+    let begun = (&tuning.plan, Past::default());
+    carry_out(begun, (sampler, sink), |run, state, stages_left| run.tune(tuning, state, stages_left))
 }
 
 impl Tuning {
@@ -203,7 +205,8 @@ impl Run<'_> {
             self.sampler.close(standing.trial);
             standing.forget();
         }
-        let first = search.rung() + 1;
+        let next = search.rung() + 1;
+        let first = First { round: next, fill: next };
         let end = self.rounds(state, first, (&mut fresh, clock));
         standings.extend(fresh.into_iter().chain(others));
         end

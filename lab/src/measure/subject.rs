@@ -67,6 +67,17 @@ impl Ground {
     }
 }
 
+impl Ground {
+    /// What the file was; `None` behind somebody else's server.
+    #[must_use]
+    pub fn identity(&self) -> Option<Identity> {
+        match self {
+            Ground::File { identity, .. } => Some(*identity),
+            Ground::Web => None,
+        }
+    }
+}
+
 impl Subject<'_> {
     /// Its pages in memory; `None` behind somebody else's server.
     #[must_use]

@@ -1,8 +1,9 @@
 //! The file: lines are appended as they come, and read back as far as they go.
 
 use super::{Line, Record, SCHEMA, SCHEMA_VERSION};
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Why a file is not a record.
@@ -16,6 +17,9 @@ pub enum RecordError {
         /// What the system said.
         cause: io::Error,
     },
+    /// A lab is writing it at this moment.
+    #[error("{0}: another readlab is writing it")]
+    InUse(PathBuf),
     /// The first line is no header of ours.
     #[error("{path}: not a readlab record: {cause}")]
     NotARecord {
@@ -44,12 +48,17 @@ pub enum RecordError {
     },
 }
 
-/// A record being written.
+/// A record being written, by nobody else.
 #[derive(Debug)]
 pub struct RecordWriter {
     path: PathBuf,
     file: File,
+    /// Whether its last line may be torn.
+    torn: bool,
 }
+
+/// What is read of a record at once to find its last whole line.
+const BLOCK_BYTES: usize = 1 << 16;
 
 impl RecordWriter {
     /// Begins a record; the file must not exist yet.
@@ -59,7 +68,25 @@ impl RecordWriter {
     pub fn create(path: &Path) -> Result<RecordWriter, RecordError> {
         let file = File::options().append(true).create_new(true).open(path);
         let file = file.map_err(|cause| RecordError::Io { path: path.to_owned(), cause })?;
-        Ok(RecordWriter { path: path.to_owned(), file })
+        RecordWriter::locked(path, file, false)
+    }
+
+    /// Opens a record to go on with it. Nothing is changed before the first line is appended: then a last line that was torn is cut off.
+    ///
+    /// # Errors
+    /// If there is none, it may not be written, or another lab is writing it.
+    pub fn reopen(path: &Path) -> Result<RecordWriter, RecordError> {
+        let file = File::options().read(true).append(true).open(path);
+        let file = file.map_err(|cause| RecordError::Io { path: path.to_owned(), cause })?;
+        RecordWriter::locked(path, file, true)
+    }
+
+    /// Keeps other labs out, which ends with the file's being closed, however the lab ends. On file systems without locks nobody is kept out.
+    fn locked(path: &Path, file: File, torn: bool) -> Result<RecordWriter, RecordError> {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(RecordError::InUse(path.to_owned())),
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(RecordWriter { path: path.to_owned(), file, torn }),
+        }
     }
 
     /// Where it is written.
@@ -75,8 +102,38 @@ impl RecordWriter {
     pub fn append(&mut self, line: &Line) -> Result<(), RecordError> {
         let mut text = serde_json::to_vec(line).expect("records hold only strings, numbers and string keys");
         text.push(b'\n');
-        self.file.write_all(&text).map_err(|cause| RecordError::Io { path: self.path.clone(), cause })
+        let io = |cause| RecordError::Io { path: self.path.clone(), cause };
+        if std::mem::take(&mut self.torn) {
+            mend(&mut self.file).map_err(io)?;
+        }
+        self.file.write_all(&text).map_err(io)
     }
+}
+
+/// Cuts off a last line that was torn; one that only lacks its end is given it, for [`Record::read`] takes it.
+fn mend(file: &mut File) -> io::Result<()> {
+    let (whole, size) = (whole_bytes(file)?, file.metadata()?.len());
+    let mut last = vec![0; usize::try_from(size - whole).map_err(io::Error::other)?];
+    file.read_exact_at(&mut last, whole)?;
+    match serde_json::from_slice::<Line>(&last) {
+        Ok(_) => file.write_all(b"\n"),
+        Err(_) => file.set_len(whole),
+    }
+}
+
+/// The bytes up to the end of the last line that has one.
+fn whole_bytes(file: &File) -> io::Result<u64> {
+    let (mut end, mut block) = (file.metadata()?.len(), vec![0; BLOCK_BYTES]);
+    while end > 0 {
+        let begin = end.saturating_sub(BLOCK_BYTES as u64);
+        let part = &mut block[..usize::try_from(end - begin).expect("at most a block")];
+        file.read_exact_at(part, begin)?;
+        if let Some(at) = part.iter().rposition(|&byte| byte == b'\n') {
+            return Ok(begin + at as u64 + 1);
+        }
+        end = begin;
+    }
+    Ok(0)
 }
 
 impl Record {

@@ -1,5 +1,6 @@
 //! The first line of a record, and who took part.
 
+use super::agenda::Agenda;
 use crate::machine::Machine;
 use crate::trial::TrialId;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,10 @@ pub struct Header {
     pub reference: Option<TrialId>,
     /// Where.
     pub machine: Machine,
+    /// What is to be measured, so that a run which is cut short can go on; `None` for verbs that begin anew, and in records of before
+    /// there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agenda: Option<Agenda>,
 }
 
 /// A contender that showed its receipt.

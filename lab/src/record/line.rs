@@ -1,8 +1,8 @@
 //! One line of the file: every kind there is.
 
 use super::{
-    Count, Fill, FlameGraph, Header, Limit, Outcome, Receipt, Sample, Trace, Trial, WarmedUp, WriteTimes,
-    WriteWay,
+    Count, Fill, FlameGraph, Header, Limit, Outcome, Receipt, Resumption, Sample, Trace, Trial, WarmedUp,
+    WriteTimes, WriteWay,
 };
 use crate::target::TargetFacts;
 use serde::{Deserialize, Serialize};
@@ -111,6 +111,8 @@ pub enum Line {
         /// In one line.
         text: String,
     },
+    /// A run that had been cut short goes on. Since version 3.
+    Resumed(Resumption),
     /// The last line, if the run ended by itself.
     End {
         /// Why.

@@ -26,6 +26,7 @@ pub(crate) fn header() -> Header {
             memory_bytes: 24 << 30,
             ..Machine::default()
         },
+        agenda: None,
     }
 }
 

@@ -50,6 +50,7 @@ pub fn json(record: &Record) -> String {
         "fills": record.fills,
         "sweep": SweepView::of(record),
         "warnings": record.warnings,
+        "resumed": record.resumed,
         "end": record.end.map(|(reason, wall_ns)| json!({ "reason": reason, "wall_ns": wall_ns })),
         "missing": missing_of_run(record, &limits),
         "trials": record.trials.iter().map(|it| trial(record, it, &rankings)).collect::<Vec<Value>>(),

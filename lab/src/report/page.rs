@@ -9,7 +9,7 @@ use super::ranking::{Range, Ranking, WhyReference};
 use super::sweep::SweepView;
 use super::words;
 use crate::machine::Machine;
-use crate::record::{EndReason, Limit, Record, TrialRecord, WarmupEnd};
+use crate::record::{EndReason, Limit, Record, Resumption, TrialRecord, WarmupEnd};
 use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::{CacheState, Over};
 use crate::units::{Bytes, Nanos};
@@ -99,6 +99,7 @@ impl Page {
                     .iter()
                     .flat_map(of_target)
                     .chain(record.trials.iter().filter_map(unsteady))
+                    .chain(record.resumed.iter().map(resumed))
                     .chain(record.warnings.clone())
                     .collect(),
             },
@@ -269,6 +270,16 @@ fn machine_line(machine: &Machine) -> String {
     );
     facts.extend(machine.governor.as_ref().map(|name| format!("governor {name}")));
     facts.join(", ")
+}
+
+/// That the run was cut short and went on, and where.
+fn resumed(it: &Resumption) -> String {
+    let (after, round, state) = (Nanos(it.elapsed_ns), it.round.saturating_add(1), it.state);
+    format!(
+        "the run was cut short after {after} and resumed at {}, with round {round} of the {state} readings: what was read before \
+         stands, and what was read since is of other processes and other fills",
+        it.at
+    )
 }
 
 fn end_line(end: Option<(EndReason, u64)>) -> String {

@@ -1,5 +1,6 @@
 //! Whether a file is still the one that was looked at.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::{File, Metadata};
 use std::io;
@@ -7,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// What tells one state of a file from another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// Device of the file system.
     pub dev: u64,

@@ -14,20 +14,23 @@ pub(in crate::measure) struct Standing {
     pub(in crate::measure) ended: bool,
     /// Whether that outcome is that it was measured.
     pub(super) measured: bool,
+    /// Whether what it does inside was counted.
+    pub(super) counted: bool,
     /// Its readings that stand.
     pub(in crate::measure) walls: Vec<Observation>,
     /// Half the interval of their median over the median, as soon as there are enough of them.
     precision: Option<f64>,
     pub(super) fastest_ns: Option<u64>,
     /// Meters of which the record has been told that they could not be read.
-    pub(super) missing: BTreeSet<&'static str>,
+    pub(super) missing: BTreeSet<String>,
 }
 
 impl Standing {
     pub(in crate::measure) fn new(trial: usize) -> Standing {
         let (walls, missing) = (Vec::new(), BTreeSet::new());
-        let (announced, ended, measured) = (false, false, false);
-        Standing { trial, announced, ended, measured, walls, precision: None, fastest_ns: None, missing }
+        let (announced, ended, measured, counted) = (false, false, false, false);
+        let (precision, fastest_ns) = (None, None);
+        Standing { trial, announced, ended, measured, counted, walls, precision, fastest_ns, missing }
     }
 
     /// Takes in the readings of a turn.

@@ -1,0 +1,141 @@
+//! What an earlier part of the same run found, where a run goes on from its record: who has shown what, which states are done,
+//! and with which round and fill the rest begins. Empty for a run that begins.
+
+#[cfg(test)]
+mod tests;
+
+use super::ceiling::Ceiling;
+use super::standing::Standing;
+use crate::measure::plan::{Plan, Rules};
+use crate::record::{EndReason, Outcome, Record, Sample, TrialRecord};
+use crate::trial::CacheState;
+
+/// The earlier part, if there was one.
+#[derive(Clone, Copy, Default)]
+pub struct Past<'a>(Option<&'a Record>);
+
+/// The numbers of the first round and the first fill that are still to come in a state.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::measure) struct First {
+    /// Of rounds, from 0.
+    pub(in crate::measure) round: u32,
+    /// Of fills, from 0.
+    pub(in crate::measure) fill: u32,
+}
+
+/// Trials that an interruption ended as measured, and that have readings to come: those of the states that it kept from being
+/// closed. A state is closed by counting what its contenders do inside.
+#[must_use]
+pub fn reopened(record: &Record) -> Vec<usize> {
+    if !matches!(record.end, Some((EndReason::Interrupted, _))) {
+        return Vec::new();
+    }
+    let closed = |state| record.trials.iter().any(|it| it.trial.state == state && !it.counts.is_empty());
+    let goes_on = |it: &&TrialRecord| it.outcome == Some(Outcome::Measured) && !closed(it.trial.state);
+    record.trials.iter().filter(goes_on).map(|it| it.trial.index).collect()
+}
+
+impl<'a> Past<'a> {
+    /// The part that this record holds.
+    #[must_use]
+    pub fn of(record: &'a Record) -> Past<'a> {
+        Past(Some(record))
+    }
+
+    /// The first state of the plan in which something is left to do, else its last, with the round that comes next there; with
+    /// these trials opened again.
+    #[must_use]
+    pub fn next(self, plan: &Plan, reopened: &[usize]) -> Option<(CacheState, u32)> {
+        let is_done = |trial: &usize| {
+            self.trial(*trial).is_some_and(|it| match &it.outcome {
+                Some(Outcome::Measured) => !reopened.contains(trial) && !it.counts.is_empty(),
+                other => other.is_some(),
+            })
+        };
+        let is_open = |state: &&CacheState| !plan.trials_of(**state).iter().all(is_done);
+        let state = plan.states.iter().find(is_open).or(plan.states.last())?;
+        Some((*state, self.first(*state).round))
+    }
+
+    fn trial(self, index: usize) -> Option<&'a TrialRecord> {
+        self.0?.trials.iter().find(|it| it.trial.index == index)
+    }
+
+    fn samples(self, trial: usize) -> &'a [Sample] {
+        self.trial(trial).map_or(&[], |it| &it.samples)
+    }
+
+    pub(super) fn has_ended(self, trial: usize) -> bool {
+        self.trial(trial).is_some_and(|it| it.outcome.is_some())
+    }
+
+    /// What is still to come in a state: a round or a fill that was begun is not taken up again.
+    pub(super) fn first(self, state: CacheState) -> First {
+        let Some(record) = self.0 else { return First::default() };
+        let trials = || record.trials.iter().filter(|it| it.trial.state == state);
+        let samples = || trials().flat_map(|it| &it.samples);
+        let rejected = trials().flat_map(|it| it.rejected.iter().map(|(round, _)| *round));
+        let filled = record.fills.iter().map(|fill| fill.fill).filter(|_| state == CacheState::Warm);
+        let next = |last: Option<u32>| last.map_or(0, |last| last.saturating_add(1));
+        First {
+            round: next(samples().map(|sample| sample.round).chain(rejected).max()),
+            fill: next(samples().map(|sample| sample.fill).chain(filled).max()),
+        }
+    }
+
+    /// Where a trial stands.
+    pub(super) fn standing(self, trial: usize, rules: &Rules) -> Standing {
+        let mut standing = self.as_read(trial, rules);
+        if let Some(it) = self.trial(trial) {
+            standing.announced = true;
+            standing.ended = it.outcome.is_some();
+            standing.measured = it.outcome == Some(Outcome::Measured);
+            standing.counted = !it.counts.is_empty();
+            standing.missing = it.missing.keys().cloned().collect();
+        }
+        standing
+    }
+
+    /// The same by its readings alone, whatever its outcome.
+    fn as_read(self, trial: usize, rules: &Rules) -> Standing {
+        let mut standing = Standing::new(trial);
+        if !self.samples(trial).is_empty() {
+            standing.take(self.samples(trial), rules);
+        }
+        standing
+    }
+
+    /// Why the rounds of a state were over, if they were: that somebody was measured is said only then.
+    pub(super) fn rounds_ended(self, plan: &Plan, state: CacheState) -> Option<EndReason> {
+        let measured =
+            |trial: &usize| self.trial(*trial).is_some_and(|it| it.outcome == Some(Outcome::Measured));
+        let measured: Vec<usize> = plan.trials_of(state).into_iter().filter(measured).collect();
+        let is_control = |trial: usize| plan.planned(trial).trial.is_control();
+        let is_settled =
+            |&trial: &usize| is_control(trial) || self.as_read(trial, &plan.rules).is_settled(&plan.rules);
+        let why = if measured.iter().all(is_settled) { EndReason::Settled } else { EndReason::Budget };
+        (!measured.is_empty()).then_some(why)
+    }
+
+    /// Trials that were measured and not looked into.
+    pub(super) fn unseen(self, plan: &Plan) -> Vec<usize> {
+        let is_unseen = |trial: &usize| {
+            self.trial(*trial).is_some_and(|it| {
+                let seen = it.flame_graph.is_some() || it.trace.is_some();
+                it.outcome == Some(Outcome::Measured) && !it.counts.is_empty() && !seen
+            })
+        };
+        plan.states.iter().flat_map(|&state| plan.trials_of(state)).filter(is_unseen).collect()
+    }
+
+    /// The ceiling as its controls have shown it.
+    pub(super) fn ceiling(self, plan: &Plan, state: CacheState) -> Ceiling {
+        let mut ceiling = Ceiling::default();
+        for trial in plan.trials_of(state) {
+            for sample in self.samples(trial) {
+                ceiling.raise(&plan.planned(trial).trial, std::slice::from_ref(sample));
+            }
+        }
+        ceiling
+    }
+}

@@ -1,0 +1,20 @@
+//! That a run which was cut short went on, and where.
+
+use crate::trial::CacheState;
+use serde::{Deserialize, Serialize};
+
+/// A line between what was measured before a run was cut short and what was measured when it went on: in new processes, from new
+/// fills of the cache, by the same plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resumption {
+    /// When it went on, RFC 3339 in UTC.
+    pub at: String,
+    /// Time that the run had taken until it was cut short; the rest counts from there.
+    pub elapsed_ns: u64,
+    /// In which state of the cache it went on.
+    pub state: CacheState,
+    /// With which round of that state, from 0: the first that nobody had begun.
+    pub round: u32,
+    /// The trials that an interruption had ended as measured: they go on, and have no outcome until their next one.
+    pub reopened: Vec<usize>,
+}
