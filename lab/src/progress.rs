@@ -4,7 +4,7 @@
 
 use crate::folder::RunFolder;
 use crate::measure::plan::Plan;
-use crate::measure::world::{Sink, Step};
+use crate::measure::world::{Progress, Sink, Step};
 use crate::notice;
 use crate::presence::{self, Presence};
 use crate::printable::printable;
@@ -72,6 +72,17 @@ impl Recorder {
         self.writer.path().to_owned()
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "0 to 1000"
+    )]
+    fn show(&self, progress: Progress) {
+        self.bar.set_position((progress.share.clamp(0.0, 1.0) * BAR_STEPS as f64) as u64);
+        self.bar.set_prefix(progress.left().map_or_else(String::new, left));
+    }
+
     fn name(&self, trial: usize) -> &str {
         self.names.get(&trial).map_or("", String::as_str)
     }
@@ -106,21 +117,17 @@ impl Sink for Recorder {
             }
             Step::Fill(fill) => format!("{}: filling the cache, fill {}", self.stage, fill + 1),
             Step::Start(trial) => format!("{}: starting {}", self.stage, self.name(trial)),
-            Step::Count(trial) => format!("{}: counting what {} does inside", self.stage, self.name(trial)),
+            Step::Count(trial, progress) => {
+                self.show(progress);
+                format!("{}: counting what {} does inside", self.stage, self.name(trial))
+            }
             Step::LookInside(trial) => format!("{}: looking inside {}", self.stage, self.name(trial)),
             Step::Turn(trial, round, position, of) => {
                 self.round = round;
                 format!("{}: round {}, {}/{of} {}", self.stage, round + 1, position + 1, self.name(trial))
             }
             Step::RoundOver(progress) => {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    clippy::cast_precision_loss,
-                    reason = "0 to 1000"
-                )]
-                self.bar.set_position((progress.share.clamp(0.0, 1.0) * BAR_STEPS as f64) as u64);
-                self.bar.set_prefix(progress.left().map_or_else(String::new, left));
+                self.show(progress);
                 format!("{}: round {} done", self.stage, self.round + 1)
             }
         };

@@ -1,31 +1,30 @@
 //! Carries out a plan: states, fills, rounds, and in each round every trial once, until every trial is settled.
 //!
 //! Everything that touches the world is behind [`Sampler`], so that whole runs can be scripted to the digit, and
-//! everything found goes to a [`Sink`] line by line, so that a run may end at any moment. What a reading is, and how
-//! its state is proven, lives in [`super::sampler`].
+//! everything found goes to a [`Sink`] line by line, so that a run may end at any moment. One turn is in [`turn`], the end of a
+//! state in [`closing`]. What a reading is, and how its state is proven, lives in [`super::sampler`].
 
 pub(super) mod ceiling;
 pub(super) mod clock;
+mod closing;
+mod done;
 pub(super) mod past;
 pub(super) mod standing;
 #[cfg(test)]
 pub(super) mod tests;
+pub(super) mod turn;
 
-use super::attempt;
 use super::plan::{Plan, Rules};
-use super::world::{Ending, Progress, Sampler, Sink, Step};
-use crate::record::{Count, EndReason, Line, Outcome, Record, RecordError, Sample};
+use super::world::{Ending, Sampler, Sink, Step};
+use crate::record::{EndReason, Line, Outcome, Record, RecordError};
 use crate::trial::{CacheState, Params};
 use ceiling::Ceiling;
 use clock::StageClock;
 use past::First;
 pub use past::{Past, reopened};
 use standing::Standing;
-use std::collections::BTreeMap;
 use std::ops::Range;
-
-/// What is counted of every contender.
-const COUNTED: [&str; 2] = ["mallocs", "syscalls"];
+use turn::Slot;
 
 /// Why a run stops before its plan is done.
 pub(super) enum Stop {
@@ -47,6 +46,8 @@ pub struct Run<'a> {
     pub(super) ceiling: Ceiling,
     past: Past<'a>,
     stages_done: usize,
+    /// The share of the whole run that was told last.
+    share_told: f64,
     measured: Vec<usize>,
 }
 
@@ -85,7 +86,8 @@ pub(super) fn carry_out(
     mut stage: impl FnMut(&mut Run, CacheState, usize) -> Result<EndReason, Stop>,
 ) -> Result<EndReason, RecordError> {
     let measured = past.unseen(plan);
-    let mut run = Run { plan, sampler, sink, ceiling: Ceiling::default(), past, stages_done: 0, measured };
+    let (ceiling, stages_done, share_told) = (Ceiling::default(), 0, 0.0);
+    let mut run = Run { plan, sampler, sink, ceiling, past, stages_done, share_told, measured };
     for (trial, outcome) in plan.absent.iter().filter(|(trial, _)| !past.has_ended(trial.index)) {
         run.sink.append(Line::Trial(Box::new(trial.clone())))?;
         run.sink.append(Line::Outcome { trial: trial.index, outcome: outcome.clone() })?;
@@ -149,78 +151,6 @@ impl Run<'_> {
             }
             CacheState::Warm => self.fills(first, (standings, clock)),
         }
-    }
-
-    /// The end of a state: every trial gets its outcome, and what contenders do inside is counted.
-    pub(super) fn close(
-        &mut self,
-        standings: &mut [Standing],
-        clock: &StageClock,
-        end: Result<EndReason, Stop>,
-    ) -> Result<EndReason, Stop> {
-        self.conclude(standings, end.as_ref().ok().copied())?;
-        match end {
-            Ok(reason) => self.count(standings, clock).map(|()| reason),
-            Err(stop) => Err(stop),
-        }
-    }
-
-    /// Everybody leaves; those whose samples stand are measured. `end` is why the stage is over; whoever got no turn
-    /// in a run that was stopped has no outcome, and was only cut short.
-    fn conclude(&mut self, standings: &mut [Standing], end: Option<EndReason>) -> Result<(), Stop> {
-        for standing in standings.iter_mut().filter(|standing| !standing.ended) {
-            let Some(fastest_ns) = standing.fastest_ns else {
-                let Some(end) = end else {
-                    self.sampler.close(standing.trial);
-                    continue;
-                };
-                self.announce(standing, &Params::default())?;
-                self.end(standing, untried(end))?;
-                continue;
-            };
-            // The ceiling may have been measured only after this trial's samples.
-            let outcome = match self.ceiling.beyond(&self.plan.planned(standing.trial).trial, fastest_ns) {
-                Some(reason) => Outcome::Refused { reason },
-                None => Outcome::Measured,
-            };
-            standing.measured = outcome == Outcome::Measured;
-            self.end(standing, outcome)?;
-        }
-        Ok(())
-    }
-
-    /// Counts what each measured contender does inside. A count that fails is told with the counts, and spoils nothing.
-    fn count(&mut self, standings: &[Standing], clock: &StageClock) -> Result<(), Stop> {
-        for standing in standings.iter().filter(|standing| standing.measured && !standing.counted) {
-            let counts = if clock.is_run_firmly_up(self.sampler.elapsed_ns()) {
-                uncounted("the time for the whole run was used up")
-            } else {
-                self.sink.about_to(Step::Count(standing.trial));
-                match self.sampler.count(standing.trial) {
-                    Ok(counts) => counts,
-                    Err(Ending::Run(end) | Ending::Both(_, end)) => return Err(Stop::Ended(end)),
-                    Err(Ending::Trial(outcome)) => {
-                        uncounted(outcome.reason().unwrap_or("it could not be counted"))
-                    }
-                }
-            };
-            self.sink.append(Line::Counts { trial: standing.trial, counts })?;
-            self.measured.push(standing.trial);
-        }
-        Ok(())
-    }
-
-    /// Looks inside what was measured, where that was asked for; when all rounds of all states are over, so that none of them has
-    /// less time or another cache for it. The state that stands now comes first.
-    fn look_inside(&mut self) -> Result<(), Stop> {
-        let states = self.plan.states.iter().rev().filter(|_| self.sampler.looks_inside());
-        let trials: Vec<usize> = states.flat_map(|&state| self.plan.trials_of(state)).collect();
-        for trial in trials.into_iter().filter(|trial| self.measured.contains(trial)).collect::<Vec<_>>() {
-            self.sink.about_to(Step::LookInside(trial));
-            let lines = self.sampler.look_inside(trial).map_err(Stop::Ended)?;
-            lines.into_iter().try_for_each(|line| self.sink.append(line))?;
-        }
-        Ok(())
     }
 
     /// Fill after fill, each with a few rounds.
@@ -304,7 +234,7 @@ impl Run<'_> {
             if self.round(&slot, &live, (standings, clock))? == EndReason::Budget {
                 return Ok(EndReason::Budget);
             }
-            let done = self.progress(standings, clock);
+            let done = self.progress(standings, clock, round + 1);
             self.sink.about_to(Step::RoundOver(done));
         }
         Ok(EndReason::Settled)
@@ -348,56 +278,6 @@ impl Run<'_> {
             self.turn(slot, position, &mut standings[at])?;
         }
         Ok(EndReason::Settled)
-    }
-
-    /// One turn of one trial, taken again while its state cannot be proven.
-    pub(super) fn turn(&mut self, slot: &Slot, position: u32, standing: &mut Standing) -> Result<(), Stop> {
-        let trial = standing.trial;
-        let Run { sampler, sink, .. } = self;
-        let taken = attempt::proven(*sampler, (trial, slot.state), |sampler, reason| {
-            sink.append(Line::Rejected { trial, round: slot.round, reason })?;
-            if slot.state == CacheState::Warm { refill(slot.fill, sampler, *sink) } else { Ok(()) }
-        });
-        match taken? {
-            Ok(samples) => self.keep(slot, position, (standing, samples)),
-            Err(ending) => self.take_ending(standing, ending),
-        }
-    }
-
-    /// Writes down the samples of a turn, unless their rate is beyond belief.
-    fn keep(
-        &mut self,
-        slot: &Slot,
-        position: u32,
-        (standing, mut samples): (&mut Standing, Vec<Sample>),
-    ) -> Result<(), Stop> {
-        let trial = &self.plan.planned(standing.trial).trial;
-        self.ceiling.raise(trial, &samples);
-        let fastest_ns = samples.iter().map(|sample| sample.wall_ns).min();
-        if let Some(reason) = fastest_ns.and_then(|ns| self.ceiling.beyond(trial, ns)) {
-            return self.end(standing, Outcome::Refused { reason });
-        }
-        for sample in &mut samples {
-            (sample.fill, sample.round, sample.position) = (slot.fill, slot.round, position);
-            sample.rung = slot.rung;
-        }
-        standing.take(&samples, &self.plan.rules);
-        for sample in samples {
-            self.sink.append(Line::Sample(Box::new(sample)))?;
-        }
-        self.write_notes()?;
-        for (meter, reason) in self.sampler.missing() {
-            let meter = meter.to_owned();
-            if standing.missing.insert(meter.clone()) {
-                self.sink.append(Line::Missing { trial: standing.trial, meter, reason })?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes down what the sampler found beside the samples.
-    fn write_notes(&mut self) -> Result<(), Stop> {
-        self.sampler.notes().into_iter().try_for_each(|line| Ok(self.sink.append(line)?))
     }
 
     /// Writes the trial's line, once, with the parameters in force.
@@ -445,55 +325,6 @@ impl Run<'_> {
     pub(super) fn is_control(&self, trial: usize) -> bool {
         self.plan.planned(trial).trial.is_control()
     }
-
-    /// The share of the whole run that is done: of this stage by time or by what its trials need, whichever is further.
-    #[expect(clippy::cast_precision_loss, reason = "numbers of trials")]
-    fn progress(&self, standings: &[Standing], clock: &StageClock) -> Progress {
-        let needed = standings.iter().map(|it| it.done(&self.plan.rules).clamp(0.0, 1.0)).sum::<f64>();
-        let by_trials = needed / standings.len().max(1) as f64;
-        self.progress_with(by_trials.max(clock.share(self.sampler.elapsed_ns())))
-    }
-
-    /// The share of the whole run that is done when so much of this stage is.
-    #[expect(clippy::cast_precision_loss, reason = "numbers of stages")]
-    pub(super) fn progress_with(&self, of_stage: f64) -> Progress {
-        let elapsed_ns = self.sampler.elapsed_ns();
-        let share = (self.stages_done as f64 + of_stage) / self.plan.states.len().max(1) as f64;
-        Progress { share, elapsed_ns }
-    }
-}
-
-/// The standard fill again, within the same fill's number: something evicted part of the file.
-fn refill(fill: u32, sampler: &mut dyn Sampler, sink: &mut dyn Sink) -> Result<(), Stop> {
-    match sampler.fill(fill) {
-        Ok(fill) => Ok(sink.append(Line::Fill(fill))?),
-        // The next try finds the state unproven again, and says so.
-        Err(Ending::Trial(_)) => Ok(()),
-        Err(Ending::Run(end) | Ending::Both(_, end)) => Err(Stop::Ended(end)),
-    }
-}
-
-/// What becomes of a trial that was asked for and never got a turn.
-fn untried(end: EndReason) -> Outcome {
-    let reason = match end {
-        EndReason::Budget => "the time for the whole run was used up before its first reading",
-        _ => "nobody was left to race against",
-    };
-    Outcome::Unavailable { reason: reason.to_owned() }
-}
-
-/// Counts that could not be made, each with the reason.
-fn uncounted(how: &str) -> BTreeMap<String, Count> {
-    COUNTED.iter().map(|name| ((*name).to_owned(), Count { value: None, how: how.to_owned() })).collect()
-}
-
-/// Where in the run a turn stands.
-pub(super) struct Slot {
-    pub(super) state: CacheState,
-    pub(super) fill: u32,
-    pub(super) round: u32,
-    /// Of a search; `None` where numbers are told.
-    pub(super) rung: Option<u32>,
 }
 
 /// Rounds for which contenders are started together, where they are.

@@ -65,9 +65,7 @@ impl Ground {
             .map_err(|cause| GroundError::Identity { path: path.to_owned(), cause })?;
         Ok(Ground::File { identity, cache })
     }
-}
 
-impl Ground {
     /// What the file was; `None` behind somebody else's server.
     #[must_use]
     pub fn identity(&self) -> Option<Identity> {

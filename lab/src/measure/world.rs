@@ -90,7 +90,7 @@ pub enum Step {
     /// Starts a contender and has it read once without a clock.
     Start(usize),
     /// Counts what a contender does inside, without a clock.
-    Count(usize),
+    Count(usize, Progress),
     /// Looks inside a contender, without a clock.
     LookInside(usize),
     /// Takes a turn: trial, round, place in the round, trials in the round.

@@ -32,8 +32,15 @@ impl StageClock {
 
     /// Whether no further round may begin.
     pub(in crate::measure) fn is_up(&self, rounds_done: u32, now_ns: u64) -> bool {
-        let too_few = matches!(self.budget, Budget::Advised(_)) && rounds_done < ROUNDS_MIN;
-        now_ns >= self.end_ns && !too_few
+        now_ns >= self.end_ns && self.share_of_rounds(rounds_done) >= 1.0
+    }
+
+    /// The share that is done of the rounds which there will be even if time is up.
+    fn share_of_rounds(&self, rounds_done: u32) -> f64 {
+        match self.budget {
+            Budget::Advised(_) => f64::from(rounds_done) / f64::from(ROUNDS_MIN),
+            Budget::Firm(_) => 1.0,
+        }
     }
 
     /// Whether even the next turn is too late.
@@ -44,6 +51,16 @@ impl StageClock {
     /// Whether the time for the whole run is used up.
     pub(in crate::measure) fn is_run_firmly_up(&self, now_ns: u64) -> bool {
         matches!(self.budget, Budget::Firm(_)) && now_ns >= self.run_end_ns
+    }
+
+    /// The share of the stage that is done when only its time ends it, 0 to 1.
+    pub(in crate::measure) fn share_done(&self, rounds_done: u32, now_ns: u64) -> f64 {
+        self.share(now_ns).min(self.share_of_rounds(rounds_done))
+    }
+
+    /// Time since the stage began.
+    pub(in crate::measure) fn since_start_ns(&self, now_ns: u64) -> u64 {
+        now_ns.saturating_sub(self.start_ns)
     }
 
     /// The share of the stage's time that is used up, 0 to 1.

@@ -5,6 +5,9 @@ use crate::record::Sample;
 use crate::stats::{self, Observation};
 use std::collections::BTreeSet;
 
+/// Precision is found again when there is one part in so many more readings.
+const PRECISION_SLACK: usize = 20;
+
 /// Where one trial stands.
 pub(in crate::measure) struct Standing {
     pub(in crate::measure) trial: usize,
@@ -20,6 +23,8 @@ pub(in crate::measure) struct Standing {
     pub(in crate::measure) walls: Vec<Observation>,
     /// Half the interval of their median over the median, as soon as there are enough of them.
     precision: Option<f64>,
+    /// With how many readings it is found again: intervals of many change slowly, and each costs a pass over all.
+    precision_from: usize,
     pub(super) fastest_ns: Option<u64>,
     /// Meters of which the record has been told that they could not be read.
     pub(super) missing: BTreeSet<String>,
@@ -29,8 +34,19 @@ impl Standing {
     pub(in crate::measure) fn new(trial: usize) -> Standing {
         let (walls, missing) = (Vec::new(), BTreeSet::new());
         let (announced, ended, measured, counted) = (false, false, false, false);
-        let (precision, fastest_ns) = (None, None);
-        Standing { trial, announced, ended, measured, counted, walls, precision, fastest_ns, missing }
+        let (precision, precision_from, fastest_ns) = (None, 0, None);
+        Standing {
+            trial,
+            announced,
+            ended,
+            measured,
+            counted,
+            walls,
+            precision,
+            precision_from,
+            fastest_ns,
+            missing,
+        }
     }
 
     /// Takes in the readings of a turn.
@@ -38,14 +54,16 @@ impl Standing {
         self.walls.extend(samples.iter().map(stats::wall));
         let fastest_ns = samples.iter().map(|sample| sample.wall_ns).min();
         self.fastest_ns = self.fastest_ns.into_iter().chain(fastest_ns).min();
-        let enough = self.fewest(rules) >= 1.0;
-        self.precision = enough.then(|| stats::precision(&self.walls, rules.seed)).flatten();
+        if self.fewest(rules) >= 1.0 && self.walls.len() >= self.precision_from {
+            self.precision = stats::precision(&self.walls, rules.seed);
+            self.precision_from = self.walls.len() + self.walls.len() / PRECISION_SLACK;
+        }
     }
 
     /// Forgets its readings: it is measured afresh.
     pub(in crate::measure) fn forget(&mut self) {
         self.walls.clear();
-        self.precision = None;
+        (self.precision, self.precision_from) = (None, 0);
     }
 
     /// Whether it needs no more turns.

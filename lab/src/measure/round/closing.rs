@@ -1,0 +1,103 @@
+//! The end of a state, and of a run: outcomes, what contenders do inside, and who is looked into. Why a state is over is decided by
+//! the rounds.
+
+use super::clock::StageClock;
+use super::standing::Standing;
+use super::{Run, Stop};
+use crate::measure::world::{Ending, Step};
+use crate::record::{Count, EndReason, Line, Outcome};
+use crate::trial::Params;
+use std::collections::BTreeMap;
+
+/// What is counted of every contender.
+const COUNTED: [&str; 2] = ["mallocs", "syscalls"];
+
+impl Run<'_> {
+    /// The end of a state: every trial gets its outcome, and what contenders do inside is counted.
+    pub(in crate::measure) fn close(
+        &mut self,
+        standings: &mut [Standing],
+        clock: &StageClock,
+        end: Result<EndReason, Stop>,
+    ) -> Result<EndReason, Stop> {
+        self.conclude(standings, end.as_ref().ok().copied())?;
+        match end {
+            Ok(reason) => self.count(standings, clock).map(|()| reason),
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// Everybody leaves; those whose samples stand are measured. `end` is why the stage is over; whoever got no turn
+    /// in a run that was stopped has no outcome, and was only cut short.
+    fn conclude(&mut self, standings: &mut [Standing], end: Option<EndReason>) -> Result<(), Stop> {
+        for standing in standings.iter_mut().filter(|standing| !standing.ended) {
+            let Some(fastest_ns) = standing.fastest_ns else {
+                let Some(end) = end else {
+                    self.sampler.close(standing.trial);
+                    continue;
+                };
+                self.announce(standing, &Params::default())?;
+                self.end(standing, untried(end))?;
+                continue;
+            };
+            // The ceiling may have been measured only after this trial's samples.
+            let outcome = match self.ceiling.beyond(&self.plan.planned(standing.trial).trial, fastest_ns) {
+                Some(reason) => Outcome::Refused { reason },
+                None => Outcome::Measured,
+            };
+            standing.measured = outcome == Outcome::Measured;
+            self.end(standing, outcome)?;
+        }
+        Ok(())
+    }
+
+    /// Counts what each measured contender does inside. A count that fails is told with the counts, and spoils nothing.
+    fn count(&mut self, standings: &[Standing], clock: &StageClock) -> Result<(), Stop> {
+        let measured = |(_, it): &(usize, &Standing)| it.measured && !it.counted;
+        for (at, standing) in standings.iter().enumerate().filter(measured) {
+            let counts = if clock.is_run_firmly_up(self.sampler.elapsed_ns()) {
+                uncounted("the time for the whole run was used up")
+            } else {
+                let progress = self.progress_of_counting(&standings[at..], clock);
+                self.sink.about_to(Step::Count(standing.trial, progress));
+                match self.sampler.count(standing.trial) {
+                    Ok(counts) => counts,
+                    Err(Ending::Run(end) | Ending::Both(_, end)) => return Err(Stop::Ended(end)),
+                    Err(Ending::Trial(outcome)) => {
+                        uncounted(outcome.reason().unwrap_or("it could not be counted"))
+                    }
+                }
+            };
+            self.sink.append(Line::Counts { trial: standing.trial, counts })?;
+            self.measured.push(standing.trial);
+        }
+        Ok(())
+    }
+
+    /// Looks inside what was measured, where that was asked for; when all rounds of all states are over, so that none of them has
+    /// less time or another cache for it. The state that stands now comes first.
+    pub(super) fn look_inside(&mut self) -> Result<(), Stop> {
+        let states = self.plan.states.iter().rev().filter(|_| self.sampler.looks_inside());
+        let trials: Vec<usize> = states.flat_map(|&state| self.plan.trials_of(state)).collect();
+        for trial in trials.into_iter().filter(|trial| self.measured.contains(trial)).collect::<Vec<_>>() {
+            self.sink.about_to(Step::LookInside(trial));
+            let lines = self.sampler.look_inside(trial).map_err(Stop::Ended)?;
+            lines.into_iter().try_for_each(|line| self.sink.append(line))?;
+        }
+        Ok(())
+    }
+}
+
+/// What becomes of a trial that was asked for and never got a turn.
+fn untried(end: EndReason) -> Outcome {
+    let reason = match end {
+        EndReason::Budget => "the time for the whole run was used up before its first reading",
+        _ => "nobody was left to race against",
+    };
+    Outcome::Unavailable { reason: reason.to_owned() }
+}
+
+/// Counts that could not be made, each with the reason.
+fn uncounted(how: &str) -> BTreeMap<String, Count> {
+    COUNTED.iter().map(|name| ((*name).to_owned(), Count { value: None, how: how.to_owned() })).collect()
+}
