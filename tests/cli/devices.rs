@@ -109,7 +109,7 @@ fn a_device_that_fails_half_way_is_a_failure_with_the_byte_and_the_race_goes_on(
     let methods = [&EVERY_METHOD[..], &others].concat();
     let json = race_on_half(&home, &disk, &methods);
     assert_eq!(json["end"]["reason"], "settled", "everybody had a turn after the first failure");
-    let (mut told, mut failed) = (0, 0);
+    let mut failed = 0;
     for trial in json["trials"].as_array().unwrap().iter().filter(|trial| trial["cache"] != "none") {
         let (id, reason) = (trial["id"].as_str().unwrap(), trial["reason"].as_str().unwrap_or_default());
         eprintln!("{id}: {} {reason}", trial["outcome"]);
@@ -118,17 +118,10 @@ fn a_device_that_fails_half_way_is_a_failure_with_the_byte_and_the_race_goes_on(
         }
         assert_ne!(trial["outcome"], "measured", "{id}");
         failed += 1;
-        if let Some(at) = place(reason) {
-            told += 1;
-            assert!(
-                (SIZE_BYTES / 2 - (1 << 20)..=SIZE_BYTES / 2 + (1 << 20)).contains(&at),
-                "{id}: {reason}"
-            );
-        } else if id.starts_with("rust/") {
-            assert!(reason.contains("SIGBUS"), "{id}: {reason}");
-        }
+        let at = place(reason).unwrap_or_else(|| panic!("{id}: no byte: {reason}"));
+        assert!((SIZE_BYTES / 2 - (1 << 20)..=SIZE_BYTES / 2 + (1 << 20)).contains(&at), "{id}: {reason}");
     }
-    assert!(failed > 10 && told > 7, "{told} of {failed} told the byte");
+    assert!(failed > 10, "{failed}");
 }
 
 #[test]

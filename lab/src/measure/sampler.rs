@@ -8,6 +8,7 @@ mod counting;
 mod flaw;
 mod inside;
 mod samples;
+mod unreadable;
 mod warmup;
 
 use super::cache::{CacheError, FILL, Filled, PageCache};
@@ -66,6 +67,8 @@ pub struct Hired<'a> {
     subjects: Vec<Subject<'a>>,
     seats: Seats,
     told: BTreeMap<usize, Told>,
+    /// What was counted of trials, without what their runtimes told.
+    counts: BTreeMap<usize, BTreeMap<String, Count>>,
     missing: Vec<(&'static str, String)>,
     notes: Vec<Line>,
     looks: Looks,
@@ -78,10 +81,10 @@ impl<'a> Hired<'a> {
     /// Ready to carry out the plan on its targets, by number, whose right answers are known.
     #[must_use]
     pub fn new(plan: &'a Plan, field: &'a Field, subjects: Vec<Subject<'a>>) -> Hired<'a> {
-        let (seats, told) = (Seats::default(), BTreeMap::new());
+        let (seats, told, counts) = (Seats::default(), BTreeMap::new(), BTreeMap::new());
         let (missing, notes, looks) = (Vec::new(), Vec::new(), Looks::default());
         let (earlier, started) = (Duration::ZERO, Instant::now());
-        Hired { plan, field, subjects, seats, told, missing, notes, looks, earlier, started }
+        Hired { plan, field, subjects, seats, told, counts, missing, notes, looks, earlier, started }
     }
 
     /// The same, looking inside what is measured besides.
@@ -308,7 +311,7 @@ impl Sampler for Hired<'_> {
         let rehearsed = self.rehearsal(trial);
         self.rest(trial);
         rehearsed.map_err(|trouble| match trouble {
-            Trouble::Ending(ending) => ending,
+            Trouble::Ending(ending) => self.placed(trial, ending),
             Trouble::Unproven(reason) => Ending::Trial(Outcome::Refused { reason }),
         })
     }
@@ -332,7 +335,10 @@ impl Sampler for Hired<'_> {
         self.missing.clear();
         let samples = self.proven_turn(self.planned(trial));
         self.rest(trial);
-        samples
+        samples.map_err(|trouble| match trouble {
+            Trouble::Ending(ending) => Trouble::Ending(self.placed(trial, ending)),
+            unproven @ Trouble::Unproven(_) => unproven,
+        })
     }
 
     fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Ending> {
