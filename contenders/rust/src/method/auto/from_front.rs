@@ -8,6 +8,7 @@ use crate::method::Fault;
 use crate::method::ring::{Errand, Flight, Order};
 use crate::sink::Sink;
 use io_uring::IoUring;
+use rustix::io::Errno;
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 
@@ -20,23 +21,26 @@ pub(super) fn read(scene: &Scene, maps: bool, sink: &mut impl Sink) -> Result<u6
     }
 }
 
+/// A buffer that begins on a line of the processor's cache: into any other place the kernel copies a quarter slower.
+#[repr(align(64))]
+struct Aligned([MaybeUninit<u8>; COPY_BYTES]);
+
 /// A buffer on the stack, whose pages are there from the reading before: fresh ones cost a fifth of a cold file of a
 /// megabyte. One read brings all of a small file, and where the size is known nobody has to be asked for the end.
-#[expect(clippy::large_stack_arrays, reason = "a thirtieth of the smallest stack that Rust gives a thread")]
 pub(super) fn copied(scene: &Scene, sink: &mut impl Sink) -> Result<u64, Fault> {
-    let mut buffer = [MaybeUninit::<u8>::uninit(); COPY_BYTES];
+    let mut buffer = Aligned([MaybeUninit::uninit(); COPY_BYTES]);
     let mut at = 0;
     loop {
-        match rustix::io::read(&scene.file, &mut buffer[..]) {
-            Ok(([], _)) => return Ok(at),
-            Ok((bytes, _)) => {
+        match scene.read_at(at, &mut buffer.0) {
+            Ok([]) => return Ok(at),
+            Ok(bytes) => {
                 sink.take(at, bytes);
                 at += bytes.len() as u64;
                 if at == scene.size_bytes {
                     return Ok(at);
                 }
             }
-            Err(rustix::io::Errno::INTR) => {}
+            Err(Errno::INTR) => {}
             Err(cause) => return Err(Fault::at(at, cause.into())),
         }
     }

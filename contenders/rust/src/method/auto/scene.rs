@@ -5,9 +5,11 @@ use super::way::{Backing, Cached, Facts, ONCE_BYTES, Way};
 use crate::method::direct::DirectFile;
 use crate::method::{Fault, io_uring};
 use memmap2::{Mmap, MmapOptions};
-use rustix::fs::FileType;
+use rustix::fs::{FileType, SeekFrom};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -16,6 +18,7 @@ use std::sync::OnceLock;
 pub(super) struct Scene<'a> {
     pub(super) file: File,
     pub(super) size_bytes: u64,
+    seeks: bool,
     path: &'a Path,
     backing: OnceLock<Backing>,
     residency: OnceLock<Residency>,
@@ -26,13 +29,27 @@ impl<'a> Scene<'a> {
     /// Opens a file and asks for its size; everything else is found out when it is wanted.
     pub(super) fn of(path: &'a Path) -> Result<Scene<'a>, Fault> {
         let file = File::open(path)?;
-        // Half the price of the statx(2) of the standard library, which shows in files of a few kilobytes.
-        let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;
-        // What is no regular file has no true size and cannot be mapped.
-        let is_file = FileType::from_raw_mode(stat.st_mode).is_file();
-        let size_bytes = if is_file { stat.st_size.cast_unsigned() } else { 0 };
+        // A third of the price of the standard library's statx(2), which shows in files of a few kilobytes.
+        let end = rustix::fs::seek(&file, SeekFrom::End(0));
+        let size_bytes = match end {
+            Ok(end) if end <= ONCE_BYTES => end,
+            Ok(_) => regular_bytes(&file)?,
+            // A pipe, or a file that the kernel makes up while it is read.
+            Err(_) => 0,
+        };
+        let seeks = end.is_ok();
         let (backing, residency, cached) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Ok(Scene { file, size_bytes, path, backing, residency, cached })
+        Ok(Scene { file, size_bytes, seeks, path, backing, residency, cached })
+    }
+
+    /// What stands at a place of it, into a buffer; where nothing can be sought, what comes next.
+    pub(super) fn read_at<'b>(&self, at: u64, buffer: &'b mut [MaybeUninit<u8>]) -> Result<&'b [u8], Errno> {
+        let found = if self.seeks {
+            rustix::io::pread(&self.file, buffer, at)
+        } else {
+            rustix::io::read(&self.file, buffer)
+        };
+        found.map(|(bytes, _)| &*bytes)
     }
 
     /// The way that suits it now; asks the kernel no more than the choice needs.
@@ -80,6 +97,13 @@ impl<'a> Scene<'a> {
     pub(super) fn direct(&self) -> Option<DirectFile> {
         DirectFile::open(self.path).ok()
     }
+}
+
+/// The size of a regular file. What is none has no true size and cannot be mapped.
+fn regular_bytes(file: &File) -> io::Result<u64> {
+    let stat = rustix::fs::fstat(file)?;
+    let is_file = FileType::from_raw_mode(stat.st_mode).is_file();
+    Ok(if is_file { stat.st_size.cast_unsigned() } else { 0 })
 }
 
 /// Whether the kernel lets us have an io_uring: asked once.
