@@ -48,7 +48,7 @@ fn carried() -> Vec<String> {
 }
 
 /// The contenders that have pieces of code to show.
-const SHOWN: [&str; 3] = ["rust", "java", "swift"];
+const SHOWN: [&str; 7] = ["rust", "c", "go", "java", "node", "python", "swift"];
 
 /// Writes a list of snippets, each its contender, name, ending and text, as one Rust expression.
 fn snippets() {

@@ -8,3 +8,4 @@ fi
 cd "$(dirname "$0")"
 ./build.sh
 ../conformance.sh build/readlab-c
+../snippets.sh c

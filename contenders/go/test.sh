@@ -11,3 +11,4 @@ unformatted=$(gofmt -l .)
 GOTOOLCHAIN=local go vet .
 ./build.sh
 ../conformance.sh build/readlab-go
+../snippets.sh go

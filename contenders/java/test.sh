@@ -11,3 +11,4 @@ classes=$(mktemp -d)
 trap 'rm -rf "$classes"' EXIT
 javac -encoding UTF-8 -Xlint:all -Werror -cp build -d "$classes" test/*.java
 java -XX:TieredStopAtLevel=1 -cp "build:$classes" ConformanceTest build
+../snippets.sh java

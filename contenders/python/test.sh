@@ -11,3 +11,4 @@ export PYTHONPYCACHEPREFIX
 # The interpreter itself: what stands for it on the PATH may be a script that takes longer to start than a test.
 python=$(python3 -c 'import sys; print(sys.executable)')
 ../conformance.sh "$python" -W error "$PWD/reader.py"
+../snippets.sh python

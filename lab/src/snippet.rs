@@ -3,7 +3,7 @@
 //!
 //! They are files, `contenders/NAME/snippets/METHOD.*`, and for the ways of visiting bytes `snippets/scan/SCAN.*`, which the
 //! program carries. The first lines may say `// needs: …; …` and `// usual: yes`; a line that ends in `// = NAME` holds the
-//! value of that parameter, which is filled in. Nothing here knows a method by name.
+//! value of that parameter, which is filled in; where comments begin with `#`, so do these. Nothing here knows a method by name.
 
 use crate::trial::{MethodId, Params};
 use std::collections::BTreeSet;
@@ -13,6 +13,9 @@ type Carried = (&'static str, &'static str, &'static str, &'static str);
 
 /// Every snippet; written by the build script.
 const CARRIED: &[Carried] = include!(concat!(env!("OUT_DIR"), "/snippets.rs"));
+
+/// What begins a comment.
+const COMMENTS: [&str; 2] = ["//", "#"];
 
 /// A piece of code.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,9 +67,10 @@ fn find(contender: &str, name: &str) -> Option<&'static Carried> {
 fn head(text: &'static str) -> Head {
     let mut head = Head { needs: BTreeSet::new(), usual: false, code: text };
     while let Some((line, rest)) = head.code.split_once('\n') {
-        if let Some(needs) = line.strip_prefix("// needs: ") {
+        let comment = COMMENTS.iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or_default();
+        if let Some(needs) = comment.strip_prefix(" needs: ") {
             head.needs.extend(needs.split(';').map(str::trim));
-        } else if line == "// usual: yes" {
+        } else if comment == " usual: yes" {
             head.usual = true;
         } else {
             break;
@@ -79,7 +83,9 @@ fn head(text: &'static str) -> Head {
 /// The code with the values of these parameters: on a line that ends in `// = NAME`, what stands behind its equals sign.
 fn filled(code: &str, params: &Params) -> String {
     let lines = code.lines().map(|line| {
-        let Some((statement, name)) = line.split_once(" // = ") else { return line.to_owned() };
+        let mark = |mark: &&str| line.split_once(&format!("{mark} = "));
+        let Some((statement, name)) = COMMENTS.iter().find_map(mark) else { return line.to_owned() };
+        let statement = statement.trim_end();
         let parts = statement.rsplit_once("= ").zip(params.0.get(name.trim()));
         parts.map_or_else(|| statement.to_owned(), |((before, old), &value)| assigned(before, old, value))
     });
@@ -108,8 +114,10 @@ mod tests {
         for (contender, name, language, text) in CARRIED {
             let head = head(text);
             assert!(head.code.len() > 80 && head.code.ends_with('\n'), "{contender}/{name}");
-            assert!(["rs", "java", "swift"].contains(language), "{contender}/{name}");
-            assert!(!filled(head.code, &Params::default()).contains("// = "), "{contender}/{name}");
+            let languages = ["rs", "c", "go", "java", "js", "py", "swift"];
+            assert!(languages.contains(language), "{contender}/{name}");
+            let code = filled(head.code, &Params::default());
+            assert!(!code.contains("// = ") && !code.contains("# = "), "{contender}/{name}");
         }
     }
 
@@ -130,6 +138,8 @@ mod tests {
             super::code(&id.method, &id.params).remove(0).code
         };
         assert!(code("rust/read/iterator@buffer=12345B").contains("usize = 12345;\n"));
+        assert!(code("python/read@buffer=12345B").starts_with("BUFFER_BYTES = 12345\n"));
+        assert!(code("go/os.File.Read@buffer=12345B").contains("const bufferBytes = 12345\n"));
         let mapped = code("rust/mmap/iterator@threads=3,populate=1");
         assert!(mapped.contains("= 3;\n") && mapped.contains("= true;\n"), "{mapped}");
         assert!(!mapped.contains("// ="), "{mapped}");

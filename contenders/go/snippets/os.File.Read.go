@@ -1,0 +1,30 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+)
+
+const bufferBytes = 65536 // = buffer_bytes
+
+// total adds up count over the file's bytes, one Read at a time into one slice.
+func total(path string, count func([]byte) int) (int, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	buffer := make([]byte, bufferBytes)
+	sum := 0
+	for {
+		length, err := file.Read(buffer)
+		sum += count(buffer[:length])
+		if errors.Is(err, io.EOF) {
+			return sum, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}

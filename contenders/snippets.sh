@@ -1,0 +1,143 @@
+#!/bin/sh
+# Holds the pieces of code that advice shows to what they say: `snippets.sh LANGUAGE`. Each compiles without a warning beside
+# every scan that it takes, and counts what wc counts on files of awkward sizes. Those of Rust are held to it by
+# rust/tests/snippets.rs. Ends with "N snippets passed, N failed"; exit 1 if any failed.
+set -u
+language=${1:?usage: snippets.sh LANGUAGE}
+here=$(cd "$(dirname "$0")" && pwd)
+# Within the project: there a compiler in a folder of its own sees it.
+mkdir -p "$here/$language/build" && folder=$(mktemp -d "$here/$language/build/snippets.XXXXXX") || exit 1
+trap 'rm -rf "$folder"' EXIT
+passed=0
+failed=0
+
+cd "$folder" || exit 1
+: >empty
+printf 'a\n' >one
+printf 'a\nb\nc' >unended
+awk 'BEGIN { for (i = 0; i < 20011; i++) { printf "%s\n", substr("a line of some length", 1, i % 22) } printf "end" }' >long
+newlines="0 1 2 20011"
+lines="0 1 3 20012"
+
+# In each: the snippet, then its scan where it takes one; what it counts of every file is said in one line.
+c() {
+    function=$(sed -n 's/^int64_t \([a-z]*\)(const char \*path.*/\1/p' "$1")
+    count=${2:+, count}
+    {
+        echo '#include <inttypes.h>'
+        echo '#include <stdio.h>'
+        echo "int64_t $function(const char *path${2:+, uint64_t (*count)(const unsigned char *, size_t)});"
+        echo 'uint64_t count(const unsigned char *bytes, size_t length);'
+        echo 'int main(int number, char **files) {'
+        echo "    for (int i = 1; i < number; i++) printf(\"%\" PRId64 \" \", $function(files[i]$count));"
+        echo '}'
+    } >main.c
+    cc -std=gnu11 -O1 -Wall -Wextra -Werror -o program main.c "$@" && ./program empty one unended long
+}
+
+go() {
+    rm -rf module
+    mkdir module
+    cp "$@" module
+    function=$(sed -n 's/^func \([a-z]*\)(path.*/\1/p' "$1")
+    argument=$(sed -n 's/^func [a-z]*(path string, \([a-z]*\) .*/, \1/p' "$1")
+    cat >module/main.go <<GO
+package main
+
+import "os"
+
+func main() {
+	for _, path := range os.Args[1:] {
+		count, err := $function(path$argument)
+		if err != nil {
+			panic(err)
+		}
+		print(count, " ")
+	}
+}
+GO
+    [ -z "$(gofmt -l module)" ] || { gofmt -d module; return 1; }
+    printf 'module snippet\n\ngo 1.18\n' >module/go.mod
+    (cd module && GOTOOLCHAIN=local command go vet . && GOTOOLCHAIN=local command go build -o ../program .) &&
+        ./program empty one unended long 2>&1
+}
+
+python() {
+    cat >main.py <<'PYTHON'
+import runpy
+import sys
+
+method, *scan = (runpy.run_path(path) for path in sys.argv[1].split())
+function = method.get("newlines") or method["lines"]
+print(*[function(path, *(found["count"] for found in scan)) for path in sys.argv[2:]])
+PYTHON
+    python3 -W error main.py "$*" empty one unended long
+}
+
+node() {
+    cat "$@" >main.js
+    cat >>main.js <<'NODE'
+(async () => {
+  for (const path of process.argv.slice(2)) {
+    process.stdout.write(`${await (typeof total === 'function' ? total(path, count) : lines(path))} `);
+  }
+})();
+NODE
+    command node main.js empty one unended long
+}
+
+java() {
+    class=$(sed -n 's/^final class \([A-Za-z]*\).*/\1/p' "$1")
+    function=$(sed -n 's/^    static long \([a-z]*\)(Path .*/\1/p' "$1")
+    cat >Main.java <<JAVA
+final class Main {
+    public static void main(String[] files) throws Exception {
+        for (String file : files) {
+            System.out.print($class.$function(java.nio.file.Path.of(file)) + " ");
+        }
+    }
+}
+JAVA
+    cp "$1" "$class.java"
+    javac -encoding UTF-8 -Xlint:all -Werror -d . Main.java "$class.java" && command java -cp . Main empty one unended long
+}
+
+swift() {
+    argument='in: URL(fileURLWithPath: path)'
+    ! grep -q 'inFileAt path' "$1" || argument='inFileAt: path'
+    cat >main.swift <<SWIFT
+import Foundation
+for path in CommandLine.arguments.dropFirst() { print(try newlines($argument), terminator: " ") }
+SWIFT
+    "$here/swift/swiftc.sh" program -module-name snippet main.swift "$1" && ./program empty one unended long
+}
+
+check() {
+    expected=$newlines
+    ! grep -q 'Counts lines\|// lines counts' "$@" || expected=$lines
+    said=$($language "$@" 2>&1 | sed 's/ *$//')
+    if [ "$said" = "$expected" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'FAILED: %s\nexpected: %s\n%s\n' "$*" "$expected" "$said" >&2
+    fi
+}
+
+# The scans that go with a snippet: those whose function it takes as an argument.
+scans() {
+    argument=$(sed -n 's/.*path[a-z ]*, .*\(count\|visit\)[ ),].*/\1/p' "$1" | head -n 1)
+    case $language in c | go | python | node) [ -z "$argument" ] || grep -lE "\<$argument\(" "$(dirname "$1")"/scan/* ;; esac
+}
+
+for snippet in "$here/$language"/snippets/*.*; do
+    if grep -q '^# needs: NumPy' "$snippet" && ! python3 -c 'import numpy' 2>/dev/null; then
+        echo "SKIPPED: $snippet: no NumPy" >&2
+        continue
+    fi
+    with=$(scans "$snippet")
+    [ -n "$with" ] || check "$snippet"
+    for scan in $with; do check "$snippet" "$scan"; done
+done
+echo "$passed snippets passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
