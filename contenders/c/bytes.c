@@ -70,10 +70,12 @@ cause read_by_mmap(const struct request *request, struct answer *answer)
     int file = open(request->path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return strerror(errno);
+    // To fstat, a block device has no size.
     struct stat about;
-    cause failed = fstat(file, &about) < 0 ? strerror(errno)
-                   : S_ISDIR(about.st_mode) ? strerror(EISDIR)
-                                            : visit_mapping(file, (size_t)about.st_size, request, answer);
+    off_t size = lseek(file, 0, SEEK_END);
+    cause failed = size < 0 || fstat(file, &about) < 0 ? strerror(errno)
+                   : S_ISDIR(about.st_mode)            ? strerror(EISDIR)
+                                                       : visit_mapping(file, (size_t)size, request, answer);
     close(file);
     return failed;
 }

@@ -68,11 +68,16 @@ func readMapped(r request) (answer, error) {
 	if about.IsDir() {
 		return answer{}, syscall.EISDIR
 	}
+	// To Stat, a block device has no size.
+	size, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return answer{}, err
+	}
 	tally := newTally(r)
-	if about.Size() == 0 {
+	if size == 0 {
 		return tally.answer(), nil
 	}
-	bytes, err := syscall.Mmap(int(file.Fd()), 0, int(about.Size()), syscall.PROT_READ, syscall.MAP_PRIVATE)
+	bytes, err := syscall.Mmap(int(file.Fd()), 0, int(size), syscall.PROT_READ, syscall.MAP_PRIVATE)
 	if err != nil {
 		return answer{}, err
 	}

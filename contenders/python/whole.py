@@ -22,11 +22,12 @@ def by_read(request):
 
 
 def by_mmap(request):
-    """An empty file cannot be mapped, and has nothing to visit."""
+    """An empty file cannot be mapped, and has nothing to visit. To fstat, a block device has no size."""
     with open(request.path, "rb") as file:
-        if os.fstat(file.fileno()).st_size == 0:
+        size = os.lseek(file.fileno(), 0, os.SEEK_END)
+        if size == 0:
             return Tally(request).answer()
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as mapped:
             return VISITS[request.scan](request, mapped)
 
 

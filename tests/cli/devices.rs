@@ -56,7 +56,8 @@ fn a_device_is_read_only_where_that_is_allowed() {
     let Some(disk) = Loop::of_lines(&home) else { return };
     let refused = home.race(&disk.device, &[]);
     assert!(refused.refusal().ends_with("a block device (--allow-device reads it), not a file"), "{refused}");
-    let words = [&["--allow-device"], &EVERY_METHOD[..]].concat();
+    let mapped = ["--method", "c/mmap/*", "--method", "go/syscall.Mmap/*", "--method", "python/mmap/slice"];
+    let words = [&["--allow-device"], &EVERY_METHOD[..], &mapped].concat();
     let (json, said) = home.race_json(&disk.device, &words);
     assert_eq!(said.code, Some(0), "{said}");
     let target = &json["targets"][0];
