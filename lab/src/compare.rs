@@ -9,6 +9,7 @@ mod fit;
 mod gate;
 mod matching;
 mod measure;
+mod series;
 mod side;
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,16 @@ use std::path::{Path, PathBuf};
 
 /// The golden race, which has records of both kinds of numbers: ten samples a trial, cold and warm.
 fn golden() -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/race.jsonl")).unwrap()
+    golden_of("race")
+}
+
+fn golden_sweep() -> String {
+    golden_of("sweep")
+}
+
+fn golden_of(verb: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/golden/{verb}.jsonl"));
+    fs::read_to_string(file).unwrap()
 }
 
 /// The golden race with the times of one trial multiplied.
@@ -111,12 +120,7 @@ fn names_that_mean_nothing_and_files_that_are_no_records_are_refused_in_one_line
     let home = Home::new();
     let whole = record(&home, "whole", &golden());
     record(&home, "later", &golden().replacen("\"version\": 1", "\"version\": 99", 1));
-    record(
-        &home,
-        "sweep",
-        &fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/sweep.jsonl"))
-            .unwrap(),
-    );
+    record(&home, "sweep", &golden_sweep());
     home.file("text", "hello\n");
     fs::create_dir(home.at("empty")).unwrap();
     for (words, cause) in [
@@ -168,6 +172,20 @@ fn published_results_come_out_as_they_were_told() {
         let said = compare(&home, &[name]);
         assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
     }
+}
+
+#[test]
+fn a_sweep_stands_beside_the_published_one_by_slope_median_and_highest_rate() {
+    let home = Home::new();
+    record(&home, "sweep", &golden_sweep());
+    let rate = compare(&home, &["published:ssd-sizes/M1", "sweep"]);
+    assert_eq!(rate.code, Some(0), "{rate}");
+    let said = compare(&home, &["published:ssd-sizes/M1", "sweep", "--metric", "rate,slope,most"]);
+    assert_eq!(said.code, Some(0), "{said}");
+    insta::assert_snapshot!("sweep-published", said.out);
+    let twice = compare(&home, &["sweep", "sweep", "--metric", "slope"]);
+    let line = twice.out.lines().find(|line| line.contains("over all sizes")).unwrap();
+    assert!(line.contains("1.00"), "{twice}");
 }
 
 #[test]

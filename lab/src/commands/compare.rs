@@ -27,7 +27,7 @@ pub struct CompareArgs {
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
     /// Numbers to compare: wall, cpu, rate, peak, device, syscalls, mallocs, retains, releases, slope, most
-    /// [default: wall, or rate where no time is known]
+    /// [default: wall, or rate where a side knows no times]
     #[arg(long, value_name = "METRIC,…", value_delimiter = ',', hide_possible_values = true)]
     pub metric: Vec<Measure>,
     /// Only this state of the page cache
@@ -118,11 +118,11 @@ impl CompareArgs {
         Ok(sides)
     }
 
-    /// What the user chose; else time, or rate where nobody knows a time.
+    /// What the user chose; else time, or rate where some side knows none.
     fn measures(&self, sides: &[Side]) -> Vec<Measure> {
         let timed = |side: &Side| side.cases.iter().any(|case| case.figures.contains_key(&Measure::Wall));
         match self.metric.as_slice() {
-            [] if sides.iter().any(timed) => vec![Measure::Wall],
+            [] if sides.iter().all(timed) => vec![Measure::Wall],
             [] => vec![Measure::Rate],
             chosen => chosen.to_vec(),
         }

@@ -1,6 +1,7 @@
 //! One side of a comparison: a machine and what was measured on it, out of a record or out of a publication.
 
 use super::measure::Measure;
+use super::series;
 use crate::record::{Outcome, Record, TrialRecord};
 use crate::stats::{self, Bootstrap, LogMedian, Observation};
 use crate::target::TargetFacts;
@@ -139,6 +140,7 @@ impl Side {
                 None => cases.push(case),
             }
         }
+        cases.extend(series::cases(record));
         let about = format!("{} · {place}", header.machine.summary());
         Side { name: name.to_owned(), about, facts: facts(record), notes, seed: header.seed, cases }
     }

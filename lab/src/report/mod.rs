@@ -56,5 +56,5 @@ pub use percentiles::percentiles;
 pub use ranking::{Place, Proof, Range, Ranking, Reference, Row, Standing, Unmeasured, WhyReference};
 pub use reading::{Dots, Reading};
 pub use search::SearchView;
-pub use sweep::{Point, Series, SizeRow, SweepView};
+pub use sweep::{Series, SizeRow, SweepView};
 pub use terminal::{Style, terminal};

@@ -13,7 +13,7 @@ mod tests;
 pub use size::SizeRow;
 
 use super::words;
-use crate::record::{Record, Sample, WriteWay};
+use crate::record::{Point, Record, Swept};
 use crate::stats::{self, Interval, LeastSquares, Line};
 use crate::units::{Bytes, Nanos, Throughput};
 use serde::Serialize;
@@ -49,19 +49,6 @@ pub struct Series {
     pub band: Vec<String>,
 }
 
-/// One file, written or read once.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Point {
-    /// Its size.
-    pub size_bytes: u64,
-    /// What it took.
-    pub wall_ns: u64,
-    /// What came from the device, when it was read and metered.
-    pub device_read_bytes: Option<u64>,
-    /// In which pass.
-    pub pass: u32,
-}
-
 /// A size leaves the line when its median differs from it by more than this share.
 const LEAVES_SHARE: f64 = 0.2;
 
@@ -78,25 +65,8 @@ impl SweepView {
         if record.header.verb != "sweep" {
             return None;
         }
-        let mut points: BTreeMap<(bool, String), Vec<Point>> = BTreeMap::new();
-        let size_bytes = |target: usize| record.targets.get(target).map(|facts| facts.size_bytes);
-        for (target, way, times) in &record.writes {
-            let Some(size_bytes) = size_bytes(*target) else { continue };
-            let point = |wall_ns| Point { size_bytes, wall_ns, device_read_bytes: None, pass: 0 };
-            points.entry((false, format!("write {}", word(*way)))).or_default().push(point(times.write_ns));
-            if let Some(sync_ns) = times.sync_ns {
-                let both = point(times.write_ns + sync_ns);
-                points.entry((false, "write and sync".to_owned())).or_default().push(both);
-            }
-        }
-        for trial in &record.trials {
-            let Some(size_bytes) = size_bytes(trial.trial.target) else { continue };
-            let of_method = points.entry((true, trial.trial.id.to_string())).or_default();
-            of_method.extend(trial.samples.iter().map(|sample| read_point(size_bytes, sample)));
-        }
-        let series = points.into_iter().filter(|(_, points)| !points.is_empty());
         Some(SweepView {
-            series: series.map(|((reads, name), points)| Series::of(name, !reads, points)).collect(),
+            series: record.swept().into_iter().map(Series::of).collect(),
             unmeasured: unmeasured(record),
             cautions: cautions(record),
         })
@@ -128,7 +98,7 @@ fn cautions(record: &Record) -> Vec<String> {
 }
 
 impl Series {
-    fn of(name: String, is_write: bool, points: Vec<Point>) -> Series {
+    fn of(Swept { name, is_write, points }: Swept) -> Series {
         let seconds: Vec<(f64, f64)> =
             points.iter().map(|point| (float(point.size_bytes), point.seconds())).collect();
         let fit = stats::least_squares(&seconds);
@@ -198,8 +168,7 @@ impl Series {
     /// The median of all files' rates.
     #[must_use]
     pub fn median_rate(&self) -> Throughput {
-        let rates = self.points.iter().map(|point| float(point.size_bytes) / point.seconds());
-        Throughput(stats::median(rates).unwrap_or(f64::NAN))
+        Throughput(stats::median(self.points.iter().map(Point::rate)).unwrap_or(f64::NAN))
     }
 
     /// One sentence for each run of neighbouring sizes that leaves the line to the same side.
@@ -290,29 +259,6 @@ impl Series {
             stats::median(points.map(|point| point.seconds() / float(point.size_bytes.max(1))))
         };
         Some(median(&|pass| pass == 0)? / median(&|pass| pass > 0)?)
-    }
-}
-
-impl Point {
-    fn seconds(&self) -> f64 {
-        Nanos(self.wall_ns).as_secs_f64()
-    }
-}
-
-fn read_point(size_bytes: u64, sample: &Sample) -> Point {
-    Point {
-        size_bytes,
-        wall_ns: sample.wall_ns,
-        device_read_bytes: sample.device_read_bytes,
-        pass: sample.round,
-    }
-}
-
-fn word(way: WriteWay) -> &'static str {
-    match way {
-        WriteWay::Plain => "plain",
-        WriteWay::Fdatasync => "before its sync",
-        WriteWay::Direct => "direct",
     }
 }
 

@@ -1,9 +1,10 @@
 //! Files of many sizes: time on size with the lines through the points, and the rate on the logarithm of the size.
 
 use super::super::svg::{self, Quantity, Scale};
-use super::super::sweep::{Point, Series};
+use super::super::sweep::Series;
 use super::plot::{self, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
 use super::{Chart, Element, ranking::DOTS_MOST};
+use crate::record::Point;
 use crate::stats::Line;
 use crate::units::{Bytes, Nanos, Throughput};
 

@@ -20,7 +20,7 @@ fn series(bent_size: u64, bent_ns: u64, device_share: f64) -> Series {
             points.push(Point { size_bytes, wall_ns, device_read_bytes, pass });
         }
     }
-    Series::of("rust/read".to_owned(), false, points)
+    Series::of(Swept { name: "rust/read".to_owned(), is_write: false, points })
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn what_no_meter_explains_is_said_to_be_unexplained() {
 #[test]
 fn one_size_alone_makes_no_line() {
     let points = vec![Point { size_bytes: 5, wall_ns: 7, device_read_bytes: None, pass: 0 }; 3];
-    let series = Series::of("write plain".to_owned(), true, points);
+    let series = Series::of(Swept { name: "write plain".to_owned(), is_write: true, points });
     assert_eq!((series.fit, series.rate(), series.band.len()), (None, None, 0));
     assert_eq!(series.sizes[0].median_ns, 7);
 }

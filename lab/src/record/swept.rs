@@ -1,0 +1,98 @@
+//! What a sweep found, out of its record: for each way of writing and of reading, one point a file and pass. What the points say is
+//! for [`crate::report`] and [`crate::compare`].
+
+use super::{Record, Sample, WriteWay};
+use crate::units::Nanos;
+use serde::Serialize;
+
+/// One way of writing or reading over all sizes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Swept {
+    /// `write plain`, or the name of the method.
+    pub name: String,
+    /// Whether the lab wrote here.
+    pub is_write: bool,
+    /// Every file, in order.
+    pub points: Vec<Point>,
+}
+
+/// One file, written or read once.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Point {
+    /// Its size.
+    pub size_bytes: u64,
+    /// What it took.
+    pub wall_ns: u64,
+    /// What came from the device, when it was read and metered.
+    pub device_read_bytes: Option<u64>,
+    /// In which pass.
+    pub pass: u32,
+}
+
+impl Point {
+    /// What it took.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        Nanos(self.wall_ns).as_secs_f64()
+    }
+
+    /// Bytes a second.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "exact up to 9 PB")]
+    pub fn rate(&self) -> f64 {
+        self.size_bytes as f64 / self.seconds()
+    }
+}
+
+impl Record {
+    /// What it found if it is one of a sweep: writes first, then methods, each as they came; nothing that does not stand.
+    #[must_use]
+    pub fn swept(&self) -> Vec<Swept> {
+        let mut all = Vec::new();
+        if self.header.verb != "sweep" {
+            return all;
+        }
+        let size_bytes = |target: usize| self.targets.get(target).map(|facts| facts.size_bytes);
+        for (target, way, times) in &self.writes {
+            let Some(size_bytes) = size_bytes(*target) else { continue };
+            let point = |wall_ns| Point { size_bytes, wall_ns, device_read_bytes: None, pass: 0 };
+            add(&mut all, (format!("write {}", word(*way)), true), [point(times.write_ns)]);
+            let both = times.sync_ns.map(|sync_ns| point(times.write_ns + sync_ns));
+            add(&mut all, ("write and sync".to_owned(), true), both);
+        }
+        for it in self.trials.iter().filter(|it| it.stands()) {
+            let Some(size_bytes) = size_bytes(it.trial.target) else { continue };
+            let points = it.samples.iter().map(|sample| read(size_bytes, sample));
+            add(&mut all, (it.trial.id.to_string(), false), points);
+        }
+        all
+    }
+}
+
+fn add(all: &mut Vec<Swept>, (name, is_write): (String, bool), points: impl IntoIterator<Item = Point>) {
+    let mut points = points.into_iter().peekable();
+    if points.peek().is_none() {
+        return;
+    }
+    match all.iter_mut().find(|it| (it.is_write, &it.name) == (is_write, &name)) {
+        Some(it) => it.points.extend(points),
+        None => all.push(Swept { name, is_write, points: points.collect() }),
+    }
+}
+
+fn read(size_bytes: u64, sample: &Sample) -> Point {
+    Point {
+        size_bytes,
+        wall_ns: sample.wall_ns,
+        device_read_bytes: sample.device_read_bytes,
+        pass: sample.round,
+    }
+}
+
+fn word(way: WriteWay) -> &'static str {
+    match way {
+        WriteWay::Plain => "plain",
+        WriteWay::Fdatasync => "before its sync",
+        WriteWay::Direct => "direct",
+    }
+}
