@@ -200,18 +200,17 @@ impl Entry {
         })
     }
 
-    /// Builds the contender unless it is built; `about_to` is told before it takes time.
+    /// Builds the contender unless it is built; `about_to` is told before it takes time, and not where something is missing.
     ///
     /// # Errors
     /// If it cannot be built.
     pub fn build_once(&self, about_to: impl FnOnce()) -> Result<(), BuildError> {
-        match Workplace::of(self)? {
-            Some(place) if !place.is_built(self) => {
-                about_to();
-                self.build()
-            }
-            _ => Ok(()),
+        let Some(place) = Workplace::of(self)?.filter(|place| !place.is_built(self)) else { return Ok(()) };
+        if let Some(missing) = self.missing(&place) {
+            return Err(missing);
         }
+        about_to();
+        self.build()
     }
 
     /// The first program that the contender needs and that is not there.

@@ -41,7 +41,7 @@ pub struct Entry {
     /// The commands that build it, run in `{sources}` one after the other; none where the sources run as they are.
     #[serde(default)]
     pub build: Vec<Vec<String>>,
-    /// Commands that succeed where what it needs is there. They are asked when building or starting failed, to say why.
+    /// Commands that succeed where what it needs is there. They are asked before it is built, and when starting failed, to say why.
     #[serde(default)]
     pub dependency: Vec<Vec<String>>,
     /// The command that starts it, before the words of the protocol. `{self}` is readlab's own program.
