@@ -17,7 +17,7 @@ FILE ?=
 export FILE
 export CARGO_TERM_PROGRESS_WHEN ?= never
 
-.PHONY: help build race test needs rust contenders bench fuzz dist toolchains clean
+.PHONY: help build race test needs rust contenders bench fuzz sanitize audit dist toolchains clean
 .NOTPARALLEL:
 
 help: ## list these targets
@@ -50,9 +50,10 @@ rust:
 contenders:
 	for test in contenders/*/test.sh; do $$test || exit; done
 
-bench: build ## measure the figures that readlab promises, side by side; 1.6 GB of disk, some minutes
+bench: build ## measure the figures that readlab promises, side by side; 8 GB of disk, two hours; ARGS= names some
 	$(CARGO) build --release --package readlab-rust --example standalone
-	$(CARGO) run --release --package readlab-bench -- $(ARGS)
+	$(CARGO) build --release --package readlab-bench
+	$(TARGET_DIR)/release/readlab-bench $(ARGS)
 
 fuzz: ## feed everything that reads what others wrote, SECONDS=60 each; needs a nightly toolchain
 	@if ! rustup run nightly rustc --version >/dev/null 2>&1; then \
@@ -63,6 +64,20 @@ fuzz: ## feed everything that reads what others wrote, SECONDS=60 each; needs a 
 		RUSTUP_TOOLCHAIN=nightly $(TOOLS)/bin/cargo-fuzz run --fuzz-dir fuzz $$(basename $$target .rs) -- \
 			-max_total_time=$(SECONDS) -timeout=20 -rss_limit_mb=1024 || exit; \
 	done
+
+sanitize: ## the Rust contender's unsafe code under LLVM's address sanitizer, its scans under Miri; needs a nightly toolchain with miri
+	@if ! rustup run nightly cargo miri --version >/dev/null 2>&1; then \
+		echo "SKIPPED: no nightly toolchain with miri: rustup toolchain install nightly --component miri" >&2; exit; \
+	fi; \
+	host=$$(rustc --version --verbose | sed -n 's/^host: //p'); \
+	RUSTUP_TOOLCHAIN=nightly RUSTFLAGS=-Zsanitizer=address $(CARGO) test --package readlab-rust \
+		--target $$host --target-dir $(TARGET_DIR)/sanitize && \
+	RUSTUP_TOOLCHAIN=nightly MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) miri test --package readlab-rust --lib \
+		--target-dir $(TARGET_DIR)/miri -- scan:: segments::
+
+audit: ## known advisories, licences and sources of all dependencies; needs the advisories' database from the network
+	[ -x $(TOOLS)/bin/cargo-deny ] || $(CARGO) install --quiet --locked --root $(TOOLS) cargo-deny
+	$(TOOLS)/bin/cargo-deny check
 
 dist: ## a Debian package and an archive of the program alone, in target/dist/package
 	$(CARGO) build --profile dist --package readlab

@@ -18,6 +18,7 @@ use std::process::{Child, Command, Stdio};
 pub(crate) struct Programs {
     lab: PathBuf,
     standalone: PathBuf,
+    relay: PathBuf,
     folder: PathBuf,
 }
 
@@ -55,17 +56,23 @@ impl Programs {
         let own = std::env::current_exe().context("where this program is")?;
         let release = own.parent().context("this program lies in a folder")?;
         let (lab, standalone) = (release.join("readlab"), release.join("examples/standalone"));
-        if let Some(absent) = [&lab, &standalone].into_iter().find(|path| !path.exists()) {
+        let relay = release.join("readlab-relay");
+        if let Some(absent) = [&lab, &standalone, &relay].into_iter().find(|path| !path.exists()) {
             bail!("{}: is not there; 'make bench' builds it", absent.display());
         }
         let folder = release.with_file_name("bench");
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        Ok(Programs { lab, standalone, folder })
+        Ok(Programs { lab, standalone, relay, folder })
     }
 
     /// Where files may be made.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The program that stands before a contender.
+    pub(crate) fn relay(&self) -> &Path {
+        &self.relay
     }
 
     /// A file of text lines of this size, made unless it is there.
@@ -152,6 +159,13 @@ impl Programs {
         output(command).map(drop)
     }
 
+    /// Asks for help.
+    pub(crate) fn help(&self) -> anyhow::Result<()> {
+        let mut command = Command::new(&self.lab);
+        command.arg("--help");
+        output(command).map(drop)
+    }
+
     /// Holds a record against another; whether the gate says no.
     pub(crate) fn compare(&self, before: &Path, now: &Path, options: &[&str]) -> anyhow::Result<bool> {
         let mut command = Command::new(&self.lab);
@@ -193,13 +207,6 @@ impl Programs {
             .args(trial.params.0.iter().map(|(name, value)| format!("{name}={value}")));
         let lines = output(command)?;
         lines.lines().map(|line| line.parse().with_context(|| format!("standalone said {line:?}"))).collect()
-    }
-
-    /// The line for a shell that does what the lab does with a trial's contender.
-    pub(crate) fn request(&self, trial: &str, file: &Path) -> anyhow::Result<String> {
-        let mut command = Command::new(&self.lab);
-        command.arg("request").arg(trial).arg(file);
-        output(command)
     }
 
     /// The lab's own program as the contender `rust`, with these words behind it.

@@ -1,21 +1,21 @@
 //! Whether the lab tells the time that a contender in another language takes without the lab.
 //!
-//! In turns: a warm run of the lab, then the contender's own program started by hand on the same file, with as many
-//! readings before the clock counts; `readlab request` gives the command, so nothing differs but the lab.
+//! Two processes of one program differ by a fifth and more here, which hides what the lab does. So one process serves both: behind the
+//! lab's back the program `readlab-relay` has it read once more by hand after each of the lab's turns, and the two make a pair.
 
 use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use anyhow::{Context, bail};
+use readlab::contender::roster::Roster;
 use readlab::record::Outcome;
-use readlab::trial::CacheState;
+use readlab::trial::{CacheState, TrialId, Work};
 use readlab::units::Bytes;
-use readlab_protocol::Say;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 pub(super) const ABOUT: &str =
-    "languages: median through the lab ÷ median of the same program started by hand, warm, 64 MiB of lines";
+    "languages: a reading for the lab ÷ one by hand, in turns in the same process, warm, 64 MiB of lines";
 
 const WAYS: [&str; 6] = [
     "java/BufferedReader@buffer=8192",
@@ -27,10 +27,9 @@ const WAYS: [&str; 6] = [
 ];
 
 const FILE: Bytes = Bytes(64 << 20);
-const PAIRS: usize = 5;
-/// Readings before the clock counts, which let a compiler at run time settle.
+/// Readings before the clock counts, which let a compiler at run time settle; each again by hand.
 const WARMUP: &str = "20";
-const READINGS: &str = "10";
+const PAIRS: &str = "60";
 const TOLERANCE: f64 = 0.03;
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
@@ -42,40 +41,63 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
 }
 
 fn compare(programs: &Programs, file: &Path, trial: &str) -> anyhow::Result<Row> {
-    let mut found = Vec::new();
-    for _ in 0..PAIRS {
-        found.push((lab(programs, file, trial)?, alone(programs, file, trial)?));
+    let (contender, method) = trial.split_once('/').context("a trial has a contender")?;
+    let notes = programs.folder().join("relay.txt");
+    // Of an earlier run; there may be none.
+    let _ = std::fs::remove_file(&notes);
+    let roster = roster(programs, (contender, trial), &notes)?;
+    let (roster, trial_name) = (roster.display().to_string(), format!("relayed/{method}"));
+    let options =
+        ["--roster", &roster, "--fills", "1", "--warmup", WARMUP, "--runs", PAIRS, "--max-time", "5m"];
+    let (trials, state) = (&[trial_name.as_str()], Some(CacheState::Warm));
+    let record = programs.race(&Race { name: "languages", trials, file, state, options: &options })?;
+    let Some(measured) = record.trials.first() else { bail!("{}", record.warnings.join("; ")) };
+    if measured.outcome != Some(Outcome::Measured) {
+        bail!("{}", measured.outcome.as_ref().and_then(Outcome::reason).unwrap_or("the run was cut short"));
     }
+    let by_hand = by_hand(&notes)?;
+    let pair = |lab_ns: u64| Some((lab_ns, *by_hand.get(&lab_ns)?));
+    let found = measured.samples.iter().filter_map(|sample| pair(sample.wall_ns));
+    #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
+    let found: Vec<(f64, f64)> = found.map(|(lab_ns, own_ns)| (lab_ns as f64, own_ns as f64)).collect();
     let ratio = pairs::ratio(&found);
     let (measured, target) = (ratio.words(), format!("within {:.0} %", TOLERANCE * 100.0));
     Ok(Row::judged(trial, &target, (ratio.estimate, ratio.within(TOLERANCE)), measured).with(ratio.ci95))
 }
 
-fn lab(programs: &Programs, file: &Path, trial: &str) -> anyhow::Result<f64> {
-    let options = ["--fills", "1", "--warmup", WARMUP, "--runs", READINGS];
-    let race =
-        Race { name: "languages", trials: &[trial], file, state: Some(CacheState::Warm), options: &options };
-    let record = programs.race(&race)?;
-    let Some(measured) = record.trials.first() else { bail!("{}", record.warnings.join("; ")) };
-    if measured.outcome != Some(Outcome::Measured) {
-        bail!("{}", measured.outcome.as_ref().and_then(Outcome::reason).unwrap_or("the run was cut short"));
-    }
-    Ok(pairs::median(&pairs::floats(measured.samples.iter().map(|sample| sample.wall_ns))))
+/// A roster in which the relay stands before the contender.
+fn roster(programs: &Programs, (contender, trial): (&str, &str), notes: &Path) -> anyhow::Result<PathBuf> {
+    let built_in = Roster::built_in();
+    let entry = built_in.entry(contender).with_context(|| format!("{contender}: in no roster"))?;
+    entry.build_once(|| eprintln!("building the contender {contender}")).context(contender.to_owned())?;
+    let there = entry.take_part().context(contender.to_owned())?;
+    let id: TrialId = trial.parse().with_context(|| trial.to_owned())?;
+    let choice = there.choose(&id.method, &id.params, Work::Newlines).context(trial.to_owned())?;
+    let command = there.read_command(&choice, Work::Newlines, "".as_ref());
+    // What stands before the words of the protocol.
+    let program = command.args.iter().take_while(|word| *word != "read");
+    let relay = programs.relay().display().to_string();
+    let words = [relay, notes.display().to_string(), contender.to_owned()];
+    let words: Vec<String> = words
+        .into_iter()
+        .chain([&command.program].into_iter().chain(program).map(|word| word.to_string_lossy().into_owned()))
+        .collect();
+    let env = command.env.iter().map(|(name, value)| format!("{name:?} = {value:?}")).collect::<Vec<_>>();
+    let text = format!(
+        "[[contender]]\nname = 'relayed'\nabout = '{contender} behind a relay'\nrun = {words:?}\nenv = {{ {} }}\n",
+        env.join(", ")
+    );
+    let file = programs.folder().join("relay.toml");
+    std::fs::write(&file, text).with_context(|| file.display().to_string())?;
+    Ok(file)
 }
 
-/// The contender's own program, started by a shell as `readlab request` says, told to read as often.
-fn alone(programs: &Programs, file: &Path, trial: &str) -> anyhow::Result<f64> {
-    let line = programs.request(trial, file)?;
-    let line = line.replace("go 0 1", &format!("go {WARMUP} {READINGS}"));
-    let done = Command::new("sh").args(["-c", &line]).stdin(Stdio::null()).output().context("sh")?;
-    let text = String::from_utf8(done.stdout).context("what the contender says")?;
-    let mut walls = Vec::new();
-    for line in text.lines() {
-        match Say::parse(line)? {
-            Say::Sample(sample) => walls.push(sample.wall_ns),
-            Say::Failed { reason } | Say::Unavailable { reason } => bail!("{reason}"),
-            _ => {}
-        }
-    }
-    Ok(pairs::median(&pairs::floats(walls)))
+/// What each reading for the lab was followed by: nanoseconds by nanoseconds.
+fn by_hand(notes: &Path) -> anyhow::Result<BTreeMap<u64, u64>> {
+    let text = std::fs::read_to_string(notes).with_context(|| notes.display().to_string())?;
+    let pair = |line: &str| {
+        let (lab_ns, own_ns) = line.split_once(' ')?;
+        Some((lab_ns.parse().ok()?, own_ns.parse().ok()?))
+    };
+    text.lines().map(|line| pair(line).with_context(|| format!("the relay noted {line:?}"))).collect()
 }

@@ -1,14 +1,18 @@
 //! The figures, one file each: what is promised, how it is measured, what came out. [`ALL`] is their one list.
 
 mod auto;
+mod device;
 mod fastest;
 mod fidelity;
 mod fio;
 mod floor;
 mod gate;
 mod languages;
+mod large;
 mod page;
+mod program;
 mod small_file;
+mod soak;
 mod state;
 mod tune;
 mod verdicts;
@@ -38,9 +42,13 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "tune", about: tune::ABOUT, measure: tune::measure },
     Figure { name: "languages", about: languages::ABOUT, measure: languages::measure },
     Figure { name: "fio", about: fio::ABOUT, measure: fio::measure },
+    Figure { name: "device", about: device::ABOUT, measure: device::measure },
     Figure { name: "page", about: page::ABOUT, measure: page::measure },
+    Figure { name: "program", about: program::ABOUT, measure: program::measure },
     Figure { name: "verdicts", about: verdicts::ABOUT, measure: verdicts::measure },
     Figure { name: "gate", about: gate::ABOUT, measure: gate::measure },
+    Figure { name: "large", about: large::ABOUT, measure: large::measure },
+    Figure { name: "soak", about: soak::ABOUT, measure: soak::measure },
     Figure { name: "wake-up", about: wake_up::ABOUT, measure: wake_up::measure },
 ];
 

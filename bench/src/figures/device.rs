@@ -1,0 +1,92 @@
+//! Whether the lab finds all that the device gives: its best O_DIRECT setting against fio's best on the same file.
+//!
+//! Each looks for its own best among the same blocks and depths first; then both are run in turns. fio reads through io_uring from one
+//! job, and its rate is its own: bytes over a time in whole milliseconds, of which a reading takes hundreds.
+
+use crate::pairs;
+use crate::programs::{Programs, Race};
+use crate::row::Row;
+use anyhow::Context;
+use readlab::record::{Record, TrialRecord};
+use readlab::trial::CacheState;
+use readlab::units::Bytes;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+pub(super) const ABOUT: &str =
+    "device: our best O_DIRECT rate ÷ that of fio, same file, each at its best block and depth";
+
+const FILE: Bytes = Bytes(1_000_000_000);
+/// Blocks in KiB and depths: the large ones of `suites/limits.toml`.
+const SETTINGS: [(u64, u64); 8] =
+    [(128, 4), (128, 16), (128, 64), (512, 4), (512, 8), (1024, 1), (1024, 4), (1024, 8)];
+const READINGS: usize = 3;
+const PAIRS: usize = 9;
+const SHARE: f64 = 0.97;
+
+pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
+    let file = programs.lines(FILE)?;
+    let names = SETTINGS.map(|(block_kib, depth)| format!("rust/device@buffer={block_kib}KiB,depth={depth}"));
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let ours = best_of_ours(&lab(programs, &file, &names)?)?;
+    let theirs = best_of_fio(&file)?;
+    let mut found = Vec::new();
+    for _ in 0..PAIRS {
+        let record = lab(programs, &file, &[&ours])?;
+        let wall_ns = record.trials.first().map(median_ns).context("the record holds no trial")?;
+        found.push((fio(&file, theirs)?, wall_ns));
+    }
+    let ratio = pairs::ratio(&found);
+    let figure = format!("{ours} ÷ fio, {} KiB × {}", theirs.0, theirs.1);
+    let (target, measured) = (format!("at least {SHARE}"), ratio.words());
+    let judged = (ratio.estimate, ratio.estimate >= SHARE);
+    Ok(vec![Row::judged(figure, &target, judged, measured).with(ratio.ci95)])
+}
+
+/// Cold readings by the lab.
+fn lab(programs: &Programs, file: &Path, trials: &[&str]) -> anyhow::Result<Record> {
+    let readings = READINGS.to_string();
+    let options = &["--work", "discard", "--warmup", "0", "--runs", &readings][..];
+    programs.race(&Race { name: "device", trials, file, state: Some(CacheState::Cold), options })
+}
+
+fn median_ns(trial: &TrialRecord) -> f64 {
+    pairs::median(&pairs::floats(trial.samples.iter().map(|sample| sample.wall_ns)))
+}
+
+fn best_of_ours(record: &Record) -> anyhow::Result<String> {
+    let measured = record.trials.iter().filter(|trial| trial.is_measured());
+    let best = measured.min_by(|a, b| median_ns(a).total_cmp(&median_ns(b)));
+    Ok(best.context("the lab measured no setting")?.trial.id.to_string())
+}
+
+fn best_of_fio(file: &Path) -> anyhow::Result<(u64, u64)> {
+    let mut found = Vec::new();
+    for setting in SETTINGS {
+        found.push((fio(file, setting)?, setting));
+    }
+    let best = found.into_iter().min_by(|(a, _), (b, _)| a.total_cmp(b));
+    Ok(best.context("fio has settings to try")?.1)
+}
+
+/// The median of several runs of fio over the whole file, in nanoseconds.
+fn fio(file: &Path, setting: (u64, u64)) -> anyhow::Result<f64> {
+    let walls = (0..READINGS).map(|_| once(file, setting)).collect::<anyhow::Result<Vec<f64>>>()?;
+    Ok(pairs::median(&walls))
+}
+
+fn once(file: &Path, (block_kib, depth): (u64, u64)) -> anyhow::Result<f64> {
+    let mut command = Command::new("fio");
+    command.args(["--name=read", "--rw=read", "--direct=1", "--ioengine=io_uring", "--readonly"]);
+    command.arg(format!("--bs={block_kib}k")).arg(format!("--iodepth={depth}"));
+    command.args(["--output-format=json"]).arg(format!("--filename={}", file.display()));
+    let done = command.stdin(Stdio::null()).output().context("fio (a Debian package) cannot be started")?;
+    anyhow::ensure!(done.status.success(), "fio ended with {}", done.status);
+    let told: serde_json::Value = serde_json::from_slice(&done.stdout).context("what fio says")?;
+    let read = &told["jobs"][0]["read"];
+    let rate = read["io_bytes"].as_f64().zip(read["runtime"].as_f64().filter(|runtime_ms| *runtime_ms > 0.0));
+    let (bytes, runtime_ms) = rate.context("fio tells no bytes and no time")?;
+    #[expect(clippy::cast_precision_loss, reason = "a size below 2^53")]
+    let whole = FILE.0 as f64;
+    Ok(runtime_ms * 1e6 * whole / bytes)
+}

@@ -1,0 +1,95 @@
+//! Stands between the lab and a contender, and after each of the lab's turns has it read once more by hand: two readings of one process,
+//! next to each other. `languages` starts it from a roster of its own.
+//!
+//! Usage: `readlab-relay NOTES CONTENDER PROGRAM [ARGUMENT…]`, with the lab's words behind. Everything is handed on as it is, save
+//! the contender's name, which becomes the roster's; NOTES gets a line for each pair: the wall times in nanoseconds by the contender's
+//! own clock, the lab's first.
+
+use anyhow::{Context, bail};
+use readlab_protocol::Say;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Lines, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::thread;
+use std::time::Duration;
+
+/// What the lab calls a contender behind this program.
+const NAME: &str = "relayed";
+/// Between the end of a turn and the next, so that both find the processor as idle.
+const PAUSE: Duration = Duration::from_millis(20);
+/// One reading.
+const BY_HAND: &str = "go 0 1";
+
+fn main() -> ExitCode {
+    match run(&std::env::args().skip(1).collect::<Vec<_>>()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("readlab-relay: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(words: &[String]) -> anyhow::Result<()> {
+    let [notes, contender, program, words @ ..] = words else {
+        bail!("usage: readlab-relay NOTES CONTENDER PROGRAM [ARGUMENT…]");
+    };
+    let mut command = Command::new(program);
+    let mut child =
+        command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context(program.clone())?;
+    let mut relay = Relay::of(&mut child, contender)?;
+    for line in io::stdin().lines() {
+        let Some(lab_ns) = relay.turn(&line?, true)? else { break };
+        thread::sleep(PAUSE);
+        let Some(own_ns) = relay.turn(BY_HAND, false)? else { break };
+        let mut file = File::options().create(true).append(true).open(notes).context(notes.clone())?;
+        writeln!(file, "{lab_ns} {own_ns}").context(notes.clone())?;
+        thread::sleep(PAUSE);
+    }
+    drop(relay.to);
+    for line in relay.from {
+        println!("{}", line?);
+    }
+    let status = child.wait().context("waiting for the contender")?;
+    anyhow::ensure!(status.success(), "the contender ended with {status}");
+    Ok(())
+}
+
+/// The two ends of a contender's conversation.
+struct Relay {
+    to: ChildStdin,
+    from: Lines<BufReader<ChildStdout>>,
+}
+
+impl Relay {
+    /// The conversation until turns are taken, or to its end.
+    fn of(child: &mut Child, contender: &str) -> anyhow::Result<Relay> {
+        let to = child.stdin.take().context("it was piped")?;
+        let mut from = BufReader::new(child.stdout.take().context("it was piped")?).lines();
+        let (theirs, ours) = (format!("\"contender\":\"{contender}\""), format!("\"contender\":\"{NAME}\""));
+        while let Some(line) = from.next().transpose()? {
+            println!("{}", line.replacen(&theirs, &ours, 1));
+            if matches!(Say::parse(&line)?, Say::Ready { .. }) {
+                break;
+            }
+        }
+        Ok(Relay { to, from })
+    }
+
+    /// One turn; the wall time of its last reading, or nothing if the contender has ended.
+    fn turn(&mut self, ask: &str, told: bool) -> anyhow::Result<Option<u64>> {
+        writeln!(self.to, "{ask}").context("the contender's input")?;
+        let mut wall_ns = None;
+        while let Some(line) = self.from.next().transpose()? {
+            if told {
+                println!("{line}");
+            }
+            match Say::parse(&line)? {
+                Say::Sample(sample) => wall_ns = Some(sample.wall_ns),
+                Say::Done { .. } => return Ok(wall_ns),
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+}
