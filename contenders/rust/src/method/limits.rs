@@ -16,8 +16,11 @@ use crate::scan::{self, Visit};
 use crate::setting::Param;
 use crate::work::{Answer, Work};
 use readlab_protocol::{Cache, Reads};
+use rustix::fs::MemfdFlags;
 use std::fs::File;
 use std::hint::black_box;
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
 use std::path::Path;
 
 /// Fits into the second-level cache of common processors with room to spare, so that what is copied stays there.
@@ -28,6 +31,7 @@ const DEVICE_BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 512, 1 << 26)
 const DEPTH: Param = Param::new("depth", 16, 1, 4096);
 /// 0 stands for the whole file.
 const SPAN: Param = Param::new("span_bytes", 0, 0, 1 << 50);
+const SMALL_PAGES: Param = Param::switch("small_pages");
 const CALLS: Param = Param::new("calls", 20_000, 1, 1 << 32);
 
 pub(super) const COPY: Method = Method {
@@ -58,18 +62,22 @@ pub(super) const COPY: Method = Method {
 pub(super) const FAULTS: Method = Method {
     name: "faults",
     about: "control: the cached file mapped and one byte of every page touched; the file is brought into the cache \
-            before each turn",
+            before each turn; with small_pages as much memory in pages of 4 KiB instead, at most 64 MiB",
     cache: Cache::None,
     reads: Reads::File,
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
-    params: &[],
-    build: |_| {
+    params: &[SMALL_PAGES],
+    build: |settings| {
         let (populate, sequential) = (false, false);
         let reader =
             Mapped { populate, sequential, segment_bytes: SEGMENT.default, threads: THREADS.default };
         let touch = scan::for_work(Work::Discard).next().expect("bytes can be discarded on any processor");
-        Ok(Box::new(Cached { name: "faults", visit: touch.visit, reader }))
+        Ok(if settings.is_on(&SMALL_PAGES) {
+            Box::new(SmallPages { visit: touch.visit, reader, memory: None })
+        } else {
+            Box::new(Cached { name: "faults", visit: touch.visit, reader })
+        })
     },
     available: || Ok(()),
 };
@@ -129,6 +137,43 @@ impl<R: Reader> Reader for Cached<R> {
     fn read(&mut self, path: &Path, _visit: Visit) -> Result<Answer, Fault> {
         self.reader.read(path, self.visit)
     }
+}
+
+/// The page of a file system in memory that is written page by page.
+const SMALL_PAGE_BYTES: usize = 4 << 10;
+const SMALL_PAGES_BYTES_MAX: u64 = 64 << 20;
+
+/// A reader of a file of its own, in memory, whose pages are small whatever those of the target are.
+struct SmallPages {
+    visit: Visit,
+    reader: Mapped,
+    memory: Option<File>,
+}
+
+impl Reader for SmallPages {
+    fn prepare(&mut self, path: &Path) -> Result<(), Fault> {
+        if self.memory.is_none() {
+            let size_bytes = size_of(&File::open(path)?)?.min(SMALL_PAGES_BYTES_MAX);
+            self.memory = Some(in_small_pages(size_bytes)?);
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, _path: &Path, _visit: Visit) -> Result<Answer, Fault> {
+        let memory = self.memory.as_ref().expect("it is prepared before each turn");
+        let path = format!("/proc/self/fd/{}", memory.as_raw_fd());
+        self.reader.read(path.as_ref(), self.visit)?;
+        Ok(Answer::default())
+    }
+}
+
+/// A file in memory of which each page was written alone, so that none could become a large one.
+fn in_small_pages(size_bytes: u64) -> io::Result<File> {
+    let mut memory = File::from(rustix::fs::memfd_create("readlab-small-pages", MemfdFlags::CLOEXEC)?);
+    for _ in 0..size_bytes.div_ceil(SMALL_PAGE_BYTES as u64) {
+        memory.write_all(&[1; SMALL_PAGE_BYTES])?;
+    }
+    Ok(memory)
 }
 
 /// Tells how many bytes it brought only where it was asked for all of them.
