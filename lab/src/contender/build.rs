@@ -317,6 +317,8 @@ fn last_words(mut log: impl Read + Seek, status: ExitStatus) -> String {
 mod tests {
     use super::*;
     use crate::contender::roster::Roster;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn places_are_filled_wherever_they_stand() {
@@ -335,16 +337,21 @@ mod tests {
     fn a_contender_is_built_once_and_again_when_its_compiler_changes() {
         let folder = tempfile::tempdir().unwrap();
         let compiler = folder.path().join("cc.sh");
-        fs::write(&compiler, "mkdir -p build; echo built >>count\n").unwrap();
+        let version = |text: &str| {
+            let script = format!("#!/bin/sh\n[ $# -gt 0 ] || {{ mkdir -p build; echo {text} >>count; }}\n");
+            fs::write(&compiler, script).unwrap();
+            fs::set_permissions(&compiler, Permissions::from_mode(0o755)).unwrap();
+        };
+        version("built");
         let entry = entry(
             folder.path(),
-            "dependency = [['{sources}/cc.sh']]\nbuild = [['sh', 'cc.sh']]\nrun = ['x']",
+            "dependency = [['{sources}/cc.sh', '--version']]\nbuild = [['./cc.sh']]\nrun = ['x']",
         );
         let built = || fs::read_to_string(folder.path().join("count")).unwrap_or_default().lines().count();
         entry.build_once(|| {}).unwrap();
         entry.build_once(|| panic!("it is built")).unwrap();
         assert_eq!(built(), 1);
-        fs::write(&compiler, "mkdir -p build; echo built again >>count\n").unwrap();
+        version("'built again'");
         entry.build_once(|| {}).unwrap();
         assert_eq!(built(), 2);
     }
@@ -374,7 +381,10 @@ mod tests {
         assert!(!Workplace::of(&broken).unwrap().unwrap().is_built(&broken));
         let text =
             "dependency = [['no-such-compiler', '--version']]\nbuild = [['no-such-compiler']]\nrun = ['x']";
-        let error = entry(folder.path(), text).build().unwrap_err();
-        assert_eq!(error.to_string(), "it needs no-such-compiler: not found");
+        let missing = entry(folder.path(), text);
+        let asked = missing.build_once(|| panic!("nothing is built where the compiler is missing"));
+        for error in [missing.build(), asked] {
+            assert_eq!(error.unwrap_err().to_string(), "it needs no-such-compiler: not found");
+        }
     }
 }
