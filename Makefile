@@ -87,6 +87,9 @@ dist: ## a Debian package and an archive of the program alone, in target/dist/pa
 	$(DIST)/readlab completions bash > $(DIST)/extra/readlab.bash
 	$(DIST)/readlab completions fish > $(DIST)/extra/readlab.fish
 	$(DIST)/readlab completions zsh > $(DIST)/extra/_readlab
+	{ echo "Linked into readlab, unchanged: public crates, to be had in source with the texts of their licences."; echo; \
+		$(CARGO) tree --package readlab --edges normal --prefix none --format '{p}: {l}' | \
+		grep -v '(/' | sed 's/ (\*)$$//' | sort -u; } > $(DIST)/extra/THIRD-PARTY.txt
 	cp README.md METHOD.md REPORT.md PROTOCOL.md LICENSE-APACHE LICENSE-MIT $(DIST)/readlab $(DIST)/extra
 	tar -C $(DIST)/extra --owner=0 --group=0 --transform 's|^\.|readlab|' -czf $(DIST)/package/readlab-$$(uname -m).tar.gz .
 	[ -x $(TOOLS)/bin/cargo-deb ] || $(CARGO) install --quiet --locked --root $(TOOLS) cargo-deb
