@@ -1,8 +1,8 @@
 //! Carries out a plan: states, fills, rounds, and in each round every trial once, until every trial is settled.
 //!
 //! Everything that touches the world is behind [`Sampler`], so that whole runs can be scripted to the digit, and
-//! everything found goes to a [`Sink`] line by line, so that a run may end at any moment. One turn is in [`turn`], the end of a
-//! state in [`closing`]. What a reading is, and how its state is proven, lives in [`super::sampler`].
+//! everything found goes to a [`Sink`] line by line, so that a run may end at any moment. One turn is in `turn`, the end of a
+//! state in `closing`. What a reading is, and how its state is proven, lives in [`super::sampler`].
 
 pub(super) mod ceiling;
 pub(super) mod clock;
