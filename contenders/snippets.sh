@@ -109,7 +109,7 @@ swift() {
 import Foundation
 for path in CommandLine.arguments.dropFirst() { print(try newlines($argument), terminator: " ") }
 SWIFT
-    "$here/swift/swiftc.sh" program -module-name snippet main.swift "$1" && ./program empty one unended long
+    "$here/swift/swiftc.sh" "$folder/program" -module-name snippet "$folder/main.swift" "$1" && ./program empty one unended long
 }
 
 check() {
