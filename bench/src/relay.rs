@@ -37,18 +37,8 @@ fn run(words: &[String]) -> anyhow::Result<()> {
     let mut command = Command::new(program);
     let mut child =
         command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context(program.clone())?;
-    let mut relay = Relay::of(&mut child, contender)?;
-    for line in io::stdin().lines() {
-        let Some(lab_ns) = relay.turn(&line?, true)? else { break };
-        thread::sleep(PAUSE);
-        let Some(own_ns) = relay.turn(BY_HAND, false)? else { break };
-        let mut file = File::options().create(true).append(true).open(notes).context(notes.clone())?;
-        writeln!(file, "{lab_ns} {own_ns}").context(notes.clone())?;
-        thread::sleep(PAUSE);
-    }
-    drop(relay.to);
-    for line in relay.from {
-        println!("{}", line?);
+    if let Some(relay) = Relay::of(&mut child, contender)? {
+        relay.take_turns(notes)?;
     }
     let status = child.wait().context("waiting for the contender")?;
     anyhow::ensure!(status.success(), "the contender ended with {status}");
@@ -62,18 +52,35 @@ struct Relay {
 }
 
 impl Relay {
-    /// The conversation until turns are taken, or to its end.
-    fn of(child: &mut Child, contender: &str) -> anyhow::Result<Relay> {
+    /// The conversation until turns are taken; nothing where it ends without any.
+    fn of(child: &mut Child, contender: &str) -> anyhow::Result<Option<Relay>> {
         let to = child.stdin.take().context("it was piped")?;
         let mut from = BufReader::new(child.stdout.take().context("it was piped")?).lines();
         let (theirs, ours) = (format!("\"contender\":\"{contender}\""), format!("\"contender\":\"{NAME}\""));
         while let Some(line) = from.next().transpose()? {
             println!("{}", line.replacen(&theirs, &ours, 1));
             if matches!(Say::parse(&line)?, Say::Ready { .. }) {
-                break;
+                return Ok(Some(Relay { to, from }));
             }
         }
-        Ok(Relay { to, from })
+        Ok(None)
+    }
+
+    /// The lab's turns, each with one by hand behind it, until the lab has no more or the contender ends.
+    fn take_turns(mut self, notes: &str) -> anyhow::Result<()> {
+        for line in io::stdin().lines() {
+            let Some(lab_ns) = self.turn(&line?, true)? else { break };
+            thread::sleep(PAUSE);
+            let Some(own_ns) = self.turn(BY_HAND, false)? else { break };
+            let mut file = File::options().create(true).append(true).open(notes).context(notes.to_owned())?;
+            writeln!(file, "{lab_ns} {own_ns}").context(notes.to_owned())?;
+            thread::sleep(PAUSE);
+        }
+        drop(self.to);
+        for line in self.from {
+            println!("{}", line?);
+        }
+        Ok(())
     }
 
     /// One turn; the wall time of its last reading, or nothing if the contender has ended.
