@@ -5,6 +5,7 @@
 //! in [`figures`]; what they share is starting programs ([`programs`]), making ratios of pairs ([`pairs`]), and rows.
 
 mod figures;
+mod fio;
 mod pairs;
 mod places;
 mod programs;

@@ -3,6 +3,7 @@
 //! Each looks for its own best among the same blocks and depths first; then both are run in turns. fio reads through io_uring from one
 //! job, and its rate is its own: bytes over a time in whole milliseconds, of which a reading takes hundreds.
 
+use crate::fio;
 use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
@@ -11,7 +12,6 @@ use readlab::record::{Record, TrialRecord};
 use readlab::trial::CacheState;
 use readlab::units::Bytes;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 pub(super) const ABOUT: &str =
     "device: our best O_DIRECT rate ÷ that of fio, same file, each at its best block and depth";
@@ -34,7 +34,7 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     for _ in 0..PAIRS {
         let record = lab(programs, &file, &[&ours])?;
         let wall_ns = record.trials.first().map(median_ns).context("the record holds no trial")?;
-        found.push((fio(&file, theirs)?, wall_ns));
+        found.push((median_of_fio(&file, theirs)?, wall_ns));
     }
     let ratio = pairs::ratio(&found);
     let figure = format!("{ours} ÷ fio, {} KiB × {}", theirs.0, theirs.1);
@@ -74,20 +74,14 @@ fn best_of_fio(file: &Path) -> anyhow::Result<(u64, u64)> {
 }
 
 /// The median of several runs of fio over the whole file, in nanoseconds.
-fn fio(file: &Path, setting: (u64, u64)) -> anyhow::Result<f64> {
+fn median_of_fio(file: &Path, setting: (u64, u64)) -> anyhow::Result<f64> {
     let walls = (0..READINGS).map(|_| once(file, setting)).collect::<anyhow::Result<Vec<f64>>>()?;
     Ok(pairs::median(&walls))
 }
 
 fn once(file: &Path, (block_kib, depth): (u64, u64)) -> anyhow::Result<f64> {
-    let mut command = Command::new("fio");
-    command.args(["--name=read", "--rw=read", "--direct=1", "--ioengine=io_uring", "--readonly"]);
-    command.arg(format!("--bs={block_kib}k")).arg(format!("--iodepth={depth}"));
-    command.args(["--output-format=json"]).arg(format!("--filename={}", file.display()));
-    let done = command.stdin(Stdio::null()).output().context("fio (a Debian package) cannot be started")?;
-    anyhow::ensure!(done.status.success(), "fio ended with {}", done.status);
-    let told: serde_json::Value = serde_json::from_slice(&done.stdout).context("what fio says")?;
-    let read = &told["jobs"][0]["read"];
+    let (block, depth) = (format!("--bs={block_kib}k"), format!("--iodepth={depth}"));
+    let read = fio::read(file, &["--ioengine=io_uring", &block, &depth])?;
     let rate = read["io_bytes"].as_f64().zip(read["runtime"].as_f64().filter(|runtime_ms| *runtime_ms > 0.0));
     let (bytes, runtime_ms) = rate.context("fio tells no bytes and no time")?;
     #[expect(clippy::cast_precision_loss, reason = "a size below 2^53")]

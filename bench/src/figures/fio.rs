@@ -4,6 +4,7 @@
 //! sum of its reads' latencies, for its run time is told in whole milliseconds; one read is in flight, so the sum is the
 //! time, without opening the file and taking a buffer, which is less than a thousandth here.
 
+use crate::fio;
 use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
@@ -11,7 +12,6 @@ use anyhow::Context;
 use readlab::trial::CacheState;
 use readlab::units::Bytes;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 pub(super) const ABOUT: &str =
     "fio: cold O_DIRECT reads of the lab ÷ those of fio, same file, 1 MiB, one in flight";
@@ -34,7 +34,7 @@ fn compare(programs: &Programs, size: Bytes, figure: &str) -> anyhow::Result<Row
     let file = programs.lines(size)?;
     let mut found = Vec::new();
     for _ in 0..PAIRS {
-        found.push((lab(programs, &file)?, fio(&file)?));
+        found.push((lab(programs, &file)?, median_of_fio(&file)?));
     }
     let ratio = pairs::ratio(&found);
     let (measured, target) = (ratio.words(), format!("within {:.0} %", TOLERANCE * 100.0));
@@ -56,20 +56,14 @@ fn lab(programs: &Programs, file: &Path) -> anyhow::Result<f64> {
 }
 
 /// The median of several runs of fio, in nanoseconds.
-fn fio(file: &Path) -> anyhow::Result<f64> {
+fn median_of_fio(file: &Path) -> anyhow::Result<f64> {
     let runs: usize = READINGS.parse().context("a count")?;
     let walls = (0..runs).map(|_| fio_once(file)).collect::<anyhow::Result<Vec<f64>>>()?;
     Ok(pairs::median(&walls))
 }
 
 fn fio_once(file: &Path) -> anyhow::Result<f64> {
-    let mut command = Command::new("fio");
-    command.args(["--name=read", "--rw=read", "--direct=1", "--bs=1M", "--ioengine=psync", "--readonly"]);
-    command.args(["--output-format=json"]).arg(format!("--filename={}", file.display()));
-    let done = command.stdin(Stdio::null()).output().context("fio (a Debian package) cannot be started")?;
-    anyhow::ensure!(done.status.success(), "fio ended with {}", done.status);
-    let told: serde_json::Value = serde_json::from_slice(&done.stdout).context("what fio says")?;
-    let read = &told["jobs"][0]["read"];
+    let read = fio::read(file, &["--bs=1M", "--ioengine=psync"])?;
     let (mean_ns, count) = (&read["lat_ns"]["mean"], &read["lat_ns"]["N"]);
     let product = mean_ns.as_f64().zip(count.as_f64()).map(|(mean_ns, count)| mean_ns * count);
     product.context("fio tells no latencies")

@@ -1,0 +1,17 @@
+//! fio as a figure's counterpart: one sequential O_DIRECT reading of a whole file, and what fio tells of it.
+
+use anyhow::Context;
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Has fio read a file once with these further words; what it tells of the reads.
+pub(crate) fn read(file: &Path, words: &[&str]) -> anyhow::Result<Value> {
+    let mut command = Command::new("fio");
+    command.args(["--name=read", "--rw=read", "--direct=1", "--readonly", "--output-format=json"]);
+    command.args(words).arg(format!("--filename={}", file.display()));
+    let done = command.stdin(Stdio::null()).output().context("fio (a Debian package) cannot be started")?;
+    anyhow::ensure!(done.status.success(), "fio ended with {}", done.status);
+    let mut told: Value = serde_json::from_slice(&done.stdout).context("what fio says")?;
+    Ok(told["jobs"][0]["read"].take())
+}
