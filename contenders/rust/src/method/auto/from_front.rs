@@ -3,7 +3,7 @@
 use super::in_pieces::{PIECE_BYTES, plan};
 use super::pieces::Pieces;
 use super::scene::Scene;
-use super::way::{COPY_BYTES, Cached, Way};
+use super::way::{Cached, Way};
 use crate::method::Fault;
 use crate::method::ring::{Errand, Flight, Order};
 use crate::sink::Sink;
@@ -11,6 +11,9 @@ use io_uring::IoUring;
 use rustix::io::Errno;
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
+
+/// What one read(2) brings: fits into the second-level cache of common processors.
+const COPY_BYTES: usize = 64 << 10;
 
 /// Reads a whole file; tells how many bytes there were.
 pub(super) fn read(scene: &Scene, maps: bool, sink: &mut impl Sink) -> Result<u64, Fault> {

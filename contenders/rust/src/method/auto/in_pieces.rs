@@ -37,8 +37,8 @@ pub(super) fn plan(threads: u64) -> Plan {
     }
 }
 
-/// What a thread copies at a time: its calls cost a twentieth less than those for a quarter of it.
-const COPY_BYTES: usize = 256 << 10;
+/// What each of several threads copies at a time: its calls cost a twentieth less than those for a quarter of it.
+const SHARED_COPY_BYTES: usize = 256 << 10;
 
 /// What a thread takes at a time of bytes that are in the cache.
 const CACHED_PIECE_BYTES: u64 = 1 << 20;
@@ -102,7 +102,7 @@ impl<'a> Job<'a> {
     /// What one thread does: keeps reads in flight while there is something to fetch, and visits cached bytes meanwhile.
     fn take_part<S: Sink>(&self, plan: &Plan, mut sink: S) -> Result<S, Fault> {
         let copies = self.map.is_none() && self.cached.count() > 0;
-        let mut buffer = if copies { Buffer::new(COPY_BYTES)? } else { Buffer::default() };
+        let mut buffer = if copies { Buffer::new(SHARED_COPY_BYTES)? } else { Buffer::default() };
         let mut visit = |sink: &mut S| {
             let Some(range) = self.cached.take() else { return Ok(false) };
             self.visit(range, &mut buffer, sink)?;

@@ -62,9 +62,6 @@ pub(super) struct Facts {
 /// Up to this size one read-ahead of the kernel's brings all of a file, and setting up reads of one's own takes longer.
 const READ_AHEAD_BYTES: u64 = 8 << 20;
 
-/// What one read(2) brings: fits into the second-level cache of common processors.
-pub(super) const COPY_BYTES: usize = 64 << 10;
-
 /// Up to this size copying into a buffer that stays in the cache of the processor costs no more than mapping does, and what finding
 /// out more would cost is saved: measured at 64 KiB to 8 MiB, with pages of 4 KiB and with large ones.
 pub(super) const ONCE_BYTES: u64 = 1 << 20;
