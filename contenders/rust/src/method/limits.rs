@@ -196,3 +196,33 @@ impl Reader for Calls {
         Ok(Answer::default())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::setting::Settings;
+    use std::io::{Read, Seek, SeekFrom};
+
+    #[test]
+    fn small_pages_are_as_many_as_those_of_the_file() {
+        for (size_bytes, whole) in [(0, 0), (1, 4096), (4096, 4096), (10_000, 12_288)] {
+            let mut memory = in_small_pages(size_bytes).unwrap();
+            assert_eq!(size_of(&memory).unwrap(), whole);
+            memory.seek(SeekFrom::Start(0)).unwrap();
+            let mut bytes = Vec::new();
+            memory.read_to_end(&mut bytes).unwrap();
+            assert!(bytes.iter().all(|byte| *byte == 1), "every page is there");
+        }
+    }
+
+    #[test]
+    fn what_is_read_of_small_pages_is_not_told_as_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        std::fs::write(&path, vec![b'x'; 20_000]).unwrap();
+        let mut settings = Settings::resolve(FAULTS.params, [("small_pages", 1)]).unwrap();
+        let mut reader = (FAULTS.build)(&mut settings).unwrap();
+        reader.prepare(&path).unwrap();
+        assert_eq!(reader.read(&path, Visit::Nothing).unwrap(), Answer::default());
+    }
+}
