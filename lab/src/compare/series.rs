@@ -39,18 +39,11 @@ fn state(record: &Record, it: &Swept) -> Option<CacheState> {
 fn figures(it: &Swept) -> BTreeMap<Measure, Figure> {
     let rates = || it.points.iter().filter(|point| point.size_bytes > 0).map(Point::rate);
     let told = |value: Option<f64>, statistic| value.map(|value| Figure::Told { value, statistic });
-    let seconds: Vec<(f64, f64)> =
-        it.points.iter().map(|point| (float(point.size_bytes), point.seconds())).collect();
-    let slope = stats::least_squares(&seconds).map(|fit| 1.0 / fit.line.slope).filter(|rate| *rate > 0.0);
+    let slope = stats::least_squares(&it.times()).map(|fit| 1.0 / fit.line.slope).filter(|rate| *rate > 0.0);
     let all = [
         (Measure::Rate, told(stats::median(rates()), Statistic::Median)),
         (Measure::Slope, told(slope, Statistic::Slope)),
         (Measure::Most, told(rates().reduce(f64::max), Statistic::Most)),
     ];
     all.into_iter().filter_map(|(measure, figure)| Some((measure, figure?))).collect()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "exact up to 9 PB")]
-fn float(value: u64) -> f64 {
-    value as f64
 }

@@ -29,6 +29,15 @@ pub struct Point {
     pub pass: u32,
 }
 
+impl Swept {
+    /// Time on size: bytes and seconds of every file.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "exact up to 9 PB")]
+    pub fn times(&self) -> Vec<(f64, f64)> {
+        self.points.iter().map(|point| (point.size_bytes as f64, point.seconds())).collect()
+    }
+}
+
 impl Point {
     /// What it took.
     #[must_use]

@@ -98,9 +98,9 @@ fn cautions(record: &Record) -> Vec<String> {
 }
 
 impl Series {
-    fn of(Swept { name, is_write, points }: Swept) -> Series {
-        let seconds: Vec<(f64, f64)> =
-            points.iter().map(|point| (float(point.size_bytes), point.seconds())).collect();
+    fn of(swept: Swept) -> Series {
+        let seconds = swept.times();
+        let Swept { name, is_write, points } = swept;
         let fit = stats::least_squares(&seconds);
         let mut by_size: BTreeMap<u64, Vec<Point>> = BTreeMap::new();
         for point in &points {
