@@ -349,6 +349,10 @@ impl Sampler for Hired<'_> {
         self.counted(trial).map_err(ended)
     }
 
+    fn is_counted(&self, trial: usize) -> bool {
+        self.counted_before(trial).is_some()
+    }
+
     fn looks_inside(&self) -> bool {
         self.looks != Looks::default()
     }

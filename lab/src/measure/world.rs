@@ -40,6 +40,11 @@ pub trait Sampler {
     /// If the contender could not be counted, or the run must end.
     fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Ending>;
 
+    /// Whether counting it takes no reading, as the same readings were counted from another state.
+    fn is_counted(&self, _trial: usize) -> bool {
+        false
+    }
+
     /// Whether anything is looked at inside contenders besides.
     fn looks_inside(&self) -> bool {
         false

@@ -18,7 +18,7 @@ impl Run<'_> {
         let by_trials = needed / standings.len().max(1) as f64;
         let of_rounds = by_trials.max(clock.share_done(rounds, now_ns));
         let stage_ns = clock.since_start_ns(now_ns) as f64;
-        let whole_ns = stage_ns / of_rounds + counting_ns(standings) as f64;
+        let whole_ns = stage_ns / of_rounds + self.counting_ns(standings) as f64;
         self.progress_with(stage_ns / whole_ns)
     }
 
@@ -26,7 +26,7 @@ impl Run<'_> {
     #[expect(clippy::cast_precision_loss, reason = "times below 104 days")]
     pub(super) fn progress_of_counting(&mut self, left: &[Standing], clock: &StageClock) -> Progress {
         let stage_ns = clock.since_start_ns(self.sampler.elapsed_ns()) as f64;
-        self.progress_with(stage_ns / (stage_ns + counting_ns(left) as f64))
+        self.progress_with(stage_ns / (stage_ns + self.counting_ns(left) as f64))
     }
 
     /// The share of the whole run that is done when so much of this stage is; it never steps back.
@@ -38,10 +38,10 @@ impl Run<'_> {
         self.share_told = self.share_told.max(share);
         Progress { share: self.share_told, elapsed_ns }
     }
-}
 
-/// What counting these will take.
-fn counting_ns(standings: &[Standing]) -> u64 {
-    let read = standings.iter().filter(|it| !it.counted).filter_map(|it| it.fastest_ns);
-    read.map(|fastest_ns| COUNTING_READINGS * fastest_ns).sum()
+    /// What counting these will take.
+    fn counting_ns(&self, standings: &[Standing]) -> u64 {
+        let open = standings.iter().filter(|it| !it.counted && !self.sampler.is_counted(it.trial));
+        open.filter_map(|it| it.fastest_ns).map(|fastest_ns| COUNTING_READINGS * fastest_ns).sum()
+    }
 }

@@ -54,7 +54,7 @@ impl Hired<'_> {
     /// calls, so those of such a contender are counted once more without it.
     pub(super) fn counted(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Breach> {
         let mut counts = match self.counted_before(trial) {
-            Some(counts) => counts,
+            Some(counts) => counts.clone(),
             None => self.counted_anew(trial)?,
         };
         counts.extend(self.told.get(&trial).map(Told::per_reading).unwrap_or_default());
@@ -62,11 +62,11 @@ impl Hired<'_> {
     }
 
     /// What was counted of the same readings from another state of the cache: the file is in memory while one counts.
-    fn counted_before(&self, trial: usize) -> Option<BTreeMap<String, Count>> {
+    pub(super) fn counted_before(&self, trial: usize) -> Option<&BTreeMap<String, Count>> {
         let it = self.planned(trial);
         let what = |it: &Trial| (it.id.clone(), it.params.clone(), it.target, it.work, it.decodes);
         let before = self.counts.iter().find(|(other, _)| what(self.planned(**other)) == what(it));
-        before.map(|(_, counts)| counts.clone())
+        before.map(|(_, counts)| counts)
     }
 
     fn counted_anew(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Breach> {
