@@ -209,7 +209,11 @@ const UNIT_SUFFIXES: [&str; 2] = ["_bytes", "_chars"];
 impl Params {
     /// `buffer_bytes` as people write it: `buffer`.
     pub(crate) fn short(name: &str) -> &str {
-        UNIT_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name)
+        let mut short = name;
+        while let Some(shorter) = UNIT_SUFFIXES.iter().find_map(|suffix| short.strip_suffix(suffix)) {
+            short = shorter;
+        }
+        short
     }
 
     /// Spells the names out against what the method declares, and checks the ranges. Defaults are not filled in: the
@@ -266,13 +270,17 @@ impl FromStr for Params {
         for pair in text.split(',').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').ok_or_else(|| TrialError::Shape(text.to_owned()))?;
             let (key, value) = (key.trim(), value.trim());
+            let short = Params::short(key);
+            if short.is_empty() || !short.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
+                return Err(TrialError::Shape(text.to_owned()));
+            }
             let bytes: Bytes = value.parse().map_err(|cause: crate::units::UnitError| TrialError::Value {
                 name: text.to_owned(),
                 key: key.to_owned(),
                 cause: cause.to_string(),
             })?;
-            let has_unit = value.ends_with(|c: char| c.is_ascii_alphabetic());
-            let name = if has_unit { format!("{}_bytes", Params::short(key)) } else { key.to_owned() };
+            let of_bytes = key.ends_with("_bytes") || value.ends_with(|c: char| c.is_ascii_alphabetic());
+            let name = if of_bytes { format!("{short}_bytes") } else { short.to_owned() };
             params.insert(name, bytes.0);
         }
         Ok(Params(params))
@@ -351,6 +359,13 @@ mod tests {
         ] {
             assert_eq!(id(name).to_string(), name);
         }
+        for (written, spelled) in [
+            ("java/lines@buffer_chars=8192", "java/lines@buffer=8192"),
+            ("rust/read@buffer_bytes=8192", "rust/read@buffer=8KiB"),
+            ("rust/read@buffer_chars_bytes=1", "rust/read@buffer=1B"),
+        ] {
+            assert_eq!((id(written).to_string().as_str(), id(spelled)), (spelled, id(written)));
+        }
     }
 
     #[test]
@@ -362,9 +377,19 @@ mod tests {
 
     #[test]
     fn misspelled_names_are_refused() {
-        for name in
-            ["", "rust", "rust/", "/mmap", "rust/mmap/", "a/b/c/d", "rust/mmap@depth", "rust/mmap@depth=x"]
-        {
+        for name in [
+            "",
+            "rust",
+            "rust/",
+            "/mmap",
+            "rust/mmap/",
+            "a/b/c/d",
+            "rust/mmap@depth",
+            "rust/mmap@depth=x",
+            "rust/mmap@=1",
+            "rust/mmap@_bytes=1",
+            "rust/mmap@de\rpth=1",
+        ] {
             assert!(name.parse::<TrialId>().is_err(), "{name:?}");
         }
     }
