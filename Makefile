@@ -11,6 +11,9 @@ TOOLS = $(TARGET_DIR)/tools
 CORPUS = $(READLAB) corpus make lines 256MiB
 
 SECONDS ?= 60
+# libdeflate includes one source several times, each with tables of the same names, which the sanitizer takes for one table twice.
+FUZZ = ASAN_OPTIONS=detect_odr_violation=0 RUSTUP_TOOLCHAIN=nightly $(TOOLS)/bin/cargo-fuzz
+CORPORA = $(abspath $(TARGET_DIR))/corpora
 
 # Read by recipes as a variable of the shell, so that no byte of a name is taken for a word of a command.
 FILE ?=
@@ -61,8 +64,9 @@ fuzz: ## feed everything that reads what others wrote, SECONDS=60 each; needs a 
 	fi; \
 	[ -x $(TOOLS)/bin/cargo-fuzz ] || $(CARGO) install --quiet --locked --root $(TOOLS) cargo-fuzz || exit; \
 	for target in fuzz/fuzz_targets/*.rs; do \
-		RUSTUP_TOOLCHAIN=nightly $(TOOLS)/bin/cargo-fuzz run --fuzz-dir fuzz $$(basename $$target .rs) -- \
-			-max_total_time=$(SECONDS) -timeout=20 -rss_limit_mb=1024 || exit; \
+		target=$$(basename $$target .rs); \
+		fuzz/seeds.sh $$target $(CORPORA)/$$target && $(FUZZ) run --fuzz-dir fuzz $$target $(CORPORA)/$$target -- \
+			-max_total_time=$(SECONDS) -timeout=20 -rss_limit_mb=1024 -print_final_stats=1 || exit; \
 	done
 
 sanitize: ## the Rust contender's unsafe code under LLVM's address sanitizer, its scans under Miri; needs a nightly toolchain with miri

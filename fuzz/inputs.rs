@@ -153,7 +153,7 @@ pub(crate) fn http(input: &[u8]) {
     let port = server.local_addr().expect("it has an address").port();
     let url: Url = format!("http://127.0.0.1:{port}/x").parse().expect("a URL");
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let answering = scope.spawn(|| {
             let (mut client, _) = server.accept().expect("a client comes");
             let _ = client.read(&mut [0; 1024]);
             let _ = client.write_all(input);
@@ -164,5 +164,7 @@ pub(crate) fn http(input: &[u8]) {
         if let Ok(response) = http::ask(Verb::Get, &url) {
             let _ = std::io::copy(&mut response.take(ANSWER_BYTES_MAX), &mut std::io::sink());
         }
+        // A scope waits for what a thread does, and a join until nothing of the thread is left, which is what leaks are told by.
+        answering.join().expect("it does not panic");
     });
 }

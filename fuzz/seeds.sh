@@ -1,0 +1,45 @@
+#!/bin/sh
+# Lays the inputs from which a fuzzer begins into a folder, one file each: what readlab itself holds of that kind, and whatever was
+# found in hours of fuzzing before and is kept beside this script.
+#
+#   fuzz/seeds.sh protocol|record|roster|suite|words|zip|gzip|http FOLDER
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$here/..
+target=$1
+mkdir -p "$2"
+folder=$(cd "$2" && pwd)
+
+# Each line of the input as a file of its own, without its end.
+lines() { awk -v folder="$folder" '{ file = sprintf("%s/seed-%03d", folder, NR); printf "%s", $0 > file; close(file) }'; }
+
+# An answer of a server, with the escapes of printf.
+answer() { printf "$2" > "$folder/seed-$1"; }
+
+case $target in
+    protocol) grep -E '^(\{"say"|go )' "$root/PROTOCOL.md" | lines ;;
+    # Few of the samples are as good as all, and leave time for other changes.
+    record)
+        for record in "$root"/tests/golden/*.jsonl; do
+            awk '!/"line": ?"sample"/ || samples++ % 13 == 0' "$record" > "$folder/seed-$(basename "$record")"
+        done ;;
+    roster) cp "$root"/contenders/*.toml "$folder" ;;
+    suite) cp "$root"/suites/*.toml "$folder" ;;
+    words) sed -n 's/^trial *= *"\(.*\)"$/\1/p' "$root"/suites/*.toml | sort -u | lines
+        printf %s 1.5MiB > "$folder/seed-bytes"
+        printf %s 250ms > "$folder/seed-time"
+        printf %s 3.4GB/s > "$folder/seed-rate"
+        printf %s http://host:8/path > "$folder/seed-url" ;;
+    zip) (cd "$root" && python3 -m zipfile -c "$folder/seed-text" README.md) ;;
+    gzip) gzip -c "$root/README.md" > "$folder/seed-text"; gzip -nc /dev/null > "$folder/seed-empty" ;;
+    http)
+        answer length 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nETag: "x"\r\n\r\nhello'
+        answer chunked 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'
+        answer end 'HTTP/1.0 200 OK\r\nServer: s\r\n\r\nto the end'
+        answer error 'HTTP/1.1 404 Not Found\r\n\r\n' ;;
+    *) echo "fuzz/seeds.sh: no fuzzer is called $target" >&2; exit 2 ;;
+esac
+
+kept=$here/corpora/$target.tar.xz
+[ ! -e "$kept" ] || tar -xJf "$kept" -C "$folder"
