@@ -14,6 +14,7 @@ mod line;
 mod resumption;
 mod rules;
 mod sample;
+mod samples;
 mod swept;
 mod trial;
 mod warm;
@@ -31,6 +32,7 @@ pub use line::{EndReason, Line};
 pub use resumption::Resumption;
 pub use rules::{Budget, Rules};
 pub use sample::{Metric, Sample};
+pub use samples::Samples;
 pub use swept::{Point, Swept};
 pub use trial::{Count, Outcome, Trial, TrialRecord};
 pub use warm::{Fill, WarmedUp, WarmupEnd};
@@ -90,8 +92,8 @@ impl Record {
             Line::Contender(receipt) => self.contenders.push(receipt),
             Line::Trial(trial) => self.trials.push(TrialRecord {
                 trial: *trial,
-                samples: Vec::new(),
-                searched: Vec::new(),
+                samples: Samples::default(),
+                searched: Samples::default(),
                 rejected: Vec::new(),
                 warmups: Vec::new(),
                 missing: BTreeMap::new(),
@@ -112,8 +114,8 @@ impl Record {
             Line::End { reason, wall_ns } => self.end = Some((reason, wall_ns)),
             Line::Warmup(warmed) => self.with(warmed.trial, |trial| trial.warmups.push(warmed)),
             Line::Sample(sample) => self.with(sample.trial, |trial| match sample.rung {
-                Some(_) => trial.searched.push(*sample),
-                None => trial.samples.push(*sample),
+                Some(_) => trial.searched.push(&sample),
+                None => trial.samples.push(&sample),
             }),
             Line::Rejected { trial, round, reason } => {
                 self.with(trial, |trial| trial.rejected.push((round, reason)));

@@ -50,7 +50,7 @@ fn row(record: &Record, (threads, factor, target): (u64, f64, &str), figure: &st
         trial.trial.contender != "command" && own == threads && !trial.samples.is_empty()
     };
     let median = |trial: &TrialRecord| {
-        pairs::median(&pairs::floats(trial.samples.iter().filter_map(|s| Metric::WallNs.of(s))))
+        pairs::median(&pairs::floats(trial.samples.iter().filter_map(|s| Metric::WallNs.of(&s))))
     };
     let candidates = record.trials.iter().filter(takes_part);
     let best = candidates.min_by(|a, b| median(a).total_cmp(&median(b))).context("no method was measured")?;

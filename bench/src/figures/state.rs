@@ -43,7 +43,7 @@ fn row(record: &Record, (figure, state, holds): &Property) -> Row {
     let trials: Vec<&TrialRecord> = record.trials.iter().filter(reads).collect();
     let rejected: usize = trials.iter().map(|trial| trial.rejected.len()).sum();
     let samples = trials.iter().flat_map(|trial| &trial.samples);
-    let found: Vec<Option<bool>> = samples.map(|sample| holds(sample, float(FILE.0))).collect();
+    let found: Vec<Option<bool>> = samples.map(|sample| holds(&sample, float(FILE.0))).collect();
     let known = found.iter().flatten().count();
     let held = found.iter().flatten().filter(|held| **held).count();
     let words = format!(

@@ -194,7 +194,7 @@ fn figure(it: &TrialRecord, measure: Measure, size_bytes: u64) -> Option<Figure>
         return Some(Figure::Told { value: value as f64, statistic: Statistic::Count });
     }
     let observed = it.samples.iter().filter_map(|sample| {
-        let value = measure.of(sample, size_bytes)?;
+        let value = measure.of(&sample, size_bytes)?;
         Some(Observation { value, fill: sample.fill, round: sample.round })
     });
     let observed: Vec<Observation> = observed.collect();

@@ -71,7 +71,7 @@ impl Record {
         }
         for it in self.trials.iter().filter(|it| it.stands()) {
             let Some(size_bytes) = size_bytes(it.trial.target) else { continue };
-            let points = it.samples.iter().map(|sample| read(size_bytes, sample));
+            let points = it.samples.iter().map(|sample| read(size_bytes, &sample));
             add(&mut all, (it.trial.id.to_string(), false), points);
         }
         all

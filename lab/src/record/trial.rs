@@ -2,7 +2,7 @@
 
 use super::inside::{FlameGraph, Trace};
 use super::limit::LimitKind;
-use super::sample::Sample;
+use super::samples::Samples;
 use super::warm::WarmedUp;
 use crate::trial::{CacheState, MethodId, Params, TrialId, Work};
 use readlab_protocol::{Archive, Cache};
@@ -131,10 +131,10 @@ pub struct TrialRecord {
     /// The question.
     pub trial: Trial,
     /// The readings that stand.
-    pub samples: Vec<Sample>,
+    pub samples: Samples,
     /// The readings of a search, which decided who is measured: no number is told from them, for who is chosen by being
     /// fast in some readings looks faster there than it is.
-    pub searched: Vec<Sample>,
+    pub searched: Samples,
     /// The readings that were thrown away: round and reason.
     pub rejected: Vec<(u32, String)>,
     /// Warm-ups until steady, one for each start of the contender.

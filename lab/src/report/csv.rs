@@ -52,7 +52,7 @@ pub fn csv(record: &Record) -> String {
     writer.write_record(COLUMNS).expect(in_memory);
     for trial in &record.trials {
         for sample in trial.searched.iter().chain(&trial.samples) {
-            writer.write_record(row(record, trial, sample)).expect(in_memory);
+            writer.write_record(row(record, trial, &sample)).expect(in_memory);
         }
     }
     String::from_utf8(writer.into_inner().expect(in_memory)).expect("fields are strings")

@@ -112,7 +112,7 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "decodes": trial.decodes,
         "outcome": it.outcome.as_ref().map(|outcome| outcome.word()),
         "reason": it.outcome.as_ref().and_then(|outcome| outcome.reason()),
-        "answer": it.samples.first().map(|sample| sample.answer),
+        "answer": it.samples.iter().next().map(|sample| sample.answer),
         "rank": row.and_then(|row| row.place).map(|place| json!({
             "place": place.rank,
             "standing": match place.standing {

@@ -16,7 +16,7 @@ use super::answer::condition;
 use super::bound::Bound;
 use super::name::Names;
 use super::search::SearchView;
-use crate::record::{Limit, Record, Sample, TrialRecord};
+use crate::record::{Limit, Record, Samples, TrialRecord};
 use crate::stats::{self, Bootstrap, Clear};
 use crate::target::TargetFacts;
 use crate::trial::{CacheState, Over, Work};
@@ -148,11 +148,11 @@ impl Ranking {
 /// Fills in the ratios to the reference, and the places by ratios to the first of each rank.
 fn compare(rows: &mut [(Row, &TrialRecord)], reference: Option<&Reference>, bootstrap: Bootstrap) {
     let reference = reference.and_then(|it| rows.iter().find(|(row, _)| row.index == it.index));
-    let reference: Option<&[Sample]> = reference.map(|(_, trial)| trial.samples.as_slice());
-    let mut first: Option<(usize, &[Sample])> = None;
+    let reference: Option<&Samples> = reference.map(|(_, trial)| &trial.samples);
+    let mut first: Option<(usize, &Samples)> = None;
     for (at, (row, trial)) in rows.iter_mut().enumerate() {
         if let Some(reference) =
-            reference.filter(|reference| !std::ptr::eq(*reference, &raw const *trial.samples))
+            reference.filter(|reference| !std::ptr::eq(*reference, &raw const trial.samples))
         {
             row.ratio = stats::ratio(reference, &trial.samples, bootstrap);
         }

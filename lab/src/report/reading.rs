@@ -1,6 +1,6 @@
 //! Single readings as charts show them, and what is computed from single readings only.
 
-use crate::record::Sample;
+use crate::record::{Sample, Samples};
 use crate::stats::median;
 use std::collections::BTreeMap;
 
@@ -25,15 +25,15 @@ pub struct Dots {
 }
 
 impl Reading {
-    pub(super) fn of(sample: &Sample) -> Reading {
+    pub(super) fn of(sample: Sample) -> Reading {
         Reading { round: sample.round, fill: sample.fill, wall_ns: sample.wall_ns }
     }
 }
 
 /// CPU time over wall time, the median over the samples that hold both; `None` where none does.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
-pub(super) fn cores(samples: &[Sample]) -> Option<f64> {
-    let used = |sample: &Sample| {
+pub(super) fn cores(samples: &Samples) -> Option<f64> {
+    let used = |sample: Sample| {
         let cpu_ns = sample.cpu_user_ns? + sample.cpu_system_ns?;
         (sample.wall_ns > 0).then(|| cpu_ns as f64 / sample.wall_ns as f64)
     };

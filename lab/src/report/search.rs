@@ -1,7 +1,7 @@
 //! What a search took: settings, readings, rungs, beside what measuring all of them would have taken.
 
 use super::words::{grouped, plural};
-use crate::record::{Sample, TrialRecord};
+use crate::record::{Samples, TrialRecord};
 use crate::stats::EXHAUSTIVE_READINGS;
 use std::collections::BTreeSet;
 
@@ -53,6 +53,6 @@ impl SearchView {
 }
 
 /// Readings of one turn are one look at the machine.
-fn turns(samples: &[Sample]) -> usize {
+fn turns(samples: &Samples) -> usize {
     samples.iter().map(|sample| sample.round).collect::<BTreeSet<_>>().len()
 }

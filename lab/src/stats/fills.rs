@@ -3,6 +3,7 @@
 use super::quantile;
 use crate::record::Sample;
 use serde::Serialize;
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 /// The readings of one fill.
@@ -34,9 +35,10 @@ pub struct FillSpread {
 
 /// The spread over fills; `None` with fewer than two.
 #[must_use]
-pub fn fill_spread(samples: &[Sample]) -> Option<FillSpread> {
+pub fn fill_spread<S: Borrow<Sample>>(samples: impl IntoIterator<Item = S>) -> Option<FillSpread> {
     let mut groups: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for sample in samples {
+        let sample = sample.borrow();
         #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
         groups.entry(sample.fill).or_default().push(sample.wall_ns as f64);
     }
@@ -102,7 +104,7 @@ mod tests {
 
     #[test]
     fn medians_range_and_variation_are_over_fills() {
-        let spread = fill_spread(&fills(&[&[90, 100, 110], &[105, 110, 115], &[80, 90, 200]])).unwrap();
+        let spread = fill_spread(fills(&[&[90, 100, 110], &[105, 110, 115], &[80, 90, 200]])).unwrap();
         let medians: Vec<f64> = spread.fills.iter().map(|fill| fill.median_wall_ns).collect();
         assert_eq!(medians, [100.0, 110.0, 90.0]);
         assert!((spread.range - (110.0 / 90.0 - 1.0)).abs() < 1e-12);
@@ -120,15 +122,15 @@ mod tests {
 
     #[test]
     fn equal_fills_have_nothing_between_them() {
-        let spread = fill_spread(&fills(&[&[10, 20], &[10, 20]])).unwrap();
+        let spread = fill_spread(fills(&[&[10, 20], &[10, 20]])).unwrap();
         assert_eq!((spread.range, spread.cv, spread.between_share), (0.0, 0.0, Some(0.0)));
     }
 
     #[test]
     fn what_cannot_be_told_apart_is_none() {
-        assert_eq!(fill_spread(&fills(&[&[1, 2, 3]])), None);
+        assert_eq!(fill_spread(fills(&[&[1, 2, 3]])), None);
         assert_eq!(fill_spread(&[]), None);
-        assert_eq!(fill_spread(&fills(&[&[1], &[2]])).unwrap().between_share, None);
-        assert_eq!(fill_spread(&fills(&[&[5, 5], &[5, 5]])).unwrap().between_share, None);
+        assert_eq!(fill_spread(fills(&[&[1], &[2]])).unwrap().between_share, None);
+        assert_eq!(fill_spread(fills(&[&[5, 5], &[5, 5]])).unwrap().between_share, None);
     }
 }

@@ -7,6 +7,7 @@ use super::bootstrap::{Bootstrap, Interval, Observation};
 use super::median;
 use crate::record::Sample;
 use serde::Serialize;
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 /// The reference's wall time over the trial's: above one, the trial is the faster.
@@ -71,7 +72,11 @@ impl Turn {
 /// The ratio of a trial to the reference; `None` when no round holds both. A turn with several readings counts once,
 /// with their median. Pairs of one fill of the reference's are resampled together.
 #[must_use]
-pub fn ratio(reference: &[Sample], trial: &[Sample], bootstrap: Bootstrap) -> Option<Ratio> {
+pub fn ratio<S: Borrow<Sample>>(
+    reference: impl IntoIterator<Item = S>,
+    trial: impl IntoIterator<Item = S>,
+    bootstrap: Bootstrap,
+) -> Option<Ratio> {
     let mut mine = turns(trial);
     let pairs: Vec<Observation> = (turns(reference).into_iter())
         .filter_map(|(round, theirs)| {
@@ -89,9 +94,10 @@ pub fn ratio(reference: &[Sample], trial: &[Sample], bootstrap: Bootstrap) -> Op
 }
 
 #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
-fn turns(samples: &[Sample]) -> BTreeMap<u32, Turn> {
+fn turns<S: Borrow<Sample>>(samples: impl IntoIterator<Item = S>) -> BTreeMap<u32, Turn> {
     let mut turns: BTreeMap<u32, Turn> = BTreeMap::new();
     for sample in samples {
+        let sample = sample.borrow();
         let turn = turns.entry(sample.round).or_default();
         turn.fill = sample.fill;
         turn.walls.push(sample.wall_ns as f64);

@@ -7,6 +7,7 @@
 use super::bootstrap::{Bootstrap, Observation};
 use crate::record::{Metric, Sample};
 use serde::Serialize;
+use std::borrow::Borrow;
 
 /// What is known of one metric of a trial, in the metric's own unit (nanoseconds, bytes or a count).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -50,7 +51,11 @@ pub struct Outliers {
 
 /// Summarises one metric; `None` when no sample holds it.
 #[must_use]
-pub fn summary(samples: &[Sample], metric: Metric, bootstrap: Bootstrap) -> Option<Summary> {
+pub fn summary<S: Borrow<Sample>>(
+    samples: impl IntoIterator<Item = S>,
+    metric: Metric,
+    bootstrap: Bootstrap,
+) -> Option<Summary> {
     let observations = observations(samples, metric);
     let mut sorted: Vec<f64> = observations.iter().map(|o| o.value).collect();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -89,7 +94,8 @@ pub fn precision(observations: &[Observation], seed: u64) -> Option<f64> {
 /// A sample's wall time as an observation, in nanoseconds.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
-pub fn wall(sample: &Sample) -> Observation {
+pub fn wall(sample: impl Borrow<Sample>) -> Observation {
+    let sample = sample.borrow();
     Observation { value: sample.wall_ns as f64, fill: sample.fill, round: sample.round }
 }
 
@@ -114,10 +120,12 @@ pub fn quantile(sorted: &[f64], share: f64) -> f64 {
 
 /// The samples that hold a metric, as observations.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
-fn observations(samples: &[Sample], metric: Metric) -> Vec<Observation> {
-    let held = samples.iter().filter_map(|sample| Some((metric.of(sample)?, sample)));
-    held.map(|(value, sample)| Observation { value: value as f64, fill: sample.fill, round: sample.round })
-        .collect()
+fn observations<S: Borrow<Sample>>(samples: impl IntoIterator<Item = S>, metric: Metric) -> Vec<Observation> {
+    let observation = |sample: S| {
+        let (sample, value) = (sample.borrow(), metric.of(sample.borrow())? as f64);
+        Some(Observation { value, fill: sample.fill, round: sample.round })
+    };
+    samples.into_iter().filter_map(observation).collect()
 }
 
 fn outliers(sorted: &[f64]) -> Outliers {
@@ -156,7 +164,7 @@ mod tests {
     }
 
     fn summary_of(values: &[u64]) -> Option<Summary> {
-        summary(&walls(values), Metric::WallNs, Bootstrap::new(1))
+        summary(walls(values), Metric::WallNs, Bootstrap::new(1))
     }
 
     #[test]

@@ -37,7 +37,7 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     let observed: Vec<Observation> = it
         .samples
         .iter()
-        .filter_map(|sample| Some(Observation { value: number(sample)?, ..stats::wall(sample) }))
+        .filter_map(|sample| Some(Observation { value: number(&sample)?, ..stats::wall(sample) }))
         .collect();
     let median = stats::median(observed.iter().map(|observation| observation.value))?;
     let ci95 = Bootstrap::new(record.header.seed).median_interval(&observed);

@@ -279,7 +279,7 @@ pub(super) fn wall_ns(it: &TrialRecord) -> Option<f64> {
 /// The median of a meter over the samples that hold it.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
 fn median(it: &TrialRecord, metric: Metric) -> Option<f64> {
-    stats::median(it.samples.iter().filter_map(|sample| Some(metric.of(sample)? as f64)))
+    stats::median(it.samples.iter().filter_map(|sample| Some(metric.of(&sample)? as f64)))
 }
 
 /// Why a meter was not read.

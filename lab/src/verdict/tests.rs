@@ -218,9 +218,9 @@ fn a_device_that_gives_in_bursts_is_one_all_the_same() {
     let verdict = |walls_ms: [u64; 5]| {
         let mut record = machine();
         let read = cold(&mut record, "rust/read/avx512", from_device(cpu(500, 40, 160)));
-        for (sample, wall_ms) in record.trials[read].samples.iter_mut().zip(walls_ms) {
-            sample.wall_ns = wall_ms * 1_000_000;
-        }
+        let samples = &mut record.trials[read].samples;
+        let timed = |(sample, wall_ms)| Sample { wall_ns: wall_ms * 1_000_000, ..sample };
+        *samples = samples.iter().zip(walls_ms).map(timed).collect();
         verdict_on(&record, read).stops_at()
     };
     assert_eq!(verdict([500; 5]), "too little in flight");
@@ -306,8 +306,9 @@ fn where_nothing_decides_the_shares_are_told() {
 fn a_busy_machine_is_no_latency() {
     let mut record = machine();
     // The controls that only work get a processor for half of their time, and so does everybody.
-    for sample in record.trials.iter_mut().filter(|it| it.trial.is_control()).flat_map(|it| &mut it.samples) {
-        sample.wall_ns *= 2;
+    for it in record.trials.iter_mut().filter(|it| it.trial.is_control()) {
+        let slower = |sample: Sample| Sample { wall_ns: 2 * sample.wall_ns, ..sample };
+        it.samples = it.samples.iter().map(slower).collect();
     }
     let scan = warm(&mut record, "rust/mmap/scalar", cpu(1000, 480, 5));
     let judged = verdict_on(&record, scan);

@@ -61,8 +61,8 @@ impl<'a> Past<'a> {
         self.0?.trials.iter().find(|it| it.trial.index == index)
     }
 
-    fn samples(self, trial: usize) -> &'a [Sample] {
-        self.trial(trial).map_or(&[], |it| &it.samples)
+    fn samples(self, trial: usize) -> impl Iterator<Item = Sample> + use<'a> {
+        self.trial(trial).into_iter().flat_map(|it| &it.samples)
     }
 
     pub(super) fn has_ended(self, trial: usize) -> bool {
@@ -99,9 +99,7 @@ impl<'a> Past<'a> {
     /// The same by its readings alone, whatever its outcome.
     fn as_read(self, trial: usize, rules: &Rules) -> Standing {
         let mut standing = Standing::new(trial);
-        if !self.samples(trial).is_empty() {
-            standing.take(self.samples(trial), rules);
-        }
+        standing.take(self.samples(trial), rules);
         standing
     }
 
@@ -133,7 +131,7 @@ impl<'a> Past<'a> {
         let mut ceiling = Ceiling::default();
         for trial in plan.trials_of(state) {
             for sample in self.samples(trial) {
-                ceiling.raise(&plan.planned(trial).trial, std::slice::from_ref(sample));
+                ceiling.raise(&plan.planned(trial).trial, std::slice::from_ref(&sample));
             }
         }
         ceiling

@@ -3,6 +3,7 @@
 use crate::measure::plan::Rules;
 use crate::record::Sample;
 use crate::stats::{self, Observation};
+use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
 /// Precision is found again when there is one part in so many more readings.
@@ -50,10 +51,12 @@ impl Standing {
     }
 
     /// Takes in the readings of a turn.
-    pub(super) fn take(&mut self, samples: &[Sample], rules: &Rules) {
-        self.walls.extend(samples.iter().map(stats::wall));
-        let fastest_ns = samples.iter().map(|sample| sample.wall_ns).min();
-        self.fastest_ns = self.fastest_ns.into_iter().chain(fastest_ns).min();
+    pub(super) fn take<S: Borrow<Sample>>(&mut self, samples: impl IntoIterator<Item = S>, rules: &Rules) {
+        for sample in samples {
+            let wall_ns = sample.borrow().wall_ns;
+            self.walls.push(stats::wall(sample));
+            self.fastest_ns = Some(self.fastest_ns.map_or(wall_ns, |fastest_ns| fastest_ns.min(wall_ns)));
+        }
         if self.fewest(rules) >= 1.0 && self.walls.len() >= self.precision_from {
             self.precision = stats::precision(&self.walls, rules.seed);
             self.precision_from = self.walls.len() + self.walls.len() / PRECISION_SLACK;

@@ -45,7 +45,7 @@ impl Proof {
         size: Option<Bytes>,
     ) -> Proof {
         let samples = || trials.clone().flat_map(|trial| &trial.samples);
-        let known = |sample: &&Sample| sample.resident_before.is_some() && sample.resident_after.is_some();
+        let known = |sample: &Sample| sample.resident_before.is_some() && sample.resident_after.is_some();
         Proof {
             samples: samples().count(),
             residency_known: samples().filter(known).count(),

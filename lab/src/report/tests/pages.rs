@@ -27,7 +27,8 @@ fn buffers(rounds: usize) -> Record {
         let name = format!("rust/read/avx2@buffer={buffer}KiB");
         record.add(trial(index, &name, CacheState::Warm, Cache::Through));
         samples(&mut record, index, wall_ms, [0, 10, 20, 30, 40]);
-        record.trials[index].samples.truncate(rounds);
+        let samples = &mut record.trials[index].samples;
+        *samples = samples.iter().take(rounds).collect();
         outcome(&mut record, index, Outcome::Measured);
     }
     record

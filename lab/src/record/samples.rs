@@ -1,0 +1,277 @@
+//! The samples of a trial as they lie in memory: in a few bytes each, where as values they would take hundreds. A race may have a
+//! hundred thousand, and the lab must stay small beside what it measures.
+//!
+//! Each sample is held as what differs from the one before it: which fields do, which of those became `None`, and the new values,
+//! all as the varints of Protocol Buffers (<https://protobuf.dev/programming-guides/encoding/#varints>). Nothing is rounded; samples
+//! come out as they went in. What samples are lives in [`super::sample`], and how files hold them in [`super::file`].
+
+use super::Sample;
+use crate::trial::Answer;
+use integer_encoding::{VarIntReader, VarIntWriter};
+use serde::{Serialize, Serializer};
+use std::fmt::{self, Debug, Formatter};
+
+/// How many fields a sample has, those of its answer among them.
+const FIELDS: usize = 20;
+
+/// A sample's fields, those that change from one to the next first; a field that is always known is never `None`.
+type Fields = [Option<u64>; FIELDS];
+
+const PACKED: &str = "these bytes were packed here, in memory";
+
+/// Samples in the order in which they were added.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Samples {
+    packed: Vec<u8>,
+    len: usize,
+    last: Fields,
+}
+
+/// The samples one by one.
+#[derive(Debug, Clone)]
+pub struct Iter<'a> {
+    packed: &'a [u8],
+    left: usize,
+    last: Fields,
+}
+
+impl Samples {
+    /// Adds one at the end.
+    pub fn push(&mut self, sample: &Sample) {
+        let fields = fields(sample);
+        let places = || (0..FIELDS).filter(|&at| fields[at] != self.last[at]);
+        let mask = |places: &mut dyn Iterator<Item = usize>| places.fold(0_u32, |mask, at| mask | 1 << at);
+        let changed = mask(&mut places());
+        let lost = mask(&mut places().filter(|&at| fields[at].is_none()));
+        let values = places().filter_map(|at| fields[at]);
+        for value in [u64::from(changed), u64::from(lost)].into_iter().chain(values) {
+            self.packed.write_varint(value).expect("memory takes what is written");
+        }
+        self.last = fields;
+        self.len += 1;
+    }
+
+    /// The samples one by one.
+    #[must_use]
+    pub fn iter(&self) -> Iter<'_> {
+        Iter { packed: &self.packed, left: self.len, last: Fields::default() }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl Iterator for Iter<'_> {
+    type Item = Sample;
+
+    fn next(&mut self) -> Option<Sample> {
+        self.left = self.left.checked_sub(1)?;
+        let mut value = || self.packed.read_varint::<u64>().expect(PACKED);
+        let (changed, lost) = (value(), value());
+        for (at, field) in self.last.iter_mut().enumerate().filter(|(at, _)| changed & 1 << at != 0) {
+            *field = if lost & 1 << at == 0 { Some(value()) } else { None };
+        }
+        Some(sample(&self.last))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+
+impl<'a> IntoIterator for &'a Samples {
+    type Item = Sample;
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+impl FromIterator<Sample> for Samples {
+    fn from_iter<I: IntoIterator<Item = Sample>>(samples: I) -> Samples {
+        let mut packed = Samples::default();
+        samples.into_iter().for_each(|sample| packed.push(&sample));
+        packed
+    }
+}
+
+impl Serialize for Samples {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self)
+    }
+}
+
+impl Debug for Samples {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self).finish()
+    }
+}
+
+fn fields(sample: &Sample) -> Fields {
+    let Sample {
+        trial,
+        fill,
+        round,
+        position,
+        rung,
+        reading,
+        turn_readings,
+        wall_ns,
+        cpu_user_ns,
+        cpu_system_ns,
+        peak_rss_bytes,
+        minor_faults,
+        major_faults,
+        device_read_bytes,
+        resident_before,
+        resident_after,
+        answer: Answer { bytes, newlines, lines, sum },
+    } = *sample;
+    let number = |number: u32| Some(u64::from(number));
+    [
+        Some(wall_ns),
+        number(reading),
+        cpu_user_ns,
+        cpu_system_ns,
+        minor_faults,
+        number(round),
+        number(position),
+        peak_rss_bytes,
+        major_faults,
+        device_read_bytes,
+        number(turn_readings),
+        number(fill),
+        resident_before.map(f64::to_bits),
+        resident_after.map(f64::to_bits),
+        rung.map(u64::from),
+        Some(trial as u64),
+        bytes,
+        newlines,
+        lines,
+        sum,
+    ]
+}
+
+fn sample(fields: &Fields) -> Sample {
+    let number = |field: Option<u64>| u32::try_from(field.expect(PACKED)).expect(PACKED);
+    let [
+        wall_ns,
+        reading,
+        cpu_user_ns,
+        cpu_system_ns,
+        minor_faults,
+        round,
+        position,
+        peak_rss_bytes,
+        major_faults,
+        device_read_bytes,
+        turn_readings,
+        fill,
+        resident_before,
+        resident_after,
+        rung,
+        trial,
+        bytes,
+        newlines,
+        lines,
+        sum,
+    ] = *fields;
+    Sample {
+        trial: usize::try_from(trial.expect(PACKED)).expect(PACKED),
+        fill: number(fill),
+        round: number(round),
+        position: number(position),
+        rung: rung.map(|rung| number(Some(rung))),
+        reading: number(reading),
+        turn_readings: number(turn_readings),
+        wall_ns: wall_ns.expect(PACKED),
+        cpu_user_ns,
+        cpu_system_ns,
+        peak_rss_bytes,
+        minor_faults,
+        major_faults,
+        device_read_bytes,
+        resident_before: resident_before.map(f64::from_bits),
+        resident_after: resident_after.map(f64::from_bits),
+        answer: Answer { bytes, newlines, lines, sum },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Whatever may be, with the ends of every range often.
+    fn any_sample() -> impl Strategy<Value = Sample> {
+        let end = prop_oneof![Just(0), Just(1), Just(u64::MAX), any::<u64>()];
+        let small = prop_oneof![Just(0), Just(u32::MAX), any::<u32>()];
+        let meters = prop::array::uniform11(prop::option::of(end.clone()));
+        let shares = prop::array::uniform2(prop::option::of(prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64]));
+        (prop::array::uniform6(small), any::<bool>(), any::<usize>(), end, meters, shares).prop_map(
+            |([fill, round, position, rung, reading, turn_readings], searched, trial, wall_ns, m, shares)| {
+                Sample {
+                    trial,
+                    fill,
+                    round,
+                    position,
+                    rung: searched.then_some(rung),
+                    reading,
+                    turn_readings,
+                    wall_ns,
+                    cpu_user_ns: m[0],
+                    cpu_system_ns: m[1],
+                    peak_rss_bytes: m[2],
+                    minor_faults: m[3],
+                    major_faults: m[4],
+                    device_read_bytes: m[5],
+                    resident_before: shares[0],
+                    resident_after: shares[1],
+                    answer: Answer { bytes: m[6], newlines: m[7], lines: m[8], sum: m[9] },
+                }
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn samples_come_out_as_they_went_in(samples in prop::collection::vec(any_sample(), 0..40)) {
+            let packed: Samples = samples.iter().cloned().collect();
+            prop_assert_eq!((packed.len(), packed.is_empty()), (samples.len(), samples.is_empty()));
+            prop_assert_eq!(packed.iter().len(), samples.len());
+            prop_assert_eq!(packed.iter().collect::<Vec<_>>(), samples.clone());
+            prop_assert_eq!(serde_json::to_string(&packed).unwrap(), serde_json::to_string(&samples).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_sample_of_a_long_race_takes_a_few_bytes() {
+        let of_race = |reading: u32| Sample {
+            round: reading / 500,
+            reading: reading % 500,
+            turn_readings: 500,
+            wall_ns: 2_000 + u64::from(reading) * 7 % 900,
+            cpu_user_ns: Some(u64::from(reading) * 11 % 1_000),
+            cpu_system_ns: Some(u64::from(reading) * 13 % 2_000),
+            peak_rss_bytes: Some(3 << 20),
+            minor_faults: Some(0),
+            resident_before: Some(1.0),
+            answer: Answer { newlines: Some(200), ..Answer::default() },
+            ..Sample::default()
+        };
+        let packed: Samples = (0..50_000).map(of_race).collect();
+        assert!(packed.packed.len() < 12 * packed.len(), "{} bytes", packed.packed.len());
+    }
+}
