@@ -79,8 +79,8 @@ pub(crate) fn outputs(record: &Record) -> Vec<(&'static str, String)> {
         ("a narrow terminal", narrow),
         ("percentiles", report::percentiles(&page)),
         ("markdown", report::markdown(&page)),
-        ("json", report::json(record)),
-        ("csv", report::csv(record)),
+        ("json", exported(record, report::json)),
+        ("csv", exported(record, report::csv)),
         ("html", report::html(&page)),
         ("the history", report::history_table(&[report::HistoryLine::of(vec![], record, "folder")], 100)),
         ("bencher", report::bencher(&side)),
@@ -94,6 +94,12 @@ pub(crate) fn outputs(record: &Record) -> Vec<(&'static str, String)> {
         all.push(("a comparison in json", report::comparison_json(&comparison, None, None)));
     }
     all
+}
+
+fn exported(record: &Record, export: fn(&Record, &mut dyn Write) -> std::io::Result<()>) -> String {
+    let mut text = Vec::new();
+    export(record, &mut text).expect("memory takes everything");
+    String::from_utf8(text).expect("documents are text")
 }
 
 /// A user's roster. Nothing of it is run.

@@ -150,7 +150,7 @@ impl CompareArgs {
         let mut shown_elsewhere = false;
         for (file, text) in documents.into_iter().flatten() {
             shown_elsewhere |= file == Path::new("-");
-            giving::write(file, &text).with_context(|| shown(file))?;
+            giving::write(file, |out| out.write_all(text.as_bytes())).with_context(|| shown(file))?;
         }
         if !shown_elsewhere {
             let style = Style { width: giving::terminal_width(), color: self.color.is_on() };

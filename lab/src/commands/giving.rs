@@ -9,7 +9,7 @@ use crate::target::shown;
 use anyhow::Context;
 use rustix::fs::{Access, access};
 use std::fs::File;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// Whether the run says how far it is.
@@ -26,13 +26,16 @@ pub(super) fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Res
     let beside = path.with_file_name(REPORT);
     let paged = write_page(&beside, &report::html(&page)).with_context(|| shown(&beside));
     let exports = [
-        (&giving.export_json, report::json as fn(&Record) -> String),
+        (&giving.export_json, report::json as fn(&Record, &mut dyn Write) -> std::io::Result<()>),
         (&giving.export_csv, report::csv),
-        (&giving.export_markdown, |record| report::markdown(&Page::of(record))),
+        (&giving.export_markdown, |record, out| {
+            out.write_all(report::markdown(&Page::of(record)).as_bytes())
+        }),
     ];
-    let mut given = exports.iter().filter_map(|(file, text)| Some((file.as_deref()?, text)));
-    let exported =
-        given.clone().try_for_each(|(file, text)| write(file, &text(record)).with_context(|| shown(file)));
+    let mut given = exports.iter().filter_map(|(file, export)| Some((file.as_deref()?, export)));
+    let exported = given
+        .clone()
+        .try_for_each(|(file, export)| write(file, |out| export(record, out)).with_context(|| shown(file)));
     // A document on standard output is for a program: the table would spoil it.
     if giving.quiet || given.any(|(file, _)| file == Path::new("-")) {
         return paged.and(exported);
@@ -88,10 +91,13 @@ fn writable(file: &Path) -> anyhow::Result<()> {
 }
 
 /// To a file, or with `-` to standard output.
-pub(super) fn write(file: &Path, text: &str) -> std::io::Result<()> {
-    if file == Path::new("-") {
-        std::io::stdout().write_all(text.as_bytes())
-    } else {
-        std::fs::write(file, text)
-    }
+pub(super) fn write(
+    file: &Path,
+    export: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    let file: Box<dyn Write> =
+        if file == Path::new("-") { Box::new(std::io::stdout()) } else { Box::new(File::create(file)?) };
+    let mut out = BufWriter::new(file);
+    export(&mut out)?;
+    out.flush()
 }

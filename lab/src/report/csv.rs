@@ -6,6 +6,7 @@
 use crate::printable::printable;
 use crate::record::{Record, Sample, TrialRecord};
 use crate::target::TargetFacts;
+use std::io::{self, Write};
 
 const COLUMNS: [&str; 34] = [
     "trial",
@@ -44,18 +45,19 @@ const COLUMNS: [&str; 34] = [
     "bytes_out",
 ];
 
-/// The samples of a record.
-#[must_use]
-pub fn csv(record: &Record) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let in_memory = "writing into memory does not fail, and all rows have the same length";
-    writer.write_record(COLUMNS).expect(in_memory);
+/// Writes the samples of a record.
+///
+/// # Errors
+/// If they cannot be written.
+pub fn csv(record: &Record, out: &mut dyn Write) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(COLUMNS)?;
     for trial in &record.trials {
         for sample in trial.searched.iter().chain(&trial.samples) {
-            writer.write_record(row(record, trial, &sample)).expect(in_memory);
+            writer.write_record(row(record, trial, &sample))?;
         }
     }
-    String::from_utf8(writer.into_inner().expect(in_memory)).expect("fields are strings")
+    writer.flush()
 }
 
 fn row(record: &Record, trial: &TrialRecord, sample: &Sample) -> [String; COLUMNS.len()] {

@@ -3,19 +3,20 @@
 //! Times are integers in nanoseconds, sizes in bytes. What could not be measured is `null`, and `missing` of the same trial
 //! says why, by the field's name. The words are those of the record.
 
+use super::escaped;
 use super::ranking::{Ranking, Row, Standing};
 use super::sweep::SweepView;
-use crate::printable::is_obeyed;
-use crate::record::{Limit, Metric, Record, TrialRecord};
+use crate::record::{Limit, Metric, Record, Samples, TrialRecord};
 use crate::stats::{OBSERVATIONS_MIN, Ratio};
 use crate::target::TargetFacts;
 use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::CacheState;
 use crate::verdict::{self, Judgement};
 use readlab_protocol::Archive;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::io::{self, Write};
 
 /// Name of the format.
 pub const EXPORT_SCHEMA: &str = "readlab.export";
@@ -25,13 +26,36 @@ pub const EXPORT_VERSION: u32 = 1;
 /// Why there are no limits.
 const NO_LIMITS: &str = "no control of this record measures a limit";
 
-/// The document, indented, with a newline at its end.
-#[must_use]
-pub fn json(record: &Record) -> String {
+/// The document; its trials are made one by one while they are written.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    told: Value,
+    trials: Trials<'a>,
+}
+
+struct Trials<'a> {
+    record: &'a Record,
+    rankings: Vec<Ranking>,
+}
+
+#[derive(Serialize)]
+struct OneTrial<'a> {
+    #[serde(flatten)]
+    told: Value,
+    samples: &'a Samples,
+    searched: &'a Samples,
+}
+
+/// Writes the document, indented, with a newline at its end.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     let limits = verdict::limits(record);
     let rankings = Ranking::all(record, &limits);
     let header = &record.header;
-    let document = json!({
+    let told = json!({
         "schema": EXPORT_SCHEMA,
         "version": EXPORT_VERSION,
         "lab": header.lab,
@@ -53,24 +77,19 @@ pub fn json(record: &Record) -> String {
         "resumed": record.resumed,
         "end": record.end.map(|(reason, wall_ns)| json!({ "reason": reason, "wall_ns": wall_ns })),
         "missing": missing_of_run(record, &limits),
-        "trials": record.trials.iter().map(|it| trial(record, it, &rankings)).collect::<Vec<Value>>(),
     });
-    text(&document)
+    escaped::write(&Document { told, trials: Trials { record, rankings } }, out)
 }
 
-/// A document as it is exported: indented, with a newline at its end, and with nothing in it that a terminal would obey.
-pub(super) fn text(document: &Value) -> String {
-    let plain = serde_json::to_string_pretty(document).expect("every key is a string");
-    let mut text = String::with_capacity(plain.len() + 1);
-    for c in plain.chars() {
-        if c != '\n' && is_obeyed(c) {
-            // Only texts hold them, and all of them have four digits.
-            write!(text, "\\u{:04x}", u32::from(c)).expect("a String takes everything");
-        } else {
-            text.push(c);
-        }
+impl Serialize for Trials<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let samples = |it| OneTrial {
+            told: trial(self.record, it, &self.rankings),
+            samples: &it.samples,
+            searched: &it.searched,
+        };
+        serializer.collect_seq(self.record.trials.iter().map(samples))
     }
-    text + "\n"
 }
 
 fn missing_of_run(record: &Record, limits: &[Limit]) -> BTreeMap<&'static str, &'static str> {
@@ -143,8 +162,6 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "trace": it.trace,
         "missing": missing(it, found),
         "rejected": it.rejected.iter().map(|(round, reason)| json!({ "round": round, "reason": reason })).collect::<Vec<Value>>(),
-        "samples": it.samples,
-        "searched": it.searched,
     })
 }
 

@@ -1,11 +1,12 @@
 //! Golden texts of records made by hand, where every number can be checked in the head.
 
-use super::{Page, Style, csv, json, markdown, terminal};
+use super::{Page, Style, markdown, terminal};
 use crate::record::testing::{self, header, outcome, trial};
 use crate::record::{EndReason, Line, Outcome, Record, Sample};
 use crate::target::{Decoded, TargetFacts};
 use crate::trial::{Answer, CacheState};
 use readlab_protocol::{Archive, Cache};
+use std::io::{self, Write};
 
 mod advice;
 mod pages;
@@ -76,6 +77,20 @@ fn failures() -> Record {
     outcome(&mut record, 1, Outcome::Failed { reason: "killed by signal 9".into() });
     record.add(trial(2, "rust/read", CacheState::Warm, Cache::Through));
     record
+}
+
+fn json(record: &Record) -> String {
+    exported(record, super::json)
+}
+
+fn csv(record: &Record) -> String {
+    exported(record, super::csv)
+}
+
+fn exported(record: &Record, export: fn(&Record, &mut dyn Write) -> io::Result<()>) -> String {
+    let mut text = Vec::new();
+    export(record, &mut text).unwrap();
+    String::from_utf8(text).unwrap()
 }
 
 fn wide(record: &Record) -> String {

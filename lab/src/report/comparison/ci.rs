@@ -1,7 +1,7 @@
 //! The numbers of one side as services that watch benchmarks over time read them: Bencher Metric Format, and the array of
 //! github-action-benchmark (`customSmallerIsBetter`).
 
-use super::super::json::text;
+use super::super::escaped::text;
 use crate::compare::{Case, Figure, Measure, Side};
 use serde_json::{Map, json};
 use std::collections::BTreeSet;
@@ -32,7 +32,7 @@ pub fn bencher(side: &Side) -> String {
             benchmarks.insert(name, measures.into());
         }
     }
-    text(&benchmarks.into())
+    text(&benchmarks)
 }
 
 /// The array of github-action-benchmark: `[{name, unit, value, range, extra}]`, smaller is better.
@@ -49,7 +49,7 @@ pub fn github(side: &Side) -> String {
             entries.push(entry);
         }
     }
-    text(&entries.into())
+    text(&entries)
 }
 
 /// The cases with names that stay the same from run to run; where a file's size is needed to tell two apart, it is in it.

@@ -1,6 +1,6 @@
 //! A comparison as one JSON document; numbers are in nanoseconds, bytes, bytes per second and counts, unrounded.
 
-use super::super::json::text;
+use super::super::escaped::text;
 use crate::compare::{Cell, Comparison, Fit, Row};
 use serde_json::{Value, json};
 
