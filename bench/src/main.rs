@@ -6,6 +6,7 @@
 
 mod figures;
 mod fio;
+mod outcomes;
 mod pairs;
 mod places;
 mod programs;

@@ -3,12 +3,12 @@
 //!
 //! They are full of newlines, so that counts leave 32 bits as sizes do; and sparse ones, which cost no disk, for the methods that deliver only.
 
+use crate::outcomes;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use anyhow::Context;
-use readlab::record::{Outcome, Record};
+use readlab::record::Record;
 use readlab::trial::CacheState;
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,10 +28,10 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     for (name, size_bytes) in SIZES {
         let file = Temporary::sparse(programs, size_bytes)?;
         let found = race(programs, &file.0, &["--work", "discard"], &["*"]);
-        rows.push(row(format!("{name} bytes delivered"), found));
+        rows.push(outcomes::row(format!("{name} bytes delivered"), found));
     }
     let file = Temporary::newlines(programs, SIZES[3].1)?;
-    rows.push(row(
+    rows.push(outcomes::row(
         "2^32 + 1 newlines counted".to_owned(),
         race(programs, &file.0, &["--work", "newlines"], &QUICK),
     ));
@@ -48,26 +48,6 @@ fn race(programs: &Programs, file: &Path, options: &[&str], methods: &[&str]) ->
         state: Some(CacheState::Warm),
         options: &options,
     })
-}
-
-/// How many answered right, and what became of the others, each reason once.
-fn row(figure: String, found: anyhow::Result<Record>) -> Row {
-    let record = match found {
-        Ok(record) => record,
-        Err(error) => return Row::failed(figure, &error),
-    };
-    let trials = || record.trials.iter().filter(|it| !it.trial.is_control());
-    let right = trials().filter(|it| it.is_measured()).count();
-    let mut others: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut wrong = 0_u32;
-    for it in trials().filter(|it| !it.is_measured()) {
-        wrong += u32::from(matches!(it.outcome, Some(Outcome::Refused { .. })));
-        let reason = it.outcome.as_ref().map_or("no outcome", |it| it.reason().unwrap_or_default());
-        others.entry(reason.to_owned()).or_default().push(it.trial.id.to_string());
-    }
-    let others = others.iter().map(|(reason, names)| format!("; {}: {reason}", names.join(", ")));
-    let words = format!("{right} right, {wrong} wrong{}", others.collect::<String>());
-    Row::judged(figure, "none wrong", (f64::from(wrong), wrong == 0 && right > 0), words)
 }
 
 /// A file that goes away.

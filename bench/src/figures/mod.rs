@@ -9,6 +9,7 @@ mod floor;
 mod gate;
 mod languages;
 mod large;
+mod memory;
 mod page;
 mod program;
 mod small_file;
@@ -48,6 +49,7 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "verdicts", about: verdicts::ABOUT, measure: verdicts::measure },
     Figure { name: "gate", about: gate::ABOUT, measure: gate::measure },
     Figure { name: "large", about: large::ABOUT, measure: large::measure },
+    Figure { name: "memory", about: memory::ABOUT, measure: memory::measure },
     Figure { name: "soak", about: soak::ABOUT, measure: soak::measure },
     Figure { name: "wake-up", about: wake_up::ABOUT, measure: wake_up::measure },
 ];
