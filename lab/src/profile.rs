@@ -15,6 +15,7 @@ mod unwind;
 pub use folded::{Folded, Hot};
 pub use picture::svg;
 
+use crate::scratch::Note;
 use sampling::{Event, FREQUENCY, Sampling};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -36,7 +37,11 @@ pub fn can_sample() -> Result<(), String> {
 
 /// Sampling of one process and its children, while it goes on.
 #[derive(Debug)]
-pub struct Profiling(Sampling);
+pub struct Profiling {
+    sampling: Sampling,
+    /// As long as its runtime may have written a map that nobody has removed.
+    note: Option<Note>,
+}
 
 /// What was sampled; names can be found once the process has ended, for some runtimes tell them then.
 #[derive(Debug)]
@@ -45,6 +50,7 @@ pub struct Sampled {
     maps: Maps,
     how: String,
     kernel: bool,
+    _note: Option<Note>,
 }
 
 /// Where the time went.
@@ -66,7 +72,8 @@ impl Profiling {
     /// # Errors
     /// Why not, in one line, with the command that would allow it.
     pub fn begin(pid: u32) -> Result<Profiling, String> {
-        let begun = Sampling::start(pid).map(Profiling);
+        let note = Note::of_map(pid);
+        let begun = Sampling::start(pid).map(|sampling| Profiling { sampling, note });
         if begun.is_err() {
             // It may have written a map already, and nobody else will ask for it.
             drop(Maps::of(BTreeSet::from([pid])));
@@ -76,28 +83,28 @@ impl Profiling {
 
     /// Samples from now on count: what was before them was a warm-up.
     pub fn count_from_now(&self) {
-        self.0.count_from_now();
+        self.sampling.count_from_now();
     }
 
     /// Samples that count, so far.
     #[must_use]
     pub fn samples(&self) -> u64 {
-        self.0.taken()
+        self.sampling.taken()
     }
 
     /// Ends it.
     #[must_use]
     pub fn end(self) -> Sampled {
-        let event = match self.0.event {
+        let event = match self.sampling.event {
             Event::Cycles => "processor cycles",
             Event::CpuClock => "processor time by the kernel's clock",
         };
-        let kernel = self.0.kernel;
+        let kernel = self.sampling.kernel;
         let with = if kernel { "user and kernel mode" } else { "user mode only" };
         let how = format!("{event}, {FREQUENCY} samples a second, {with}");
-        let found = self.0.stop();
+        let found = self.sampling.stop();
         let maps = Maps::of(found.pids.clone());
-        Sampled { found, maps, how, kernel }
+        Sampled { found, maps, how, kernel, _note: self.note }
     }
 }
 

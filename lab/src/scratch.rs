@@ -1,7 +1,8 @@
-//! Folders that readlab makes for files of its own and removes again, and what is left of them when a run is killed.
+//! Folders that readlab makes for files of its own and removes again, and what is left of them when a run is killed; the same for
+//! files that runtimes make for it, where they choose.
 //!
-//! While such a folder exists a note with its path lies in the user's data folder, locked by the run that made it. A note that
-//! nobody locks any more tells of a run that was killed: the next run names the folder, and the command that removes it. Nothing
+//! While such a folder or file exists a note with its path lies in the user's data folder, locked by the run that made it. A note that
+//! nobody locks any more tells of a run that was killed: the next run names what is left, and the command that removes it. Nothing
 //! that another run made is ever removed without being asked.
 
 use crate::folder;
@@ -20,6 +21,9 @@ use std::time::SystemTime;
 /// How the names of all such folders begin.
 const PREFIX: &str = "readlab-";
 
+/// Where and how runtimes name the functions they make: `/tmp/perf-PID.map`.
+const MAPS: (&str, &str, &str) = ("/tmp", "perf-", ".map");
+
 /// The owner's alone: nobody else changes what is measured in it.
 const PRIVATE: u32 = 0o700;
 
@@ -31,20 +35,27 @@ pub struct Scratch {
     keep: bool,
 }
 
-/// The note about a folder; its lock ends with the process.
+/// The note about a folder or a file; its lock ends with the process.
 #[derive(Debug)]
-struct Note {
+pub struct Note {
     path: PathBuf,
     _locked: File,
 }
 
-/// A folder that a killed run left.
+/// A folder or a file that a killed run left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
     /// Where it is.
-    pub folder: PathBuf,
-    /// What its files hold.
+    pub path: PathBuf,
+    /// What it holds.
     pub bytes: u64,
+}
+
+/// Where a runtime names the functions that this process makes of it.
+#[must_use]
+pub fn map_of(pid: u32) -> PathBuf {
+    let (folder, begin, end) = MAPS;
+    Path::new(folder).join(format!("{begin}{pid}{end}"))
 }
 
 impl Scratch {
@@ -92,7 +103,15 @@ impl Drop for Scratch {
 }
 
 impl Note {
-    fn of(notes: &Path, name: &str, folder: &Path) -> io::Result<Note> {
+    /// Notes that this process may make such a file; `None` for a user without a place for notes.
+    #[must_use]
+    pub fn of_map(pid: u32) -> Option<Note> {
+        let path = map_of(pid);
+        let name = format!("{}-{:x}", path.file_name()?.display(), std::process::id());
+        Note::of(&folder::unfinished().ok()?, &name, &path).ok()
+    }
+
+    fn of(notes: &Path, name: &str, left: &Path) -> io::Result<Note> {
         fs::create_dir_all(notes)?;
         let path = notes.join(name);
         loop {
@@ -100,7 +119,7 @@ impl Note {
             flock(&file, FlockOperation::LockExclusive)?;
             // Whoever looked before the lock was had took it for a note of nothing.
             if file.metadata()?.nlink() > 0 {
-                file.write_all(folder.as_os_str().as_bytes())?;
+                file.write_all(left.as_os_str().as_bytes())?;
                 return Ok(Note { path, _locked: file });
             }
         }
@@ -118,7 +137,7 @@ impl Left {
     /// What removes it.
     #[must_use]
     pub fn remedy(&self) -> String {
-        let path = printable(&self.folder.to_string_lossy());
+        let path = printable(&self.path.to_string_lossy());
         format!("rm -r {}", shell_words::quote(&path))
     }
 }
@@ -126,9 +145,9 @@ impl Left {
 /// Says what killed runs left behind.
 pub fn tell_left() {
     for left in left() {
-        let (folder, bytes) = (left.folder.display(), Bytes(left.bytes));
+        let (path, bytes) = (left.path.display(), Bytes(left.bytes));
         notice::tell(format!(
-            "left by a run that was killed: {folder} ({bytes}); to remove it: {}",
+            "left by a run that was killed: {path} ({bytes}); to remove it: {}",
             left.remedy()
         ));
     }
@@ -143,7 +162,7 @@ pub fn left() -> Vec<Left> {
 fn left_in(notes: &Path) -> Vec<Left> {
     let notes = fs::read_dir(notes).into_iter().flatten().flatten();
     let mut left: Vec<Left> = notes.filter_map(|note| of_note(&note.path())).collect();
-    left.sort_by(|a, b| a.folder.cmp(&b.folder));
+    left.sort_by(|a, b| a.path.cmp(&b.path));
     left
 }
 
@@ -151,23 +170,32 @@ fn left_in(notes: &Path) -> Vec<Left> {
 fn of_note(note: &Path) -> Option<Left> {
     let mut file = File::open(note).ok()?;
     flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
-    let mut path = Vec::new();
-    file.read_to_end(&mut path).ok()?;
-    let folder = PathBuf::from(OsStr::from_bytes(&path));
-    if path.is_empty()
-        || fs::symlink_metadata(&folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-    {
+    let mut text = Vec::new();
+    file.read_to_end(&mut text).ok()?;
+    let path = PathBuf::from(OsStr::from_bytes(&text));
+    let found = fs::symlink_metadata(&path);
+    if text.is_empty() || found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
         // It may be gone already: then somebody else looked at the same time.
         let _ = fs::remove_file(note);
         return None;
     }
-    let is_ours = folder.file_name().is_some_and(|name| name.as_bytes().starts_with(PREFIX.as_bytes()));
-    if !is_ours {
-        return None;
+    let found = found.ok()?;
+    let name = path.file_name()?.to_string_lossy();
+    if found.is_dir() && name.starts_with(PREFIX) {
+        let entries = fs::read_dir(&path).into_iter().flatten();
+        let bytes = entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum();
+        Some(Left { path, bytes })
+    } else if found.is_file() && is_map(&path, &name) {
+        Some(Left { path, bytes: found.len() })
+    } else {
+        None
     }
-    let entries = fs::read_dir(&folder).into_iter().flatten();
-    let bytes = entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum();
-    Some(Left { folder, bytes })
+}
+
+fn is_map(path: &Path, name: &str) -> bool {
+    let (folder, begin, end) = MAPS;
+    let pid = name.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end));
+    path.parent() == Some(Path::new(folder)) && pid.is_some_and(|pid| pid.parse::<u32>().is_ok())
 }
 
 #[cfg(test)]
@@ -188,7 +216,7 @@ mod tests {
         drop(note);
         fs::write(&path, text).unwrap();
         let left = left_in(&notes);
-        assert_eq!(left, [Left { folder: folder.clone(), bytes: 4 }]);
+        assert_eq!(left, [Left { path: folder.clone(), bytes: 4 }]);
         assert!(left[0].remedy().starts_with("rm -r '") && left[0].remedy().contains("it'\\''s"));
         fs::remove_dir_all(&folder).unwrap();
         assert!(left_in(&notes).is_empty() && !path.exists(), "a note of nothing goes");
@@ -196,5 +224,22 @@ mod tests {
         assert!(left_in(&notes).is_empty() && !path.exists(), "its run was killed before it wrote anything");
         fs::write(&path, "/etc").unwrap();
         assert!(left_in(&notes).is_empty(), "what is not named as ours is not told");
+    }
+
+    #[test]
+    fn a_map_that_a_runtime_wrote_is_told_and_no_other_file() {
+        let home = tempfile::tempdir().unwrap();
+        let notes = home.path().join("notes");
+        // No process has this number: the kernel's largest is 2^22.
+        let map = map_of((1 << 22) + std::process::id());
+        fs::create_dir(&notes).unwrap();
+        for path in [map.as_path(), Path::new("/etc/passwd"), &home.path().join("perf-7.map")] {
+            fs::write(notes.join(path.file_name().unwrap()), path.as_os_str().as_bytes()).unwrap();
+        }
+        fs::write(home.path().join("perf-7.map"), "").unwrap();
+        fs::write(&map, "10 10 f\n").unwrap();
+        let left = left_in(&notes);
+        fs::remove_file(&map).unwrap();
+        assert_eq!(left, [Left { path: map, bytes: 8 }]);
     }
 }

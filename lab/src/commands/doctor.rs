@@ -50,12 +50,12 @@ fn absent_contenders() -> Vec<Finding> {
     field.absent().iter().map(finding).collect()
 }
 
-/// Files of a run that was killed.
+/// What a run that was killed left.
 fn left_behind(left: &Left) -> Finding {
     Finding {
         level: Level::Note,
-        what: format!("{} was left by a run that was killed", shown(&left.folder)),
-        why: format!("its files take {} of the disk", Bytes(left.bytes)),
+        what: format!("{} was left by a run that was killed", shown(&left.path)),
+        why: format!("it takes {} of the disk", Bytes(left.bytes)),
         mend: Some(left.remedy()),
     }
 }

@@ -3,6 +3,7 @@
 
 use super::folded::{COMPILED, INLINED, KERNEL};
 use super::mappings::VDSO;
+use crate::scratch::map_of;
 use blazesym::MaybeDefault;
 use blazesym::symbolize::source::{Elf, Kernel, Source};
 use blazesym::symbolize::{Input, Sym, Symbolized, Symbolizer};
@@ -136,7 +137,7 @@ impl Maps {
     /// Reads what was written by now.
     pub(super) fn read(&mut self) {
         for &pid in &self.pids {
-            if let Some(text) = own_file(&map_path(pid)) {
+            if let Some(text) = own_file(&map_of(pid)) {
                 self.functions.insert(pid, functions(&text));
             }
         }
@@ -165,17 +166,13 @@ pub(super) const ASTRAY: &str = "[unknown]";
 impl Drop for Maps {
     fn drop(&mut self) {
         for &pid in &self.pids {
-            let path = map_path(pid);
+            let path = map_of(pid);
             if own_file(&path).is_some() {
                 // Whoever removed it before us did what we wanted.
                 let _ = std::fs::remove_file(path);
             }
         }
     }
-}
-
-fn map_path(pid: u32) -> PathBuf {
-    PathBuf::from(format!("/tmp/perf-{pid}.map"))
 }
 
 /// The text of a file that is one, is this user's, and is not too large; /tmp is everybody's.
@@ -227,7 +224,7 @@ mod tests {
     fn maps_are_removed_and_what_is_no_file_of_ours_stays() {
         // No process has this number: the kernel's largest is 2^22.
         let pid = (1 << 22) + std::process::id();
-        let path = map_path(pid);
+        let path = map_of(pid);
         std::fs::write(&path, "10 10 f\n").unwrap();
         let mut maps = Maps::of(BTreeSet::from([pid]));
         maps.read();
