@@ -74,7 +74,7 @@ sanitize: ## the Rust contender's unsafe code under LLVM's address sanitizer, it
 		echo "SKIPPED: no nightly toolchain with miri: rustup toolchain install nightly --component miri" >&2; exit; \
 	fi; \
 	host=$$(rustc --version --verbose | sed -n 's/^host: //p'); \
-	RUSTUP_TOOLCHAIN=nightly RUSTFLAGS=-Zsanitizer=address $(CARGO) test --package readlab-rust \
+	RUSTUP_TOOLCHAIN=nightly RUSTFLAGS=-Zsanitizer=address $(CARGO) test --package readlab-rust --all-targets \
 		--target $$host --target-dir $(TARGET_DIR)/sanitize && \
 	RUSTUP_TOOLCHAIN=nightly MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) miri test --package readlab-rust --lib \
 		--target-dir $(TARGET_DIR)/miri -- scan:: segments::
