@@ -17,9 +17,8 @@ pub(super) const ABOUT: &str =
 
 const FILE: Bytes = Bytes(2 << 30);
 const LIMIT: Bytes = Bytes(256 << 20);
-const ONCE: [&str; 12] = [
-    "--method", "*", "--work", "newlines", "--warmup", "0", "--runs", "1", "--fills", "1", "--budget", "20m",
-];
+const ONCE: [&str; 12] =
+    ["--method", "*", "--work", "discard", "--warmup", "0", "--runs", "1", "--fills", "1", "--budget", "20m"];
 /// Where groups limit memory, and the file that does: the older hierarchy and the newer.
 const PLACES: [(&str, &str); 2] =
     [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")];
