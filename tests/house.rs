@@ -24,7 +24,7 @@ const MAY_USE: [(&str, &[&str]); 32] = [
     ("space", &["units", "trial"]),
     ("snippet", &["trial"]),
     ("perf", &[]),
-    ("profile", &["perf"]),
+    ("profile", &["perf", "scratch"]),
     ("trace", &["record"]),
     ("stats", &["units", "record"]),
     ("folder", &["units"]),
