@@ -16,6 +16,9 @@ const LIMIT_BYTES: u64 = 64 << 20;
 /// What the lab itself may have, whatever it measures.
 const LAB_KIB: u64 = 32 << 10;
 
+/// The smallest pipe that there is.
+const PIPE_BYTES: usize = 4096;
+
 /// A control group with little memory; taken away when dropped.
 struct Group(PathBuf);
 
@@ -113,26 +116,27 @@ fn a_contender_that_is_killed_for_its_memory_fails_with_that_reason_and_alone() 
     assert_eq!(trials(&json, "modest/read", "warm")["outcome"], "measured");
 }
 
-/// The high-water mark of a process that still runs.
-fn peak_kib(child: &Child) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("it still runs");
-    line.trim().trim_end_matches(" kB").parse().unwrap()
+/// The high-water mark of a process; `None` when it has ended.
+fn peak_kib(child: &Child) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().trim_end_matches(" kB").parse().unwrap())
 }
 
-/// The lab's own peak when it has done everything: its export does not fit the pipe, and waits there to be read.
+/// The lab's own peak as far as into its export, which does not fit so small a pipe and waits there to be read.
 fn peak_of_race(home: &Home, file: &Path, words: &[&str]) -> u64 {
     let mut command = Command::new(READLAB);
-    command.arg("race").arg(file).args(["--state", "warm", "--quiet", "--export-csv", "-"]).args(words);
+    command.arg("race").arg(file).args(["--state", "warm", "--quiet", "--export-json", "-"]).args(words);
     command.envs(home.environment()).current_dir(home.at("")).stdout(Stdio::piped());
     let mut race = command.spawn().unwrap();
-    let mut first = [0];
-    race.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
-    let peak = peak_kib(&race);
-    let mut rest = Vec::new();
-    race.stdout.as_mut().unwrap().read_to_end(&mut rest).unwrap();
+    let mut export = race.stdout.take().unwrap();
+    rustix::pipe::fcntl_setpipe_size(&export, PIPE_BYTES).unwrap();
+    let (mut peak, mut piece) = (None, [0; PIPE_BYTES]);
+    while export.read(&mut piece).unwrap() > 0 {
+        peak = peak.max(peak_kib(&race));
+    }
     assert!(race.wait().unwrap().success());
-    peak
+    peak.expect("it still ran when the first of its export was read")
 }
 
 #[test]
