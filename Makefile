@@ -20,7 +20,7 @@ FILE ?=
 export FILE
 export CARGO_TERM_PROGRESS_WHEN ?= never
 
-.PHONY: help build race test needs rust contenders bench fuzz sanitize audit dist toolchains clean
+.PHONY: help build race test needs format lints tests docs contenders bench fuzz sanitize audit dist toolchains clean
 .NOTPARALLEL:
 
 help: ## list these targets
@@ -34,24 +34,32 @@ race: build ## race every way of reading on FILE=path, or on 256 MiB of text lin
 	[ -n "$$file" ] || file=$$($(CORPUS)) || file=$$($(CORPUS) --folder $(TARGET_DIR)/corpus) || exit; \
 	$(READLAB) race $(ARGS) -- "$$file"
 
-test: needs rust contenders ## format, lints, all tests, documents; installs what they need where it may
+test: needs ## format, lints, all tests, documents; installs what they need where it may
+	$(MAKE) --keep-going format lints tests docs contenders
 
 # What tests start and this machine lacks, and a Swift compiler; where they cannot be had the tests that need them say so.
 needs:
 	tests/packages.sh
 	contenders/swift/toolchain.sh || [ $$? = 3 ]
 
-rust:
+format:
 	@$(CARGO) fmt --version >/dev/null 2>&1 || rustup component add rustfmt || echo "SKIPPED: the format: no rustfmt" >&2
-	@$(CARGO) clippy --version >/dev/null 2>&1 || rustup component add clippy || echo "SKIPPED: the lints: no clippy" >&2
 	if $(CARGO) fmt --version >/dev/null 2>&1; then $(CARGO) fmt --check; fi
+
+lints:
+	@$(CARGO) clippy --version >/dev/null 2>&1 || rustup component add clippy || echo "SKIPPED: the lints: no clippy" >&2
 	if $(CARGO) clippy --version >/dev/null 2>&1; then $(CARGO) clippy --workspace --all-targets -- -D warnings; fi
-	$(CARGO) test --workspace
+
+tests:
+	$(CARGO) test --workspace --no-fail-fast
+
+docs:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
 
-# Each holds one contender in another language to the protocol; where its compiler or runtime is missing it says so.
+# Each test holds one contender in another language to the protocol; where its compiler or runtime is missing it says so.
 contenders:
-	for test in contenders/*/test.sh; do $$test || exit; done
+	failed=; for test in contenders/*/test.sh; do $$test || failed="$$failed $$test"; done; \
+	[ -z "$$failed" ] || { echo "FAILED:$$failed" >&2; exit 1; }
 
 bench: build ## measure the figures that readlab promises, side by side; 8 GB of disk, two hours; ARGS= names some
 	$(CARGO) build --release --package readlab-rust --example standalone

@@ -1,7 +1,9 @@
 //! The program alone in the world: copied out of the build, started elsewhere, with nothing but a PATH. Whatever it needs
 //! must be inside it.
 
-use super::*;
+use super::{Home, QUICK, READLAB, Said};
+use assert_cmd::Command;
+use std::fs;
 
 /// The copy, run in an empty folder.
 fn alone(home: &Home, words: &[&str]) -> Said {

@@ -1,6 +1,6 @@
 //! Targets that are no files, cannot be read, have strange names, lie in memory, or change while they are raced.
 
-use super::misbehaving::{Fake, at_second_turn, roster};
+use super::fake::{Fake, at_second_turn, roster};
 use super::{AS_NOBODY, EVERY_METHOD, Home, READLAB, Said, no_other_user, trials};
 use std::ffi::OsStr;
 use std::fs;

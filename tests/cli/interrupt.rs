@@ -1,6 +1,6 @@
 //! Ctrl-C in the middle of a race: children gone, temporary files gone, the record kept and readable, exit 130.
 
-use super::misbehaving::{Fake, roster};
+use super::fake::{Fake, roster};
 use super::{Home, READLAB};
 use readlab::record::{EndReason, Record};
 use rustix::process::{Pid, Signal, kill_process};

@@ -1,8 +1,8 @@
 //! SIGKILL of the lab at any moment: nobody is left running, the record is whole as far as it goes, and whatever files remain
 //! are named by the next start, with the command that removes them.
 
+use super::fake::{Fake, roster};
 use super::interrupt::soon;
-use super::misbehaving::{Fake, roster};
 use super::{Home, READLAB, Said};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -6,13 +6,16 @@ mod alone;
 mod archives;
 mod compare;
 mod devices;
+#[path = "../common/fake.rs"]
+mod fake;
+#[path = "../common/home.rs"]
+mod home;
 mod hostile;
 mod http;
 mod inside;
 mod interrupt;
 mod killed;
 mod memory;
-mod misbehaving;
 mod race;
 mod resume;
 mod rights;
@@ -22,161 +25,4 @@ mod together;
 mod tune;
 mod verbs;
 
-use assert_cmd::Command;
-use serde_json::Value;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-use tempfile::TempDir;
-
-/// The program under test.
-const READLAB: &str = env!("CARGO_BIN_EXE_readlab");
-
-/// Enough for a race of tiny files on a busy machine.
-const QUICK: [&str; 6] = ["--runs", "3", "--budget", "60s", "--no-progress", "--seed=7"];
-
-/// Every method of Rust, each with one scan.
-const EVERY_METHOD: [&str; 4] = ["--method", "rust/*/memchr", "--method", "rust/lines"];
-
-/// A home folder for one test, on the file system of the build, with nothing in it but a folder for temporary files.
-struct Home {
-    folder: TempDir,
-}
-
-/// What a run of the program said.
-struct Said {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
-
-/// Contenders of other languages, built once for all tests; those whose compilers are not here stay absent.
-fn contenders() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("builder");
-        fs::create_dir_all(&home).unwrap();
-        let mut command = Command::new(READLAB);
-        let said = Said::of(command.arg("build").env("HOME", &home).env_remove("XDG_CACHE_HOME"));
-        eprintln!("contenders of other languages: {said}");
-        home.join(".cache/readlab/contenders")
-    })
-}
-
-impl Home {
-    fn new() -> Home {
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        // Whoever the tests become must be able to live here.
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
-        let home = Home { folder };
-        fs::create_dir(home.temporary()).unwrap();
-        let cache = home.at(".cache/readlab");
-        fs::create_dir_all(&cache).unwrap();
-        std::os::unix::fs::symlink(contenders(), cache.join("contenders")).unwrap();
-        for folder in [home.at(".cache"), cache] {
-            fs::set_permissions(folder, fs::Permissions::from_mode(0o777)).unwrap();
-        }
-        fs::set_permissions(home.temporary(), fs::Permissions::from_mode(0o777)).unwrap();
-        home
-    }
-
-    fn at(&self, name: impl AsRef<Path>) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// The folder for temporary files.
-    fn temporary(&self) -> PathBuf {
-        self.at("tmp")
-    }
-
-    fn file(&self, name: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.at(name);
-        fs::write(&path, content).unwrap();
-        path
-    }
-
-    /// The environment of every run.
-    fn environment(&self) -> Vec<(&'static str, PathBuf)> {
-        vec![("HOME", self.folder.path().to_owned()), ("TMPDIR", self.temporary()), ("COLUMNS", "100".into())]
-    }
-
-    /// Readlab with these words, or another program that starts it.
-    fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(program);
-        command.envs(self.environment()).current_dir(self.folder.path());
-        // With CI set, colour is also for terminals that call themselves dumb.
-        for name in ["XDG_DATA_HOME", "XDG_CACHE_HOME", "NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "CI"] {
-            command.env_remove(name);
-        }
-        command
-    }
-
-    fn readlab(&self, words: impl IntoIterator<Item = impl AsRef<std::ffi::OsStr>>) -> Said {
-        Said::of(self.command(READLAB).args(words))
-    }
-
-    /// A quick race on a file with further words.
-    fn race(&self, target: &Path, words: &[&str]) -> Said {
-        let mut command = self.command(READLAB);
-        Said::of(command.arg("race").arg(target).args(QUICK).args(words))
-    }
-
-    /// What [`Home::race`] exports as JSON.
-    fn race_json(&self, target: &Path, words: &[&str]) -> (Value, Said) {
-        let said = self.race(target, &[&["--quiet", "--export-json", "-"], words].concat());
-        let json = serde_json::from_str(&said.out);
-        (json.unwrap_or_else(|error| panic!("{error}: {said}")), said)
-    }
-
-    /// Everything that readlab left in this home, below its own data folder.
-    fn runs(&self) -> Vec<PathBuf> {
-        let runs = fs::read_dir(self.at(".local/share/readlab/runs")).into_iter().flatten();
-        runs.map(|entry| entry.unwrap().path()).collect()
-    }
-}
-
-impl Said {
-    fn of(command: &mut Command) -> Said {
-        let output = command.output().unwrap();
-        Said {
-            code: output.status.code(),
-            out: String::from_utf8_lossy(&output.stdout).into_owned(),
-            err: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
-    }
-
-    /// One line on standard error, which it returns, and the exit code of usage and environment.
-    fn refusal(&self) -> &str {
-        assert_eq!(self.code, Some(2), "{self}");
-        assert_eq!((self.err.lines().count(), self.out.as_str()), (1, ""), "{self}");
-        assert!(self.err.starts_with("readlab: "), "{self}");
-        assert!(!self.err.trim_end().contains(char::is_control), "{self}");
-        self.err.trim_end()
-    }
-}
-
-impl std::fmt::Display for Said {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "exit {:?}\n-- out\n{}\n-- err\n{}", self.code, self.out, self.err)
-    }
-}
-
-/// The trials of an export by name and state.
-fn trials<'a>(json: &'a Value, id: &str, state: &str) -> &'a Value {
-    let all = json["trials"].as_array().unwrap();
-    let found = all.iter().find(|trial| trial["id"] == id && trial["state"] == state);
-    found.unwrap_or_else(|| {
-        let known: Vec<_> = all.iter().map(|trial| (&trial["id"], &trial["state"])).collect();
-        panic!("no {id} {state} among {known:?}")
-    })
-}
-
-/// `Some(why)` where the tests cannot become a user who owns nothing.
-fn no_other_user() -> Option<&'static str> {
-    let can = rustix::process::geteuid().is_root() && Path::new("/usr/bin/setpriv").exists();
-    (!can).then_some("only root with setpriv can become a user that owns nothing")
-}
-
-/// The words that start a program as a user who owns nothing.
-const AS_NOBODY: [&str; 5] = ["--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs", "--"];
+use home::{AS_NOBODY, EVERY_METHOD, Home, QUICK, READLAB, Said, no_other_user, trials};

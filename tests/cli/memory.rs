@@ -1,7 +1,7 @@
 //! Little memory: a control group with a quarter of what the file has, a contender that the kernel kills, and the lab's own peak.
 //! Skipped aloud where there are no such control groups.
 
-use super::misbehaving::{Fake, at_second_turn, roster};
+use super::fake::{Fake, at_second_turn, roster};
 use super::{EVERY_METHOD, Home, READLAB, Said, trials};
 use serde_json::Value;
 use std::fs;

@@ -1,8 +1,8 @@
 //! `--resume`: a race that was killed or stopped goes on from its record by its own plan, and by no other.
 
+use super::fake::{Fake, roster};
 use super::interrupt::{send, soon};
 use super::killed::{kill, start};
-use super::misbehaving::{Fake, roster};
 use super::{Home, Said};
 use readlab::record::{EndReason, Record};
 use rustix::process::Signal;

@@ -1,6 +1,6 @@
 //! Whole searches of small files: what is read in the search and what afresh, what is advised, and contenders that fail.
 
-use super::misbehaving::{Fake, roster};
+use super::fake::{Fake, roster};
 use super::{Home, Said, trials};
 use serde_json::Value;
 use std::path::Path;

@@ -127,22 +127,29 @@ fn reader(pid: u32) -> Option<u32> {
 mod tests {
     use super::*;
 
+    /// Waits for something that a running process makes true sooner or later; gives up after a minute and more.
+    fn until(mut is_true: impl FnMut() -> bool) {
+        let came = (0..60_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(1));
+            is_true()
+        });
+        assert!(came);
+    }
+
     #[test]
-    fn a_child_that_spins_is_seen_reading_and_one_that_sleeps_is_not() {
-        let mut sleeper = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    fn a_child_that_spins_is_seen_reading_and_uses_ever_more_cpu_time() {
+        let mut sleeper = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         let mut spinner =
             std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
         let own = std::process::id();
-        let found = (0..1000).find_map(|_| {
-            std::thread::sleep(Duration::from_millis(1));
-            reader(own).filter(|&pid| pid == spinner.id())
-        });
-        let used = (cpu_ns(spinner.id()), cpu_ns(sleeper.id()), peak_bytes(own));
+        // A sleeper uses CPU time only until it sleeps, and a spinner as long as it lives.
+        until(|| reader(own) == Some(spinner.id()));
+        until(|| cpu_ns(spinner.id()).unwrap() > cpu_ns(sleeper.id()).unwrap());
+        assert!(peak_bytes(own).unwrap() > 1 << 16);
         for child in [&mut sleeper, &mut spinner] {
             child.kill().unwrap();
             child.wait().unwrap();
         }
-        assert!(found.is_some());
-        assert!(used.0.unwrap() > used.1.unwrap() && used.2.unwrap() > 1 << 16);
+        assert_eq!(reader(spinner.id()), None, "a process that has ended has no child that reads");
     }
 }

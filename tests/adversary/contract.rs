@@ -1,63 +1,7 @@
-//! Contenders of a few lines of shell that keep the contract, or break it in the middle of a race: the others go on.
+//! Contenders that break the contract in the middle of a race: each ends alone, and the others go on.
 
-use super::{Home, trials};
-use std::fmt::Write;
-
-/// A contender whose answer to `go` is a few lines of shell; `answer` is the right one.
-pub(super) struct Fake<'a> {
-    pub(super) name: &'a str,
-    pub(super) turn: &'a str,
-}
-
-/// A roster of such contenders; its path.
-pub(super) fn roster(home: &Home, fakes: &[Fake]) -> String {
-    let mut roster = String::new();
-    for Fake { name, turn } in fakes {
-        let script = home.file(format!("{name}.sh"), script(name, turn));
-        let script = script.to_str().unwrap();
-        writeln!(roster, "[[contender]]\nname = \"{name}\"\nabout = \"a fake\"").unwrap();
-        writeln!(roster, "run = [\"/bin/sh\", \"{script}\"]").unwrap();
-    }
-    home.file("roster.toml", roster).to_str().unwrap().to_owned()
-}
-
-fn script(name: &str, turn: &str) -> String {
-    let ready = match name {
-        "absent" => {
-            r#"say '{"say":"unavailable","reason":"io_uring is switched off on this machine"}'; exit 1"#
-        }
-        _ => r#"say '{"say":"ready","params":{}}'"#,
-    };
-    format!(
-        r#"say() {{ printf '%s\n' "$1"; }}
-say '{{"say":"hello","protocol":1,"contender":"{name}","version":"1","runtime":"sh"}}'
-if [ "$1" = methods ]; then
-    say '{{"say":"method","method":"read","scans":{{"newlines":["-"]}},"about":"a fake","cache":"through"}}'
-    exit
-fi
-target=$5 turns=0
-answer() {{
-    newlines=$(wc -l < "$target")
-    left=$count
-    while [ "$left" -gt 0 ]; do
-        left=$((left - 1))
-        say '{{"say":"sample","wall_ns":50000,"newlines":'"$newlines"'}}'
-    done
-    say '{{"say":"done","count":'"$count"'}}'
-}}
-{ready}
-while read -r go lead count; do
-    turns=$((turns + 1))
-    {turn}
-done
-"#
-    )
-}
-
-/// A contender that keeps the contract but for one deed at its second turn.
-pub(super) fn at_second_turn(deed: &str) -> String {
-    format!("if [ $turns = 2 ]; then {deed}; fi; answer")
-}
+use super::fake::{Fake, at_second_turn, roster};
+use super::home::{Home, trials};
 
 #[test]
 fn whoever_breaks_the_contract_in_a_race_ends_alone() {

@@ -1,0 +1,62 @@
+//! Contenders of a few lines of shell: they keep the contract, or break it at a turn that a test chooses.
+
+#![allow(dead_code, reason = "each test program uses a part")]
+
+use super::home::Home;
+use std::fmt::Write;
+
+/// A contender whose answer to `go` is a few lines of shell; `answer` is the right one.
+pub(crate) struct Fake<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) turn: &'a str,
+}
+
+/// A roster of such contenders; its path.
+pub(crate) fn roster(home: &Home, fakes: &[Fake]) -> String {
+    let mut roster = String::new();
+    for Fake { name, turn } in fakes {
+        let script = home.file(format!("{name}.sh"), script(name, turn));
+        let script = script.to_str().unwrap();
+        writeln!(roster, "[[contender]]\nname = \"{name}\"\nabout = \"a fake\"").unwrap();
+        writeln!(roster, "run = [\"/bin/sh\", \"{script}\"]").unwrap();
+    }
+    home.file("roster.toml", roster).to_str().unwrap().to_owned()
+}
+
+fn script(name: &str, turn: &str) -> String {
+    let ready = match name {
+        "absent" => {
+            r#"say '{"say":"unavailable","reason":"io_uring is switched off on this machine"}'; exit 1"#
+        }
+        _ => r#"say '{"say":"ready","params":{}}'"#,
+    };
+    format!(
+        r#"say() {{ printf '%s\n' "$1"; }}
+say '{{"say":"hello","protocol":1,"contender":"{name}","version":"1","runtime":"sh"}}'
+if [ "$1" = methods ]; then
+    say '{{"say":"method","method":"read","scans":{{"newlines":["-"]}},"about":"a fake","cache":"through"}}'
+    exit
+fi
+target=$5 turns=0
+answer() {{
+    newlines=$(wc -l < "$target")
+    left=$count
+    while [ "$left" -gt 0 ]; do
+        left=$((left - 1))
+        say '{{"say":"sample","wall_ns":50000,"newlines":'"$newlines"'}}'
+    done
+    say '{{"say":"done","count":'"$count"'}}'
+}}
+{ready}
+while read -r go lead count; do
+    turns=$((turns + 1))
+    {turn}
+done
+"#
+    )
+}
+
+/// A contender that keeps the contract but for one deed at its second turn.
+pub(crate) fn at_second_turn(deed: &str) -> String {
+    format!("if [ $turns = 2 ]; then {deed}; fi; answer")
+}
