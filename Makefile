@@ -20,8 +20,7 @@ FILE ?=
 export FILE
 export CARGO_TERM_PROGRESS_WHEN ?= never
 
-.PHONY: help build race test needs format lints tests docs contenders bench fuzz sanitize audit dist toolchains clean
-.NOTPARALLEL:
+.PHONY: help build race test needs format lints tests docs contenders always bench fuzz sanitize audit dist toolchains clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 20
@@ -35,7 +34,7 @@ race: build ## race every way of reading on FILE=path, or on 256 MiB of text lin
 	$(READLAB) race $(ARGS) -- "$$file"
 
 test: needs ## format, lints, all tests, documents; installs what they need where it may
-	$(MAKE) --keep-going format lints tests docs contenders
+	$(MAKE) --keep-going --jobs=1 format lints tests docs contenders
 
 # What tests start and this machine lacks, and a Swift compiler; where they cannot be had the tests that need them say so.
 needs:
@@ -58,8 +57,10 @@ docs:
 
 # Each test holds one contender in another language to the protocol; where its compiler or runtime is missing it says so.
 contenders:
-	failed=; for test in contenders/*/test.sh; do $$test || failed="$$failed $$test"; done; \
-	[ -z "$$failed" ] || { echo "FAILED:$$failed" >&2; exit 1; }
+	$(MAKE) --keep-going --jobs=2 --output-sync=target $(wildcard contenders/*/test.sh)
+
+contenders/%/test.sh: always
+	$@
 
 bench: build ## measure the figures that readlab promises, side by side; 8 GB of disk, two hours; ARGS= names some
 	$(CARGO) build --release --package readlab-rust --example standalone
