@@ -43,14 +43,18 @@ fn scene() -> Option<(Home, PathBuf, PathBuf)> {
     Some((home, keeper, file))
 }
 
-/// A roster of liars; its path.
-fn roster(home: &Home, keeper: &Path, liars: &[&str]) -> String {
+/// The words that have liars take part, and two readers that keep the contract.
+fn with_liars(home: &Home, keeper: &Path, liars: &[&str]) -> Vec<String> {
     let mut roster = String::new();
     for liar in liars {
         writeln!(roster, "[[contender]]\nname = \"{liar}\"\nabout = \"a liar\"").unwrap();
         writeln!(roster, "run = [\"{}\", \"{liar}\"]", keeper.display()).unwrap();
     }
-    home.file("roster.toml", roster).to_str().unwrap().to_owned()
+    let roster = home.file("roster.toml", roster).to_str().unwrap().to_owned();
+    let methods = liars.iter().map(|liar| format!("{liar}/read")).chain(["rust/read/scalar".to_owned()]);
+    let methods = methods.flat_map(|method| ["--method".to_owned(), method]);
+    let words = ["--roster".to_owned(), roster, "-c".to_owned(), "wc -l {}".to_owned()];
+    words.into_iter().chain(methods).collect()
 }
 
 fn outcome<'a>(json: &'a Value, id: &str, state: &str) -> (&'a str, &'a str) {
@@ -67,9 +71,8 @@ fn is_running(program: &Path) -> bool {
 #[test]
 fn who_keeps_the_file_between_turns_is_refused_and_the_others_are_measured() {
     let Some((home, keeper, file)) = scene() else { return };
-    let roster = roster(&home, &keeper, &["mapped", "opened", "late", "child"]);
-    let words = ["--roster", &roster, "--method", "*/read", "--method", "rust/read/scalar", "-c", "wc -l {}"];
-    let (json, said) = home.race_json(&file, &words);
+    let words = with_liars(&home, &keeper, &["mapped", "opened", "late", "child"]);
+    let (json, said) = home.race_json(&file, &words.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(said.code, Some(1), "{said}");
     for state in ["cold", "warm"] {
         let (mapped, reason) = outcome(&json, "mapped/read", state);
@@ -124,9 +127,9 @@ fn a_program_of_somebody_else_is_named_once_and_the_rest_is_measured() {
     }
 }
 
-/// A race as a user who owns nothing, with programs that this user may run and not read: so they cannot be looked into.
+/// A cold race as a user who owns nothing but the file, with programs that this user may run and not read: so they cannot be looked into.
 /// The race on paper and in the terminal.
-fn race_unseen(liars: &[&str], words: &[&str]) -> Option<(Value, Said)> {
+fn race_unseen(liars: &[&str]) -> Option<(Value, Said)> {
     if let Some(why) = no_other_user() {
         eprintln!("SKIPPED: {why}");
         return None;
@@ -134,12 +137,11 @@ fn race_unseen(liars: &[&str], words: &[&str]) -> Option<(Value, Said)> {
     let (home, keeper, file) = scene()?;
     fs::set_permissions(&keeper, fs::Permissions::from_mode(0o711)).unwrap();
     std::os::unix::fs::chown(&file, Some(65534), Some(65534)).unwrap();
-    let roster = roster(&home, &keeper, liars);
     let export = home.temporary().join("export.json");
     let mut command = home.command("setpriv");
-    command.args(AS_NOBODY).args([READLAB, "race"]).arg(&file).args(QUICK).args(["--roster", &roster]);
-    command.args(["--method", "*/read", "--method", "rust/read/scalar"]).args(words);
-    let said = Said::of(command.arg("--export-json").arg(&export));
+    command.args(AS_NOBODY).args([READLAB, "race"]).arg(&file).args(QUICK).args(["--state", "cold"]);
+    command.args(with_liars(&home, &keeper, liars)).arg("--export-json").arg(&export);
+    let said = Said::of(&mut command);
     if said.err.contains("setpriv:") || said.err.contains("no permission") {
         eprintln!("SKIPPED: other users may not reach the build folder: {}", said.err);
         return None;
@@ -150,7 +152,7 @@ fn race_unseen(liars: &[&str], words: &[&str]) -> Option<(Value, Said)> {
 
 #[test]
 fn a_cold_reading_that_no_meter_saw_must_leave_the_file_in_the_cache() {
-    let unseen = race_unseen(&["honest", "remembers", "direct"], &["--state", "cold"]);
+    let unseen = race_unseen(&["honest", "remembers", "direct"]);
     let Some((json, said)) = unseen else { return };
     assert_eq!(said.code, Some(1), "{said}");
     let honest = trials(&json, "honest/read", "cold");
@@ -182,7 +184,7 @@ fn a_cold_reading_that_no_meter_saw_must_leave_the_file_in_the_cache() {
 
 #[test]
 fn who_cannot_be_looked_into_is_found_by_what_its_end_sets_free() {
-    let Some((json, said)) = race_unseen(&["mapped"], &["--state", "cold"]) else { return };
+    let Some((json, said)) = race_unseen(&["mapped"]) else { return };
     let (refused, reason) = outcome(&json, "mapped/read", "cold");
     assert_eq!(refused, "refused", "{reason}: {said}");
     assert!(reason.contains("could be evicted only when its process was ended, 2 times"), "{reason}");
