@@ -73,6 +73,8 @@ pub struct Hired<'a> {
     missing: Vec<(&'static str, String)>,
     notes: Vec<Line>,
     looks: Looks,
+    /// Whether a contender that is started anew before its turn reads the file untimed first.
+    rehearses: bool,
     /// Time that the run took before it was cut short.
     earlier: Duration,
     started: Instant,
@@ -85,8 +87,38 @@ impl<'a> Hired<'a> {
         let (seats, holding) = (Seats::default(), Holding::default());
         let (told, counts) = (BTreeMap::new(), BTreeMap::new());
         let (missing, notes, looks) = (Vec::new(), Vec::new(), Looks::default());
-        let (earlier, started) = (Duration::ZERO, Instant::now());
-        Hired { plan, field, subjects, seats, holding, told, counts, missing, notes, looks, earlier, started }
+        let (rehearses, earlier, started) = (true, Duration::ZERO, Instant::now());
+        Hired {
+            plan,
+            field,
+            subjects,
+            seats,
+            holding,
+            told,
+            counts,
+            missing,
+            notes,
+            looks,
+            rehearses,
+            earlier,
+            started,
+        }
+    }
+
+    /// The same, where no file may be read before its timed reading.
+    #[must_use]
+    pub(super) fn unrehearsed(self) -> Self {
+        Hired { rehearses: false, ..self }
+    }
+
+    /// A contender that goes on elsewhere, if it still waits.
+    pub(super) fn give_up(&mut self, trial: usize) -> Option<Seat> {
+        self.seats.give_up(trial)
+    }
+
+    /// Goes on with a contender that was started elsewhere.
+    pub(super) fn take_over(&mut self, trial: usize, seat: Seat) {
+        self.seats.take(trial, seat);
     }
 
     /// The same, looking inside what is measured besides.
@@ -229,7 +261,8 @@ impl<'a> Hired<'a> {
             return Ok(());
         }
         self.seat_anew(trial).map_err(|breach| take_breach(&breach))?;
-        (0..self.plan.rules.warmup.max(1)).try_for_each(|_| self.rehearsal(trial))
+        let rehearsals = if self.rehearses { self.plan.rules.warmup.max(1) } else { 0 };
+        (0..rehearsals).try_for_each(|_| self.rehearsal(trial))
     }
 
     /// Whose turn is over stays if memory allows it.
@@ -240,14 +273,6 @@ impl<'a> Hired<'a> {
             CacheState::Cold | CacheState::Unknown => 0,
         };
         self.seats.rest(trial, cached_bytes);
-    }
-
-    /// Every file among the targets, once, however many of them are read from it.
-    fn files(&self) -> impl Iterator<Item = &Subject<'a>> {
-        let first =
-            |at: usize, subject: &Subject| !self.subjects[..at].iter().any(|it| it.shares_file(subject));
-        let files = self.subjects.iter().enumerate().filter(|(_, subject)| subject.cache().is_some());
-        files.filter(move |(at, subject)| first(*at, subject)).map(|(_, subject)| subject)
     }
 
     /// The sentence: the cache made and proven, the turn between meters, the state proven again, the answers compared.

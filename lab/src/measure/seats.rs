@@ -55,6 +55,11 @@ impl Seats {
         self.taken.remove(&trial);
     }
 
+    /// A contender that goes on elsewhere.
+    pub(super) fn give_up(&mut self, trial: usize) -> Option<Seat> {
+        self.taken.remove(&trial)
+    }
+
     /// The trials whose contenders wait, with their processes.
     pub(super) fn processes(&self) -> Vec<(usize, u32)> {
         self.taken.iter().map(|(&trial, seat)| (trial, seat.session.id())).collect()

@@ -3,13 +3,22 @@
 
 use super::Hired;
 use crate::measure::cache::{CacheError, FILL, FILL_OVER, Filled};
+use crate::measure::subject::Subject;
 use crate::measure::world::Ending;
 use crate::record::{Fill, Line};
 
 /// How often the cache is filled before a file counts as one that cannot be warm.
 const FILL_TRIES: u32 = 4;
 
-impl Hired<'_> {
+impl<'a> Hired<'a> {
+    /// Every file among the targets, once, however many of them are read from it.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Subject<'a>> {
+        let first =
+            |at: usize, subject: &Subject| !self.subjects[..at].iter().any(|it| it.shares_file(subject));
+        let files = self.subjects.iter().enumerate().filter(|(_, subject)| subject.cache().is_some());
+        files.filter(move |(at, subject)| first(*at, subject)).map(|(_, subject)| subject)
+    }
+
     /// Every file filled; the fill of the first, and those of the others as notes.
     pub(super) fn fill_all(&mut self, fill: u32) -> Result<Fill, Ending> {
         let targets: Vec<usize> = self.files().map(|subject| subject.index).collect();
