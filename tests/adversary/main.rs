@@ -6,5 +6,6 @@
 mod contract;
 #[path = "../common/fake.rs"]
 mod fake;
+mod holders;
 #[path = "../common/home.rs"]
 mod home;

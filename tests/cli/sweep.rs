@@ -1,8 +1,12 @@
 //! `readlab sweep` where something is wrong with the place, the disk or the files; and what it leaves behind.
 
 use super::{AS_NOBODY, Home, READLAB, Said, no_other_user};
+use rustix::fs::inotify;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 const TWO_SIZES: [&str; 4] = ["--sizes", "10kB,1MB", "--repeat", "2"];
@@ -141,4 +145,63 @@ fn a_kept_folder_is_read_again_and_one_that_was_changed_is_refused() {
     fs::remove_file(kept.join("0000-10.0kB.bin")).unwrap();
     let (_, said) = again();
     assert!(said.refusal().contains("0000-10.0kB.bin is missing"), "{said}");
+}
+
+#[test]
+fn a_command_is_warmed_up_on_another_file_and_reads_each_file_of_the_sweep_once() {
+    let home = Home::new();
+    let (folder, log) = (home.folder("swept"), home.at("log"));
+    let script = format!("echo \"$1\" >> '{}'; wc -l \"$1\"", log.display());
+    let script = home.file("logged.sh", script);
+    let method = format!("command/sh {}", script.display());
+    let words = ["--work", "newlines", "--method", &method];
+    let (json, said) = home.sweep(&[&[folder.to_str().unwrap()], &TWO_SIZES[..], &words].concat());
+    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!(json["sweep"]["series"][0]["points"].as_array().map(Vec::len), Some(4), "{json}");
+    let log = fs::read_to_string(log).unwrap();
+    let mut read: Vec<&str> = log.lines().map(|path| path.rsplit('/').next().unwrap()).collect();
+    read.sort_unstable();
+    let swept = ["0000-10.0kB.bin", "0001-1.00MB.bin", "0002-10.0kB.bin", "0003-1.00MB.bin"];
+    assert_eq!(read[..4], swept, "each once: {log}");
+    assert!(read.len() > 4 && read[4..].iter().all(|name| *name == "warm-up"), "{log}");
+    assert!(is_empty(&folder), "files were left behind");
+}
+
+/// How often each file of a folder was read from an opening to the next, by the kernel's own events since the watch began.
+fn readings(watch: &OwnedFd) -> BTreeMap<String, u32> {
+    let mut buffer = [MaybeUninit::uninit(); 4096];
+    let mut events = inotify::Reader::new(watch, &mut buffer);
+    let (mut readings, mut in_reading) = (BTreeMap::new(), BTreeMap::new());
+    while let Ok(event) = events.next() {
+        let Some(name) = event.file_name() else { continue };
+        let name = name.to_string_lossy().into_owned();
+        let reads = event.events().contains(inotify::ReadFlags::ACCESS);
+        if reads && !in_reading.insert(name.clone(), reads).unwrap_or(false) {
+            *readings.entry(name).or_insert(0) += 1;
+        } else {
+            in_reading.insert(name, reads);
+        }
+    }
+    readings
+}
+
+#[test]
+fn no_file_of_a_sweep_is_read_before_its_timed_reading() {
+    let home = Home::new();
+    let parent = home.folder("swept");
+    let only = ["--method", "rust/read"];
+    let keep = [&[parent.to_str().unwrap()], &TWO_SIZES[..], &["--keep"], &only].concat();
+    let (_, said) = home.sweep(&keep);
+    assert_eq!(said.code, Some(0), "{said}");
+    let kept = fs::read_dir(&parent).unwrap().next().unwrap().unwrap().path();
+    let watch = inotify::init(inotify::CreateFlags::NONBLOCK).unwrap();
+    let events = inotify::WatchFlags::ACCESS | inotify::WatchFlags::OPEN | inotify::WatchFlags::CLOSE;
+    inotify::add_watch(&watch, &kept, events).unwrap();
+    let (json, said) = home.sweep(&[&[kept.to_str().unwrap(), "--read-only"], &only[..]].concat());
+    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!(json["warnings"], serde_json::json!([]), "it was not warmed up");
+    let mut readings = readings(&watch);
+    readings.remove("sweep.json");
+    let counts: Vec<u32> = readings.into_values().collect();
+    assert_eq!(counts, [2; 4], "the timed one, and the comparison of contents after all of them");
 }

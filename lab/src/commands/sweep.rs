@@ -5,11 +5,11 @@ use super::{giving, run};
 use crate::cli::Giving;
 use crate::contender::roster::Roster;
 use crate::corpus::oracle::Truth;
-use crate::corpus::recipe::CorpusKind;
+use crate::corpus::recipe::{CorpusKind, Recipe};
 use crate::folder::RunFolder;
 use crate::interrupt;
 use crate::measure::lineup::{self, Field, Selection, View};
-use crate::measure::pass::{self, Visit, Waypoint};
+use crate::measure::pass::{self, Visit, WarmUp, Waypoint};
 use crate::measure::plan::Rules;
 use crate::measure::world::Sink;
 use crate::progress::Recorder;
@@ -26,7 +26,7 @@ use clap::{Args, ValueEnum};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -88,6 +88,12 @@ pub enum Order {
 const METHODS: [&str; 3] =
     ["rust/read@buffer=128KiB", "rust/direct@buffer=1MiB", "rust/dontcache@buffer=128KiB"];
 
+/// Size of the file on which contenders are warmed up, unless all files of the sweep are smaller.
+const OWN_BYTES_MAX: u64 = 1 << 20;
+
+/// Its seed: no file of a sweep holds the same random bytes by chance.
+const OWN_SEED: u64 = 0x7761_726d_2d75_70ff;
+
 /// Writes, settles, reads, tells.
 ///
 /// # Errors
@@ -103,7 +109,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<ExitCode> {
     let header = run::header("sweep", args.seed, None);
     recorder.append(Line::Header(Box::new(header)))?;
     let start = Instant::now();
-    let end = sweep(args, &field, &mut recorder)?;
+    let end = sweep(args, &field, (&run_folder, &mut recorder))?;
     recorder.append(Line::End { reason: end, wall_ns: Nanos::from(start.elapsed()).0 })?;
     let path = recorder.finish();
     let record = Record::read(&path)?;
@@ -116,7 +122,11 @@ fn names(args: &SweepArgs) -> Vec<String> {
 }
 
 /// Files and readings; the folder goes away with the end of this function, whatever happens.
-fn sweep(args: &SweepArgs, field: &Field, recorder: &mut Recorder) -> anyhow::Result<EndReason> {
+fn sweep(
+    args: &SweepArgs,
+    field: &Field,
+    (run_folder, recorder): (&RunFolder, &mut Recorder),
+) -> anyhow::Result<EndReason> {
     let mut folder = match open_or_make(args)? {
         Some(folder) => folder,
         None => return Ok(EndReason::Interrupted),
@@ -125,13 +135,20 @@ fn sweep(args: &SweepArgs, field: &Field, recorder: &mut Recorder) -> anyhow::Re
         return Ok(EndReason::Interrupted);
     }
     let waypoints = announce(&folder, recorder)?;
+    // Nothing is written into a folder that is only read.
+    let beside = if args.read_only { run_folder.path() } else { &args.dir };
+    let own = own_file(beside, &folder);
+    if let Err(error) = &own {
+        recorder.append(Line::Warning { text: format!("contenders are not warmed up: {error:#}") })?;
+    }
+    let warm_up = own.as_ref().ok().map(|(_, warm_up)| warm_up);
     write::settle(&folder)?;
     if args.keep {
         folder.keep()?;
         recorder
             .append(Line::Warning { text: format!("the files were kept in {}", folder.path().display()) })?;
     }
-    let end = read_all(args, (&folder, &waypoints), field, recorder)?;
+    let end = read_all(args, (&folder, &waypoints, warm_up), field, recorder)?;
     // Before the readings it would have warmed every cache that a restart had emptied.
     if args.read_only && end == EndReason::Settled {
         recorder.note("comparing contents with what was written".to_owned());
@@ -185,6 +202,19 @@ fn announce(folder: &SweepFolder, recorder: &mut Recorder) -> anyhow::Result<Vec
     Ok(waypoints)
 }
 
+/// A file of readlab's own, in a folder of its own, on which contenders are warmed up: no file of the sweep is read before its
+/// timed reading.
+fn own_file(parent: &Path, of: &SweepFolder) -> anyhow::Result<(SweepFolder, WarmUp)> {
+    let largest = of.files.iter().map(|file| file.recipe.size_bytes).max().unwrap_or(0);
+    let kind = of.files.first().map_or(CorpusKind::A, |file| file.recipe.kind);
+    let recipe = Recipe { kind, size_bytes: largest.min(OWN_BYTES_MAX), seed: OWN_SEED };
+    let mut folder = SweepFolder::make(parent, recipe.size_bytes, None)?;
+    write::write(&mut folder, "warm-up".to_owned(), recipe, WriteWay::Plain)?;
+    let path = folder.path().join(&folder.files[0].name);
+    let at = Waypoint { target: Target::examine(&path)?, truth: truth(&folder.files[0]) };
+    Ok((folder, WarmUp::on(&path, at)))
+}
+
 /// What is known from writing; a slow device's time for the size stands for the plainest reading.
 fn truth(file: &SweepFile) -> Truth {
     const SLOW_BYTES_PER_SECOND: u64 = 20_000_000;
@@ -195,7 +225,7 @@ fn truth(file: &SweepFile) -> Truth {
 /// As many passes as methods, the methods taking turns from file to file.
 fn read_all(
     args: &SweepArgs,
-    (folder, waypoints): (&SweepFolder, &[Waypoint]),
+    (folder, waypoints, warm_up): (&SweepFolder, &[Waypoint], Option<&WarmUp>),
     field: &Field,
     recorder: &mut Recorder,
 ) -> anyhow::Result<EndReason> {
@@ -221,7 +251,7 @@ fn read_all(
             (planned.trial.index, planned.trial.target) = (index, at);
             index += 1;
             let (pass, position) = (u32::try_from(pass)?, u32::try_from(position)?);
-            let visit = Visit { at: &waypoints[at], planned, pass, position, of };
+            let visit = Visit { at: &waypoints[at], planned, pass, position, of, warm_up };
             if let Some(end) = pass::visit(&visit, field, recorder)? {
                 return Ok(end);
             }

@@ -26,6 +26,10 @@ const FILL_BUFFER_BYTES: usize = 128 * 1024;
 pub const FILL: &str = "evicted, then read once from start to end with read(2) into one buffer of 128 KiB, \
                         no advice given, by a file description of its own";
 
+/// The fill in words where pages could not be evicted before it.
+pub const FILL_OVER: &str = "not evicted, for another program keeps pages of it in memory, then read once from start to end \
+                             with read(2) into one buffer of 128 KiB, no advice given, by a file description of its own";
+
 /// How often eviction is tried, with doubling pauses from [`FIRST_PAUSE`]: pages under writeback or being read ahead
 /// are skipped by the kernel, and let go a little later.
 const TRIES: u32 = 7;
@@ -201,14 +205,36 @@ impl PageCache {
     /// the memory. A file that lives in memory is warm as it is, and is only read.
     pub fn fill(&self) -> Result<Filled, CacheError> {
         let memory = Memory::read();
-        let size_bytes = size_of(self.residency.file()).map_err(|cause| self.io("fstat", cause))?;
-        if size_bytes > memory.ceiling_bytes() {
-            return Err(CacheError::TooLarge { path: self.path.clone(), size_bytes, memory });
-        }
+        let size_bytes = self.fitting(&memory)?;
         match self.evict() {
             Ok(_) | Err(CacheError::RamBacked { .. }) => {}
             Err(error) => return Err(error),
         }
+        self.read_warm(size_bytes, memory)
+    }
+
+    /// Makes the file warm once it was evicted, or where pages stay whatever is done: what stayed lies in memory as it was
+    /// brought there, perhaps in other folios.
+    ///
+    /// # Errors
+    /// As for [`PageCache::fill`], but nothing is evicted.
+    pub fn fill_evicted(&self) -> Result<Filled, CacheError> {
+        let memory = Memory::read();
+        let size_bytes = self.fitting(&memory)?;
+        self.read_warm(size_bytes, memory)
+    }
+
+    /// The size of the file, if it fits the memory.
+    fn fitting(&self, memory: &Memory) -> Result<u64, CacheError> {
+        let size_bytes = size_of(self.residency.file()).map_err(|cause| self.io("fstat", cause))?;
+        if size_bytes > memory.ceiling_bytes() {
+            return Err(CacheError::TooLarge { path: self.path.clone(), size_bytes, memory: *memory });
+        }
+        Ok(size_bytes)
+    }
+
+    /// The reading of a fill, and its proof.
+    fn read_warm(&self, size_bytes: u64, memory: Memory) -> Result<Filled, CacheError> {
         let wall_ns = self.read_once()?;
         let proof = self.residency.share()?;
         if proof.is_warm() {

@@ -5,6 +5,7 @@ pub mod busy;
 pub mod cache;
 pub mod candidates;
 pub mod counts;
+mod holders;
 pub mod lineup;
 pub mod meters;
 pub mod pass;

@@ -3,6 +3,8 @@
 //! What one reading is lives in [`super::sampler`]; this file only walks. Where several methods read the same files,
 //! they take turns from file to file, so that no method has a pass, and with it a state of the device, for itself.
 
+mod warm_up;
+
 use super::attempt;
 use super::cache::Eviction;
 use super::lineup::Field;
@@ -15,6 +17,8 @@ use crate::interrupt;
 use crate::record::{EndReason, Line, Outcome, RecordError, Sample};
 use crate::target::Target;
 use crate::trial::{CacheState, Params};
+pub use warm_up::WarmUp;
+use warm_up::WarmedUp;
 
 /// A file on the way, with what is known of it.
 #[derive(Debug, Clone)]
@@ -38,11 +42,13 @@ pub struct Visit<'a> {
     pub position: u32,
     /// Visits in the pass.
     pub of: u32,
+    /// Where its contender is warmed up; `None` where there is no room for that.
+    pub warm_up: Option<&'a WarmUp>,
 }
 
-/// Files up to this size are first read once without a clock, so that the contender's own start is not in its first
+/// Before files up to this size contenders are warmed up on another file, so that their own start is not in their first
 /// reading; in larger ones it is less than can be seen.
-const REHEARSED_BYTES_MAX: u64 = 16_000_000;
+const WARMED_UP_BYTES_MAX: u64 = 16_000_000;
 
 /// Takes one reading and writes down all that comes of it; an [`EndReason`] when the run must end.
 ///
@@ -90,15 +96,51 @@ fn read(visit: &Visit, field: &Field, sink: &mut dyn Sink) -> Result<Reading, Re
         Ok(ground) => Subject { index, target, truth, decoded: None, ground },
         Err(error) => return Ok(Err((none(), unavailable(error.to_string())))),
     };
-    let mut hired = Hired::new(&plan, field, vec![subject]);
-    let params = match hired.open(visit.planned.trial.index) {
-        Ok(params) => params,
+    let mut hired = Hired::new(&plan, field, vec![subject]).unrehearsed();
+    let params = match seat(visit, (&plan, field), &mut hired) {
+        Ok((params, cold)) => {
+            let text =
+                |reason| format!("{} was not warmed up before its reading: {reason}", visit.planned.trial.id);
+            let text = cold.map(text).filter(|text| visit.warm_up.is_some_and(|it| it.is_news(text)));
+            if let Some(text) = text {
+                sink.append(Line::Warning { text })?;
+            }
+            params
+        }
         Err(ending) => return Ok(Err((none(), ending))),
     };
-    Ok(match turn(visit, &mut hired, sink)? {
+    let taken = turn(visit, &mut hired, sink)?;
+    for note in hired.notes() {
+        sink.append(note)?;
+    }
+    Ok(match taken {
         Ok(samples) => Ok((params, samples)),
         Err(ending) => Err((params, ending)),
     })
+}
+
+/// Starts the contender, warmed up on another file than it reads: that one must not be touched before its timed reading. Tells
+/// the parameters in force, and why it could not be warmed up.
+fn seat(
+    visit: &Visit,
+    (plan, field): (&Plan, &Field),
+    hired: &mut Hired,
+) -> Result<(Params, Option<String>), Ending> {
+    let (index, target) = (visit.planned.trial.index, &visit.at.target);
+    let small = target.facts.size_bytes <= WARMED_UP_BYTES_MAX;
+    let warmed_up = match (visit.warm_up.filter(|_| small), target.file()) {
+        (Some(warm_up), Some(file)) => warm_up.warm_up(file, (plan, field))?,
+        _ => WarmedUp::Another,
+    };
+    let cold = match warmed_up {
+        WarmedUp::Waiting(seat, params) => {
+            hired.take_over(index, *seat);
+            return Ok((params, None));
+        }
+        WarmedUp::Not(reason) => Some(reason),
+        WarmedUp::Another => None,
+    };
+    hired.open(index).map(|params| (params, cold))
 }
 
 /// The reading itself, taken again while its state cannot be proven.
@@ -108,11 +150,6 @@ fn turn(
     sink: &mut dyn Sink,
 ) -> Result<Result<Vec<Sample>, Ending>, RecordError> {
     let index = visit.planned.trial.index;
-    if visit.at.target.facts.size_bytes <= REHEARSED_BYTES_MAX
-        && let Err(ending) = hired.rehearse(index)
-    {
-        return Ok(Err(ending));
-    }
     attempt::proven(hired, (index, CacheState::Cold), |_, reason| {
         sink.append(Line::Rejected { trial: index, round: visit.pass, reason })
     })

@@ -5,13 +5,15 @@
 //! is spoken to in [`crate::contender::session`], and which turn comes when in [`super::round`].
 
 mod counting;
+mod filling;
 mod flaw;
+mod holding;
 mod inside;
 mod samples;
 mod unreadable;
 mod warmup;
 
-use super::cache::{CacheError, FILL, Filled, PageCache};
+use super::cache::{CacheError, PageCache};
 use super::lineup::Field;
 use super::meters::Metered;
 use super::plan::Plan;
@@ -25,6 +27,7 @@ use crate::record::{Count, EndReason, Fill, Line, Outcome, Sample, Trial};
 use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::{Answer, CacheState, Over, Params, Work};
 use counting::Told;
+use holding::Holding;
 pub use inside::{Looks, Pictures};
 use readlab_protocol::Ask;
 use samples::Observed;
@@ -54,9 +57,6 @@ const LEAD_MAX: u64 = 64;
 /// What a short reading is taken to cost before it was measured: a fixed part and a rate of 4 GB/s.
 const SHORT_READING_FIXED_NS: u64 = 2_000;
 
-/// How often the cache is filled before a file counts as one that cannot be warm.
-const FILL_TRIES: u32 = 4;
-
 /// Variables that keep clients from asking a proxy: every method must ask the same server.
 const NO_PROXY: [&str; 2] = ["no_proxy", "NO_PROXY"];
 
@@ -66,12 +66,15 @@ pub struct Hired<'a> {
     field: &'a Field,
     subjects: Vec<Subject<'a>>,
     seats: Seats,
+    holding: Holding,
     told: BTreeMap<usize, Told>,
     /// What was counted of trials, without what their runtimes told.
     counts: BTreeMap<usize, BTreeMap<String, Count>>,
     missing: Vec<(&'static str, String)>,
     notes: Vec<Line>,
     looks: Looks,
+    /// Whether a contender that is started anew before its turn reads the file untimed first.
+    rehearses: bool,
     /// Time that the run took before it was cut short.
     earlier: Duration,
     started: Instant,
@@ -81,10 +84,41 @@ impl<'a> Hired<'a> {
     /// Ready to carry out the plan on its targets, by number, whose right answers are known.
     #[must_use]
     pub fn new(plan: &'a Plan, field: &'a Field, subjects: Vec<Subject<'a>>) -> Hired<'a> {
-        let (seats, told, counts) = (Seats::default(), BTreeMap::new(), BTreeMap::new());
+        let (seats, holding) = (Seats::default(), Holding::default());
+        let (told, counts) = (BTreeMap::new(), BTreeMap::new());
         let (missing, notes, looks) = (Vec::new(), Vec::new(), Looks::default());
-        let (earlier, started) = (Duration::ZERO, Instant::now());
-        Hired { plan, field, subjects, seats, told, counts, missing, notes, looks, earlier, started }
+        let (rehearses, earlier, started) = (true, Duration::ZERO, Instant::now());
+        Hired {
+            plan,
+            field,
+            subjects,
+            seats,
+            holding,
+            told,
+            counts,
+            missing,
+            notes,
+            looks,
+            rehearses,
+            earlier,
+            started,
+        }
+    }
+
+    /// The same, where no file may be read before its timed reading.
+    #[must_use]
+    pub(super) fn unrehearsed(self) -> Self {
+        Hired { rehearses: false, ..self }
+    }
+
+    /// A contender that goes on elsewhere, if it still waits.
+    pub(super) fn give_up(&mut self, trial: usize) -> Option<Seat> {
+        self.seats.give_up(trial)
+    }
+
+    /// Goes on with a contender that was started elsewhere.
+    pub(super) fn take_over(&mut self, trial: usize, seat: Seat) {
+        self.seats.take(trial, seat);
     }
 
     /// The same, looking inside what is measured besides.
@@ -118,7 +152,7 @@ impl<'a> Hired<'a> {
     /// pages back.
     fn make(&mut self, trial: &Trial) -> Result<Option<Proof>, Trouble> {
         match (trial.state, self.subject(trial.index).cache()) {
-            (CacheState::Cold, Some(cache)) => cache.evict().map(Some).map_err(cache_trouble),
+            (CacheState::Cold, Some(_)) => self.make_cold(trial),
             _ => Ok(self.resident(trial.index, "resident_before")),
         }
     }
@@ -227,7 +261,8 @@ impl<'a> Hired<'a> {
             return Ok(());
         }
         self.seat_anew(trial).map_err(|breach| take_breach(&breach))?;
-        (0..self.plan.rules.warmup.max(1)).try_for_each(|_| self.rehearsal(trial))
+        let rehearsals = if self.rehearses { self.plan.rules.warmup.max(1) } else { 0 };
+        (0..rehearsals).try_for_each(|_| self.rehearsal(trial))
     }
 
     /// Whose turn is over stays if memory allows it.
@@ -238,28 +273,6 @@ impl<'a> Hired<'a> {
             CacheState::Cold | CacheState::Unknown => 0,
         };
         self.seats.rest(trial, cached_bytes);
-    }
-
-    /// Every file among the targets, once, however many of them are read from it.
-    fn files(&self) -> impl Iterator<Item = &Subject<'a>> {
-        let first =
-            |at: usize, subject: &Subject| !self.subjects[..at].iter().any(|it| it.shares_file(subject));
-        let files = self.subjects.iter().enumerate().filter(|(_, subject)| subject.cache().is_some());
-        files.filter(move |(at, subject)| first(*at, subject)).map(|(_, subject)| subject)
-    }
-
-    /// The standard fill of one file, again if something took pages away meanwhile.
-    fn fill_one(target: usize, cache: &PageCache, fill: u32) -> Result<Fill, CacheError> {
-        let mut tried = 1;
-        let Filled { wall_ns, proof } = loop {
-            match cache.fill() {
-                Err(CacheError::NotFilled { .. } | CacheError::Remains { .. }) if tried < FILL_TRIES => {
-                    tried += 1
-                }
-                filled => break filled?,
-            }
-        };
-        Ok(Fill { fill, target, how: FILL.to_owned(), wall_ns, resident_after: proof.share() })
     }
 
     /// The sentence: the cache made and proven, the turn between meters, the state proven again, the answers compared.
@@ -303,6 +316,9 @@ fn cache_outcome(error: &CacheError) -> Outcome {
 
 impl Sampler for Hired<'_> {
     fn open(&mut self, trial: usize) -> Result<Params, Ending> {
+        if let Some(refused) = self.refusal(trial) {
+            return Err(Ending::Trial(refused));
+        }
         self.seat_anew(trial)
             .map_err(|breach| breach.outcome().map_or(Ending::Run(EndReason::Interrupted), Ending::Trial))
     }
@@ -320,16 +336,11 @@ impl Sampler for Hired<'_> {
         if crate::interrupt::requested() {
             return Err(Ending::Run(EndReason::Interrupted));
         }
-        let caches = self.files().filter_map(|subject| Some((subject.index, subject.cache()?)));
-        let filled =
-            caches.map(|(target, cache)| Self::fill_one(target, cache, fill)).collect::<Result<Vec<_>, _>>();
-        let mut fills = filled.map_err(|error| Ending::Trial(cache_outcome(&error)))?;
-        let first = fills.remove(0);
-        self.notes.extend(fills.into_iter().map(Line::Fill));
-        Ok(first)
+        self.fill_all(fill)
     }
 
     fn turn(&mut self, trial: usize, _state: CacheState) -> Result<Vec<Sample>, Trouble> {
+        self.not_refused(trial)?;
         self.be_seated(trial)?;
         // What an earlier turn left behind, of whichever trial, is not this one's.
         self.missing.clear();
@@ -359,6 +370,10 @@ impl Sampler for Hired<'_> {
 
     fn look_inside(&mut self, trial: usize) -> Result<Vec<Line>, EndReason> {
         self.look(trial)
+    }
+
+    fn refusal(&self, trial: usize) -> Option<Outcome> {
+        self.holding.refusal(trial)
     }
 
     fn close(&mut self, trial: usize) {

@@ -55,6 +55,16 @@ impl Seats {
         self.taken.remove(&trial);
     }
 
+    /// A contender that goes on elsewhere.
+    pub(super) fn give_up(&mut self, trial: usize) -> Option<Seat> {
+        self.taken.remove(&trial)
+    }
+
+    /// The trials whose contenders wait, with their processes.
+    pub(super) fn processes(&self) -> Vec<(usize, u32)> {
+        self.taken.iter().map(|(&trial, seat)| (trial, seat.session.id())).collect()
+    }
+
     /// Lets the one whose turn is over go if memory would run short for the next; `cached_bytes` of files must stay cached.
     pub(super) fn rest(&mut self, trial: usize, cached_bytes: u64) {
         let Some(seat) = self.taken.get_mut(&trial) else { return };

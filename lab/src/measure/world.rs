@@ -58,6 +58,11 @@ pub trait Sampler {
         Ok(Vec::new())
     }
 
+    /// Why the numbers of a trial do not stand, though its turns went well: found while others had theirs.
+    fn refusal(&self, _trial: usize) -> Option<Outcome> {
+        None
+    }
+
     /// Lets the trial's contender go.
     fn close(&mut self, trial: usize);
 

@@ -72,6 +72,7 @@ pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
         "searches": rankings.iter().filter_map(search).collect::<Vec<Value>>(),
         "advice": rankings.iter().filter_map(advice).collect::<Vec<Value>>(),
         "fills": record.fills,
+        "proofs": rankings.iter().map(proof).collect::<Vec<Value>>(),
         "sweep": SweepView::of(record),
         "warnings": record.warnings,
         "resumed": record.resumed,
@@ -90,6 +91,22 @@ impl Serialize for Trials<'_> {
         };
         serializer.collect_seq(self.record.trials.iter().map(samples))
     }
+}
+
+/// What was proven of the cache over the samples of one ranking.
+fn proof(ranking: &Ranking) -> Value {
+    let proof = &ranking.proof;
+    json!({
+        "target": ranking.target,
+        "work": ranking.work,
+        "state": ranking.state,
+        "decodes": ranking.decodes,
+        "samples": proof.samples,
+        "residency_known": proof.residency_known,
+        "device_bytes_known": proof.device_known,
+        "by_device_bytes_alone": proof.by_device_alone,
+        "rejected": proof.rejected,
+    })
 }
 
 fn missing_of_run(record: &Record, limits: &[Limit]) -> BTreeMap<&'static str, &'static str> {

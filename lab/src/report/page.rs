@@ -204,7 +204,9 @@ impl Ranking {
             Some(Range { low, high }) => format!("{} to {}", words::percent(low), words::percent(high)),
         };
         let from_device = match self.over {
-            Over::File => format!("from the device {} of the size", between(proof.device_share)),
+            Over::File => {
+                format!("from the device {} of the size{}", between(proof.device_share), proof.of_device())
+            }
             Over::Http => "what came from the device, the server read".to_owned(),
         };
         format!(

@@ -151,6 +151,46 @@ fn ratios_and_rates_are_right_to_the_digit() {
     assert_eq!((share.low, share.high), (1.0, 1.0));
 }
 
+#[test]
+fn what_the_device_does_not_prove_is_counted_apart() {
+    let mut record = Record::new(header());
+    record.add(target("/data/f"));
+    let sampled = |trial: usize, round: u32, device_read_bytes, resident_after| {
+        let (resident_before, resident_after) = (Some(0.0), Some(resident_after));
+        let sample = Sample {
+            trial,
+            round,
+            wall_ns: 1000,
+            device_read_bytes,
+            resident_before,
+            resident_after,
+            ..Sample::default()
+        };
+        Line::Sample(Box::new(sample))
+    };
+    for (index, name, cache) in [
+        (0, "rust/read", Cache::Through),
+        (1, "rust/dontcache", Cache::Through),
+        (2, "rust/direct", Cache::Bypass),
+    ] {
+        record.add(trial(index, name, CacheState::Cold, cache));
+        for round in 0..6 {
+            let (device, after) = if index == 0 { (None, 1.0) } else { (Some(SIZE), 0.0) };
+            record.add(sampled(index, round, device, after));
+        }
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    let page = Page::of(&record);
+    let line = "from the device 100 % of the size (device bytes known for 12 of 18); 6 left less than the file in the cache: \
+                device bytes alone prove them";
+    assert!(page.rankings[0].proof_line().ends_with(line), "{}", page.rankings[0].proof_line());
+    assert!(wide(&record).contains(line) && markdown(&page).contains(line));
+    let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
+    let proof = &document["proofs"][0];
+    let counted = ["samples", "residency_known", "device_bytes_known", "by_device_bytes_alone"];
+    assert_eq!(counted.map(|name| proof[name].as_u64().unwrap()), [18, 18, 12, 6]);
+}
+
 /// One trial that decodes a gzip of which 4.5 times its size comes out.
 fn decoded() -> Record {
     let mut record = Record::new(header());

@@ -41,10 +41,10 @@ impl Run<'_> {
                 continue;
             };
             // The ceiling may have been measured only after this trial's samples.
-            let outcome = match self.ceiling.beyond(&self.plan.planned(standing.trial).trial, fastest_ns) {
-                Some(reason) => Outcome::Refused { reason },
-                None => Outcome::Measured,
-            };
+            let beyond = self.ceiling.beyond(&self.plan.planned(standing.trial).trial, fastest_ns);
+            let refused = beyond.map(|reason| Outcome::Refused { reason });
+            let refused = refused.or_else(|| self.sampler.refusal(standing.trial));
+            let outcome = refused.unwrap_or(Outcome::Measured);
             standing.measured = outcome == Outcome::Measured;
             self.end(standing, outcome)?;
         }

@@ -31,7 +31,9 @@ impl Run<'_> {
             sink.append(Line::Rejected { trial, round: slot.round, reason })?;
             if slot.state == CacheState::Warm { refill(slot.fill, sampler, *sink) } else { Ok(()) }
         });
-        match taken? {
+        let taken = taken?;
+        self.write_notes()?;
+        match taken {
             Ok(samples) => self.keep(slot, position, (standing, samples)),
             Err(ending) => self.take_ending(standing, ending),
         }
@@ -58,7 +60,6 @@ impl Run<'_> {
         for sample in samples {
             self.sink.append(Line::Sample(Box::new(sample)))?;
         }
-        self.write_notes()?;
         for (meter, reason) in self.sampler.missing() {
             let meter = meter.to_owned();
             if standing.missing.insert(meter.clone()) {

@@ -22,26 +22,56 @@ impl Hired<'_> {
             }
             CacheState::Unknown => None,
             CacheState::Cold => match &observed.before {
-                Some(proof) if !proof.is_cold() => Some(format!("{proof} before the reading")),
-                _ => samples.iter().find_map(|sample| self.cold_flaw(sample)),
+                // What is read past the page cache is proven by its bytes alone.
+                Some(proof) if !proof.is_cold() && !trial.bypasses_cache() => {
+                    Some(format!("{proof} before the reading"))
+                }
+                _ => samples.iter().find_map(|sample| self.cold_flaw(trial, sample, observed)),
             },
         }
     }
 
     /// Nothing resident was proven before the turn; here, that the bytes came from the device.
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of a file's size"
-    )]
-    fn cold_flaw(&self, sample: &Sample) -> Option<String> {
-        let device_bytes = sample.device_read_bytes?;
-        let least_bytes = self.subject(sample.trial).target.facts.expected_device_bytes()?;
-        let expected_bytes = (least_bytes as f64 * DEVICE_SHARE_MIN) as u64;
-        (device_bytes < expected_bytes).then(|| {
-            format!("only {device_bytes} bytes came from the device, at least {expected_bytes} were expected")
-        })
+    fn cold_flaw(&self, trial: &Trial, sample: &Sample, observed: &Observed) -> Option<String> {
+        let expected_bytes = self.subject(trial.index).target.facts.expected_device_bytes().map(least_of);
+        match (sample.device_read_bytes, expected_bytes) {
+            (Some(device_bytes), Some(expected_bytes)) if device_bytes < expected_bytes => Some(format!(
+                "only {device_bytes} bytes came from the device, at least {expected_bytes} were expected"
+            )),
+            (Some(_), Some(1..)) => None,
+            // Nothing can be expected: that nothing was resident is all there is to be proven.
+            (Some(_), _) => observed.before.filter(|proof| !proof.is_cold()).map(|proof| {
+                format!("{proof} before the reading, and nothing tells where its bytes came from")
+            }),
+            (None, _) => unseen_flaw(trial, observed),
+        }
+    }
+}
+
+/// The bytes that must have come from the device for a reading to count as cold, of those that a reading of the whole fetches.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of a file's size"
+)]
+fn least_of(bytes: u64) -> u64 {
+    (bytes as f64 * DEVICE_SHARE_MIN) as u64
+}
+
+/// What keeps a cold sample from being proven of which nobody knows how many bytes came from the device: what is read through
+/// the page cache lies there afterwards, and did not before; of what does not, nothing is known.
+fn unseen_flaw(trial: &Trial, observed: &Observed) -> Option<String> {
+    const UNKNOWN: &str = "how many bytes came from the device cannot be read";
+    if trial.bypasses_cache() {
+        return Some(format!("{UNKNOWN}, and a method past the page cache leaves no other trace"));
+    }
+    match &observed.after {
+        Some(proof) if proof.share().is_some_and(|share| share >= DEVICE_SHARE_MIN) => None,
+        Some(proof) => {
+            Some(format!("{UNKNOWN}, and {proof} after the reading: it need not have read the file"))
+        }
+        None => Some(format!("{UNKNOWN}, nor what is in the cache after the reading")),
     }
 }
 

@@ -25,8 +25,10 @@ impl Hired<'_> {
     /// One untimed reading whose answer is checked; and the first time, if the contender is one of those, as many as it
     /// takes to be steady.
     pub(super) fn rehearsal(&mut self, trial: usize) -> Result<(), Trouble> {
+        self.not_refused(trial)?;
         self.be_seated(trial)?;
         let first_ns = self.warmup_turn(trial, 1)?;
+        self.has_let_go(trial)?;
         let contender = self.field.contender(&self.planned(trial).contender);
         let until_steady = contender.is_some_and(|contender| contender.warmup == Warmup::UntilSteady);
         if until_steady && !self.seat(trial)?.warm {

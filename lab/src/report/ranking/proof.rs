@@ -1,7 +1,11 @@
 //! What was proven of the cache over all samples that stand.
 
 use crate::record::{Sample, TrialRecord};
+use crate::trial::CacheState;
 use crate::units::Bytes;
+
+/// Share of the pages that counts as the whole file: something in the system may evict a little by itself.
+const WHOLE_MIN: f64 = 0.99;
 
 /// Lowest and highest.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,6 +23,11 @@ pub struct Proof {
     pub samples: usize,
     /// Of these, samples whose residency is known both before and after.
     pub residency_known: usize,
+    /// Of these, samples of which the bytes from the device are known.
+    pub device_known: usize,
+    /// Of these, cold samples that went through the page cache and left less than the file in it: what their bytes from the device
+    /// say is all that proves them.
+    pub by_device_alone: usize,
     /// Readings that were thrown away.
     pub rejected: usize,
     /// Share of pages in the cache before.
@@ -40,6 +49,22 @@ impl Range {
 }
 
 impl Proof {
+    /// What the bytes from the device do not prove, and what nothing else does; nothing where they are known of all samples and
+    /// are not all there is.
+    pub(in crate::report) fn of_device(&self) -> String {
+        let Proof { samples, device_known, by_device_alone, .. } = self;
+        let mut text = String::new();
+        if device_known < samples {
+            text += &format!(" (device bytes known for {device_known} of {samples})");
+        }
+        if *by_device_alone > 0 {
+            text += &format!(
+                "; {by_device_alone} left less than the file in the cache: device bytes alone prove them"
+            );
+        }
+        text
+    }
+
     pub(super) fn of<'a>(
         trials: impl Iterator<Item = &'a TrialRecord> + Clone,
         size: Option<Bytes>,
@@ -49,12 +74,23 @@ impl Proof {
         Proof {
             samples: samples().count(),
             residency_known: samples().filter(known).count(),
+            device_known: samples().filter(|sample| sample.device_read_bytes.is_some()).count(),
+            by_device_alone: trials.clone().map(by_device_alone).sum(),
             rejected: trials.clone().map(|trial| trial.rejected.len()).sum(),
             resident_before: Range::over(samples().filter_map(|sample| sample.resident_before)),
             resident_after: Range::over(samples().filter_map(|sample| sample.resident_after)),
             device_share: Range::over(trials.clone().flat_map(|trial| device_shares(trial, size))),
         }
     }
+}
+
+/// Cold samples of a trial through the page cache that left less than the file in it.
+fn by_device_alone(trial: &TrialRecord) -> usize {
+    if trial.trial.state != CacheState::Cold || trial.trial.bypasses_cache() {
+        return 0;
+    }
+    let left_less = |sample: &Sample| sample.resident_after.is_some_and(|share| share < WHOLE_MIN);
+    trial.samples.iter().filter(left_less).count()
 }
 
 /// Bytes from the device over the target's size, sample by sample.

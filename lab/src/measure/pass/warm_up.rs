@@ -1,0 +1,109 @@
+//! The file of readlab's own on which contenders are warmed up before they read a file of a sweep, never on that file: the
+//! caches below the page cache remember what was read, and nobody can empty them.
+//!
+//! A contender reads one path for as long as it lives. So it is given the path of a link, which leads to readlab's own file
+//! first and is changed to lead to the next file before its timed turn. Commands get no link, for some refuse it; each of
+//! their readings is a process of its own, which another contender process warms up as well.
+
+use super::Waypoint;
+use crate::measure::cache::Eviction;
+use crate::measure::lineup::Field;
+use crate::measure::plan::Plan;
+use crate::measure::sampler::Hired;
+use crate::measure::seats::Seat;
+use crate::measure::subject::{Ground, Subject};
+use crate::measure::world::{Ending, Sampler};
+use crate::record::Outcome;
+use crate::target::{Place, Target, shown};
+use crate::trial::{COMMAND, Params};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+/// A file of readlab's own, and a link that leads to it or to the file that is read next.
+#[derive(Debug)]
+pub struct WarmUp {
+    at: Waypoint,
+    file: PathBuf,
+    link: PathBuf,
+    /// What was said already.
+    said: RefCell<BTreeSet<String>>,
+}
+
+/// What became of a contender on that file.
+pub(super) enum WarmedUp {
+    /// It waits, and the link that it was given leads to the file that it reads next.
+    Waiting(Box<Seat>, Params),
+    /// Another process of it was warmed up.
+    Another,
+    /// It could not be, and starts cold: why.
+    Not(String),
+}
+
+impl WarmUp {
+    /// By a file that holds what is known of it, with a link beside it.
+    #[must_use]
+    pub fn on(file: &Path, at: Waypoint) -> WarmUp {
+        let (file, link) = (file.to_owned(), file.with_file_name("next"));
+        WarmUp { at, file, link, said: RefCell::default() }
+    }
+
+    /// Whether something is said for the first time: what fails once fails before every file.
+    pub(super) fn is_news(&self, text: &str) -> bool {
+        self.said.borrow_mut().insert(text.to_owned())
+    }
+
+    /// Makes the link lead to a file; whoever opens it meanwhile gets one file or the other.
+    fn lead_to(&self, file: &Path) -> io::Result<()> {
+        let new = self.link.with_extension("new");
+        symlink(file, &new)?;
+        fs::rename(&new, &self.link)
+    }
+
+    /// Starts the contender of a plan's only trial and has it read readlab's own file until it is warm.
+    ///
+    /// # Errors
+    /// If its trial or the run ends by it.
+    pub(super) fn warm_up(&self, next: &Path, (plan, field): (&Plan, &Field)) -> Result<WarmedUp, Ending> {
+        let trial = &plan.trials[0].trial;
+        let is_command = trial.contender == COMMAND;
+        let lead =
+            |file: &Path| self.lead_to(file).map_err(|cause| format!("{}: {cause}", shown(&self.link)));
+        if let Err(reason) = lead(&self.file) {
+            return Ok(WarmedUp::Not(reason));
+        }
+        let place = if is_command { self.at.target.place.clone() } else { Place::File(self.link.clone()) };
+        let target = &Target { place, facts: self.at.target.facts.clone() };
+        let ground = match Ground::of(target, Eviction::OfFile) {
+            Ok(ground) => ground,
+            Err(error) => return Ok(WarmedUp::Not(error.to_string())),
+        };
+        let subject = Subject { index: trial.target, target, truth: &self.at.truth, decoded: None, ground };
+        let mut hired = Hired::new(plan, field, vec![subject]);
+        let params = match hired.open(trial.index) {
+            Ok(params) => params,
+            // It is started once more, for its own file, and says the same.
+            Err(Ending::Trial(_)) => return Ok(WarmedUp::Another),
+            Err(ending) => return Err(ending),
+        };
+        match hired.rehearse(trial.index) {
+            Ok(()) => {}
+            // It may fail here and not there: a file system that knows no O_DIRECT.
+            Err(Ending::Trial(Outcome::Failed { reason } | Outcome::Unavailable { reason })) => {
+                return Ok(WarmedUp::Not(reason));
+            }
+            Err(ending) => return Err(ending),
+        }
+        if is_command {
+            return Ok(WarmedUp::Another);
+        }
+        Ok(match (lead(next), hired.give_up(trial.index)) {
+            (Ok(()), Some(seat)) => WarmedUp::Waiting(Box::new(seat), params),
+            (Ok(()), None) => WarmedUp::Not("memory ran short".to_owned()),
+            (Err(reason), _) => WarmedUp::Not(reason),
+        })
+    }
+}
