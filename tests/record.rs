@@ -115,7 +115,7 @@ fn trace() -> Line {
 fn resumed(reopened: Vec<usize>) -> Line {
     Line::Resumed(Resumption {
         at: "2024-01-02T00:00:00Z".to_owned(),
-        elapsed_ns: u64::MAX,
+        elapsed_ns: 1 << 53,
         state: CacheState::Warm,
         round: 5,
         reopened,
@@ -151,13 +151,19 @@ fn every_line() -> Vec<Line> {
             position: 3,
             reading: 4,
             turn_readings: 5,
-            wall_ns: u64::MAX,
+            wall_ns: 1 << 53,
             cpu_user_ns: Some(0),
             resident_before: Some(0.1),
             answer: Answer { newlines: Some(9), ..Answer::default() },
             ..Sample::default()
         })),
-        Line::Sample(Box::new(Sample { rung: Some(3), ..Sample::default() })),
+        Line::Sample(Box::new(Sample {
+            rung: Some(3),
+            round: 3,
+            turn_readings: 1,
+            wall_ns: 1,
+            ..Sample::default()
+        })),
         Line::Rejected { trial: 0, round: 4, reason: reason() },
         Line::Missing { trial: 0, meter: "minor_faults".to_owned(), reason: reason() },
         Line::Counts {
@@ -176,7 +182,7 @@ fn every_line() -> Vec<Line> {
             trial: None,
             threads: 1,
             unit: LimitUnit::BytesPerSecond,
-            value: u64::MAX,
+            value: 1 << 53,
             ci95: Some([1, 2]),
             samples: vec![1, 2, 3],
             how: reason(),
@@ -202,6 +208,8 @@ fn written() -> (TempDir, PathBuf, String) {
     let path = folder.path().join("record.jsonl");
     let mut writer = RecordWriter::create(&path).unwrap();
     writer.append(&Line::Header(Box::new(header()))).unwrap();
+    assert!(!path.exists(), "a name means a record with a header");
+    writer.publish().unwrap();
     every_line().iter().for_each(|line| writer.append(line).unwrap());
     let text = fs::read_to_string(&path).unwrap();
     (folder, path, text)
@@ -294,8 +302,30 @@ fn a_record_has_one_writer() {
     drop(first);
     assert!(RecordWriter::reopen(&path).is_ok());
     let made = path.with_file_name("new");
-    let _first = RecordWriter::create(&made).unwrap();
+    let mut first = RecordWriter::create(&made).unwrap();
+    first.publish().unwrap();
     assert!(matches!(RecordWriter::reopen(&made), Err(RecordError::InUse(_))));
+    first.publish().unwrap();
+    first.withdraw().unwrap();
+    assert!(!made.exists());
+}
+
+#[test]
+fn of_two_that_begin_one_has_the_name_and_nothing_is_left_of_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("record.jsonl");
+    let begin = || {
+        let mut writer = RecordWriter::create(&path).unwrap();
+        writer.append(&Line::Header(Box::new(header()))).unwrap();
+        writer
+    };
+    let (mut one, mut other, third) = (begin(), begin(), begin());
+    one.publish().unwrap();
+    assert!(matches!(other.publish(), Err(RecordError::Io { .. })));
+    drop(other);
+    third.withdraw().unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(Record::read(&path).unwrap().header, header());
 }
 
 #[test]

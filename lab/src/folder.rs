@@ -16,6 +16,8 @@ pub const FLAME_GRAPHS: &str = "flamegraphs";
 #[derive(Debug, Clone)]
 pub struct RunFolder {
     path: PathBuf,
+    /// Whether it was made for this run.
+    is_new: bool,
 }
 
 /// Why there is no folder for a run.
@@ -47,15 +49,18 @@ impl RunFolder {
             Some(path) => path.to_owned(),
             None => runs()?.join(new_name()),
         };
+        let is_new = !path.exists();
         std::fs::create_dir_all(&path).map_err(|cause| FolderError::Io { path: path.clone(), cause })?;
-        let folder = RunFolder { path };
+        let folder = RunFolder { path, is_new };
         if folder.record().exists() { Err(FolderError::Taken(folder.path)) } else { Ok(folder) }
     }
 
-    /// Takes back what was made for a run that did not begin: its record and, if nothing else is in it, the folder.
+    /// Removes the folder if it was made for a run that did not begin and left nothing in it.
     pub fn abandon(&self) {
-        // Whatever cannot be removed is empty and harmless, and the reason why the run did not begin is told instead.
-        let _ = std::fs::remove_file(self.record()).and_then(|()| std::fs::remove_dir(&self.path));
+        if self.is_new {
+            // Whatever is in it stays, and the reason why the run did not begin is told instead.
+            let _ = std::fs::remove_dir(&self.path);
+        }
     }
 
     /// The folder itself.

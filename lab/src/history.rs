@@ -5,9 +5,10 @@
 //! written over.
 
 use crate::folder::{self, FolderError, REPORT};
-use crate::record::{Record, RecordError};
+use crate::record::{HIDDEN_NAME, LINE_BYTES_MAX, Record, RecordError};
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -182,10 +183,17 @@ impl History {
         let folder = folder.canonicalize().map_err(io(folder))?;
         fs::create_dir_all(&self.names).map_err(io(&self.names))?;
         let link = self.names.join(&name.0);
-        if link.is_symlink() {
-            fs::remove_file(&link).map_err(io(&link))?;
+        // A name that moves is never gone, whenever the lab is killed.
+        let moving = self.names.join(format!(".{}", name.0));
+        if moving.is_symlink() {
+            fs::remove_file(&moving).map_err(io(&moving))?;
         }
-        std::os::unix::fs::symlink(folder, &link).map_err(io(&link))
+        std::os::unix::fs::symlink(folder, &moving).map_err(io(&moving))?;
+        fs::rename(&moving, &link).map_err(|cause| {
+            // What is left is no name, and the next that moves takes its place.
+            let _ = fs::remove_file(&moving);
+            HistoryError::Io { path: link.clone(), cause }
+        })
     }
 
     /// What would go under this name.
@@ -225,6 +233,7 @@ impl History {
             remove(self.names.join(link))?;
         }
         remove(folder.join(RECORD))?;
+        remove(folder.join(HIDDEN_NAME))?;
         remove(folder.join(REPORT))?;
         // Files of the user's in there stay, and the folder with them.
         fs::remove_dir(&folder).map_err(|cause| HistoryError::Io { path: folder.clone(), cause })?;
@@ -234,7 +243,8 @@ impl History {
     /// The folders of all runs, the newest first: their names begin with the time.
     fn runs(&self) -> Result<Vec<PathBuf>, HistoryError> {
         let mut runs = listed(&self.runs)?;
-        runs.retain(|path| path.join(RECORD).exists());
+        // An empty one was left by a readlab that named records before they had a header.
+        runs.retain(|path| path.join(RECORD).metadata().is_ok_and(|meta| meta.len() > 0));
         runs.sort_by_key(|path| (started(path), path.clone()));
         runs.reverse();
         Ok(runs)
@@ -243,7 +253,8 @@ impl History {
     /// Names and the folders that they mean.
     fn names(&self) -> Result<Vec<(String, PathBuf)>, HistoryError> {
         let mut names = Vec::new();
-        for path in listed(&self.names)? {
+        let is_name = |path: &PathBuf| !path.file_name().is_some_and(|it| it.as_bytes().starts_with(b"."));
+        for path in listed(&self.names)?.into_iter().filter(is_name) {
             let to = fs::read_link(&path).map_err(|cause| HistoryError::Io { path: path.clone(), cause })?;
             names.extend(path.file_name().map(|name| (name.to_string_lossy().into_owned(), to)));
         }
@@ -277,10 +288,10 @@ fn steps_back(name: &str) -> Option<usize> {
 
 /// When a run began: by its record's first line, as folders of one second are not in order.
 fn started(folder: &Path) -> String {
-    use std::io::BufRead;
+    use std::io::{BufRead, Read};
     let mut line = String::new();
-    let read =
-        fs::File::open(folder.join(RECORD)).and_then(|file| io::BufReader::new(file).read_line(&mut line));
+    let read = fs::File::open(folder.join(RECORD))
+        .and_then(|file| io::BufReader::new(file.take(LINE_BYTES_MAX)).read_line(&mut line));
     let header: Option<serde_json::Value> = read.ok().and_then(|_| serde_json::from_str(&line).ok());
     let time = header.and_then(|it| it["started"].as_str().map(str::to_owned));
     time.unwrap_or_else(|| folder.file_name().unwrap_or_default().to_string_lossy().into_owned())
@@ -341,11 +352,24 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_record_is_no_run_and_a_name_on_its_way_no_name() {
+        let (_home, history) = history(&["one", "two"]);
+        fs::write(history.runs.join("two").join(RECORD), "").unwrap();
+        assert_eq!(history.find("last").unwrap(), history.runs.join("one").join(RECORD));
+        history.save(&"mine".parse().unwrap(), &history.runs.join("one").join(RECORD)).unwrap();
+        // As a lab leaves it that is killed between the two calls.
+        std::os::unix::fs::symlink("nowhere", history.names.join(".mine")).unwrap();
+        assert_eq!(history.names().unwrap().len(), 1);
+        history.save(&"mine".parse().unwrap(), &history.runs.join("one").join(RECORD)).unwrap();
+        assert_eq!(listed(&history.names).unwrap(), [history.names.join("mine")]);
+    }
+
+    #[test]
     fn what_is_removed_is_gone_with_its_names_and_nothing_else_is() {
         let (home, history) = history(&["one", "two"]);
         let elsewhere = home.path().join("elsewhere");
         fs::create_dir(&elsewhere).unwrap();
-        fs::write(elsewhere.join(RECORD), "").unwrap();
+        fs::write(elsewhere.join(RECORD), "{}").unwrap();
         history.save(&"mine".parse().unwrap(), &elsewhere.join(RECORD)).unwrap();
         history.save(&"first".parse().unwrap(), &history.runs.join("one").join(RECORD)).unwrap();
         assert_eq!(history.entries().unwrap().len(), 3);

@@ -4,12 +4,15 @@
 use clap::Parser;
 use readlab::cli::{Cli, Verb};
 use readlab::{commands, notice};
+use signal_hook::consts::SIGXFSZ;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Usage or environment.
 const EXIT_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
+    survive_file_size_limit();
     let done = match Cli::parse().verb {
         Verb::Race(args) => commands::race::run(&args),
         Verb::Suite(args) => commands::suite::run(&args),
@@ -36,6 +39,13 @@ fn main() -> ExitCode {
         notice::tell(format!("{error:#}"));
         ExitCode::from(EXIT_USAGE)
     })
+}
+
+/// A file that would grow beyond `ulimit -f` is then an error of the write, which names the file. By a handler and not by
+/// ignoring the signal, so that programs which readlab starts have it as ever.
+fn survive_file_size_limit() {
+    // Where the handler cannot be had, the signal ends the lab as it would have.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
 /// Whoever reads our output has read enough: `readlab list | head -1`.

@@ -12,7 +12,7 @@ use crate::record::{Line, RecordError, RecordWriter};
 use crate::units::Nanos;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Writes the record and shows where the run is.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct Recorder {
 const BAR_STEPS: u64 = 1000;
 
 impl Recorder {
-    /// Begins the record of a run.
+    /// Begins the record of a run, which is seen from [`Recorder::publish`] on.
     ///
     /// # Errors
     /// If the record cannot be made.
@@ -52,6 +52,29 @@ impl Recorder {
             stage: String::new(),
             round: 0,
         }
+    }
+
+    /// The first lines are written: from now on there is a record of this run.
+    ///
+    /// # Errors
+    /// If its file cannot be named.
+    pub fn publish(&mut self) -> Result<(), RecordError> {
+        self.writer.publish()
+    }
+
+    /// Where the record is, or will be.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.writer.path()
+    }
+
+    /// Takes the record of a run back that could not begin.
+    ///
+    /// # Errors
+    /// If its file cannot be removed.
+    pub fn withdraw(self) -> Result<(), RecordError> {
+        self.bar.finish_and_clear();
+        self.writer.withdraw()
     }
 
     /// Says what happens before the first stage.

@@ -6,6 +6,8 @@
 //! DESIGN's JSON contract; a new meaning takes a new [`SCHEMA_VERSION`], and old records stay readable.
 
 mod agenda;
+mod check;
+mod draft;
 mod file;
 mod header;
 mod inside;
@@ -24,6 +26,8 @@ mod write;
 pub(crate) mod testing;
 
 pub use agenda::{Agenda, Aim};
+pub use check::LINE_BYTES_MAX;
+pub use draft::HIDDEN_NAME;
 pub use file::{RecordError, RecordWriter};
 pub use header::{Header, Receipt, SCHEMA, SCHEMA_VERSION};
 pub use inside::{FlameGraph, HotSpot, Spread, Trace};
@@ -39,7 +43,7 @@ pub use warm::{Fill, WarmedUp, WarmupEnd};
 pub use write::{WriteTimes, WriteWay};
 
 use crate::target::TargetFacts;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A whole run, read back.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,6 +68,8 @@ pub struct Record {
     pub resumed: Vec<Resumption>,
     /// Why it ended and how long it took; `None` when it was cut short.
     pub end: Option<(EndReason, u64)>,
+    /// Where in `trials` the trial of a number is.
+    places: HashMap<usize, usize>,
 }
 
 impl Record {
@@ -81,7 +87,14 @@ impl Record {
             warnings: Vec::new(),
             resumed: Vec::new(),
             end: None,
+            places: HashMap::new(),
         }
+    }
+
+    /// The trial of this number.
+    #[must_use]
+    pub fn trial(&self, index: usize) -> Option<&TrialRecord> {
+        self.trials.get(self.place(index)?)
     }
 
     /// Takes in one more line. Lines about a trial that was never announced are dropped.
@@ -90,18 +103,7 @@ impl Record {
             Line::Header(_) => {}
             Line::Target { facts, .. } => self.targets.push(*facts),
             Line::Contender(receipt) => self.contenders.push(receipt),
-            Line::Trial(trial) => self.trials.push(TrialRecord {
-                trial: *trial,
-                samples: Samples::default(),
-                searched: Samples::default(),
-                rejected: Vec::new(),
-                warmups: Vec::new(),
-                missing: BTreeMap::new(),
-                counts: BTreeMap::new(),
-                flame_graph: None,
-                trace: None,
-                outcome: None,
-            }),
+            Line::Trial(trial) => self.announce(*trial),
             Line::Fill(fill) => self.fills.push(fill),
             Line::Write { target, how, times } => self.writes.push((target, how, times)),
             Line::Limit(limit) => self.limits.push(*limit),
@@ -130,9 +132,33 @@ impl Record {
         }
     }
 
+    fn announce(&mut self, trial: Trial) {
+        self.places.entry(trial.index).or_insert(self.trials.len());
+        self.trials.push(TrialRecord {
+            trial,
+            samples: Samples::default(),
+            searched: Samples::default(),
+            rejected: Vec::new(),
+            warmups: Vec::new(),
+            missing: BTreeMap::new(),
+            counts: BTreeMap::new(),
+            flame_graph: None,
+            trace: None,
+            outcome: None,
+        });
+    }
+
     fn with(&mut self, trial: usize, change: impl FnOnce(&mut TrialRecord)) {
-        if let Some(trial) = self.trials.iter_mut().find(|candidate| candidate.trial.index == trial) {
-            change(trial);
+        if let Some(at) = self.place(trial) {
+            change(&mut self.trials[at]);
         }
+    }
+
+    /// Where a trial is: looked up, for a record may have many trials and has a line for each of their samples.
+    fn place(&self, index: usize) -> Option<usize> {
+        let is_it = |at: &usize| self.trials.get(*at).is_some_and(|it| it.trial.index == index);
+        let found = self.places.get(&index).copied().filter(is_it);
+        // Its trials are public, and may have been moved.
+        found.or_else(|| self.trials.iter().position(|it| it.trial.index == index))
     }
 }

@@ -2,6 +2,7 @@
 //! lab's. This is the lab's side of it: started, told its URL, ended with the lab. What it answers lives in [`answers`].
 
 pub mod answers;
+mod connections;
 
 use crate::contender::process::{CommandLine, Process, ReadError};
 use crate::target::shown;

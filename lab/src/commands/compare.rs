@@ -165,6 +165,7 @@ pub(super) fn path_of(history: Result<&History, &HistoryError>, name: &str) -> a
     match history {
         Ok(history) => Ok(history.find(name)?),
         Err(_) if Path::new(name).is_file() => Ok(PathBuf::from(name)),
+        Err(_) if Path::new(name).is_dir() => Ok(Path::new(name).join("record.jsonl")),
         Err(error) => anyhow::bail!("{name}: {error}"),
     }
 }

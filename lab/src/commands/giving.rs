@@ -1,8 +1,10 @@
-//! What a run gives when it is over: the page beside the record, the table on standard output, and the exports.
+//! What a run gives: when it begins, a record in its place under its name; when it is over, the page beside the record, the
+//! table on standard output, and the exports.
 
 use crate::cli::Giving;
 use crate::folder::REPORT;
 use crate::history::History;
+use crate::progress::Recorder;
 use crate::record::Record;
 use crate::report::{self, Page, Style};
 use crate::target::shown;
@@ -17,12 +19,30 @@ pub(super) fn progress_shown(giving: &Giving) -> bool {
     !giving.quiet && !giving.no_progress
 }
 
+/// The record of a run whose first lines are written gets its place and the name that the user gave, so that both stay
+/// when the run is killed; one that cannot have them is taken back.
+pub(super) fn begin(giving: &Giving, mut recorder: Recorder) -> anyhow::Result<Recorder> {
+    recorder.publish()?;
+    match save(giving, recorder.path()) {
+        Ok(()) => Ok(recorder),
+        Err(error) => {
+            recorder.withdraw()?;
+            Err(error)
+        }
+    }
+}
+
+/// Gives a record the name for which the user asked.
+pub(super) fn save(giving: &Giving, record: &Path) -> anyhow::Result<()> {
+    if let Some(name) = &giving.save {
+        History::of_user()?.save(name, record)?;
+    }
+    Ok(())
+}
+
 /// The page beside the record, the table on standard output, and the exports where they were asked for.
 pub(super) fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Result<()> {
     let page = Page::of(record);
-    if let Some(name) = &giving.save {
-        History::of_user()?.save(name, path)?;
-    }
     let beside = path.with_file_name(REPORT);
     let paged = write_page(&beside, &report::html(&page)).with_context(|| shown(&beside));
     let exports = [

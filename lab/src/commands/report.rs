@@ -1,6 +1,8 @@
 //! `readlab report RECORD`: one self-contained page, made from the record alone, and its charts as files.
 
+use super::compare::path_of;
 use crate::folder::REPORT;
+use crate::history::History;
 use crate::record::Record;
 use crate::report::{self, Page};
 use crate::target::shown;
@@ -13,7 +15,7 @@ use std::process::ExitCode;
 /// Arguments of `readlab report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// The record: a file, or the folder of a run
+    /// The record: `last`, `last~1`, a name given with --save, a run's folder, or a path
     #[arg(value_name = "RECORD")]
     pub record: PathBuf,
     /// Where the page goes; `-` is standard output [default: report.html beside the record]
@@ -29,7 +31,11 @@ pub struct ReportArgs {
 /// # Errors
 /// If the file is no record or one of a later schema, or the page cannot be written.
 pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
-    let path = if args.record.is_dir() { args.record.join("record.jsonl") } else { args.record.clone() };
+    let path = match args.record.to_str() {
+        Some(name) => path_of(History::of_user().as_ref(), name)?,
+        None if args.record.is_dir() => args.record.join("record.jsonl"),
+        None => args.record.clone(),
+    };
     let mut record = Record::read(&path)?;
     let output = args.output.clone().unwrap_or_else(|| path.with_file_name(REPORT));
     if output.parent() != path.parent() {

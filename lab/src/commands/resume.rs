@@ -5,7 +5,7 @@
 
 use super::compare::path_of;
 use super::found::Found;
-use super::giving::{exportable, progress_shown};
+use super::giving::{exportable, progress_shown, save};
 use super::goal::{Wanted, serve};
 use super::patience::Patience;
 use super::prepare::truth;
@@ -62,6 +62,7 @@ fn go_on(verb: &str, name: &str, giving: &Giving) -> anyhow::Result<Record> {
     let plan = plan(&agenda, &field)?;
     let mut recorder = Recorder::of(writer, progress_shown(giving));
     let found = found(&agenda, (&mut targets, &record.targets), &recorder)?;
+    save(giving, &path)?;
     for line in [Line::Resumed(resumption(&plan, &record, earlier)?)]
         .into_iter()
         .chain(restart(&agenda, &record.header))

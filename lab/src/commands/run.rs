@@ -2,7 +2,7 @@
 //! and shown. What is asked lives in [`super::asked`], on what in [`super::goal`], what is given in [`super::giving`].
 
 use super::asked::Asked;
-use super::giving::{exportable, progress_shown, show};
+use super::giving::{begin, exportable, progress_shown, show};
 use super::goal::{Goal, serve};
 use super::prepare::{Prepared, prepare};
 use crate::cli::Giving;
@@ -70,29 +70,39 @@ fn in_turn(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(code))
 }
 
-/// One target: examined, measured, recorded, shown.
+/// One target, in a folder of its own; nothing is left of a run that does not begin.
 fn one(
     asked: &Asked,
     field: &Field,
     targets: Vec<(Shape, Target)>,
-    (rules, reference): (Rules, Option<TrialId>),
+    rules: (Rules, Option<TrialId>),
+) -> anyhow::Result<Record> {
+    let folder = RunFolder::make(asked.giving.output.as_deref())?;
+    in_folder(asked, field, targets, (rules, &folder)).inspect_err(|_| folder.abandon())
+}
+
+/// One target: examined, measured, recorded, shown.
+fn in_folder(
+    asked: &Asked,
+    field: &Field,
+    targets: Vec<(Shape, Target)>,
+    ((rules, reference), folder): ((Rules, Option<TrialId>), &RunFolder),
 ) -> anyhow::Result<Record> {
     let (shapes, mut targets): (Vec<Shape>, Vec<Target>) = targets.into_iter().unzip();
     let servers = serve(&shapes, &mut targets)?;
     let grounds = targets.iter().map(|target| Ground::of(target, asked.eviction()));
     let grounds = grounds.collect::<Result<Vec<_>, _>>()?;
-    let folder = RunFolder::make(asked.giving.output.as_deref())?;
-    let mut recorder = Recorder::begin(&folder, progress_shown(asked.giving))?;
-    let prepared =
-        prepare(asked, field, (&shapes, &mut targets), (rules, &recorder)).inspect_err(|_| folder.abandon());
+    let recorder = Recorder::begin(folder, progress_shown(asked.giving))?;
+    let prepared = prepare(asked, field, (&shapes, &mut targets), (rules, &recorder));
     let Prepared { found, plan, candidates } = prepared?;
     let reference = reference.map(|reference| as_planned(reference, &plan));
     let tuning = asked.space.map(|_| Tuning::of(plan.clone(), &candidates, reference.as_ref()));
     let plan = tuning.as_ref().map_or(&plan, |tuning| &tuning.plan);
-    let (looks, why_not) = asked.looks(&folder)?;
+    let (looks, why_not) = asked.looks(folder)?;
     let agenda = asked.agenda(plan, shapes.iter().copied().zip(&grounds), &looks);
     let header = Header { agenda, ..header(asked.verb, rules.seed, reference) };
-    introduce(&mut recorder, field, (&targets, plan), header)?;
+    let recorder = introduce(recorder, field, (&targets, plan), header)?;
+    let mut recorder = begin(asked.giving, recorder)?;
     recorder.follow(plan);
     let subjects = targets.iter().zip(&found).zip(grounds).enumerate();
     let subjects =
@@ -149,11 +159,11 @@ fn beside_fio(recorder: &mut Recorder, file: &Path) -> anyhow::Result<()> {
 
 /// The lines of a record that come before any measuring.
 fn introduce(
-    recorder: &mut Recorder,
+    mut recorder: Recorder,
     field: &Field,
     (targets, plan): (&[Target], &Plan),
     header: Header,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Recorder> {
     let mut lines = vec![Line::Header(Box::new(header))];
     let facts =
         |(index, target): (usize, &Target)| Line::Target { index, facts: Box::new(target.facts.clone()) };
@@ -171,7 +181,7 @@ fn introduce(
     for line in lines {
         recorder.append(line)?;
     }
-    Ok(())
+    Ok(recorder)
 }
 
 /// The first line of a record made now, on this machine, by this command.

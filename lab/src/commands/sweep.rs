@@ -10,7 +10,7 @@ use crate::folder::RunFolder;
 use crate::interrupt;
 use crate::measure::lineup::{self, Field, Selection, View};
 use crate::measure::pass::{self, Visit, WarmUp, Waypoint};
-use crate::measure::plan::Rules;
+use crate::measure::plan::{Plan, Rules};
 use crate::measure::world::Sink;
 use crate::progress::Recorder;
 use crate::record::{EndReason, Line, Record, WriteWay};
@@ -104,17 +104,25 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<ExitCode> {
     let field = Field::gather(&Roster::built_in(), |name| {
         names(args).iter().any(|trial| trial.starts_with(&format!("{name}/")))
     });
+    giving::exportable(&args.giving)?;
+    let plan = plan(args, &field)?;
+    // All that the user may have got wrong is known before there is a record.
+    let Some(folder) = open_or_make(args)? else { return Ok(ExitCode::from(interrupt::EXIT_CODE)) };
     let run_folder = RunFolder::make(args.giving.output.as_deref())?;
-    let mut recorder = Recorder::begin(&run_folder, giving::progress_shown(&args.giving))?;
-    let header = run::header("sweep", args.seed, None);
-    recorder.append(Line::Header(Box::new(header)))?;
+    let mut recorder = begin(args, &run_folder).inspect_err(|_| run_folder.abandon())?;
     let start = Instant::now();
-    let end = sweep(args, &field, (&run_folder, &mut recorder))?;
+    let end = sweep(args, folder, (&field, plan), (&run_folder, &mut recorder))?;
     recorder.append(Line::End { reason: end, wall_ns: Nanos::from(start.elapsed()).0 })?;
     let path = recorder.finish();
     let record = Record::read(&path)?;
     giving::show(&args.giving, &record, &path)?;
     Ok(ExitCode::from(run::exit_code(&record)))
+}
+
+fn begin(args: &SweepArgs, folder: &RunFolder) -> anyhow::Result<Recorder> {
+    let mut recorder = Recorder::begin(folder, giving::progress_shown(&args.giving))?;
+    recorder.append(Line::Header(Box::new(run::header("sweep", args.seed, None))))?;
+    giving::begin(&args.giving, recorder)
 }
 
 fn names(args: &SweepArgs) -> Vec<String> {
@@ -124,13 +132,10 @@ fn names(args: &SweepArgs) -> Vec<String> {
 /// Files and readings; the folder goes away with the end of this function, whatever happens.
 fn sweep(
     args: &SweepArgs,
-    field: &Field,
+    mut folder: SweepFolder,
+    (field, plan): (&Field, Plan),
     (run_folder, recorder): (&RunFolder, &mut Recorder),
 ) -> anyhow::Result<EndReason> {
-    let mut folder = match open_or_make(args)? {
-        Some(folder) => folder,
-        None => return Ok(EndReason::Interrupted),
-    };
     if !args.read_only && !write_all(args, &mut folder, recorder)? {
         return Ok(EndReason::Interrupted);
     }
@@ -148,7 +153,7 @@ fn sweep(
         recorder
             .append(Line::Warning { text: format!("the files were kept in {}", folder.path().display()) })?;
     }
-    let end = read_all(args, (&folder, &waypoints, warm_up), field, recorder)?;
+    let end = read_all(args, (&folder, &waypoints, warm_up), (field, plan), recorder)?;
     // Before the readings it would have warmed every cache that a restart had emptied.
     if args.read_only && end == EndReason::Settled {
         recorder.note("comparing contents with what was written".to_owned());
@@ -222,21 +227,24 @@ fn truth(file: &SweepFile) -> Truth {
     Truth { answer: file.answer, digest: file.digest.clone(), text: false, archive: None, wall_ns }
 }
 
-/// As many passes as methods, the methods taking turns from file to file.
-fn read_all(
-    args: &SweepArgs,
-    (folder, waypoints, warm_up): (&SweepFolder, &[Waypoint], Option<&WarmUp>),
-    field: &Field,
-    recorder: &mut Recorder,
-) -> anyhow::Result<EndReason> {
+/// What reads each file.
+fn plan(args: &SweepArgs, field: &Field) -> anyhow::Result<Plan> {
     let selection = Selection {
         entries: names(args).into_iter().map(|trial| Entry { trial, ..Entry::default() }).collect(),
         views: View::of_bytes(args.work),
         told: true,
         ..Selection::default()
     };
-    let rules = Rules::one_reading(args.seed);
-    let plan = lineup::plan(field, &selection, &[CacheState::Cold], rules)?;
+    Ok(lineup::plan(field, &selection, &[CacheState::Cold], Rules::one_reading(args.seed))?)
+}
+
+/// As many passes as methods, the methods taking turns from file to file.
+fn read_all(
+    args: &SweepArgs,
+    (folder, waypoints, warm_up): (&SweepFolder, &[Waypoint], Option<&WarmUp>),
+    (field, plan): (&Field, Plan),
+    recorder: &mut Recorder,
+) -> anyhow::Result<EndReason> {
     for (name, reason) in field.absent() {
         recorder.append(Line::Warning { text: format!("{name} does not take part: {reason}") })?;
     }

@@ -9,6 +9,7 @@ use super::attempt;
 use super::cache::Eviction;
 use super::lineup::Field;
 use super::plan::{Plan, Planned, Rules};
+use super::round::ceiling::stood_still;
 use super::sampler::Hired;
 use super::subject::{Ground, Subject};
 use super::world::{Ending, Sampler, Sink, Step};
@@ -60,6 +61,9 @@ pub fn visit(visit: &Visit, field: &Field, sink: &mut dyn Sink) -> Result<Option
     let (params, ending) = match read(visit, field, sink)? {
         Ok((params, samples)) => {
             announce(visit, &params, sink)?;
+            if let Some(reason) = stood_still(trial, &samples) {
+                return outcome(trial.index, Outcome::Refused { reason }, sink).map(|()| None);
+            }
             for mut sample in samples {
                 (sample.fill, sample.round, sample.position) = (visit.pass, visit.pass, visit.position);
                 sink.append(Line::Sample(Box::new(sample)))?;

@@ -1,8 +1,10 @@
 //! The file: lines are appended as they come, and read back as far as they go.
 
+use super::check::{Check, Checked, LINE_BYTES_MAX};
+use super::draft::Draft;
 use super::{Line, Record, SCHEMA, SCHEMA_VERSION};
 use std::fs::{File, TryLockError};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -53,6 +55,8 @@ pub enum RecordError {
 pub struct RecordWriter {
     path: PathBuf,
     file: File,
+    /// How it gets its name, until it has it.
+    draft: Option<Draft>,
     /// Whether its last line may be torn.
     torn: bool,
 }
@@ -61,14 +65,46 @@ pub struct RecordWriter {
 const BLOCK_BYTES: usize = 1 << 16;
 
 impl RecordWriter {
-    /// Begins a record; the file must not exist yet.
+    /// Begins a record. Its file has no name before [`RecordWriter::publish`] gives it, which nothing may have by then.
     ///
     /// # Errors
-    /// If the file exists or cannot be made.
+    /// If there is such a file already, or none can be made.
     pub fn create(path: &Path) -> Result<RecordWriter, RecordError> {
-        let file = File::options().append(true).create_new(true).open(path);
-        let file = file.map_err(|cause| RecordError::Io { path: path.to_owned(), cause })?;
-        RecordWriter::locked(path, file, false)
+        let io = |cause| RecordError::Io { path: path.to_owned(), cause };
+        if path.exists() {
+            return Err(io(io::ErrorKind::AlreadyExists.into()));
+        }
+        let (file, draft) = Draft::make(path).map_err(io)?;
+        let mut writer = RecordWriter::locked(path, file, false)?;
+        draft.clear(&writer.file).map_err(io)?;
+        writer.draft = Some(draft);
+        Ok(writer)
+    }
+
+    /// Gives the file its name, with all that was appended so far: a record under a name has its header. Nothing
+    /// happens to one that has its name.
+    ///
+    /// # Errors
+    /// If something has the name meanwhile, or it cannot be given.
+    pub fn publish(&mut self) -> Result<(), RecordError> {
+        let Some(draft) = &self.draft else { return Ok(()) };
+        let named = draft.name(&self.file, &self.path);
+        named.map_err(|cause| RecordError::Io { path: self.path.clone(), cause })?;
+        self.draft = None;
+        Ok(())
+    }
+
+    /// Takes a record back that was begun here: its file is removed.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    pub fn withdraw(mut self) -> Result<(), RecordError> {
+        match self.draft.take() {
+            Some(draft) => draft.discard(),
+            None => std::fs::remove_file(&self.path)
+                .map_err(|cause| RecordError::Io { path: self.path.clone(), cause })?,
+        }
+        Ok(())
     }
 
     /// Opens a record to go on with it. Nothing is changed before the first line is appended: then a last line that was torn is cut off.
@@ -85,7 +121,9 @@ impl RecordWriter {
     fn locked(path: &Path, file: File, torn: bool) -> Result<RecordWriter, RecordError> {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(RecordError::InUse(path.to_owned())),
-            Ok(()) | Err(TryLockError::Error(_)) => Ok(RecordWriter { path: path.to_owned(), file, torn }),
+            Ok(()) | Err(TryLockError::Error(_)) => {
+                Ok(RecordWriter { path: path.to_owned(), file, draft: None, torn })
+            }
         }
     }
 
@@ -103,10 +141,21 @@ impl RecordWriter {
         let mut text = serde_json::to_vec(line).expect("records hold only strings, numbers and string keys");
         text.push(b'\n');
         let io = |cause| RecordError::Io { path: self.path.clone(), cause };
+        if text.len() as u64 > LINE_BYTES_MAX {
+            return Err(io(io::Error::other(format!("a line {}", too_long()))));
+        }
         if std::mem::take(&mut self.torn) {
             mend(&mut self.file).map_err(io)?;
         }
         self.file.write_all(&text).map_err(io)
+    }
+}
+
+impl Drop for RecordWriter {
+    fn drop(&mut self) {
+        if let Some(draft) = &self.draft {
+            draft.discard();
+        }
     }
 }
 
@@ -137,37 +186,52 @@ fn whole_bytes(file: &File) -> io::Result<u64> {
 }
 
 impl Record {
-    /// Reads a record back, as far as it was written: a last line that was cut off is left out.
+    /// Reads a record back, as far as it was written: a last line that was cut off is left out. Every line is held against
+    /// the rules of [`super::check`].
     ///
     /// # Errors
-    /// If the file is no record, is of a later schema, or is broken in the middle.
+    /// If the file is no record, is of a later schema, is broken in the middle, or says what cannot be.
     pub fn read(path: &Path) -> Result<Record, RecordError> {
         let io = |cause| RecordError::Io { path: path.to_owned(), cause };
         let mut file = BufReader::new(File::open(path).map_err(io)?);
         let mut line = Vec::new();
-        file.read_until(b'\n', &mut line).map_err(io)?;
+        next_line(&mut file, &mut line).map_err(io)?;
         let mut record = Record::begin(path, &line)?;
+        let mut check = Check::default();
         for number in 2.. {
-            line.clear();
-            if file.read_until(b'\n', &mut line).map_err(io)? == 0 {
+            if next_line(&mut file, &mut line).map_err(io)? == 0 {
                 break;
             }
+            let broken = |cause| RecordError::BrokenLine { path: path.to_owned(), number, cause };
+            if line.len() as u64 > LINE_BYTES_MAX {
+                return Err(broken(too_long()));
+            }
             match serde_json::from_slice(&line) {
-                Ok(found) => record.add(found),
+                Ok(found) => record.take(found, (&mut check, line.len())).map_err(broken)?,
                 // Only what has no end was cut off; anything else is broken, wherever it stands.
                 Err(_) if !line.ends_with(b"\n") => break,
-                Err(cause) => {
-                    let (path, cause) = (path.to_owned(), cause.to_string());
-                    return Err(RecordError::BrokenLine { path, number, cause });
-                }
+                Err(cause) => return Err(broken(cause.to_string())),
             }
         }
         Ok(record)
     }
 
+    /// Takes in one more line if it keeps the rules.
+    fn take(&mut self, mut line: Line, (check, bytes): (&mut Check, usize)) -> Result<(), String> {
+        match check.line(self, &mut line, bytes)? {
+            Checked::Add => self.add(line),
+            Checked::AddAndSay(why) => [line, why].into_iter().for_each(|line| self.add(line)),
+            Checked::LeaveOut => {}
+        }
+        Ok(())
+    }
+
     /// An empty record from its first line.
     fn begin(path: &Path, first: &[u8]) -> Result<Record, RecordError> {
         let not_a_record = |cause: String| RecordError::NotARecord { path: path.to_owned(), cause };
+        if first.len() as u64 > LINE_BYTES_MAX {
+            return Err(not_a_record(too_long()));
+        }
         let value: serde_json::Value =
             serde_json::from_slice(first).map_err(|e| not_a_record(e.to_string()))?;
         if value["schema"] != SCHEMA {
@@ -178,8 +242,21 @@ impl Record {
             return Err(RecordError::LaterSchema { path: path.to_owned(), found });
         }
         match serde_json::from_value(value).map_err(|e| not_a_record(e.to_string()))? {
-            Line::Header(header) => Ok(Record::new(*header)),
+            Line::Header(mut header) => {
+                Check::header(&mut header).map_err(not_a_record)?;
+                Ok(Record::new(*header))
+            }
             _ => Err(not_a_record("its first line is no header".to_owned())),
         }
     }
+}
+
+/// The next line with its end, and the number of its bytes; of one that is too long one byte too many, and no more.
+fn next_line(file: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
+    line.clear();
+    file.take(LINE_BYTES_MAX + 1).read_until(b'\n', line)
+}
+
+fn too_long() -> String {
+    format!("longer than {LINE_BYTES_MAX} bytes")
 }

@@ -1,10 +1,13 @@
 //! What the loopback server answers: the file to a GET or HEAD of its one secret path, 404 to everything else.
 //!
 //! It listens on 127.0.0.1 alone, on a port that the system chooses, under a path of 128 random bits, so that no other
-//! user of the machine and no page in a browser finds the file. A thread for each connection, one request each, the bytes by
+//! user of the machine and no page in a browser finds the file. How many may connect is bounded by [`super::connections`], and
+//! how long they may take to ask. A thread for each connection, one request each, the bytes by
 //! read(2) and write(2) through one buffer. Not by sendfile(2): the network would go on holding pages of the page cache after the last
 //! byte has arrived, for as long as it likes, and a file with such pages cannot be made cold.
 
+use super::connections::{Connection, Connections};
+use rustix::io::Errno;
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -12,10 +15,19 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How long a client may take to ask, or to take the next bytes.
+/// How long a client may take for the whole head of its request.
+const HEAD_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a client may take for the next bytes of the file.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Rest after a connection that could not be taken: what is short, such as descriptors, is short for a while.
+const REST: Duration = Duration::from_millis(50);
+
+/// How often the file is tried to be opened while descriptors are short.
+const OPEN_TRIES: u32 = 20;
 
 /// The longest request.
 const REQUEST_BYTES_MAX: usize = 16 << 10;
@@ -38,15 +50,42 @@ pub fn serve(file: &Path) -> io::Result<()> {
     writeln!(out, "http://{}{path}", listener.local_addr()?)?;
     out.flush()?;
     let served: Arc<(Box<Path>, String)> = Arc::new((file.into(), path));
-    std::thread::spawn(move || {
-        for client in listener.incoming().flatten() {
-            let served = Arc::clone(&served);
-            // A client that goes away in the middle is its own affair.
-            std::thread::spawn(move || answer(&client, &served.0, &served.1));
-        }
-    });
+    std::thread::spawn(move || take_all(&listener, &served));
     // Whoever started the server holds the other end.
     io::copy(&mut io::stdin(), &mut io::sink()).map(drop)
+}
+
+/// Takes connections as they come, a thread for each.
+fn take_all(listener: &TcpListener, served: &Arc<(Box<Path>, String)>) {
+    let connections = Arc::new(Connections::default());
+    loop {
+        match listener.accept() {
+            Ok((client, _)) => match connections.admit(client) {
+                Ok(connection) => {
+                    let served = Arc::clone(served);
+                    // A client that goes away in the middle is its own affair; one without a thread is let go.
+                    let _ =
+                        std::thread::Builder::new().spawn(move || answer(&connection, &served.0, &served.1));
+                }
+                Err(client) => turn_away(&client),
+            },
+            Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
+            // Without a descriptor for it the connection stays where it is, and asking again at once would be for nothing.
+            Err(_) => {
+                connections.make_room();
+                std::thread::sleep(REST);
+            }
+        }
+    }
+}
+
+/// Says that there is no room, without waiting for anything.
+fn turn_away(mut client: &TcpStream) {
+    const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    // What it has sent is taken, or its end of the connection would be reset before it has read the answer. Nothing of this
+    // need succeed.
+    let _ = client.set_nonblocking(true).and_then(|()| client.read(&mut [0; 4096]).map(drop));
+    let _ = client.write_all(BUSY).and_then(|()| client.shutdown(Shutdown::Write));
 }
 
 /// A path that cannot be guessed.
@@ -63,18 +102,19 @@ fn token() -> io::Result<String> {
     Ok(token)
 }
 
-fn answer(mut client: &TcpStream, file: &Path, path: &str) -> io::Result<()> {
-    client.set_read_timeout(Some(PATIENCE))?;
-    client.set_write_timeout(Some(PATIENCE))?;
+fn answer(connection: &Connection, file: &Path, path: &str) -> io::Result<()> {
+    let mut client: &TcpStream = &connection.stream;
+    client.set_write_timeout(Some(HEAD_PATIENCE))?;
     client.set_nodelay(true)?;
-    let request = request(client)?;
+    let request = request(client, HEAD_PATIENCE)?;
     let mut words = request.split(' ');
     let (verb, asked) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
-    let opened = if asked == path && ["GET", "HEAD"].contains(&verb) { File::open(file).ok() } else { None };
-    let Some(file) = opened else {
+    let is_right = asked == path && ["GET", "HEAD"].contains(&verb) && connection.keep();
+    let Some(file) = is_right.then(|| open(connection, file).ok()).flatten() else {
         client.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")?;
         return client.shutdown(Shutdown::Write);
     };
+    client.set_write_timeout(Some(PATIENCE))?;
     let size_bytes = file.metadata()?.len();
     let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: {size_bytes}\r\n\
@@ -87,12 +127,42 @@ fn answer(mut client: &TcpStream, file: &Path, path: &str) -> io::Result<()> {
     client.shutdown(Shutdown::Write)
 }
 
-/// The head of a request; only its first line is looked at.
-fn request(mut client: &TcpStream) -> io::Result<String> {
+/// The file; where descriptors are short, strangers give theirs.
+fn open(connection: &Connection, file: &Path) -> io::Result<File> {
+    for _ in 1..OPEN_TRIES {
+        match File::open(file) {
+            Err(error) if is_short(&error) => {
+                if !connection.make_room() {
+                    std::thread::sleep(REST);
+                }
+            }
+            opened => return opened,
+        }
+    }
+    File::open(file)
+}
+
+/// Whether the process or the machine has no descriptor left.
+fn is_short(error: &io::Error) -> bool {
+    let code = error.raw_os_error();
+    [Errno::MFILE, Errno::NFILE].iter().any(|short| code == Some(short.raw_os_error()))
+}
+
+/// The head of a request, which comes as a whole in this time; only its first line is looked at.
+fn request(mut client: &TcpStream, patience: Duration) -> io::Result<String> {
+    let deadline = Instant::now() + patience;
     let mut head = Vec::new();
     let mut piece = [0; 1024];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
-        let count = client.read(&mut piece)?;
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        client.set_read_timeout(Some(left))?;
+        let count = match client.read(&mut piece) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            read => read?,
+        };
         if count == 0 || head.len() >= REQUEST_BYTES_MAX {
             return Err(ErrorKind::InvalidData.into());
         }
@@ -126,8 +196,9 @@ mod tests {
         client.write_all(ask).unwrap();
         client.shutdown(Shutdown::Write).unwrap();
         let (server, _) = listener.accept().unwrap();
-        let _ = answer(&server, file, path);
-        drop(server);
+        let connection = Arc::new(Connections::default()).admit(server).unwrap();
+        let _ = answer(&connection, file, path);
+        drop(connection);
         let mut got = Vec::new();
         client.read_to_end(&mut got).unwrap();
         got
@@ -172,7 +243,21 @@ mod tests {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         client.write_all(&long).unwrap();
-        assert!(request(&listener.accept().unwrap().0).is_err());
+        assert!(request(&listener.accept().unwrap().0, HEAD_PATIENCE).is_err());
+    }
+
+    #[test]
+    fn a_head_that_comes_byte_by_byte_has_no_more_time_than_one_that_never_comes() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let server = listener.accept().unwrap().0;
+        std::thread::spawn(move || {
+            // Ends when the other end is closed, which is when the request was given up.
+            while client.write_all(b"x").is_ok() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        assert!(request(&server, Duration::from_millis(100)).is_err());
     }
 
     #[test]

@@ -11,6 +11,10 @@
 //! than those of different groups, so it is never narrower than if every reading stood alone: three fills that agree by
 //! luck prove nothing. Nor is it narrower than the interval of the sign test (Hollander & Wolfe, *Nonparametric
 //! Statistical Methods*), which assumes nothing of the readings' distribution. Tests hold the coverage to simulations.
+//!
+//! With more than [`MANY`] observations the sign test's interval is that of readings which stand alone, so these are not
+//! drawn, and of more than [`GROUPS_MAX`] groups neighbours are drawn together, which takes in what lasts for several of
+//! them. Then the work grows with the observations, and not with their product with the resamples.
 
 use super::student::student_t;
 use rand::RngExt;
@@ -21,6 +25,12 @@ use statrs::function::factorial::ln_factorial;
 
 /// Fewer observations than this have no interval.
 pub const OBSERVATIONS_MIN: usize = 5;
+
+/// More observations than this are not drawn one by one.
+const MANY: usize = 5_000;
+
+/// As many groups are drawn at most, where there are many observations.
+const GROUPS_MAX: usize = 1_000;
 
 /// One number and where it was taken.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,9 +101,10 @@ impl Bootstrap {
             // Many a meter stands still, and every resample of it would be the same.
             return Some(Interval { low: first.value, high: last.value });
         }
-        let mut reach = self.reach(&Groups::singles(&sorted));
+        let is_many = sorted.len() > MANY;
+        let mut reach = if is_many { 0.0 } else { self.reach(&Groups::singles(&sorted)) };
         if let Some(groups) = Groups::fills(&sorted).or_else(|| Groups::rounds(&sorted)) {
-            reach = reach.max(self.reach(&groups));
+            reach = reach.max(self.reach(&if is_many { groups.fewer() } else { groups }));
         }
         let values: Vec<f64> = sorted.iter().map(|o| o.value).collect();
         let median = super::quantile(&values, 0.5);
@@ -105,6 +116,7 @@ impl Bootstrap {
     /// How far the interval reaches to each side of the median when these groups are drawn.
     fn reach(&self, groups: &Groups) -> f64 {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
+        let ladder = (groups.members.len() > MANY).then(|| Ladder::of(groups));
         let mut drawn = vec![0; groups.sizes.len()];
         let mut median = || {
             drawn.fill(0);
@@ -114,7 +126,8 @@ impl Bootstrap {
                 drawn[group] += 1;
                 total += groups.sizes[group];
             }
-            groups.median(&drawn, total)
+            let from = ladder.as_ref().map_or((0, 0), |ladder| ladder.below(&drawn, (total - 1) / 2));
+            groups.median(&drawn, total, from)
         };
         let medians: Vec<f64> = (0..self.resamples).map(|_| median()).collect();
         standard_errors(groups.sizes.len()) * standard_deviation(&medians)
@@ -139,7 +152,9 @@ fn sign_test_rank(n: usize) -> usize {
         tail += heads(*k);
         2.0 * tail <= 0.05
     };
-    (0..n / 2).take_while(fits).count().saturating_sub(1)
+    // Twelve standard deviations from the middle: all that lies farther out is less than a float can add.
+    let first = if n > MANY { n / 2 - 6 * n.isqrt() } else { 0 };
+    first + (first..n / 2).take_while(fits).count().saturating_sub(1)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "far fewer resamples than 2^52")]
@@ -205,12 +220,24 @@ impl Groups {
         (keys.len() > 1).then_some(Groups { members, sizes })
     }
 
-    /// The median of all values, each counted as often as its group was drawn; `total` of them in all.
-    fn median(&self, drawn: &[usize], total: usize) -> f64 {
+    /// The same with neighbours together, so that there are no more than [`GROUPS_MAX`].
+    fn fewer(mut self) -> Groups {
+        let count = self.sizes.len();
+        let fewer = count.min(GROUPS_MAX);
+        let mut sizes = vec![0; fewer];
+        for member in &mut self.members {
+            member.group = member.group * fewer / count;
+            sizes[member.group] += 1;
+        }
+        Groups { sizes, ..self }
+    }
+
+    /// The median of all values, each counted as often as its group was drawn; `total` of them in all. So many members may be
+    /// passed over, which so many drawn values are.
+    fn median(&self, drawn: &[usize], total: usize, (passed, mut seen): (usize, usize)) -> f64 {
         let (lower, upper) = ((total - 1) / 2, total / 2);
-        let mut seen = 0;
         let mut low = None;
-        for member in &self.members {
+        for member in &self.members[passed..] {
             seen += drawn[member.group];
             if low.is_none() && seen > lower {
                 low = Some(member.value);
@@ -220,6 +247,45 @@ impl Groups {
             }
         }
         unreachable!("the total counts every drawn member")
+    }
+}
+
+/// How many members of each group lie below places that are evenly spread over all members: it saves looking at every
+/// member for every resample.
+struct Ladder {
+    /// Members from one place to the next.
+    step: usize,
+    groups: usize,
+    /// For each place, the number of each group's members below it.
+    below: Vec<u32>,
+}
+
+impl Ladder {
+    /// Places.
+    const RUNGS: usize = 1_000;
+
+    fn of(groups: &Groups) -> Ladder {
+        let (step, count) = (groups.members.len().div_ceil(Ladder::RUNGS), groups.sizes.len());
+        let (mut seen, mut below) = (vec![0; count], Vec::with_capacity(Ladder::RUNGS * count));
+        for members in groups.members.chunks(step) {
+            below.extend_from_slice(&seen);
+            members.iter().for_each(|member| seen[member.group] += 1);
+        }
+        Ladder { step, groups: count, below }
+    }
+
+    /// The last place with at most `rank` drawn values below it: members below it, and drawn values.
+    fn below(&self, drawn: &[usize], rank: usize) -> (usize, usize) {
+        let weigh = |rung: usize| {
+            let of_rung = &self.below[rung * self.groups..][..self.groups];
+            of_rung.iter().zip(drawn).map(|(&below, &times)| below as usize * times).sum::<usize>()
+        };
+        let (mut low, mut high) = (0, self.below.len() / self.groups);
+        while high - low > 1 {
+            let middle = usize::midpoint(low, high);
+            if weigh(middle) <= rank { low = middle } else { high = middle }
+        }
+        (low * self.step, weigh(low))
     }
 }
 
@@ -281,6 +347,57 @@ mod tests {
         {
             assert_eq!(sign_test_rank(n) + 1, rank, "{n}");
         }
+    }
+
+    #[test]
+    fn of_many_observations_few_groups_are_drawn_and_few_members_looked_at() {
+        for (all, rounds) in [(40_000, 40_000), (40_000, 1_000)] {
+            let observed = (0..all).map(|i| observation(f64::from(i * 7_919 % all), 0, i % rounds));
+            let groups = Groups::rounds(&in_order(&observed.collect::<Vec<_>>())).unwrap().fewer();
+            assert_eq!(groups.sizes, vec![40; GROUPS_MAX], "{rounds} rounds");
+            let ladder = Ladder::of(&groups);
+            assert!(ladder.step <= 40 && ladder.below.len() <= GROUPS_MAX * Ladder::RUNGS);
+            let (passed, seen) = ladder.below(&vec![1; GROUPS_MAX], 19_999);
+            assert_eq!(passed, seen, "each is drawn once");
+            assert!((19_999 - ladder.step..=19_999).contains(&passed), "{passed}");
+        }
+    }
+
+    #[test]
+    fn a_median_is_found_from_wherever_it_is_looked_for() {
+        let mut noise = Noise::new(17);
+        let groups = Groups::fills(&in_order(&experiment(&mut noise, 7, 1_500, 0.02))).unwrap();
+        let ladder = Ladder::of(&groups);
+        for drawn in [[1; 7], [0, 0, 3, 0, 0, 4, 0], [7, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1, 5]] {
+            let total = 7 * 1_500;
+            let from = ladder.below(&drawn, (total - 1) / 2);
+            assert!(from.0 > 0);
+            assert_eq!(groups.median(&drawn, total, from), groups.median(&drawn, total, (0, 0)), "{drawn:?}");
+        }
+    }
+
+    #[test]
+    fn intervals_of_many_observations_hold_the_true_median_as_often_as_they_say() {
+        let mut noise = Noise::new(19);
+        for (fills, each, between) in [(1, 5_001, 0.0), (6, 1_000, 0.05), (5_001, 1, 0.05)] {
+            let held = (0..40).filter(|&seed| {
+                let all = experiment(&mut noise, fills, each, between);
+                Bootstrap { seed, resamples: 100 }.median_interval(&all).unwrap().holds(1.0)
+            });
+            let held = held.count();
+            // Of 40 at 95 %, chance allows 33.
+            assert!(held >= 33, "{fills} fills of {each}, {between} between them: {held}");
+        }
+    }
+
+    #[test]
+    fn one_observation_more_than_is_drawn_one_by_one_changes_little() {
+        let mut noise = Noise::new(23);
+        let all = experiment(&mut noise, 1, MANY as u32 + 1, 0.0);
+        let width = |all: &[Observation]| Bootstrap::quick(1).median_interval(all).unwrap().half_width();
+        let (few, many) = (width(&all[..MANY]), width(&all));
+        assert!((0.8..1.25).contains(&(many / few)), "{few} {many}");
+        assert_eq!(sign_test_rank(10_001), 4_901, "as summed from the very end");
     }
 
     #[test]

@@ -200,17 +200,33 @@ fn find<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'a str> {
     fields.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
 }
 
-/// Chunks go before a length: that is the rule where a server gives both.
+/// Chunks go before a length: that is the rule where a server gives both. Where it gives several lengths, all must be the
+/// same (RFC 9112, 6.3), and an encoding is given once.
 fn framing(fields: &[(String, String)]) -> Result<Framing, HttpError> {
-    match (find(fields, "transfer-encoding"), find(fields, "content-length")) {
-        (Some(encoding), _) if encoding.eq_ignore_ascii_case("chunked") => Ok(Framing::Chunked(0)),
-        (Some(_), _) => Err(HttpError::Garbled("a transfer encoding other than chunked")),
-        (None, Some(length)) => {
-            let length = length.parse().map_err(|_| HttpError::Garbled("its Content-Length is no number"))?;
-            Ok(Framing::Length(length))
-        }
-        (None, None) => Ok(Framing::Close),
+    let all =
+        |name: &'static str| fields.iter().filter(move |(found, _)| found == name).map(|(_, value)| value);
+    let mut encodings = all("transfer-encoding");
+    match (encodings.next(), encodings.next()) {
+        (Some(encoding), None) if encoding.eq_ignore_ascii_case("chunked") => return Ok(Framing::Chunked(0)),
+        (Some(_), _) => return Err(HttpError::Garbled("a transfer encoding other than chunked")),
+        (None, _) => {}
     }
+    let mut lengths =
+        all("content-length").flat_map(|value| value.split(',')).map(|value| length(value.trim()));
+    let Some(first) = lengths.next().transpose()? else { return Ok(Framing::Close) };
+    for other in lengths {
+        if other? != first {
+            return Err(HttpError::Garbled("it has several Content-Lengths that differ"));
+        }
+    }
+    Ok(Framing::Length(first))
+}
+
+/// A length in digits and nothing else.
+fn length(text: &str) -> Result<u64, HttpError> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit()).then_some(text);
+    let number = digits.and_then(|digits| digits.parse().ok());
+    number.ok_or(HttpError::Garbled("its Content-Length is no number"))
 }
 
 /// What a failed call says: what this client put into it comes out again.
@@ -286,8 +302,10 @@ impl Body {
             size = self.chunk_line()?;
         }
         let digits = size.split(';').next().unwrap_or("").trim();
-        let left = u64::from_str_radix(digits, 16)
-            .map_err(|_| io::Error::other(HttpError::Garbled("the size of a chunk is no number")))?;
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let left = u64::from_str_radix(digits, 16).ok().filter(|_| is_number);
+        let left =
+            left.ok_or_else(|| io::Error::other(HttpError::Garbled("the size of a chunk is no number")))?;
         self.framing = Framing::Chunked(left);
         if left == 0 {
             while !self.chunk_line()?.is_empty() {}

@@ -8,6 +8,12 @@ use crate::record::{Sample, Trial};
 /// small file faster than memory does. A loop that a compiler removed is faster by hundreds.
 const CEILING_SLACK: f64 = 3.0;
 
+/// Why these windows cannot be true: bringing bytes takes time. What a control does may be too short for a coarse clock.
+pub(in crate::measure) fn stood_still(trial: &Trial, samples: &[Sample]) -> Option<String> {
+    let is_one = !trial.is_control() && samples.iter().any(|sample| sample.wall_ns == 0);
+    is_one.then(|| "it claims a window of 0 ns: its clock stood still".to_owned())
+}
+
 /// The shortest window in which a control visited the bytes; nobody is beyond it before there is one.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::measure) struct Ceiling {

@@ -1,6 +1,7 @@
 //! One turn of one trial in one round: its readings are proven, held against the ceiling, and written down. Whose turn it is, is
 //! decided by the rounds.
 
+use super::ceiling::stood_still;
 use super::standing::Standing;
 use super::{Run, Stop};
 use crate::measure::attempt;
@@ -47,6 +48,9 @@ impl Run<'_> {
         (standing, mut samples): (&mut Standing, Vec<Sample>),
     ) -> Result<(), Stop> {
         let trial = &self.plan.planned(standing.trial).trial;
+        if let Some(reason) = stood_still(trial, &samples) {
+            return self.end(standing, Outcome::Refused { reason });
+        }
         self.ceiling.raise(trial, &samples);
         let fastest_ns = samples.iter().map(|sample| sample.wall_ns).min();
         if let Some(reason) = fastest_ns.and_then(|ns| self.ceiling.beyond(trial, ns)) {

@@ -1,0 +1,310 @@
+//! What the lines of a record must be like to be believed: the one place for all rules. A record may come from anybody.
+//!
+//! | lines | what must hold |
+//! | --- | --- |
+//! | all | a line has at most [`LINE_BYTES_MAX`] bytes, all but samples together [`OTHER_BYTES_MAX`]; at most [`SAMPLES_MAX`] samples and [`TRIALS_MAX`] trials; times are at most [`NS_MAX`], counts [`COUNT_MAX`] |
+//! | header | the first line and no other; a version from 1 on |
+//! | target, contender, trial | targets are numbered from 0 on, contenders named once, trials numbered once, and their target comes before |
+//! | sample | of a trial that came before; rounds and readings rise; a reading is one of its turn; a window is longer than nothing; shares are from 0 to 1 |
+//! | what else names a trial or a target | it came before |
+//! | outcome, end | once, until a resumed run takes them back; nothing is measured after the end |
+//!
+//! What breaks a rule is refused with its line and its cause. Three things are mended instead, because a correct readlab
+//! may have written them: a meter or a machine's fact beyond belief, which contenders and drivers claim, counts as
+//! not metered; a trial that is announced again word for word is one trial; a rejection before its trial is left out.
+
+use super::{Count, FlameGraph, Header, Limit, Line, Outcome, Record, Sample, Spread, Trace, Trial};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+/// The longest line. The longest of readlab's own is a header, with a plan of some thousand trials.
+pub const LINE_BYTES_MAX: u64 = 8 << 20;
+
+/// All lines but samples together, which are held in memory as they are.
+const OTHER_BYTES_MAX: u64 = 256 << 20;
+
+/// Samples of a record. A day of readings of 10 ms is fewer.
+const SAMPLES_MAX: u64 = 10_000_000;
+
+/// Trials of a record.
+const TRIALS_MAX: usize = 20_000;
+
+/// The longest time, in nanoseconds: 104 days. Up to here a float is exact.
+const NS_MAX: u64 = 1 << 53;
+
+/// The largest count, and the most bytes. Up to here a float is exact.
+const COUNT_MAX: u64 = 1 << 53;
+
+/// Clocks in GHz and loads that a machine may have.
+const MACHINE_FACTS: RangeInclusive<f64> = 0.0..=1e6;
+
+/// What has come so far, as far as the rules need it.
+#[derive(Debug, Default)]
+pub(super) struct Check {
+    samples: u64,
+    other_bytes: u64,
+    contenders: BTreeSet<String>,
+    /// For each trial, whether it was searched: the round and reading that came last.
+    last: BTreeMap<(usize, bool), (u32, u32)>,
+    /// Meters of trials that were taken out, to be said once each.
+    mended: BTreeSet<(usize, &'static str)>,
+}
+
+/// What becomes of a line.
+#[derive(Debug, PartialEq)]
+pub(super) enum Checked {
+    /// It is added.
+    Add,
+    /// It is added, and why a meter is not in it.
+    AddAndSay(Line),
+    /// It says nothing new.
+    LeaveOut,
+}
+
+impl Check {
+    /// The first line, mended where that is safe.
+    ///
+    /// # Errors
+    /// What is wrong with it, in one line.
+    pub(super) fn header(header: &mut Header) -> Result<(), String> {
+        if header.version == 0 {
+            return Err("its version is 0".to_owned());
+        }
+        let machine = &mut header.machine;
+        for fact in [&mut machine.max_turbo_ghz, &mut machine.load_1min] {
+            *fact = fact.filter(|fact| MACHINE_FACTS.contains(fact));
+        }
+        header.agenda.as_ref().map_or(Ok(()), |agenda| share("precision", Some(agenda.rules.precision)))
+    }
+
+    /// One more line of so many bytes behind what the record holds, mended where that is safe.
+    ///
+    /// # Errors
+    /// What is wrong with it, in one line.
+    pub(super) fn line(&mut self, record: &Record, line: &mut Line, bytes: usize) -> Result<Checked, String> {
+        if !matches!(line, Line::Sample(_)) {
+            self.other_bytes += bytes as u64;
+            at_most("bytes of lines that are no samples", self.other_bytes, OTHER_BYTES_MAX)?;
+        }
+        if record.end.is_some() && is_measured(line) {
+            return Err("something is measured after the end of the run".to_owned());
+        }
+        match line {
+            Line::Header(_) => return Err("a second header".to_owned()),
+            Line::Sample(sample) => return self.sample(record, sample),
+            Line::Trial(trial) => return new_trial(record, trial),
+            Line::Rejected { trial, .. } if record.trial(*trial).is_none() => return Ok(Checked::LeaveOut),
+            Line::Rejected { .. } | Line::Warning { .. } => {}
+            Line::Target { index, facts } => {
+                if *index != record.targets.len() {
+                    return Err(format!("target {index} where target {} belongs", record.targets.len()));
+                }
+                at_most("size_bytes", facts.size_bytes, COUNT_MAX)?;
+            }
+            Line::Contender(receipt) => {
+                if !self.contenders.insert(receipt.contender.clone()) {
+                    return Err(format!("contender {:?} a second time", receipt.contender));
+                }
+            }
+            Line::Fill(fill) => {
+                target(record, fill.target)?;
+                at_most("wall_ns", fill.wall_ns, NS_MAX)?;
+                share("resident_after", fill.resident_after)?;
+            }
+            // Its target comes later: a sweep writes before it looks at what it wrote.
+            Line::Write { times, .. } => {
+                window(times.write_ns)?;
+                at_most("sync_ns", times.sync_ns.unwrap_or(0), NS_MAX)?;
+            }
+            Line::Warmup(warmed) => {
+                known(record, warmed.trial)?;
+                at_most("wall_ns", warmed.wall_ns, NS_MAX)?;
+            }
+            Line::Missing { trial, .. } => known(record, *trial)?,
+            Line::Counts { trial, counts } => {
+                known(record, *trial)?;
+                counts.values_mut().for_each(believable);
+            }
+            Line::FlameGraph { trial, graph } => {
+                known(record, *trial)?;
+                flame_graph(graph)?;
+            }
+            Line::Trace { trial, trace } => {
+                known(record, *trial)?;
+                traced(trace)?;
+            }
+            Line::Outcome { trial, outcome } => return ended(record, *trial, outcome),
+            Line::Limit(limit) => measured_limit(record, limit)?,
+            Line::Resumed(resumption) => {
+                at_most("elapsed_ns", resumption.elapsed_ns, NS_MAX)?;
+                resumption.reopened.iter().try_for_each(|&trial| known(record, trial))?;
+            }
+            Line::End { wall_ns, .. } => {
+                if record.end.is_some() {
+                    return Err("a second end".to_owned());
+                }
+                at_most("wall_ns", *wall_ns, NS_MAX)?;
+            }
+        }
+        Ok(Checked::Add)
+    }
+
+    fn sample(&mut self, record: &Record, sample: &mut Sample) -> Result<Checked, String> {
+        self.samples += 1;
+        at_most("samples", self.samples, SAMPLES_MAX)?;
+        let trial = &record.trial(sample.trial).ok_or_else(|| unknown("trial", sample.trial))?.trial;
+        if sample.reading >= sample.turn_readings {
+            let Sample { reading, turn_readings, .. } = sample;
+            return Err(format!("reading {reading} of a turn of {turn_readings}"));
+        }
+        // A control may take less time than a coarse clock shows. Whoever brings bytes takes some.
+        if trial.is_control() {
+            at_most("wall_ns", sample.wall_ns, NS_MAX)?
+        } else {
+            window(sample.wall_ns)?
+        }
+        share("resident_before", sample.resident_before)?;
+        share("resident_after", sample.resident_after)?;
+        let place = (sample.rung.unwrap_or(sample.round), sample.reading);
+        let before = self.last.insert((sample.trial, sample.rung.is_some()), place);
+        if before.is_some_and(|before| before >= place) {
+            let (round, reading) = place;
+            return Err(format!(
+                "reading {reading} of round {round} of trial {} does not come after the one before",
+                sample.trial
+            ));
+        }
+        Ok(self.without_nonsense(sample))
+    }
+
+    /// Takes out what no meter can have shown; contenders may claim anything.
+    fn without_nonsense(&mut self, sample: &mut Sample) -> Checked {
+        let mut said = None;
+        for (name, max, meter) in [
+            ("cpu_user_ns", NS_MAX, &mut sample.cpu_user_ns),
+            ("cpu_system_ns", NS_MAX, &mut sample.cpu_system_ns),
+            ("peak_rss_bytes", COUNT_MAX, &mut sample.peak_rss_bytes),
+            ("minor_faults", COUNT_MAX, &mut sample.minor_faults),
+            ("major_faults", COUNT_MAX, &mut sample.major_faults),
+            ("device_read_bytes", COUNT_MAX, &mut sample.device_read_bytes),
+        ] {
+            let Some(value) = meter.take_if(|value| *value > max) else { continue };
+            if self.mended.insert((sample.trial, name)) {
+                let (trial, meter) = (sample.trial, name.to_owned());
+                let reason = format!("the record says {value}, which no meter can have shown");
+                said = Some(Line::Missing { trial, meter, reason });
+            }
+        }
+        said.map_or(Checked::Add, Checked::AddAndSay)
+    }
+}
+
+/// Whether a line tells of a measurement of trials.
+fn is_measured(line: &Line) -> bool {
+    matches!(
+        line,
+        Line::Sample(_) | Line::Warmup(_) | Line::Fill(_) | Line::Write { .. } | Line::Outcome { .. }
+    )
+}
+
+fn new_trial(record: &Record, trial: &Trial) -> Result<Checked, String> {
+    match record.trial(trial.index) {
+        // A run that was killed between this line and the next begins anew with it.
+        Some(before) if before.trial == *trial => return Ok(Checked::LeaveOut),
+        Some(_) => return Err(format!("trial {} a second time, and another one", trial.index)),
+        None => {}
+    }
+    at_most("trials", record.trials.len() as u64 + 1, TRIALS_MAX as u64)?;
+    target(record, trial.target).map(|()| Checked::Add)
+}
+
+fn ended(record: &Record, trial: usize, outcome: &Outcome) -> Result<Checked, String> {
+    match &record.trial(trial).ok_or_else(|| unknown("trial", trial))?.outcome {
+        None => Ok(Checked::Add),
+        Some(before) if before == outcome => Ok(Checked::LeaveOut),
+        Some(before) => {
+            Err(format!("trial {trial} ends as {}, and before as {}", outcome.word(), before.word()))
+        }
+    }
+}
+
+fn measured_limit(record: &Record, limit: &Limit) -> Result<(), String> {
+    target(record, limit.target)?;
+    limit.trial.map_or(Ok(()), |trial| known(record, trial))?;
+    let ends = limit.ci95.unwrap_or([limit.value; 2]);
+    for value in limit.samples.iter().chain(&ends).chain([&limit.value]) {
+        at_most("a limit", *value, COUNT_MAX)?;
+    }
+    if ends[0] > ends[1] {
+        return Err(format!("an interval from {} to {}", ends[0], ends[1]));
+    }
+    Ok(())
+}
+
+fn flame_graph(graph: &FlameGraph) -> Result<(), String> {
+    at_most("samples", graph.samples, COUNT_MAX)?;
+    graph.hottest.iter().try_for_each(|spot| share("share", Some(spot.share)))
+}
+
+fn traced(trace: &Trace) -> Result<(), String> {
+    let faults = [trace.minor_faults, trace.major_faults].map(Option::unwrap_or_default);
+    let counts = [trace.untold, trace.threads, trace.bytes, trace.sequential];
+    for count in trace.calls.values().chain(&faults).chain(&counts) {
+        at_most("a count", *count, COUNT_MAX)?;
+    }
+    at_most("wall_ns", trace.wall_ns, NS_MAX)?;
+    at_most("in_calls_ns", trace.in_calls_ns, NS_MAX)?;
+    let Trace { asked_bytes, got_bytes, latency_ns, ahead_bytes, back_bytes, .. } = trace;
+    [asked_bytes, got_bytes, latency_ns, ahead_bytes, back_bytes].into_iter().try_for_each(spread)
+}
+
+/// The numbers themselves may be anything: a program may ask for all there is.
+fn spread(spread: &Spread) -> Result<(), String> {
+    let counted = spread.buckets.iter().try_fold(0_u64, |sum, [_, count]| sum.checked_add(*count));
+    if counted != Some(spread.n) {
+        return Err(format!("a spread of {} whose parts do not add up to it", spread.n));
+    }
+    at_most("a spread", spread.n, COUNT_MAX)?;
+    let Spread { least, p50, p90, p99, most, .. } = *spread;
+    let places = [least, p50, p90, p99, most];
+    if places.is_sorted() { Ok(()) } else { Err(format!("percentiles that fall: {places:?}")) }
+}
+
+fn believable(count: &mut Count) {
+    if let Some(value) = count.value.take_if(|value| *value > COUNT_MAX) {
+        count.how = format!("the record says {value}, which nobody can have counted");
+    }
+}
+
+fn known(record: &Record, trial: usize) -> Result<(), String> {
+    record.trial(trial).map(|_| ()).ok_or_else(|| unknown("trial", trial))
+}
+
+fn target(record: &Record, target: usize) -> Result<(), String> {
+    if target < record.targets.len() { Ok(()) } else { Err(unknown("target", target)) }
+}
+
+fn unknown(what: &str, index: usize) -> String {
+    format!("{what} {index}, which no line before tells of")
+}
+
+fn window(wall_ns: u64) -> Result<(), String> {
+    if wall_ns == 0 { Err("a window of 0 ns".to_owned()) } else { at_most("wall_ns", wall_ns, NS_MAX) }
+}
+
+fn share(name: &str, share: Option<f64>) -> Result<(), String> {
+    match share {
+        Some(share) if !(0.0..=1.0).contains(&share) => {
+            Err(format!("{name} is {share:e}, and a share is from 0 to 1"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn at_most<N: PartialOrd + Display>(what: &str, value: N, max: N) -> Result<(), String> {
+    if value > max { Err(format!("{what}: {value}, and {max} is the most")) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! The file of a record that has no name yet: where the file system can, it has none at all; elsewhere a hidden one.
+//!
+//! A name in the user's folder means a record with a header, so the name is given when the first lines are written. A
+//! killed lab leaves nothing of a file without a name, and of a hidden one a leftover that the next run in the same folder
+//! takes over and `readlab history` does not list. What is written lives in [`super::file`].
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with};
+use rustix::io::Errno;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+
+/// The name of a record's file where files cannot be without one; the next run in this folder takes it over.
+pub const HIDDEN_NAME: &str = ".record.jsonl.new";
+
+/// What rights a new file has, less the user's mask.
+const MODE: u32 = 0o666;
+
+/// How a file that has no name yet can be named.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Draft {
+    /// It has no name.
+    Nameless,
+    /// It has this one, which starts with a dot.
+    Hidden(PathBuf),
+}
+
+impl Draft {
+    /// Makes a file in the folder in which it will be named.
+    pub(super) fn make(path: &Path) -> io::Result<(File, Draft)> {
+        match nameless(path) {
+            Ok(file) => Ok((file, Draft::Nameless)),
+            // What file systems say that cannot do it, and kernels that do not know it.
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => Draft::hidden(path),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn hidden(path: &Path) -> io::Result<(File, Draft)> {
+        let hidden = path.with_file_name(HIDDEN_NAME);
+        let file = File::options().append(true).create(true).open(&hidden)?;
+        Ok((file, Draft::Hidden(hidden)))
+    }
+
+    /// Empties what a killed run may have left; called by the one who holds the lock.
+    pub(super) fn clear(&self, file: &File) -> io::Result<()> {
+        if *self == Draft::Nameless { Ok(()) } else { file.set_len(0) }
+    }
+
+    /// Gives the file its name, which nothing may have.
+    pub(super) fn name(&self, file: &File, path: &Path) -> io::Result<()> {
+        match self {
+            Draft::Nameless => {
+                let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+                Ok(linkat(CWD, own, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+            }
+            Draft::Hidden(hidden) => match renameat_with(CWD, hidden, CWD, path, RenameFlags::NOREPLACE) {
+                Err(Errno::INVAL | Errno::NOSYS) => {
+                    fs::hard_link(hidden, path)?;
+                    fs::remove_file(hidden)
+                }
+                renamed => Ok(renamed?),
+            },
+        }
+    }
+
+    /// Leaves nothing of a file that will not be named.
+    pub(super) fn discard(&self) {
+        if let Draft::Hidden(hidden) = self {
+            // One that cannot be removed is taken over by the next run here.
+            let _ = fs::remove_file(hidden);
+        }
+    }
+}
+
+fn nameless(path: &Path) -> rustix::io::Result<File> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;
+    openat(CWD, folder, flags, Mode::from_raw_mode(MODE)).map(File::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// The names in a folder.
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name());
+        entries.map(|name| name.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn a_file_has_its_name_when_it_is_given_and_never_that_of_another() {
+        for is_hidden in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("record.jsonl");
+            let make = || if is_hidden { Draft::hidden(&path) } else { Draft::make(&path) };
+            let (mut file, draft) = make().unwrap();
+            file.write_all(b"first").unwrap();
+            assert!(!path.exists(), "{draft:?}");
+            draft.name(&file, &path).unwrap();
+            assert_eq!(names(folder.path()), ["record.jsonl"], "{draft:?}");
+            let (other, draft) = make().unwrap();
+            let error = draft.name(&other, &path).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::AlreadyExists, "{draft:?}");
+            draft.discard();
+            assert_eq!(names(folder.path()), ["record.jsonl"], "{draft:?}");
+            assert_eq!(fs::read(&path).unwrap(), b"first");
+        }
+    }
+
+    #[test]
+    fn what_a_killed_run_left_under_the_hidden_name_is_taken_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("record.jsonl");
+        fs::write(folder.path().join(HIDDEN_NAME), "left").unwrap();
+        let (mut file, draft) = Draft::hidden(&path).unwrap();
+        draft.clear(&file).unwrap();
+        file.write_all(b"new").unwrap();
+        draft.name(&file, &path).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(names(folder.path()), ["record.jsonl"]);
+    }
+}

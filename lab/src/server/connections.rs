@@ -1,0 +1,183 @@
+//! The connections of the loopback server: a bounded number at once, and one that has not asked for the file makes room for
+//! the next.
+//!
+//! Every user of the machine can connect to the port, and only a contender knows the path. So a connection counts for
+//! nothing until it has sent the whole head of a request for that path: of those that have not, the oldest is ended when there is no
+//! room. Whoever reads the file is never ended for others, who are turned away. What is answered lives in [`super::answers`].
+
+use std::collections::BTreeMap;
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Connections at once, each with a thread: far more than any contender has readers.
+pub(super) const CONNECTIONS_MAX: usize = 64;
+
+/// How long the end of a connection's thread is waited for.
+const LEAVE_PATIENCE: Duration = Duration::from_secs(1);
+
+/// All connections that are open.
+#[derive(Debug, Default)]
+pub(super) struct Connections {
+    open: Mutex<Open>,
+    left: Condvar,
+}
+
+/// Connections by their age.
+#[derive(Debug, Default)]
+struct Open {
+    next: u64,
+    all: BTreeMap<u64, Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    stream: Arc<TcpStream>,
+    standing: Standing,
+}
+
+/// What a connection may claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// Nothing: it has not asked for the file.
+    Stranger,
+    /// Its place: it gets the file.
+    Reader,
+    /// Nothing more: it was ended, and its thread has not.
+    Leaving,
+}
+
+/// A connection with a place among the others, which it leaves when this is dropped.
+#[derive(Debug)]
+pub(super) struct Connection {
+    connections: Arc<Connections>,
+    number: u64,
+    /// Where its bytes come from and go to.
+    pub(super) stream: Arc<TcpStream>,
+}
+
+impl Connections {
+    /// Gives a connection a place; gives it back where all are taken by readers.
+    pub(super) fn admit(self: &Arc<Self>, stream: TcpStream) -> Result<Connection, TcpStream> {
+        if self.lock().all.len() >= CONNECTIONS_MAX && !self.make_room() {
+            return Err(stream);
+        }
+        let mut open = self.lock();
+        let (number, stream) = (open.next, Arc::new(stream));
+        open.next += 1;
+        open.all.insert(number, Entry { stream: Arc::clone(&stream), standing: Standing::Stranger });
+        Ok(Connection { connections: Arc::clone(self), number, stream })
+    }
+
+    /// Ends the oldest connection that has not asked for the file, and waits until it is gone; `false` where there is none,
+    /// or it does not go.
+    pub(super) fn make_room(&self) -> bool {
+        let mut open = self.lock();
+        let stranger = open.all.iter_mut().find(|(_, it)| it.standing == Standing::Stranger);
+        let Some((&number, entry)) = stranger else { return false };
+        entry.standing = Standing::Leaving;
+        // One that is closed already leaves as well.
+        let _ = entry.stream.shutdown(Shutdown::Both);
+        let is_there = |open: &mut Open| open.all.contains_key(&number);
+        let waited = self.left.wait_timeout_while(open, LEAVE_PATIENCE, is_there);
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Connection {
+    /// It asked for the file: from now on it keeps its place. `false` where it has lost it already.
+    pub(super) fn keep(&self) -> bool {
+        match self.connections.lock().all.get_mut(&self.number) {
+            Some(entry) if entry.standing != Standing::Leaving => {
+                entry.standing = Standing::Reader;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Has strangers make room, where files and connections are limited for all together.
+    pub(super) fn make_room(&self) -> bool {
+        self.connections.make_room()
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.connections.lock().all.remove(&self.number);
+        self.connections.left.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::net::{Ipv4Addr, TcpListener};
+
+    /// Both ends of new connections.
+    struct Port(TcpListener);
+
+    impl Port {
+        fn new() -> Port {
+            Port(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap())
+        }
+
+        fn connection(&self) -> (TcpStream, TcpStream) {
+            let client = TcpStream::connect(self.0.local_addr().unwrap()).unwrap();
+            (client, self.0.accept().unwrap().0)
+        }
+    }
+
+    /// A thread for a connection, which holds it until its stream ends.
+    fn attend(connection: Connection) {
+        std::thread::spawn(move || while (&*connection.stream).read(&mut [0; 64]).is_ok_and(|n| n > 0) {});
+    }
+
+    #[test]
+    fn strangers_make_room_for_strangers_the_oldest_first() {
+        let (port, connections) = (Port::new(), Arc::new(Connections::default()));
+        let mut clients = Vec::new();
+        for _ in 0..2 * CONNECTIONS_MAX {
+            let (client, server) = port.connection();
+            attend(connections.admit(server).unwrap());
+            clients.push(client);
+            assert!(connections.lock().all.len() <= CONNECTIONS_MAX);
+        }
+        for client in &mut clients[..CONNECTIONS_MAX] {
+            assert_eq!(client.read(&mut [0]).unwrap(), 0, "the older half was ended");
+        }
+        clients[CONNECTIONS_MAX].set_nonblocking(true).unwrap();
+        let other = clients[CONNECTIONS_MAX].read(&mut [0]).unwrap_err();
+        assert_eq!(other.kind(), std::io::ErrorKind::WouldBlock, "the younger half was not");
+    }
+
+    #[test]
+    fn readers_keep_their_places_and_the_next_is_turned_away() {
+        let (port, connections) = (Port::new(), Arc::new(Connections::default()));
+        let mut readers = Vec::new();
+        for _ in 0..CONNECTIONS_MAX {
+            let (client, server) = port.connection();
+            let connection = connections.admit(server).unwrap();
+            assert!(connection.keep());
+            readers.push((client, connection));
+        }
+        assert!(connections.admit(port.connection().1).is_err());
+        readers.pop();
+        assert!(connections.admit(port.connection().1).is_ok(), "there is room again");
+    }
+
+    #[test]
+    fn one_that_was_ended_gets_nothing_however_late_it_asks() {
+        let (port, connections) = (Port::new(), Arc::new(Connections::default()));
+        let (_client, server) = port.connection();
+        let connection = connections.admit(server).unwrap();
+        let number = connection.number;
+        connections.lock().all.get_mut(&number).unwrap().standing = Standing::Leaving;
+        assert!(!connection.keep());
+    }
+}
