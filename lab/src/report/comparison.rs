@@ -13,7 +13,7 @@ pub use json::{COMPARISON_SCHEMA, COMPARISON_VERSION, comparison_json};
 pub use markdown::comparison_markdown;
 pub use terminal::comparison_terminal;
 
-use super::words::{NONE, factor, grouped};
+use super::words::{self, NONE, factor, grouped};
 use crate::compare::{Cell, Comparison, Fit, Measure, SHEET_FACT, Side, Statistic, Subject, Unit};
 use crate::stats::{Interval, Quotient};
 use crate::units::{Bytes, Nanos, Throughput};
@@ -141,14 +141,15 @@ fn fit_lines(fit: &Fit) -> Vec<String> {
         format!("line: {} at 0, {sure}{explains}", signed(*measure, line.line.intercept)),
     ];
     lines.extend(asks.iter().map(|it| {
-        let asked = it.fact.map_or_else(|| NONE.to_owned(), |fact| format!("{fact:.2}"));
+        let asked =
+            it.fact.map_or_else(|| NONE.to_owned(), |fact| words::signed(fact, |size| format!("{size:.2}")));
         format!("to reach {} of {} ({}): {fact} {asked}", number(*measure, it.value), it.case, it.machine)
     }));
     lines
 }
 
 fn signed(measure: Measure, value: f64) -> String {
-    if value < 0.0 { format!("−{}", number(measure, -value)) } else { number(measure, value) }
+    words::signed(value, |size| number(measure, size))
 }
 
 /// `warm`, where it is known.
