@@ -99,3 +99,26 @@ fn folders_behind_links_and_parents_are_shown_and_linked_by_their_real_names() {
         assert!(graph.starts_with(real.join("deep/pictures").to_str().unwrap()), "{graph}");
     }
 }
+
+#[test]
+fn the_faults_of_a_command_are_its_own() {
+    let home = Home::new();
+    let file = home.file("f.txt", "one\ntwo\n");
+    let (json, said) = home.race_json(&file, &["--method", "command/*", "--state", "warm"]);
+    assert_eq!(said.code, Some(0), "{said}");
+    let trial = trials(&json, "command/wc -l", "warm");
+    let counted: Vec<u64> =
+        trial["samples"].as_array().unwrap().iter().map(|it| it["minor_faults"].as_u64().unwrap()).collect();
+    let Some(own) = faults_of(&["wc", "-l", file.to_str().unwrap()]) else {
+        return eprintln!("SKIPPED: no python3 to count with");
+    };
+    assert!(counted.iter().all(|&counted| counted > 0 && counted < own + 25), "{counted:?}, {own}");
+}
+
+/// Minor page faults of a program, by the kernel's account of it alone; `None` without Python.
+fn faults_of(words: &[&str]) -> Option<u64> {
+    let script = "import os, sys; pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ); \
+                  sys.stderr.write(str(os.wait4(pid, 0)[2].ru_minflt))";
+    let output = std::process::Command::new("python3").args(["-c", script]).args(words).output().ok()?;
+    String::from_utf8_lossy(&output.stderr).trim().parse().ok()
+}

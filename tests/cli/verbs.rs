@@ -155,10 +155,7 @@ fn what_is_wrong_with_a_file_of_the_users_is_one_line_with_its_place() {
             vec!["list", "--roster", &path(&roster)],
             "r.toml: line 3, column 1: unknown field `abut`, expected",
         ),
-        (
-            vec!["list", "--roster", &path(&open)],
-            "o.toml: line 1, column 12: unclosed array table, expected",
-        ),
+        (vec!["list", "--roster", &path(&open)], "o.toml: line 1, column 12: unclosed array table, expected"),
         (vec!["suite", &path(&suite), &path(&file)], "s.toml: line 3, column 8: unknown variant `sums`"),
     ] {
         let refused = home.readlab(words);
