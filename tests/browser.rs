@@ -283,7 +283,13 @@ fn calls_that_brought_nothing_are_not_among_those_that_brought_any() {
     // `wc` makes 27 calls and `read` 3, of which the last find the end of the file.
     let sizes = sizes.as_str().unwrap();
     assert!(sizes.contains("wc -l: 26 calls") && sizes.contains("read memchr: 2 calls"), "{sizes}");
-    assert!(browser.ask("document.getElementById('inside').textContent").as_str().unwrap().contains("27 × 2.56 µs"));
+    assert!(
+        browser
+            .ask("document.getElementById('inside').textContent")
+            .as_str()
+            .unwrap()
+            .contains("27 × 2.56 µs")
+    );
 }
 
 #[test]
