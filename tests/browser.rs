@@ -254,6 +254,127 @@ fn pages_fit_their_window_and_can_be_read_on_a_telephone() {
     }
 }
 
+/// Texts that a line of the same chart goes through, or that are cut by something, in the page's own words.
+const CROSSED: &str = "[...document.querySelectorAll('svg.chart')].flatMap(chart => { \
+    const box = it => it.getBoundingClientRect(); \
+    const lines = [...chart.querySelectorAll('.bound')].map(box); \
+    return [...chart.querySelectorAll('text')].filter(text => { const t = box(text); \
+        return lines.some(l => l.left > t.left + 1 && l.left < t.right - 1 && l.top < t.bottom - 2 && l.bottom > t.top + 2); \
+    }).map(text => text.textContent) })";
+
+#[test]
+fn no_line_of_a_limit_goes_through_a_text() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (_folder, file) = page("inside");
+    browser.open(&file);
+    let bounds = browser.ask("document.querySelectorAll('.bound').length");
+    assert!(bounds.as_u64().unwrap() > 1, "a limit is drawn");
+    assert_eq!(browser.ask(CROSSED), json!([]));
+}
+
+#[test]
+fn calls_that_brought_nothing_are_not_among_those_that_brought_any() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (_folder, file) = page("inside");
+    browser.open(&file);
+    let sizes = browser.ask(
+        "[...document.querySelectorAll('#inside svg')].find(it => it.querySelector('title').textContent.includes('brought any')).querySelector('desc').textContent",
+    );
+    // `wc` makes 27 calls and `read` 3, of which the last find the end of the file.
+    let sizes = sizes.as_str().unwrap();
+    assert!(sizes.contains("wc -l: 26 calls") && sizes.contains("read memchr: 2 calls"), "{sizes}");
+    assert!(
+        browser
+            .ask("document.getElementById('inside').textContent")
+            .as_str()
+            .unwrap()
+            .contains("27 × 2.56 µs")
+    );
+}
+
+#[test]
+fn every_section_can_be_reached_and_no_number_is_broken() {
+    let Some(mut browser) = Browser::start() else { return };
+    for name in ["race", "inside", "sweep"] {
+        let (_folder, file) = page(name);
+        for width in [320, 390, 700, 1000, 1280] {
+            browser.width(width);
+            browser.open(&file);
+            let hidden = browser.ask(
+                "[...document.querySelectorAll('.top a')].filter(it => { \
+                    const link = it.getBoundingClientRect(); \
+                    const there = document.elementFromPoint(link.right - 2, (link.top + link.bottom) / 2); \
+                    return there !== it }).map(it => it.textContent)",
+            );
+            assert_eq!(hidden, json!([]), "{name}: cut at {width}");
+            // A number with its unit lies in one line: each word of a card has one box.
+            let broken = browser.ask(
+                "[...document.querySelectorAll('.claim .figure, .claim small, .claim .against')].flatMap(it => \
+                    [...it.childNodes].filter(node => node.nodeType === 3).flatMap(node => \
+                        [...node.data.matchAll(/[^ ]+/g)].filter(word => { const range = document.createRange(); \
+                            range.setStart(node, word.index); range.setEnd(node, word.index + word[0].length); \
+                            return range.getClientRects().length > 1 }).map(word => word[0])))",
+            );
+            assert_eq!(broken, json!([]), "{name}: broken at {width}");
+            let spaces = browser.ask(
+                "[...document.querySelectorAll('.claim .figure, .claim .against')].map(it => it.textContent).filter(it => /[0-9] [A-Za-z]+\\/s/.test(it))",
+            );
+            assert_eq!(spaces, json!([]), "{name}: a number may part from its unit");
+        }
+    }
+}
+
+#[test]
+fn a_comparison_is_a_page_of_its_own() {
+    let Some(mut browser) = Browser::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/race.jsonl");
+    let record = std::fs::read_to_string(&golden).unwrap();
+    let slower = |line: &str| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        if line["line"] == "sample" && line["trial"] == 4 {
+            line["wall_ns"] = (line["wall_ns"].as_u64().unwrap() * 2).into();
+        }
+        line.to_string() + "\n"
+    };
+    let slower: String = record.replace("Example CPU", "<b>Other</b> CPU").lines().map(slower).collect();
+    let (other, file) = (folder.path().join("other.jsonl"), folder.path().join("page.html"));
+    std::fs::write(&other, slower).unwrap();
+    let mut compare = Program::cargo_bin("readlab").unwrap();
+    compare
+        .arg("compare")
+        .args([&golden, &other])
+        .arg("--export-html")
+        .arg(&file)
+        .args(["--metric", "wall,cpu"]);
+    compare.assert().success();
+    for (width, theme) in [(390, "dark"), (1280, "light")] {
+        browser.width(width);
+        browser.prefer(theme);
+        browser.open(&file);
+        let hidden =
+            browser.ask("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+        assert_eq!(hidden, 0, "scrolls sideways at {width}");
+        browser.assert_quiet(&file);
+    }
+    let told = browser.ask("document.querySelector('h1').textContent");
+    assert_eq!(
+        told,
+        "By wall time, B is better than A in 0, worse in 1 and not clearly either in 9 of 10 cases."
+    );
+    let row = browser.ask(
+        "[...document.querySelectorAll('#wall tbody tr')].map(row => [...row.cells].map(it => it.textContent)).filter(row => row[3].startsWith('0.5'))",
+    );
+    assert!(row[0][3].as_str().unwrap().starts_with("0.500 ["), "a ratio with its interval: {row}");
+    assert_eq!(browser.ask("document.querySelectorAll('#wall svg, #cpu svg').length"), 4);
+    let machines = browser.ask("document.getElementById('machines').textContent");
+    assert!(machines.as_str().unwrap().contains("<b>Other</b> CPU"), "{machines}");
+    let head = "document.querySelector('#wall table').tHead.rows[0].cells[3]";
+    browser.ask(&format!("{head}.querySelector('button').click()"));
+    assert_eq!(browser.ask(&format!("{head}.getAttribute('aria-sort')")), "ascending");
+    browser.assert_quiet(&file);
+}
+
 #[test]
 fn a_record_of_failures_shows_names_as_text() {
     let Some(mut browser) = Browser::start() else { return };

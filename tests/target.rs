@@ -166,3 +166,31 @@ fn a_file_in_memory_and_an_empty_one_come_with_cautions() {
     assert!(facts.cautions.iter().any(|text| text.contains("cannot be cold")), "{:?}", facts.cautions);
     assert!(facts.cautions.iter().any(|text| text.contains("empty")), "{:?}", facts.cautions);
 }
+
+#[test]
+fn a_path_with_parents_or_through_links_is_shown_as_where_it_is() {
+    let folder = folder();
+    let real = folder.path().canonicalize().unwrap();
+    let at = |name: &str| real.join(name);
+    fs::create_dir_all(at("a/b")).unwrap();
+    fs::write(at("a/f"), "inner").unwrap();
+    fs::write(at("f"), "out").unwrap();
+    symlink(at("a/b"), at("v")).unwrap();
+    symlink("/dev/fd", at("fds")).unwrap();
+    let place = |path: &Path| Target::examine(path).unwrap().facts.path;
+    // `v` leads to `a/b`, above which lies another `f` than before `v`.
+    for (path, expected) in [("v/../f", "a/f"), ("a/b/../../f", "f"), ("a/../v/../f", "a/f"), ("f", "f")] {
+        assert_eq!(place(&at(path)), at(expected).to_str().unwrap(), "{path}");
+    }
+    symlink(at("f"), at("link")).unwrap();
+    assert_eq!(place(&at("link")), at("link").to_str().unwrap(), "a link's own name is its name");
+    let file = File::open(at("f")).unwrap();
+    let number = std::os::fd::AsRawFd::as_raw_fd(&file);
+    symlink(format!("/proc/self/fd/{number}"), at("own")).unwrap();
+    // What means something else in every other process is followed to the file.
+    let names = [at(&format!("fds/{number}")), at("own"), format!("/dev/../proc/self/fd/{number}").into()];
+    for path in names {
+        assert_eq!(place(&path), at("f").to_str().unwrap(), "{}", path.display());
+    }
+    assert!(refused(&at("gone/../f")).ends_with("gone/../f: no such file"));
+}

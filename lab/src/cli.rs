@@ -114,7 +114,8 @@ pub struct Choosing {
     /// Settings for every method that has them, such as buffer=128KiB,depth=16
     #[arg(long = "param", value_name = "K=V,…", value_parser = clap::value_parser!(Params), default_value = "")]
     pub params: Params,
-    /// A command to race too, `{}` for the path, such as 'wc -l {}'; may be repeated
+    /// A command to race too, `{}` for the path, such as 'wc -l {}'; without one the path is put at its end, unless the command
+    /// names the file itself; may be repeated
     #[arg(short = 'c', long = "command", value_name = "COMMAND")]
     pub commands: Vec<String>,
     /// What is done with the bytes [default: newlines for text, sum for anything else]

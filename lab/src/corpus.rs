@@ -27,6 +27,8 @@ pub struct Corpus {
     pub path: PathBuf,
     /// What it holds.
     pub recipe: Recipe,
+    /// How many bytes it takes: of an archive, those of the archive.
+    pub size_bytes: u64,
     /// XXH3 of the content, 64 bits, hexadecimal.
     pub digest: String,
     /// Whether it was there before.
@@ -82,6 +84,8 @@ const NOTE_SUFFIX: &str = ".readlab.json";
 /// Names of files that are being written.
 const PART_PREFIX: &str = ".readlab-";
 const PART_SUFFIX: &str = ".part";
+/// Marks a folder that was made here, so that it goes with its last file.
+const FOLDER_MARK: &str = ".readlab-folder";
 /// Left free beside a tenth of what is written: notes, records, and the tables of the file system.
 const MARGIN_BYTES: u64 = 16 << 20;
 
@@ -99,7 +103,7 @@ pub fn default_folder() -> Result<PathBuf, CorpusError> {
 /// # Errors
 /// If there is no space, the name is taken by something not made here, or a call fails. Nothing is left behind then.
 pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
-    fs::create_dir_all(folder).map_err(at(folder))?;
+    make_folder(folder)?;
     let path = folder.join(recipe.file_name());
     if let Some(made) = made_before(&path, recipe)? {
         return Ok(made);
@@ -117,7 +121,7 @@ pub type Form = Option<Archive>;
 /// # Errors
 /// As for [`make`].
 pub fn make_forms(folder: &Path, recipe: Recipe, forms: &[Form]) -> Result<Vec<(Form, Corpus)>, CorpusError> {
-    fs::create_dir_all(folder).map_err(at(folder))?;
+    make_folder(folder)?;
     let there = |form: Form| {
         let path = folder.join(file_name(recipe, form));
         path.metadata().map_or(0, |meta| meta.len())
@@ -132,6 +136,26 @@ pub fn make_forms(folder: &Path, recipe: Recipe, forms: &[Form]) -> Result<Vec<(
         Some(archive) => Ok((form, make_archive(folder, recipe, archive)?)),
     };
     forms.iter().map(make_form).collect()
+}
+
+/// The folder, with a mark in it unless it was there before: only what was made here is ever removed.
+fn make_folder(folder: &Path) -> Result<(), CorpusError> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir_all(folder).map_err(at(folder))?;
+    fs::write(folder.join(FOLDER_MARK), MADE_BY).map_err(at(folder))
+}
+
+/// Removes a folder that was made here, and leaves no mark where something else is in it.
+fn remove_folder(folder: &Path) -> Result<bool, CorpusError> {
+    let mark = folder.join(FOLDER_MARK);
+    if fs::read(&mark).is_err() {
+        return Ok(false);
+    }
+    fs::remove_file(&mark).map_err(at(&mark))?;
+    // Fails where it holds something else, and that is well.
+    Ok(fs::remove_dir(folder).is_ok())
 }
 
 /// The archive of this recipe, made unless it is there and intact.
@@ -163,7 +187,7 @@ fn made_before(path: &Path, recipe: Recipe) -> Result<Option<Corpus>, CorpusErro
     }
     let Some(note) = Note::beside(path) else { return Err(CorpusError::NotOurs(path.to_owned())) };
     let same = note.version == VERSION && note.recipe == recipe && intact(path, &note)?;
-    Ok(same.then(|| Corpus { path: path.to_owned(), recipe, digest: note.digest, reused: true }))
+    Ok(same.then(|| note.corpus(path.to_owned(), true)))
 }
 
 /// Gives a finished file its name.
@@ -176,7 +200,7 @@ fn keep(
     // The note comes first: a file without one would never be touched again.
     note.write(folder, &path)?;
     part.persist(&path).map_err(|error| CorpusError::Io { path: path.clone(), cause: error.error })?;
-    Ok(Corpus { path, recipe: note.recipe, digest: note.digest, reused: false })
+    Ok(note.corpus(path, false))
 }
 
 /// The files made here that are in `folder`, by name. Contents are not read.
@@ -191,14 +215,14 @@ pub fn list(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
         let Some(note) = Note::beside(&path) else { continue };
         let size = path.symlink_metadata().ok().filter(fs::Metadata::is_file).map(|meta| meta.len());
         if note.file_name() == name && size == Some(note.size_bytes()) {
-            found.push(Corpus { path, recipe: note.recipe, digest: note.digest, reused: true });
+            found.push(note.corpus(path, true));
         }
     }
     Ok(found)
 }
 
 /// Removes the files made here with their notes, and what a killed run left unfinished. Whatever else is in the folder
-/// stays, and so does the folder unless it is empty then. Returns the paths that were removed.
+/// stays, and so does the folder unless it was made here and is empty then. Returns the paths that were removed.
 ///
 /// # Errors
 /// If something cannot be removed.
@@ -224,8 +248,9 @@ pub fn clean(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
             remove(path)?;
         }
     }
-    // Fails where the folder does not exist or still holds something, and both are well.
-    let _ = fs::remove_dir(folder);
+    if remove_folder(folder)? {
+        removed.push(folder.to_owned());
+    }
     Ok(removed)
 }
 
@@ -246,6 +271,12 @@ impl Note {
             Archive::Zip => Note { zip_bytes: bytes, ..self },
             Archive::Gzip => Note { gzip_bytes: bytes, ..self },
         }
+    }
+
+    /// The file that it stands beside.
+    fn corpus(self, path: PathBuf, reused: bool) -> Corpus {
+        let size_bytes = self.size_bytes();
+        Corpus { path, recipe: self.recipe, size_bytes, digest: self.digest, reused }
     }
 
     fn form(&self) -> Form {
@@ -396,6 +427,32 @@ mod tests {
         assert!(removed.contains(&forsaken) && !made.path.exists());
         let left = names(folder.path()).unwrap();
         assert!(mine.exists() && written.path().exists() && left.len() == 3, "{left:?}");
+    }
+
+    #[test]
+    fn only_a_folder_that_was_made_here_goes_with_its_last_file() {
+        let parent = tempfile::tempdir().unwrap();
+        let (own, mine) = (parent.path().join("own"), parent.path().join("mine"));
+        fs::create_dir(&mine).unwrap();
+        for folder in [&own, &mine] {
+            make(folder, RECIPE).unwrap();
+            clean(folder).unwrap();
+        }
+        assert!(!own.exists() && mine.exists());
+        make(&own, RECIPE).unwrap();
+        fs::write(own.join("a note of mine"), "x").unwrap();
+        clean(&own).unwrap();
+        assert_eq!(names(&own).unwrap(), ["a note of mine"]);
+    }
+
+    #[test]
+    fn an_archive_is_listed_with_the_size_that_it_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let forms = [None, Some(Archive::Zip), Some(Archive::Gzip)];
+        let made = make_forms(folder.path(), RECIPE, &forms).unwrap();
+        for corpus in list(folder.path()).unwrap().iter().chain(made.iter().map(|(_, corpus)| corpus)) {
+            assert_eq!(corpus.size_bytes, corpus.path.metadata().unwrap().len(), "{corpus:?}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! ever written over.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The name of a page beside its record.
 pub const REPORT: &str = "report.html";
@@ -51,7 +51,7 @@ impl RunFolder {
         };
         let is_new = !path.exists();
         std::fs::create_dir_all(&path).map_err(|cause| FolderError::Io { path: path.clone(), cause })?;
-        let folder = RunFolder { path, is_new };
+        let folder = RunFolder { path: without_parents(path), is_new };
         if folder.record().exists() { Err(FolderError::Taken(folder.path)) } else { Ok(folder) }
     }
 
@@ -74,6 +74,13 @@ impl RunFolder {
     pub fn record(&self) -> PathBuf {
         self.path.join("record.jsonl")
     }
+}
+
+/// A folder that is there, by its real name if its own has a `..`: a page's links are cut where a `..` is behind a link.
+fn without_parents(path: PathBuf) -> PathBuf {
+    let has_parents = path.components().any(|part| part == Component::ParentDir);
+    let real = if has_parents { path.canonicalize().ok() } else { None };
+    real.unwrap_or(path)
 }
 
 /// The folder of all runs of this user.

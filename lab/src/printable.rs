@@ -25,9 +25,37 @@ pub fn is_obeyed(c: char) -> bool {
     c.is_control() || turns
 }
 
+/// What is wrong with a TOML file in one line: where, the cause, and the line of the file that it is about.
+#[must_use]
+pub fn toml_cause(text: &str, error: &toml::de::Error) -> String {
+    let cause = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some(at) = error.span().map(|span| span.start).filter(|&at| text.is_char_boundary(at)) else {
+        return cause;
+    };
+    let before = &text[..at];
+    let begin = before.rfind('\n').map_or(0, |end| end + 1);
+    let line = text[begin..].lines().next().unwrap_or_default().trim();
+    let (number, column) = (before.matches('\n').count() + 1, before[begin..].chars().count() + 1);
+    let quoted = if line.is_empty() { String::new() } else { format!(", in `{line}`") };
+    format!("line {number}, column {column}: {cause}{quoted}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_toml_error_is_one_line_with_its_place_and_cause() {
+        let said = |text: &str| toml_cause(text, &toml::from_str::<toml::Table>(text).unwrap_err());
+        assert_eq!(
+            said("a = 1\nb = 2\n  é = 2"),
+            "line 3, column 3: invalid unquoted key, expected letters, numbers, `-`, `_`, in `é = 2`"
+        );
+        let all = ["a = [1,", "\n\n[[x]", "a = 1\na = 2\n", "a = \"\n\"", "", "a", "= 1"];
+        for text in all.into_iter().filter(|text| toml::from_str::<toml::Table>(text).is_err()) {
+            assert!(!said(text).contains('\n') && said(text).starts_with("line "), "{}", said(text));
+        }
+    }
 
     #[test]
     fn what_a_terminal_would_obey_is_written_out() {

@@ -5,6 +5,7 @@
 
 use crate::corpus::Form;
 use crate::corpus::recipe::Recipe;
+use crate::printable::toml_cause;
 use crate::trial::{Over, Work};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -157,7 +158,7 @@ impl Suite {
     /// If it is no suite.
     pub fn parse(path: &Path, text: &str) -> Result<Suite, SuiteError> {
         toml::from_str(text)
-            .map_err(|error| SuiteError::Malformed { path: path.to_owned(), cause: error.to_string() })
+            .map_err(|error| SuiteError::Malformed { path: path.to_owned(), cause: toml_cause(text, &error) })
     }
 }
 

@@ -101,6 +101,7 @@ fn trace(written: &Written, around: Around) -> Trace {
         bytes: reads.iter().map(got_bytes).sum(),
         asked_bytes: spread(|call| call.asked_bytes),
         got_bytes: spread(got_bytes),
+        brought_bytes: Some(Spread::of(reads.iter().map(got_bytes).filter(|&bytes| bytes > 0).collect())),
         latency_ns: spread(|call| call.wall_ns),
         sequential: paths.sequential,
         ahead_bytes: Spread::of(paths.ahead),

@@ -325,6 +325,23 @@ fn a_server_that_answers_no_head_is_raced_all_the_same() {
     assert!(json["targets"][0]["cautions"].to_string().contains("by the answers alone"));
 }
 
+#[test]
+fn a_search_over_http_asks_for_no_state_that_nobody_named() {
+    let home = Home::new();
+    let server = Server::new(|it| match it.verb.as_str() {
+        "HEAD" => good(it, "Content-Length: 13\r\n", ""),
+        _ => sized(it),
+    });
+    let url = server.url();
+    let quick = ["--seed=7", "--quiet", "--method", "rust/http/scalar"];
+    let tune = |words: &[&str]| home.readlab([&["tune", &url], &quick[..], words].concat());
+    let said = tune(&["--state", "warm"]);
+    assert!(said.refusal().ends_with("leave --state out"), "{said}");
+    let said = tune(&[]);
+    assert!(!said.err.contains("--state"), "{said}");
+    assert_eq!(said.code, Some(0), "{said}");
+}
+
 /// The lab's own server of a file, started as the lab starts it, and its URL.
 fn serve(file: &Path) -> (Child, String) {
     let mut command = Command::new(READLAB);

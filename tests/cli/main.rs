@@ -17,6 +17,7 @@ mod interrupt;
 mod killed;
 mod memory;
 mod race;
+mod readme;
 mod resume;
 mod rights;
 mod state;

@@ -132,7 +132,13 @@ fn a_kept_folder_is_read_again_and_one_that_was_changed_is_refused() {
     let (json, said) = home.sweep(&words);
     assert_eq!(said.code, Some(0), "{said}");
     let kept = fs::read_dir(&parent).unwrap().next().unwrap().unwrap().path();
-    assert!(json["warnings"].to_string().contains("were kept in"), "{json}");
+    let warning = json["warnings"].as_array().unwrap().iter().filter_map(Value::as_str);
+    let mut warning = warning.filter_map(|text| text.split_once("to read them again: readlab "));
+    let (_, command) = warning.next().unwrap_or_else(|| panic!("{json}"));
+    let typed = format!("cd / && '{READLAB}' {command} --quiet");
+    let said = Said::of(home.command("sh").args(["-c", &typed]));
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{typed}: {said}");
+    assert!(typed.contains("--method rust/read"), "as it was read before: {typed}");
     let again = || home.sweep(&[kept.to_str().unwrap(), "--read-only", "--method", "rust/read"]);
     let (json, said) = again();
     assert_eq!(said.code, Some(0), "{said}");

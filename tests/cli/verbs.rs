@@ -127,6 +127,75 @@ fn corpus_makes_lists_and_cleans() {
 }
 
 #[test]
+fn a_folder_of_test_files_goes_only_where_readlab_made_it() {
+    let home = Home::new();
+    std::fs::create_dir(home.at("mine")).unwrap();
+    for (folder, stays) in [("mine", true), ("made", false)] {
+        let corpus = |words: &[&str]| home.readlab([&["corpus", "--folder", folder], words].concat());
+        assert_eq!(corpus(&["make", "lines", "1MiB", "--in", "zip"]).code, Some(0));
+        let size = std::fs::metadata(home.at(folder).join("lines-1MiB-seed1.txt.zip")).unwrap().len();
+        let listed = corpus(&["list"]).out;
+        let shown = readlab::units::Bytes(size).to_string();
+        assert!(listed.contains(&format!("  {shown}  ")) && !shown.contains("MB"), "{shown}: {listed}");
+        assert_eq!(corpus(&["clean"]).code, Some(0));
+        assert_eq!(home.at(folder).exists(), stays, "{folder}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_file_of_the_users_is_one_line_with_its_place() {
+    let home = Home::new();
+    let file = home.file("f", "a\n");
+    let roster = home.file("r.toml", "[[contender]]\nname = \"mine\"\nabut = \"x\"\n");
+    let suite = home.file("s.toml", "name = \"x\"\nabout = \"y\"\nwork = \"sums\"\ntrial = []\n");
+    let open = home.file("o.toml", "[[contender\nname = 3");
+    let path = |path: &std::path::Path| path.to_str().unwrap().to_owned();
+    for (words, said) in [
+        (
+            vec!["list", "--roster", &path(&roster)],
+            "r.toml: line 3, column 1: unknown field `abut`, expected",
+        ),
+        (vec!["list", "--roster", &path(&open)], "o.toml: line 1, column 12: unclosed array table, expected"),
+        (vec!["suite", &path(&suite), &path(&file)], "s.toml: line 3, column 8: unknown variant `sums`"),
+    ] {
+        let refused = home.readlab(words);
+        let line = refused.refusal();
+        assert!(line.contains(said) && !line.contains("\\n") && !line.contains('|'), "{line}");
+    }
+}
+
+/// What stands in back quotes in a document, on lines that hold `begin` behind the quote.
+fn typed<'a>(document: &'a str, begin: &'a str) -> impl Iterator<Item = &'a str> {
+    document.split('`').skip(1).step_by(2).filter(move |code| code.starts_with(begin))
+}
+
+#[test]
+fn the_steps_for_a_contender_of_ones_own_work_as_they_stand() {
+    let home = Home::new();
+    let fake = super::fake::Fake { name: "mine", turn: "answer" };
+    super::fake::roster(&home, &[fake]);
+    std::fs::rename(home.at("roster.toml"), home.at("my.toml")).unwrap();
+    // It comes as sources which must be built.
+    std::fs::create_dir(home.at("mine")).unwrap();
+    let built = "sources = \"mine\"\nbuild = [[\"/bin/mkdir\", \"-p\", \"{build}\"]]\n";
+    let roster = std::fs::read_to_string(home.at("my.toml")).unwrap();
+    std::fs::write(home.at("my.toml"), roster + built).unwrap();
+    home.file("FILE", "one\ntwo\n");
+    let document = include_str!("../../CONTRIBUTING.md");
+    let steps: Vec<&str> = typed(document, "readlab ").filter(|step| step.contains("my.toml")).collect();
+    assert_eq!(steps.len(), 4, "build, list, request and race: {steps:?}");
+    let folder = std::path::Path::new(READLAB).parent().unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    for step in steps {
+        let quick = if step.contains(" race ") { " --runs 2 --state warm" } else { "" };
+        let step = format!("{}{quick}", step.replace("METHOD", "read"));
+        let said = super::Said::of(home.command("sh").args(["-c", &step]).env("PATH", &path));
+        assert_eq!(said.code, Some(0), "{step}: {said}");
+        assert!(said.out.contains("mine"), "{step}: {said}");
+    }
+}
+
+#[test]
 fn completions_and_the_manual_are_what_shells_and_man_read() {
     let home = Home::new();
     let bash = home.readlab(["completions", "bash"]).out;

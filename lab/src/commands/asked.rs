@@ -17,7 +17,7 @@ use crate::record::{Agenda, Aim};
 use crate::space::Space;
 use crate::suite::{Entry, Suite};
 use crate::target::web::CACHE_UNKNOWN;
-use crate::target::{TargetFacts, shown};
+use crate::target::{TargetFacts, shown, without_parents};
 use crate::trial::{CacheState, Over, TrialId, Work};
 use crate::units::Nanos;
 use anyhow::{Context, bail};
@@ -49,7 +49,7 @@ impl Asked<'_> {
         if let Err(why) = profile::can_sample() {
             return Ok((looks, Some(format!("no flame graphs: {why}"))));
         }
-        let whole = |path: &Path| std::path::absolute(path).with_context(|| shown(path));
+        let whole = |path: &Path| without_parents(path).with_context(|| shown(path));
         let record_folder = whole(folder.path())?;
         let folder = named.as_deref().map_or_else(|| Ok(record_folder.join(FLAME_GRAPHS)), whole)?;
         looks.flame_graphs = Some(Pictures { folder, record_folder });

@@ -51,6 +51,9 @@ pub struct CompareArgs {
     /// Write the comparison as Markdown; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub export_markdown: Option<PathBuf>,
+    /// Write the comparison as one self-contained page; `-` is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub export_html: Option<PathBuf>,
     /// Write the last one's numbers in Bencher Metric Format; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub export_bmf: Option<PathBuf>,
@@ -144,6 +147,7 @@ impl CompareArgs {
         let documents = [
             self.export_json.as_deref().map(|file| (file, report::comparison_json(comparison, fit, worse))),
             self.export_markdown.as_deref().map(|file| (file, report::comparison_markdown(comparison, fit))),
+            self.export_html.as_deref().map(|file| (file, report::comparison_html(comparison, fit))),
             self.export_bmf.as_deref().map(|file| (file, report::bencher(last))),
             self.export_github.as_deref().map(|file| (file, report::github(last))),
         ];

@@ -58,8 +58,8 @@ pub fn run(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
             }
         }
         What::List => {
-            for Corpus { path, recipe, digest, .. } in corpus::list(&folder)? {
-                writeln!(out, "{}  {}  {digest}", path.display(), Bytes(recipe.size_bytes))?;
+            for Corpus { path, size_bytes, digest, .. } in corpus::list(&folder)? {
+                writeln!(out, "{}  {}  {digest}", path.display(), Bytes(size_bytes))?;
             }
         }
         What::Clean => {

@@ -1,10 +1,10 @@
 //! `readlab doctor`: what of this machine helps or spoils measuring, and how to mend it.
 
-use crate::contender::roster::{self, Roster};
+use crate::contender::roster::{Entry, Roster};
+use crate::contender::session::Breach;
 use crate::doctor::{self, Facts, Finding, Level};
 use crate::machine::Machine;
 use crate::measure::busy;
-use crate::measure::lineup::Field;
 use crate::measure::rights::Rights;
 use crate::scratch::{self, Left};
 use crate::target::{Target, shown};
@@ -38,16 +38,30 @@ pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Contenders of the roster that cannot take part here.
+/// Contenders of the roster that cannot take part here, or not before they are built.
 fn absent_contenders() -> Vec<Finding> {
-    let field = Field::gather(&Roster::built_in(), |_| true);
-    let finding = |(name, reason): (&String, &String)| Finding {
-        level: Level::Note,
-        what: format!("contender {name} cannot take part"),
-        why: reason.clone(),
-        mend: Roster::built_in().entry(name).and_then(roster::Entry::hint),
+    let roster = Roster::built_in();
+    roster.entries.iter().filter_map(|entry| Some(absent(entry, &entry.take_part().err()?))).collect()
+}
+
+/// Advice by the cause: a package only where a program is missing.
+fn absent(entry: &Entry, breach: &Breach) -> Finding {
+    let name = &entry.name;
+    let (what, why, mend) = match breach {
+        Breach::NotBuilt(_) => (
+            format!("contender {name} is not built yet"),
+            "what it needs is there: it is built before its first race, once".to_owned(),
+            Some(format!("readlab build {name}")),
+        ),
+        Breach::Unavailable(_) | Breach::NotStarted { .. } => {
+            (format!("contender {name} cannot take part"), breach.to_string(), entry.hint())
+        }
+        other => {
+            let again = (!entry.build.is_empty()).then(|| format!("readlab build {name}"));
+            (format!("contender {name} cannot take part"), other.to_string(), again)
+        }
     };
-    field.absent().iter().map(finding).collect()
+    Finding { level: Level::Note, what, why, mend }
 }
 
 /// What a run that was killed left.
@@ -94,6 +108,17 @@ fn what_to_do(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_contender_is_mended_by_what_it_lacks() {
+        let entry = Roster::built_in().entry("c").cloned().unwrap();
+        let mend = |breach| absent(&entry, &breach).mend.unwrap_or_default();
+        assert_eq!(mend(Breach::NotBuilt("c".into())), "readlab build c");
+        let missing = mend(Breach::Unavailable("it needs cc: No such file".into()));
+        assert!(missing.contains("apt-get install gcc"), "{missing}");
+        let broken = mend(Breach::Failed("it said nothing".into()));
+        assert_eq!(broken, "readlab build c", "the compiler is there");
+    }
 
     #[test]
     fn a_finding_is_printed_with_its_reason_and_its_remedy() {

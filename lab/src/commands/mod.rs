@@ -24,4 +24,5 @@ mod run;
 pub mod serve;
 pub mod suite;
 pub mod sweep;
+mod template;
 pub mod tune;

@@ -2,7 +2,7 @@
 
 use super::asked::Asked;
 use super::goal::Wanted;
-use super::{resume, run};
+use super::{resume, run, template};
 use crate::cli::{Choosing, Giving, Looking, Measuring};
 use crate::suite::Suite;
 use crate::trial::Over;
@@ -45,12 +45,13 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
         return resume::run("race", record, &args.giving);
     }
     let suite = Suite::race();
+    let choosing = template::placed(&args.choosing, &args.targets)?;
     let asked = Asked {
         verb: "race",
         suite: &suite,
         space: None,
         measuring: &args.measuring,
-        choosing: &args.choosing,
+        choosing: &choosing,
         looking: &args.looking,
         giving: &args.giving,
     };

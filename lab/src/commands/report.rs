@@ -5,7 +5,7 @@ use crate::folder::REPORT;
 use crate::history::History;
 use crate::record::Record;
 use crate::report::{self, Page};
-use crate::target::shown;
+use crate::target::{shown, without_parents};
 use anyhow::{Context, ensure};
 use clap::Args;
 use std::io::Write;
@@ -60,7 +60,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
 
 /// Pictures are named from the record's folder: a page that lies elsewhere names them by their whole paths.
 fn name_whole(record: &mut Record, folder: &Path) -> anyhow::Result<()> {
-    let folder = std::path::absolute(folder).with_context(|| shown(folder))?;
+    let folder = without_parents(folder).with_context(|| shown(folder))?;
     let graphs = record.trials.iter_mut().filter_map(|trial| trial.flame_graph.as_mut());
     for file in graphs.filter_map(|graph| graph.file.as_mut()) {
         *file = folder.join(&*file).to_string_lossy().into_owned();

@@ -23,7 +23,7 @@ use crate::measure::subject::Ground;
 use crate::measure::world::Sink;
 use crate::progress::Recorder;
 use crate::record::{Agenda, Aim, EndReason, Header, Line, Record, RecordWriter, Resumption, Trial};
-use crate::target::{Accept, Target, TargetFacts, shown};
+use crate::target::{Accept, Target, TargetFacts, shown, without_parents};
 use crate::trial::{COMMAND, MethodId, TrialId};
 use crate::{interrupt, notice, scratch};
 use anyhow::{Context, bail, ensure};
@@ -250,7 +250,7 @@ fn planned(trial: &Trial, field: &Field) -> anyhow::Result<Planned> {
 
 /// What is looked at inside.
 fn looks(agenda: &Agenda, record: &Path) -> anyhow::Result<Looks> {
-    let record_folder = std::path::absolute(record.parent().unwrap_or(Path::new(".")))?;
+    let record_folder = without_parents(record.parent().unwrap_or(Path::new(".")))?;
     let pictures = |folder: &String| Pictures { folder: PathBuf::from(folder), record_folder };
     Ok(Looks { flame_graphs: agenda.flame_graphs.as_ref().map(pictures), trace: agenda.trace })
 }

@@ -2,7 +2,7 @@
 
 use super::asked::Asked;
 use super::goal::{Goal, Wanted};
-use super::{resume, run};
+use super::{resume, run, template};
 use crate::cli::{Choosing, Giving, Looking, Measuring};
 use crate::corpus;
 use crate::notice;
@@ -52,12 +52,13 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         (Some(record), _) => return resume::run("suite", record, &args.giving),
         (None, name) => Suite::find(name.as_deref().context("no suite is named")?)?,
     };
+    let choosing = template::placed(&args.choosing, &args.targets)?;
     let asked = Asked {
         verb: "suite",
         suite: &suite,
         space: None,
         measuring: &args.measuring,
-        choosing: &args.choosing,
+        choosing: &choosing,
         looking: &args.looking,
         giving: &args.giving,
     };

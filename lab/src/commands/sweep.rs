@@ -18,7 +18,7 @@ use crate::scratch;
 use crate::suite::Entry;
 use crate::sweep::sizes::{PUBLISHED, Sizes};
 use crate::sweep::{self, SweepFile, SweepFolder, write};
-use crate::target::Target;
+use crate::target::{Target, shown, without_parents};
 use crate::trial::{CacheState, Work};
 use crate::units::{Bytes, Nanos};
 use anyhow::Context;
@@ -150,8 +150,9 @@ fn sweep(
     write::settle(&folder)?;
     if args.keep {
         folder.keep()?;
-        recorder
-            .append(Line::Warning { text: format!("the files were kept in {}", folder.path().display()) })?;
+        let (path, again) = (shown(folder.path()), again(args, folder.path()));
+        let text = format!("the files were kept in {path}; to read them again: {again}");
+        recorder.append(Line::Warning { text })?;
     }
     let end = read_all(args, (&folder, &waypoints, warm_up), (field, plan), recorder)?;
     // Before the readings it would have warmed every cache that a restart had emptied.
@@ -166,13 +167,30 @@ fn sweep(
     Ok(end)
 }
 
+/// The command that reads a kept folder again in the same way.
+fn again(args: &SweepArgs, folder: &Path) -> String {
+    let mut words = vec!["readlab".to_owned(), "sweep".into(), folder.to_string_lossy().into_owned()];
+    words.push("--read-only".to_owned());
+    words.extend(args.methods.iter().flat_map(|method| ["--method".to_owned(), method.clone()]));
+    let mut with = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
+    if args.work != Work::Discard {
+        with("--work", args.work.word());
+    }
+    if let Some(order) = args.order.to_possible_value().filter(|_| args.order != Order::Directory) {
+        with("--order", order.get_name());
+        with("--seed", &args.seed.to_string());
+    }
+    shell_words::join(words)
+}
+
 fn open_or_make(args: &SweepArgs) -> anyhow::Result<Option<SweepFolder>> {
+    let dir = without_parents(&args.dir).with_context(|| shown(&args.dir))?;
     if args.read_only {
-        return Ok(Some(SweepFolder::kept(&args.dir)?));
+        return Ok(Some(SweepFolder::kept(&dir)?));
     }
     let sizes = sizes(args);
     let total_bytes = sizes.iter().sum::<u64>().saturating_mul(u64::from(args.repeat));
-    let folder = SweepFolder::make(&args.dir, total_bytes, args.max_bytes.map(|bytes| bytes.0))?;
+    let folder = SweepFolder::make(&dir, total_bytes, args.max_bytes.map(|bytes| bytes.0))?;
     Ok((!interrupt::requested()).then_some(folder))
 }
 

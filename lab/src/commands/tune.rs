@@ -27,9 +27,9 @@ pub struct TuneArgs {
     /// [default: buffers of 16 KiB to 4 MiB, depths of 1 to 64, threads up to the processors, and switches]
     #[arg(long, value_name = "SPACE", help_heading = "Searching")]
     pub space: Option<Space>,
-    /// State of the page cache when the clock starts
-    #[arg(long, value_name = "STATE", default_value = "both", help_heading = "Searching")]
-    pub state: States,
+    /// State of the page cache when the clock starts [default: both; of a URL, unknown]
+    #[arg(long, value_name = "STATE", help_heading = "Searching")]
+    pub state: Option<States>,
     /// What is done with the bytes [default: newlines for text, sum for anything else]
     #[arg(long, value_name = "WORK", help_heading = "Searching")]
     pub work: Option<Work>,
@@ -90,7 +90,7 @@ impl TuneArgs {
             budget: Some(self.budget),
             precision: 0.01,
             fills: readings,
-            state: Some(self.state),
+            state: self.state,
             seed: self.seed,
             drop_caches: self.drop_caches,
             allow_device: self.allow_device,

@@ -6,6 +6,7 @@
 use crate::contender::build::Workplace;
 use crate::contender::process::CommandLine;
 use crate::contender::session::{Breach, Session};
+use crate::printable::toml_cause;
 use crate::record::Receipt;
 use crate::trial::{MethodId, Params, TrialError, Work};
 use readlab_protocol::MethodLine;
@@ -106,16 +107,26 @@ pub enum NoMethod {
         /// Those that exist.
         known: String,
     },
-    /// The method cannot do this work, or not with this scan.
+    /// The method can do this work, but not with this scan.
     #[error("{method}: no scan '{scan}' for {work} here (there are: {known})")]
     NoScan {
         /// The method.
         method: String,
-        /// The scan that was asked for, or `any`.
+        /// The scan that was asked for.
         scan: String,
         /// The work.
         work: Work,
         /// Those that exist.
+        known: String,
+    },
+    /// The method cannot do this work, with no scan.
+    #[error("{method}: no {work} here (it does: {known})")]
+    NoWork {
+        /// The method.
+        method: String,
+        /// The work.
+        work: Work,
+        /// The works that it can do, each with its scans.
         known: String,
     },
     /// The roster has no such contender.
@@ -173,8 +184,10 @@ impl Roster {
     pub fn load(path: &Path) -> Result<Roster, RosterError> {
         let text = std::fs::read_to_string(path)
             .map_err(|cause| RosterError::Io { path: path.to_owned(), cause })?;
-        let mut roster: Roster = toml::from_str(&text)
-            .map_err(|error| RosterError::Malformed { path: path.to_owned(), cause: error.to_string() })?;
+        let mut roster: Roster = toml::from_str(&text).map_err(|error| RosterError::Malformed {
+            path: path.to_owned(),
+            cause: toml_cause(&text, &error),
+        })?;
         let home = path.parent().unwrap_or(Path::new(""));
         roster.entries.iter_mut().for_each(|entry| entry.home = Some(home.to_owned()));
         Ok(roster)
@@ -251,12 +264,7 @@ impl Contender {
         }
         let offered = method.scans.get(work.word()).map_or(&[][..], Vec::as_slice);
         let fits = |scan: &&String| id.scan.as_ref().is_none_or(|wanted| wanted == *scan);
-        let scan = offered.iter().find(fits).ok_or_else(|| NoMethod::NoScan {
-            method: format!("{}/{}", id.contender, id.method),
-            scan: id.scan.clone().unwrap_or_else(|| "any".to_owned()),
-            work,
-            known: if offered.is_empty() { "none".to_owned() } else { offered.join(", ") },
-        })?;
+        let scan = offered.iter().find(fits).ok_or_else(|| no_scan(id, method, work))?;
         let scan = (scan != NO_SCAN).then(|| scan.clone());
         let id = MethodId { scan, ..id.clone() };
         Ok(Choice { id, params: params.resolve(method)?, method: method.clone() })
@@ -283,10 +291,68 @@ impl Contender {
     }
 }
 
+/// Why a method has no scan for this work: it has others, or it does other work.
+fn no_scan(id: &MethodId, line: &MethodLine, work: Work) -> NoMethod {
+    let method = format!("{}/{}", id.contender, id.method);
+    let offered = line.scans.get(work.word()).map_or(&[][..], Vec::as_slice);
+    if let (Some(scan), [_, ..]) = (&id.scan, offered) {
+        let known = offered.join(", ").replace(NO_SCAN, "none to choose");
+        return NoMethod::NoScan { method, scan: scan.clone(), work, known };
+    }
+    let done = line.scans.iter().filter(|(_, scans)| !scans.is_empty());
+    let told = |(work, scans): (&String, &Vec<String>)| match scans.as_slice() {
+        [only] if only == NO_SCAN => work.clone(),
+        scans => format!("{work} with {}", scans.join(", ")),
+    };
+    let known: Vec<String> = done.map(told).collect();
+    let known = if known.is_empty() { "nothing".to_owned() } else { known.join("; ") };
+    NoMethod::NoWork { method, work, known }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    /// A contender with one method, and what it says of works and scans.
+    fn offering(scans: &[(&str, &[&str])]) -> Contender {
+        let listed = |(work, scans): &(&str, &[&str])| {
+            ((*work).to_owned(), scans.iter().map(|scan| (*scan).to_owned()).collect())
+        };
+        let method = MethodLine {
+            method: "m".into(),
+            scans: scans.iter().map(listed).collect(),
+            params: Vec::new(),
+            about: String::new(),
+            cache: readlab_protocol::Cache::Through,
+            reads: readlab_protocol::Reads::File,
+            decodes: Vec::new(),
+            unavailable: None,
+        };
+        let command = CommandLine { program: "x".into(), args: Vec::new(), env: Vec::new() };
+        let receipt = Receipt { contender: "x".into(), version: "1".into(), runtime: String::new() };
+        Contender { command, receipt, methods: vec![method], warmup: Warmup::default() }
+    }
+
+    #[test]
+    fn a_scan_or_work_that_is_not_there_is_told_with_those_that_are() {
+        let contender = offering(&[("newlines", &["avx2", "scalar"]), ("lines", &["-"]), ("sum", &[])]);
+        let why = |name: &str, work| {
+            let id: crate::trial::TrialId = name.parse().unwrap();
+            contender.choose(&id.method, &id.params, work).unwrap_err().to_string()
+        };
+        assert_eq!(
+            why("x/m/simd", Work::Newlines),
+            "x/m: no scan 'simd' for newlines here (there are: avx2, scalar)"
+        );
+        let nothing = "x/m: no discard here (it does: lines; newlines with avx2, scalar)";
+        assert_eq!(why("x/m", Work::Discard), nothing);
+        assert_eq!(why("x/m/avx2", Work::Discard), nothing);
+        assert_eq!(
+            why("x/m/avx2", Work::Lines),
+            "x/m: no scan 'avx2' for lines here (there are: none to choose)"
+        );
+    }
 
     #[test]
     fn the_built_in_roster_is_whole() {

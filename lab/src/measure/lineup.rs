@@ -84,10 +84,13 @@ impl Field {
     fn ask(&mut self, entry: &roster::Entry) {
         match entry.take_part() {
             Ok(contender) => self.contenders.push(contender),
-            Err(breach @ Breach::NotBuilt(_)) => {
+            Err(breach @ (Breach::Unavailable(_) | Breach::NotStarted { .. })) => {
+                self.miss(entry, breach.to_string())
+            }
+            // What it needs is there: no package mends that.
+            Err(breach) => {
                 self.absent.insert(entry.name.clone(), breach.to_string());
             }
-            Err(breach) => self.miss(entry, breach.to_string()),
         }
     }
 
@@ -185,6 +188,10 @@ pub fn plan(
 fn matching(field: &Field, selection: &Selection) -> Result<Vec<Named>, LineupError> {
     let mut ids = Vec::new();
     for glob in &selection.globs {
+        // Commands stay with every glob; one that is about them alone asks for no method beside them.
+        if selection.has_command(glob) {
+            continue;
+        }
         let (pattern, params) = glob.split_once('@').unwrap_or((glob, ""));
         let params: Params = with_all(params).parse()?;
         let set = glob_set(pattern)?;
@@ -193,6 +200,9 @@ fn matching(field: &Field, selection: &Selection) -> Result<Vec<Named>, LineupEr
             .into_iter()
             .filter(|it| !field.is_control(&it.id) && set.is_match(it.id.to_string()))
             .collect();
+        if matched.is_empty() && selection.has_command_like(&set) {
+            continue;
+        }
         if matched.is_empty() {
             return Err(field.no_match(glob));
         }

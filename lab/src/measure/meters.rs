@@ -98,6 +98,8 @@ pub struct Metered {
     pub peak_rss_bytes: Reading,
     /// Page faults served without the device, those of reaped children included.
     pub minor_faults: Reading,
+    /// Those of reaped children alone: of what starts a program for each reading, the program's own.
+    pub child_minor_faults: Reading,
     /// Page faults that waited for the device, those of reaped children included.
     pub major_faults: Reading,
     /// Bytes fetched from the device, those of reaped children included.
@@ -185,6 +187,7 @@ impl Meters {
             cpu_split: both(&cpu_total_ns, &stat).and_then(|(total_ns, stat)| stat.split(*total_ns)),
             peak_rss_bytes: alone.and_then(|()| self.peak(&after)),
             minor_faults: stat.clone().map(|stat| stat.minor_faults + stat.child_minor_faults),
+            child_minor_faults: stat.clone().map(|stat| stat.child_minor_faults),
             major_faults: stat.map(|stat| stat.major_faults + stat.child_major_faults),
             device_read_bytes: device.map(|(before, after)| after.saturating_sub(*before)),
             cpu_total_ns,

@@ -10,6 +10,10 @@ pub(super) const INLINED: &str = "_[i]";
 /// See [`KERNEL`].
 pub(super) const COMPILED: &str = "_[j]";
 
+/// Stands for a semicolon within a name, such as that of `[u8; 16]`, where one would end the frame: a character for private
+/// use, which the drawing turns back.
+pub(super) const SEMICOLON: &str = "\u{e03b}";
+
 /// Stacks of names, outermost first, with how often each was seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Folded(BTreeMap<Vec<String>, u64>);
@@ -39,10 +43,12 @@ impl Folded {
         self.0.values().sum()
     }
 
-    /// One stack a line, sorted.
+    /// One stack a line, sorted; a semicolon within a name is [`SEMICOLON`].
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        self.0.iter().map(|(frames, times)| format!("{} {times}", frames.join(";"))).collect()
+        let frame = |name: &String| name.replace(';', SEMICOLON);
+        let stack = |frames: &[String]| frames.iter().map(frame).collect::<Vec<_>>().join(";");
+        self.0.iter().map(|(frames, times)| format!("{} {times}", stack(frames))).collect()
     }
 
     /// The functions in which most samples lay, the hottest first.
@@ -67,11 +73,10 @@ fn unmarked(name: &str) -> &str {
     [KERNEL, INLINED, COMPILED].iter().find_map(|mark| name.strip_suffix(mark)).unwrap_or(name)
 }
 
-/// A name that cannot be taken for the end of a frame or a line, and holds no control character. Names come from programs and
+/// A name that cannot be taken for the end of a line, and holds no control character. Names come from programs and
 /// may hold anything.
 fn plain(name: &str) -> String {
     let shown = |c: char| match c {
-        ';' => "\u{ff1b}".to_owned(),
         // Not characters of XML.
         '\u{fffe}' | '\u{ffff}' => "\u{fffd}".to_owned(),
         c if c.is_control() => c.escape_unicode().to_string(),

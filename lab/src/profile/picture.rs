@@ -1,6 +1,6 @@
 //! Folded stacks drawn as a flame graph: an SVG file that can be searched and zoomed in a browser, and needs nothing else.
 
-use super::folded::Folded;
+use super::folded::{Folded, SEMICOLON};
 use inferno::flamegraph::color::{MultiPalette, Palette};
 use inferno::flamegraph::{Options, from_lines};
 
@@ -20,7 +20,8 @@ pub fn svg(folded: &Folded, title: &str, subtitle: &str) -> Result<String, Strin
     let mut svg = Vec::new();
     from_lines(&mut options, lines.iter().map(String::as_str), &mut svg)
         .map_err(|cause| format!("no flame graph can be drawn: {cause}"))?;
-    String::from_utf8(svg).map_err(|_| "the flame graph is not text".to_owned())
+    let text = String::from_utf8(svg).map_err(|_| "the flame graph is not text".to_owned())?;
+    Ok(text.replace(SEMICOLON, ";"))
 }
 
 #[cfg(test)]
@@ -42,6 +43,16 @@ mod tests {
         folded.add(["wc", "main"], 1);
         let text = drawn(&folded, "command/wc -l");
         assert!(text.contains("read (9 samples, 90.00%)") && text.contains("command/wc -l"), "{text}");
+    }
+
+    #[test]
+    fn a_semicolon_within_a_name_stays_one() {
+        let mut folded = Folded::default();
+        folded.add(["main", "<[u8; 16] as Read>::read"], 9);
+        let text = drawn(&folded, "t");
+        assert!(text.contains("&lt;[u8; 16] as Read&gt;::read (9 samples, 100"), "{text}");
+        assert_eq!(folded.hottest(1)[0].name, "<[u8; 16] as Read>::read");
+        assert!(!text.contains(['\u{ff1b}', '\u{e03b}']), "{text}");
     }
 
     #[test]

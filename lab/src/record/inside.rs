@@ -61,6 +61,9 @@ pub struct Trace {
     pub asked_bytes: Spread,
     /// Bytes that each brought, those at the end of the file included.
     pub got_bytes: Spread,
+    /// The same without the calls that brought nothing; `None` in records of before they were told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub brought_bytes: Option<Spread>,
     /// How long each took.
     pub latency_ns: Spread,
     /// Read calls that began where the one before of the same thread had ended.
@@ -119,6 +122,22 @@ impl Trace {
     #[must_use]
     pub fn empty(&self) -> u64 {
         self.got_bytes.buckets.iter().filter(|[from, _]| *from == 0).map(|[_, count]| count).sum()
+    }
+
+    /// Bytes of each read call that brought any. Where the record does not tell them apart, places other than the smallest
+    /// are those of all calls.
+    #[must_use]
+    pub fn brought(&self) -> Spread {
+        if let Some(brought) = &self.brought_bytes {
+            return brought.clone();
+        }
+        let mut brought = self.got_bytes.clone();
+        brought.n -= self.empty().min(brought.n);
+        brought.buckets.retain(|[from, _]| *from > 0);
+        let smallest = brought.buckets.first().map_or(0, |[from, _]| *from);
+        brought.least = brought.least.max(smallest);
+        brought.p50 = brought.p50.max(smallest);
+        brought
     }
 
     /// The share of read calls that began where the one before had ended; the first of each thread has none before.

@@ -13,14 +13,14 @@ pub use json::{COMPARISON_SCHEMA, COMPARISON_VERSION, comparison_json};
 pub use markdown::comparison_markdown;
 pub use terminal::comparison_terminal;
 
-use super::words::{NONE, factor, grouped};
+use super::words::{self, NONE, factor, grouped};
 use crate::compare::{Cell, Comparison, Fit, Measure, SHEET_FACT, Side, Statistic, Subject, Unit};
 use crate::stats::{Interval, Quotient};
 use crate::units::{Bytes, Nanos, Throughput};
 use serde_json::Value;
 
 /// The letter of a side, by which tables call it.
-fn letter(side: usize) -> String {
+pub(super) fn letter(side: usize) -> String {
     u8::try_from(side)
         .ok()
         .filter(|side| *side < 26)
@@ -28,12 +28,12 @@ fn letter(side: usize) -> String {
 }
 
 /// `A  name: where it was measured`.
-fn legend(at: usize, side: &Side) -> String {
+pub(super) fn legend(at: usize, side: &Side) -> String {
     format!("{}: {}: {}", letter(at), side.name, side.about)
 }
 
 /// What was read, how and from where, as far as it is known.
-fn section(subject: &Subject) -> String {
+pub(super) fn section(subject: &Subject) -> String {
     let parts = [
         subject.state.map(|it| it.to_string()),
         subject.work.map(|it| it.to_string()),
@@ -56,7 +56,7 @@ fn number(measure: Measure, value: f64) -> String {
 }
 
 /// The number, half its interval in percent, and what it is where it is no median.
-fn value(measure: Measure, cell: &Cell) -> String {
+pub(super) fn value(measure: Measure, cell: &Cell) -> String {
     let told = match cell.statistic {
         Some(Statistic::Mean) => " mean",
         _ => "",
@@ -68,7 +68,7 @@ fn value(measure: Measure, cell: &Cell) -> String {
 }
 
 /// `1.25 [1.20, 1.31]`, with `=` behind it for a tie and `?` where there is no interval.
-fn times(ratio: &Quotient) -> String {
+pub(super) fn times(ratio: &Quotient) -> String {
     let estimate = factor(ratio.estimate);
     match ratio.ci95 {
         None => format!("{estimate} ?"),
@@ -80,7 +80,7 @@ fn times(ratio: &Quotient) -> String {
 }
 
 /// A fact of a machine, by its name.
-fn fact(name: &str, value: Option<&Value>) -> String {
+pub(super) fn fact(name: &str, value: Option<&Value>) -> String {
     match value {
         None => NONE.to_owned(),
         Some(Value::Number(rate)) if name == SHEET_FACT => {
@@ -95,7 +95,7 @@ fn fact(name: &str, value: Option<&Value>) -> String {
 }
 
 /// The lines below the tables.
-fn remarks(comparison: &Comparison) -> Vec<String> {
+pub(super) fn remarks(comparison: &Comparison) -> Vec<String> {
     let mut lines = Vec::new();
     for (at, side) in comparison.sides.iter().enumerate() {
         lines.extend(side.notes.iter().map(|note| format!("note on {}: {note}", letter(at))));
@@ -117,7 +117,7 @@ fn remarks(comparison: &Comparison) -> Vec<String> {
 }
 
 /// The line, and what it asks for.
-fn fit_lines(fit: &Fit) -> Vec<String> {
+pub(super) fn fit_lines(fit: &Fit) -> Vec<String> {
     let Fit { case, measure, fact, points, line, asks } = fit;
     let on = |it: &crate::compare::FitPoint| {
         format!("{} ({}, {})", it.machine, it.fact, number(*measure, it.value))
@@ -141,17 +141,18 @@ fn fit_lines(fit: &Fit) -> Vec<String> {
         format!("line: {} at 0, {sure}{explains}", signed(*measure, line.line.intercept)),
     ];
     lines.extend(asks.iter().map(|it| {
-        let asked = it.fact.map_or_else(|| NONE.to_owned(), |fact| format!("{fact:.2}"));
+        let asked =
+            it.fact.map_or_else(|| NONE.to_owned(), |fact| words::signed(fact, |size| format!("{size:.2}")));
         format!("to reach {} of {} ({}): {fact} {asked}", number(*measure, it.value), it.case, it.machine)
     }));
     lines
 }
 
 fn signed(measure: Measure, value: f64) -> String {
-    if value < 0.0 { format!("−{}", number(measure, -value)) } else { number(measure, value) }
+    words::signed(value, |size| number(measure, size))
 }
 
 /// `warm`, where it is known.
-fn state(subject: &Subject) -> String {
+pub(super) fn state(subject: &Subject) -> String {
     subject.state.map_or_else(String::new, |state| format!(" ({state})"))
 }

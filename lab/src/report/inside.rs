@@ -104,7 +104,7 @@ pub(super) fn in_calls(trace: &Trace) -> Option<f64> {
 fn calls(trace: &Trace) -> String {
     let made: Vec<String> =
         trace.calls.iter().map(|(name, count)| format!("{} {name}", grouped(*count))).collect();
-    let (asked, got, latency) = (&trace.asked_bytes, &trace.got_bytes, &trace.latency_ns);
+    let (asked, got, latency) = (&trace.asked_bytes, trace.brought(), &trace.latency_ns);
     let [p50, p90, p99, most] = [latency.p50, latency.p90, latency.p99, latency.most].map(Nanos);
     let mut parts = vec![
         made.join(", "),

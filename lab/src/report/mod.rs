@@ -46,7 +46,7 @@ pub use comparison::{
 };
 pub use csv::csv;
 pub use curve::{Curve, CurvePoint};
-pub use document::{charts, html};
+pub use document::{charts, comparison_html, html};
 pub use history::{HistoryLine, history_table};
 pub use inside::Inside;
 pub use json::{EXPORT_SCHEMA, EXPORT_VERSION, json};

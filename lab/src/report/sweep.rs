@@ -145,10 +145,7 @@ impl Series {
     #[must_use]
     pub fn line_words(&self) -> Option<String> {
         let (fit, robust) = (self.fit.as_ref()?, self.robust.as_ref()?);
-        let about = |seconds: f64| {
-            let time = Nanos::from_secs_f64(seconds.abs()).to_string();
-            if seconds < 0.0 { format!("-{time}") } else { time }
-        };
+        let about = |seconds: f64| words::signed(seconds, |size| Nanos::from_secs_f64(size).to_string());
         let ends = fit
             .intercept_ci95
             .map_or_else(String::new, |e| format!(" [{}, {}]", about(e.low), about(e.high)));

@@ -157,6 +157,14 @@ pub(super) fn uncapital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
+/// The sign of what is below zero, in every text for people; exports for programs have the one of ASCII.
+pub(super) const MINUS: char = '\u{2212}';
+
+/// A number that may be below zero, in the words for its size.
+pub(super) fn signed(value: f64, shown: impl Fn(f64) -> String) -> String {
+    if value < 0.0 { format!("{MINUS}{}", shown(-value)) } else { shown(value) }
+}
+
 /// What stands where a number could not be had.
 pub(super) const NONE: &str = "–";
 
@@ -184,6 +192,12 @@ mod tests {
             unbroken("at 14.6 GB/s, 5 % of 3.18 × wc -l"),
             "at 14.6\u{a0}GB/s, 5\u{a0}% of 3.18 × wc -l"
         );
+    }
+
+    #[test]
+    fn what_is_below_zero_has_one_sign() {
+        let shown = |value: f64| format!("{value:.1} s");
+        assert_eq!([-1.5, 0.0, 2.0].map(|value| signed(value, shown)), ["−1.5 s", "0.0 s", "2.0 s"]);
     }
 
     #[test]

@@ -4,7 +4,8 @@
 use super::Field;
 use crate::corpus::Form;
 use crate::suite::Entry;
-use crate::trial::{MethodId, Over, Params, TrialError, TrialId, Work};
+use crate::trial::{COMMAND, MethodId, Over, Params, TrialError, TrialId, Work};
+use globset::GlobSet;
 use readlab_protocol::{Archive, MethodLine};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -112,6 +113,21 @@ impl Selection {
     pub(super) fn named(&self) -> impl Iterator<Item = Result<Named, TrialError>> {
         let overs = self.overs();
         self.entries.iter().filter(move |entry| overs.contains(&entry.over)).map(|entry| self.name(entry))
+    }
+
+    /// Whether one of the commands of the user or of the line-up has this name; a `{}` in it is the place of the path.
+    pub(super) fn has_command(&self, name: &str) -> bool {
+        name.parse::<TrialId>().is_ok_and(|named| self.commands().any(|id| id == named.method))
+    }
+
+    /// Whether one of the globs matches one of those commands.
+    pub(super) fn has_command_like(&self, globs: &GlobSet) -> bool {
+        self.commands().any(|id| globs.is_match(id.to_string()))
+    }
+
+    fn commands(&self) -> impl Iterator<Item = MethodId> {
+        let named = self.named().filter_map(Result::ok).map(|entry| entry.id.method);
+        named.filter(|id| id.contender == COMMAND)
     }
 
     /// A suite's entry as a trial's name.

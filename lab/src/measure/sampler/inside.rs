@@ -3,6 +3,7 @@
 //!
 //! What cannot be seen has its reason and spoils nothing; only the wish to stop ends the run.
 
+use super::samples::minor_faults;
 use super::{Hired, cache_trouble, take_breach};
 use crate::contender::roster::Warmup;
 use crate::contender::session::{Breach, Session, Turn};
@@ -140,7 +141,8 @@ impl Hired<'_> {
         let turn = self.read(trial, &mut seat.session, 0)?;
         let metered = seat.meters.end();
         let wall_ns = turn.samples.iter().map(|sample| sample.wall_ns).sum();
-        let (minor_faults, major_faults) = (metered.minor_faults.ok(), metered.major_faults.ok());
+        let minor_faults = minor_faults(self.planned(trial), &metered).clone().ok();
+        let major_faults = metered.major_faults.ok();
         Ok(tracing.end(Around { wall_ns, minor_faults, major_faults }))
     }
 

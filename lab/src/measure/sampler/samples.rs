@@ -5,7 +5,7 @@ use crate::contender::session::Turn;
 use crate::measure::meters::{CpuSplit, Metered, Missing};
 use crate::measure::residency::Proof;
 use crate::record::{LimitKind, Sample, Trial};
-use crate::trial::{Answer, Over};
+use crate::trial::{Answer, COMMAND, Over};
 use readlab_protocol::{Ask, SampleLine};
 
 /// Why a reading over http has no bytes from a device.
@@ -19,6 +19,12 @@ pub(super) struct Observed {
     pub(super) after: Option<Proof>,
 }
 
+/// The page faults of what is raced. A command's are those of its own process: what starts it faults too, some thirty times
+/// a reading, as forking makes its memory shared.
+pub(super) fn minor_faults<'m>(trial: &Trial, metered: &'m Metered) -> &'m Result<u64, Missing> {
+    if trial.contender == COMMAND { &metered.child_minor_faults } else { &metered.minor_faults }
+}
+
 impl Hired<'_> {
     /// The samples of a turn, with what was metered around it shared out among its readings.
     pub(super) fn samples(&mut self, trial: &Trial, ask: Ask, observed: &Observed) -> Vec<Sample> {
@@ -28,7 +34,7 @@ impl Hired<'_> {
             turn_readings: ask.lead + ask.count,
             peak_rss_bytes: self.peak(trial, observed),
             minor_faults: self
-                .meter(trial, "minor_faults", &observed.metered.minor_faults)
+                .meter(trial, "minor_faults", minor_faults(trial, &observed.metered))
                 .map(|n| n / shared),
             major_faults: self
                 .meter(trial, "major_faults", &observed.metered.major_faults)

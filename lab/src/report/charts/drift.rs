@@ -72,8 +72,10 @@ impl Track<'_> {
 
     fn value(&self) -> String {
         let shares = || self.rounds.iter().map(|(_, _, share)| *share);
-        let signed =
-            |share: f64| format!("{}{}", if share < 0.0 { "−" } else { "+" }, words::percent(share.abs()));
+        let signed = |share: f64| {
+            let text = words::signed(share, words::percent);
+            if share < 0.0 { text } else { format!("+{text}") }
+        };
         let (low, high) =
             (shares().reduce(f64::min).unwrap_or(0.0), shares().reduce(f64::max).unwrap_or(0.0));
         format!("{} to {}", signed(low), signed(high))

@@ -9,6 +9,7 @@ mod effort;
 mod histogram;
 mod plot;
 mod ranking;
+mod ratios;
 mod rows;
 mod sweep;
 
@@ -17,6 +18,7 @@ pub(super) use drift::drift;
 pub(super) use effort::effort;
 pub(super) use histogram::{Histogram, histogram};
 pub(super) use ranking::{DOTS_MOST, ranking};
+pub(super) use ratios::{RatioRow, is_clear, ratios};
 pub(super) use sweep::{rates, times};
 
 use super::html::{Element, element, words};

@@ -20,17 +20,23 @@ pub(in super::super) fn ranking(ranking: &Ranking, slug: String) -> Option<Chart
     let scale = scale(ranking)?;
     let mut marks = rows::grid(&scale, quantity(ranking), ranking.rows.len());
     let bottom = rows::height(ranking.rows.len());
-    let mut below = bottom + 18.0;
-    for bound in bounds(ranking) {
-        let x = scale.at(bound.rate.0);
-        let anchor = if x > WIDTH / 2.0 { "end" } else { "start" };
-        let name = format!("{} {}", bound.name, bound.rate);
-        marks.push(svg::line("bound", [x, 18.0], [x, below - 11.0]));
-        marks.push(svg::text(&format!("bound-name {anchor}"), [x, below], &name));
-        below += 15.0;
-    }
     for (n, row) in ranking.rows.iter().enumerate() {
         marks.extend(drawn(ranking, row, (n, &scale)));
+    }
+    // Over the bars, which would hide them.
+    let mut below = bottom + 18.0;
+    let names = bounds(ranking).into_iter().map(|bound| BoundName {
+        at: scale.at(bound.rate.0),
+        text: format!("{} {}", bound.name, bound.rate),
+    });
+    for (name, anchor) in in_order(names.collect()) {
+        let x = name.at;
+        // Across the strips alone: the rows' names and values stand between them.
+        let strips = (0..ranking.rows.len()).map(rows::strip_top);
+        marks.extend(strips.map(|top| svg::line("bound", [x, top - 2.0], [x, top + THICK + 2.0])));
+        marks.push(svg::line("bound", [x, bottom - 4.0], [x, below - 11.0]));
+        marks.push(svg::text(&format!("bound-name {}", anchor.word()), [x, below], &name.text));
+        below += 15.0;
     }
     marks.extend(legend(below + 4.0, &keys(ranking)));
     let title =
@@ -44,6 +50,59 @@ pub(in super::super) fn ranking(ranking: &Ranking, slug: String) -> Option<Chart
         size: [WIDTH, below + 10.0],
         marks,
     })
+}
+
+/// The name of a limit below the rows, and where the limit's line is.
+struct BoundName {
+    at: f64,
+    text: String,
+}
+
+/// To which side of its place a text goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Anchor {
+    Start,
+    End,
+}
+
+impl Anchor {
+    fn word(self) -> &'static str {
+        match self {
+            Anchor::Start => "start",
+            Anchor::End => "end",
+        }
+    }
+}
+
+impl BoundName {
+    /// From where to where it goes.
+    #[expect(clippy::cast_precision_loss, reason = "letters")]
+    fn span(&self, anchor: Anchor) -> [f64; 2] {
+        let wide = self.text.chars().count() as f64 * rows::LETTER;
+        match anchor {
+            Anchor::Start => [self.at, self.at + wide],
+            Anchor::End => [self.at - wide, self.at],
+        }
+    }
+}
+
+/// Names from the upper to the lower, so that the line of none that comes later goes through one that stands above it.
+fn in_order(mut names: Vec<BoundName>) -> Vec<(BoundName, Anchor)> {
+    let mut ordered = Vec::new();
+    while !names.is_empty() {
+        let is_free = |at: usize, anchor: Anchor| {
+            let [low, high] = names[at].span(anchor);
+            let others = names.iter().enumerate().filter(|&(other, _)| other != at);
+            let crossed = others.map(|(_, it)| it.at).any(|x| x > low - 3.0 && x < high + 3.0);
+            low >= 0.0 && high <= WIDTH && !crossed
+        };
+        let both = (0..names.len()).flat_map(|at| [(at, Anchor::End), (at, Anchor::Start)]);
+        let fallback = if names[0].at > WIDTH / 2.0 { Anchor::End } else { Anchor::Start };
+        let free = both.into_iter().find(|&(at, anchor)| is_free(at, anchor));
+        let (at, anchor) = free.unwrap_or((0, fallback));
+        ordered.push((names.remove(at), anchor));
+    }
+    ordered
 }
 
 /// What the marks mean, of those that are there.
@@ -138,4 +197,27 @@ fn drawn(ranking: &Ranking, row: &Row, (n, scale): (usize, &Scale)) -> Vec<Eleme
 /// Heights within a strip that never repeat nearby: multiples of the golden section.
 fn heights() -> impl Iterator<Item = f64> {
     (0..u32::MAX).map(|n| 2.0 + (THICK - 4.0) * (f64::from(n) * 0.618_033_988_75).fract())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_limits_line_goes_through_the_name_of_another() {
+        let text = || "memory, 2 threads 23.1 GB/s".to_owned();
+        for places in
+            [&[400.0, 390.0, 380.0][..], &[10.0, 20.0, 430.0], &[200.0, 210.0], &[5.0, 100.0, 330.0, 439.0]]
+        {
+            let names = places.iter().map(|&at| BoundName { at, text: text() }).collect();
+            let ordered = in_order(names);
+            assert_eq!(ordered.len(), places.len());
+            for (row, (name, anchor)) in ordered.iter().enumerate() {
+                let [low, high] = name.span(*anchor);
+                assert!(low >= 0.0 && high <= WIDTH, "{places:?}: {low} to {high}");
+                let lower = ordered[row + 1..].iter().map(|(name, _)| name.at);
+                assert!(lower.into_iter().all(|x| x <= low || x >= high), "{places:?}: row {row}");
+            }
+        }
+    }
 }

@@ -17,7 +17,7 @@ const STRIP: f64 = 20.0;
 /// Height of a strip.
 pub(super) const THICK: f64 = 12.0;
 /// Width of a letter, roughly.
-const LETTER: f64 = 6.9;
+pub(super) const LETTER: f64 = 6.9;
 
 /// What stands in one row.
 pub(super) struct Row<'a> {

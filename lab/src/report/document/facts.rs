@@ -33,14 +33,18 @@ pub(super) fn answer(page: &Page) -> Element {
 }
 
 fn claim(claim: &Claim) -> Element {
-    let figure = words("p", &claim.figure).class("figure");
+    let figure = words("p", &unbroken(&claim.figure)).class("figure");
     let figure = match &claim.sure {
-        Some(sure) => figure.text(" ").with(words("small", sure)),
+        Some(sure) => figure.text(" ").with(words("small", &unbroken(sure))),
         None => figure,
     };
     let card = element("div").class("claim").with(words("p", &claim.title).class("where")).with(figure);
     let card = card.with(words("p", &claim.who).class("who"));
-    if claim.against.is_empty() { card } else { card.with(words("p", &claim.against).class("against")) }
+    if claim.against.is_empty() {
+        card
+    } else {
+        card.with(words("p", &unbroken(&claim.against)).class("against"))
+    }
 }
 
 fn cautions(page: &Page) -> Option<Element> {

@@ -33,16 +33,16 @@ pub(super) fn inside_charts(page: &Page) -> Vec<Chart> {
     let both = states.into_iter().flat_map(|state| {
         let traced: Vec<(&Inside, &Trace)> =
             traces(page).filter(|(it, trace)| it.state == state && trace.reason.is_none()).collect();
-        let chart = |quantity, what: &str, slug: &str, of: fn(&Trace) -> &Spread| {
+        let chart = |quantity, what: &str, slug: &str, of: fn(&Trace) -> Spread| {
             let rows: Vec<Histogram> =
                 traced.iter().map(|(it, trace)| row(it, quantity, of(trace))).collect();
             let title = format!("{}: {what}", capital(&state.to_string()));
             charts::histogram(&rows, quantity, (title, format!("{slug}-{state}")))
         };
         [
-            chart(Quantity::Time, "how long read calls took", "latencies", |trace| &trace.latency_ns),
+            chart(Quantity::Time, "how long read calls took", "latencies", |trace| trace.latency_ns.clone()),
             chart(Quantity::Size, "bytes of each read call that brought any", "sizes-of-calls", |trace| {
-                &trace.got_bytes
+                trace.brought()
             }),
         ]
     });
@@ -54,7 +54,7 @@ fn traces(page: &Page) -> impl Iterator<Item = (&Inside, &Trace)> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-fn row<'a>(it: &'a Inside, quantity: Quantity, spread: &'a Spread) -> Histogram<'a> {
+fn row(it: &Inside, quantity: Quantity, spread: Spread) -> Histogram<'_> {
     let value = format!("{} × {}", wording::grouped(spread.n), quantity.tick(spread.p50 as f64));
     Histogram { short: &it.short, name: &it.name, value, spread }
 }
@@ -81,7 +81,7 @@ fn cells(it: &Inside, trace: &Trace) -> Vec<Cell> {
     let mut cells = vec![Cell::name(&it.short, &it.name), Cell::text(it.state.to_string())];
     cells.push(Cell::number(Some((wording::grouped(trace.reads()), trace.reads() as f64))));
     cells.push(Cell::number(Some((wording::grouped(trace.empty()), trace.empty() as f64))));
-    cells.extend([bytes(trace.asked_bytes.p50), bytes(trace.got_bytes.p50)]);
+    cells.extend([bytes(trace.asked_bytes.p50), bytes(trace.brought().p50)]);
     cells.extend([latency.p50, latency.p90, latency.p99, latency.most].map(time));
     cells.extend([share(trace.sequential_share()), share(in_calls(trace))]);
     cells

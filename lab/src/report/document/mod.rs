@@ -3,11 +3,14 @@
 //! Only layout: what is said comes from [`Page`], what is drawn from the charts. Sections that a record has nothing for
 //! are left out, except those whose emptiness says something.
 
+mod comparison;
 mod facts;
 mod inside;
 mod sections;
 mod sweep;
 mod table;
+
+pub use comparison::comparison_html;
 
 use super::charts::Chart;
 use super::html::{Element, element, words};
@@ -32,14 +35,26 @@ struct Section {
 pub fn html(page: &Page) -> String {
     let sections: Vec<Section> =
         facts::advice(page).into_iter().chain(sections::all(page)).chain(facts::all(page)).collect();
+    let subject = page.subjects.first().map_or("", String::as_str);
+    let title = format!("readlab {} {}", page.verb, subject.split(" · ").next().unwrap_or(""));
+    whole((&title, &page.answer), facts::answer(page), sections, &[&page.maker, &page.end])
+}
+
+/// A page of its answer and its sections.
+fn whole(
+    (title, description): (&str, &str),
+    answer: Element,
+    sections: Vec<Section>,
+    footer: &[&str],
+) -> String {
     let body = element("body")
         .with(words("a", "Skip to the answer").class("skip").set("href", "#answer"))
         .with(top(&sections))
-        .with(element("main").with(facts::answer(page)).all(sections.into_iter().map(Section::laid_out)))
-        .with(element("footer").with(words("p", &page.maker)).with(words("p", &page.end)))
+        .with(element("main").with(answer).all(sections.into_iter().map(Section::laid_out)))
+        .with(element("footer").all(footer.iter().map(|line| words("p", line))))
         .with(element("script").verbatim(include_str!("../theme.js")))
         .with(element("script").verbatim(include_str!("../sort.js")));
-    let document = element("html").set("lang", "en").with(head(page)).with(body);
+    let document = element("html").set("lang", "en").with(head(title, description)).with(body);
     format!("<!DOCTYPE html>\n{}\n", document.render())
 }
 
@@ -50,16 +65,14 @@ pub fn charts(page: &Page) -> Vec<(String, String)> {
     charts.map(|chart| (chart.slug.clone(), chart.standalone())).collect()
 }
 
-fn head(page: &Page) -> Element {
+fn head(title: &str, description: &str) -> Element {
     let meta = |name: &'static str, content: &str| element("meta").set("name", name).set("content", content);
-    let subject = page.subjects.first().map_or("", String::as_str);
-    let title = format!("readlab {} {}", page.verb, subject.split(" · ").next().unwrap_or(""));
     element("head")
         .with(element("meta").set("charset", "utf-8"))
         .with(element("meta").set("http-equiv", "Content-Security-Policy").set("content", POLICY))
         .with(meta("viewport", "width=device-width, initial-scale=1"))
         .with(meta("color-scheme", "light dark"))
-        .with(meta("description", &page.answer))
+        .with(meta("description", description))
         .with(element("link").set("rel", "icon").set("href", "data:,"))
         .with(words("title", title.trim()))
         .with(element("style").text(&one_line(&palette::variables())))

@@ -56,3 +56,13 @@ fn one_size_alone_makes_no_line() {
     assert_eq!((series.fit, series.rate(), series.band.len()), (None, None, 0));
     assert_eq!(series.sizes[0].median_ns, 7);
 }
+
+#[test]
+fn a_fixed_cost_below_zero_has_the_sign_of_all_other_texts() {
+    let points = [(1_000_000, 100_000), (10_000_000, 9_000_000), (100_000_000, 99_000_000)];
+    let point = |(size_bytes, wall_ns)| Point { size_bytes, wall_ns, device_read_bytes: None, pass: 0 };
+    let points = points.map(point).to_vec();
+    let series = Series::of(Swept { name: "rust/read".to_owned(), is_write: false, points });
+    let words = series.line_words().unwrap();
+    assert!(words.starts_with("fixed cost −") && !words.contains(" -") && !words.contains("[-"), "{words}");
+}

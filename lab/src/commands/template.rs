@@ -1,0 +1,166 @@
+//! The user's command lines as templates: where a command without `{}` names the target itself, `{}` takes its place.
+//!
+//! A command without `{}` gets the path at its end, and one that names the file already would read it twice. What a command
+//! line means beyond its words is the business of the `command` contender.
+
+use crate::cli::Choosing;
+use crate::notice;
+use crate::target::shown;
+use crate::trial::COMMAND;
+use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The place of the path in a command line.
+const PLACE: &str = "{}";
+
+/// Characters that end a word outside of quotes.
+const BETWEEN_WORDS: &str = " \t\n|&;<>()";
+
+/// What takes part, with `{}` in every command that names a target; which those are is told.
+///
+/// # Errors
+/// If a command names a target where nothing else can be put.
+pub(super) fn placed(choosing: &Choosing, targets: &[PathBuf]) -> anyhow::Result<Choosing> {
+    let mut choosing = choosing.clone();
+    for command in &mut choosing.commands {
+        if let Some(template) = template(command, targets)? {
+            notice::tell(format!("the command '{command}' names the file: raced as '{template}'"));
+            *command = template;
+        }
+    }
+    let names = choosing.reference.iter_mut().chain(&mut choosing.methods);
+    for name in names {
+        let command = name.strip_prefix(COMMAND).and_then(|rest| rest.strip_prefix('/'));
+        let template = command.map(|command| template(command, targets)).transpose()?.flatten();
+        if let Some(template) = template {
+            *name = format!("{COMMAND}/{template}");
+        }
+    }
+    Ok(choosing)
+}
+
+/// The command with `{}` for each word that names a target; `None` where it has a `{}` or names none.
+fn template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option<String>> {
+    if command.contains(PLACE) {
+        return Ok(None);
+    }
+    let mut template = String::new();
+    let mut end = 0;
+    // The first word is the program.
+    for range in words(command).into_iter().skip(1) {
+        let word = &command[range.clone()];
+        let Some(named) = naming(word, targets) else { continue };
+        template.push_str(&command[end..range.start + named]);
+        template.push_str(PLACE);
+        end = range.end;
+    }
+    let within = |target: &PathBuf| target.to_str().is_some_and(|name| quoted(command, name));
+    match targets.iter().find(|target| within(target)) {
+        _ if end > 0 => Ok(Some(template + &command[end..])),
+        Some(target) => {
+            anyhow::bail!(
+                "the command '{command}' names {} within quotes: write {PLACE} there",
+                shown(target)
+            )
+        }
+        None => Ok(None),
+    }
+}
+
+/// Where in a word the name of a target begins: at its begin, or behind a `=` as in `if=FILE`.
+fn naming(word: &str, targets: &[PathBuf]) -> Option<usize> {
+    let behind = word.find('=').map(|at| at + 1);
+    [Some(0), behind].into_iter().flatten().find(|&at| {
+        let plain = unquoted(&word[at..]);
+        targets.iter().any(|target| is_same(Path::new(&plain), target))
+    })
+}
+
+/// Whether two names are of one file, or one URL.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let file = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
+    one == other || file(one).is_some_and(|found| Some(found) == file(other))
+}
+
+/// Whether a name stands as a word of its own between quotes, with other words beside it.
+fn quoted(command: &str, name: &str) -> bool {
+    let scripts = words(command).into_iter().map(|range| &command[range]);
+    let scripts = scripts.filter(|word| word.contains(['\'', '"']) && unquoted(word) != name);
+    let mut inner =
+        scripts.flat_map(|script| script.split(|c| BETWEEN_WORDS.contains(c) || "'\"".contains(c)));
+    inner.any(|word| !name.is_empty() && word == name)
+}
+
+/// The words of a command line as a shell would part them, quotes and all.
+fn words(command: &str) -> Vec<Range<usize>> {
+    let (mut words, mut begin, mut quote) = (Vec::new(), None, None);
+    for (at, c) in command.char_indices() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if c == open => quote = None,
+            _ => {}
+        }
+        if quote.is_none() && BETWEEN_WORDS.contains(c) {
+            words.extend(begin.take().map(|begin| begin..at));
+        } else {
+            begin.get_or_insert(at);
+        }
+    }
+    words.extend(begin.map(|begin| begin..command.len()));
+    words
+}
+
+/// A word as a program would get it, as far as that is plain.
+fn unquoted(word: &str) -> String {
+    match shell_words::split(word) {
+        Ok(parts) if parts.len() == 1 => parts.concat(),
+        _ => word.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_command_that_names_its_file_reads_it_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let (file, spaced) = (at("f.txt"), at("my file"));
+        for path in [&file, &spaced, &at("other")] {
+            fs::write(path, "a\n").unwrap();
+        }
+        std::os::unix::fs::symlink(&file, at("link")).unwrap();
+        let targets = [PathBuf::from(&file), PathBuf::from(&spaced), "http://h/x?a=b".into()];
+        let of = |command: &str| template(command, &targets).unwrap();
+        for (command, expected) in [
+            (format!("wc -l {file}"), "wc -l {}"),
+            (format!("wc -l {}", at("link")), "wc -l {}"),
+            (format!("wc -l {}", at("./f.txt")), "wc -l {}"),
+            (format!("wc -l '{spaced}'"), "wc -l {}"),
+            (format!("cat {file}|wc -l"), "cat {}|wc -l"),
+            (format!("wc -l <{file}"), "wc -l <{}"),
+            (format!("dd if={file} bs=1M"), "dd if={} bs=1M"),
+            (format!("cmp \"{file}\" {file}"), "cmp {} {}"),
+            ("curl -s http://h/x?a=b | wc -l".to_owned(), "curl -s {} | wc -l"),
+        ] {
+            assert_eq!(of(&command).as_deref(), Some(expected), "{command}");
+        }
+        for command in
+            ["wc -l", "wc -l {} # f.txt", "grep -c f.txt", "", "wc '", &format!("wc {}", at("other"))]
+        {
+            assert_eq!(of(command), None, "{command}");
+        }
+        assert_eq!(of(&file), None, "the program itself");
+    }
+
+    #[test]
+    fn a_name_within_a_script_is_refused_with_what_to_write() {
+        let targets = [PathBuf::from("f.txt")];
+        let said = template("sh -c 'wc -l f.txt | cat'", &targets).unwrap_err().to_string();
+        assert_eq!(said, "the command 'sh -c 'wc -l f.txt | cat'' names f.txt within quotes: write {} there");
+        assert_eq!(template("grep -c 'f.txt.' x", &targets).unwrap(), None);
+    }
+}

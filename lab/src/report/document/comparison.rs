@@ -1,0 +1,189 @@
+//! A comparison as one HTML file that needs nothing else, in the form of a run's page: numbers and ratios with intervals,
+//! what differs in the machines, what could not be compared.
+
+use super::super::charts::{self, Chart, RatioRow};
+use super::super::comparison::{self, fact, fit_lines, legend, letter, remarks, section, state, times};
+use super::super::html::{Element, element, words};
+use super::super::words::{NONE, capital, percent, plural, unbroken};
+use super::table::{Cell, Kind, table};
+use super::{Section, figure, side_by_side, whole};
+use crate::compare::{Comparison, Fit, Measure, Row, Table};
+use crate::units::Throughput;
+
+/// The whole page, and the line through its machines where one was asked for.
+#[must_use]
+pub fn comparison_html(comparison: &Comparison, fit: Option<&Fit>) -> String {
+    let tables = comparison.tables.iter().map(|table| numbers(comparison, table));
+    let parts = [machines(comparison), sheets(comparison), fit.map(line), notes(comparison)];
+    let sections: Vec<Section> = tables.chain(parts.into_iter().flatten()).collect();
+    let names: Vec<&str> = comparison.sides.iter().map(|side| side.name.as_str()).collect();
+    let title = format!("readlab compare {}", names.join(" "));
+    let sentence = sentence(comparison);
+    let footer = format!("readlab {} · comparison", env!("CARGO_PKG_VERSION"));
+    whole((&title, &sentence), answer(comparison, &sentence), sections, &[&footer])
+}
+
+/// How many cases are better, worse and tied on each side, by the first number that is compared.
+fn sentence(comparison: &Comparison) -> String {
+    let Some(table) = comparison.tables.first() else { return "Nothing was compared.".to_owned() };
+    let of = title(table.measure).to_lowercase();
+    let told = (1..comparison.sides.len()).map(|side| {
+        let ratios = || table.rows.iter().filter_map(|row| row.cells.get(side)?.as_ref()?.ratio);
+        let better = ratios().filter(|it| charts::is_clear(it) && it.estimate > 1.0).count();
+        let worse = ratios().filter(|it| charts::is_clear(it) && it.estimate < 1.0).count();
+        let all = ratios().count();
+        format!(
+            "{} is better than {} in {better}, worse in {worse} and not clearly either in {} of {}",
+            letter(side),
+            letter(0),
+            all - better - worse,
+            plural(all, "case"),
+        )
+    });
+    let told: Vec<String> = told.collect();
+    match told.as_slice() {
+        [] => format!("{}: {}.", capital(&of), plural(table.rows.len(), "case")),
+        _ => format!("By {of}, {}.", told.join("; ")),
+    }
+}
+
+/// The top of the page: the answer, and what the letters mean.
+fn answer(comparison: &Comparison, sentence: &str) -> Element {
+    let mut about = element("dl").class("about");
+    for (at, side) in comparison.sides.iter().enumerate() {
+        let text = legend(at, side);
+        let told = text.strip_prefix(&format!("{}: ", letter(at))).unwrap_or(&text);
+        about = about.with(words("dt", &letter(at))).with(words("dd", told));
+    }
+    element("section")
+        .set("id", "answer")
+        .set("aria-labelledby", "answer-heading")
+        .with(words("h1", sentence).set("id", "answer-heading"))
+        .with(about)
+}
+
+/// What a number is called at the head of its section.
+fn title(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Wall => "Wall time",
+        Measure::Cpu => "CPU time",
+        Measure::Rate => "Rate",
+        Measure::Peak => "Peak memory",
+        Measure::Device => "Bytes from the device",
+        Measure::Syscalls => "System calls",
+        Measure::Mallocs => "Allocations",
+        Measure::Retains => "Retains",
+        Measure::Releases => "Releases",
+        Measure::Slope => "Rate by the slope",
+        Measure::Most => "Highest rate",
+    }
+}
+
+/// One number: for each file and state its ratios as charts, and all as a table.
+fn numbers(comparison: &Comparison, of: &Table) -> Section {
+    let mut content = Vec::new();
+    for (n, rows) in of.rows.chunk_by(|a, b| section(&a.subject) == section(&b.subject)).enumerate() {
+        let title = rows.first().map(|row| section(&row.subject)).unwrap_or_default();
+        let title = capital(if title.is_empty() { of.measure.word() } else { &title });
+        let drawn = (1..comparison.sides.len()).filter_map(|side| chart(of.measure, rows, (n, side)));
+        let drawn: Vec<Element> = drawn.map(figure).collect();
+        content.push(words("h3", &unbroken(&title)));
+        if !drawn.is_empty() {
+            content.push(side_by_side(drawn));
+        }
+        content.push(grid(comparison, of.measure, (&title, rows)));
+    }
+    let lead = "A ratio above 1 is to the better: faster, or with less. Coloured: the whole 95 % interval lies on one side of 1.";
+    Section { slug: of.measure.word(), title: title(of.measure), lead, content }
+}
+
+/// The ratios of one side.
+fn chart(measure: Measure, rows: &[Row], (n, side): (usize, usize)) -> Option<Chart> {
+    let row = |row: &Row| {
+        let ratio = row.cells.get(side)?.as_ref()?.ratio?;
+        Some(RatioRow { name: row.name.clone(), ratio, value: times(&ratio) })
+    };
+    let rows: Vec<RatioRow> = rows.iter().filter_map(row).collect();
+    let title = format!("How many times as good {} is as {}", letter(side), letter(0));
+    charts::ratios(&rows, (title, format!("ratio-{}-{n}-{side}", measure.word())))
+}
+
+fn grid(comparison: &Comparison, measure: Measure, (caption, rows): (&str, &[Row])) -> Element {
+    let mut titles = vec![("method".to_owned(), Kind::Text), (letter(0), Kind::Number)];
+    for side in 1..comparison.sides.len() {
+        titles.push((letter(side), Kind::Number));
+        titles.push((format!("{} × {}", letter(side), letter(0)), Kind::Number));
+    }
+    let columns: Vec<(&str, Kind)> = titles.iter().map(|(title, kind)| (title.as_str(), *kind)).collect();
+    let laid_out = rows.iter().map(|row| {
+        let mut cells = vec![Cell::text(row.name.clone())];
+        for (side, cell) in row.cells.iter().enumerate() {
+            let number = cell.map(|cell| (comparison::value(measure, &cell), cell.value));
+            cells.push(Cell::number(number));
+            if side > 0 {
+                let ratio = cell.and_then(|cell| cell.ratio);
+                cells.push(Cell::number(ratio.map(|it| (times(&it), it.estimate))));
+            }
+        }
+        cells
+    });
+    table(caption, &columns, laid_out.collect())
+}
+
+fn machines(comparison: &Comparison) -> Option<Section> {
+    let letters: Vec<String> = (0..comparison.sides.len()).map(letter).collect();
+    let columns = std::iter::once("fact").chain(letters.iter().map(String::as_str));
+    let columns: Vec<(&str, Kind)> = columns.map(|title| (title, Kind::Text)).collect();
+    let rows = comparison.machines.iter().map(|it| {
+        let values = it.values.iter().map(|value| Cell::text(fact(&it.fact, value.as_ref())));
+        std::iter::once(Cell::text(it.fact.clone())).chain(values).collect()
+    });
+    let content = vec![table("Facts that are not the same on all sides", &columns, rows.collect())];
+    let lead = "Numbers of unlike machines differ for these reasons too.";
+    (!comparison.machines.is_empty()).then_some(Section {
+        slug: "machines",
+        title: "What differs in the machines",
+        lead,
+        content,
+    })
+}
+
+fn sheets(comparison: &Comparison) -> Option<Section> {
+    let columns = [
+        ("", Kind::Text),
+        ("method", Kind::Text),
+        ("rate", Kind::Number),
+        ("data sheet", Kind::Number),
+        ("share", Kind::Number),
+    ];
+    let rows = comparison.sheets.iter().map(|row| {
+        let rate = |value: f64| Cell::number(Some((Throughput(value).to_string(), value)));
+        let share = row.rate / row.sheet;
+        vec![
+            Cell::text(letter(row.side)),
+            Cell::text(row.name.clone() + &state(&row.subject)),
+            rate(row.rate),
+            rate(row.sheet),
+            Cell::number(Some((percent(share), share))),
+        ]
+    });
+    let content = vec![table("Rate beside the drive's data sheet", &columns, rows.collect())];
+    let lead = "What was measured beside what the drive's maker promises.";
+    (!comparison.sheets.is_empty()).then_some(Section { slug: "sheets", title: "Data sheets", lead, content })
+}
+
+fn line(fit: &Fit) -> Section {
+    let lead = "By least squares, one point a machine.";
+    Section { slug: "line", title: "The line through the machines", lead, content: list(fit_lines(fit)) }
+}
+
+fn notes(comparison: &Comparison) -> Option<Section> {
+    let lines = remarks(comparison);
+    let lead = "What a reader of these numbers should know, and what could not be compared.";
+    (!lines.is_empty()).then(|| Section { slug: "notes", title: "Notes", lead, content: list(lines) })
+}
+
+fn list(lines: Vec<String>) -> Vec<Element> {
+    let lines = lines.iter().filter(|line| !line.is_empty() && *line != NONE);
+    vec![element("ul").class("lines").all(lines.map(|line| words("li", &unbroken(line))))]
+}
