@@ -361,6 +361,10 @@ impl Sampler for Hired<'_> {
         self.look(trial)
     }
 
+    fn not_inspected(&mut self, trial: usize, reason: &str) -> Vec<Line> {
+        self.unlooked(trial, reason)
+    }
+
     fn close(&mut self, trial: usize) {
         self.seats.leave(trial);
     }
