@@ -123,11 +123,13 @@ fn commands_answer_are_refused_or_are_not_there() {
 }
 
 #[test]
-fn what_is_only_unavailable_is_no_failure() {
+fn what_is_only_unavailable_is_no_failure_unless_it_was_asked_for_by_name() {
     let home = Home::new();
-    let words = ["-c", "no-such-command {}", "--method", "rust/read/scalar", "--state", "warm", "--quiet"];
-    let said = home.race(&home.file("f.txt", TEXT), &words);
+    let file = home.file("f.txt", TEXT);
+    let words = ["--method", "rust/{direct,read}/scalar", "--state", "warm", "--quiet"];
+    let said = home.race(&file, &words);
     assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (Some(0), "", ""));
+    assert_eq!(home.race(&file, &[&words[..], &["-c", "no-such-command {}"]].concat()).code, Some(1));
 }
 
 #[test]

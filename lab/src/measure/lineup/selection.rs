@@ -138,7 +138,8 @@ impl Selection {
 }
 
 /// The value `all` as the number of processors.
-pub(in crate::measure) fn with_all(text: &str) -> String {
+#[must_use]
+pub fn with_all(text: &str) -> String {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     text.replace("=all", &format!("={cpus}"))
 }
