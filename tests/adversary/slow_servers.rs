@@ -1,10 +1,11 @@
 //! Servers that are never silent and never done: a head at a byte now and then, trailers without end, a chunk's line that
 //! never ends. The user's time for the run ends the waiting, and where none is set, the client's own bounds do.
 
-use super::home::{Home, Said};
+use super::home::Home;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Between two bytes of a slow server.
@@ -75,7 +76,10 @@ fn so_is_a_head_that_is_slow_only_when_the_bytes_are_asked_for() {
         if is_get { dribble(client, b'x') } else { client.write_all(CHUNKED) }
     }
     let line = refusal(script, "2s");
-    assert!(line.contains("reading it once for the right answer took longer than 2.00 s (--budget)"), "{line}");
+    assert!(
+        line.contains("reading it once for the right answer took longer than 2.00 s (--budget)"),
+        "{line}"
+    );
 }
 
 #[test]
@@ -118,4 +122,24 @@ fn trailers_without_end_are_no_answer() {
     }
     let line = refusal(script, "600s");
     assert!(line.contains("what comes behind the last chunk has no end"), "{line}");
+}
+
+/// The time of the run is that from asking the server on: what the reading for the right answer takes is not added to the budget.
+#[test]
+fn the_reading_for_the_right_answer_is_in_the_time_of_the_run() {
+    const TOOK: Duration = Duration::from_secs(2);
+    static FIRST: AtomicBool = AtomicBool::new(true);
+    fn script(client: &mut TcpStream, is_get: bool) -> std::io::Result<()> {
+        if is_get && FIRST.swap(false, Ordering::SeqCst) {
+            std::thread::sleep(TOOK);
+        }
+        let body = if is_get { "a\nb\n" } else { "" };
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\n";
+        client.write_all(format!("{head}{body}").as_bytes())
+    }
+    let home = Home::new();
+    let words = ["--method", "rust/http/scalar"];
+    let (json, said) = home.race_json(Path::new(&server(script)), &words);
+    assert_eq!(said.code, Some(0), "{said}");
+    assert!(json["end"]["wall_ns"].as_u64().unwrap() >= 2_000_000_000, "{}", json["end"]);
 }
