@@ -12,9 +12,13 @@ use crate::units::Nanos;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+/// What the exit codes mean.
+const EXIT_CODES: &str = "Exit codes: 0 well; 1 some trial failed or was refused, or something asked for by name did not take \
+part; 2 usage or environment, or nothing measured at all; 3 worse than --fail-over allows; 130 interrupted.";
+
 /// How fast can I read this file, which way of reading is fastest, and what stops it from being faster?
 #[derive(Debug, Parser)]
-#[command(name = "readlab", version, about, max_term_width = 100, propagate_version = true)]
+#[command(name = "readlab", version, about, max_term_width = 100, propagate_version = true, after_help = EXIT_CODES)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -81,7 +85,8 @@ pub struct Measuring {
     /// Time of timed readings at most for each trial, once it has the fewest [default: 30s, or what the suite says]
     #[arg(long, value_name = "TIME")]
     pub max_time: Option<Nanos>,
-    /// Time for the whole run; without it, about 100 s, and at least five rounds whatever they take
+    /// Time for the whole run, shared by the states, the reading for the right answer included; without it, about 100 s, and at
+    /// least five rounds whatever they take
     #[arg(long, value_name = "TIME")]
     pub budget: Option<Nanos>,
     /// Stop a trial when half the interval of its median is this share of the median

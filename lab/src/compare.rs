@@ -21,6 +21,7 @@ pub use side::{Case, Figure, Side, Statistic, Subject};
 
 use crate::record::Outcome;
 use crate::stats::{Interval, LogMedian, Quotient};
+pub use matching::Unpaired;
 use matching::{Matched, Matching};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -40,6 +41,8 @@ pub struct Comparison {
     pub forced: Vec<String>,
     /// What only one side has, a sentence each.
     pub alone: Vec<String>,
+    /// Cases with numbers that a side does not have at all.
+    pub unpaired: Vec<Unpaired>,
     /// What was not measured on a side though another measured it.
     pub lacking: Vec<Lacking>,
     /// Rates beside what the drives' data sheets say.
@@ -157,9 +160,9 @@ impl Comparison {
         }
         let forced = matching.rows.iter().flat_map(|row| row.forced.clone()).collect();
         let (lacking, sheets) = (lacking(&matching.rows), sheets(&sides));
-        let Matching { unlike, alone, .. } = matching;
+        let Matching { unlike, alone, unpaired, .. } = matching;
         let machines = differing(&sides);
-        Ok(Comparison { sides, machines, tables, unlike, forced, alone, lacking, sheets })
+        Ok(Comparison { sides, machines, tables, unlike, forced, alone, unpaired, lacking, sheets })
     }
 
     /// Whether some ratio has no interval.

@@ -59,6 +59,9 @@ pub struct Suite {
     /// The published results that belong to it, such as `linux-newlines`.
     #[serde(default)]
     pub published: Option<String>,
+    /// Whether it is a file of the user's own, who then asked for each of its trials.
+    #[serde(skip)]
+    pub is_own_file: bool,
     /// Its trials, in the order of its tables.
     #[serde(rename = "trial")]
     pub entries: Vec<Entry>,
@@ -149,7 +152,7 @@ impl Suite {
         }
         let text = std::fs::read_to_string(path)
             .map_err(|_| SuiteError::Unknown { name: name.to_owned(), known: Suite::names().join(", ") })?;
-        Suite::parse(path, &text)
+        Ok(Suite { is_own_file: true, ..Suite::parse(path, &text)? })
     }
 
     /// A suite from its text; `path` is named where it is none.

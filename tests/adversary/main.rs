@@ -9,3 +9,4 @@ mod fake;
 mod holders;
 #[path = "../common/home.rs"]
 mod home;
+mod slow_servers;

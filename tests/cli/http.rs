@@ -145,25 +145,26 @@ fn a_url_is_raced_and_the_state_of_its_servers_cache_is_said_to_be_unknown() {
 fn who_reads_files_stays_away_from_a_url_and_who_reads_urls_from_a_file() {
     let (home, server) = (Home::new(), Server::new(sized));
     let file = home.file("f.txt", TEXT);
-    let ids = |target: &Path, words: &[&str]| {
+    let ids = |target: &Path, words: &[&str], code: i32| {
         let (json, said) = home.race_json(target, words);
         let all: Vec<String> =
             json["trials"].as_array().unwrap().iter().map(|it| it["id"].to_string()).collect();
-        assert_eq!(said.code, Some(0), "{said}");
+        assert_eq!(said.code, Some(code), "{said}");
         (all.join(" "), json)
     };
     let url = server.url();
-    let (over_url, _) = ids(Path::new(&url), &["--method", "rust/*"]);
+    let (over_url, _) = ids(Path::new(&url), &["--method", "rust/*"], 0);
     assert!(over_url.contains("rust/http/") && over_url.contains("curl"), "{over_url}");
     assert!(!over_url.contains("rust/read") && !over_url.contains("command/wc"), "{over_url}");
-    let (over_file, _) = ids(&file, &["--method", "rust/*/scalar", "--state", "warm"]);
+    let (over_file, _) = ids(&file, &["--method", "rust/*/scalar", "--state", "warm"], 0);
     assert!(over_file.contains("rust/read") && over_file.contains("command/wc"), "{over_file}");
     assert!(!over_file.contains("http") && !over_file.contains("curl"), "{over_file}");
 
-    let (_, json) = ids(Path::new(&url), &["--method", "rust/mmap/scalar"]);
+    // Who is named and cannot read it is told, and did not take part.
+    let (_, json) = ids(Path::new(&url), &["--method", "rust/mmap/scalar"], 1);
     let asked = trials(&json, "rust/mmap/scalar", "unknown");
     assert_eq!(asked["reason"], "it reads files, and the target is a URL");
-    let (_, json) = ids(&file, &["--method", "rust/http/scalar", "--state", "warm"]);
+    let (_, json) = ids(&file, &["--method", "rust/http/scalar", "--state", "warm"], 1);
     assert!(trials(&json, "rust/http/scalar", "warm")["reason"].as_str().unwrap().contains("--http"));
     let none = race(&home, &url, &["--method", "rust/mm*"]);
     assert!(none.refusal().contains("none of the methods that match rust/mm* reads"), "{none}");

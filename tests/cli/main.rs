@@ -6,6 +6,7 @@ mod alone;
 mod archives;
 mod compare;
 mod devices;
+mod exits;
 #[path = "../common/fake.rs"]
 mod fake;
 #[path = "../common/home.rs"]

@@ -123,11 +123,46 @@ fn commands_answer_are_refused_or_are_not_there() {
 }
 
 #[test]
-fn what_is_only_unavailable_is_no_failure() {
+fn what_is_only_unavailable_is_no_failure_unless_it_was_asked_for_by_name() {
     let home = Home::new();
-    let words = ["-c", "no-such-command {}", "--method", "rust/read/scalar", "--state", "warm", "--quiet"];
-    let said = home.race(&home.file("f.txt", TEXT), &words);
+    let file = home.file("f.txt", TEXT);
+    let words = ["--method", "rust/{direct,read}/scalar", "--state", "warm", "--quiet"];
+    let said = home.race(&file, &words);
     assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (Some(0), "", ""));
+    assert_eq!(home.race(&file, &[&words[..], &["-c", "no-such-command {}"]].concat()).code, Some(1));
+}
+
+#[test]
+fn where_the_last_line_has_no_newline_counts_of_newlines_and_of_lines_prove_each_other() {
+    let home = Home::new();
+    let file = home.file("f.txt", "one\ntwo\nthree");
+    home.file("mine", "#!/bin/sh\nexec wc -l \"$1\"\n");
+    let commands =
+        ["wc -l {}", "cat {} | wc -l", "grep -c '' {}", "awk 'END { print NR }' {}", "sh mine {}", "echo 7"];
+    let words: Vec<&str> = commands.iter().flat_map(|command| ["-c", *command]).collect();
+    let only = ["--method", "rust/read/scalar", "--state", "warm", "--work"];
+    for (work, mine, hint) in [
+        ("newlines", "measured", None),
+        ("lines", "refused", Some("that is the number of newlines, right for --work newlines")),
+    ] {
+        let (json, said) = home.race_json(&file, &[&words[..], &only, &[work]].concat());
+        for id in ["wc -l", "cat {} | wc -l", "grep -c ''", "awk 'END { print NR }'"] {
+            let trial = trials(&json, &format!("command/{id}"), "warm");
+            assert_eq!(trial["outcome"], "measured", "{work}: {trial}: {said}");
+        }
+        let unknown = trials(&json, "command/sh mine", "warm");
+        assert_eq!(unknown["outcome"], mine, "{unknown}");
+        assert!(
+            unknown["reason"].as_str().unwrap_or_default().contains(hint.unwrap_or_default()),
+            "{unknown}"
+        );
+        let wrong = trials(&json, "command/echo 7", "warm");
+        assert!(wrong["reason"].as_str().unwrap().ends_with("sum"), "no hint for any other number: {wrong}");
+        let (added, warnings) = ("and readlab added it", json["warnings"].to_string());
+        let about_wc = format!("command/wc -l counts newlines: the last line has none, {added}");
+        assert_eq!(warnings.contains(&about_wc), work == "lines", "{warnings}");
+        assert_eq!(warnings.contains("command/grep -c '' counts lines"), work == "newlines", "{warnings}");
+    }
 }
 
 #[test]

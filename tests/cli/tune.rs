@@ -121,14 +121,20 @@ fn a_single_candidate_is_measured_without_a_search() {
 }
 
 #[test]
-fn a_budget_that_is_used_up_at_once_is_told() {
+fn a_budget_that_is_used_up_before_most_were_read_is_told_in_one_line() {
     let home = Home::new();
     let file = home.file("f.txt", TEXT);
-    let (json, said) = tune(&home, &file, &["--budget", "1ms"]);
-    assert_eq!(said.code, Some(0), "{said}");
-    assert_eq!((&json["end"]["reason"], fresh(&json).len()), (&"budget".into(), 0));
+    let fakes = ["f1", "f2", "f3", "f4", "f5", "f6"].map(|name| Fake { name, turn: "sleep 2; answer" });
+    let roster = roster(&home, &fakes);
+    let words = ["--roster", &roster, "--method", "f?/read", "--state", "warm", "--budget", "1500ms"];
+    let (json, said) = tune(&home, &file, &words);
+    assert_eq!(
+        (&json["end"]["reason"], said.code),
+        (&"budget".into(), Some(1)),
+        "five were left out: {said}"
+    );
     let page = std::fs::read_to_string(home.at("run/report.html")).unwrap();
-    assert!(page.contains("used up before its first reading") && page.contains(" more"), "{page}");
+    assert!(page.contains("used up before the first reading") && page.contains(" more)"), "{page}");
 }
 
 #[test]

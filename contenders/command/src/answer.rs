@@ -1,13 +1,19 @@
 //! A command's answer, read from its output: the first whole number, or for `discard` the output itself.
 
+use crate::counted::Counted;
 use crate::execution::Execution;
 use readlab_protocol::SampleLine;
 
-/// The sample with the proof that the output gives for this work (a word of the protocol).
+/// The sample with the proof that the output gives for this work (a word of the protocol). Where newlines or lines are asked for, a
+/// known program says which of the two it `counted`; what others count is taken to be what was asked for.
 ///
 /// # Errors
 /// One line, if the output holds no number and the work needs one.
-pub(crate) fn answered(execution: Execution, work: &str) -> Result<SampleLine, String> {
+pub(crate) fn answered(
+    execution: Execution,
+    work: &str,
+    counted: Option<Counted>,
+) -> Result<SampleLine, String> {
     let Execution { mut sample, output, output_bytes } = execution;
     if work == "discard" {
         sample.bytes = Some(output_bytes);
@@ -19,9 +25,9 @@ pub(crate) fn answered(execution: Execution, work: &str) -> Result<SampleLine, S
         let start: String = text.chars().take(60).collect();
         format!("no number in its output: {start:?}")
     })?;
-    match work {
-        "lines" => sample.lines = Some(number),
-        "sum" => sample.sum = Some(number),
+    match (work, counted) {
+        ("sum", _) => sample.sum = Some(number),
+        (_, Some(Counted::Lines)) | ("lines", None) => sample.lines = Some(number),
         _ => sample.newlines = Some(number),
     }
     Ok(sample)
@@ -38,16 +44,26 @@ mod tests {
 
     #[test]
     fn the_first_number_answers_the_work() {
-        assert_eq!(answered(execution("  42 /a/7\n"), "newlines").unwrap().newlines, Some(42));
-        assert_eq!(answered(execution("42\n"), "lines").unwrap().lines, Some(42));
-        assert_eq!(answered(execution("200"), "sum").unwrap().sum, Some(200));
-        assert_eq!(answered(execution("abc"), "discard").unwrap().bytes, Some(3));
+        assert_eq!(answered(execution("  42 /a/7\n"), "newlines", None).unwrap().newlines, Some(42));
+        assert_eq!(answered(execution("42\n"), "lines", None).unwrap().lines, Some(42));
+        assert_eq!(answered(execution("200"), "sum", None).unwrap().sum, Some(200));
+        assert_eq!(answered(execution("abc"), "discard", None).unwrap().bytes, Some(3));
+    }
+
+    #[test]
+    fn a_known_program_answers_what_it_counts() {
+        let counted = |counted, work| answered(execution("42\n"), work, Some(counted)).unwrap();
+        for work in ["newlines", "lines"] {
+            assert_eq!(counted(Counted::Newlines, work).newlines, Some(42), "{work}");
+            assert_eq!(counted(Counted::Lines, work).lines, Some(42), "{work}");
+        }
+        assert_eq!(counted(Counted::Lines, "sum").sum, Some(42));
     }
 
     #[test]
     fn silence_is_no_answer() {
         for output in ["", "none", "-3", "4.5"] {
-            assert!(answered(execution(output), "newlines").is_err(), "{output:?}");
+            assert!(answered(execution(output), "newlines", None).is_err(), "{output:?}");
         }
     }
 }

@@ -5,10 +5,12 @@
 //! them, `true`, is a control: a command that does nothing shows what starting one costs.
 
 mod answer;
+mod counted;
 mod execution;
 mod programs;
 mod template;
 
+use counted::Counted;
 use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};
 use readlab_protocol::{Ask, Cache, MethodLine, Reads, SampleLine};
 use std::collections::BTreeMap;
@@ -31,6 +33,7 @@ struct Commands;
 struct Execution {
     words: Vec<OsString>,
     work: String,
+    counted: Option<Counted>,
     is_control: bool,
 }
 
@@ -79,7 +82,8 @@ impl Contender for Commands {
             return Err(Refusal::Unavailable(reason));
         }
         let (words, work) = (template.command(request.target), request.work.to_owned());
-        Ok(Box::new(Execution { words, work, is_control: request.method == NOTHING }))
+        let (counted, is_control) = (template.counted(), request.method == NOTHING);
+        Ok(Box::new(Execution { words, work, counted, is_control }))
     }
 }
 
@@ -102,6 +106,6 @@ impl Execution {
         if self.is_control {
             return Ok(execution.sample);
         }
-        answer::answered(execution, &self.work).map_err(Refusal::Failed)
+        answer::answered(execution, &self.work, self.counted).map_err(Refusal::Failed)
     }
 }

@@ -63,7 +63,7 @@ pub(crate) fn of_script(script: &str) -> Vec<&str> {
 }
 
 /// The commands of a line, cut at what stands between them outside of quotes.
-fn commands(script: &str) -> Vec<&str> {
+pub(crate) fn commands(script: &str) -> Vec<&str> {
     let (mut found, mut quote, mut from, mut escaped) = (Vec::new(), None, 0, false);
     for (at, c) in script.char_indices() {
         match (quote, c) {

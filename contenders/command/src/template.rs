@@ -3,6 +3,7 @@
 //! A plain command is executed without a shell, so that its time is its own. One that uses what only a shell can do is
 //! given to `sh`, which then receives the path as an argument: no byte of a file's name is ever read as syntax.
 
+use crate::counted::{self, Counted};
 use crate::programs;
 use std::ffi::{OsStr, OsString};
 
@@ -55,6 +56,14 @@ impl Template {
                 words.first().map(String::as_str).into_iter().filter(|word| !word.contains(PLACE)).collect()
             }
             Words::Shell(script) => [&["sh"], &programs::of_script(script)[..]].concat(),
+        }
+    }
+
+    /// What it counts, if it is a known program.
+    pub(crate) fn counted(&self) -> Option<Counted> {
+        match &self.words {
+            Words::Plain(words) => counted::of_words(words),
+            Words::Shell(script) => counted::of_script(script),
         }
     }
 

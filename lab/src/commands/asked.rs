@@ -9,18 +9,19 @@ use crate::measure::cache::Eviction;
 use crate::measure::candidates::candidates;
 use crate::measure::lineup::{Field, LineupError, Selection, Shape, Views};
 use crate::measure::plan::{Budget, Plan, Rules};
+use crate::measure::rights;
 use crate::measure::sampler::{Looks, Pictures};
 use crate::measure::subject::Ground;
 use crate::notice;
 use crate::profile;
-use crate::record::{Agenda, Aim};
+use crate::record::{Agenda, Aim, Requested};
 use crate::space::Space;
 use crate::suite::{Entry, Suite};
 use crate::target::web::CACHE_UNKNOWN;
 use crate::target::{TargetFacts, shown, without_parents};
 use crate::trial::{CacheState, Over, TrialId, Work};
 use crate::units::Nanos;
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use std::path::{Path, PathBuf};
 
 /// The verbs whose runs go on when they were cut short.
@@ -110,6 +111,25 @@ impl Asked<'_> {
         Ok(Field::gather_built(&roster, wanted, about_to))
     }
 
+    /// What the user asked for by name. Contenders of a roster are, unless the user's methods leave them out.
+    pub(super) fn requested(&self) -> Vec<Requested> {
+        let choosing = self.choosing;
+        let mut requested: Vec<Requested> =
+            choosing.commands.iter().cloned().map(Requested::Command).collect();
+        requested.extend(choosing.methods.iter().cloned().map(Requested::Method));
+        requested.extend(choosing.reference.iter().cloned().map(Requested::Reference));
+        if self.suite.is_own_file && choosing.methods.is_empty() {
+            let trials = self.suite.entries.iter().map(|entry| entry.trial.clone());
+            requested.extend(trials.map(Requested::Trial));
+        }
+        let known = Roster::built_in();
+        let rosters = Roster::with(&choosing.rosters).map(|roster| roster.entries).unwrap_or_default();
+        let own = rosters.into_iter().map(|entry| entry.name).filter(|name| known.entry(name).is_none());
+        let is_meant = |name: &String| choosing.methods.iter().any(|glob| may_match(glob, name));
+        requested.extend(own.filter(is_meant).map(Requested::Contender));
+        requested
+    }
+
     /// What is searched, if anything is.
     pub(super) fn candidates(&self, field: &Field, work: Work) -> Result<Vec<TrialId>, LineupError> {
         let searched = |space| candidates(field, &self.choosing.methods, (space, work));
@@ -126,12 +146,11 @@ impl Asked<'_> {
             .iter()
             .find(|(_, view)| view.target == 0)
             .map_or_else(Over::default, |(shape, _)| shape.over);
+        // They come first: where time is short, contenders are started in this order.
         let commands = self.choosing.commands.iter();
-        entries.extend(commands.map(|command| Entry {
-            trial: format!("command/{command}"),
-            over,
-            ..Entry::default()
-        }));
+        let of_user =
+            commands.map(|command| Entry { trial: format!("command/{command}"), over, ..Entry::default() });
+        entries.splice(0..0, of_user);
         let mut globs = self.choosing.methods.clone();
         if self.space.is_some() {
             let reference = self.choosing.reference.iter().chain(&self.suite.reference).take(1).cloned();
@@ -173,11 +192,20 @@ impl Asked<'_> {
             trace: looks.trace,
             drop_caches: self.measuring.drop_caches,
             allow_device: self.measuring.allow_device,
+            requested: self.requested(),
         })
     }
 
     pub(super) fn eviction(&self) -> Eviction {
         if self.measuring.drop_caches { Eviction::OfSystem } else { Eviction::OfFile }
+    }
+
+    /// Refuses `--drop-caches` where the kernel would not let this user, before anything is measured.
+    pub(super) fn can_drop_caches(&self) -> anyhow::Result<()> {
+        if !self.measuring.drop_caches {
+            return Ok(());
+        }
+        rights::drop_caches().map_err(|reason| anyhow!("--drop-caches: {reason}"))
     }
 
     /// Refuses a wish for a state that nobody here can make.

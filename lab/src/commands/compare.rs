@@ -2,13 +2,13 @@
 //! and exports for services that watch benchmarks.
 
 use super::giving;
-use super::run::EXIT_TRIAL;
+use super::outcome::EXIT_TRIAL;
 use crate::cli::{self, Color};
 use crate::compare::{Comparison, Fit, FitAsked, Gate, Measure, Side, fit};
 use crate::history::{History, HistoryError};
 use crate::notice;
 use crate::published::{self, PREFIX};
-use crate::record::{Outcome, Record};
+use crate::record::Record;
 use crate::report::{self, Style};
 use crate::target::shown;
 use crate::trial::CacheState;
@@ -39,6 +39,9 @@ pub struct CompareArgs {
     /// End with exit code 3 when the whole 95 % interval of a ratio says that something is worse by more than this
     #[arg(long, value_name = "SHARE", value_parser = cli::share)]
     pub fail_over: Option<f64>,
+    /// With --fail-over: pass although one side lacks a trial, instead of ending with exit code 1; what failed there still ends so
+    #[arg(long, requires = "fail_over")]
+    pub allow_missing: bool,
     /// Rates beside what the drive's data sheet says, such as 3400MB/s, for machines whose data sheet is not known
     #[arg(long, value_name = "RATE")]
     pub datasheet: Option<Throughput>,
@@ -90,21 +93,22 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let gate = args.fail_over.map(|fail_over| Gate { fail_over });
     let worse = gate.map(|gate| gate.judge(&comparison)).transpose()?;
     args.give(&comparison, fit.as_ref(), worse.as_deref())?;
-    Ok(ExitCode::from(verdict(&comparison, worse.as_deref())))
+    Ok(ExitCode::from(verdict(&comparison, worse.as_deref(), args.allow_missing)))
 }
 
-/// Says what is worse, and the exit code that follows.
-fn verdict(comparison: &Comparison, worse: Option<&[String]>) -> u8 {
+/// Says what is worse and what could not be judged, and the exit code that follows: what is worse goes before what is missing.
+fn verdict(comparison: &Comparison, worse: Option<&[String]>, allow_missing: bool) -> u8 {
     let Some(worse) = worse else { return 0 };
-    for line in worse {
-        notice::tell(format!("worse: {line}"));
+    let mut missing = Gate::broken(comparison);
+    if !allow_missing {
+        missing.extend(Gate::missing(comparison));
     }
-    let broken = |outcome: &Outcome| matches!(outcome, Outcome::Failed { .. } | Outcome::Refused { .. });
-    let lost = comparison.lacking.iter().any(|it| it.side > 0 && broken(&it.outcome));
-    match (worse.is_empty(), lost) {
+    worse.iter().for_each(|line| notice::tell(format!("worse: {line}")));
+    missing.iter().for_each(|line| notice::tell(format!("not judged: {line}")));
+    match (worse.is_empty(), missing.is_empty()) {
         (false, _) => EXIT_WORSE,
-        (true, true) => EXIT_TRIAL,
-        (true, false) => 0,
+        (true, false) => EXIT_TRIAL,
+        (true, true) => 0,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What one run reads: one or more targets as the user asked for them, examined, and served where they are read over http.
 
+use super::patience::Patience;
 use crate::corpus::Form;
 use crate::measure::lineup::Shape;
 use crate::record::Aim;
@@ -37,11 +38,11 @@ impl Wanted {
         Wanted { word: facts.place(), form: aim.form, over: aim.over }
     }
 
-    /// Finds everything out about it.
-    pub(super) fn examine(&self, accept: Accept) -> anyhow::Result<(Shape, Target)> {
+    /// Finds everything out about it; a server is asked while `patience` lasts.
+    pub(super) fn examine(&self, accept: Accept, patience: &Patience) -> anyhow::Result<(Shape, Target)> {
         let target = if url::is_url(self.word.as_os_str()) {
             let word = self.word.to_str().with_context(|| format!("{}: not a URL", shown(&self.word)))?;
-            Target::ask(word.parse().map_err(crate::target::TargetError::from)?)?
+            Target::ask(word.parse().map_err(crate::target::TargetError::from)?, &|| patience.go_on())?
         } else {
             Target::examine_as(&self.word, accept)?
         };

@@ -14,6 +14,7 @@ pub mod history;
 pub mod limits;
 pub mod list;
 pub mod man;
+mod outcome;
 mod patience;
 mod prepare;
 pub mod race;

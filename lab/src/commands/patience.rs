@@ -1,39 +1,50 @@
-//! How long the one plain reading may take that finds the right answer: as long as it must, unless the user set a time.
+//! How long one may take to find out what must be known before anything is measured: as long as it must, unless the user set
+//! a time. Part of a run's `--budget` is used up by it.
 
 use crate::cli::Measuring;
 use crate::interrupt;
+use crate::record::{Budget, Rules};
 use crate::units::Nanos;
 use std::io::{Error, ErrorKind, Result};
 use std::time::{Duration, Instant};
 
-/// Begins when it is made.
+/// Times that end what is being done.
 pub(super) struct Patience {
-    begun: Instant,
+    doing: &'static str,
     limits: Vec<Limit>,
 }
 
 /// A time that an option sets.
 struct Limit {
-    time: Nanos,
+    begun: Instant,
+    time: Duration,
     option: String,
 }
 
 impl Patience {
-    /// What the user's options leave: the whole budget, and what one trial may take with its fewest readings.
-    pub(super) fn of(measuring: &Measuring) -> Patience {
-        let runs = measuring.rules().min_runs;
-        let budget = measuring.budget.map(|time| Limit { time, option: "--budget".to_owned() });
-        let of_trial = |time: Nanos| Limit {
-            time: Nanos(time.0.saturating_mul(u64::from(runs))),
-            option: format!("{runs} readings of --max-time"),
-        };
-        let limits = budget.into_iter().chain(measuring.max_time.map(of_trial)).collect();
-        Patience { begun: Instant::now(), limits }
+    /// For asking a server of a run that begins now.
+    pub(super) fn of_asking(rules: &Rules) -> Patience {
+        Patience { doing: "asking for it", limits: budget(rules, Instant::now()).into_iter().collect() }
     }
 
-    /// As long as it takes.
-    pub(super) fn endless() -> Patience {
-        Patience { begun: Instant::now(), limits: Vec::new() }
+    /// For the one plain reading that finds the right answer: what is left of the budget of a run that has `begun`, and what one
+    /// trial may take with its fewest readings.
+    pub(super) fn of_reading(measuring: &Measuring, rules: &Rules, begun: Instant) -> Patience {
+        let runs = rules.min_runs;
+        let of_trial = |time: Nanos| Limit {
+            begun: Instant::now(),
+            time: Nanos(time.0.saturating_mul(u64::from(runs))).into(),
+            option: format!("{runs} readings of --max-time"),
+        };
+        let limits = budget(rules, begun).into_iter().chain(measuring.max_time.map(of_trial)).collect();
+        Patience { doing: "reading it once for the right answer", limits }
+    }
+
+    /// For the same in a run that goes on, and had taken so much `earlier`.
+    pub(super) fn of_resuming(rules: &Rules, begun: Instant, earlier: Duration) -> Patience {
+        let left = |limit: Limit| Limit { time: limit.time.saturating_sub(earlier), ..limit };
+        let limits = budget(rules, begun).map(left).into_iter().collect();
+        Patience { doing: "reading it once for the right answer", limits }
     }
 
     /// # Errors
@@ -42,12 +53,20 @@ impl Patience {
         if interrupt::requested() {
             return Err(Error::other("interrupted"));
         }
-        match self.limits.iter().find(|limit| self.begun.elapsed() > Duration::from(limit.time)) {
+        match self.limits.iter().find(|limit| limit.begun.elapsed() > limit.time) {
             None => Ok(()),
-            Some(Limit { time, option }) => Err(Error::new(
+            Some(Limit { time, option, .. }) => Err(Error::new(
                 ErrorKind::TimedOut,
-                format!("reading it once for the right answer took longer than {time} ({option})"),
+                format!("{} took longer than {} ({option})", self.doing, Nanos::from(*time)),
             )),
         }
+    }
+}
+
+/// The user's time for the whole run. One that is only advised ends nothing here.
+fn budget(rules: &Rules, begun: Instant) -> Option<Limit> {
+    match rules.budget {
+        Budget::Advised(_) => None,
+        Budget::Firm(time) => Some(Limit { begun, time: time.into(), option: "--budget".to_owned() }),
     }
 }

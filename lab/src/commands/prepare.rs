@@ -13,6 +13,7 @@ use crate::target::{Place, Target, shown};
 use crate::trial::{Over, TrialId};
 use anyhow::Context;
 use std::fs::File;
+use std::time::Instant;
 
 /// What must be known before anything is measured.
 pub(super) struct Prepared {
@@ -26,9 +27,9 @@ pub(super) fn prepare(
     asked: &Asked,
     field: &Field,
     (shapes, targets): (&[Shape], &mut [Target]),
-    (rules, recorder): (Rules, &Recorder),
+    (rules, recorder, begun): (Rules, &Recorder, Instant),
 ) -> anyhow::Result<Prepared> {
-    let patience = Patience::of(asked.measuring);
+    let patience = Patience::of_reading(asked.measuring, &rules, begun);
     let (mut all, mut views) = (Vec::<Found>::new(), Views::new());
     for (index, (target, &shape)) in targets.iter_mut().zip(shapes).enumerate() {
         recorder.note(format!("reading {} once for the right answer", target.facts.path));
@@ -71,7 +72,7 @@ pub(super) fn truth(target: &mut Target, patience: &Patience) -> anyhow::Result<
         let file = target.file().expect("what is not behind a foreign server is a file");
         return oracle::truth_of(|| File::open(file), &go_on).with_context(|| shown(file));
     };
-    let opened = || http::ask(Verb::Get, url).map_err(std::io::Error::other);
+    let opened = || http::ask(Verb::Get, url, &go_on).map_err(std::io::Error::other);
     let found = oracle::truth_of(opened, &go_on).with_context(|| url.to_string())?;
     target.facts.size_bytes = found.answer.bytes.unwrap_or(0);
     Ok(found)

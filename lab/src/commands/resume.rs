@@ -7,9 +7,10 @@ use super::compare::path_of;
 use super::found::Found;
 use super::giving::{exportable, progress_shown, save};
 use super::goal::{Wanted, serve};
+use super::outcome::exit_code;
 use super::patience::Patience;
 use super::prepare::truth;
-use super::run::{exit_code, header, told};
+use super::run::{header, told};
 use crate::cli::Giving;
 use crate::contender::roster::Roster;
 use crate::history::History;
@@ -17,6 +18,7 @@ use crate::machine;
 use crate::measure::cache::Eviction;
 use crate::measure::lineup::{Field, Shape};
 use crate::measure::plan::{Plan, Planned};
+use crate::measure::rights;
 use crate::measure::round::{self, Past};
 use crate::measure::sampler::{Hired, Looks, Pictures};
 use crate::measure::subject::Ground;
@@ -26,13 +28,13 @@ use crate::record::{Agenda, Aim, EndReason, Header, Line, Record, RecordWriter, 
 use crate::target::{Accept, Target, TargetFacts, shown, without_parents};
 use crate::trial::{COMMAND, MethodId, TrialId};
 use crate::{interrupt, notice, scratch};
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use jiff::Timestamp;
 use rustix::process::geteuid;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Goes on with the run of this record.
 pub(super) fn run(verb: &str, name: &str, giving: &Giving) -> anyhow::Result<ExitCode> {
@@ -40,7 +42,11 @@ pub(super) fn run(verb: &str, name: &str, giving: &Giving) -> anyhow::Result<Exi
     scratch::tell_left();
     match go_on(verb, name, giving) {
         Err(_) if interrupt::requested() => Ok(ExitCode::from(interrupt::EXIT_CODE)),
-        done => Ok(ExitCode::from(exit_code(&done?))),
+        done => {
+            let record = done?;
+            let requested = record.header.agenda.as_ref().map_or(&[][..], |agenda| &agenda.requested);
+            Ok(ExitCode::from(exit_code(&record, requested)))
+        }
     }
 }
 
@@ -55,13 +61,18 @@ fn go_on(verb: &str, name: &str, giving: &Giving) -> anyhow::Result<Record> {
     let mut record = Record::read(&path)?;
     let earlier = elapsed(&record, &path)?;
     let agenda = agenda(verb, &record).with_context(|| shown(&path))?;
+    let begun = Instant::now();
+    let patience = Patience::of_resuming(&agenda.rules, begun, earlier);
+    if agenda.drop_caches {
+        rights::drop_caches().map_err(|reason| anyhow!("--drop-caches: {reason}"))?;
+    }
     let (shapes, mut targets) = targets(&agenda, &record.targets)?;
     let servers = serve(&shapes, &mut targets)?;
     let grounds = grounds(&agenda, &targets)?;
     let field = field(&agenda, &record, giving)?;
     let plan = plan(&agenda, &field)?;
     let mut recorder = Recorder::of(writer, progress_shown(giving));
-    let found = found(&agenda, (&mut targets, &record.targets), &recorder)?;
+    let found = found(&agenda, (&mut targets, &record.targets), (&recorder, &patience))?;
     save(giving, &path)?;
     for line in [Line::Resumed(resumption(&plan, &record, earlier)?)]
         .into_iter()
@@ -74,7 +85,8 @@ fn go_on(verb: &str, name: &str, giving: &Giving) -> anyhow::Result<Record> {
     let subjects = targets.iter().zip(&found).zip(grounds).enumerate();
     let subjects =
         subjects.map(|(index, ((target, found), ground))| found.subject((index, target), ground)).collect();
-    let mut hired = Hired::new(&plan, &field, subjects).looking(looks(&agenda, &path)?).after(earlier);
+    let mut hired =
+        Hired::new(&plan, &field, subjects).looking(looks(&agenda, &path)?).after(earlier + begun.elapsed());
     let ended = round::resume(&plan, &record, (&mut hired, &mut recorder));
     drop(hired);
     drop(servers);
@@ -136,7 +148,8 @@ fn elapsed(record: &Record, path: &Path) -> anyhow::Result<Duration> {
 /// The targets as they are now.
 fn targets(agenda: &Agenda, before: &[TargetFacts]) -> anyhow::Result<(Vec<Shape>, Vec<Target>)> {
     let accept = if agenda.allow_device { Accept::Devices } else { Accept::Files };
-    let again = |(facts, aim): (&TargetFacts, &Aim)| Wanted::again(facts, aim).examine(accept);
+    let patience = Patience::of_asking(&agenda.rules);
+    let again = |(facts, aim): (&TargetFacts, &Aim)| Wanted::again(facts, aim).examine(accept, &patience);
     let targets = before.iter().zip(&agenda.targets).map(again).collect::<anyhow::Result<Vec<_>>>()?;
     Ok(targets.into_iter().unzip())
 }
@@ -166,12 +179,12 @@ fn grounds(agenda: &Agenda, targets: &[Target]) -> anyhow::Result<Vec<Ground>> {
 fn found(
     agenda: &Agenda,
     (targets, before): (&mut [Target], &[TargetFacts]),
-    recorder: &Recorder,
+    (recorder, patience): (&Recorder, &Patience),
 ) -> anyhow::Result<Vec<Found>> {
     let mut all = Vec::<Found>::new();
     for ((target, before), aim) in targets.iter_mut().zip(before).zip(&agenda.targets) {
         recorder.note(format!("reading {} once for the right answer", target.facts.path));
-        let truth = truth(target, &Patience::endless())?;
+        let truth = truth(target, patience)?;
         let is_same = before.digest.as_ref() == Some(&truth.digest) && before.http == target.facts.http;
         ensure!(
             is_same,
@@ -188,7 +201,7 @@ fn found(
     let decodes = agenda.trials.iter().filter(|trial| mine(trial)).find_map(|trial| trial.decodes);
     if let (Some(archive), [target, ..], [found, ..]) = (decodes, targets, &mut all[..]) {
         recorder.note(format!("decoding {} once for the right answer", target.facts.path));
-        let content = found.decode(target, archive, &Patience::endless());
+        let content = found.decode(target, archive, patience);
         let digest =
             content.map_err(|reason| anyhow::anyhow!("{}: {reason}", before[0].path))?.digest.clone();
         let was = before[0].decoded.as_ref().map(|decoded| &decoded.digest);

@@ -4,6 +4,8 @@
 use super::asked::Asked;
 use super::giving::{begin, exportable, progress_shown, show};
 use super::goal::{Goal, serve};
+use super::outcome::exit_code;
+use super::patience::Patience;
 use super::prepare::{Prepared, prepare};
 use crate::cli::Giving;
 use crate::folder::RunFolder;
@@ -18,16 +20,14 @@ use crate::measure::search::{self, Tuning};
 use crate::measure::subject::Ground;
 use crate::measure::world::Sink;
 use crate::progress::Recorder;
-use crate::record::{EndReason, Header, Line, Outcome, Record, RecordError, SCHEMA, SCHEMA_VERSION};
+use crate::record::{EndReason, Header, Line, Record, RecordError, SCHEMA, SCHEMA_VERSION};
 use crate::scratch;
 use crate::target::{Accept, Target};
 use crate::trial::TrialId;
 use anyhow::Context;
 use std::path::Path;
 use std::process::ExitCode;
-
-/// Some trial failed or was refused.
-pub(super) const EXIT_TRIAL: u8 = 1;
+use std::time::{Duration, Instant};
 
 /// Runs on each goal in turn; the worst end is the exit code.
 pub(super) fn each(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
@@ -40,12 +40,26 @@ pub(super) fn each(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
     }
 }
 
+/// The targets of one run, with the time that examining them took.
+struct Examined {
+    targets: Vec<(Shape, Target)>,
+    took: Duration,
+}
+
 fn in_turn(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
     let accept = if asked.measuring.allow_device { Accept::Devices } else { Accept::Files };
-    let examine = |goal: &Goal| goal.iter().map(|wanted| wanted.examine(accept)).collect();
-    let goals = goals.iter().map(examine).collect::<anyhow::Result<Vec<Vec<(Shape, Target)>>>>()?;
-    goals.iter().flatten().try_for_each(|(_, target)| asked.makes_no_state_of(&target.facts))?;
+    let rules = asked.rules()?;
+    let examine = |goal: &Goal| {
+        let (begun, patience) = (Instant::now(), Patience::of_asking(&rules));
+        let targets =
+            goal.iter().map(|wanted| wanted.examine(accept, &patience)).collect::<anyhow::Result<_>>()?;
+        Ok(Examined { targets, took: begun.elapsed() })
+    };
+    let goals = goals.iter().map(examine).collect::<anyhow::Result<Vec<Examined>>>()?;
+    let mut targets = goals.iter().flat_map(|goal| &goal.targets);
+    targets.try_for_each(|(_, target)| asked.makes_no_state_of(&target.facts))?;
     let giving = asked.giving;
+    asked.can_drop_caches()?;
     exportable(giving)?;
     if let Some(folder) = &giving.output {
         RunFolder::make(Some(folder))?.abandon();
@@ -53,16 +67,15 @@ fn in_turn(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
     if giving.save.is_some() && goals.len() > 1 {
         anyhow::bail!("--save names one record, and each of the {} targets gets one", goals.len());
     }
-    let rules = asked.rules()?;
     let reference = asked.reference()?;
     let field = asked.field()?;
     if interrupt::requested() {
         return Ok(ExitCode::from(interrupt::EXIT_CODE));
     }
-    let mut code = 0;
-    for targets in goals {
-        let record = one(asked, &field, targets, (rules, reference.clone()))?;
-        code = code.max(exit_code(&record));
+    let (mut code, requested) = (0, asked.requested());
+    for goal in goals {
+        let record = one(asked, &field, goal, (rules, reference.clone()))?;
+        code = code.max(exit_code(&record, &requested));
         if code == interrupt::EXIT_CODE {
             break;
         }
@@ -74,26 +87,29 @@ fn in_turn(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
 fn one(
     asked: &Asked,
     field: &Field,
-    targets: Vec<(Shape, Target)>,
+    goal: Examined,
     rules: (Rules, Option<TrialId>),
 ) -> anyhow::Result<Record> {
     let folder = RunFolder::make(asked.giving.output.as_deref())?;
-    in_folder(asked, field, targets, (rules, &folder)).inspect_err(|_| folder.abandon())
+    in_folder(asked, field, goal, (rules, &folder)).inspect_err(|_| folder.abandon())
 }
 
 /// One target: examined, measured, recorded, shown.
 fn in_folder(
     asked: &Asked,
     field: &Field,
-    targets: Vec<(Shape, Target)>,
+    goal: Examined,
     ((rules, reference), folder): ((Rules, Option<TrialId>), &RunFolder),
 ) -> anyhow::Result<Record> {
-    let (shapes, mut targets): (Vec<Shape>, Vec<Target>) = targets.into_iter().unzip();
+    // Building contenders, once, is in nobody's budget; what is asked and read beforehand is.
+    let now = Instant::now();
+    let begun = now.checked_sub(goal.took).unwrap_or(now);
+    let (shapes, mut targets): (Vec<Shape>, Vec<Target>) = goal.targets.into_iter().unzip();
     let servers = serve(&shapes, &mut targets)?;
     let grounds = targets.iter().map(|target| Ground::of(target, asked.eviction()));
     let grounds = grounds.collect::<Result<Vec<_>, _>>()?;
     let recorder = Recorder::begin(folder, progress_shown(asked.giving))?;
-    let prepared = prepare(asked, field, (&shapes, &mut targets), (rules, &recorder));
+    let prepared = prepare(asked, field, (&shapes, &mut targets), (rules, &recorder, begun));
     let Prepared { found, plan, candidates } = prepared?;
     let reference = reference.map(|reference| as_planned(reference, &plan));
     let tuning = asked.space.map(|_| Tuning::of(plan.clone(), &candidates, reference.as_ref()));
@@ -110,7 +126,7 @@ fn in_folder(
     if let Some(text) = why_not {
         recorder.append(Line::Warning { text })?;
     }
-    let mut hired = Hired::new(plan, field, subjects).looking(looks);
+    let mut hired = Hired::new(plan, field, subjects).looking(looks).after(begun.elapsed());
     let ended = match &tuning {
         Some(tuning) => search::run(tuning, &mut hired, &mut recorder),
         None => round::run(plan, &mut hired, &mut recorder),
@@ -205,15 +221,4 @@ pub(super) fn header(verb: &str, seed: u64, reference: Option<TrialId>) -> Heade
 fn as_planned(reference: TrialId, plan: &Plan) -> TrialId {
     let mut ids = plan.trials.iter().map(|planned| &planned.trial.id);
     ids.find(|id| **id == reference || id.method == reference.method).cloned().unwrap_or(reference)
-}
-
-/// 0, or 1 when some trial failed or was refused, or 130 when the user stopped it.
-pub(super) fn exit_code(record: &Record) -> u8 {
-    let spoiled =
-        |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. } | Outcome::Refused { .. }));
-    match record.end {
-        Some((EndReason::Interrupted, _)) => interrupt::EXIT_CODE,
-        _ if record.trials.iter().any(|trial| spoiled(&trial.outcome)) => EXIT_TRIAL,
-        _ => 0,
-    }
 }

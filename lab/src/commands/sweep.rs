@@ -1,6 +1,7 @@
 //! `readlab sweep DIR`: files of many sizes are written, settled, evicted and read again; rate by size, the straight
 //! line through time on size, and what leaves it.
 
+use super::outcome::exit_code;
 use super::{giving, run};
 use crate::cli::Giving;
 use crate::contender::roster::Roster;
@@ -13,7 +14,7 @@ use crate::measure::pass::{self, Visit, WarmUp, Waypoint};
 use crate::measure::plan::{Plan, Rules};
 use crate::measure::world::Sink;
 use crate::progress::Recorder;
-use crate::record::{EndReason, Line, Record, WriteWay};
+use crate::record::{EndReason, Line, Record, Requested, WriteWay};
 use crate::scratch;
 use crate::suite::Entry;
 use crate::sweep::sizes::{PUBLISHED, Sizes};
@@ -116,7 +117,8 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<ExitCode> {
     let path = recorder.finish();
     let record = Record::read(&path)?;
     giving::show(&args.giving, &record, &path)?;
-    Ok(ExitCode::from(run::exit_code(&record)))
+    let requested: Vec<Requested> = args.methods.iter().cloned().map(Requested::Method).collect();
+    Ok(ExitCode::from(exit_code(&record, &requested)))
 }
 
 fn begin(args: &SweepArgs, folder: &RunFolder) -> anyhow::Result<Recorder> {

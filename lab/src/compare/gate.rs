@@ -1,6 +1,7 @@
 //! The judgement for a machine that must say no: is anything slower than allowed, beyond doubt?
 
-use super::Comparison;
+use super::{Cell, Comparison, Lacking, Row};
+use crate::record::Outcome;
 use crate::stats::Quotient;
 
 /// What may not happen.
@@ -45,10 +46,9 @@ impl Gate {
                     let Some(ratio) = cell.and_then(|cell| cell.ratio) else { continue };
                     judged += usize::from(ratio.ci95.is_some());
                     let Some(ends) = ratio.ci95.filter(|_| self.fails(&ratio)) else { continue };
-                    let state = row.subject.state.map_or_else(String::new, |state| format!(", {state}"));
                     worse.push(format!(
-                        "{}{state}: {} in {} is {:.3} [{:.3}, {:.3}] times that of {}",
-                        row.name,
+                        "{}: {} in {} is {:.3} [{:.3}, {:.3}] times that of {}",
+                        called(row),
                         table.measure.word(),
                         side.name,
                         1.0 / ratio.estimate,
@@ -61,4 +61,71 @@ impl Gate {
         }
         if judged == 0 { Err(GateError::NoInterval) } else { Ok(worse) }
     }
+
+    /// Everything that a side has and that could not be judged against another, a sentence each. What failed or was refused
+    /// on a later side is [`Gate::broken`].
+    #[must_use]
+    pub fn missing(comparison: &Comparison) -> Vec<String> {
+        let name = |side: usize| &comparison.sides[side].name;
+        let mut found: Vec<String> = comparison
+            .unpaired
+            .iter()
+            .map(|it| format!("{}: {} does not have it", it.name, name(it.side)))
+            .collect();
+        found.extend(comparison.unlike.iter().cloned());
+        let unavailable = comparison.lacking.iter().filter(|it| !is_broken(it));
+        found.extend(unavailable.map(|it| sentence(it, name(it.side))));
+        for table in &comparison.tables {
+            for row in &table.rows {
+                let sides = (1..).zip(row.cells.iter().skip(1));
+                found.extend(sides.filter_map(|(side, cell)| {
+                    let why = unjudged(row.cells[0].as_ref()?, cell.as_ref())?;
+                    Some(format!(
+                        "{}: {} in {} and {}: {why}",
+                        called(row),
+                        table.measure.word(),
+                        name(0),
+                        name(side)
+                    ))
+                }));
+            }
+        }
+        found
+    }
+
+    /// Everything that failed or was refused on a later side and was measured on another, a sentence each.
+    #[must_use]
+    pub fn broken(comparison: &Comparison) -> Vec<String> {
+        let broken = comparison.lacking.iter().filter(|it| is_broken(it));
+        broken.map(|it| sentence(it, &comparison.sides[it.side].name)).collect()
+    }
+}
+
+fn is_broken(it: &Lacking) -> bool {
+    it.side > 0 && matches!(it.outcome, Outcome::Failed { .. } | Outcome::Refused { .. })
+}
+
+fn sentence(it: &Lacking, side: &str) -> String {
+    format!(
+        "{}: {} in {side}: {}",
+        it.name,
+        it.outcome.word(),
+        it.outcome.reason().unwrap_or("no reading stands")
+    )
+}
+
+/// Why two numbers of readings cannot be judged. Where only a mean is known, there is no interval by nature.
+fn unjudged(first: &Cell, cell: Option<&Cell>) -> Option<&'static str> {
+    first.n?;
+    match cell {
+        Some(Cell { n: Some(_), ratio: Some(ratio), .. }) if ratio.ci95.is_none() => {
+            Some("too few readings for an interval")
+        }
+        _ => None,
+    }
+}
+
+/// Its name, with the state where that is known.
+fn called(row: &Row) -> String {
+    row.subject.state.map_or_else(|| row.name.clone(), |state| format!("{}, {state}", row.name))
 }

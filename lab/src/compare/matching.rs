@@ -20,17 +20,33 @@ pub(super) struct Matching<'a> {
     pub(super) unlike: Vec<String>,
     /// Which cases only one side has, a sentence for each side.
     pub(super) alone: Vec<String>,
+    /// The same one by one, as far as the first side or the other has numbers.
+    pub(super) unpaired: Vec<Unpaired>,
+}
+
+/// A case with numbers that another side does not have at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unpaired {
+    /// Number of the side that does not have it.
+    pub side: usize,
+    /// The case, with its state.
+    pub name: String,
 }
 
 impl<'a> Matching<'a> {
     pub(super) fn of(sides: &'a [Side], force: bool) -> Matching<'a> {
         let Some((first, others)) = sides.split_first() else {
-            return Matching { rows: Vec::new(), unlike: Vec::new(), alone: Vec::new() };
+            return Matching {
+                rows: Vec::new(),
+                unlike: Vec::new(),
+                alone: Vec::new(),
+                unpaired: Vec::new(),
+            };
         };
         let row = |case| Matched { cases: vec![Some(case)], forced: Vec::new() };
         let mut rows: Vec<Matched> = first.cases.iter().map(row).collect();
-        let (mut unlike, mut alone) = (Vec::new(), Vec::new());
-        for side in others {
+        let (mut unlike, mut alone, mut unpaired) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, side) in (1..).zip(others) {
             let mut taken = vec![false; side.cases.len()];
             for row in &mut rows {
                 let case = row.cases[0].expect("a row begins with its case");
@@ -44,7 +60,10 @@ impl<'a> Matching<'a> {
                 let case = row.cases[0].expect("a row begins with its case");
                 let left =
                     side.cases.iter().zip(&taken).position(|(other, taken)| !taken && same_name(case, other));
-                let Some(at) = left else { continue };
+                let Some(at) = left else {
+                    unpaired.extend(Unpaired::of(number, case));
+                    continue;
+                };
                 let why = differences(&case.subject, &side.cases[at].subject).join(", ");
                 taken[at] = true;
                 let words = format!("{} of {} and of {}: {why}", called(case), first.name, side.name);
@@ -55,8 +74,9 @@ impl<'a> Matching<'a> {
                     unlike.push(words);
                 }
             }
-            let left = side.cases.iter().zip(&taken).filter(|(_, taken)| !**taken);
-            let left: Vec<String> = left.map(|(case, _)| called(case)).collect();
+            let left = || side.cases.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(case, _)| case);
+            unpaired.extend(left().filter_map(|case| Unpaired::of(0, case)));
+            let left: Vec<String> = left().map(called).collect();
             alone.extend(only(&side.name, &left));
         }
         let lonely: Vec<String> = rows
@@ -67,7 +87,14 @@ impl<'a> Matching<'a> {
             .collect();
         alone.extend(only(&first.name, &lonely));
         rows.retain(|row| others.is_empty() || row.cases[1..].iter().any(Option::is_some));
-        Matching { rows, unlike, alone }
+        Matching { rows, unlike, alone, unpaired }
+    }
+}
+
+impl Unpaired {
+    /// A case that this side does not have; `None` if it has no numbers anyway.
+    fn of(side: usize, case: &Case) -> Option<Unpaired> {
+        (!case.figures.is_empty()).then(|| Unpaired { side, name: called(case) })
     }
 }
 

@@ -3,6 +3,7 @@
 //! Whoever cannot take part is not dropped: a contender without a receipt is a caution, a trial without a method,
 //! scan or parameter is an outcome, and both are told.
 
+mod pattern;
 mod selection;
 
 use super::plan::{Plan, Planned, Rules};
@@ -11,11 +12,10 @@ use crate::contender::session::Breach;
 use crate::corpus::Form;
 use crate::record::{LimitKind, Outcome, Trial};
 use crate::trial::{CacheState, MethodId, Over, Params, TrialError, TrialId, Work};
-use globset::{Glob, GlobSet, GlobSetBuilder};
+pub use pattern::MethodPattern;
 use readlab_protocol::{Cache, MethodLine};
 use selection::Named;
-pub(super) use selection::with_all;
-pub use selection::{Selection, Shape, View, Views};
+pub use selection::{Selection, Shape, View, Views, with_all};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everybody who could take part: contenders with their receipts, and reasons where there is none.
@@ -192,25 +192,23 @@ fn matching(field: &Field, selection: &Selection) -> Result<Vec<Named>, LineupEr
         if selection.has_command(glob) {
             continue;
         }
-        let (pattern, params) = glob.split_once('@').unwrap_or((glob, ""));
-        let params: Params = with_all(params).parse()?;
-        let set = glob_set(pattern)?;
+        let pattern = MethodPattern::parse(glob)?;
         let matched: Vec<Matched> = field
             .every_id(selection)
             .into_iter()
-            .filter(|it| !field.is_control(&it.id) && set.is_match(it.id.to_string()))
+            .filter(|it| !field.is_control(&it.id) && pattern.matches(&it.id))
             .collect();
-        if matched.is_empty() && selection.has_command_like(&set) {
+        if matched.is_empty() && selection.has_command_like(&pattern) {
             continue;
         }
         if matched.is_empty() {
             return Err(field.no_match(glob));
         }
-        let meant = meant(matched, is_name(pattern));
+        let meant = meant(matched, pattern.is_name);
         if meant.is_empty() {
             return Err(LineupError::OtherTarget(glob.clone()));
         }
-        ids.extend(meant.into_iter().map(|it| selection.like_named(it.id, params.clone(), it.shape)));
+        ids.extend(meant.into_iter().map(|it| selection.like_named(it.id, pattern.params.clone(), it.shape)));
     }
     // An archive is decoded only for somebody who was asked for.
     let forms: BTreeSet<Form> = ids.iter().map(|named| named.shape.form).chain([None]).collect();
@@ -232,19 +230,6 @@ fn meant(mut matched: Vec<Matched>, by_name: bool) -> Vec<Matched> {
     let nobody = matched.iter().all(|it| !it.is_there);
     matched.retain(|it| it.is_there || nobody && (by_name || it.shape.form.is_some()));
     matched
-}
-
-/// Whether a pattern is a name, and no pattern at all.
-fn is_name(pattern: &str) -> bool {
-    !pattern.contains(['*', '?', '[', '{'])
-}
-
-/// The pattern itself; and, where it names a method without its scan, every scan of it.
-fn glob_set(pattern: &str) -> Result<GlobSet, globset::Error> {
-    let mut set = GlobSetBuilder::new();
-    set.add(Glob::new(pattern)?);
-    set.add(Glob::new(&format!("{pattern}/*"))?);
-    set.build()
 }
 
 /// The general settings, where the method has them; its own go first.

@@ -35,11 +35,19 @@ impl Rights {
             mallocs: counts::can_count_mallocs(),
             peak_reset: may_write("/proc/self/clear_refs"),
             device_reads: may_read("/proc/self/io"),
-            drop_caches: may_write("/proc/sys/vm/drop_caches"),
+            drop_caches: drop_caches(),
             cachestat: cachestat(),
             see_others: see_others(),
         }
     }
+}
+
+/// Whether the page cache of the whole machine may be emptied.
+///
+/// # Errors
+/// If it may not, with the file and the cause.
+pub fn drop_caches() -> Result<(), String> {
+    may_write("/proc/sys/vm/drop_caches")
 }
 
 /// Opening changes nothing; only a write would.

@@ -76,7 +76,7 @@ fn go_on(
     past: Past,
     (sampler, sink): (&mut dyn Sampler, &mut dyn Sink),
 ) -> Result<EndReason, RecordError> {
-    carry_out((plan, past), (sampler, sink), |run, state, stages_left| run.stage(state, stages_left))
+    carry_out((plan, past), (sampler, sink), |run, state, parts| run.stage(state, parts))
 }
 
 /// Carries out a plan, each state of it as `stage` does; whatever happens, the record gets its last line.
@@ -95,7 +95,8 @@ pub(super) fn carry_out(
     let mut reason = EndReason::Settled;
     for (at, &state) in plan.states.iter().enumerate() {
         run.stages_done = at;
-        match stage(&mut run, state, plan.states.len() - at) {
+        let parts = plan.states.len() - at + usize::from(run.sampler.looks_inside());
+        match stage(&mut run, state, parts) {
             Ok(EndReason::Settled) => {}
             Ok(EndReason::Budget) => reason = EndReason::Budget,
             Ok(end) | Err(Stop::Ended(end)) => {
@@ -119,7 +120,7 @@ pub(super) fn carry_out(
 
 impl Run<'_> {
     /// All rounds of one state; whatever happens, every trial gets its outcome.
-    fn stage(&mut self, state: CacheState, stages_left: usize) -> Result<EndReason, Stop> {
+    fn stage(&mut self, state: CacheState, parts: usize) -> Result<EndReason, Stop> {
         let trials = self.plan.trials_of(state);
         if trials.is_empty() {
             return Ok(EndReason::Settled);
@@ -128,7 +129,7 @@ impl Run<'_> {
         self.ceiling = self.past.ceiling(self.plan, state);
         let standing = |trial| self.past.standing(trial, &self.plan.rules);
         let mut standings: Vec<Standing> = trials.into_iter().map(standing).collect();
-        let clock = StageClock::start(self.plan, self.sampler.elapsed_ns(), stages_left);
+        let clock = StageClock::start(self.plan, self.sampler.elapsed_ns(), parts);
         let end = match self.past.rounds_ended(self.plan, state) {
             Some(reason) => Ok(reason),
             None if self.live(&standings).is_empty() => Ok(EndReason::Settled),
@@ -206,24 +207,26 @@ impl Run<'_> {
     }
 
     /// Contenders started where their turn to start has come, then rounds until all are settled, `rounds` are done, or time is up.
+    /// Those whose start had to wait for a firm time's sake are started when all others are settled.
     fn sitting(
         &mut self,
         sitting: &Sitting,
         (standings, clock): (&mut [Standing], &StageClock),
     ) -> Result<EndReason, Stop> {
         let &Sitting { state, fill, nth, .. } = sitting;
-        for at in self.live(standings) {
-            if clock.is_firmly_up(self.sampler.elapsed_ns()) {
-                return Ok(EndReason::Budget);
-            }
-            if self.starts(standings[at].trial, nth) {
-                self.seat(&mut standings[at])?;
-            }
-        }
+        let due: Vec<usize> =
+            self.live(standings).into_iter().filter(|&at| self.starts(standings[at].trial, nth)).collect();
+        self.start(&due, standings, clock)?;
         for round in sitting.rounds.clone() {
-            let live = self.live(standings);
+            let mut live = self.live_among(standings, |it| it.announced);
             if live.is_empty() {
-                break;
+                let waiting = self.live_among(standings, |it| !it.announced);
+                self.start(&waiting, standings, clock)?;
+                live = self.live_among(standings, |it| it.announced);
+            }
+            if live.is_empty() {
+                let is_up = clock.is_firmly_up(self.sampler.elapsed_ns());
+                return Ok(if is_up { EndReason::Budget } else { EndReason::Settled });
             }
             if clock.is_up(round, self.sampler.elapsed_ns()) {
                 return Ok(EndReason::Budget);
@@ -238,6 +241,22 @@ impl Run<'_> {
             self.sink.about_to(Step::RoundOver(done));
         }
         Ok(EndReason::Settled)
+    }
+
+    /// Starts these, in the order of the plan. Under a firm time only as many as leave time for their rounds, yet at least one that
+    /// is no control.
+    fn start(&mut self, due: &[usize], standings: &mut [Standing], clock: &StageClock) -> Result<(), Stop> {
+        let end_ns = clock.starts_end_ns(self.sampler.elapsed_ns());
+        let mut any = false;
+        for &at in due {
+            let now_ns = self.sampler.elapsed_ns();
+            if clock.is_firmly_up(now_ns) || any && now_ns >= end_ns {
+                break;
+            }
+            self.seat(&mut standings[at])?;
+            any |= !standings[at].ended && !self.is_control(standings[at].trial);
+        }
+        Ok(())
     }
 
     /// Whether a contender is started anew with this fill, counted from the first.
@@ -312,12 +331,22 @@ impl Run<'_> {
     /// The trials that take part in the next round: those not settled, and with them the controls, which are the
     /// measure of every round.
     fn live(&self, standings: &[Standing]) -> Vec<usize> {
-        let open: Vec<bool> = standings.iter().map(|it| !it.is_settled(&self.plan.rules)).collect();
+        self.live_among(standings, |_| true)
+    }
+
+    /// The same among some.
+    fn live_among(&self, standings: &[Standing], some: impl Fn(&Standing) -> bool) -> Vec<usize> {
+        let open: Vec<bool> =
+            standings.iter().map(|it| some(it) && !it.is_settled(&self.plan.rules)).collect();
         let any_other = standings.iter().zip(&open).any(|(it, open)| *open && !self.is_control(it.trial));
         let only_controls = standings.iter().all(|it| self.is_control(it.trial));
         let takes_part = |at: &usize| {
             let it = &standings[*at];
-            if self.is_control(it.trial) && !only_controls { any_other && !it.ended } else { open[*at] }
+            if self.is_control(it.trial) && !only_controls {
+                any_other && !it.ended && some(it)
+            } else {
+                open[*at]
+            }
         };
         (0..standings.len()).filter(takes_part).collect()
     }

@@ -25,13 +25,13 @@ use crate::contender::session::{Breach, Session, Turn};
 use crate::corpus::oracle::Truth;
 use crate::record::{Count, EndReason, Fill, Line, Outcome, Sample, Trial};
 use crate::target::web::CACHE_UNKNOWN;
-use crate::trial::{Answer, CacheState, Over, Params, Work};
+use crate::trial::{Answer, CacheState, Over, Params, TrialId, Work};
 use counting::Told;
 use holding::Holding;
 pub use inside::{Looks, Pictures};
 use readlab_protocol::Ask;
 use samples::Observed;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
@@ -72,6 +72,8 @@ pub struct Hired<'a> {
     counts: BTreeMap<usize, BTreeMap<String, Count>>,
     missing: Vec<(&'static str, String)>,
     notes: Vec<Line>,
+    /// Those whose answers readlab adds to, which is said once.
+    adjusted: BTreeSet<TrialId>,
     looks: Looks,
     /// Whether a contender that is started anew before its turn reads the file untimed first.
     rehearses: bool,
@@ -87,7 +89,8 @@ impl<'a> Hired<'a> {
         let (seats, holding) = (Seats::default(), Holding::default());
         let (told, counts) = (BTreeMap::new(), BTreeMap::new());
         let (missing, notes, looks) = (Vec::new(), Vec::new(), Looks::default());
-        let (rehearses, earlier, started) = (true, Duration::ZERO, Instant::now());
+        let (rehearses, adjusted) = (true, BTreeSet::new());
+        let (earlier, started) = (Duration::ZERO, Instant::now());
         Hired {
             plan,
             field,
@@ -98,6 +101,7 @@ impl<'a> Hired<'a> {
             counts,
             missing,
             notes,
+            adjusted,
             looks,
             rehearses,
             earlier,
@@ -196,11 +200,22 @@ impl<'a> Hired<'a> {
             // A control may say nothing, or no more than how many bytes it brought.
             let of_control = answer == Answer::default() || answer.proves(Work::Discard, truth);
             if !(answer.proves(trial.work, truth) || trial.is_control() && of_control) {
-                let reason = format!("it answered {answer}; right is {truth}");
+                let reason = answer.refusal(trial.work, truth);
                 return Err(Trouble::Ending(Ending::Trial(Outcome::Refused { reason })));
             }
         }
         Ok(())
+    }
+
+    /// Says once of a trial what readlab adds to its answers.
+    fn note_added(&mut self, trial: &Trial, turn: &Turn) {
+        let truth = &self.truth(trial.index).answer;
+        let added = turn.samples.first().and_then(|sample| Answer::from(sample).added(trial.work, truth));
+        if let Some(added) = added
+            && self.adjusted.insert(trial.id.clone())
+        {
+            self.notes.push(Line::Warning { text: format!("{} {added}", trial.id) });
+        }
     }
 
     /// A target that changed ends the run: no number about it can be compared with another.
@@ -282,6 +297,7 @@ impl<'a> Hired<'a> {
         let (turn, metered) = self.metered_turn(trial.index, ask)?;
         let after = self.resident(trial.index, "resident_after");
         self.compare(trial, &turn)?;
+        self.note_added(trial, &turn);
         self.told.entry(trial.index).or_default().add(ask, &turn.counts);
         let observed = Observed { before, turn, metered, after };
         let samples = self.samples(trial, ask, &observed);
@@ -374,6 +390,10 @@ impl Sampler for Hired<'_> {
 
     fn refusal(&self, trial: usize) -> Option<Outcome> {
         self.holding.refusal(trial)
+    }
+
+    fn not_inspected(&mut self, trial: usize, reason: &str) -> Vec<Line> {
+        self.unlooked(trial, reason)
     }
 
     fn close(&mut self, trial: usize) {

@@ -51,7 +51,7 @@ pub fn run(
     sink: &mut dyn Sink,
 ) -> Result<EndReason, RecordError> {
     let begun = (&tuning.plan, Past::default());
-    carry_out(begun, (sampler, sink), |run, state, stages_left| run.tune(tuning, state, stages_left))
+    carry_out(begun, (sampler, sink), |run, state, parts| run.tune(tuning, state, parts))
 }
 
 impl Tuning {
@@ -94,12 +94,12 @@ impl Tuning {
 
 impl Run<'_> {
     /// The sentence: rungs until few are left and told apart, the chosen measured afresh, every outcome written.
-    fn tune(&mut self, tuning: &Tuning, state: CacheState, stages_left: usize) -> Result<EndReason, Stop> {
+    fn tune(&mut self, tuning: &Tuning, state: CacheState, parts: usize) -> Result<EndReason, Stop> {
         let trials = self.plan.trials_of(state);
         self.sink.about_to(Step::Stage(state, trials.len()));
         self.ceiling = Ceiling::default();
         let mut standings: Vec<Standing> = trials.into_iter().map(Standing::new).collect();
-        let clock = StageClock::start(self.plan, self.sampler.elapsed_ns(), stages_left);
+        let clock = StageClock::start(self.plan, self.sampler.elapsed_ns(), parts);
         let mut search = Search::new(tuning.candidates_of(state), tuning.rules(state));
         let searched = self.rungs(state, &mut search, (&mut standings, &clock.first_part(SEARCH_SHARE)));
         let end = match searched {

@@ -63,6 +63,11 @@ pub trait Sampler {
         None
     }
 
+    /// The lines that [`Sampler::look_inside`] would give, each with the reason why nothing was looked at.
+    fn not_inspected(&mut self, _trial: usize, _reason: &str) -> Vec<Line> {
+        Vec::new()
+    }
+
     /// Lets the trial's contender go.
     fn close(&mut self, trial: usize);
 

@@ -4,6 +4,7 @@
 //! It is part of the header, where readers that do not know it pass it over. Why a run may not go on is decided by
 //! `commands::resume`.
 
+use super::requested::Requested;
 use super::rules::Rules;
 use super::trial::{Outcome, Trial};
 use crate::target::identity::Identity;
@@ -38,6 +39,9 @@ pub struct Agenda {
     pub drop_caches: bool,
     /// Whether a block device may be the target.
     pub allow_device: bool,
+    /// What was asked for by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requested: Vec<Requested>,
 }
 
 /// How a target is read, and by what it is known again.

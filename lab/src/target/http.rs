@@ -18,7 +18,11 @@ const FAREWELL: Duration = Duration::from_millis(100);
 /// The longest sleep before the wish to stop is looked at again.
 const INTERRUPT_CHECK: Duration = Duration::from_millis(200);
 
-/// The longest head of an answer.
+/// How long a head may take from its first byte to its end, and so may the line before a chunk, and what comes behind the last one:
+/// a server that gives a byte now and then is never silent.
+const PART_TIME: Duration = Duration::from_secs(30);
+
+/// The longest head of an answer; so much may come behind the last chunk too.
 const HEAD_BYTES_MAX: u64 = 64 << 10;
 
 /// What is asked.
@@ -30,6 +34,9 @@ pub enum Verb {
     Head,
 }
 
+/// Asked whenever bytes are waited for; its error ends the waiting.
+pub type Check<'a> = &'a dyn Fn() -> io::Result<()>;
+
 /// How asking a server came to nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
@@ -39,6 +46,9 @@ pub enum HttpError {
     /// The connection stands, and nothing comes.
     #[error("no answer within {0:?}")]
     Silent(Duration),
+    /// Bytes come, and too slowly.
+    #[error("{0} of its answer took longer than {PART_TIME:?}")]
+    Slow(&'static str),
     /// The server said something else than 200.
     #[error("the server answers {code}{}", .reason.is_empty().then(String::new).unwrap_or_else(|| format!(" {}", .reason)))]
     Status {
@@ -89,16 +99,14 @@ pub enum HttpError {
 }
 
 /// An answer whose head has come.
-#[derive(Debug)]
-pub struct Response {
+pub struct Response<'a> {
     fields: Vec<(String, String)>,
-    body: Body,
+    body: Body<'a>,
 }
 
 /// The bytes of an answer, as they come.
-#[derive(Debug)]
-struct Body {
-    wire: BufReader<Wire>,
+struct Body<'a> {
+    wire: BufReader<Wire<'a>>,
     framing: Framing,
     got: u64,
 }
@@ -117,17 +125,19 @@ enum Framing {
 }
 
 /// A connection that is patient for so long.
-#[derive(Debug)]
-struct Wire {
+struct Wire<'a> {
     stream: TcpStream,
     patience: Duration,
+    check: Check<'a>,
+    /// The part of the answer that is being read and must end in time, and when it began.
+    part: Option<(&'static str, Instant)>,
 }
 
-/// Asks for a URL; the answer's head is there and says 200.
+/// Asks for a URL; the answer's head is there and says 200. `check` is asked again while the body is read.
 ///
 /// # Errors
-/// If nobody answers in time, or with anything else.
-pub fn ask(verb: Verb, url: &Url) -> Result<Response, HttpError> {
+/// If nobody answers in time, or with anything else; or the error of `check`.
+pub fn ask<'a>(verb: Verb, url: &Url, check: Check<'a>) -> Result<Response<'a>, HttpError> {
     let stream = connect(url)?;
     stream.set_read_timeout(Some(INTERRUPT_CHECK)).map_err(HttpError::Io)?;
     stream.set_write_timeout(Some(PATIENCE)).map_err(HttpError::Io)?;
@@ -139,8 +149,10 @@ pub fn ask(verb: Verb, url: &Url) -> Result<Response, HttpError> {
         env!("CARGO_PKG_VERSION"),
     );
     (&stream).write_all(request.as_bytes()).map_err(HttpError::Io)?;
-    let mut wire = BufReader::new(Wire { stream, patience: PATIENCE });
+    let part = Some(("the head", Instant::now()));
+    let mut wire = BufReader::new(Wire { stream, patience: PATIENCE, check, part });
     let (code, reason, fields) = head(&mut wire)?;
+    wire.get_mut().part = None;
     let field = |name: &str| find(&fields, name);
     match code {
         200 => {}
@@ -168,7 +180,7 @@ fn connect(url: &Url) -> Result<TcpStream, HttpError> {
 /// Status, the server's words for it, and the fields of an answer.
 type Head = (u16, String, Vec<(String, String)>);
 
-fn head(wire: &mut BufReader<Wire>) -> Result<Head, HttpError> {
+fn head(wire: &mut impl BufRead) -> Result<Head, HttpError> {
     let mut wire = wire.take(HEAD_BYTES_MAX);
     let status = line(&mut wire)?;
     let mut words = status.splitn(3, ' ');
@@ -237,7 +249,7 @@ fn told(error: io::Error) -> HttpError {
     }
 }
 
-impl Response {
+impl Response<'_> {
     /// A field of the head.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&str> {
@@ -245,13 +257,13 @@ impl Response {
     }
 }
 
-impl Read for Response {
+impl Read for Response<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.body.read(buffer)
     }
 }
 
-impl Read for Body {
+impl Read for Body<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if buffer.is_empty() {
             return Ok(0);
@@ -285,7 +297,7 @@ impl Read for Body {
     }
 }
 
-impl Body {
+impl Body<'_> {
     /// All that was promised is there; whether the server thinks so too.
     fn end_of(&mut self, promised: u64) -> io::Result<usize> {
         self.wire.get_mut().patience = FAREWELL;
@@ -308,13 +320,41 @@ impl Body {
             left.ok_or_else(|| io::Error::other(HttpError::Garbled("the size of a chunk is no number")))?;
         self.framing = Framing::Chunked(left);
         if left == 0 {
-            while !self.chunk_line()?.is_empty() {}
+            self.trailers()?;
             self.framing = Framing::Ended;
         }
         Ok(left)
     }
 
+    /// What comes behind the last chunk, up to an empty line.
+    fn trailers(&mut self) -> io::Result<()> {
+        self.wire.get_mut().part = Some(("what comes behind the last chunk", Instant::now()));
+        let mut rest = (&mut self.wire).take(HEAD_BYTES_MAX);
+        loop {
+            match line(&mut rest) {
+                Ok(line) if line.is_empty() => break,
+                Ok(_) => {}
+                Err(HttpError::Garbled(_)) if rest.limit() == 0 => {
+                    return Err(io::Error::other(HttpError::Garbled(
+                        "what comes behind the last chunk has no end",
+                    )));
+                }
+                Err(HttpError::Garbled(_)) => return Err(self.cut_chunks()),
+                Err(error) => return Err(io::Error::other(error)),
+            }
+        }
+        self.wire.get_mut().part = None;
+        Ok(())
+    }
+
     fn chunk_line(&mut self) -> io::Result<String> {
+        self.wire.get_mut().part = Some(("the line before a chunk", Instant::now()));
+        let line = self.next_line();
+        self.wire.get_mut().part = None;
+        line
+    }
+
+    fn next_line(&mut self) -> io::Result<String> {
         match line(&mut (&mut self.wire).take(HEAD_BYTES_MAX)) {
             Err(HttpError::Garbled(_)) => Err(self.cut_chunks()),
             line => line.map_err(io::Error::other),
@@ -326,12 +366,18 @@ impl Body {
     }
 }
 
-impl Read for Wire {
+impl Read for Wire<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let deadline = Instant::now() + self.patience;
         loop {
             if interrupt::requested() {
                 return Err(io::Error::other(HttpError::Interrupted));
+            }
+            (self.check)()?;
+            if let Some((part, begun)) = self.part
+                && begun.elapsed() > PART_TIME
+            {
+                return Err(io::Error::other(HttpError::Slow(part)));
             }
             match self.stream.read(buffer) {
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {

@@ -1,6 +1,6 @@
 //! A URL of somebody else's server as a target: what it says of itself, and whether it still says so.
 
-use super::http::{self, HttpError, Response, Verb};
+use super::http::{self, Check, HttpError, Response, Verb};
 use super::url::Url;
 use super::{Http, Place, Target, TargetError, TargetFacts};
 
@@ -24,10 +24,10 @@ impl Version {
     /// # Errors
     /// If the server cannot be asked, or does not answer with 200.
     pub fn of(url: &Url) -> Result<Version, HttpError> {
-        http::ask(Verb::Head, url).map(|response| Version::in_head(&response))
+        http::ask(Verb::Head, url, &|| Ok(())).map(|response| Version::in_head(&response))
     }
 
-    fn in_head(response: &Response) -> Version {
+    fn in_head(response: &Response<'_>) -> Version {
         let field = |name| response.field(name).map(str::to_owned);
         Version {
             etag: field("etag"),
@@ -58,14 +58,14 @@ impl Target {
     /// Asks a URL what it says of itself; its size and answer take a whole reading ([`crate::corpus`]).
     ///
     /// # Errors
-    /// If the server cannot be asked, or does not give the URL's bytes.
-    pub fn ask(url: Url) -> Result<Target, TargetError> {
+    /// If the server cannot be asked, or does not give the URL's bytes; or the error of `check`.
+    pub fn ask(url: Url, check: Check) -> Result<Target, TargetError> {
         let failed = |cause| TargetError::Web { url: url.clone(), cause };
         // A server may refuse HEAD and yet give the bytes: then a GET, which is let go after its head, decides.
-        let (version, response) = match http::ask(Verb::Head, &url) {
+        let (version, response) = match http::ask(Verb::Head, &url, check) {
             Ok(response) => (Some(Version::in_head(&response)), response),
             Err(HttpError::Status { .. } | HttpError::Redirect { .. }) => {
-                (None, http::ask(Verb::Get, &url).map_err(failed)?)
+                (None, http::ask(Verb::Get, &url, check).map_err(failed)?)
             }
             Err(cause) => return Err(failed(cause)),
         };

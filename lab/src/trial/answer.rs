@@ -25,14 +25,14 @@ pub struct Answer {
 
 impl Answer {
     /// Whether this reading proves `work`, given the true answer: every field that is present agrees, and one of
-    /// those that prove the work is present. Lines prove newlines too: the oracle knows both counts.
+    /// those that prove the work is present. Newlines and lines prove each other: both take a visit of every byte, and the oracle
+    /// knows whether the last line ends with a newline.
     #[must_use]
     pub fn proves(&self, work: Work, truth: &Answer) -> bool {
         let agrees =
             |mine: Option<u64>, theirs: Option<u64>| mine.is_none() || theirs.is_none() || mine == theirs;
         let proof = match work {
-            Work::Newlines => self.newlines.or(self.lines),
-            Work::Lines => self.lines,
+            Work::Newlines | Work::Lines => self.newlines.or(self.lines),
             Work::Sum => self.sum,
             Work::Discard => self.bytes,
         };
@@ -41,6 +41,36 @@ impl Answer {
             && agrees(self.newlines, truth.newlines)
             && agrees(self.lines, truth.lines)
             && agrees(self.sum, truth.sum)
+    }
+
+    /// What readlab adds to an answer that proves the work and counts something else, in words; `None` where nothing is to add.
+    #[must_use]
+    pub fn added(&self, work: Work, truth: &Answer) -> Option<&'static str> {
+        match (work, self.newlines, self.lines) {
+            _ if truth.newlines == truth.lines => None,
+            (Work::Lines, Some(_), None) => {
+                Some("counts newlines: the last line has none, and readlab added it")
+            }
+            (Work::Newlines, None, Some(_)) => {
+                Some("counts lines: the last one has no newline, and readlab took it away")
+            }
+            _ => None,
+        }
+    }
+
+    /// Why this is no proof of the work. A number that is right for the other of newlines and lines is said to be.
+    #[must_use]
+    pub fn refusal(&self, work: Work, truth: &Answer) -> String {
+        let mut reason = format!("it answered {self}; right is {truth}");
+        let other = match work {
+            Work::Newlines if self.newlines.is_some() && self.newlines == truth.lines => "lines",
+            Work::Lines if self.lines.is_some() && self.lines == truth.newlines => "newlines",
+            _ => return reason,
+        };
+        reason += &format!(
+            " (the last line does not end with a newline: that is the number of {other}, right for --work {other})"
+        );
+        reason
     }
 }
 
@@ -72,7 +102,26 @@ mod tests {
         assert!(!newlines(3).proves(Work::Newlines, &truth));
         assert!(!newlines(2).proves(Work::Sum, &truth));
         assert!(Answer { lines: Some(3), ..Answer::default() }.proves(Work::Newlines, &truth));
+        assert!(newlines(2).proves(Work::Lines, &truth), "the lab knows of the last line");
+        assert!(!newlines(3).proves(Work::Lines, &truth));
         assert!(!Answer { bytes: Some(9), ..newlines(2) }.proves(Work::Newlines, &truth));
         assert!(!Answer::default().proves(Work::Discard, &truth));
+    }
+
+    #[test]
+    fn a_number_that_is_right_for_the_other_work_gets_a_hint_and_any_other_does_not() {
+        let truth = Answer { bytes: Some(10), newlines: Some(2), lines: Some(3), sum: Some(7) };
+        let hint =
+            |answer: Answer, work| answer.refusal(work, &truth).contains("does not end with a newline");
+        let (newlines, lines) = (
+            |n| Answer { newlines: Some(n), ..Answer::default() },
+            |n| Answer { lines: Some(n), ..Answer::default() },
+        );
+        assert!(hint(lines(2), Work::Lines) && hint(newlines(3), Work::Newlines));
+        assert!(!hint(lines(1), Work::Lines) && !hint(newlines(4), Work::Newlines));
+        let added = |answer: Answer, work| answer.added(work, &truth).is_some();
+        assert!(added(newlines(2), Work::Lines) && added(lines(3), Work::Newlines));
+        assert!(!added(lines(3), Work::Lines) && !added(newlines(2), Work::Newlines));
+        assert_eq!(newlines(2).added(Work::Lines, &Answer { lines: Some(2), ..truth }), None);
     }
 }

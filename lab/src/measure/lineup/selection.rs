@@ -1,11 +1,10 @@
 //! What to race, before it is known who can: entries of a suite, globs, settings, and what there is to read in which
 //! shape. Who can take part is asked in [`super::Field`].
 
-use super::Field;
+use super::{Field, MethodPattern};
 use crate::corpus::Form;
 use crate::suite::Entry;
 use crate::trial::{COMMAND, MethodId, Over, Params, TrialError, TrialId, Work};
-use globset::GlobSet;
 use readlab_protocol::{Archive, MethodLine};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -120,9 +119,9 @@ impl Selection {
         name.parse::<TrialId>().is_ok_and(|named| self.commands().any(|id| id == named.method))
     }
 
-    /// Whether one of the globs matches one of those commands.
-    pub(super) fn has_command_like(&self, globs: &GlobSet) -> bool {
-        self.commands().any(|id| globs.is_match(id.to_string()))
+    /// Whether the pattern matches one of those commands.
+    pub(super) fn has_command_like(&self, pattern: &MethodPattern) -> bool {
+        self.commands().any(|id| pattern.matches(&id))
     }
 
     fn commands(&self) -> impl Iterator<Item = MethodId> {
@@ -154,7 +153,8 @@ impl Selection {
 }
 
 /// The value `all` as the number of processors.
-pub(in crate::measure) fn with_all(text: &str) -> String {
+#[must_use]
+pub fn with_all(text: &str) -> String {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     text.replace("=all", &format!("={cpus}"))
 }

@@ -2,20 +2,31 @@
 
 use crate::measure::plan::{Budget, Plan, ROUNDS_MIN};
 
+/// Of a firm time, what a stage keeps for counting what its contenders do inside, as one part in so many.
+const COUNTING_PART: u64 = 8;
+
 /// When a stage must end: the time left, shared equally with the stages after it.
 pub(in crate::measure) struct StageClock {
     budget: Budget,
     start_ns: u64,
+    /// End of the rounds.
     end_ns: u64,
-    run_end_ns: u64,
+    /// End of the counting after them.
+    counting_end_ns: u64,
 }
 
 impl StageClock {
-    pub(in crate::measure) fn start(plan: &Plan, now_ns: u64, stages_left: usize) -> StageClock {
+    /// Of a stage that begins now; `parts` of the run are left, this stage included.
+    pub(in crate::measure) fn start(plan: &Plan, now_ns: u64, parts: usize) -> StageClock {
         let budget = plan.rules.budget;
         let left_ns = budget.time().0.saturating_sub(now_ns);
-        let end_ns = now_ns + left_ns / stages_left.max(1) as u64;
-        StageClock { budget, start_ns: now_ns, end_ns, run_end_ns: budget.time().0 }
+        let part_ns = left_ns / parts.max(1) as u64;
+        let counting_ns = match budget {
+            Budget::Advised(_) => 0,
+            Budget::Firm(_) => part_ns / COUNTING_PART,
+        };
+        let counting_end_ns = now_ns.saturating_add(part_ns);
+        StageClock { budget, start_ns: now_ns, end_ns: counting_end_ns - counting_ns, counting_end_ns }
     }
 
     /// A clock of the first part of this stage, a share from 0 to 1.
@@ -48,9 +59,18 @@ impl StageClock {
         matches!(self.budget, Budget::Firm(_)) && now_ns >= self.end_ns
     }
 
-    /// Whether the time for the whole run is used up.
-    pub(in crate::measure) fn is_run_firmly_up(&self, now_ns: u64) -> bool {
-        matches!(self.budget, Budget::Firm(_)) && now_ns >= self.run_end_ns
+    /// When no further contender may be started for the rounds that begin now: starting may take half of what is left of a firm
+    /// time. A contender that is started and never read brings no number, and takes time from those that would.
+    pub(in crate::measure) fn starts_end_ns(&self, now_ns: u64) -> u64 {
+        match self.budget {
+            Budget::Advised(_) => u64::MAX,
+            Budget::Firm(_) => now_ns.saturating_add(self.end_ns.saturating_sub(now_ns) / 2),
+        }
+    }
+
+    /// Whether the stage's time for counting is used up.
+    pub(in crate::measure) fn is_counting_up(&self, now_ns: u64) -> bool {
+        matches!(self.budget, Budget::Firm(_)) && now_ns >= self.counting_end_ns
     }
 
     /// The share of the stage that is done when only its time ends it, 0 to 1.

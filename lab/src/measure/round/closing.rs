@@ -4,10 +4,14 @@
 use super::clock::StageClock;
 use super::standing::Standing;
 use super::{Run, Stop};
+use crate::measure::plan::Budget;
 use crate::measure::world::{Ending, Step};
 use crate::record::{Count, EndReason, Line, Outcome};
 use crate::trial::Params;
 use std::collections::BTreeMap;
+
+/// Why something after the rounds was left out.
+const TIME_USED_UP: &str = "the time for the whole run was used up";
 
 /// What is counted of every contender.
 const COUNTED: [&str; 2] = ["mallocs", "syscalls"];
@@ -55,8 +59,9 @@ impl Run<'_> {
     fn count(&mut self, standings: &[Standing], clock: &StageClock) -> Result<(), Stop> {
         let measured = |(_, it): &(usize, &Standing)| it.measured && !it.counted;
         for (at, standing) in standings.iter().enumerate().filter(measured) {
-            let counts = if clock.is_run_firmly_up(self.sampler.elapsed_ns()) {
-                uncounted("the time for the whole run was used up")
+            let costs_nothing = self.sampler.is_counted(standing.trial);
+            let counts = if !costs_nothing && clock.is_counting_up(self.sampler.elapsed_ns()) {
+                uncounted(TIME_USED_UP)
             } else {
                 let progress = self.progress_of_counting(&standings[at..], clock);
                 self.sink.about_to(Step::Count(standing.trial, progress));
@@ -80,18 +85,28 @@ impl Run<'_> {
         let states = self.plan.states.iter().rev().filter(|_| self.sampler.looks_inside());
         let trials: Vec<usize> = states.flat_map(|&state| self.plan.trials_of(state)).collect();
         for trial in trials.into_iter().filter(|trial| self.measured.contains(trial)).collect::<Vec<_>>() {
-            self.sink.about_to(Step::LookInside(trial));
-            let lines = self.sampler.look_inside(trial).map_err(Stop::Ended)?;
+            let lines = if self.is_run_firmly_up() {
+                self.sampler.not_inspected(trial, TIME_USED_UP)
+            } else {
+                self.sink.about_to(Step::LookInside(trial));
+                self.sampler.look_inside(trial).map_err(Stop::Ended)?
+            };
             lines.into_iter().try_for_each(|line| self.sink.append(line))?;
         }
         Ok(())
+    }
+
+    /// Whether a firm time for the whole run is used up.
+    fn is_run_firmly_up(&self) -> bool {
+        let budget = self.plan.rules.budget;
+        matches!(budget, Budget::Firm(time) if self.sampler.elapsed_ns() >= time.0)
     }
 }
 
 /// What becomes of a trial that was asked for and never got a turn.
 fn untried(end: EndReason) -> Outcome {
     let reason = match end {
-        EndReason::Budget => "the time for the whole run was used up before its first reading",
+        EndReason::Budget => "the time for the whole run was used up before the first reading",
         _ => "nobody was left to race against",
     };
     Outcome::Unavailable { reason: reason.to_owned() }

@@ -35,6 +35,9 @@ pub(in crate::measure) struct World {
     pub(in crate::measure) fills: VecDeque<Result<(), Ending>>,
     pub(in crate::measure) turns: BTreeMap<usize, VecDeque<Result<Vec<u64>, Trouble>>>,
     pub(in crate::measure) walls: BTreeMap<usize, u64>,
+    /// Time that a start takes besides, and a count.
+    pub(in crate::measure) start_ns: u64,
+    pub(in crate::measure) count_ns: u64,
     pub(in crate::measure) counts: BTreeMap<usize, Result<u64, Ending>>,
     /// The names of those that were counted.
     pub(in crate::measure) counted: BTreeSet<String>,
@@ -62,6 +65,7 @@ impl World {
 impl Sampler for World {
     fn open(&mut self, trial: usize) -> Result<Params, Ending> {
         self.say("open", trial);
+        self.now_ns += self.start_ns;
         let scripted = self.opens.get_mut(&trial).and_then(VecDeque::pop_front);
         scripted.unwrap_or_else(|| Ok(Params(BTreeMap::from([("depth".to_owned(), 1)]))))
     }
@@ -94,6 +98,7 @@ impl Sampler for World {
     fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Ending> {
         self.say("count", trial);
         if !self.is_counted(trial) {
+            self.now_ns += self.count_ns;
             self.now_ns += 4 * self.walls.get(&trial).copied().unwrap_or_default();
         }
         self.counted.insert(self.names[&trial].clone());
@@ -114,6 +119,12 @@ impl Sampler for World {
     fn look_inside(&mut self, trial: usize) -> Result<Vec<Line>, EndReason> {
         self.say("look inside", trial);
         self.looks.pop_front().unwrap_or_else(|| Ok(Vec::new()))
+    }
+
+    fn not_inspected(&mut self, trial: usize, reason: &str) -> Vec<Line> {
+        self.say("not inspected", trial);
+        self.log.borrow_mut().last_mut().unwrap().push_str(&format!(": {reason}"));
+        Vec::new()
     }
 
     fn close(&mut self, trial: usize) {
@@ -639,13 +650,16 @@ fn a_later_fill_that_fails_leaves_the_samples_of_the_earlier_ones() {
 
 #[test]
 fn a_firm_budget_ends_in_the_middle_of_a_round() {
-    // Fill 1000, two starts of 2000 each, then turns of 100 each until 5250: three of them.
-    let rules = Rules { budget: Budget::Firm(Nanos(5_250)), ..runs(9) };
+    // Fill 1000, two starts of 2000 each, then turns of 100 each until seven eighths of the time, 5250: three of them.
+    let rules = Rules { budget: Budget::Firm(Nanos(6_000)), ..runs(9) };
     let told = play(&plan(rules, &[("a", WARM), ("b", WARM)]), World::default());
     assert_eq!(told.samples().len(), 3);
     assert_eq!(told.outcomes(), ["measured a", "measured b"]);
-    assert_eq!(told.only(&["count "]), Vec::<&str>::new(), "counting would go on beyond the budget");
-    assert_eq!(told.only(&["counts"]), ["counts a None", "counts b None"]);
+    assert_eq!(
+        told.only(&["counts"]),
+        ["counts a Some(7)", "counts b None"],
+        "the second count would begin beyond it"
+    );
     assert_eq!(told.end.unwrap(), EndReason::Budget);
 }
 
@@ -653,7 +667,7 @@ fn a_firm_budget_ends_in_the_middle_of_a_round() {
 fn a_firm_budget_that_is_used_up_by_starts_says_so_of_everybody() {
     let rules = Rules { budget: Budget::Firm(Nanos(2_000)), ..runs(9) };
     let told = play(&plan(rules, &[("a", COLD), ("b", COLD), ("b", WARM)]), World::default());
-    let why = "the time for the whole run was used up before its first reading";
+    let why = "the time for the whole run was used up before the first reading";
     let expected = ["a", "b", "b"].map(|name| format!("unavailable {name}: {why}"));
     assert_eq!(told.outcomes(), expected);
     assert_eq!(told.only(&["fill"]), Vec::<&str>::new());
@@ -673,8 +687,8 @@ fn an_advised_budget_still_gives_each_state_the_fewest_rounds() {
 fn the_time_left_is_shared_with_the_states_to_come() {
     let rules = Rules { budget: Budget::Firm(Nanos(20_000)), ..runs(1_000) };
     let told = play(&plan(rules, &[("a", COLD), ("a", WARM)]), World::default());
-    // Cold: 2000 of starting, then turns of 100 until 10000. Warm: count, fill and start, then until 20000.
-    assert_eq!((told.count_of(0), told.count_of(1)), (80, 60));
+    // Cold: 2000 of starting, then turns of 100 until 8750, and a count until 9800. Warm: fill and start, then until 18725.
+    assert_eq!((told.count_of(0), told.count_of(1)), (68, 60));
 }
 
 #[test]
@@ -760,4 +774,85 @@ fn time_left_is_right_within_a_factor_of_two_after_a_third_of_the_run() {
             assert!((left_ns / 2..=left_ns * 2).contains(&told_ns), "{at:?}: {told_ns} instead of {left_ns}");
         }
     }
+}
+
+/// Ten ways of reading in both states, and the time of one reading of each.
+fn many(budget_ns: u64) -> Plan {
+    const NAMES: [&str; 10] = ["null", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+    let trials: Vec<_> = [COLD, WARM].iter().flat_map(|&state| NAMES.map(|name| (name, state))).collect();
+    plan(Rules { budget: Budget::Firm(Nanos(budget_ns)), ..runs(100) }, &trials)
+}
+
+/// Readings of each state.
+fn readings(told: &Told, plan: &Plan) -> [usize; 2] {
+    let of = |state| {
+        let of_state = |sample: &&&Sample| plan.planned(sample.trial).trial.state == state;
+        told.samples().iter().filter(of_state).count()
+    };
+    [of(COLD), of(WARM)]
+}
+
+#[test]
+fn slow_starts_leave_every_state_its_rounds_in_a_firm_time() {
+    // Starting all ten takes 200,000 ns and more: as much as both states have.
+    let plan = many(200_000);
+    let told = play(&plan, World { start_ns: 20_000, ..World::default() });
+    let [cold, warm] = readings(&told, &plan);
+    assert!(cold > 30 && warm > 10, "{cold} cold and {warm} warm: {:?}", told.outcomes());
+    for state in [COLD, WARM] {
+        let trials = plan.trials_of(state);
+        let counts: Vec<usize> = trials.iter().map(|&trial| told.count_of(trial)).collect();
+        // Those who were started come first in the plan and have several readings; the others have none and are named.
+        let started = counts.iter().take_while(|&&count| count > 1).count();
+        assert!((2..10).contains(&started), "{counts:?}");
+        assert!(counts[started..].iter().all(|&count| count == 0), "{counts:?}");
+    }
+    let late = told.only(&["unavailable"]);
+    let silent = plan.trials.iter().filter(|it| told.count_of(it.trial.index) == 0).count();
+    assert_eq!(late.len(), silent, "nobody is dropped silently");
+    assert!(late.iter().all(|line| line.ends_with("used up before the first reading")), "{late:?}");
+    assert_eq!(told.end.unwrap(), EndReason::Budget);
+}
+
+#[test]
+fn whoever_waited_to_start_is_started_when_the_others_are_settled() {
+    let mut plan = many(2_000_000);
+    plan.rules = Rules { min_runs: 2, max_runs: 2, ..plan.rules };
+    let told = play(&plan, World { start_ns: 60_000, ..World::default() });
+    let counts: Vec<usize> = plan.trials_of(COLD).iter().map(|&trial| told.count_of(trial)).collect();
+    assert!(counts.iter().all(|&count| count >= 2), "{counts:?}: {:?}", told.outcomes());
+}
+
+#[test]
+fn one_that_takes_long_to_start_is_still_read_where_it_is_the_only_one() {
+    let rules = Rules { budget: Budget::Firm(Nanos(100_000)), ..runs(3) };
+    let told = play(
+        &plan(rules, &[("null", COLD), ("b", COLD)]),
+        World { start_ns: 60_000 / 2, ..World::default() },
+    );
+    assert!(told.count_of(1) > 0, "{:?}", told.outcomes());
+}
+
+#[test]
+fn counting_takes_no_time_from_the_next_state() {
+    let plan = many(400_000);
+    let told = play(&plan, World { count_ns: 15_000, ..World::default() });
+    let [cold, warm] = readings(&told, &plan);
+    assert!(cold > 100 && warm > 100, "{cold} cold and {warm} warm");
+    // An eighth of the state's time is for counting; and what was counted among the cold costs nothing among the warm.
+    let known: Vec<bool> = told.only(&["counts"]).iter().map(|line| line.contains("Some")).collect();
+    let [cold, warm] = [&known[..10], &known[10..]].map(|of| of.iter().filter(|known| **known).count());
+    assert!((1..10).contains(&cold) && warm > cold, "{:?}", told.only(&["counts"]));
+}
+
+#[test]
+fn looking_inside_is_left_out_with_its_reason_when_a_firm_time_is_used_up() {
+    let rules = Rules { budget: Budget::Firm(Nanos(30_000)), ..runs(2) };
+    let looks = VecDeque::from(vec![Ok(Vec::new()); 3]);
+    let walls = BTreeMap::from([(0, 40_000)]);
+    let told =
+        play(&plan(rules, &[("read", COLD), ("mmap", COLD)]), World { looks, walls, ..World::default() });
+    assert_eq!(told.only(&["look inside"]), Vec::<&str>::new());
+    assert!(told.only(&["not inspected"]).iter().all(|line| line.ends_with("was used up")));
+    assert_eq!(told.only(&["not inspected"]).len(), 1);
 }

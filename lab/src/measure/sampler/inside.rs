@@ -80,6 +80,14 @@ impl From<Breach> for Unseen {
     }
 }
 
+fn no_graph(reason: String) -> FlameGraph {
+    FlameGraph { reason: Some(reason), ..FlameGraph::default() }
+}
+
+fn no_trace(reason: String) -> Trace {
+    untraced(reason, Around::default())
+}
+
 impl Hired<'_> {
     /// Everything that is looked at inside a trial. A control has nothing inside.
     pub(super) fn look(&mut self, trial: usize) -> Result<Vec<Line>, EndReason> {
@@ -89,15 +97,28 @@ impl Hired<'_> {
         }
         if let Some(pictures) = self.looks.flame_graphs.clone() {
             let graph = self.flame_graph(trial, &pictures);
-            let without = |reason| FlameGraph { reason: Some(reason), ..FlameGraph::default() };
-            lines.push(Line::FlameGraph { trial, graph: Box::new(or_reason(graph, without)?) });
+            lines.push(Line::FlameGraph { trial, graph: Box::new(or_reason(graph, no_graph)?) });
         }
         if self.looks.trace {
             let trace = self.traced(trial);
-            let without = |reason: String| untraced(reason, Around::default());
-            lines.push(Line::Trace { trial, trace: Box::new(or_reason(trace, without)?) });
+            lines.push(Line::Trace { trial, trace: Box::new(or_reason(trace, no_trace)?) });
         }
         Ok(lines)
+    }
+
+    /// The same lines where nothing was looked at.
+    pub(super) fn unlooked(&self, trial: usize, reason: &str) -> Vec<Line> {
+        let mut lines = Vec::new();
+        if self.planned(trial).is_control() {
+            return lines;
+        }
+        if self.looks.flame_graphs.is_some() {
+            lines.push(Line::FlameGraph { trial, graph: Box::new(no_graph(reason.to_owned())) });
+        }
+        if self.looks.trace {
+            lines.push(Line::Trace { trial, trace: Box::new(no_trace(reason.to_owned())) });
+        }
+        lines
     }
 
     /// Samples readings until there are enough, and draws them.

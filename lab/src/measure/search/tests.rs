@@ -135,7 +135,7 @@ fn a_budget_that_ends_in_the_first_rung_leaves_time_for_the_best_of_those_that_w
     let told = play(&tuning(20, COLD, Rules { budget, ..runs(2) }), slow);
     let read = rungs(&told);
     assert!(read.len() == 1 && read[0] < 20, "{read:?}");
-    let unread = told.outcomes().iter().filter(|line| line.contains("before its first reading")).count();
+    let unread = told.outcomes().iter().filter(|line| line.contains("before the first reading")).count();
     assert_eq!(unread, 20 - read[0], "{:?}", told.outcomes());
     assert!(fresh(&told).len() >= 3, "{:?}", fresh(&told));
     assert_eq!(told.end.unwrap(), EndReason::Budget);

@@ -3,15 +3,18 @@
 use super::super::name::Names;
 use crate::record::TrialRecord;
 
-/// Up to so many trials without numbers, each is told by itself.
-const SAME_TOLD_SINGLY: usize = 40;
+/// Up to so many trials that lack numbers for the same reason, each has a line of its own; more have one together.
+const SAME_TOLD_SINGLY: usize = 3;
+
+/// So many of those with one line together are named.
+const NAMED: usize = 3;
 
 /// A trial without numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unmeasured {
-    /// Number of the trial.
+    /// Number of the trial, or of the first of several.
     pub index: usize,
-    /// Its name.
+    /// Its name, or how many there are.
     pub name: String,
     /// Its name as short as it may be beside the others of this record.
     pub short: String,
@@ -22,29 +25,36 @@ pub struct Unmeasured {
 }
 
 impl Unmeasured {
-    /// Those without numbers. Who left a search is none of them; and where a search has many that lack the same, one stands
-    /// for all.
+    /// Those without numbers, in the order of the record. Who left a search is none of them; many that lack the same have one line.
     pub(super) fn all(others: &[&TrialRecord], names: &Names) -> Vec<Unmeasured> {
         let left_a_search = |trial: &TrialRecord| !trial.searched.is_empty() && trial.stands();
-        let mut told: Vec<Unmeasured> = Vec::new();
-        let mut more: Vec<usize> = Vec::new();
-        for it in
-            others.iter().filter(|trial| !left_a_search(trial)).map(|trial| Unmeasured::of(trial, names))
-        {
-            let same = |had: &Unmeasured| (had.outcome, &had.reason) == (it.outcome, &it.reason);
-            match told.iter().position(same).filter(|_| others.len() > SAME_TOLD_SINGLY) {
-                Some(at) => more[at] += 1,
-                None => {
-                    told.push(it);
-                    more.push(0);
-                }
+        let told = others.iter().filter(|trial| !left_a_search(trial));
+        let mut groups: Vec<Vec<Unmeasured>> = Vec::new();
+        for it in told.map(|trial| Unmeasured::of(trial, names)) {
+            let is_same = |group: &&mut Vec<Unmeasured>| {
+                (group[0].outcome, &group[0].reason) == (it.outcome, &it.reason)
+            };
+            match groups.iter_mut().find(is_same) {
+                Some(group) => group.push(it),
+                None => groups.push(vec![it]),
             }
         }
-        for (it, more) in told.iter_mut().zip(more).filter(|(_, more)| *more > 0) {
-            it.name += &format!(" and {more} more");
-            it.short += &format!(" and {more} more");
+        let mut lines: Vec<Unmeasured> = groups.into_iter().flat_map(Unmeasured::together).collect();
+        lines.sort_by_key(|it| it.index);
+        lines
+    }
+
+    /// The lines of those that lack numbers for the same reason.
+    fn together(group: Vec<Unmeasured>) -> Vec<Unmeasured> {
+        if group.len() <= SAME_TOLD_SINGLY {
+            return group;
         }
-        told
+        let named: Vec<&str> = group.iter().take(NAMED).map(|it| it.name.as_str()).collect();
+        let count = format!("{} trials", group.len());
+        let more = group.len() - named.len();
+        let reason = format!("{} ({} and {more} more)", group[0].reason, named.join(", "));
+        let Unmeasured { index, outcome, .. } = group[0];
+        vec![Unmeasured { index, name: count.clone(), short: count, outcome, reason }]
     }
 
     fn of(trial: &TrialRecord, names: &Names) -> Unmeasured {
@@ -59,5 +69,26 @@ impl Unmeasured {
             outcome,
             reason: reason.to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn late(index: usize) -> Unmeasured {
+        let name = format!("c/{index}");
+        Unmeasured { index, short: name.clone(), name, outcome: "unavailable", reason: "late".to_owned() }
+    }
+
+    #[test]
+    fn few_have_a_line_each_and_many_one_with_their_number_and_the_first_names() {
+        assert_eq!(Unmeasured::together((0..3).map(late).collect()).len(), 3);
+        let lines = Unmeasured::together((0..33).map(late).collect());
+        assert_eq!(lines.len(), 1);
+        assert_eq!(
+            (lines[0].name.as_str(), lines[0].reason.as_str()),
+            ("33 trials", "late (c/0, c/1, c/2 and 30 more)")
+        );
     }
 }

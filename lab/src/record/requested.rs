@@ -1,0 +1,35 @@
+//! What the user asked for by name: a command, a method, a reference, a contender of a roster, a trial of an own suite file.
+//!
+//! It is part of the plan in a record's header, so that a resumed run can still say what of it did not take part. What took
+//! part, and the exit code that follows, is decided by `commands::outcome`.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// One thing that was asked for, in the user's words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "by", content = "name", rename_all = "snake_case")]
+pub enum Requested {
+    /// `-c`: a command line.
+    Command(String),
+    /// `--method`: a name or a glob, perhaps with settings.
+    Method(String),
+    /// `--reference`: a trial.
+    Reference(String),
+    /// `--roster`: a contender that the file names.
+    Contender(String),
+    /// A trial of the user's own suite file.
+    Trial(String),
+}
+
+impl fmt::Display for Requested {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Requested::Command(words) => write!(f, "-c '{words}'"),
+            Requested::Method(glob) => write!(f, "--method '{glob}'"),
+            Requested::Reference(trial) => write!(f, "--reference '{trial}'"),
+            Requested::Contender(name) => write!(f, "contender '{name}' of the roster"),
+            Requested::Trial(name) => write!(f, "trial '{name}' of the suite"),
+        }
+    }
+}

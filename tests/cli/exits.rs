@@ -1,0 +1,185 @@
+//! Exit codes: what was asked for by name and did not take part, what was never measured, and gates with a side missing.
+
+use super::{AS_NOBODY, Home, QUICK, READLAB, Said, no_other_user, trials};
+use std::path::Path;
+
+const TEXT: &str = "one\ntwo\nthree\n";
+
+/// A race among the warm on one method and on what the words add.
+fn race(home: &Home, words: &[&str]) -> Said {
+    let file = home.file("f.txt", TEXT);
+    home.race(&file, &[&["--method", "rust/read/scalar", "--state", "warm", "--quiet"], words].concat())
+}
+
+/// Exactly these lines on standard error.
+fn assert_said(said: &Said, code: i32, lines: &[&str]) {
+    assert_eq!(said.code, Some(code), "{said}");
+    let told: Vec<&str> = said.err.lines().filter(|line| !line.contains("another readlab")).collect();
+    assert_eq!(told.len(), lines.len(), "{said}");
+    for (line, part) in told.iter().zip(lines) {
+        assert!(line.contains(part), "no {part:?} in {said}");
+    }
+}
+
+#[test]
+fn a_command_that_is_not_there_is_exit_1_and_named() {
+    let home = Home::new();
+    assert_said(&race(&home, &[]), 0, &[]);
+    let said = race(&home, &["-c", "./my-reader {}", "-c", "wc -l {}"]);
+    assert_said(&said, 1, &["-c './my-reader {}' did not take part: ./my-reader: no such program"]);
+}
+
+#[test]
+fn a_method_that_does_not_take_part_is_exit_1_and_a_glob_needs_one_of_its_own() {
+    let home = Home::new();
+    let absent = ["--method", "rust/direct/scalar"];
+    let said = race(&home, &absent);
+    assert_said(&said, 1, &["--method 'rust/direct/scalar' did not take part: reads past the page cache"]);
+    // The glob has rust/mmap beside it, and the name has the cold.
+    assert_said(&race(&home, &["--method", "rust/{direct,mmap}/scalar"]), 0, &[]);
+    let file = home.file("f.txt", TEXT);
+    let both = home.race(&file, &[&absent[..], &["--quiet", "--export-json", "-"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&both.out).unwrap();
+    if trials(&json, "rust/direct/scalar", "cold")["outcome"] == "measured" {
+        assert_said(&both, 0, &[]);
+    } else {
+        eprintln!("SKIPPED: no O_DIRECT in the folder of the build");
+    }
+}
+
+#[test]
+fn a_reference_that_does_not_take_part_is_exit_1() {
+    let home = Home::new();
+    assert_said(&race(&home, &["--reference", "rust/read/scalar"]), 0, &[]);
+    let said = race(&home, &["--reference", "rust/mmap/scalar"]);
+    assert_said(
+        &said,
+        1,
+        &["--reference 'rust/mmap/scalar' did not take part: no trial of this run is called so"],
+    );
+}
+
+#[test]
+fn a_trial_of_an_own_suite_that_does_not_take_part_is_exit_1() {
+    let home = Home::new();
+    let suite = "name = \"mine\"\nabout = \"\"\nstate = \"warm\"\n[[trial]]\ntrial = \"rust/read/scalar\"\n\
+                 [[trial]]\ntrial = \"command/./my-reader {}\"\n";
+    let (suite, file) = (home.file("mine.toml", suite), home.file("f.txt", TEXT));
+    let words = ["suite", suite.to_str().unwrap(), file.to_str().unwrap(), "--quiet"];
+    let said = home.readlab([&words[..], &QUICK].concat());
+    assert_said(
+        &said,
+        1,
+        &["trial 'command/./my-reader {}' of the suite did not take part: ./my-reader: no such program"],
+    );
+}
+
+#[test]
+fn where_nothing_is_measured_the_code_is_2_with_the_first_reason() {
+    let home = Home::new();
+    let file = home.file("f.txt", TEXT);
+    let words = ["-c", "./my-reader {}", "--method", "rust/direct/scalar", "--state", "warm", "--quiet"];
+    let suite =
+        "name = \"mine\"\nabout = \"\"\nstate = \"warm\"\n[[trial]]\ntrial = \"command/./my-reader {}\"\n";
+    let suite = home.file("mine.toml", suite);
+    let said = home.readlab(["suite", suite.to_str().unwrap(), file.to_str().unwrap(), "--quiet"]);
+    assert_said(&said, 2, &["nothing was measured: command/./my-reader: ./my-reader: no such program"]);
+    // What the suite of a race adds by itself is a number too.
+    assert_eq!(home.race(&file, &words).code, Some(1));
+    let late = home.readlab(["race", file.to_str().unwrap(), "--budget", "1ms", "--quiet"]);
+    assert_eq!(late.code, Some(2), "{late}");
+    assert!(
+        late.err.contains("(--budget)") || late.err.contains("the time for the whole run was used up"),
+        "{late}"
+    );
+}
+
+#[test]
+fn without_descriptors_for_contenders_the_code_is_2() {
+    let home = Home::new();
+    let file = home.file("f.txt", TEXT);
+    let line = format!(
+        "ulimit -n 16; exec \"$0\" race {} --method rust/read/scalar --runs 2 --state warm --quiet",
+        file.display()
+    );
+    let said = Said::of(home.command("sh").args(["-c", &line, READLAB]));
+    assert_eq!(said.code, Some(2), "{said}");
+    assert!(said.err.contains("Too many open files"), "{said}");
+}
+
+#[test]
+fn an_ordinary_user_is_refused_the_caches_of_the_machine_before_anything_is_read() {
+    if let Some(why) = no_other_user() {
+        eprintln!("SKIPPED: {why}");
+        return;
+    }
+    let home = Home::new();
+    let file = home.file("f.txt", TEXT);
+    let words = [READLAB, "race", file.to_str().unwrap(), "--drop-caches"];
+    let said = Said::of(home.command("setpriv").args(AS_NOBODY).args(words));
+    let refusal = said.refusal();
+    assert!(refusal.contains("--drop-caches: /proc/sys/vm/drop_caches: "), "{said}");
+    assert!(home.runs().is_empty(), "nothing was begun");
+}
+
+#[test]
+fn a_resumed_run_still_knows_what_was_asked_for() {
+    let home = Home::new();
+    let said = race(&home, &["-c", "./my-reader {}", "--output", "run"]);
+    assert_eq!(said.code, Some(1), "{said}");
+    // As if it had been killed before its last line.
+    let path = home.at("run/record.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (cut, end) = text.trim_end().rsplit_once('\n').unwrap();
+    assert!(end.contains("settled"), "{end}");
+    std::fs::write(&path, format!("{cut}\n")).unwrap();
+    let said = home.readlab(["race", "--resume", path.to_str().unwrap(), "--quiet"]);
+    assert_said(&said, 1, &["-c './my-reader {}' did not take part"]);
+}
+
+/// The issue's own story: a change breaks the program, and the gate must say no.
+#[test]
+fn a_gate_with_a_trial_missing_on_one_side_is_exit_1_unless_that_is_allowed() {
+    let home = Home::new();
+    home.file("my-reader", "#!/bin/sh\nexec wc -l \"$1\"\n");
+    let program = home.at("my-reader");
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let words = |name| ["-c", "./my-reader {}", "--runs", "7", "--output", name];
+    let run = |name| {
+        let file = home.file("f.txt", TEXT);
+        let mut command = home.command(READLAB);
+        let method = ["--method", "rust/read/scalar", "--state", "warm", "--quiet", "--budget", "60s"];
+        Said::of(command.arg("race").arg(file).args(words(name)).args(method))
+    };
+    assert_eq!(run("before").code, Some(0));
+    std::fs::remove_file(program).unwrap();
+    assert_eq!(run("after").code, Some(1));
+    let gate = |words: &[&str]| home.readlab([&["compare", "before", "after"], words].concat());
+    let missing = "not judged: command/./my-reader: unavailable in after: ./my-reader: no such program";
+    let judged = |said: &Said| said.err.lines().filter(|line| line.contains("not judged")).count();
+    let said = gate(&["--fail-over", "99%"]);
+    assert!(said.code == Some(1) && said.err.contains(missing) && judged(&said) == 1, "{said}");
+    let said = gate(&["--fail-over", "99%", "--allow-missing"]);
+    assert!(said.code == Some(0) && judged(&said) == 0, "{said}");
+    assert_eq!(gate(&[]).code, Some(0), "without a gate nothing is judged");
+    // Whoever has it alone: the same, the other way round.
+    let said = home.readlab(["compare", "after", "before", "--fail-over", "99%"]);
+    assert!(said.code == Some(1) && said.err.contains("unavailable in after"), "{said}");
+}
+
+#[test]
+fn a_gate_is_not_passed_by_a_trial_that_the_other_side_never_had() {
+    let home = Home::new();
+    let file = home.file("f.txt", TEXT);
+    let run = |name: &str, more: &[&str]| {
+        let words =
+            ["--method", "rust/read/scalar", "--state", "warm", "--output", name, "--quiet", "--runs=7"];
+        let said = Said::of(home.command(READLAB).arg("race").arg(Path::new(&file)).args(words).args(more));
+        assert_eq!(said.code, Some(0), "{said}");
+    };
+    run("before", &["--method", "rust/mmap/scalar"]);
+    run("after", &[]);
+    let said = home.readlab(["compare", "before", "after", "--fail-over", "99%"]);
+    assert_eq!(said.code, Some(1), "{said}");
+    assert!(said.err.contains("not judged: rust/mmap/scalar (warm): after does not have it"), "{said}");
+}
