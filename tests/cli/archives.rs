@@ -138,7 +138,7 @@ fn on_other_files_decoders_are_absent_unless_asked_for_by_name() {
     let decoding = |name: &&str| name.contains("zip") || name.contains("decoder");
     assert_eq!(names(&json).into_iter().find(decoding), None);
     let (json, said) = home.race_json(&file, &["--method", "rust/zip/memchr", "--state", "warm"]);
-    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!(said.code, Some(1), "it was asked for by name: {said}");
     let told = ("unavailable", "it reads what comes out of a zip, and the target is none");
     assert_eq!(outcome(&json, "rust/zip/memchr"), told);
 }
@@ -150,7 +150,7 @@ fn over_http_an_archive_is_raced_by_its_bytes_alone() {
     let file = home.file("data", &bytes);
     let words = ["--http", "--method", "rust/http/scalar", "--method", "rust/zip", "--state", "warm"];
     let (json, said) = home.race_json(&file, &words);
-    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!(said.code, Some(1), "rust/zip was asked for by name: {said}");
     let trial = trials(&json, "rust/http/scalar", "warm");
     assert_eq!((&trial["outcome"], &trial["decodes"]), (&"measured".into(), &Value::Null), "{trial}");
     assert_eq!((&trial["over"], &trial["answer"]["bytes"]), (&"http".into(), &bytes.len().into()));
@@ -218,7 +218,7 @@ fn a_broken_archive_is_told_and_its_bytes_are_raced_all_the_same() {
     for (name, bytes, reason) in broken() {
         let file = home.file(name, &bytes);
         let (json, said) = home.race_json(&file, &SOME);
-        assert_eq!(said.code, Some(0), "{name}: {said}");
+        assert_eq!(said.code, Some(1), "{name}: what was to decode it did not: {said}");
         assert_eq!(outcome(&json, "rust/read/scalar").0, "measured", "{name}");
         let archive = if name.contains("zip") && !name.contains("gzip") { "zip" } else { "gzip" };
         for id in ["rust/{}/memchr", "rust/{}-libdeflate/memchr", "rust/decoder"] {
@@ -255,7 +255,7 @@ fn a_program_that_is_not_there_is_named_before_anything_is_timed() {
     let file = home.file("data", zip(&[("entry", &content())]));
     let words = [&SOME[..], &["-c", "no-such-program {}", "-c", "cat {} | no-such-filter | wc -l"]].concat();
     let (json, said) = with_programs(&home, &["sh", "cat", "wc", "true"], &words, &file);
-    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!(said.code, Some(1), "two commands did not take part: {said}");
     for (id, reason) in [
         (
             "command/unzip -p {} | wc -l",

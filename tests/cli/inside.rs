@@ -14,6 +14,14 @@ fn text() -> String {
     "a line of some length, so that there are not too many of them\n".repeat(32_768)
 }
 
+/// A quick race, with time enough to look inside on a busy machine: a firm budget bounds that too.
+fn race_json(home: &Home, target: &Path, words: &[&str]) -> (Value, Said) {
+    let quick = ["--runs", "3", "--budget", "20m", "--seed=7", "--quiet", "--export-json", "-"];
+    let said = Said::of(home.command(READLAB).arg("race").arg(target).args(quick).args(words));
+    let json = serde_json::from_str(&said.out);
+    (json.unwrap_or_else(|error| panic!("{error}: {said}")), said)
+}
+
 /// The folder of the only run of a home.
 fn folder(home: &Home) -> PathBuf {
     let runs = home.runs();
@@ -42,7 +50,7 @@ fn picture(trial: &Value, folder: &Path) -> Option<String> {
 fn pictures_hold_the_functions_of_a_contender_and_of_a_command() {
     let home = Home::new();
     let words = ["--method", "rust/buffered/iterator", "-c", "wc -l {}"];
-    let (json, said) = home.race_json(&home.file("f.txt", text()), &[&words[..], &LOOK].concat());
+    let (json, said) = race_json(&home, &home.file("f.txt", text()), &[&words[..], &LOOK].concat());
     assert_eq!(said.code, Some(0), "{said}");
     if profile::can_sample().is_err() {
         let warned = json["warnings"].to_string();
@@ -72,7 +80,7 @@ fn traces_tell_sizes_offsets_and_latencies_or_why_there_are_no_calls() {
     let methods = ["--method", "rust/{read,mmap}/iterator", "--param", "buffer=64KiB", "--state", "warm"];
     let file = home.file("f.txt", text());
     let size = text().len() as u64;
-    let (json, said) = home.race_json(&file, &[&methods[..], &["--trace", "-c", "wc -l {}"]].concat());
+    let (json, said) = race_json(&home, &file, &[&methods[..], &["--trace", "-c", "wc -l {}"]].concat());
     assert_eq!(said.code, Some(0), "{said}");
     let read = &trials(&json, "rust/read/iterator@buffer=64KiB", "warm")["trace"];
     assert_eq!((&read["reason"], read["bytes"].as_u64()), (&Value::Null, Some(size)), "{read}");
@@ -100,7 +108,7 @@ fn threads_together_bring_the_file_once_and_rings_have_no_read_calls() {
     let home = Home::new();
     let words = ["--method", "rust/{pread,io_uring}/iterator", "--param", "buffer=16KiB,threads=2"];
     let file = home.file("f.txt", text());
-    let (json, said) = home.race_json(&file, &[&words[..], &["--state", "both", "--trace"]].concat());
+    let (json, said) = race_json(&home, &file, &[&words[..], &["--state", "both", "--trace"]].concat());
     assert_eq!(said.code, Some(0), "{said}");
     for trial in json["trials"].as_array().unwrap() {
         let trace = &trial["trace"];
@@ -192,7 +200,7 @@ fn runtimes_that_compile_name_their_functions_and_leave_no_map() {
     let script = "const t = require('fs').readFileSync(process.argv[2]); let n = 0; for (const b of t) n += b === 10; console.log(n);";
     home.file("count.js", script);
     let words = ["--method", "java/FileChannel*", "--method", "node/readFile*", "-c", "node count.js {}"];
-    let (json, said) = home.race_json(&home.file("f.txt", text()), &[&words[..], &LOOK].concat());
+    let (json, said) = race_json(&home, &home.file("f.txt", text()), &[&words[..], &LOOK].concat());
     assert_eq!(said.code, Some(0), "{said}");
     let folder = folder(&home);
     let mut seen = 0;

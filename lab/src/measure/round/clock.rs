@@ -5,6 +5,10 @@ use crate::measure::plan::{Budget, Plan, ROUNDS_MIN};
 /// Of a firm time, what a stage keeps for counting what its contenders do inside, as one part in so many.
 const COUNTING_PART: u64 = 8;
 
+/// Of a firm time, what starting contenders may take of what is left for their rounds, as one part in so many: a start takes as long as
+/// a turn or more, and a few readings of each are wanted.
+const STARTING_PART: u64 = 4;
+
 /// When a stage must end: the time left, shared equally with the stages after it.
 pub(in crate::measure) struct StageClock {
     budget: Budget,
@@ -59,12 +63,12 @@ impl StageClock {
         matches!(self.budget, Budget::Firm(_)) && now_ns >= self.end_ns
     }
 
-    /// When no further contender may be started for the rounds that begin now: starting may take half of what is left of a firm
+    /// When no further contender may be started for the rounds that begin now: starting may take a part of what is left of a firm
     /// time. A contender that is started and never read brings no number, and takes time from those that would.
     pub(in crate::measure) fn starts_end_ns(&self, now_ns: u64) -> u64 {
         match self.budget {
             Budget::Advised(_) => u64::MAX,
-            Budget::Firm(_) => now_ns.saturating_add(self.end_ns.saturating_sub(now_ns) / 2),
+            Budget::Firm(_) => now_ns.saturating_add(self.end_ns.saturating_sub(now_ns) / STARTING_PART),
         }
     }
 
