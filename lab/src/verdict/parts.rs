@@ -1,8 +1,9 @@
 //! What a verdict looks at: the medians of a trial's meters, how its time divides, and how near it comes to each limit.
 
-use super::limits::{for_trial, threads};
+use super::ABOVE_LIMIT;
+use super::limits::{Needs, for_trial, threads};
 use crate::record::{Limit, LimitKind, Metric, Record, TrialRecord};
-use crate::stats::{self, Bootstrap, Observation};
+use crate::stats::{self, Bootstrap, Interval, Observation};
 use crate::trial::CacheState;
 use serde::Serialize;
 
@@ -108,7 +109,7 @@ pub(super) struct Near<'a> {
     /// The limit.
     pub(super) limit: &'a Limit,
     /// The trial's rate.
-    rate: f64,
+    pub(super) rate: f64,
     /// The trial's rate over the limit's.
     pub(super) share: f64,
 }
@@ -123,24 +124,34 @@ impl<'a> Facts<'a> {
         let busy = cpu.map(|(user, system)| (user + system) / wall_ns);
         // Who does not say how many threads it has shows it by the processors it keeps busy.
         let workers = threads(it).max(busy.map_or(1, whole_processors));
-        let limit = |kind| for_trial(limits, kind, (it.trial.target, it.trial.state, workers));
+        let needs = |kind| Needs { kind, trial: &it.trial, threads: workers };
+        let limit = |kind| for_trial(limits, &needs(kind));
+        let readers = it.trial.readers() as f64;
         let faults = faults(it, size);
-        let copy_ns = copy_cpu_ns(record, it);
+        let copy_ns = copy_cpu_ns(record, it).map(|ns| ns * readers);
         let fault_ns = faults.zip(limit(LimitKind::Faults)).map(|(count, each)| count * each.value as f64);
         let parts =
             cpu.map(|cpu| divide(cpu, wall_ns * workers as f64, (copy_ns, fault_ns), available(record, it)));
         let device_bytes = median(it, Metric::DeviceReadBytes);
         let per_second = |bytes: f64| bytes * 1e9 / wall_ns;
         let (rate, device_rate) =
-            (per_second(target.bytes_out(it.trial.decodes) as f64), device_bytes.map(per_second));
+            (per_second(it.trial.bytes_out(target) as f64), device_bytes.map(per_second));
         let cold = it.trial.state == CacheState::Cold;
         let rates = [
             (LimitKind::Device, device_rate.filter(|rate| cold && *rate > 0.0)),
             (LimitKind::Decoding, Some(rate).filter(|_| it.trial.decodes.is_some())),
-            (LimitKind::Copy, Some(per_second(size)).filter(|_| parts.is_some_and(|parts| parts.copy > 0.0))),
+            (
+                LimitKind::Copy,
+                Some(per_second(size * readers)).filter(|_| parts.is_some_and(|parts| parts.copy > 0.0)),
+            ),
             (LimitKind::Memory, Some(rate).filter(|_| it.trial.work.touches_bytes())),
         ];
         let near = rates.into_iter().filter_map(|(kind, rate)| Some(Near::of(limit(kind)?, rate?)));
+        // What fewer threads showed is no limit for those who are faster by having more.
+        let near = near.filter(|near| {
+            let as_many = near.limit.kind == LimitKind::Device || near.limit.threads >= workers;
+            as_many || near.share <= ABOVE_LIMIT
+        });
         let encoded = target.extents.as_ref().map_or(0, |extents| extents.encoded_bytes);
         let why = |meter| missing(it, meter);
         Some(Facts {
@@ -169,6 +180,23 @@ impl<'a> Facts<'a> {
         self.near.iter().copied().find(|near| near.limit.kind == kind)
     }
 
+    /// The limit that the trial is beyond, so that it is none here: the one that it is the furthest beyond.
+    pub(super) fn beyond(&self) -> Option<Near<'a>> {
+        let beyond = self.near.iter().copied().filter(|near| near.share > ABOVE_LIMIT);
+        beyond.filter(|near| !self.overlaps(*near)).max_by(|a, b| a.share.total_cmp(&b.share))
+    }
+
+    /// The limits that the trial is beyond by its interval and theirs, each with the better figure and its interval.
+    pub(super) fn beaten(&self) -> Vec<(Near<'a>, Interval)> {
+        let above = self.near.iter().copied().filter(|near| near.share > ABOVE_LIMIT);
+        let clear = above.filter(|near| near.limit.ci95.is_some() && !self.overlaps(*near));
+        let with_ends = clear.filter_map(|near| {
+            let (shortest, longest) = self.spread().filter(|(shortest, _)| *shortest > 0.0)?;
+            Some((near, Interval { low: near.rate / longest, high: near.rate / shortest }))
+        });
+        with_ends.collect()
+    }
+
     /// Whether the interval of the trial overlaps that of a limit, so that they cannot be told apart. It is resampled
     /// when asked for: for most trials their share alone decides.
     #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
@@ -179,12 +207,13 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// The ends of the interval of the trial's median time, as shares of the median; `None` with too few samples.
+    /// The ends of the interval of the trial's median time, as shares of the median, the lower one 0 where times scatter so
+    /// widely; `None` with too few samples.
     fn spread(&self) -> Option<(f64, f64)> {
         let walls: Vec<Observation> = self.it.samples.iter().map(stats::wall).collect();
         let ends = self.bootstrap.median_interval(&walls)?;
         let median = wall_ns(self.it)?;
-        (ends.low > 0.0 && median > 0.0).then(|| (ends.low / median, ends.high / median))
+        (median > 0.0).then(|| (ends.low.max(0.0) / median, ends.high / median))
     }
 }
 
