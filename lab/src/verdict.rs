@@ -29,7 +29,7 @@ const AT_LIMIT: f64 = 0.85;
 const NEAR_LIMIT: f64 = 0.7;
 
 /// Above this share of a limit the limit was measured too low to be believed, and no share is told.
-const ABOVE_LIMIT: f64 = 1.1;
+const ABOVE_LIMIT: f64 = Limit::BEYOND;
 
 /// A part of the time that is this large decides.
 const DOMINANT: f64 = 0.5;

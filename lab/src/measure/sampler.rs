@@ -361,6 +361,10 @@ impl Sampler for Hired<'_> {
         self.look(trial)
     }
 
+    fn bytes(&self, trial: usize) -> Option<u64> {
+        self.truth(trial).answer.bytes
+    }
+
     fn close(&mut self, trial: usize) {
         self.seats.leave(trial);
     }

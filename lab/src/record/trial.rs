@@ -59,6 +59,12 @@ impl Trial {
         self.params.0.get("readers").copied().unwrap_or(1).max(1)
     }
 
+    /// Threads that it says it works with, those of all its readers; one where it says nothing.
+    #[must_use]
+    pub fn threads(&self) -> u64 {
+        self.params.0.get("threads").copied().unwrap_or(1).saturating_mul(self.readers())
+    }
+
     /// Bytes of the target that one reading takes in, by all its readers together.
     #[must_use]
     pub fn bytes_in(&self, target: &TargetFacts) -> u64 {

@@ -131,7 +131,7 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
         target: trial.target,
         state: Some(trial.state),
         trial: Some(trial.index),
-        threads: threads(it),
+        threads: trial.threads(),
         unit: unit(kind),
         value: whole(median),
         ci95: ci95.map(|ends| [whole(ends.low), whole(ends.high)]),
@@ -153,12 +153,6 @@ fn number(kind: LimitKind, sample: &Sample, bytes: u64, calls: Option<u64>) -> O
         LimitKind::Faults => each(Metric::MinorFaults.of(sample)?),
         LimitKind::Syscall => each(calls?),
     }
-}
-
-/// Threads that a trial says it works with, those of all its readers; one where it says nothing.
-pub(super) fn threads(it: &TrialRecord) -> u64 {
-    let each = it.trial.params.0.get("threads").copied().unwrap_or(1);
-    each.saturating_mul(it.trial.readers())
 }
 
 fn unit(kind: LimitKind) -> LimitUnit {
@@ -197,16 +191,25 @@ pub(super) struct Needs<'a> {
     pub(super) trial: &'a Trial,
     /// Threads that it works with.
     pub(super) threads: u64,
+    /// The targets on the same mount: what one shows of the device holds for all.
+    pub(super) near_by: &'a [usize],
 }
 
 /// The limit that holds for a trial: of its target, from the rounds of its state where there are such, with as many
 /// threads if that was measured, else with the next more, else with the most; of these the fastest. What a trial shows
 /// is no limit of its own.
 pub(super) fn for_trial<'a>(limits: &'a [Limit], needs: &Needs) -> Option<&'a Limit> {
-    let &Needs { kind, trial, threads } = needs;
+    let &Needs { kind, trial, threads, near_by } = needs;
+    let others = || {
+        let of_kind = limits.iter().filter(move |limit| limit.kind == kind);
+        of_kind.filter(move |limit| limit.trial != Some(trial.index))
+    };
+    let own = others().any(|limit| limit.target == trial.target);
     let of_target = || {
-        let others = limits.iter().filter(move |limit| limit.trial != Some(trial.index));
-        others.filter(move |limit| limit.kind == kind && limit.target == trial.target)
+        others().filter(move |limit| {
+            let elsewhere = kind == LimitKind::Device && !own && near_by.contains(&limit.target);
+            limit.target == trial.target || elsewhere
+        })
     };
     let same_rounds = of_target().any(|limit| limit.state == Some(trial.state));
     let of_kind = || {

@@ -1,9 +1,10 @@
 //! What a verdict looks at: the medians of a trial's meters, how its time divides, and how near it comes to each limit.
 
 use super::ABOVE_LIMIT;
-use super::limits::{Needs, for_trial, threads};
+use super::limits::{Needs, for_trial};
 use crate::record::{Limit, LimitKind, Metric, Record, TrialRecord};
 use crate::stats::{self, Bootstrap, Interval, Observation};
+use crate::target::TargetFacts;
 use crate::trial::CacheState;
 use serde::Serialize;
 
@@ -123,8 +124,11 @@ impl<'a> Facts<'a> {
         let cpu = median(it, Metric::CpuUserNs).zip(median(it, Metric::CpuSystemNs));
         let busy = cpu.map(|(user, system)| (user + system) / wall_ns);
         // Who does not say how many threads it has shows it by the processors it keeps busy.
-        let workers = threads(it).max(busy.map_or(1, whole_processors));
-        let needs = |kind| Needs { kind, trial: &it.trial, threads: workers };
+        let workers = it.trial.threads().max(busy.map_or(1, stats::whole_processors));
+        let same_mount = |(_, other): &(usize, &TargetFacts)| other.mount == target.mount;
+        let near_by = record.targets.iter().enumerate().filter(same_mount).map(|(index, _)| index);
+        let near_by: Vec<usize> = near_by.collect();
+        let needs = |kind| Needs { kind, trial: &it.trial, threads: workers, near_by: &near_by };
         let limit = |kind| for_trial(limits, &needs(kind));
         let readers = it.trial.readers() as f64;
         let faults = faults(it, size);
@@ -270,7 +274,7 @@ fn copy_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
     let same_target = |other: &&TrialRecord| other.trial.target == it.trial.target;
     let control =
         record.trials.iter().filter(same_target).filter(|other| other.trial.limit() == Some(LimitKind::Copy));
-    let alone = control.min_by_key(|control| threads(control))?;
+    let alone = control.min_by_key(|control| control.trial.threads())?;
     let cpu = median(alone, Metric::CpuUserNs).zip(median(alone, Metric::CpuSystemNs));
     cpu.map(|(user, system)| user + system)
 }
@@ -281,23 +285,13 @@ fn available(record: &Record, it: &TrialRecord) -> f64 {
     let works = |other: &&TrialRecord| {
         (other.trial.target, other.trial.state) == (it.trial.target, it.trial.state)
             && matches!(other.trial.limit(), Some(LimitKind::Memory | LimitKind::Copy))
-            && threads(other) == 1
+            && other.trial.threads() == 1
     };
     let busy = record.trials.iter().filter(works).filter_map(|control| {
         let cpu = median(control, Metric::CpuUserNs)? + median(control, Metric::CpuSystemNs)?;
         Some(cpu / wall_ns(control)?.max(1.0))
     });
     busy.max_by(f64::total_cmp).map_or(1.0, |share| share.clamp(0.01, 1.0))
-}
-
-/// The processors that so much work keeps busy, a little more than whole ones rounded down.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "as many as a machine has processors"
-)]
-fn whole_processors(busy: f64) -> u64 {
-    (busy - 0.15).ceil().max(1.0) as u64
 }
 
 /// Median wall time.
