@@ -196,7 +196,7 @@ fn the_archives_of_a_suite_are_read_beside_the_plain_file_by_the_same_truth() {
     }
     let folder = tempfile::tempdir().unwrap();
     let suite = folder.path().join("suite.toml");
-    let text = "name = 'x'\nabout = 'x'\nwork = 'newlines'\nstate = 'both'\ncorpus = { kind = 'gdelt', size_bytes = 300000, seed = 1 }
+    let text = "name = 'x'\nabout = 'x'\nwork = 'newlines'\nstate = 'both'\ncontrols = false\ncorpus = { kind = 'gdelt', size_bytes = 300000, seed = 1 }
         [[trial]]\ntrial = 'command/wc -l {}'\n[[trial]]\ntrial = 'command/unzip -p {} | wc -l'\ntarget = 'zip'
         [[trial]]\ntrial = 'rust/zip'\ntarget = 'zip'
         [[trial]]\ntrial = 'command/gzip -dc {} | wc -l'\ntarget = 'gzip'

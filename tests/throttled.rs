@@ -35,26 +35,45 @@ impl Drop for Throttle {
     }
 }
 
+/// A file of so many bytes on a throttled device.
+struct Slow {
+    throttle: Throttle,
+    file: PathBuf,
+    folder: tempfile::TempDir,
+}
+
+impl Slow {
+    fn new(size_bytes: usize) -> Result<Slow, String> {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, b"a line of the file that is read slowly\n".repeat(size_bytes / 39)).unwrap();
+        fs::File::open(&file).unwrap().sync_all().unwrap();
+        let throttle = Throttle::on(fs::metadata(&file).unwrap().dev())?;
+        Ok(Slow { throttle, file, folder })
+    }
+
+    /// What readlab exports of a cold run on it; `verb` is all that comes before the rules.
+    fn export(&self, verb: &str, methods: &str) -> serde_json::Value {
+        let run = [
+            &format!("echo $$ > '{}/cgroup.procs' && exec", self.throttle.0.display()),
+            concat!("'", env!("CARGO_BIN_EXE_readlab"), "'"),
+            &format!("{verb} -r 5 -w 0 --state cold --quiet --export-json - {methods}"),
+            &format!("--output '{}/run' '{}'", self.folder.path().display(), self.file.display()),
+        ];
+        let done = Command::new("sh").args(["-c", &run.join(" ")]).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        serde_json::from_slice(&done.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
+    }
+}
+
 #[test]
 fn whoever_reads_cold_from_a_throttled_device_is_stopped_by_it() {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let file = folder.path().join("file");
-    fs::write(&file, b"a line of the file that is read slowly\n".repeat(SIZE_BYTES / 39)).unwrap();
-    fs::File::open(&file).unwrap().sync_all().unwrap();
-    let throttle = match Throttle::on(fs::metadata(&file).unwrap().dev()) {
-        Ok(throttle) => throttle,
+    let slow = match Slow::new(SIZE_BYTES) {
+        Ok(slow) => slow,
         Err(why) => return eprintln!("SKIPPED: {why}"),
     };
-    let race = [
-        &format!("echo $$ > '{}/cgroup.procs' && exec", throttle.0.display()),
-        concat!("'", env!("CARGO_BIN_EXE_readlab"), "' race -r 5 -w 0 --state cold --quiet --export-json -"),
-        "--method rust/read/memchr --method rust/mmap/memchr --method rust/direct/memchr",
-        &format!("--output '{}/run' '{}'", folder.path().display(), file.display()),
-    ];
-    let raced = Command::new("sh").args(["-c", &race.join(" ")]).output().unwrap();
-    let said = String::from_utf8_lossy(&raced.stderr);
-    let export: serde_json::Value =
-        serde_json::from_slice(&raced.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+    let methods = "--method rust/read/memchr --method rust/mmap/memchr --method rust/direct/memchr";
+    let export = slow.export("race", methods);
     for trial in export["trials"].as_array().unwrap() {
         if trial["contender"] == "rust" && ["read", "mmap", "direct"].iter().any(|it| trial["method"] == *it)
         {
@@ -63,4 +82,26 @@ fn whoever_reads_cold_from_a_throttled_device_is_stopped_by_it() {
             assert_eq!(verdict["is"]["pace"]["pace"], "saturated", "{}: {verdict}", trial["id"]);
         }
     }
+}
+
+#[test]
+fn a_suite_has_the_device_for_a_limit_and_nobody_is_its_own() {
+    let slow = match Slow::new(SIZE_BYTES / 2) {
+        Ok(slow) => slow,
+        Err(why) => return eprintln!("SKIPPED: {why}"),
+    };
+    let export = slow.export("suite newlines", "--method 'rust/direct/iterator@buffer=8KiB'");
+    let device = "rust/device@buffer=128KiB,depth=16";
+    let of_device = |limit: &&serde_json::Value| limit["kind"] == "device";
+    let shown: Vec<_> = export["limits"].as_array().unwrap().iter().filter(of_device).collect();
+    assert!(shown.iter().any(|limit| limit["name"] == device), "{shown:?}");
+    let trials = export["trials"].as_array().unwrap();
+    for id in ["command/wc -l", "rust/direct/iterator@buffer=8KiB"] {
+        let trial = trials.iter().find(|trial| trial["id"] == id).unwrap();
+        assert_eq!(trial["outcome"], "measured", "{}", trial["reason"]);
+        assert_ne!(trial["limit"]["name"], id, "{}", trial["verdict"]);
+        assert!(trial["share_of_limit"].as_f64().unwrap_or_default() <= 1.1, "{}", trial["share_of_limit"]);
+    }
+    let wc = trials.iter().find(|trial| trial["id"] == "command/wc -l").unwrap();
+    assert_eq!(wc["verdict"]["is"]["kind"], "device", "{}", wc["verdict"]);
 }

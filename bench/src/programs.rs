@@ -186,7 +186,7 @@ impl Programs {
         let archive = archive(race.file)?;
         let trials: String = race.trials.iter().map(|trial| suite_trial(trial, archive)).collect();
         let text = format!(
-            "name = {:?}\nabout = \"A figure of the bench.\"\nwork = \"newlines\"\n{trials}",
+            "name = {:?}\nabout = \"A figure of the bench.\"\nwork = \"newlines\"\ncontrols = false\n{trials}",
             race.name
         );
         std::fs::write(&file, text).with_context(|| file.display().to_string())?;

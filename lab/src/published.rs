@@ -72,6 +72,9 @@ struct Publication {
     /// Sizes of single cases that read something else.
     #[serde(default)]
     sizes: BTreeMap<String, u64>,
+    /// How many readers each read the whole in single cases; one in all others.
+    #[serde(default)]
+    readers: BTreeMap<String, u64>,
     #[serde(default)]
     notes: Vec<String>,
     /// Facts of the one machine.
@@ -166,7 +169,8 @@ impl Publication {
                 let figure = Figure::Told { value: value * number.factor, statistic: number.statistic };
                 if let (Measure::Wall, Some(size_bytes)) = (number.measure, case.subject.size_bytes) {
                     #[expect(clippy::cast_precision_loss, reason = "a size below 2^53")]
-                    let rate = size_bytes as f64 * 1e9 / (value * number.factor);
+                    let bytes = size_bytes as f64 * case.subject.readers.unwrap_or(1) as f64;
+                    let rate = bytes * 1e9 / (value * number.factor);
                     let rate = Figure::Told { value: rate, statistic: number.statistic };
                     case.figures.insert(Measure::Rate, rate);
                 }
@@ -216,6 +220,7 @@ impl Publication {
                 work: self.work,
                 over: self.over,
                 state: self.state,
+                readers: Some(self.readers.get(name).copied().unwrap_or(1)),
                 ..Subject::default()
             },
             figures: BTreeMap::new(),
@@ -294,6 +299,16 @@ mod tests {
         );
         assert_eq!(case.figures[&Measure::Wall].value(), 36e6);
         assert!(case.figures.contains_key(&Measure::Retains) && case.figures.contains_key(&Measure::Rate));
+    }
+
+    #[test]
+    fn the_rate_of_two_readers_counts_what_both_read() {
+        let m920 = &sides("zip-lines/M920").unwrap()[0];
+        let case = m920.cases.iter().find(|case| case.name.contains("2 threads")).unwrap();
+        assert_eq!(case.subject.readers, Some(2));
+        assert_eq!((case.figures[&Measure::Rate].value() / 1e6).trunc(), 952.0);
+        let one = m920.cases.iter().find(|case| case.name == "buffer 8192").unwrap();
+        assert_eq!((one.figures[&Measure::Rate].value() / 1e6).trunc(), 519.0);
     }
 
     #[test]

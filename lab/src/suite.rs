@@ -21,6 +21,16 @@ const BUILT_IN: [(&str, &str); 6] = [
     ("tune", include_str!("../../suites/tune.toml")),
 ];
 
+/// The controls that take part in every suite that does not refuse them.
+const CONTROLS: &str = include_str!("../../suites/controls.toml");
+
+/// What the file of the controls holds.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Controls {
+    trial: Vec<Entry>,
+}
+
 /// A suite file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,7 +72,10 @@ pub struct Suite {
     /// Whether it is a file of the user's own, who then asked for each of its trials.
     #[serde(skip)]
     pub is_own_file: bool,
-    /// Its trials, in the order of its tables.
+    /// Whether the controls that show the limits take part.
+    #[serde(default = "yes")]
+    pub controls: bool,
+    /// Its trials, in the order of its tables, the controls that it does not name itself before them.
     #[serde(rename = "trial")]
     pub entries: Vec<Entry>,
 }
@@ -71,6 +84,9 @@ pub struct Suite {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
+    /// Whether it is a control that the suite itself does not name.
+    #[serde(skip)]
+    pub is_added: bool,
     /// Its name, such as `rust/mmap/avx2`; the value `all` of a parameter stands for the number of processors.
     pub trial: String,
     /// What the suite calls it.
@@ -92,6 +108,10 @@ pub struct Entry {
     /// What the publication calls it, where that is something else.
     #[serde(default)]
     pub published: Option<String>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// Which states of the cache.
@@ -160,8 +180,34 @@ impl Suite {
     /// # Errors
     /// If it is no suite.
     pub fn parse(path: &Path, text: &str) -> Result<Suite, SuiteError> {
-        toml::from_str(text)
+        let suite: Result<Suite, _> = toml::from_str(text);
+        suite
+            .map(Suite::with_controls)
             .map_err(|error| SuiteError::Malformed { path: path.to_owned(), cause: toml_cause(text, &error) })
+    }
+
+    /// The same with the controls that it lacks. Those with all threads are limits of nobody where everybody has one, and
+    /// those of an archive where nobody reads such an archive.
+    fn with_controls(mut self) -> Suite {
+        if !self.controls {
+            return self;
+        }
+        let controls: Controls =
+            toml::from_str(CONTROLS).expect("the file of the controls is checked by a test");
+        let has_several = |entry: &Entry| ["threads=", "readers="].iter().any(|it| entry.trial.contains(it));
+        let several = self.entries.iter().any(has_several);
+        let forms = self.forms();
+        let is_named = |control: &Entry| {
+            let place = |it: &Entry| (it.trial.clone(), it.over, it.form);
+            self.entries.iter().any(|it| place(it) == place(control))
+        };
+        let is_lacking = |control: &Entry| {
+            (several || !has_several(control)) && forms.contains(&control.form) && !is_named(control)
+        };
+        let lacking = controls.trial.into_iter().filter(is_lacking);
+        let mut entries: Vec<Entry> = lacking.map(|entry| Entry { is_added: true, ..entry }).collect();
+        entries.append(&mut self.entries);
+        Suite { entries, ..self }
     }
 }
 
@@ -212,6 +258,33 @@ mod tests {
                     .is_ok())
             );
             assert_eq!(labels.len(), suite.entries.len(), "{name}: entries are unique");
+        }
+    }
+
+    fn of(text: &str) -> Vec<String> {
+        let head = "name = \"x\"\nabout = \"\"\n";
+        let suite = Suite::parse(Path::new("x.toml"), &format!("{head}{text}")).unwrap();
+        suite.entries.into_iter().map(|entry| entry.trial).collect()
+    }
+
+    #[test]
+    fn every_suite_has_the_controls_unless_it_refuses_them() {
+        let device = "rust/device@buffer=128KiB,depth=16";
+        let single = ["rust/null", "rust/resident", "rust/copy", "rust/faults", device];
+        let own = |trial: &str| format!("[[trial]]\ntrial = \"{trial}\"\n");
+        assert_eq!(of(&own("command/wc -l")), [&single[..], &["command/wc -l"]].concat());
+        assert_eq!(of(&format!("controls = false\n{}", own("command/wc -l"))), ["command/wc -l"]);
+        let several = of(&own("java/BufferedReader@readers=2"));
+        for control in ["rust/resident@threads=all", "rust/copy@threads=all"] {
+            assert!(several.iter().any(|it| it == control), "{several:?}");
+        }
+        let gzip = of(&format!("{}target = \"gzip\"\n", own("rust/gzip")));
+        assert_eq!(gzip.iter().filter(|it| *it == "rust/decoder").count(), 1, "{gzip:?}");
+        // What it names itself stays where it is, with the work that it has there.
+        assert_eq!(of(&own("rust/copy")), ["rust/null", "rust/resident", "rust/faults", device, "rust/copy"]);
+        for name in Suite::names() {
+            let suite = Suite::find(name).unwrap();
+            assert!(suite.entries.iter().any(|it| it.trial.starts_with("rust/device@")), "{name}");
         }
     }
 

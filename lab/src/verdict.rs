@@ -13,10 +13,11 @@ mod sentence;
 mod tests;
 
 pub use gives::what_gives;
-pub use limits::limits;
+pub use limits::{limits, replaced};
 pub use parts::{Part, Parts};
 
 use crate::record::{Limit, LimitKind, Record, TrialRecord};
+use crate::stats::{self, Bootstrap, Clear};
 use crate::trial::{CacheState, Over};
 use parts::{Facts, Near};
 use serde::Serialize;
@@ -27,8 +28,8 @@ const AT_LIMIT: f64 = 0.85;
 /// And at this one where its interval and that of the limit overlap.
 const NEAR_LIMIT: f64 = 0.7;
 
-/// Above this share of a limit the limit was measured too low to be believed.
-const ABOVE_LIMIT: f64 = 1.15;
+/// Above this share of a limit the limit was measured too low to be believed, and no share is told.
+const ABOVE_LIMIT: f64 = Limit::BEYOND;
 
 /// A part of the time that is this large decides.
 const DOMINANT: f64 = 0.5;
@@ -51,7 +52,7 @@ pub enum Verdict {
     Memory,
     /// The contender's own code.
     Processing {
-        /// Another scan of the same method in this record that is faster, the fastest of them.
+        /// Another scan of the same method in this record that is faster beyond doubt, the fastest of them.
         lift: Option<Remedy>,
     },
     /// Waiting, with an idle processor and an idle device.
@@ -66,6 +67,13 @@ pub enum Verdict {
     Mixed {
         /// The parts of the time, largest first.
         shares: Vec<(Part, f64)>,
+    },
+    /// It is faster than what should have limited it: the limit is not known here.
+    BeyondLimit {
+        /// What was measured too low.
+        limit: LimitKind,
+        /// Its name.
+        name: String,
     },
     /// It cannot be told.
     Unknown {
@@ -108,7 +116,7 @@ pub struct Remedy {
 pub struct Judgement {
     /// The limit it comes nearest to, of those it cannot do without.
     pub limit: Option<Limit>,
-    /// Its rate over that limit.
+    /// Its rate over that limit; `None` where it is higher and cannot be told from it.
     pub share_of_limit: Option<f64>,
     /// What stops it.
     pub verdict: Verdict,
@@ -126,11 +134,11 @@ pub fn judge(record: &Record, limits: &[Limit], trial: &TrialRecord) -> Option<J
     }
     let facts = Facts::of(record, limits, trial)?;
     let verdict = decide(record, trial, &facts);
-    let nearest = facts.nearest();
+    let nearest = facts.nearest().filter(|_| !matches!(verdict, Verdict::BeyondLimit { .. }));
     Some(Judgement {
         sentence: sentence::tell(&verdict, &facts),
         limit: nearest.map(|near| near.limit.clone()),
-        share_of_limit: nearest.map(|near| near.share),
+        share_of_limit: nearest.map(|near| near.share).filter(|share| *share <= ABOVE_LIMIT),
         parts: facts.parts,
         verdict,
     })
@@ -141,10 +149,8 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
     if facts.size_bytes == 0 {
         return Verdict::Unknown { why: "the target has no bytes".to_owned() };
     }
-    if let Some(near) = facts.nearest().filter(|near| near.share > ABOVE_LIMIT && !facts.overlaps(*near)) {
-        let why =
-            format!("it is {:.2} times the limit that {} showed: measure again", near.share, near.limit.name);
-        return Verdict::Unknown { why };
+    if let Some(near) = facts.beyond() {
+        return Verdict::BeyondLimit { limit: near.limit.kind, name: near.limit.name.clone() };
     }
     let stops = |near: Near| near.share >= AT_LIMIT || near.share >= NEAR_LIMIT && facts.overlaps(near);
     let at = |kind| facts.limit(kind).is_some_and(stops);
@@ -226,7 +232,7 @@ fn pace(record: &Record, it: &TrialRecord) -> Pace {
             let (block, depth) = in_flight(other);
             fits(block, depth)
         });
-        best(it, fitting)
+        best(record, it, fitting)
     };
     if !it.trial.bypasses_cache() {
         return Pace::TooLittle;
@@ -259,16 +265,24 @@ fn lift(record: &Record, it: &TrialRecord) -> Option<Remedy> {
             && other_trial.scan != trial.scan
             && other.is_measured()
     });
-    best(it, same)
+    best(record, it, same)
 }
 
-/// The fastest of these trials, if it is faster by more than [`REMEDY`].
-fn best<'a>(it: &TrialRecord, others: impl Iterator<Item = &'a TrialRecord>) -> Option<Remedy> {
+/// The fastest of these trials, if it is faster by more than [`REMEDY`], and beyond doubt.
+fn best<'a>(
+    record: &Record,
+    it: &TrialRecord,
+    others: impl Iterator<Item = &'a TrialRecord>,
+) -> Option<Remedy> {
     let mine = parts::wall_ns(it)?;
     let timed = others.filter_map(|other| Some((other, parts::wall_ns(other)?)));
     let (other, wall_ns) = timed.min_by(|a, b| a.1.total_cmp(&b.1))?;
     let times = mine / wall_ns.max(1.0);
-    (times >= REMEDY).then(|| Remedy { name: other.trial.id.to_string(), times })
+    let clear = || {
+        let ratio = stats::ratio(&it.samples, &other.samples, Bootstrap::new(record.header.seed));
+        ratio.and_then(|ratio| ratio.clear()) == Some(Clear::Faster)
+    };
+    (times >= REMEDY && clear()).then(|| Remedy { name: other.trial.id.to_string(), times })
 }
 
 impl Judgement {

@@ -10,3 +10,4 @@ mod holders;
 #[path = "../common/home.rs"]
 mod home;
 mod slow_servers;
+mod verdicts;

@@ -119,7 +119,8 @@ impl Asked<'_> {
         requested.extend(choosing.methods.iter().cloned().map(Requested::Method));
         requested.extend(choosing.reference.iter().cloned().map(Requested::Reference));
         if self.suite.is_own_file && choosing.methods.is_empty() {
-            let trials = self.suite.entries.iter().map(|entry| entry.trial.clone());
+            let named = self.suite.entries.iter().filter(|entry| !entry.is_added);
+            let trials = named.map(|entry| entry.trial.clone());
             requested.extend(trials.map(Requested::Trial));
         }
         let known = Roster::built_in();

@@ -33,7 +33,7 @@ pub struct CompareArgs {
     /// Only this state of the page cache
     #[arg(long, value_name = "STATE")]
     pub state: Option<CacheState>,
-    /// Compare also what is not alike: other files, work, states or parameters under one name
+    /// Compare and fit also what is not alike: other files, work, states or parameters under one name
     #[arg(long)]
     pub force: bool,
     /// End with exit code 3 when the whole 95 % interval of a ratio says that something is worse by more than this
@@ -137,7 +137,8 @@ impl CompareArgs {
 
     fn fit(&self, sides: &[Side]) -> anyhow::Result<Option<Fit>> {
         let Some([what, fact]) = self.fit.as_deref() else { return Ok(None) };
-        Ok(Some(fit(sides, &FitAsked::parse(what, fact)?)?))
+        let asked = FitAsked { force: self.force, ..FitAsked::parse(what, fact)? };
+        Ok(Some(fit(sides, &asked)?))
     }
 
     /// The exports, and the tables unless a document goes to standard output.

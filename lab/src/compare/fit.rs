@@ -3,11 +3,13 @@
 //!
 //! Machines with the same processor and the same fact are one point, their mean: a processor that was measured with two drives says nothing twice.
 
+use super::matching::differences;
 use super::measure::Measure;
 use super::side::{Case, Side};
 use crate::stats::{self, LeastSquares};
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// What is fitted on what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub struct FitAsked {
     pub measure: Measure,
     /// The machine's fact.
     pub fact: String,
+    /// Whether what is unlike is fitted nevertheless.
+    pub force: bool,
 }
 
 /// The line and what it asks for.
@@ -35,6 +39,9 @@ pub struct Fit {
     pub line: LeastSquares,
     /// What fact the line asks for.
     pub asks: Vec<Asks>,
+    /// Unlike things that were forced onto one line, a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub forced: Vec<String>,
 }
 
 /// A machine, or several with the same processor.
@@ -89,6 +96,9 @@ pub enum FitError {
         /// The case.
         case: String,
     },
+    /// The points are not of the same thing.
+    #[error("not alike, so no line: {}; --force fits nevertheless", .0.join("; "))]
+    Unlike(Vec<String>),
     /// A line needs two different values of the fact.
     #[error("a line needs machines with two different values of {0}")]
     OnePoint(String),
@@ -104,7 +114,7 @@ impl FitAsked {
         let (case, measure) = what.rsplit_once('/').ok_or_else(shape)?;
         let measure = measure.parse().map_err(|_| shape())?;
         let fact = fact.strip_prefix("machine.").unwrap_or(fact);
-        Ok(FitAsked { case: case.to_owned(), measure, fact: fact.to_owned() })
+        Ok(FitAsked { case: case.to_owned(), measure, fact: fact.to_owned(), force: false })
     }
 }
 
@@ -137,12 +147,30 @@ impl Machines<'_> {
     }
 }
 
+/// What is not alike in the cases of one name, a sentence for each machine that differs from one before it: they are one point
+/// or one line only if all read the same.
+fn unlike(machines: &[Machines], name: &str, measure: Measure) -> Vec<String> {
+    let mut had: Vec<(&Side, &Case)> = Vec::new();
+    let mut found = Vec::new();
+    for &side in machines.iter().flat_map(|it| &it.sides) {
+        let fits = |case: &&Case| case.names.contains(name) && case.figures.contains_key(&measure);
+        let Some(case) = side.cases.iter().find(fits) else { continue };
+        found.extend(had.iter().find_map(|(first, theirs)| {
+            let why = differences(&theirs.subject, &case.subject);
+            let named = || format!("{name} of {} and of {}: {}", first.name, side.name, why.join(", "));
+            (!why.is_empty()).then(named)
+        }));
+        had.push((side, case));
+    }
+    found
+}
+
 /// Fits by least squares.
 ///
 /// # Errors
-/// If no machine has what is asked for, or all have the same fact.
+/// If no machine has what is asked for, all have the same fact, or what they read is not alike and that is not forced.
 pub fn fit(sides: &[Side], asked: &FitAsked) -> Result<Fit, FitError> {
-    let FitAsked { case, measure, fact } = asked;
+    let FitAsked { case, measure, fact, .. } = asked;
     let mut machines: Vec<Machines> = Vec::new();
     for side in sides {
         let Some(value) = side.facts.get(fact).and_then(Value::as_f64) else { continue };
@@ -160,6 +188,7 @@ pub fn fit(sides: &[Side], asked: &FitAsked) -> Result<Fit, FitError> {
     if points.is_empty() {
         return Err(nothing(sides, asked));
     }
+    let forced = alike(&machines, asked)?;
     let line = stats::least_squares(&points.iter().map(|it| (it.fact, it.value)).collect::<Vec<_>>())
         .ok_or_else(|| FitError::OnePoint(fact.clone()))?;
     let mut asks = Vec::new();
@@ -170,7 +199,17 @@ pub fn fit(sides: &[Side], asked: &FitAsked) -> Result<Fit, FitError> {
             asks.push(Asks { machine: it.name(), case: name.clone(), value, fact: line.line.solve(value) });
         }
     }
-    Ok(Fit { case: case.clone(), measure: *measure, fact: fact.clone(), points, line, asks })
+    Ok(Fit { case: case.clone(), measure: *measure, fact: fact.clone(), points, line, asks, forced })
+}
+
+/// What is not alike in the case that is fitted and in those that are to be reached, if that is forced.
+fn alike(machines: &[Machines], asked: &FitAsked) -> Result<Vec<String>, FitError> {
+    let named = |it: &Case| (!it.names.contains(&asked.case)).then(|| it.name.clone());
+    let others: BTreeSet<String> =
+        machines.iter().flat_map(|it| it.sides[0].cases.iter().filter_map(named)).collect();
+    let names = std::iter::once(&asked.case).chain(&others);
+    let found: Vec<String> = names.flat_map(|name| unlike(machines, name, asked.measure)).collect();
+    if found.is_empty() || asked.force { Ok(found) } else { Err(FitError::Unlike(found)) }
 }
 
 fn nothing(sides: &[Side], asked: &FitAsked) -> FitError {

@@ -146,6 +146,10 @@ pub(super) fn differences(one: &Subject, other: &Subject) -> Vec<String> {
     differ("work", one.work.map(|it| it.to_string()), other.work.map(|it| it.to_string()));
     differ("read over", one.over.map(|it| it.word().to_owned()), other.over.map(|it| it.word().to_owned()));
     differ("state", one.state.map(|it| it.to_string()), other.state.map(|it| it.to_string()));
+    // Where parameters are known on both sides, they tell the readers too.
+    if one.params.is_none() || other.params.is_none() {
+        differ("readers", one.readers.map(|it| it.to_string()), other.readers.map(|it| it.to_string()));
+    }
     let params = |it: &Subject| it.params.as_ref().map(|params| format!("[{params}]"));
     differ("parameters", params(one), params(other));
     found

@@ -13,7 +13,7 @@ pub enum Measure {
     Wall,
     /// CPU time, user and system, in nanoseconds
     Cpu,
-    /// Size over wall time, in bytes per second
+    /// Bytes read over wall time, in bytes per second
     Rate,
     /// High-water mark of memory, in bytes
     Peak,
@@ -89,14 +89,14 @@ impl Measure {
         }
     }
 
-    /// Its value in a sample of a target of this size; `None` where a meter is missing or runs of their own count it.
+    /// Its value in a sample whose reading takes in so many bytes; `None` where a meter is missing or runs of their own count it.
     #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
-    pub(super) fn of(self, sample: &Sample, size_bytes: u64) -> Option<f64> {
+    pub(super) fn of(self, sample: &Sample, bytes: u64) -> Option<f64> {
         let wall = sample.wall_ns.max(1) as f64;
         match self {
             Measure::Wall => Some(wall),
             Measure::Cpu => Some((sample.cpu_user_ns? + sample.cpu_system_ns?) as f64),
-            Measure::Rate => (size_bytes > 0).then(|| size_bytes as f64 * 1e9 / wall),
+            Measure::Rate => (bytes > 0).then(|| bytes as f64 * 1e9 / wall),
             Measure::Peak => Some(sample.peak_rss_bytes? as f64),
             Measure::Device => Some(sample.device_read_bytes? as f64),
             _ => None,

@@ -56,6 +56,8 @@ pub struct Subject {
     pub work: Option<Work>,
     /// Where they were.
     pub state: Option<CacheState>,
+    /// Readers that each read the whole of it in one reading.
+    pub readers: Option<u64>,
     /// Every parameter in force.
     pub params: Option<Params>,
 }
@@ -165,8 +167,8 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
     let target = record.targets.get(trial.target);
     let id = trial.id.to_string();
     let stands = it.stands();
-    let size_bytes = target.map_or(0, |target| target.size_bytes);
-    let figure = |measure: Measure| Some((measure, figure(it, measure, size_bytes)?));
+    let bytes = target.map_or(0, |target| trial.bytes_in(target));
+    let figure = |measure: Measure| Some((measure, figure(it, measure, bytes)?));
     Case {
         name: trial.label.clone().unwrap_or_else(|| id.clone()),
         names: trial.label.iter().cloned().chain([id]).collect(),
@@ -177,6 +179,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
             size_bytes: target.map(|target| target.size_bytes),
             work: Some(trial.work),
             state: Some(trial.state),
+            readers: Some(trial.readers()),
             params: Some(trial.params.clone()),
         },
         figures: if stands {
@@ -188,13 +191,13 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
     }
 }
 
-fn figure(it: &TrialRecord, measure: Measure, size_bytes: u64) -> Option<Figure> {
+fn figure(it: &TrialRecord, measure: Measure, bytes: u64) -> Option<Figure> {
     if let Some(value) = it.counts.get(measure.word()).and_then(|count| count.value) {
         #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
         return Some(Figure::Told { value: value as f64, statistic: Statistic::Count });
     }
     let observed = it.samples.iter().filter_map(|sample| {
-        let value = measure.of(&sample, size_bytes)?;
+        let value = measure.of(&sample, bytes)?;
         Some(Observation { value, fill: sample.fill, round: sample.round })
     });
     let observed: Vec<Observation> = observed.collect();

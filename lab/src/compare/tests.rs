@@ -115,3 +115,63 @@ fn what_differs_in_the_machines_is_listed_and_what_does_not_is_not() {
     let facts: Vec<&str> = comparison.machines.iter().map(|it| it.fact.as_str()).collect();
     assert_eq!(facts, ["cpu"]);
 }
+
+/// A machine of this clock on which a case of this name, digest and time was measured.
+fn machine(name: &str, ghz: f64, cases: Vec<Case>) -> Side {
+    let facts = BTreeMap::from([("cpu".to_owned(), name.into()), ("ghz".to_owned(), ghz.into())]);
+    Side { facts, ..side(name, cases) }
+}
+
+#[test]
+fn a_line_goes_only_through_what_is_alike() {
+    let warm = |name, digest, level| case(name, digest, CacheState::Warm, level);
+    let asked = |force| FitAsked { force, ..FitAsked::parse("zip/wall", "machine.ghz").unwrap() };
+    let with = |third: Vec<Case>| {
+        vec![
+            machine("a", 3.0, vec![warm("zip", "d", 3e6), warm("plain", "e", 2e6)]),
+            machine("b", 4.0, vec![warm("zip", "d", 2e6), warm("plain", "e", 1e6)]),
+            machine("c", 5.0, third),
+        ]
+    };
+    let alike = fit(&with(vec![warm("zip", "d", 1e6)]), &asked(false)).unwrap();
+    assert_eq!((alike.points.len(), alike.forced.len()), (3, 0));
+    let mut works = warm("zip", "d", 9e6);
+    works.subject.work = Some(Work::Sum);
+    let mut readers = warm("zip", "d", 9e6);
+    readers.subject.params = Some("readers=2".parse().unwrap());
+    let mut by_one = with(vec![readers]);
+    by_one[0].cases[0].subject.params = Some("readers=1".parse().unwrap());
+    for (sides, why) in [
+        (with(vec![warm("zip", "x", 9e6)]), "zip of a and of c: the files differ (digest d and x)"),
+        (with(vec![case("zip", "d", CacheState::Cold, 9e6)]), "zip of a and of c: state warm and cold"),
+        (with(vec![works]), "zip of a and of c: work newlines and sum"),
+        (by_one, "zip of a and of c: parameters [readers=1] and [readers=2]"),
+        // What is to be reached must be the same thing, too.
+        (
+            with(vec![warm("zip", "d", 1e6), warm("plain", "x", 9e6)]),
+            "plain of a and of c: the files differ (digest e and x)",
+        ),
+    ] {
+        let refused = fit(&sides, &asked(false)).unwrap_err();
+        assert_eq!(refused, FitError::Unlike(vec![why.to_owned()]));
+        assert!(refused.to_string().ends_with("--force fits nevertheless"));
+        let forced = fit(&sides, &asked(true)).unwrap();
+        assert_eq!((forced.points.len(), forced.forced), (3, vec![why.to_owned()]));
+    }
+}
+
+#[test]
+fn who_is_unlike_the_second_is_found_where_the_first_tells_nothing() {
+    let known = |digest: Option<&str>| {
+        let mut case = case("zip", "d", CacheState::Warm, 1e6);
+        case.subject.digest = digest.map(str::to_owned);
+        case
+    };
+    let sides = vec![
+        machine("a", 3.0, vec![known(None)]),
+        machine("b", 4.0, vec![known(Some("d"))]),
+        machine("c", 5.0, vec![known(Some("x"))]),
+    ];
+    let refused = fit(&sides, &FitAsked::parse("zip/wall", "ghz").unwrap()).unwrap_err();
+    assert!(refused.to_string().contains("zip of b and of c"), "{refused}");
+}

@@ -4,6 +4,7 @@
 //! everything found goes to a [`Sink`] line by line, so that a run may end at any moment. One turn is in `turn`, the end of a
 //! state in `closing`. What a reading is, and how its state is proven, lives in [`super::sampler`].
 
+mod again;
 pub(super) mod ceiling;
 pub(super) mod clock;
 mod closing;
@@ -133,13 +134,13 @@ impl Run<'_> {
         let end = match self.past.rounds_ended(self.plan, state) {
             Some(reason) => Ok(reason),
             None if self.live(&standings).is_empty() => Ok(EndReason::Settled),
-            None => self.rounds(state, self.past.first(state), (&mut standings, &clock)),
+            None => self.rounds_and_limits(state, self.past.first(state), (&mut standings, &clock)),
         };
         self.close(&mut standings, &clock, end)
     }
 
     /// Rounds from this one on until everybody is settled or time is up: of the cold in one sitting, of the warm over fills.
-    pub(super) fn rounds(
+    fn rounds(
         &mut self,
         state: CacheState,
         first: First,

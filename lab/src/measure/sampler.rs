@@ -396,6 +396,10 @@ impl Sampler for Hired<'_> {
         self.unlooked(trial, reason)
     }
 
+    fn bytes(&self, trial: usize) -> Option<u64> {
+        self.truth(trial).answer.bytes
+    }
+
     fn close(&mut self, trial: usize) {
         self.seats.leave(trial);
     }

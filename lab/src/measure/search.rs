@@ -208,7 +208,7 @@ impl Run<'_> {
         }
         let next = search.rung() + 1;
         let first = First { round: next, fill: next };
-        let end = self.rounds(state, first, (&mut fresh, clock));
+        let end = self.rounds_and_limits(state, first, (&mut fresh, clock));
         standings.extend(fresh.into_iter().chain(others));
         end
     }

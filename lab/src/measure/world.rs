@@ -68,6 +68,11 @@ pub trait Sampler {
         Vec::new()
     }
 
+    /// Bytes that one reader of the trial brings in one reading; `None` where nobody knows.
+    fn bytes(&self, _trial: usize) -> Option<u64> {
+        None
+    }
+
     /// Lets the trial's contender go.
     fn close(&mut self, trial: usize);
 

@@ -92,3 +92,8 @@ pub struct Limit {
     /// What was done.
     pub how: String,
 }
+
+impl Limit {
+    /// Above this multiple of a limit, the limit was measured too low to be one.
+    pub const BEYOND: f64 = 1.1;
+}

@@ -4,6 +4,7 @@ use super::inside::{FlameGraph, Trace};
 use super::limit::LimitKind;
 use super::samples::Samples;
 use super::warm::WarmedUp;
+use crate::target::TargetFacts;
 use crate::trial::{CacheState, MethodId, Params, TrialId, Work};
 use readlab_protocol::{Archive, Cache};
 use serde::{Deserialize, Serialize};
@@ -50,6 +51,30 @@ impl Trial {
     #[must_use]
     pub fn limit(&self) -> Option<LimitKind> {
         if self.is_control() { LimitKind::of_control(&self.method) } else { None }
+    }
+
+    /// How many readers each read the whole target in one reading, by the parameter in force; one where the method has none.
+    #[must_use]
+    pub fn readers(&self) -> u64 {
+        self.params.0.get("readers").copied().unwrap_or(1).max(1)
+    }
+
+    /// Threads that it says it works with, those of all its readers; one where it says nothing.
+    #[must_use]
+    pub fn threads(&self) -> u64 {
+        self.params.0.get("threads").copied().unwrap_or(1).saturating_mul(self.readers())
+    }
+
+    /// Bytes of the target that one reading takes in, by all its readers together.
+    #[must_use]
+    pub fn bytes_in(&self, target: &TargetFacts) -> u64 {
+        target.size_bytes.saturating_mul(self.readers())
+    }
+
+    /// Bytes that one reading brings out of the target, by all its readers together: of these rates are made.
+    #[must_use]
+    pub fn bytes_out(&self, target: &TargetFacts) -> u64 {
+        target.bytes_out(self.decodes).saturating_mul(self.readers())
     }
 
     /// Who reads and how, as one name.

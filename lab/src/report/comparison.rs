@@ -118,7 +118,7 @@ pub(super) fn remarks(comparison: &Comparison) -> Vec<String> {
 
 /// The line, and what it asks for.
 pub(super) fn fit_lines(fit: &Fit) -> Vec<String> {
-    let Fit { case, measure, fact, points, line, asks } = fit;
+    let Fit { case, measure, fact, points, line, asks, forced } = fit;
     let on = |it: &crate::compare::FitPoint| {
         format!("{} ({}, {})", it.machine, it.fact, number(*measure, it.value))
     };
@@ -145,6 +145,7 @@ pub(super) fn fit_lines(fit: &Fit) -> Vec<String> {
             it.fact.map_or_else(|| NONE.to_owned(), |fact| words::signed(fact, |size| format!("{size:.2}")));
         format!("to reach {} of {} ({}): {fact} {asked}", number(*measure, it.value), it.case, it.machine)
     }));
+    lines.extend(forced.iter().map(|it| format!("unlike, fitted because it was forced: {it}")));
     lines
 }
 

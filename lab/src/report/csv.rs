@@ -100,7 +100,7 @@ fn row(record: &Record, trial: &TrialRecord, sample: &Sample) -> [String; COLUMN
         whole(sample.answer.lines),
         whole(sample.answer.sum),
         it.decodes.map_or("", |archive| archive.word()).to_owned(),
-        whole(target.map(|target| target.size_bytes)),
-        whole(target.map(|target| target.bytes_out(it.decodes))),
+        whole(target.map(|target| it.bytes_in(target))),
+        whole(target.map(|target| it.bytes_out(target))),
     ]
 }

@@ -68,8 +68,7 @@ impl Curve {
     fn of(ranking: &Ranking, parameter: &str, mut rows: Vec<&Row>) -> Option<Curve> {
         rows.sort_by_key(|row| row.params.0.get(parameter).copied());
         rows.dedup_by_key(|row| row.params.0.get(parameter).copied());
-        let points: Vec<CurvePoint> =
-            rows.iter().filter_map(|row| CurvePoint::of(ranking, parameter, row)).collect();
+        let points: Vec<CurvePoint> = rows.iter().filter_map(|row| CurvePoint::of(parameter, row)).collect();
         let first = rows.first().filter(|_| points.len() >= SETTINGS_MIN)?;
         let word = Params(BTreeMap::from([(parameter.to_owned(), 1)])).to_string();
         let word = word.split_once('=').map_or(parameter, |(word, _)| word).to_owned();
@@ -94,10 +93,10 @@ fn best_of_methods(rows: &[Row]) -> BTreeSet<usize> {
 }
 
 impl CurvePoint {
-    fn of(ranking: &Ranking, parameter: &str, row: &Row) -> Option<CurvePoint> {
+    fn of(parameter: &str, row: &Row) -> Option<CurvePoint> {
         let value = *row.params.0.get(parameter)?;
         let spelled = Params(BTreeMap::from([(parameter.to_owned(), value)])).to_string();
-        let rate_at = |wall_ns| Some(Throughput::of(ranking.bytes_out?, Nanos(wall_ns)));
+        let rate_at = |wall_ns| Some(Throughput::of(row.bytes?, Nanos(wall_ns)));
         let ends = row.wall.median_ci95.and_then(|[low, high]| Some([rate_at(high)?, rate_at(low)?]));
         Some(CurvePoint {
             value,

@@ -157,8 +157,8 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
                 Standing::Undecided => "undecided",
             },
         })),
-        "bytes_in": target.map(|target| target.size_bytes),
-        "bytes_out": target.map(|target| target.bytes_out(trial.decodes)),
+        "bytes_in": target.map(|target| trial.bytes_in(target)),
+        "bytes_out": target.map(|target| trial.bytes_out(target)),
         "bytes_ratio": target.and_then(|target| decoding_ratio(target, trial.decodes)),
         "throughput_bytes_per_s": row.and_then(|row| row.throughput).map(|rate| whole(rate.0)),
         "throughput_in_bytes_per_s": row.and_then(|row| row.rate_in).map(|rate| whole(rate.0)),
@@ -307,6 +307,8 @@ fn missing(it: &TrialRecord, found: Option<(&Ranking, &Row)>) -> BTreeMap<String
         for field in ["limit", "share_of_limit"] {
             say(field, "no limit of this record applies to it");
         }
+    } else if judged.is_some_and(|it| it.share_of_limit.is_none()) {
+        say("share_of_limit", "it cannot be told from the limit, and its median is higher");
     }
     let Some((ranking, row)) = found else {
         UNTOLD.iter().for_each(|field| say(field, "its samples are not told, as its outcome says"));

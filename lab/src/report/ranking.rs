@@ -59,7 +59,7 @@ pub struct Ranking {
     pub proof: Proof,
     /// What the machine can do at best in this state, slowest first; empty where the record holds no limits.
     pub bounds: Vec<Bound>,
-    /// Why cold readings may look faster than the device is; empty where nothing makes them.
+    /// Why cold readings may look faster than the device is, and which limits were replaced; mostly empty.
     pub gives: Vec<String>,
     /// What follows for whoever writes a program; `None` where fewer than two were measured.
     pub advice: Option<Advice>,
@@ -121,6 +121,11 @@ impl Ranking {
         let named = reference.as_ref().filter(|it| it.why == WhyReference::Named).map(|it| it.index);
         let over = facts.map_or_else(Over::default, TargetFacts::over);
         let advice = Advice::of(&rows, named, condition(state, over, decodes), bootstrap);
+        let mut gives =
+            if state == CacheState::Cold { verdict::what_gives(record, target) } else { Vec::new() };
+        if !rows.is_empty() {
+            gives.extend(verdict::replaced(record, limits, (target, state)));
+        }
         let ranked = || rows.iter().map(|(_, trial)| *trial);
         Ranking {
             target,
@@ -133,7 +138,7 @@ impl Ranking {
             over,
             reference,
             proof: Proof::of(ranked(), size),
-            gives: if state == CacheState::Cold { verdict::what_gives(record, target) } else { Vec::new() },
+            gives,
             controls: controls.into_iter().map(|(row, _)| row).collect(),
             unmeasured: Unmeasured::all(&others, &names),
             advice,

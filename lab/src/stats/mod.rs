@@ -24,4 +24,4 @@ pub use fills::{FillMedian, FillSpread, fill_spread};
 pub use ratio::{Clear, Ratio, ratio};
 pub use regression::{LeastSquares, Line, least_squares, theil_sen};
 pub use search::{EXHAUSTIVE_READINGS, Search, SearchRules};
-pub use summary::{Outliers, Summary, median, precision, quantile, summary, wall};
+pub use summary::{Outliers, Summary, median, precision, quantile, summary, wall, whole_processors};

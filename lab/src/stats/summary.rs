@@ -99,6 +99,17 @@ pub fn wall(sample: impl Borrow<Sample>) -> Observation {
     Observation { value: sample.wall_ns as f64, fill: sample.fill, round: sample.round }
 }
 
+/// The processors that so much work keeps busy, a little more than whole ones rounded down.
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "as many as a machine has processors"
+)]
+pub fn whole_processors(busy: f64) -> u64 {
+    (busy - 0.15).ceil().max(1.0) as u64
+}
+
 /// The median of values in any order; `None` when there are none.
 #[must_use]
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {

@@ -1,16 +1,100 @@
-//! The limits of a record: what its controls, and its readings past the page cache, show the machine to do at best.
+//! The limits of a record: what its controls show the machine to do at best; where there is none of the device, its readings
+//! past the page cache. A limit that a reading is beyond, beyond doubt, is replaced by what the reading shows.
 //!
 //! Everything is computed from samples of the same rounds as the readings that are compared with it.
 
-use crate::record::{Limit, LimitKind, LimitUnit, Metric, Record, Sample, TrialRecord};
+use super::parts::{self, Facts};
+use crate::record::{Limit, LimitKind, LimitUnit, Metric, Record, Sample, Trial, TrialRecord};
 use crate::stats::{self, Bootstrap, Observation};
 use crate::trial::CacheState;
+use crate::units::Throughput;
+use std::collections::BTreeSet;
 
-/// Every limit of the record, in the order of its trials, then those that something else measured.
+/// Every limit of the record: those of its trials in their order, those that something else measured, and last the better
+/// figures for limits that readings of the record are beyond.
 #[must_use]
 pub fn limits(record: &Record) -> Vec<Limit> {
-    let of_trials = record.trials.iter().filter_map(|trial| of_trial(record, trial));
-    of_trials.chain(record.limits.iter().cloned()).collect()
+    let mut limits: Vec<Limit> = record.trials.iter().filter_map(|trial| of_trial(record, trial)).collect();
+    for limit in &record.limits {
+        // A control that was measured again: the better of its figures is the limit.
+        match limits.iter_mut().find(|first| first.trial.is_some() && first.trial == limit.trial) {
+            Some(first) if first.value < limit.value => *first = limit.clone(),
+            Some(_) => {}
+            None => limits.push(limit.clone()),
+        }
+    }
+    let of_readings = |limit: &Limit| is_of_reading(record, limit);
+    let measured: BTreeSet<(LimitKind, usize)> =
+        limits.iter().filter(|it| !of_readings(it)).map(|it| (it.kind, it.target)).collect();
+    // A reading past the cache shows what the device does only where nothing else was made to show it.
+    limits.retain(|limit| !of_readings(limit) || !measured.contains(&(limit.kind, limit.target)));
+    let better = better(record, &limits);
+    limits.extend(better);
+    limits
+}
+
+/// Whether a limit is the rate of a reading, and not of what was made to measure it.
+fn is_of_reading(record: &Record, limit: &Limit) -> bool {
+    let is_reading = |index| record.trials.iter().any(|it| it.trial.index == index && !it.trial.is_control());
+    limit.trial.is_some_and(is_reading)
+}
+
+/// What readings show that are beyond a limit, beyond doubt: for each such limit the fastest of them.
+fn better(record: &Record, limits: &[Limit]) -> Vec<Limit> {
+    let mut found: Vec<Limit> = Vec::new();
+    let readings = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_measured());
+    for it in readings {
+        let Some(facts) = Facts::of(record, limits, it) else { continue };
+        for (near, ends) in facts.beaten() {
+            let beaten = near.limit;
+            let value = whole(near.rate);
+            let median = parts::wall_ns(it).unwrap_or_default();
+            #[expect(clippy::cast_precision_loss, reason = "rates have three digits")]
+            let rate = |sample: Sample| whole(near.rate * median / sample.wall_ns.max(1) as f64);
+            let limit = Limit {
+                name: it.trial.id.to_string(),
+                trial: Some(it.trial.index),
+                value,
+                ci95: Some([whole(ends.low), whole(ends.high)]),
+                samples: it.samples.iter().map(rate).collect(),
+                how: format!(
+                    "a reading that was faster than {}, so that its rate stands for the limit",
+                    beaten.name
+                ),
+                ..beaten.clone()
+            };
+            let place = |it: &Limit| (it.kind, it.target, it.state, it.threads);
+            match found.iter_mut().find(|had| place(had) == place(&limit)) {
+                Some(had) if had.value < limit.value => *had = limit,
+                Some(_) => {}
+                None => found.push(limit),
+            }
+        }
+    }
+    found
+}
+
+/// A sentence for each limit of a target in a state that was replaced, as a reading is beyond it.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+pub fn replaced(record: &Record, limits: &[Limit], (target, state): (usize, CacheState)) -> Vec<String> {
+    let here = |it: &&Limit| it.target == target && it.state.is_none_or(|own| own == state);
+    let better = limits.iter().filter(here).filter(|it| is_of_reading(record, it));
+    let told = better.filter_map(|better| {
+        let same = |it: &&Limit| {
+            (it.kind, it.threads) == (better.kind, better.threads) && !is_of_reading(record, it)
+        };
+        let beaten = limits.iter().filter(here).filter(same).max_by_key(|it| it.value)?;
+        Some(format!(
+            "the {} limit is what {} reached, {}: {} showed {}",
+            better.kind.word(),
+            better.name,
+            Throughput(better.value as f64),
+            beaten.name,
+            Throughput(beaten.value as f64)
+        ))
+    });
+    told.collect()
 }
 
 /// What a trial shows to be possible; `None` for an ordinary reading, and where its samples do not stand.
@@ -47,7 +131,7 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
         target: trial.target,
         state: Some(trial.state),
         trial: Some(trial.index),
-        threads: threads(it),
+        threads: trial.threads(),
         unit: unit(kind),
         value: whole(median),
         ci95: ci95.map(|ends| [whole(ends.low), whole(ends.high)]),
@@ -69,11 +153,6 @@ fn number(kind: LimitKind, sample: &Sample, bytes: u64, calls: Option<u64>) -> O
         LimitKind::Faults => each(Metric::MinorFaults.of(sample)?),
         LimitKind::Syscall => each(calls?),
     }
-}
-
-/// Threads that a trial says it works with; one where it says nothing.
-pub(super) fn threads(it: &TrialRecord) -> u64 {
-    it.trial.params.0.get("threads").copied().unwrap_or(1)
 }
 
 fn unit(kind: LimitKind) -> LimitUnit {
@@ -105,17 +184,37 @@ fn whole(value: f64) -> u64 {
     value.round() as u64
 }
 
+/// What a trial cannot do without.
+#[derive(Debug)]
+pub(super) struct Needs<'a> {
+    pub(super) kind: LimitKind,
+    pub(super) trial: &'a Trial,
+    /// Threads that it works with.
+    pub(super) threads: u64,
+    /// The targets on the same mount: what one shows of the device holds for all.
+    pub(super) near_by: &'a [usize],
+}
+
 /// The limit that holds for a trial: of its target, from the rounds of its state where there are such, with as many
-/// threads if that was measured, else with the next more, else with the most; of these the fastest.
-pub(super) fn for_trial(
-    limits: &[Limit],
-    kind: LimitKind,
-    (target, state, threads): (usize, CacheState, u64),
-) -> Option<&Limit> {
-    let of_target = || limits.iter().filter(move |limit| limit.kind == kind && limit.target == target);
-    let same_rounds = of_target().any(|limit| limit.state == Some(state));
+/// threads if that was measured, else with the next more, else with the most; of these the fastest. What a trial shows
+/// is no limit of its own.
+pub(super) fn for_trial<'a>(limits: &'a [Limit], needs: &Needs) -> Option<&'a Limit> {
+    let &Needs { kind, trial, threads, near_by } = needs;
+    let others = || {
+        let of_kind = limits.iter().filter(move |limit| limit.kind == kind);
+        of_kind.filter(move |limit| limit.trial != Some(trial.index))
+    };
+    let own = others().any(|limit| limit.target == trial.target);
+    let of_target = || {
+        others().filter(move |limit| {
+            let elsewhere = kind == LimitKind::Device && !own && near_by.contains(&limit.target);
+            limit.target == trial.target || elsewhere
+        })
+    };
+    let same_rounds = of_target().any(|limit| limit.state == Some(trial.state));
     let of_kind = || {
-        of_target().filter(move |limit| !same_rounds || limit.state == Some(state) || limit.state.is_none())
+        of_target()
+            .filter(move |limit| !same_rounds || limit.state == Some(trial.state) || limit.state.is_none())
     };
     if kind == LimitKind::Device {
         return of_kind().max_by_key(|limit| limit.value);

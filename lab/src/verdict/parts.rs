@@ -1,8 +1,10 @@
 //! What a verdict looks at: the medians of a trial's meters, how its time divides, and how near it comes to each limit.
 
-use super::limits::{for_trial, threads};
+use super::ABOVE_LIMIT;
+use super::limits::{Needs, for_trial};
 use crate::record::{Limit, LimitKind, Metric, Record, TrialRecord};
-use crate::stats::{self, Bootstrap, Observation};
+use crate::stats::{self, Bootstrap, Interval, Observation};
+use crate::target::TargetFacts;
 use crate::trial::CacheState;
 use serde::Serialize;
 
@@ -108,7 +110,7 @@ pub(super) struct Near<'a> {
     /// The limit.
     pub(super) limit: &'a Limit,
     /// The trial's rate.
-    rate: f64,
+    pub(super) rate: f64,
     /// The trial's rate over the limit's.
     pub(super) share: f64,
 }
@@ -122,25 +124,38 @@ impl<'a> Facts<'a> {
         let cpu = median(it, Metric::CpuUserNs).zip(median(it, Metric::CpuSystemNs));
         let busy = cpu.map(|(user, system)| (user + system) / wall_ns);
         // Who does not say how many threads it has shows it by the processors it keeps busy.
-        let workers = threads(it).max(busy.map_or(1, whole_processors));
-        let limit = |kind| for_trial(limits, kind, (it.trial.target, it.trial.state, workers));
+        let workers = it.trial.threads().max(busy.map_or(1, stats::whole_processors));
+        let same_mount = |(_, other): &(usize, &TargetFacts)| other.mount == target.mount;
+        let near_by = record.targets.iter().enumerate().filter(same_mount).map(|(index, _)| index);
+        let near_by: Vec<usize> = near_by.collect();
+        let needs = |kind| Needs { kind, trial: &it.trial, threads: workers, near_by: &near_by };
+        let limit = |kind| for_trial(limits, &needs(kind));
+        let readers = it.trial.readers() as f64;
         let faults = faults(it, size);
-        let copy_ns = copy_cpu_ns(record, it);
+        let copy_ns = copy_cpu_ns(record, it).map(|ns| ns * readers);
         let fault_ns = faults.zip(limit(LimitKind::Faults)).map(|(count, each)| count * each.value as f64);
         let parts =
             cpu.map(|cpu| divide(cpu, wall_ns * workers as f64, (copy_ns, fault_ns), available(record, it)));
         let device_bytes = median(it, Metric::DeviceReadBytes);
         let per_second = |bytes: f64| bytes * 1e9 / wall_ns;
         let (rate, device_rate) =
-            (per_second(target.bytes_out(it.trial.decodes) as f64), device_bytes.map(per_second));
+            (per_second(it.trial.bytes_out(target) as f64), device_bytes.map(per_second));
         let cold = it.trial.state == CacheState::Cold;
         let rates = [
             (LimitKind::Device, device_rate.filter(|rate| cold && *rate > 0.0)),
             (LimitKind::Decoding, Some(rate).filter(|_| it.trial.decodes.is_some())),
-            (LimitKind::Copy, Some(per_second(size)).filter(|_| parts.is_some_and(|parts| parts.copy > 0.0))),
+            (
+                LimitKind::Copy,
+                Some(per_second(size * readers)).filter(|_| parts.is_some_and(|parts| parts.copy > 0.0)),
+            ),
             (LimitKind::Memory, Some(rate).filter(|_| it.trial.work.touches_bytes())),
         ];
         let near = rates.into_iter().filter_map(|(kind, rate)| Some(Near::of(limit(kind)?, rate?)));
+        // What fewer threads showed is no limit for those who are faster by having more.
+        let near = near.filter(|near| {
+            let as_many = near.limit.kind == LimitKind::Device || near.limit.threads >= workers;
+            as_many || near.share <= ABOVE_LIMIT
+        });
         let encoded = target.extents.as_ref().map_or(0, |extents| extents.encoded_bytes);
         let why = |meter| missing(it, meter);
         Some(Facts {
@@ -169,6 +184,23 @@ impl<'a> Facts<'a> {
         self.near.iter().copied().find(|near| near.limit.kind == kind)
     }
 
+    /// The limit that the trial is beyond, so that it is none here: the one that it is the furthest beyond.
+    pub(super) fn beyond(&self) -> Option<Near<'a>> {
+        let beyond = self.near.iter().copied().filter(|near| near.share > ABOVE_LIMIT);
+        beyond.filter(|near| !self.overlaps(*near)).max_by(|a, b| a.share.total_cmp(&b.share))
+    }
+
+    /// The limits that the trial is beyond by its interval and theirs, each with the better figure and its interval.
+    pub(super) fn beaten(&self) -> Vec<(Near<'a>, Interval)> {
+        let above = self.near.iter().copied().filter(|near| near.share > ABOVE_LIMIT);
+        let clear = above.filter(|near| near.limit.ci95.is_some() && !self.overlaps(*near));
+        let with_ends = clear.filter_map(|near| {
+            let (shortest, longest) = self.spread().filter(|(shortest, _)| *shortest > 0.0)?;
+            Some((near, Interval { low: near.rate / longest, high: near.rate / shortest }))
+        });
+        with_ends.collect()
+    }
+
     /// Whether the interval of the trial overlaps that of a limit, so that they cannot be told apart. It is resampled
     /// when asked for: for most trials their share alone decides.
     #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
@@ -179,12 +211,13 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// The ends of the interval of the trial's median time, as shares of the median; `None` with too few samples.
+    /// The ends of the interval of the trial's median time, as shares of the median, the lower one 0 where times scatter so
+    /// widely; `None` with too few samples.
     fn spread(&self) -> Option<(f64, f64)> {
         let walls: Vec<Observation> = self.it.samples.iter().map(stats::wall).collect();
         let ends = self.bootstrap.median_interval(&walls)?;
         let median = wall_ns(self.it)?;
-        (ends.low > 0.0 && median > 0.0).then(|| (ends.low / median, ends.high / median))
+        (median > 0.0).then(|| (ends.low.max(0.0) / median, ends.high / median))
     }
 }
 
@@ -241,7 +274,7 @@ fn copy_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
     let same_target = |other: &&TrialRecord| other.trial.target == it.trial.target;
     let control =
         record.trials.iter().filter(same_target).filter(|other| other.trial.limit() == Some(LimitKind::Copy));
-    let alone = control.min_by_key(|control| threads(control))?;
+    let alone = control.min_by_key(|control| control.trial.threads())?;
     let cpu = median(alone, Metric::CpuUserNs).zip(median(alone, Metric::CpuSystemNs));
     cpu.map(|(user, system)| user + system)
 }
@@ -252,23 +285,13 @@ fn available(record: &Record, it: &TrialRecord) -> f64 {
     let works = |other: &&TrialRecord| {
         (other.trial.target, other.trial.state) == (it.trial.target, it.trial.state)
             && matches!(other.trial.limit(), Some(LimitKind::Memory | LimitKind::Copy))
-            && threads(other) == 1
+            && other.trial.threads() == 1
     };
     let busy = record.trials.iter().filter(works).filter_map(|control| {
         let cpu = median(control, Metric::CpuUserNs)? + median(control, Metric::CpuSystemNs)?;
         Some(cpu / wall_ns(control)?.max(1.0))
     });
     busy.max_by(f64::total_cmp).map_or(1.0, |share| share.clamp(0.01, 1.0))
-}
-
-/// The processors that so much work keeps busy, a little more than whole ones rounded down.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "as many as a machine has processors"
-)]
-fn whole_processors(busy: f64) -> u64 {
-    (busy - 0.15).ceil().max(1.0) as u64
 }
 
 /// Median wall time.

@@ -1,7 +1,7 @@
 //! Verdicts in words, with the numbers that they rest on.
 
 use super::parts::{Facts, Near, Part};
-use super::{Judgement, Pace, Remedy, Verdict};
+use super::{ABOVE_LIMIT, Judgement, Pace, Remedy, Verdict};
 use crate::record::LimitKind;
 use crate::units::Throughput;
 
@@ -22,7 +22,7 @@ pub(super) fn tell(verdict: &Verdict, facts: &Facts) -> String {
         }
         Verdict::Processing { lift } => {
             let remedy = lift.as_ref().map_or_else(
-                || "; no faster scan of this method was raced".to_owned(),
+                || "; no other scan of this method was faster beyond doubt".to_owned(),
                 |Remedy { name, times }| format!("; {name} is {times:.1} times as fast"),
             );
             format!("stopped by its own code{}{remedy}{}", times(facts), distance(facts))
@@ -42,8 +42,22 @@ pub(super) fn tell(verdict: &Verdict, facts: &Facts) -> String {
         ),
         Verdict::Faults => format!("stopped by page faults{}{}", times(facts), distance(facts)),
         Verdict::Mixed { .. } => format!("no single thing stops it{}{}", times(facts), distance(facts)),
+        Verdict::BeyondLimit { limit, name } => beyond(*limit, name, facts),
         Verdict::Unknown { why } => format!("what stops it is not known: {why}"),
     }
+}
+
+/// `limit not known here: 1.03 GB/s is more than the 94.9 MB/s that rust/device showed`.
+#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+fn beyond(kind: LimitKind, name: &str, facts: &Facts) -> String {
+    let rates = facts.limit(kind).map_or_else(
+        || format!("it is faster than {name}"),
+        |Near { limit, rate, .. }| {
+            let (rate, shown) = (Throughput(rate), Throughput(limit.value as f64));
+            format!("{rate} is more than the {shown} that {name} showed")
+        },
+    );
+    format!("limit not known here: {rates}, so that is no limit of the {}{}", kind.word(), times(facts))
 }
 
 fn device(pace: &Pace, facts: &Facts) -> String {
@@ -67,6 +81,12 @@ fn device(pace: &Pace, facts: &Facts) -> String {
 fn of_limit(kind: LimitKind, facts: &Facts) -> String {
     let rate = if kind == LimitKind::Device { facts.device_rate } else { Some(facts.rate) };
     match (facts.limit(kind), rate) {
+        (Some(Near { limit, share, rate }), Some(_)) if share > ABOVE_LIMIT => format!(
+            "{} cannot be told from the {} that {} showed",
+            Throughput(rate),
+            Throughput(limit.value as f64),
+            limit.name
+        ),
         // Of one that decodes, other bytes are copied than come out: its share tells which rate is meant.
         (Some(Near { limit, share, .. }), Some(_)) => format!(
             "{} is {} of the {} that {} showed",
@@ -91,9 +111,12 @@ fn times(facts: &Facts) -> String {
 
 /// `; it reaches 12 % of the memory limit`.
 fn distance(facts: &Facts) -> String {
-    facts.nearest().map_or_else(String::new, |Near { limit, share, .. }| {
-        format!("; it reaches {} of the {} limit", percent(share), limit.kind.word())
-    })
+    facts.nearest().filter(|near| near.share <= ABOVE_LIMIT).map_or_else(
+        String::new,
+        |Near { limit, share, .. }| {
+            format!("; it reaches {} of the {} limit", percent(share), limit.kind.word())
+        },
+    )
 }
 
 fn word(part: Part) -> &'static str {
@@ -132,6 +155,7 @@ pub(super) fn stops_at(judgement: &Judgement) -> String {
             Some((part, share)) => format!("mixed, {} {}", percent(*share), word(*part)),
             None => "mixed".to_owned(),
         },
+        Verdict::BeyondLimit { .. } => "limit not known".to_owned(),
         Verdict::Unknown { .. } => "unknown".to_owned(),
     }
 }

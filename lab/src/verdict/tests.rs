@@ -326,11 +326,122 @@ fn what_is_missing_is_said_instead_of_guessed() {
     record.add(Line::Missing { trial: blind, meter: "cpu_user_ns".into(), reason });
     let judged = verdict_on(&record, blind);
     assert!(judged.sentence.contains("perf events are not permitted"), "{}", judged.sentence);
-    // Above its limit: the limit cannot be believed.
-    let magic = warm(&mut record, "rust/mmap/avx512", cpu(20, 19, 1));
-    assert!(verdict_on(&record, magic).sentence.contains("measure again"));
     let control = &record.trials[0];
     assert_eq!(judge(&record, &limits(&record), control), None);
+}
+
+/// Gives the samples of a trial these times, in turn.
+fn timed(record: &mut Record, trial: usize, walls_ms: [u64; 5]) {
+    let samples = &mut record.trials[trial].samples;
+    let with = |(sample, wall_ms)| Sample { wall_ns: wall_ms * 1_000_000, ..sample };
+    *samples = samples.iter().zip(walls_ms).map(with).collect();
+}
+
+fn device_limits(record: &Record) -> Vec<(String, u64)> {
+    let of_device = |limit: &Limit| limit.kind == LimitKind::Device;
+    limits(record).into_iter().filter(of_device).map(|limit| (limit.name, limit.value)).collect()
+}
+
+#[test]
+fn a_trial_is_never_its_own_limit() {
+    let mut alone = record(None);
+    let direct_alone = direct(&mut alone, "rust/direct@buffer_bytes=8192", cpu(10_500, 100, 400));
+    let judged = verdict_on(&alone, direct_alone);
+    assert_eq!((judged.limit.clone(), judged.stops_at().as_str()), (None, "unknown"), "{judged:?}");
+    assert!(judged.sentence.contains("no reading past the page cache shows"), "{}", judged.sentence);
+    // It is one for others. Who is beyond it is not so many times as fast as a limit: there is none.
+    let wc = cold(&mut alone, "command/wc -l", cpu(970, 200, 300));
+    let judged = verdict_on(&alone, wc);
+    let (limit, name) = (LimitKind::Device, "rust/direct@buffer=8KiB".to_owned());
+    assert_eq!(judged.verdict, Verdict::BeyondLimit { limit, name });
+    assert_eq!((judged.limit.clone(), judged.share_of_limit), (None, None));
+    assert_eq!(judged.stops_at(), "limit not known");
+    let told =
+        "limit not known here: 1.03 GB/s is more than the 95.2 MB/s that rust/direct@buffer=8KiB showed";
+    assert!(judged.sentence.starts_with(told) && !judged.sentence.contains("times"), "{}", judged.sentence);
+    // And who was there first is held against the better figure.
+    assert_eq!(verdict_on(&alone, direct_alone).stops_at(), "too little in flight");
+}
+
+#[test]
+fn a_limit_that_a_reading_is_beyond_is_replaced_and_that_is_said() {
+    let mut record = machine();
+    let same = cold(&mut record, "rust/read/x", cpu(430, 40, 160));
+    let control = ("rust/device@buffer=128KiB,depth=16".to_owned(), 2_500_000_000);
+    assert_eq!(device_limits(&record), [control.clone()]);
+    let cold_rates = (0, CacheState::Cold);
+    assert_eq!(replaced(&record, &limits(&record), cold_rates), Vec::<String>::new());
+    let faster = cold(&mut record, "rust/mmap/x", cpu(200, 40, 60));
+    assert_eq!(device_limits(&record), [control, ("rust/mmap/x".to_owned(), 5_000_000_000)]);
+    assert_eq!(verdict_on(&record, faster).stops_at(), "limit not known");
+    assert_eq!(verdict_on(&record, same).share_of_limit, Some(0.2 / 0.43));
+    assert_eq!(
+        replaced(&record, &limits(&record), cold_rates),
+        [
+            "the device limit is what rust/mmap/x reached, 5.00 GB/s: rust/device@buffer=128KiB,depth=16 showed 2.50 GB/s"
+        ]
+    );
+    // A little above is within what limits are measured to.
+    let mut record = machine();
+    let near = cold(&mut record, "rust/read/x", cpu(370, 40, 160));
+    assert_eq!(
+        (verdict_on(&record, near).stops_at().as_str(), device_limits(&record).len()),
+        ("device 108 %", 1)
+    );
+}
+
+#[test]
+fn what_cannot_be_told_from_a_limit_is_at_it_without_a_share_above_all() {
+    let mut record = machine();
+    let device = record.trials.iter().position(|it| it.trial.method == "device").unwrap();
+    timed(&mut record, device, [200, 700, 400, 230, 600]);
+    let read = cold(&mut record, "rust/read/x", cpu(300, 40, 160));
+    timed(&mut record, read, [250, 500, 300, 220, 480]);
+    let judged = verdict_on(&record, read);
+    assert_eq!((judged.stops_at().as_str(), judged.share_of_limit), ("device", None), "{judged:?}");
+    let told = "stopped by the device: 3.33 GB/s cannot be told from the 2.50 GB/s that rust/device";
+    assert!(judged.sentence.starts_with(told), "{}", judged.sentence);
+    assert_eq!(device_limits(&record).len(), 1, "it beats nothing beyond doubt");
+}
+
+#[test]
+fn of_a_control_that_was_measured_again_the_better_figure_is_the_limit() {
+    let again = |value| {
+        let mut record = machine();
+        let control = record.trials.iter().find(|it| it.trial.method == "device").unwrap();
+        let first =
+            limits(&record).into_iter().find(|limit| limit.trial == Some(control.trial.index)).unwrap();
+        record.add(Line::Limit(Box::new(Limit { value, ..first })));
+        device_limits(&record).into_iter().map(|(_, value)| value).collect::<Vec<_>>()
+    };
+    assert_eq!((again(4_000_000_000), again(1_000_000_000)), (vec![4_000_000_000], vec![2_500_000_000]));
+}
+
+#[test]
+fn what_is_not_faster_beyond_doubt_is_no_remedy() {
+    let mut record = machine();
+    let slow = warm(&mut record, "rust/mmap/scalar", cpu(500, 495, 5));
+    let faster = warm(&mut record, "rust/mmap/avx2", cpu(460, 455, 5));
+    timed(&mut record, faster, [460, 700, 410, 620, 450]);
+    let judged = verdict_on(&record, slow);
+    assert_eq!(judged.verdict, Verdict::Processing { lift: None });
+    assert!(
+        judged.sentence.contains("no other scan of this method was faster beyond doubt"),
+        "{}",
+        judged.sentence
+    );
+    timed(&mut record, faster, [460, 470, 410, 440, 450]);
+    assert!(matches!(verdict_on(&record, slow).verdict, Verdict::Processing { lift: Some(_) }));
+}
+
+#[test]
+fn readers_that_each_read_the_whole_are_held_against_limits_by_all_that_they_read() {
+    let mut record = machine();
+    let two = warm(&mut record, "java/BufferedReader@readers=2", cpu(110, 20, 198));
+    let judged = verdict_on(&record, two);
+    assert!(judged.sentence.contains("18.2 GB/s"), "{}", judged.sentence);
+    assert_eq!(judged.verdict, Verdict::Copy, "{judged:?}");
+    assert!((judged.parts.unwrap().copy - 0.9).abs() < 0.01, "{judged:?}");
 }
 
 fn meters() -> impl Strategy<Value = Meters> {
@@ -368,8 +479,7 @@ proptest! {
                 prop_assert!((shares.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-6);
             }
             if let Some(share) = judged.share_of_limit {
-                let unknown = matches!(judged.verdict, Verdict::Unknown { .. });
-                prop_assert!(share >= 0.0 && (share <= ABOVE_LIMIT || unknown), "{judged:?}");
+                prop_assert!((0.0..=ABOVE_LIMIT).contains(&share), "{judged:?}");
             }
         }
     }

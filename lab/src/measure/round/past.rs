@@ -65,6 +65,11 @@ impl<'a> Past<'a> {
         self.trial(trial).into_iter().flat_map(|it| &it.samples)
     }
 
+    /// Whether a limit that this control shows was measured again.
+    pub(super) fn is_measured_again(self, control: usize) -> bool {
+        self.0.is_some_and(|record| record.limits.iter().any(|limit| limit.trial == Some(control)))
+    }
+
     pub(super) fn has_ended(self, trial: usize) -> bool {
         self.trial(trial).is_some_and(|it| it.outcome.is_some())
     }

@@ -22,6 +22,10 @@ pub(in crate::measure) struct Standing {
     pub(super) counted: bool,
     /// Its readings that stand.
     pub(in crate::measure) walls: Vec<Observation>,
+    /// What came from the device in them, bytes per second, where anything did.
+    pub(super) device_rates: Vec<Observation>,
+    /// Processors at work in them.
+    busy: Vec<f64>,
     /// Half the interval of their median over the median, as soon as there are enough of them.
     precision: Option<f64>,
     /// With how many readings it is found again: intervals of many change slowly, and each costs a pass over all.
@@ -35,6 +39,7 @@ impl Standing {
     pub(in crate::measure) fn new(trial: usize) -> Standing {
         let (walls, missing) = (Vec::new(), BTreeSet::new());
         let (announced, ended, measured, counted) = (false, false, false, false);
+        let (device_rates, busy) = (Vec::new(), Vec::new());
         let (precision, precision_from, fastest_ns) = (None, 0, None);
         Standing {
             trial,
@@ -43,6 +48,8 @@ impl Standing {
             measured,
             counted,
             walls,
+            device_rates,
+            busy,
             precision,
             precision_from,
             fastest_ns,
@@ -51,10 +58,18 @@ impl Standing {
     }
 
     /// Takes in the readings of a turn.
+    #[expect(clippy::cast_precision_loss, reason = "rates have three digits")]
     pub(super) fn take<S: Borrow<Sample>>(&mut self, samples: impl IntoIterator<Item = S>, rules: &Rules) {
         for sample in samples {
-            let wall_ns = sample.borrow().wall_ns;
-            self.walls.push(stats::wall(sample));
+            let sample = sample.borrow();
+            let wall_ns = sample.wall_ns;
+            let wall = stats::wall(sample);
+            self.walls.push(wall);
+            let per_ns = |count: u64| count as f64 / wall.value.max(1.0);
+            let device = sample.device_read_bytes.filter(|bytes| *bytes > 0);
+            self.device_rates.extend(device.map(|bytes| Observation { value: per_ns(bytes) * 1e9, ..wall }));
+            let cpu_ns = sample.cpu_user_ns.zip(sample.cpu_system_ns);
+            self.busy.extend(cpu_ns.map(|(user, system)| per_ns(user.saturating_add(system))));
             self.fastest_ns = Some(self.fastest_ns.map_or(wall_ns, |fastest_ns| fastest_ns.min(wall_ns)));
         }
         if self.fewest(rules) >= 1.0 && self.walls.len() >= self.precision_from {
@@ -66,7 +81,14 @@ impl Standing {
     /// Forgets its readings: it is measured afresh.
     pub(in crate::measure) fn forget(&mut self) {
         self.walls.clear();
+        self.device_rates.clear();
+        self.busy.clear();
         (self.precision, self.precision_from) = (None, 0);
+    }
+
+    /// The processors that it keeps busy, whole ones; one where that is not known.
+    pub(super) fn processors(&self) -> u64 {
+        stats::median(self.busy.iter().copied()).map_or(1, stats::whole_processors)
     }
 
     /// Whether it needs no more turns.

@@ -42,6 +42,10 @@ pub(in crate::measure) struct World {
     /// The names of those that were counted.
     pub(in crate::measure) counted: BTreeSet<String>,
     pub(in crate::measure) missing: VecDeque<Vec<(&'static str, String)>>,
+    /// Those who keep two processors busy.
+    pub(in crate::measure) busy: BTreeSet<usize>,
+    /// Bytes that come from the device in a reading of a trial.
+    pub(in crate::measure) device: BTreeMap<usize, u64>,
     /// What each look inside answers; where nothing is scripted, nobody looks.
     pub(in crate::measure) looks: VecDeque<Result<Vec<Line>, EndReason>>,
 }
@@ -89,9 +93,21 @@ impl Sampler for World {
         let scripted = self.turns.get_mut(&trial).and_then(VecDeque::pop_front);
         let walls = scripted.unwrap_or_else(|| Ok(vec![default]))?;
         self.now_ns += walls.iter().sum::<u64>();
-        let newlines = (self.names[&trial] != "null").then_some(1);
+        let visits = !["null", "device"].contains(&self.names[&trial].as_str());
+        let newlines = visits.then_some(1);
         let answer = Answer { newlines, ..Answer::default() };
-        let sample = |(reading, wall_ns)| Sample { trial, reading, wall_ns, answer, ..Sample::default() };
+        let device_read_bytes = self.device.get(&trial).copied();
+        let cpu_ns = |wall_ns: u64| self.busy.contains(&trial).then_some(wall_ns);
+        let sample = |(reading, wall_ns)| Sample {
+            cpu_user_ns: cpu_ns(wall_ns),
+            cpu_system_ns: cpu_ns(wall_ns),
+            trial,
+            reading,
+            wall_ns,
+            device_read_bytes,
+            answer,
+            ..Sample::default()
+        };
         Ok((0..).zip(walls).map(sample).collect())
     }
 
@@ -125,6 +141,10 @@ impl Sampler for World {
         self.say("not inspected", trial);
         self.log.borrow_mut().last_mut().unwrap().push_str(&format!(": {reason}"));
         Vec::new()
+    }
+
+    fn bytes(&self, _trial: usize) -> Option<u64> {
+        Some(1_000)
     }
 
     fn close(&mut self, trial: usize) {
@@ -170,6 +190,7 @@ impl Sink for Paper {
                 Some(reason) => format!("{} {}: {reason}", outcome.word(), name(trial)),
                 None => format!("{} {}", outcome.word(), name(trial)),
             },
+            Line::Limit(limit) => format!("limit {} {}", limit.name, limit.value),
             Line::Warning { text } => format!("warning {text}"),
             Line::Trace { trial, .. } => format!("trace {}", name(trial)),
             Line::End { reason, wall_ns } => format!("end {reason:?} after {wall_ns} ns"),
@@ -216,11 +237,11 @@ pub(in crate::measure) fn runs(n: u32) -> Rules {
     }
 }
 
-/// Trials by index; those called `null` and `resident` are controls, `direct` goes past the cache.
+/// Trials by index; those called `null`, `resident` and `device` are controls, `direct` goes past the cache.
 pub(in crate::measure) fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> Plan {
     let planned = |(index, (name, state)): (usize, &(&str, CacheState))| {
         let cache = match *name {
-            "null" | "resident" => Cache::None,
+            "null" | "resident" | "device" => Cache::None,
             _ => Cache::Through,
         };
         let id: TrialId = format!("rust/{name}").parse().unwrap();
@@ -711,6 +732,85 @@ fn a_window_shorter_than_visiting_memory_is_refused() {
         outcomes.sort_unstable();
         assert_eq!(outcomes, ["measured b", "measured resident", refusal], "seed {seed}");
     }
+}
+
+/// A device that shows so much in its rounds and then, and one who reads past it at ten bytes a nanosecond.
+fn beyond_the_device(rounds: u32, then_ns: u64) -> Told {
+    let turns = (0..rounds).map(|_| Ok(vec![1_000])).chain((0..5).map(|_| Ok(vec![then_ns])));
+    let mut world = World { turns: [(0, turns.collect())].into(), ..World::default() };
+    world.device.extend([(0, 1_000), (1, 1_000), (2, 1_000)]);
+    world.walls.extend([(1, 100), (2, 1_050)]);
+    play(&plan(runs(rounds), &[("device", COLD), ("read", COLD), ("slow", COLD)]), world)
+}
+
+#[test]
+fn a_limit_that_a_reading_is_beyond_is_measured_again_after_the_rounds() {
+    let told = beyond_the_device(6, 80);
+    assert_eq!(
+        told.only(&["limit", "warning", "measured"]),
+        [
+            "limit rust/device 12500000000",
+            "warning the device limit was beaten: rust/read reached 10.0 GB/s, and rust/device showed 1.00 GB/s; \
+             measured again, it showed 12.5 GB/s",
+            "measured device",
+            "measured read",
+            "measured slow"
+        ]
+    );
+    assert_eq!(
+        (told.count_of(0), told.only(&["turn device"]).len()),
+        (6, 11),
+        "its samples stand as they were"
+    );
+    let Some(Line::Limit(limit)) = told.lines.iter().find(|line| matches!(line, Line::Limit(_))) else {
+        panic!("{:?}", told.log)
+    };
+    assert_eq!((limit.trial, limit.samples.len(), limit.ci95.is_some()), (Some(0), 5, true));
+    assert_eq!(told.end.unwrap(), EndReason::Settled);
+}
+
+#[test]
+fn a_limit_that_nobody_is_beyond_or_not_beyond_doubt_is_not_measured_again() {
+    // Too few rounds make no interval.
+    assert_eq!(beyond_the_device(4, 80).only(&["limit", "warning"]), Vec::<&str>::new());
+    let memory = |wall_ns, busy: &[usize]| {
+        let mut world = World::default();
+        world.walls.extend([(0, 100), (1, wall_ns)]);
+        world.busy.extend(busy);
+        play(&plan(runs(6), &[("resident", WARM), ("read", WARM)]), world).only(&["limit"]).len()
+    };
+    assert_eq!((memory(95, &[]), memory(80, &[])), (0, 1));
+    assert_eq!(memory(80, &[1]), 0, "two processors are more than the one that the control has");
+}
+
+#[test]
+fn a_firm_budget_leaves_no_time_for_measuring_again() {
+    let mut world = World::default();
+    world.device.extend([(0, 1_000), (1, 1_000)]);
+    world.walls.extend([(0, 1_000), (1, 100)]);
+    // Two starts of 2000 each, then seven rounds of 1100.
+    let rules = Rules { budget: Budget::Firm(Nanos(11_700)), ..runs(100) };
+    let told = play(&plan(rules, &[("device", COLD), ("read", COLD)]), world);
+    assert!(told.count_of(0) >= 6, "{:?}", told.log);
+    assert_eq!(told.only(&["limit"]), Vec::<&str>::new());
+    assert_eq!(told.end.unwrap(), EndReason::Budget);
+}
+
+#[test]
+fn what_happens_while_a_limit_is_measured_again_spoils_nothing() {
+    let fails = |end: Ending| {
+        let turns = (0..6).map(|_| Ok(vec![1_000])).chain([Err(Trouble::Ending(end))]);
+        let mut world = World { turns: [(0, turns.collect())].into(), ..World::default() };
+        world.device.extend([(0, 1_000), (1, 1_000)]);
+        play(&plan(runs(6), &[("device", COLD), ("read", COLD)]), world)
+    };
+    let told = fails(Ending::Trial(failed("it crashed")));
+    assert_eq!(told.outcomes(), ["measured device", "measured read"]);
+    assert_eq!(told.only(&["limit"]), Vec::<&str>::new());
+    assert_eq!(told.end.unwrap(), EndReason::Settled);
+    let told = fails(Ending::Run(EndReason::Interrupted));
+    assert_eq!(told.outcomes(), ["measured device", "measured read"]);
+    assert_eq!(told.end.unwrap(), EndReason::Interrupted);
 }
 
 #[test]

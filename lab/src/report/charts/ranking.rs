@@ -128,8 +128,8 @@ fn quantity(ranking: &Ranking) -> Quantity {
 
 /// A wall time as the length that is drawn.
 #[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]
-fn length(ranking: &Ranking, wall_ns: u64) -> f64 {
-    match ranking.bytes_out.filter(|_| by_rate(ranking)) {
+fn length(ranking: &Ranking, row: &Row, wall_ns: u64) -> f64 {
+    match row.bytes.filter(|_| by_rate(ranking)) {
         Some(size) => Throughput::of(size, Nanos(wall_ns)).0,
         None => wall_ns as f64,
     }
@@ -137,8 +137,8 @@ fn length(ranking: &Ranking, wall_ns: u64) -> f64 {
 
 /// The longest reading.
 fn longest(ranking: &Ranking) -> Option<f64> {
-    let ends = ranking.rows.iter().flat_map(|row| [row.wall.p0, row.wall.p100]);
-    ends.map(|wall_ns| length(ranking, wall_ns)).filter(|it| it.is_finite()).reduce(f64::max)
+    let ends = ranking.rows.iter().flat_map(|row| [(row, row.wall.p0), (row, row.wall.p100)]);
+    ends.map(|(row, wall_ns)| length(ranking, row, wall_ns)).filter(|it| it.is_finite()).reduce(f64::max)
 }
 
 /// The limits that are drawn; none where bars are times.
@@ -174,14 +174,14 @@ fn drawn(ranking: &Ranking, row: &Row, (n, scale): (usize, &Scale)) -> Vec<Eleme
         },
     );
     let top = rows::strip_top(n);
-    let x = |wall_ns| scale.at(length(ranking, wall_ns));
+    let x = |wall_ns| scale.at(length(ranking, row, wall_ns));
     marks.push(svg::bar(if leads { "bar lead" } else { "bar" }, [0.0, top], [x(row.wall.median), THICK]));
-    let lengths = row.readings.iter().map(|reading| length(ranking, reading.wall_ns));
+    let lengths = row.readings.iter().map(|reading| length(ranking, row, reading.wall_ns));
     let dots = Dots::of(lengths, DOTS_MOST);
     let places = dots.shown.iter().zip(heights()).map(|(&value, high)| [scale.at(value), top + high]);
     marks.push(svg::dots("dots", places));
     marks.extend(row.wall.median_ci95.map(|[low, high]| {
-        let [a, b] = [length(ranking, low), length(ranking, high)];
+        let [a, b] = [length(ranking, row, low), length(ranking, row, high)];
         let ends = [scale.at(a.min(b)), scale.at(a.max(b))];
         let whole = scale.holds(a.max(b));
         let middle = top + THICK / 2.0;

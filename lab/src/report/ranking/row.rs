@@ -29,7 +29,9 @@ pub struct Row {
     pub place: Option<Place>,
     /// Wall time.
     pub wall: Summary,
-    /// The bytes that come out of the target over the median wall time; `None` for a control and for a target of no bytes.
+    /// The bytes that one reading brings, by all its readers together; `None` for a control and for a target of no bytes.
+    pub bytes: Option<Bytes>,
+    /// Those bytes over the median wall time.
     pub throughput: Option<Throughput>,
     /// The bytes that go in, those of the target itself, over the median wall time; `None` where nothing is decoded.
     pub rate_in: Option<Throughput>,
@@ -101,7 +103,9 @@ impl Row {
         let summarise = |metric| Some((metric, stats::summary(&trial.samples, metric, bootstrap)?));
         let summaries: BTreeMap<Metric, Summary> = Metric::ALL.into_iter().filter_map(summarise).collect();
         let wall = summaries.get(&Metric::WallNs)?.clone();
-        let read = bytes_out.filter(|size| size.0 > 0 && wall.median > 0 && !trial.trial.is_control());
+        let by_all = |size: Bytes| Bytes(size.0.saturating_mul(trial.trial.readers()));
+        let bytes = bytes_out.filter(|size| size.0 > 0 && !trial.trial.is_control()).map(by_all);
+        let read = bytes.filter(|_| wall.median > 0);
         Some(Row {
             index: trial.trial.index,
             name: trial.trial.id.to_string(),
@@ -110,10 +114,11 @@ impl Row {
             method: trial.trial.id.method.clone(),
             params: trial.trial.params.clone(),
             place: None,
+            bytes,
             throughput: read.map(|size| Throughput::of(size, Nanos(wall.median))),
             rate_in: size
                 .filter(|_| read.is_some() && trial.trial.decodes.is_some())
-                .map(|size| Throughput::of(size, Nanos(wall.median))),
+                .map(|size| Throughput::of(by_all(size), Nanos(wall.median))),
             wall,
             summaries,
             readings: trial.samples.iter().map(Reading::of).collect(),
