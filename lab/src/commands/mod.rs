@@ -16,6 +16,7 @@ pub mod list;
 pub mod man;
 mod patience;
 mod prepare;
+mod probe;
 pub mod race;
 pub mod report;
 pub mod request;

@@ -5,6 +5,7 @@ use super::asked::Asked;
 use super::giving::{exportable, progress_shown, show};
 use super::goal::{Goal, serve};
 use super::prepare::{Prepared, prepare};
+use super::probe::hidden_caches;
 use crate::cli::Giving;
 use crate::folder::RunFolder;
 use crate::interrupt;
@@ -83,6 +84,8 @@ fn one(
     let grounds = grounds.collect::<Result<Vec<_>, _>>()?;
     let folder = RunFolder::make(asked.giving.output.as_deref())?;
     let mut recorder = Recorder::begin(&folder, progress_shown(asked.giving))?;
+    // Whatever reads it whole would fill a cache below.
+    let probed = hidden_caches(asked, &mut targets, &grounds, (&rules, &recorder));
     let prepared =
         prepare(asked, field, (&shapes, &mut targets), (rules, &recorder)).inspect_err(|_| folder.abandon());
     let Prepared { found, plan, candidates } = prepared?;
@@ -100,7 +103,7 @@ fn one(
     if let Some(text) = why_not {
         recorder.append(Line::Warning { text })?;
     }
-    let mut hired = Hired::new(plan, field, subjects).looking(looks);
+    let mut hired = Hired::new(plan, field, subjects).looking(looks).after(probed);
     let ended = match &tuning {
         Some(tuning) => search::run(tuning, &mut hired, &mut recorder),
         None => round::run(plan, &mut hired, &mut recorder),

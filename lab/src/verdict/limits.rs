@@ -10,7 +10,11 @@ use crate::trial::CacheState;
 #[must_use]
 pub fn limits(record: &Record) -> Vec<Limit> {
     let of_trials = record.trials.iter().filter_map(|trial| of_trial(record, trial));
-    of_trials.chain(record.limits.iter().cloned()).collect()
+    let all = of_trials.chain(record.limits.iter().cloned());
+    // What may come from a cache below shows nothing of a device.
+    let of_a_cache =
+        |limit: &Limit| record.targets.get(limit.target).is_some_and(|target| target.cold_above().is_some());
+    all.filter(|limit| limit.kind != LimitKind::Device || !of_a_cache(limit)).collect()
 }
 
 /// What a trial shows to be possible; `None` for an ordinary reading, and where its samples do not stand.

@@ -86,6 +86,8 @@ pub(super) struct Facts<'a> {
     pub(super) device_rate: Option<f64>,
     /// Why there is no device meter.
     pub(super) why_no_device: String,
+    /// The caches that a cold reading may come from, by name; `None` where it comes from the device.
+    pub(super) cold_above: Option<String>,
     /// Share of the target that is stored otherwise than it reads.
     pub(super) encoded_share: f64,
     /// Processors at work, median.
@@ -134,8 +136,9 @@ impl<'a> Facts<'a> {
         let (rate, device_rate) =
             (per_second(target.bytes_out(it.trial.decodes) as f64), device_bytes.map(per_second));
         let cold = it.trial.state == CacheState::Cold;
+        let cold_above = target.cold_above().filter(|_| cold);
         let rates = [
-            (LimitKind::Device, device_rate.filter(|rate| cold && *rate > 0.0)),
+            (LimitKind::Device, device_rate.filter(|rate| cold && cold_above.is_none() && *rate > 0.0)),
             (LimitKind::Decoding, Some(rate).filter(|_| it.trial.decodes.is_some())),
             (LimitKind::Copy, Some(per_second(size)).filter(|_| parts.is_some_and(|parts| parts.copy > 0.0))),
             (LimitKind::Memory, Some(rate).filter(|_| it.trial.work.touches_bytes())),
@@ -147,6 +150,7 @@ impl<'a> Facts<'a> {
             size_bytes: target.size_bytes,
             near: if size > 0.0 { near.collect() } else { Vec::new() },
             encoded_share: encoded as f64 / size.max(1.0),
+            cold_above,
             why_no_device: why(Metric::DeviceReadBytes),
             why_no_cpu: why(Metric::CpuUserNs),
             rate,
