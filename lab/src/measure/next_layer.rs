@@ -39,10 +39,9 @@ impl NextLayer {
         if let Some(pid) = layers::process(chain) {
             return Some(NextLayer::Program { pid });
         }
-        let below = chain.iter().find(|it| matches!(it.kind, LayerKind::Program | LayerKind::Server))?;
-        let is_nfs =
-            layers::cold_above(std::slice::from_ref(below)).is_some_and(|what| what.ends_with("(nfs)"));
-        let name = below.name.clone();
+        let at = chain.iter().position(|it| matches!(it.kind, LayerKind::Program | LayerKind::Server))?;
+        let name = chain[at].name.clone();
+        let is_nfs = at > 0 && chain[at - 1].name == "nfs";
         Some(if is_nfs { NextLayer::Nfs { source: name } } else { NextLayer::Uncounted { name } })
     }
 
@@ -128,15 +127,15 @@ device nas:/export mounted on /mnt/again with fstype nfs4 statvers=1.1
         let chain = |text: &str| serde_json::from_str::<Vec<Layer>>(text).unwrap();
         let plain = chain(r#"[{"kind":"filesystem","name":"ext4"},{"kind":"device","name":"vda"}]"#);
         assert_eq!(NextLayer::of(&plain), None);
-        let served = |process: &str, what: &str| {
-            let cache = format!(r#"{{"before_cold":"remains","what":"{what}","why":""}}"#);
-            chain(&format!(r#"[{{"kind":"server","name":"nas:/x","cache":{cache}{process}}}]"#))
+        let served = |filesystem: &str, process: &str| {
+            let below = format!(r#"{{"kind":"server","name":"nas:/x"{process}}}"#);
+            chain(&format!(r#"[{{"kind":"filesystem","name":"{filesystem}"}},{below}]"#))
         };
         let nfs = NextLayer::Nfs { source: "nas:/x".to_owned() };
-        assert_eq!(NextLayer::of(&served("", "the server of nas:/x (nfs)")), Some(nfs));
-        let cifs = NextLayer::of(&served("", "the server of nas:/x (cifs)")).unwrap();
+        assert_eq!(NextLayer::of(&served("nfs", "")), Some(nfs));
+        let cifs = NextLayer::of(&served("cifs", "")).unwrap();
         assert!(cifs.read_bytes().unwrap_err().starts_with("nas:/x counts nothing"));
-        let program = served(r#","process":12"#, "the program");
+        let program = served("fuse", r#","process":12"#);
         assert_eq!(NextLayer::of(&program), Some(NextLayer::Program { pid: 12 }));
     }
 }

@@ -96,7 +96,7 @@ pub fn cold_above(layers: &[Layer]) -> Option<String> {
 pub fn cautions(layers: &[Layer]) -> Vec<String> {
     let caution = |(what, why): (&str, &str)| {
         format!(
-            "Cold is cold above a cache here, {what}, which cannot be evicted ({why}): cold readings may come from there, and \
+            "Cold is cold above a cache here, {what}, which is not evicted ({why}): cold readings may come from there, and \
              none of them is held against a device."
         )
     };

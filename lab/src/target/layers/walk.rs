@@ -20,6 +20,9 @@ const LAYERS_MAX: usize = 64;
 /// Bytes of a sector, in which /sys counts whatever a device's blocks are.
 const SECTOR_BYTES: u64 = 512;
 
+/// Why the cache of a server stays.
+const NOT_OURS: &str = "it is not this machine's";
+
 /// Where /proc and /sys lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct System {
@@ -151,8 +154,9 @@ impl Walk<'_> {
     /// Another machine, or the host.
     fn server(&mut self, filesystem: &str, mount: Option<&MountLine>) {
         let source = mount.map_or_else(|| "another machine".to_owned(), |mount| shown(&mount.source));
-        let what = format!("the server of {source} ({filesystem})");
-        self.add(Layer::new(LayerKind::Server, source).remains(what, "it is not this machine's"));
+        let what = format!("the cache of the server of {source} ({filesystem})");
+        self.add(Layer::new(LayerKind::Filesystem, filesystem));
+        self.add(Layer::new(LayerKind::Server, source).remains(what, NOT_OURS));
     }
 
     /// The program behind a FUSE file system.
@@ -164,8 +168,10 @@ impl Walk<'_> {
             Some((pid, name)) => format!("{name}, process {pid}"),
             None => "a program that cannot be seen from here".to_owned(),
         };
-        let what = format!("the program that serves it ({name}, {kind})");
-        let layer = Layer::new(LayerKind::Program, name).remains(what, "what it holds is its own affair");
+        let what = format!("the cache of the program that serves it ({name}, {kind})");
+        self.add(Layer::new(LayerKind::Filesystem, kind));
+        let layer = Layer::new(LayerKind::Program, name)
+            .remains(what, "neither what it holds nor what it reads can be evicted from here");
         self.add(Layer { process: daemon.map(|(pid, _)| pid), ..layer });
     }
 
@@ -245,7 +251,7 @@ impl Walk<'_> {
             "zram" | "ram" => Layer::new(LayerKind::Memory, &name)
                 .remains(format!("memory ({name})"), "the device is made of memory"),
             "nbd" | "rbd" => Layer::new(LayerKind::Server, &name)
-                .remains(format!("the server of {name}"), "it is not this machine's"),
+                .remains(format!("the cache of the server of {name}"), NOT_OURS),
             _ => Layer::new(LayerKind::Device, name),
         });
     }

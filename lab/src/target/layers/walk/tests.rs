@@ -115,7 +115,7 @@ fn partitions_and_mapped_devices_are_followed_to_disks() {
 #[test]
 fn devices_of_memory_and_of_other_machines_are_caches() {
     for (name, what) in
-        [("zram0", "memory (zram0)"), ("ram1", "memory (ram1)"), ("nbd2", "the server of nbd2")]
+        [("zram0", "memory (zram0)"), ("ram1", "memory (ram1)"), ("nbd2", "the cache of the server of nbd2")]
     {
         let Some(it) = Scripted::new() else { return };
         it.on(name);
