@@ -131,7 +131,7 @@ fn a_cached_file_behind_a_loop_device_does_not_pass_for_cold() {
     let home = Home::new();
     let Some(it) = Image::make(home.folder.path(), &[]) else { return };
     let target = Target::examine(&it.file).unwrap();
-    assert_eq!((target.facts.cold_above(), &target.evictable[..]), (None, &[it.image.clone()][..]));
+    assert_eq!((target.facts.cold_above(), &target.evictable[..]), (None, std::slice::from_ref(&it.image)));
     fs::read(&it.image).unwrap();
     fs::read(&it.file).unwrap();
     assert!(resident(&it.image).is_warm(), "{}", resident(&it.image));

@@ -119,6 +119,10 @@ pub(super) fn differences(one: &Subject, other: &Subject) -> Vec<String> {
     differ("work", one.work.map(|it| it.to_string()), other.work.map(|it| it.to_string()));
     differ("read over", one.over.map(|it| it.word().to_owned()), other.over.map(|it| it.word().to_owned()));
     differ("state", one.state.map(|it| it.to_string()), other.state.map(|it| it.to_string()));
+    let above = |it: &Subject| {
+        it.is_above_cache.map(|above| if above { "above a cache" } else { "of the device" }.to_owned())
+    };
+    differ("cold", above(one), above(other));
     let params = |it: &Subject| it.params.as_ref().map(|params| format!("[{params}]"));
     differ("parameters", params(one), params(other));
     found

@@ -56,7 +56,7 @@ fn a_loop_device_is_followed_to_its_file_and_ends_where_it_was() {
     it.say("sys/block/loop0/loop/backing_file", format!("{}\n", it.image.display()));
     it.say("sys/block/loop0/loop/dio", "0\n");
     let chain = it.chain();
-    assert_eq!(chain.evictable, [it.image.clone()]);
+    assert_eq!(chain.evictable, std::slice::from_ref(&it.image));
     assert_eq!(
         (chain.layers[2].name.as_str(), &chain.layers[2].cache),
         (it.image.to_str().unwrap(), &Some(LayerCache::Evicted))
