@@ -9,8 +9,10 @@ pub mod caution;
 pub mod device;
 pub mod extents;
 pub mod filesystem;
+pub mod hidden_cache;
 pub mod http;
 pub mod identity;
+pub mod layers;
 pub mod url;
 pub mod web;
 
@@ -19,6 +21,8 @@ use crate::trial::{Answer, Over};
 use device::{Device, Mount};
 use extents::Extents;
 use filesystem::{Backing, Filesystem};
+use hidden_cache::HiddenCache;
+use layers::{Chain, Evictable, Layer, System};
 use readlab_protocol::Archive;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
@@ -39,6 +43,8 @@ pub struct Target {
     pub place: Place,
     /// What was found out about it.
     pub facts: TargetFacts,
+    /// The files below it whose pages are evicted for a cold reading, the nearest first.
+    pub evictable: Evictable,
 }
 
 /// Where the bytes of a target come from.
@@ -96,6 +102,12 @@ pub struct TargetFacts {
     /// The block device underneath; `None` where there is none, or none is known.
     #[serde(default)]
     pub device: Option<Device>,
+    /// What its bytes pass through, its own file system first; empty in records of before that was found out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<Layer>,
+    /// Whether a cache lies below everything that can be seen; `None` where nothing was to be made cold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden_cache: Option<HiddenCache>,
     /// How its extents lie on the device; `None` where the file system does not tell.
     pub extents: Option<Extents>,
     /// Digest of its content (XXH3, 64 bits, hexadecimal).
@@ -214,8 +226,8 @@ impl Target {
         let size_bytes = size_of(&file).map_err(io)?;
         let filesystem = Filesystem::of(&file).map_err(io)?;
         true_size(path, &file, size_bytes, filesystem)?;
-        let facts = facts(path, (&file, size_bytes), &meta, filesystem);
-        Ok(Target { place: Place::File(path.clone()), facts })
+        let (facts, evictable) = facts(path, (&file, size_bytes), &meta, filesystem);
+        Ok(Target { place: Place::File(path.clone()), facts, evictable })
     }
 
     /// From now on our own server gives the file under `url`; what is no file stays as it is.
@@ -272,6 +284,12 @@ impl TargetFacts {
         let decoded = self.decoded.as_ref().filter(|_| decodes.is_some());
         let answer = decoded.map(|decoded| decoded.answer).or(self.answer);
         answer.and_then(|answer| answer.bytes).unwrap_or(self.size_bytes)
+    }
+
+    /// The caches below that stay when it is made cold, by name; `None` where none is known.
+    #[must_use]
+    pub fn cold_above(&self) -> Option<String> {
+        layers::cold_above(&self.layers)
     }
 
     /// The least that a cold read of the whole file must fetch from the device; `None` where that is not known. Holes,
@@ -403,27 +421,33 @@ fn facts(
     (file, size_bytes): (&File, u64),
     meta: &Metadata,
     filesystem: Filesystem,
-) -> TargetFacts {
+) -> (TargetFacts, Evictable) {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let itself = meta.file_type().is_block_device();
     let mount = if itself { None } else { Mount::of(&real, meta.dev()) };
     let device = Device::under(mount.as_ref(), if itself { meta.rdev() } else { meta.dev() });
     let extents = Extents::of(file).ok();
     let bytes = path.as_os_str().as_bytes();
-    TargetFacts {
+    let Chain { layers, evictable } = System::default().chain(&real, file);
+    let mut cautions = caution::all(file, size_bytes, filesystem, extents.as_ref());
+    cautions.extend(layers::cautions(&layers));
+    let facts = TargetFacts {
         path: path.to_string_lossy().into_owned(),
         path_hex: std::str::from_utf8(bytes).is_err().then(|| hex(bytes)),
         size_bytes,
         filesystem: Some(filesystem.to_string()),
         mount: mount.map(|mount| mount.to_string()),
         device,
-        cautions: caution::all(file, size_bytes, filesystem, extents.as_ref()),
+        layers,
+        hidden_cache: None,
+        cautions,
         extents,
         digest: None,
         answer: None,
         http: None,
         decoded: None,
-    }
+    };
+    (facts, evictable)
 }
 
 fn hex(bytes: &[u8]) -> String {

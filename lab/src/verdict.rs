@@ -198,6 +198,9 @@ fn waiting(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
     if trial.trial.state == CacheState::Warm {
         return Verdict::Latency;
     }
+    if facts.cold_above.is_some() {
+        return Verdict::Unknown { why: "it waits for what lies below its file system".to_owned() };
+    }
     let Some(device_bytes) = facts.device_bytes else {
         return Verdict::Unknown { why: format!("no device meter: {}", facts.why_no_device) };
     };

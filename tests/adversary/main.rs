@@ -9,5 +9,6 @@ mod fake;
 mod holders;
 #[path = "../common/home.rs"]
 mod home;
+mod layers;
 mod slow_servers;
 mod verdicts;

@@ -17,6 +17,7 @@ pub mod man;
 mod outcome;
 mod patience;
 mod prepare;
+mod probe;
 pub mod race;
 pub mod report;
 pub mod request;

@@ -7,6 +7,7 @@ use super::goal::{Goal, serve};
 use super::outcome::exit_code;
 use super::patience::Patience;
 use super::prepare::{Prepared, prepare};
+use super::probe::hidden_caches;
 use crate::cli::Giving;
 use crate::folder::RunFolder;
 use crate::interrupt;
@@ -109,6 +110,8 @@ fn in_folder(
     let grounds = targets.iter().map(|target| Ground::of(target, asked.eviction()));
     let grounds = grounds.collect::<Result<Vec<_>, _>>()?;
     let recorder = Recorder::begin(folder, progress_shown(asked.giving))?;
+    // Whatever reads it whole would fill a cache below.
+    hidden_caches(asked, &mut targets, &grounds, (&rules, &recorder));
     let prepared = prepare(asked, field, (&shapes, &mut targets), (rules, &recorder, begun));
     let Prepared { found, plan, candidates } = prepared?;
     let reference = reference.map(|reference| as_planned(reference, &plan));

@@ -150,6 +150,10 @@ pub(super) fn differences(one: &Subject, other: &Subject) -> Vec<String> {
     if one.params.is_none() || other.params.is_none() {
         differ("readers", one.readers.map(|it| it.to_string()), other.readers.map(|it| it.to_string()));
     }
+    let above = |it: &Subject| {
+        it.is_above_cache.map(|above| if above { "above a cache" } else { "of the device" }.to_owned())
+    };
+    differ("cold", above(one), above(other));
     let params = |it: &Subject| it.params.as_ref().map(|params| format!("[{params}]"));
     differ("parameters", params(one), params(other));
     found

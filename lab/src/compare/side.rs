@@ -58,6 +58,8 @@ pub struct Subject {
     pub state: Option<CacheState>,
     /// Readers that each read the whole of it in one reading.
     pub readers: Option<u64>,
+    /// Whether cold is cold above a cache; `None` for another state, and in records of before that was found out.
+    pub is_above_cache: Option<bool>,
     /// Every parameter in force.
     pub params: Option<Params>,
 }
@@ -162,6 +164,11 @@ fn merge(into: &mut Case, from: Case) {
     into.unmeasured = into.unmeasured.take().or(from.unmeasured);
 }
 
+/// Whether a target that is cold is so above a cache, where that was looked for.
+fn is_above_cache(target: &TargetFacts) -> Option<bool> {
+    (!target.layers.is_empty()).then(|| target.cold_above().is_some())
+}
+
 fn case(record: &Record, it: &TrialRecord) -> Case {
     let trial = &it.trial;
     let target = record.targets.get(trial.target);
@@ -180,6 +187,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
             work: Some(trial.work),
             state: Some(trial.state),
             readers: Some(trial.readers()),
+            is_above_cache: target.filter(|_| trial.state == CacheState::Cold).and_then(is_above_cache),
             params: Some(trial.params.clone()),
         },
         figures: if stands {

@@ -97,6 +97,19 @@ fn a_state_that_one_side_lacks_is_only_in_the_other() {
 }
 
 #[test]
+fn cold_above_a_cache_is_not_compared_with_cold() {
+    let with = |name, is_above_cache| {
+        let mut case = case("read", "d", CacheState::Cold, 1e6);
+        case.subject.is_above_cache = is_above_cache;
+        side(name, vec![case])
+    };
+    let of = |one, other| Comparison::of(vec![with("a", one), with("b", other)], &[Measure::Wall], false);
+    let error = of(Some(true), Some(false)).unwrap_err().to_string();
+    assert!(error.contains("cold above a cache and of the device"), "{error}");
+    assert!(of(Some(true), Some(true)).is_ok() && of(Some(true), None).is_ok());
+}
+
+#[test]
 fn nothing_in_common_says_what_each_has() {
     let sides = vec![
         side("a", vec![case("read", "d", CacheState::Warm, 1e6)]),

@@ -8,6 +8,7 @@
 use super::residency::{Proof, Residency, ResidencyError};
 use crate::corpus::oracle::at_byte;
 use crate::machine::memory::Memory;
+use crate::target::caution::bypasses_cache;
 use crate::target::filesystem::{Backing, Filesystem};
 use crate::target::{shown, size_of};
 use crate::units::{Bytes, Nanos};
@@ -59,6 +60,18 @@ pub enum CacheError {
     /// The file system caches where nothing here can look.
     #[error("{}: cold cannot be proven on {filesystem}: it has a cache of its own beside the page cache", shown(.path))]
     OwnCache {
+        /// The file.
+        path: PathBuf,
+        /// The file system.
+        filesystem: Filesystem,
+    },
+    /// Its bytes never lie in the page cache.
+    #[error(
+        "{}: neither cold nor warm: the page cache holds nothing of a file on {filesystem}{}",
+        shown(.path),
+        if filesystem.backing == Backing::Kernel { ", which the kernel makes up while it is read" } else { " with DAX" }
+    )]
+    Uncached {
         /// The file.
         path: PathBuf,
         /// The file system.
@@ -143,7 +156,13 @@ pub struct PageCache {
     residency: Residency,
     filesystem: Filesystem,
     eviction: Eviction,
+    /// The files below, whose pages would serve a reading that finds none of this file.
+    below: Vec<PathBuf>,
 }
+
+/// Share of a file that may remain in caches below it, in percent: as little as may be missing of the bytes from the device. Other
+/// files in the same image, and the tables of its file system, have pages there too.
+const REMAINS_PERCENT: u64 = 1;
 
 impl PageCache {
     /// Opens the file read-only.
@@ -157,7 +176,13 @@ impl PageCache {
             call: "fstatfs",
             cause,
         })?;
-        Ok(PageCache { path: path.to_owned(), residency, filesystem, eviction })
+        Ok(PageCache { path: path.to_owned(), residency, filesystem, eviction, below: Vec::new() })
+    }
+
+    /// The same with files below it, which are made cold with it.
+    #[must_use]
+    pub fn above(self, below: &[PathBuf]) -> PageCache {
+        PageCache { below: below.to_vec(), ..self }
     }
 
     /// How much of the file is in the page cache now.
@@ -168,16 +193,40 @@ impl PageCache {
         Ok(self.residency.share()?)
     }
 
-    /// Makes the file cold: written back, evicted, proven.
+    /// Makes the file cold, with the files below it: written back, evicted, proven.
     ///
     /// # Errors
-    /// [`CacheError::RamBacked`] where that is impossible, [`CacheError::OwnCache`] where it cannot be proven,
-    /// [`CacheError::Remains`] where pages stay.
+    /// [`CacheError::RamBacked`] and [`CacheError::Uncached`] where that is impossible, [`CacheError::OwnCache`] where it cannot be
+    /// proven, [`CacheError::Remains`] where pages stay.
     pub fn evict(&self) -> Result<Proof, CacheError> {
+        let proof = self.evict_own(0)?;
+        self.evict_below()?;
+        Ok(proof)
+    }
+
+    /// Makes the files below it cold, the nearest first: what it writes back comes to lie in the next.
+    ///
+    /// # Errors
+    /// As for [`PageCache::evict`].
+    pub fn evict_below(&self) -> Result<(), CacheError> {
+        let size_bytes = size_of(self.residency.file()).map_err(|cause| self.io("fstat", cause))?;
+        let pages = size_bytes / 100 * REMAINS_PERCENT / rustix::param::page_size() as u64;
+        // Opened when it is needed: one that nobody here can tell the state of leaves the file without a cold state, not without a
+        // warm one.
+        let open = |path: &PathBuf| PageCache::open(path, Eviction::OfFile);
+        self.below.iter().try_for_each(|path| open(path)?.evict_own(pages).map(drop))
+    }
+
+    /// Makes this file cold but for so many pages.
+    fn evict_own(&self, remaining: u64) -> Result<Proof, CacheError> {
         let (path, filesystem) = (self.path.clone(), self.filesystem);
         match filesystem.backing {
             Backing::Memory => return Err(CacheError::RamBacked { path, filesystem }),
             Backing::OwnCache => return Err(CacheError::OwnCache { path, filesystem }),
+            Backing::Kernel => return Err(CacheError::Uncached { path, filesystem }),
+            _ if bypasses_cache(self.residency.file()) => {
+                return Err(CacheError::Uncached { path, filesystem });
+            }
             _ => {}
         }
         self.write_back()?;
@@ -187,7 +236,8 @@ impl PageCache {
             self.advise_away()?;
             tries += 1;
             let proof = self.residency.share()?;
-            if proof.is_cold() {
+            // Of probed pages each stands for many.
+            if proof.is_cold() || !proof.is_estimate() && proof.resident <= remaining {
                 return Ok(proof);
             }
             if tries == TRIES {
@@ -206,7 +256,7 @@ impl PageCache {
     pub fn fill(&self) -> Result<Filled, CacheError> {
         let memory = Memory::read();
         let size_bytes = self.fitting(&memory)?;
-        match self.evict() {
+        match self.evict_own(0) {
             Ok(_) | Err(CacheError::RamBacked { .. }) => {}
             Err(error) => return Err(error),
         }

@@ -267,7 +267,7 @@ impl Residency {
 }
 
 /// Blocks that this thread has had fetched from devices, as the kernel accounts them when it asks for them.
-fn blocks_fetched() -> c_long {
+pub(super) fn blocks_fetched() -> c_long {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the structure has the size and alignment that the call fills, and zeros are a value of it even if it fails,
     // which for a thread's own usage it cannot.

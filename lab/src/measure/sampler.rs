@@ -16,6 +16,7 @@ mod warmup;
 use super::cache::{CacheError, PageCache};
 use super::lineup::Field;
 use super::meters::Metered;
+use super::next_layer::NextLayer;
 use super::plan::Plan;
 use super::residency::Proof;
 use super::seats::{Seat, Seats};
@@ -168,6 +169,11 @@ impl<'a> Hired<'a> {
         found.map_err(|why| self.missing.push((name, why))).ok()
     }
 
+    /// What the layer below the file system has read until now, where there is one with a count of its own.
+    fn next_layer_bytes(&self, trial: usize) -> Option<Result<u64, String>> {
+        self.subject(trial).next_layer().map(NextLayer::read_bytes)
+    }
+
     /// One turn between meters.
     fn metered_turn(&mut self, trial: usize, ask: Ask) -> Result<(Turn, Metered), Trouble> {
         let patience = self.patience(trial, ask.lead + ask.count);
@@ -294,12 +300,15 @@ impl<'a> Hired<'a> {
     fn proven_turn(&mut self, trial: &Trial) -> Result<Vec<Sample>, Trouble> {
         let ask = self.ask(trial);
         let before = self.make(trial)?;
+        let below_before = self.next_layer_bytes(trial.index);
         let (turn, metered) = self.metered_turn(trial.index, ask)?;
+        let below = below_before.zip(self.next_layer_bytes(trial.index));
+        let below = below.map(|(before, after)| Ok(after?.saturating_sub(before?)));
         let after = self.resident(trial.index, "resident_after");
         self.compare(trial, &turn)?;
         self.note_added(trial, &turn);
         self.told.entry(trial.index).or_default().add(ask, &turn.counts);
-        let observed = Observed { before, turn, metered, after };
+        let observed = Observed { before, turn, metered, after, below };
         let samples = self.samples(trial, ask, &observed);
         self.flaw(trial, &samples, &observed).map_or(Ok(samples), |flaw| Err(Trouble::Unproven(flaw)))
     }

@@ -2,6 +2,7 @@
 //! our own server does; nothing that could be made or proven, where the server is somebody else's.
 
 use super::cache::{CacheError, Eviction, PageCache};
+use super::next_layer::NextLayer;
 use crate::corpus::oracle::Truth;
 use crate::target::identity::Identity;
 use crate::target::web::Version;
@@ -32,6 +33,8 @@ pub enum Ground {
         identity: Identity,
         /// Its pages in memory.
         cache: PageCache,
+        /// What below its file system can be counted.
+        next_layer: Option<NextLayer>,
     },
     /// Somebody else's server.
     Web,
@@ -60,10 +63,11 @@ impl Ground {
     /// If its file cannot be looked at, or nothing here can tell its state.
     pub fn of(target: &Target, eviction: Eviction) -> Result<Ground, GroundError> {
         let Some(path) = target.file() else { return Ok(Ground::Web) };
-        let cache = PageCache::open(path, eviction)?;
+        let cache = PageCache::open(path, eviction)?.above(&target.evictable);
         let identity = Identity::of_path(path)
             .map_err(|cause| GroundError::Identity { path: path.to_owned(), cause })?;
-        Ok(Ground::File { identity, cache })
+        let next_layer = NextLayer::of(&target.facts.layers);
+        Ok(Ground::File { identity, cache, next_layer })
     }
 
     /// What the file was; `None` behind somebody else's server.
@@ -82,6 +86,15 @@ impl Subject<'_> {
     pub fn cache(&self) -> Option<&PageCache> {
         match &self.ground {
             Ground::File { cache, .. } => Some(cache),
+            Ground::Web => None,
+        }
+    }
+
+    /// What below its file system can be counted, where there is such a thing.
+    #[must_use]
+    pub fn next_layer(&self) -> Option<&NextLayer> {
+        match &self.ground {
+            Ground::File { next_layer, .. } => next_layer.as_ref(),
             Ground::Web => None,
         }
     }

@@ -36,6 +36,10 @@ pub struct Sample {
     pub major_faults: Option<u64>,
     /// Bytes that the kernel fetched from the device for this process.
     pub device_read_bytes: Option<u64>,
+    /// Bytes that the layer below the file system read for it: the program behind a FUSE file system from devices, a server from
+    /// wherever. `None` also where there is no such layer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below_read_bytes: Option<u64>,
     /// Share of the file's pages in the page cache before the turn, 0 to 1.
     pub resident_before: Option<f64>,
     /// Share of the file's pages in the page cache after the turn, 0 to 1.

@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug, Formatter};
 
 /// How many fields a sample has, those of its answer among them.
-const FIELDS: usize = 20;
+const FIELDS: usize = 21;
 
 /// A sample's fields, those that change from one to the next first; a field that is always known is never `None`.
 type Fields = [Option<u64>; FIELDS];
@@ -135,6 +135,7 @@ fn fields(sample: &Sample) -> Fields {
         minor_faults,
         major_faults,
         device_read_bytes,
+        below_read_bytes,
         resident_before,
         resident_after,
         answer: Answer { bytes, newlines, lines, sum },
@@ -151,6 +152,7 @@ fn fields(sample: &Sample) -> Fields {
         peak_rss_bytes,
         major_faults,
         device_read_bytes,
+        below_read_bytes,
         number(turn_readings),
         number(fill),
         resident_before.map(f64::to_bits),
@@ -177,6 +179,7 @@ fn sample(fields: &Fields) -> Sample {
         peak_rss_bytes,
         major_faults,
         device_read_bytes,
+        below_read_bytes,
         turn_readings,
         fill,
         resident_before,
@@ -203,6 +206,7 @@ fn sample(fields: &Fields) -> Sample {
         minor_faults,
         major_faults,
         device_read_bytes,
+        below_read_bytes,
         resident_before: resident_before.map(f64::from_bits),
         resident_after: resident_after.map(f64::from_bits),
         answer: Answer { bytes, newlines, lines, sum },
@@ -237,6 +241,7 @@ mod tests {
                     minor_faults: m[3],
                     major_faults: m[4],
                     device_read_bytes: m[5],
+                    below_read_bytes: m[10],
                     resident_before: shares[0],
                     resident_after: shares[1],
                     answer: Answer { bytes: m[6], newlines: m[7], lines: m[8], sum: m[9] },

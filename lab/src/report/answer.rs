@@ -27,12 +27,18 @@ pub struct Claim {
 }
 
 /// What [`Ranking::condition`] says.
-pub(super) fn condition(state: CacheState, over: Over, decodes: Option<Archive>) -> String {
+pub(super) fn condition(
+    state: CacheState,
+    is_above_cache: bool,
+    over: Over,
+    decodes: Option<Archive>,
+) -> String {
     let source = decodes.map_or_else(String::new, |archive| format!(", out of the {archive}"));
+    let above = if state == CacheState::Cold && is_above_cache { " above a cache" } else { "" };
     match (state, over) {
         (CacheState::Unknown, _) => format!("over http ({CACHE_UNKNOWN}){source}"),
-        (state, Over::Http) => format!("{state} over http{source}"),
-        (state, Over::File) => format!("{state}{source}"),
+        (state, Over::Http) => format!("{state}{above} over http{source}"),
+        (state, Over::File) => format!("{state}{above}{source}"),
     }
 }
 
@@ -41,14 +47,14 @@ impl Ranking {
     /// `cold, out of the zip`.
     #[must_use]
     pub fn condition(&self) -> String {
-        condition(self.state, self.over, self.decodes)
+        condition(self.state, self.cold_above.is_some(), self.over, self.decodes)
     }
 
     /// `Cold · newlines`, `Cold over http · newlines`, `Cold · newlines · out of the zip`.
     #[must_use]
     pub fn title(&self) -> String {
         let source = self.decodes.map_or_else(String::new, |archive| format!(" · out of the {archive}"));
-        let condition = condition(self.state, self.over, None);
+        let condition = condition(self.state, self.cold_above.is_some(), self.over, None);
         format!("{} · {}{source}", words::capital(&condition), self.work)
     }
 

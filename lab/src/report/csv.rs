@@ -6,9 +6,10 @@
 use crate::printable::printable;
 use crate::record::{Record, Sample, TrialRecord};
 use crate::target::TargetFacts;
+use crate::trial::CacheState;
 use std::io::{self, Write};
 
-const COLUMNS: [&str; 34] = [
+const COLUMNS: [&str; 36] = [
     "trial",
     "id",
     "label",
@@ -43,6 +44,8 @@ const COLUMNS: [&str; 34] = [
     "decodes",
     "bytes_in",
     "bytes_out",
+    "below_read_bytes",
+    "cold_above",
 ];
 
 /// Writes the samples of a record.
@@ -66,6 +69,7 @@ fn row(record: &Record, trial: &TrialRecord, sample: &Sample) -> [String; COLUMN
     let share = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     let target = record.targets.get(it.target);
     let over = target.map(TargetFacts::over).unwrap_or_default();
+    let cold_above = target.filter(|_| it.state == CacheState::Cold).and_then(TargetFacts::cold_above);
     let path = target.map_or("", |target| &target.path);
     [
         it.index.to_string(),
@@ -102,5 +106,7 @@ fn row(record: &Record, trial: &TrialRecord, sample: &Sample) -> [String; COLUMN
         it.decodes.map_or("", |archive| archive.word()).to_owned(),
         whole(target.map(|target| it.bytes_in(target))),
         whole(target.map(|target| it.bytes_out(target))),
+        whole(sample.below_read_bytes),
+        printable(&cold_above.unwrap_or_default()),
     ]
 }

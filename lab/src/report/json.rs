@@ -132,7 +132,7 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
     let judged = row.and_then(|row| row.judgement.as_ref());
     let trial = &it.trial;
     let target = record.targets.get(trial.target);
-    json!({
+    let mut told = json!({
         "index": trial.index,
         "id": trial.id,
         "label": trial.label,
@@ -179,7 +179,17 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "trace": it.trace,
         "missing": missing(it, found),
         "rejected": it.rejected.iter().map(|(round, reason)| json!({ "round": round, "reason": reason })).collect::<Vec<Value>>(),
-    })
+    });
+    let cold = target.filter(|_| trial.state == CacheState::Cold);
+    tell_cold_above(&mut told, cold.and_then(TargetFacts::cold_above));
+    told
+}
+
+/// Beside a state that is cold: above which cache, where one is known to stay.
+fn tell_cold_above(told: &mut Value, cold_above: Option<String>) {
+    if let Some(cache) = cold_above {
+        told["cold_above"] = cache.into();
+    }
 }
 
 /// What a search took; its readings stand with the trials, as `searched`.
@@ -201,7 +211,7 @@ fn search(ranking: &Ranking) -> Option<Value> {
 fn advice(ranking: &Ranking) -> Option<Value> {
     let advice = ranking.advice.as_ref()?;
     let times = |ratio: &Ratio| json!({ "estimate": ratio.estimate, "ci95": ratio.ci95.map(|ends| [ends.low, ends.high]) });
-    Some(json!({
+    let mut told = json!({
         "target": ranking.path,
         "work": ranking.work,
         "state": ranking.state,
@@ -217,7 +227,9 @@ fn advice(ranking: &Ranking) -> Option<Value> {
             "without": it.without,
         })),
         "code": advice.code.iter().map(|it| json!({ "language": it.language, "code": it.code })).collect::<Vec<Value>>(),
-    }))
+    });
+    tell_cold_above(&mut told, ranking.cold_above.clone());
+    Some(told)
 }
 
 /// Bytes out over bytes in; `None` where nothing is decoded, and for an archive of no bytes.

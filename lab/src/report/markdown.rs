@@ -67,6 +67,7 @@ fn section(ranking: &Ranking) -> String {
     facts.extend(controls.map(|it| format!("- control: {} {}", code(&it.name), words::time(&it.wall))));
     if !ranking.rows.is_empty() {
         facts.push(format!("- {}", text(&ranking.proof_line())));
+        facts.extend(ranking.below.iter().map(|line| format!("- {}", text(line))));
     }
     facts.extend(ranking.fills_line().map(|it| format!("- {}", text(&it))));
     let unmeasured = ranking.unmeasured.iter();

@@ -8,8 +8,9 @@ use super::method::{self, Lack};
 use super::ranking::{Range, Ranking, WhyReference};
 use super::sweep::SweepView;
 use super::words;
-use crate::machine::Machine;
 use crate::record::{EndReason, Limit, Record, Resumption, TrialRecord, WarmupEnd};
+use crate::target::TargetFacts;
+use crate::target::hidden_cache::HiddenCache;
 use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::{CacheState, Over};
 use crate::units::{Bytes, Nanos};
@@ -91,7 +92,7 @@ impl Page {
             verb: header.verb.clone(),
             command: shell_words::join(&header.command),
             started: header.started.clone(),
-            machine: machine_line(&header.machine),
+            machine: machine_line(record),
             cautions: match &sweep {
                 Some(view) => view.cautions.iter().chain(&record.warnings).cloned().collect(),
                 None => record
@@ -209,8 +210,11 @@ impl Ranking {
             }
             Over::Http => "what came from the device, the server read".to_owned(),
         };
+        let below = proof.below_share.map_or_else(String::new, |share| {
+            format!("; the layer below read {} of the size", between(Some(share)))
+        });
         format!(
-            "proof: residency known for {} of {} samples, {} rejected; in the cache before {}, after {}; {from_device}",
+            "proof: residency known for {} of {} samples, {} rejected; in the cache before {}, after {}; {from_device}{below}",
             proof.residency_known,
             proof.samples,
             proof.rejected,
@@ -259,7 +263,9 @@ fn unsteady(trial: &TrialRecord) -> Option<String> {
     Some(format!("{} ({}): {why}", trial.trial.id, trial.trial.state))
 }
 
-fn machine_line(machine: &Machine) -> String {
+/// The machine, with what lies below it where that was seen.
+fn machine_line(record: &Record) -> String {
+    let machine = &record.header.machine;
     let mut facts = vec![machine.cpu.clone().unwrap_or_else(|| "unknown processor".to_owned())];
     facts.push(match machine.cpus {
         1 => "1 CPU".to_owned(),
@@ -271,6 +277,8 @@ fn machine_line(machine: &Machine) -> String {
         machine.hypervisor.as_ref().map(|name| format!("guest of {name}, so cold means cold in the guest")),
     );
     facts.extend(machine.governor.as_ref().map(|name| format!("governor {name}")));
+    let seen = |target: &TargetFacts| target.hidden_cache.as_ref().and_then(HiddenCache::seen);
+    facts.extend(record.targets.iter().filter_map(seen));
     facts.join(", ")
 }
 

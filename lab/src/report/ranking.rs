@@ -18,7 +18,8 @@ use super::name::Names;
 use super::search::SearchView;
 use crate::record::{Limit, Record, Samples, TrialRecord};
 use crate::stats::{self, Bootstrap, Clear};
-use crate::target::TargetFacts;
+use crate::target::hidden_cache::HiddenCache;
+use crate::target::{TargetFacts, layers};
 use crate::trial::{CacheState, Over, Work};
 use crate::units::Bytes;
 use crate::verdict;
@@ -45,6 +46,10 @@ pub struct Ranking {
     pub work: Work,
     /// Where the bytes are when the clock starts.
     pub state: CacheState,
+    /// The caches that stay when the target is made cold, by name; `None` for another state, and where none is known.
+    pub cold_above: Option<String>,
+    /// What is known of the layers below a target that was made cold, a line each.
+    pub below: Vec<String>,
     /// Over what they come.
     pub over: Over,
     /// Against what ratios are made; `None` when nothing was measured.
@@ -120,7 +125,10 @@ impl Ranking {
         }
         let named = reference.as_ref().filter(|it| it.why == WhyReference::Named).map(|it| it.index);
         let over = facts.map_or_else(Over::default, TargetFacts::over);
-        let advice = Advice::of(&rows, named, condition(state, over, decodes), bootstrap);
+        let cold = facts.filter(|_| state == CacheState::Cold);
+        let cold_above = cold.and_then(TargetFacts::cold_above);
+        let condition = condition(state, cold_above.is_some(), over, decodes);
+        let advice = Advice::of(&rows, named, condition, bootstrap);
         let mut gives =
             if state == CacheState::Cold { verdict::what_gives(record, target) } else { Vec::new() };
         if !rows.is_empty() {
@@ -135,6 +143,8 @@ impl Ranking {
             bytes_out,
             work,
             state,
+            below: cold.map(|facts| below(facts, cold_above.as_deref())).unwrap_or_default(),
+            cold_above,
             over,
             reference,
             proof: Proof::of(ranked(), size),
@@ -148,6 +158,14 @@ impl Ranking {
             rows: rows.into_iter().map(|(row, _)| row).collect(),
         }
     }
+}
+
+/// What is known of the layers below a target: what cold means, the chain, and whether anybody looked for more.
+fn below(facts: &TargetFacts, cold_above: Option<&str>) -> Vec<String> {
+    let above = cold_above.map(|cache| format!("cold above: {cache}"));
+    let chain = layers::words(&facts.layers).map(|chain| format!("layers: {chain}"));
+    let not_probed = facts.hidden_cache.as_ref().and_then(HiddenCache::not_probed);
+    above.into_iter().chain(chain).chain(not_probed).collect()
 }
 
 /// Fills in the ratios to the reference, and the places by ratios to the first of each rank.

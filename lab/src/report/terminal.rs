@@ -201,7 +201,8 @@ fn section(ranking: &Ranking, style: Style) -> Vec<String> {
         lines.push(format!("control: {} {}{sure}", name(control), words::time(&control.wall)));
     }
     if !ranking.rows.is_empty() {
-        lines.push(ranking.proof_line());
+        lines.push(printable(&ranking.proof_line()));
+        lines.extend(ranking.below.iter().map(|line| printable(line)));
     }
     lines.extend(ranking.fills_line().map(|line| printable(&line)));
     lines.extend(ranking.search.map(|search| search.line()));

@@ -3,6 +3,7 @@
 use super::{Page, Style, markdown, terminal};
 use crate::record::testing::{self, header, outcome, trial};
 use crate::record::{EndReason, Line, Outcome, Record, Sample};
+use crate::target::hidden_cache::{HiddenCache, NotProbed, Times};
 use crate::target::{Decoded, TargetFacts};
 use crate::trial::{Answer, CacheState};
 use readlab_protocol::{Archive, Cache};
@@ -225,7 +226,30 @@ fn the_rate_of_what_comes_out_has_that_of_what_goes_in_beside_it() {
     assert_eq!((&it["bytes_in"], &it["bytes_out"]), (&SIZE.into(), &(9 * SIZE / 2).into()));
     assert_eq!((&it["bytes_ratio"], &it["decodes"]), (&4.5.into(), &"gzip".into()));
     assert_eq!(it["throughput_in_bytes_per_s"], 1_000_000_000);
-    assert!(csv(&record).lines().last().unwrap().ends_with(",gzip,1000000000,4500000000"));
+    assert!(csv(&record).lines().last().unwrap().ends_with(",gzip,1000000000,4500000000,,"));
+}
+
+#[test]
+fn a_cache_below_that_was_seen_stands_in_the_machine_line_with_its_factor() {
+    let mut record = race();
+    let told = |record: &Record| (Page::of(record).machine, markdown(&Page::of(record)));
+    let times = Times { estimate: 3.0, ci95: [2.5, 3.5], pairs: 12 };
+    for silent in [None, Some(HiddenCache::NoneSeen(times))] {
+        record.targets[0].hidden_cache = silent;
+        assert!(!told(&record).0.contains("below") && !told(&record).1.contains("below"));
+    }
+    record.targets[0].hidden_cache = Some(HiddenCache::Seen(times));
+    let (machine, text) = told(&record);
+    let expected = "a cache lies below: second cold readings are 3.00 [2.50, 3.50] times as fast";
+    assert!(
+        machine.ends_with(expected) && text.contains(&super::markdown::text(expected)),
+        "{machine}\n{text}"
+    );
+    let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
+    assert_eq!(document["targets"][0]["hidden_cache"]["found"], "seen");
+    record.targets[0].hidden_cache = Some(HiddenCache::NotProbed { why: NotProbed::ShortBudget });
+    let expected = "whether a cache lies below was not probed: the run has too little time";
+    assert_eq!(wide(&record).matches(expected).count(), 1, "{}", wide(&record));
 }
 
 #[test]

@@ -15,7 +15,7 @@ mod search;
 mod student;
 mod summary;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 pub use apart::{LogMedian, Quotient};
 pub use bootstrap::{Bootstrap, Interval, OBSERVATIONS_MIN, Observation};

@@ -37,22 +37,19 @@ fn about_backing(filesystem: Filesystem) -> Option<String> {
         Backing::OwnCache => Some(format!(
             "The file system ({filesystem}) has a cache of its own beside the page cache: cold cannot be proven."
         )),
-        Backing::Remote => Some(format!(
-            "The file comes from another machine or from the host ({filesystem}), which caches too: cold means cold \
-             only here."
-        )),
-        Backing::Program => Some(format!(
-            "A program serves this file ({filesystem}) and may cache it: cold means cold in the kernel only."
-        )),
+        // Whose cache stays is said by its name, with the layers.
+        Backing::Remote | Backing::Program => None,
         Backing::Stacked => Some(format!(
             "The file system ({filesystem}) is a stack: extents and device are those underneath."
         )),
-        Backing::Kernel => Some(format!("The kernel makes this file up ({filesystem}): no device is read.")),
+        Backing::Kernel => Some(format!(
+            "The kernel makes this file up ({filesystem}): no device is read, and there are no pages that could be cold or warm."
+        )),
     }
 }
 
 /// Whether statx(2) says so.
-fn bypasses_cache(file: &File) -> bool {
+pub(crate) fn bypasses_cache(file: &File) -> bool {
     let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS);
     found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::DAX))
 }

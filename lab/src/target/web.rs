@@ -78,7 +78,7 @@ impl Target {
             http: Some(Http::Foreign { software, etag: known.etag, last_modified: known.last_modified }),
             ..TargetFacts::default()
         };
-        Ok(Target { place: Place::Web { url, version }, facts })
+        Ok(Target { place: Place::Web { url, version }, facts, evictable: Vec::new() })
     }
 }
 

@@ -26,11 +26,17 @@ pub fn limits(record: &Record) -> Vec<Limit> {
     let of_readings = |limit: &Limit| is_of_reading(record, limit);
     let measured: BTreeSet<(LimitKind, usize)> =
         limits.iter().filter(|it| !of_readings(it)).map(|it| (it.kind, it.target)).collect();
+    limits.retain(|limit| limit.kind != LimitKind::Device || !is_of_a_cache(record, limit));
     // A reading past the cache shows what the device does only where nothing else was made to show it.
     limits.retain(|limit| !of_readings(limit) || !measured.contains(&(limit.kind, limit.target)));
     let better = better(record, &limits);
     limits.extend(better);
     limits
+}
+
+/// Whether what a limit shows may come from a cache below, which says nothing of a device.
+fn is_of_a_cache(record: &Record, limit: &Limit) -> bool {
+    record.targets.get(limit.target).is_some_and(|target| target.cold_above().is_some())
 }
 
 /// Whether a limit is the rate of a reading, and not of what was made to measure it.

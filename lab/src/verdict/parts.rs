@@ -88,6 +88,8 @@ pub(super) struct Facts<'a> {
     pub(super) device_rate: Option<f64>,
     /// Why there is no device meter.
     pub(super) why_no_device: String,
+    /// The caches that a cold reading may come from, by name; `None` where it comes from the device.
+    pub(super) cold_above: Option<String>,
     /// Share of the target that is stored otherwise than it reads.
     pub(super) encoded_share: f64,
     /// Processors at work, median.
@@ -141,8 +143,9 @@ impl<'a> Facts<'a> {
         let (rate, device_rate) =
             (per_second(it.trial.bytes_out(target) as f64), device_bytes.map(per_second));
         let cold = it.trial.state == CacheState::Cold;
+        let cold_above = target.cold_above().filter(|_| cold);
         let rates = [
-            (LimitKind::Device, device_rate.filter(|rate| cold && *rate > 0.0)),
+            (LimitKind::Device, device_rate.filter(|rate| cold && cold_above.is_none() && *rate > 0.0)),
             (LimitKind::Decoding, Some(rate).filter(|_| it.trial.decodes.is_some())),
             (
                 LimitKind::Copy,
@@ -162,6 +165,7 @@ impl<'a> Facts<'a> {
             size_bytes: target.size_bytes,
             near: if size > 0.0 { near.collect() } else { Vec::new() },
             encoded_share: encoded as f64 / size.max(1.0),
+            cold_above,
             why_no_device: why(Metric::DeviceReadBytes),
             why_no_cpu: why(Metric::CpuUserNs),
             rate,

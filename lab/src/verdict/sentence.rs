@@ -10,6 +10,15 @@ const TOLD: f64 = 0.05;
 
 /// The verdict in one sentence.
 pub(super) fn tell(verdict: &Verdict, facts: &Facts) -> String {
+    let told = alone(verdict, facts);
+    match &facts.cold_above {
+        Some(cache) => format!("{told}; it is held against no device, for cold is cold above {cache}"),
+        None => told,
+    }
+}
+
+/// The same without what it says of a cache below.
+fn alone(verdict: &Verdict, facts: &Facts) -> String {
     match verdict {
         Verdict::Device { pace } => device(pace, facts),
         Verdict::Copy => format!(

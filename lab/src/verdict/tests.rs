@@ -251,6 +251,34 @@ fn waiting_without_device_and_processor_is_latency() {
     assert_eq!(verdict_on(&record, warm).verdict, Verdict::Latency);
 }
 
+/// A target whose cold readings come from who knows where.
+fn above_a_cache(record: &mut Record) {
+    let layer = r#"{"kind":"file","name":"/i","cache":{"before_cold":"remains","what":"the page cache of /i","why":""}}"#;
+    record.targets[0].layers = vec![serde_json::from_str(layer).unwrap()];
+}
+
+#[test]
+fn cold_above_a_cache_is_held_against_no_device() {
+    let mut record = machine();
+    let waits = cold(&mut record, "rust/read/avx512", cpu(420, 40, 80));
+    let past = direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", cpu(420, 40, 80));
+    let works = cold(&mut record, "rust/read/scalar", cpu(1000, 900, 90));
+    assert!(matches!(verdict_on(&record, waits).verdict, Verdict::Device { .. }));
+    record.add(Line::Limit(Box::new(limits(&record).pop().unwrap())));
+    above_a_cache(&mut record);
+    assert!(limits(&record).iter().all(|limit| limit.kind != LimitKind::Device), "{:?}", limits(&record));
+    for trial in [waits, past, works] {
+        let told = verdict_on(&record, trial);
+        assert!(!matches!(told.verdict, Verdict::Device { .. } | Verdict::Latency), "{told:?}");
+        assert!(told.limit.is_none_or(|limit| limit.kind != LimitKind::Device));
+        assert!(told.sentence.ends_with("for cold is cold above the page cache of /i"), "{}", told.sentence);
+    }
+    assert!(verdict_on(&record, waits).sentence.contains("waits for what lies below"));
+    assert!(matches!(verdict_on(&record, works).verdict, Verdict::Processing { .. }));
+    let warm = warm(&mut record, "rust/read/avx512", cpu(5000, 30, 100));
+    assert!(!verdict_on(&record, warm).sentence.contains("cold"));
+}
+
 #[test]
 fn an_encoded_file_is_decoding_only_where_the_device_is_known_to_have_room() {
     let mut record = record(Some(Extents { count: 8, encoded_bytes: SIZE, ..Extents::default() }));

@@ -76,7 +76,7 @@ impl WarmUp {
             return Ok(WarmedUp::Not(reason));
         }
         let place = if is_command { self.at.target.place.clone() } else { Place::File(self.link.clone()) };
-        let target = &Target { place, facts: self.at.target.facts.clone() };
+        let target = &Target { place, ..self.at.target.clone() };
         let ground = match Ground::of(target, Eviction::OfFile) {
             Ok(ground) => ground,
             Err(error) => return Ok(WarmedUp::Not(error.to_string())),

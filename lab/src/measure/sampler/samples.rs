@@ -17,6 +17,8 @@ pub(super) struct Observed {
     pub(super) turn: Turn,
     pub(super) metered: Metered,
     pub(super) after: Option<Proof>,
+    /// What the next layer read meanwhile, where there is one with a count of its own.
+    pub(super) below: Option<Result<u64, String>>,
 }
 
 /// The page faults of what is raced. A command's are those of its own process: what starts it faults too, some thirty times
@@ -40,6 +42,7 @@ impl Hired<'_> {
                 .meter(trial, "major_faults", &observed.metered.major_faults)
                 .map(|n| n / shared),
             device_read_bytes: self.device_bytes(trial, observed).map(|n| n / shared),
+            below_read_bytes: self.below_bytes(trial, observed).map(|n| n / shared),
             resident_before: observed.before.as_ref().and_then(Proof::share),
             resident_after: observed.after.as_ref().and_then(Proof::share),
             ..Sample::default()
@@ -84,6 +87,12 @@ impl Hired<'_> {
             return None;
         }
         self.meter(trial, "device_read_bytes", &observed.metered.device_read_bytes)
+    }
+
+    /// Bytes that the next layer read. A control reads nothing through it.
+    fn below_bytes(&mut self, trial: &Trial, observed: &Observed) -> Option<u64> {
+        let counted = observed.below.clone().filter(|_| !trial.is_control())?;
+        counted.map_err(|why| self.missing.push(("below_read_bytes", why))).ok()
     }
 
     /// A meter's reading, or a note of why there is none.

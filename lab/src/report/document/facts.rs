@@ -148,7 +148,8 @@ fn method(page: &Page) -> Section {
         let search = ranking.search.map(|search| search.line());
         let lines = [Some(ranking.proof_line()), ranking.reference_line(), ranking.fills_line(), search];
         let title = ranking.title();
-        lines.into_iter().flatten().map(move |line| format!("{title}: {line}"))
+        let lines = lines.into_iter().flatten().chain(ranking.below.clone());
+        lines.map(move |line| format!("{title}: {line}"))
     });
     content.extend(list("What was proven", proven.collect()));
     let controls = page.rankings.iter().flat_map(|ranking| {

@@ -36,6 +36,8 @@ pub struct Proof {
     pub resident_after: Option<Range>,
     /// Bytes from the device over the target's size.
     pub device_share: Option<Range>,
+    /// Bytes that the layer below read, over the target's size.
+    pub below_share: Option<Range>,
 }
 
 impl Range {
@@ -80,6 +82,7 @@ impl Proof {
             resident_before: Range::over(samples().filter_map(|sample| sample.resident_before)),
             resident_after: Range::over(samples().filter_map(|sample| sample.resident_after)),
             device_share: Range::over(trials.clone().flat_map(|trial| device_shares(trial, size))),
+            below_share: Range::over(trials.clone().flat_map(|trial| below_shares(trial, size))),
         }
     }
 }
@@ -94,9 +97,17 @@ fn by_device_alone(trial: &TrialRecord) -> usize {
 }
 
 /// Bytes from the device over the target's size, sample by sample.
-#[expect(clippy::cast_precision_loss, reason = "a share is shown with three digits")]
 pub(super) fn device_shares(trial: &TrialRecord, size: Option<Bytes>) -> impl Iterator<Item = f64> {
+    shares(trial.samples.iter().filter_map(|sample| sample.device_read_bytes), size)
+}
+
+/// Bytes that the layer below read over the target's size, sample by sample.
+fn below_shares(trial: &TrialRecord, size: Option<Bytes>) -> impl Iterator<Item = f64> {
+    shares(trial.samples.iter().filter_map(|sample| sample.below_read_bytes), size)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share is shown with three digits")]
+fn shares(bytes: impl Iterator<Item = u64>, size: Option<Bytes>) -> impl Iterator<Item = f64> {
     let size = size.filter(|size| size.0 > 0);
-    let bytes = trial.samples.iter().filter_map(|sample| sample.device_read_bytes);
     bytes.filter_map(move |bytes| size.map(|size| bytes as f64 / size.0 as f64))
 }

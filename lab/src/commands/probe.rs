@@ -1,0 +1,59 @@
+//! Before anything reads a target: whether a cache lies below everything that can be seen. Once a file system, and only where
+//! something is to be made cold.
+
+use super::asked::Asked;
+use crate::measure::hidden_cache::{PROBE_TIME, probe};
+use crate::measure::plan::{Budget, Rules};
+use crate::measure::subject::Ground;
+use crate::progress::Recorder;
+use crate::target::Target;
+use crate::target::hidden_cache::{HiddenCache, NotProbed};
+use crate::trial::CacheState;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// A probe may take this share of the time that the user gave, at most: one part in so many.
+const PART_OF_BUDGET: u32 = 10;
+
+/// Probes each file system of the targets.
+pub(super) fn hidden_caches(
+    asked: &Asked,
+    targets: &mut [Target],
+    grounds: &[Ground],
+    (rules, recorder): (&Rules, &Recorder),
+) {
+    let mut probed = BTreeSet::new();
+    for (target, ground) in targets.iter_mut().zip(grounds) {
+        let Ground::File { cache, .. } = ground else { continue };
+        let is_cold = asked.states(&target.facts).contains(&CacheState::Cold);
+        if !is_cold || !probed.insert((target.facts.filesystem.clone(), target.facts.mount.clone())) {
+            continue;
+        }
+        let found = if is_short(rules) {
+            HiddenCache::NotProbed { why: NotProbed::ShortBudget }
+        } else {
+            recorder.note(format!("reading parts of {} twice, for a cache below", target.facts.path));
+            probe(target, cache, rules.seed)
+        };
+        target.facts.hidden_cache = Some(found);
+    }
+}
+
+/// Whether the probe would take too much of the time that the user gave to the run.
+fn is_short(rules: &Rules) -> bool {
+    matches!(rules.budget, Budget::Firm(time) if Duration::from(time) < PROBE_TIME * PART_OF_BUDGET)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Nanos;
+
+    #[test]
+    fn a_probe_takes_a_tenth_of_the_user_s_time_at_most() {
+        let with = |budget| Rules { budget, ..Rules::one_reading(0) };
+        assert!(is_short(&with(Budget::Firm(Nanos(9_999_999_999)))));
+        assert!(!is_short(&with(Budget::Firm(Nanos(10_000_000_000)))));
+        assert!(!is_short(&with(Budget::Advised(Nanos(1)))));
+    }
+}

@@ -1,0 +1,122 @@
+//! Whether a cache lies below everything that this system can see, such as a host's or a controller's: what reading the same
+//! places twice past the page cache has shown.
+//!
+//! The words and the numbers. The reading lives in [`crate::measure::hidden_cache`].
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What the probe found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "found", rename_all = "snake_case")]
+pub enum HiddenCache {
+    /// Second readings are clearly faster: something below remembers.
+    Seen(Times),
+    /// No clear difference: there is no such cache, or it held everything before.
+    NoneSeen(Times),
+    /// Nobody looked.
+    NotProbed {
+        /// Why.
+        why: NotProbed,
+    },
+}
+
+/// How many times as fast the second reading of a place is as the first.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Times {
+    /// Median over the places.
+    pub estimate: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
+    /// How many places were read twice.
+    pub pairs: u64,
+}
+
+/// Why nobody looked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum NotProbed {
+    /// There are not enough places in it that lie apart.
+    SmallFile,
+    /// The user gave the run too little time.
+    ShortBudget,
+    /// The time of the probe was used up after too few places.
+    SlowDevice,
+    /// Not every byte lies on the device as it is read.
+    NotPlain,
+    /// A cache below is known already.
+    KnownCache,
+    /// The file cannot be read past the page cache.
+    NoDirectReads {
+        /// What the system said.
+        cause: String,
+    },
+}
+
+impl fmt::Display for NotProbed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotProbed::SmallFile => f.write_str("the file is too small"),
+            NotProbed::ShortBudget => f.write_str("the run has too little time"),
+            NotProbed::SlowDevice => f.write_str("the device is too slow for a second of reading"),
+            NotProbed::NotPlain => f.write_str("not every byte lies on the device as it is read"),
+            NotProbed::KnownCache => f.write_str("a cache below is known already"),
+            NotProbed::NoDirectReads { cause } => {
+                write!(f, "the file cannot be read past the page cache: {cause}")
+            }
+        }
+    }
+}
+
+impl HiddenCache {
+    /// That a cache lies below, with the factor; `None` where that is not known.
+    #[must_use]
+    pub fn seen(&self) -> Option<String> {
+        let HiddenCache::Seen(Times { estimate, ci95: [low, high], .. }) = self else { return None };
+        Some(format!(
+            "a cache lies below: second cold readings are {estimate:.2} [{low:.2}, {high:.2}] times as fast"
+        ))
+    }
+
+    /// That nobody looked, where that is not in the nature of the file.
+    #[must_use]
+    pub fn not_probed(&self) -> Option<String> {
+        match self {
+            HiddenCache::NotProbed {
+                why: NotProbed::SmallFile | NotProbed::KnownCache | NotProbed::NotPlain,
+            } => None,
+            HiddenCache::NotProbed { why } => {
+                Some(format!("whether a cache lies below was not probed: {why}"))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_cache_that_was_seen_is_told() {
+        let times = Times { estimate: 3.204, ci95: [2.9, 3.6], pairs: 12 };
+        let seen = HiddenCache::Seen(times).seen().unwrap();
+        assert_eq!(seen, "a cache lies below: second cold readings are 3.20 [2.90, 3.60] times as fast");
+        assert_eq!(HiddenCache::NoneSeen(times).seen(), None);
+        let short = HiddenCache::NotProbed { why: NotProbed::ShortBudget };
+        assert!(short.seen().is_none() && short.not_probed().unwrap().contains("too little time"));
+        assert_eq!(HiddenCache::NotProbed { why: NotProbed::SmallFile }.not_probed(), None);
+    }
+
+    #[test]
+    fn it_is_read_back_as_it_was_written() {
+        let times = Times { estimate: 1.0, ci95: [0.9, 1.1], pairs: 12 };
+        let cause = NotProbed::NoDirectReads { cause: "EINVAL".into() };
+        for it in
+            [HiddenCache::Seen(times), HiddenCache::NoneSeen(times), HiddenCache::NotProbed { why: cause }]
+        {
+            let text = serde_json::to_string(&it).unwrap();
+            assert_eq!(serde_json::from_str::<HiddenCache>(&text).unwrap(), it, "{text}");
+        }
+    }
+}
