@@ -3,8 +3,8 @@
 use readlab::machine::Machine;
 use readlab::record::{
     Agenda, Aim, Budget, Count, EndReason, Fill, FlameGraph, Header, HotSpot, Limit, LimitKind, LimitUnit,
-    Line, Outcome, Receipt, Record, RecordError, RecordWriter, Resumption, Rules, SCHEMA, SCHEMA_VERSION,
-    Sample, Spread, Trace, Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
+    Line, Outcome, Receipt, Record, RecordError, RecordWriter, Requested, Resumption, Rules, SCHEMA,
+    SCHEMA_VERSION, Sample, Spread, Trace, Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
 };
 use readlab::target::identity::Identity;
 use readlab::target::{Decoded, Http, TargetFacts};
@@ -58,6 +58,7 @@ fn agenda() -> Agenda {
         trace: true,
         drop_caches: true,
         allow_device: true,
+        requested: vec![Requested::Command("./mine {}".to_owned()), Requested::Method("rust/*".to_owned())],
     }
 }
 
