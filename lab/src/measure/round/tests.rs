@@ -46,6 +46,8 @@ pub(in crate::measure) struct World {
     pub(in crate::measure) busy: BTreeSet<usize>,
     /// Bytes that come from the device in a reading of a trial.
     pub(in crate::measure) device: BTreeMap<usize, u64>,
+    /// Why the numbers of trials do not stand.
+    pub(in crate::measure) refusals: BTreeMap<usize, &'static str>,
     /// What each look inside answers; where nothing is scripted, nobody looks.
     pub(in crate::measure) looks: VecDeque<Result<Vec<Line>, EndReason>>,
 }
@@ -145,6 +147,10 @@ impl Sampler for World {
 
     fn bytes(&self, _trial: usize) -> Option<u64> {
         Some(1_000)
+    }
+
+    fn refusal(&self, trial: usize) -> Option<Outcome> {
+        self.refusals.get(&trial).map(|reason| refused(reason))
     }
 
     fn close(&mut self, trial: usize) {
@@ -521,6 +527,14 @@ fn a_state_that_cannot_be_proven_is_refused_after_the_last_try_and_the_rest_goes
         assert_eq!(told.only(&["turn a"]).len(), 4);
         assert_eq!((told.count_of(0), told.count_of(1)), (0, 3));
     }
+}
+
+#[test]
+fn what_is_found_of_a_trial_when_it_is_settled_refuses_it_and_it_is_not_counted() {
+    let plan = plan(runs(2), &[("a", COLD), ("b", COLD)]);
+    let told = play(&plan, World { refusals: [(0, "it kept the file")].into(), ..World::default() });
+    assert_eq!(told.outcomes(), ["refused a: it kept the file", "measured b"]);
+    assert_eq!(told.only(&["count "]), ["count b", "count b"]);
 }
 
 #[test]
