@@ -8,3 +8,5 @@ mod contract;
 mod fake;
 #[path = "../common/home.rs"]
 mod home;
+mod records;
+mod servers;

@@ -6,7 +6,7 @@ use super::interrupt::soon;
 use super::{Home, READLAB, Said};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use readlab::record::{Record, RecordError};
+use readlab::record::Record;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -85,8 +85,7 @@ impl Found {
                 assert_eq!(read, written, "every sample that was written is read");
                 self.samples += read;
             }
-            Err(RecordError::NotARecord { .. }) => assert_eq!(whole, 0, "it was not yet begun"),
-            Err(error) => panic!("{error}"),
+            Err(error) => panic!("a name means a record with a header: {error}"),
         }
     }
 }
