@@ -12,3 +12,5 @@ mod home;
 mod layers;
 mod slow_servers;
 mod verdicts;
+mod records;
+mod servers;

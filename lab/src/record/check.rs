@@ -24,11 +24,11 @@ pub const LINE_BYTES_MAX: u64 = 8 << 20;
 /// All lines but samples together, which are held in memory as they are.
 const OTHER_BYTES_MAX: u64 = 256 << 20;
 
-/// Samples of a record. A day of readings of 10 ms is fewer.
-const SAMPLES_MAX: u64 = 10_000_000;
+/// Samples of a record; a writer stops there. What is told of them takes minutes.
+pub(super) const SAMPLES_MAX: u64 = 4_000_000;
 
 /// Trials of a record.
-const TRIALS_MAX: usize = 20_000;
+const TRIALS_MAX: usize = 10_000;
 
 /// The longest time, in nanoseconds: 104 days. Up to here a float is exact.
 const NS_MAX: u64 = 1 << 53;

@@ -1,6 +1,6 @@
 //! The file: lines are appended as they come, and read back as far as they go.
 
-use super::check::{Check, Checked, LINE_BYTES_MAX};
+use super::check::{Check, Checked, LINE_BYTES_MAX, SAMPLES_MAX};
 use super::draft::Draft;
 use super::{Line, Record, SCHEMA, SCHEMA_VERSION};
 use std::fs::{File, TryLockError};
@@ -59,6 +59,8 @@ pub struct RecordWriter {
     draft: Option<Draft>,
     /// Whether its last line may be torn.
     torn: bool,
+    /// Samples that were appended.
+    samples: u64,
 }
 
 /// What is read of a record at once to find its last whole line.
@@ -122,7 +124,7 @@ impl RecordWriter {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(RecordError::InUse(path.to_owned())),
             Ok(()) | Err(TryLockError::Error(_)) => {
-                Ok(RecordWriter { path: path.to_owned(), file, draft: None, torn })
+                Ok(RecordWriter { path: path.to_owned(), file, draft: None, torn, samples: 0 })
             }
         }
     }
@@ -136,13 +138,19 @@ impl RecordWriter {
     /// Appends one line with a single write, so that a killed run leaves whole lines.
     ///
     /// # Errors
-    /// If the file cannot be written, for instance on a full disk.
+    /// If the file cannot be written, for instance on a full disk, or holds as much as can be read back.
     pub fn append(&mut self, line: &Line) -> Result<(), RecordError> {
         let mut text = serde_json::to_vec(line).expect("records hold only strings, numbers and string keys");
         text.push(b'\n');
         let io = |cause| RecordError::Io { path: self.path.clone(), cause };
         if text.len() as u64 > LINE_BYTES_MAX {
             return Err(io(io::Error::other(format!("a line {}", too_long()))));
+        }
+        if matches!(line, Line::Sample(_)) {
+            self.samples += 1;
+            if self.samples > SAMPLES_MAX {
+                return Err(io(io::Error::other(format!("a record holds {SAMPLES_MAX} samples at most"))));
+            }
         }
         if std::mem::take(&mut self.torn) {
             mend(&mut self.file).map_err(io)?;

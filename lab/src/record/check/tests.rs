@@ -233,7 +233,7 @@ fn the_machine_and_the_plan_of_a_header_can_be() {
 fn a_record_has_an_end_to_its_size() {
     let mut growing = Growing::new();
     growing.check.samples = SAMPLES_MAX;
-    assert_eq!(growing.add(sample(0, |_| {})).unwrap_err(), "samples: 10000001, and 10000000 is the most");
+    assert_eq!(growing.add(sample(0, |_| {})).unwrap_err(), "samples: 4000001, and 4000000 is the most");
     growing.check.other_bytes = OTHER_BYTES_MAX - 50;
     let more = growing.add(Line::Warning { text: String::new() }).unwrap_err();
     assert_eq!(more, "bytes of lines that are no samples: 268435506, and 268435456 is the most");
