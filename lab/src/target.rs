@@ -13,6 +13,7 @@ pub mod hidden_cache;
 pub mod http;
 pub mod identity;
 pub mod layers;
+mod path;
 pub mod url;
 pub mod web;
 
@@ -23,6 +24,7 @@ use extents::Extents;
 use filesystem::{Backing, Filesystem};
 use hidden_cache::HiddenCache;
 use layers::{Chain, Evictable, Layer, System};
+pub use path::without_parents;
 use readlab_protocol::Archive;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
@@ -32,7 +34,7 @@ use std::fs::{self, File, FileType, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use url::{Url, UrlError};
 use web::Version;
 
@@ -216,7 +218,7 @@ impl Target {
     /// As for [`Target::examine`].
     pub fn examine_as(path: &Path, accept: Accept) -> Result<Target, TargetError> {
         let io = |cause| TargetError::Io { path: path.to_owned(), cause };
-        let path = &nameable(path).map_err(io)?;
+        let path = &path::nameable(path).map_err(io)?;
         let meta = fs::metadata(path).map_err(|cause| refusal(path, cause))?;
         acceptable(path, meta.file_type(), accept)?;
         let file = open(path)?;
@@ -298,50 +300,6 @@ impl TargetFacts {
     pub fn expected_device_bytes(&self) -> Option<u64> {
         self.extents.as_ref().map(|extents| extents.least_device_bytes(self.size_bytes))
     }
-}
-
-/// The path made absolute and without `..`. What /dev/stdin or /proc/self/fd/3 mean is different in every process, so such
-/// names are followed to the file.
-fn nameable(path: &Path) -> io::Result<PathBuf> {
-    let absolute = without_parents(path)?;
-    Ok(match fs::canonicalize(&absolute) {
-        Ok(real) if is_of_this_process(&absolute) && real.exists() => real,
-        _ => absolute,
-    })
-}
-
-/// The path made absolute. Where it has a `..`, its folder is the real one: behind a link `..` is not what stands before it,
-/// and browsers cut it out of a name as if it were. What is not there keeps its name.
-///
-/// # Errors
-/// If there is no current folder.
-pub fn without_parents(path: &Path) -> io::Result<PathBuf> {
-    let absolute = std::path::absolute(path)?;
-    if !absolute.components().any(|part| part == Component::ParentDir) {
-        return Ok(absolute);
-    }
-    let real = match (absolute.parent(), absolute.file_name()) {
-        (Some(folder), Some(name)) => fs::canonicalize(folder).map(|folder| folder.join(name)),
-        _ => fs::canonicalize(&absolute),
-    };
-    Ok(real.unwrap_or(absolute))
-}
-
-/// Whether a name, or a link that it leads to, lies in a file system that shows each process something else.
-fn is_of_this_process(path: &Path) -> bool {
-    /// As the kernel: no longer chain of links is followed.
-    const LINKS_MAX: usize = 40;
-    let mut path = path.to_owned();
-    for _ in 0..LINKS_MAX {
-        let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
-        let Some(folder) = folder else { return false };
-        if folder.starts_with("/proc") || folder.starts_with("/dev") {
-            return true;
-        }
-        let Ok(next) = fs::read_link(&path) else { return false };
-        path = folder.join(next);
-    }
-    false
 }
 
 /// Why a path could not be looked at or opened.
