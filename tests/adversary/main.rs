@@ -10,7 +10,7 @@ mod holders;
 #[path = "../common/home.rs"]
 mod home;
 mod layers;
-mod slow_servers;
-mod verdicts;
 mod records;
 mod servers;
+mod slow_servers;
+mod verdicts;

@@ -130,7 +130,7 @@ fn answered(answer: String) -> Result<String, String> {
         let _ = client.read(&mut [0; 1]);
     });
     let mut body = String::new();
-    let mut response = http::ask(Verb::Get, &url).map_err(|error| error.to_string())?;
+    let mut response = http::ask(Verb::Get, &url, &|| Ok(())).map_err(|error| error.to_string())?;
     response.read_to_string(&mut body).map_err(|error| error.to_string())?;
     Ok(body)
 }

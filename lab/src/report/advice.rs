@@ -4,7 +4,7 @@
 //! What a way of reading asks of a program is told by its snippet ([`crate::snippet`]); of one without, nothing is known, and
 //! it counts as the least simple.
 
-use super::ranking::{Row, Standing};
+use super::ranking::{Reference, Row, Standing, WhyReference};
 use super::words;
 use crate::record::TrialRecord;
 use crate::snippet::{self, Snippet};
@@ -88,12 +88,55 @@ fn complexity(measured: &Measured) -> impl Ord + use<> {
     )
 }
 
+/// The measured trials with their ratios.
+struct Field<'r, 'a> {
+    /// In the order of their medians.
+    rows: &'r [Measured<'a>],
+    bootstrap: Bootstrap,
+}
+
+impl<'r, 'a> Field<'r, 'a> {
+    /// How many times as fast as the base a trial is; `None` for itself, and where no round holds both.
+    fn ratio(&self, base: &Measured, it: &Measured) -> Option<Ratio> {
+        if base.0.index == it.0.index {
+            return None;
+        }
+        stats::ratio(&base.1.samples, &it.1.samples, self.bootstrap)
+    }
+
+    fn is_faster(&self, it: &Measured, than: &Measured) -> bool {
+        self.ratio(than, it).and_then(|ratio| ratio.clear()) == Some(Clear::Faster)
+    }
+
+    /// Whether nothing that was measured is faster beyond doubt.
+    fn is_unbeaten(&self, it: &Measured) -> bool {
+        let mut before = self.rows.iter().take_while(|other| other.0.index != it.0.index);
+        !before.any(|other| self.is_faster(other, it))
+    }
+
+    /// Of these the simplest than which nothing is faster beyond doubt.
+    fn simplest(&self, mut among: Vec<&'r Measured<'a>>) -> Option<&'r Measured<'a>> {
+        among.sort_by_key(|measured| complexity(measured));
+        among.into_iter().find(|it| self.is_unbeaten(it))
+    }
+}
+
+/// What the advised is to what it is held against.
+enum Case<'r, 'a> {
+    /// It is that itself, or there is nothing else.
+    Itself { is_reference: bool },
+    /// It is faster beyond doubt; not always the simplest of those that tie with it.
+    Faster { base: &'r Measured<'a>, ratio: Ratio, is_simplest: bool },
+    /// What is there is kept, for this one is not faster beyond doubt.
+    Kept { instead: &'r Measured<'a>, ratio: Option<Ratio> },
+}
+
 impl Advice {
-    /// The advice from the rows of a ranking, fastest first; `reference` is the number of the trial that the user named.
-    /// `None` where fewer than two were measured.
+    /// The advice from the rows of a ranking, fastest first, with what its ratios are made against. `None` where fewer than two
+    /// were measured.
     pub(super) fn of(
         rows: &[Measured],
-        reference: Option<usize>,
+        reference: Option<&Reference>,
         condition: String,
         bootstrap: Bootstrap,
     ) -> Option<Advice> {
@@ -106,31 +149,29 @@ impl Advice {
         if undecided > 0 {
             return Some(Advice::none(condition, undecided));
         }
-        // One that shares the first rank by its wide interval may still be seen to be slower than the reference.
-        let worth = |it: &&&Measured| it.0.ratio.and_then(|ratio| ratio.clear()) != Some(Clear::Slower);
-        let used = first.iter().filter(worth).min_by_key(|measured| complexity(measured)).copied();
-        let used = used.unwrap_or(fastest);
-        let tied: Vec<String> =
-            first.iter().filter(|it| it.0.index != used.0.index).map(|(row, _)| row.name.clone()).collect();
-        let baseline = baseline(rows, used, reference);
-        let ratio_to_baseline = |it: &Measured| {
-            let baseline = baseline.filter(|baseline| baseline.0.index != it.0.index)?;
-            stats::ratio(&baseline.1.samples, &it.1.samples, bootstrap)
-        };
-        let against = baseline.zip(ratio_to_baseline(used));
-        let against = against.map(|(baseline, ratio)| Against { name: baseline.0.name.clone(), ratio });
-        let cheaper = cheaper(rows, used, ratio_to_baseline);
+        let field = Field { rows, bootstrap };
+        let used = field.simplest(first.clone()).unwrap_or(fastest);
+        let (used, case) = case(&field, used, reference);
+        let ties = |it: &Measured| field.ratio(used, it).and_then(|ratio| ratio.clear()) == Some(Clear::Tie);
+        let others = first.iter().filter(|it| ties(it));
+        let tied: Vec<String> = others.map(|(row, _)| row.name.clone()).collect();
         let mut advice = Advice {
             condition,
             sentence: String::new(),
             uses: Some(used.0.index),
             name: used.0.name.clone(),
             tied,
-            against,
-            cheaper: cheaper.as_ref().map(|(_, cheaper)| cheaper.clone()),
+            against: None,
+            cheaper: None,
             code: snippet::code(&used.1.trial.id.method, &used.1.trial.params),
         };
-        advice.sentence = advice.tell(used, cheaper.map(|(measured, _)| measured));
+        let mut less = None;
+        if let Case::Faster { base, ratio, .. } = &case {
+            advice.against = Some(Against { name: base.0.name.clone(), ratio: *ratio });
+            let found = cheaper(rows, used, |it| field.ratio(base, it));
+            (less, advice.cheaper) = found.map_or((None, None), |(it, cheaper)| (Some(it), Some(cheaper)));
+        }
+        advice.sentence = format!("{}: {}", advice.condition, advice.tell(used, &case, less));
         Some(advice)
     }
 
@@ -153,21 +194,28 @@ impl Advice {
         }
     }
 
-    fn tell(&self, used: &Measured, cheaper: Option<&Measured>) -> String {
-        let (condition, what) = (&self.condition, spelled(used));
-        let clear = self.against.as_ref().and_then(|against| against.ratio.clear());
+    fn tell(&self, used: &Measured, case: &Case, cheaper: Option<&Measured>) -> String {
+        let what = spelled(used);
+        let simplest = match case {
+            Case::Faster { is_simplest: false, .. } => "",
+            _ => ", of which it is the simplest",
+        };
         let tie = match self.tied.len() {
             0 => String::new(),
-            tied => format!("; it ties with {tied} more, of which it is the simplest"),
+            tied => format!("; it ties with {tied} more{simplest}"),
         };
-        match (&self.against, clear) {
-            (None, _) if self.tied.is_empty() => {
-                format!("{condition}: keep {what}: nothing that was measured is faster")
+        match case {
+            Case::Itself { is_reference: true } if self.tied.is_empty() => {
+                format!("keep {what}: the reference itself is the fastest")
             }
-            (None, _) => {
-                format!("{condition}: keep {what}: nothing that was measured is faster beyond doubt{tie}")
+            Case::Itself { .. } if self.tied.is_empty() => {
+                format!("keep {what}: nothing that was measured is faster")
             }
-            (Some(Against { name, ratio }), Some(Clear::Faster)) => {
+            Case::Itself { .. } => {
+                format!("keep {what}: nothing that was measured is faster beyond doubt{tie}")
+            }
+            Case::Faster { base, ratio, .. } => {
+                let (name, times) = (&base.0.name, words::factor(ratio.estimate));
                 let cheaper =
                     cheaper.zip(self.cheaper.as_ref()).map_or_else(String::new, |(measured, cheaper)| {
                         format!(
@@ -177,17 +225,56 @@ impl Advice {
                             any_of(&cheaper.without)
                         )
                     });
-                format!(
-                    "{condition}: use {what}: {} times {name}{}{tie}{cheaper}",
-                    words::factor(ratio.estimate),
-                    interval(ratio)
-                )
+                format!("use {what}: {times} times {name}{}{tie}{cheaper}", interval(ratio))
             }
-            (Some(Against { name, ratio }), _) => format!(
-                "{condition}: keep {name}: {what} is not faster beyond doubt, {} times{}",
-                words::factor(ratio.estimate),
-                interval(ratio)
-            ),
+            Case::Kept { instead, ratio } => {
+                format!("keep {}: {}", self.name, not_faster(&spelled(instead), ratio.as_ref()))
+            }
+        }
+    }
+}
+
+/// Why what is there is kept: the other one is slower, as fast, or nobody can tell.
+fn not_faster(what: &str, ratio: Option<&Ratio>) -> String {
+    let Some((ratio, clear)) = ratio.and_then(|ratio| Some((ratio, ratio.clear()?))) else {
+        return format!("whether {what} is faster cannot be told with so few rounds");
+    };
+    let times = words::factor(ratio.estimate);
+    match (clear, ratio.ci95) {
+        (Clear::Slower, Some(ends)) => {
+            let (low, high) = (words::factor(ends.low), words::factor(ends.high));
+            format!("{what} is slower: {times} [{low}, {high}] times as fast")
+        }
+        _ => format!("{what} is not faster beyond doubt, {times} times{}", interval(ratio)),
+    }
+}
+
+/// What is advised, and why: the simplest of the fastest, if it is faster than what it is held against; else that, if nothing
+/// else is faster than it either. What is slower than something that was measured is never kept.
+fn case<'r, 'a>(
+    field: &Field<'r, 'a>,
+    used: &'r Measured<'a>,
+    reference: Option<&Reference>,
+) -> (&'r Measured<'a>, Case<'r, 'a>) {
+    let is_reference = |it: &Measured| {
+        reference.is_some_and(|own| own.index == it.0.index && own.why != WhyReference::Fastest)
+    };
+    let base = baseline(field.rows, used, reference).filter(|base| base.0.index != used.0.index);
+    let Some(base) = base else {
+        return (used, Case::Itself { is_reference: is_reference(used) });
+    };
+    let ratio = field.ratio(base, used);
+    match ratio.filter(|ratio| ratio.clear() == Some(Clear::Faster)) {
+        Some(ratio) => (used, Case::Faster { base, ratio, is_simplest: true }),
+        None if field.is_unbeaten(base) => (base, Case::Kept { instead: used, ratio }),
+        None => {
+            let faster = field.rows.iter().filter(|it| field.is_faster(it, base)).collect();
+            let better = field.simplest(faster).and_then(|it| Some((it, field.ratio(base, it)?)));
+            match better {
+                Some((better, ratio)) => (better, Case::Faster { base, ratio, is_simplest: false }),
+                // Whoever beats the base is beaten in turn; the fastest is not.
+                None => (used, Case::Itself { is_reference: is_reference(used) }),
+            }
         }
     }
 }
@@ -208,19 +295,20 @@ fn interval(ratio: &Ratio) -> String {
 }
 
 /// What the advised is held against: what the user named, else what programs in its language usually do, the slowest of
-/// them, else the reference of the ranking, which is there in any case.
+/// them, else the reference of the ranking.
 fn baseline<'r, 'a>(
     rows: &'r [Measured<'a>],
     used: &Measured,
-    reference: Option<usize>,
+    reference: Option<&Reference>,
 ) -> Option<&'r Measured<'a>> {
-    let named = rows.iter().find(|(row, _)| Some(row.index) == reference);
+    let own = reference.and_then(|own| Some((own.why, rows.iter().find(|(row, _)| row.index == own.index)?)));
+    let named = own.filter(|(why, _)| *why == WhyReference::Named).map(|(_, it)| it);
     let usual = |(_, trial): &&Measured| {
         let method = &trial.trial.id.method;
         method.contender == used.1.trial.contender && snippet::is_usual(method)
     };
     // The rows stand in the order of their medians.
-    named.or_else(|| rows.iter().rfind(usual)).or_else(|| rows.iter().find(|(row, _)| row.ratio.is_none()))
+    named.or_else(|| rows.iter().rfind(usual)).or_else(|| own.map(|(_, it)| it))
 }
 
 /// The fastest that asks for less than the advised one and is clearly faster than the baseline.
@@ -280,4 +368,33 @@ fn setting(name: &str, value: u64, trial: &TrialRecord) -> Option<String> {
 fn size(spelled: &str) -> String {
     let unit = spelled.find(|c: char| c.is_ascii_alphabetic());
     unit.map_or_else(|| spelled.to_owned(), |at| format!("{} {}", &spelled[..at], &spelled[at..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Interval;
+
+    #[test]
+    fn what_is_kept_has_its_reason_in_every_case() {
+        let ratio = |estimate, ends: Option<(f64, f64)>| {
+            let ci95 = ends.map(|(low, high)| Interval { low, high });
+            Some(Ratio { estimate, ci95, pairs: 10 })
+        };
+        for (ratio, told) in [
+            (ratio(0.828, Some((0.79, 0.86))), "x is slower: 0.828 [0.790, 0.860] times as fast"),
+            (
+                ratio(0.828, Some((0.7, 1.1))),
+                "x is not faster beyond doubt, 0.828 times, interval 0.700 to 1.10",
+            ),
+            (
+                ratio(1.3, Some((0.9, 1.6))),
+                "x is not faster beyond doubt, 1.30 times, interval 0.900 to 1.60",
+            ),
+            (ratio(2.0, None), "whether x is faster cannot be told with so few rounds"),
+            (None, "whether x is faster cannot be told with so few rounds"),
+        ] {
+            assert_eq!(not_faster("x", ratio.as_ref()), told);
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The answer: who is the fastest in each state, how much faster than the reference, and how sure that is.
 
 use super::limits;
-use super::ranking::{Place, Ranking, Row, Standing};
+use super::ranking::{Place, Ranking, Row, Standing, WhyReference};
 use super::sweep::SweepView;
 use super::words;
 use crate::record::{Limit, LimitKind, LimitUnit};
@@ -50,6 +50,29 @@ impl Ranking {
         condition(self.state, self.cold_above.is_some(), self.over, self.decodes)
     }
 
+    /// The same, with the work and the target where the record has several.
+    #[must_use]
+    pub fn place(&self) -> String {
+        self.condition() + &self.apart
+    }
+
+    /// Whether there is something to tell: a ranking of nothing but controls says nothing.
+    pub(super) fn says_something(&self) -> bool {
+        !self.rows.is_empty() || !self.unmeasured.is_empty() || self.controls.is_empty()
+    }
+
+    /// Whether the ratios are made against the first itself, and not because it is that.
+    pub(super) fn is_led_by_reference(&self) -> bool {
+        let own = self.reference.as_ref().filter(|it| it.why != WhyReference::Fastest);
+        own.zip(self.rows.first()).is_some_and(|(reference, first)| reference.index == first.index)
+    }
+
+    /// Whether the first by its median is slower than the reference within rounds, beyond doubt.
+    pub(super) fn is_first_slower(&self) -> bool {
+        let ratio = self.rows.first().and_then(|first| first.ratio);
+        ratio.and_then(|ratio| ratio.clear()) == Some(Clear::Slower)
+    }
+
     /// `Cold · newlines`, `Cold over http · newlines`, `Cold · newlines · out of the zip`.
     #[must_use]
     pub fn title(&self) -> String {
@@ -81,6 +104,7 @@ impl Ranking {
             self.rows.iter().find(|row| Some(row.index) == self.reference.as_ref().map(|it| it.index));
         let against = match (&first.ratio, reference) {
             (Some(ratio), Some(reference)) => format!("{} × {}", words::ratio(ratio), reference.short),
+            _ if self.is_led_by_reference() => "the reference itself".to_owned(),
             _ => String::new(),
         };
         Some(Claim {
@@ -95,13 +119,15 @@ impl Ranking {
     /// The answer as a clause of a sentence.
     fn clause(&self) -> String {
         let Some(first) = self.rows.first() else {
-            return format!("{}, nothing was measured", self.condition());
+            return format!("{}, nothing was measured", self.place());
         };
-        let (state, name, figure) = (self.condition(), brief(first), figure(first));
+        let (state, name, figure) = (self.place(), brief(first), figure(first));
+        let itself = if self.is_led_by_reference() { ", the reference itself," } else { "" };
         let clause = match self.beside() {
-            _ if self.rows.len() == 1 => format!("{state}, {name} reads it at {figure}"),
-            (0, 0) => format!("{state}, {name} is the fastest at {figure}"),
-            (tied, 0) => format!("{state}, {name} ties for the fastest with {tied} more at {figure}"),
+            _ if self.rows.len() == 1 => return format!("{state}, {name} reads it at {figure}"),
+            (0, 0) if self.is_first_slower() => format!("{state}, {name} has the best median, {figure}"),
+            (0, 0) => format!("{state}, {name}{itself} is the fastest at {figure}"),
+            (tied, 0) => format!("{state}, {name}{itself} ties for the fastest with {tied} more at {figure}"),
             (tied, open) => {
                 let more = tied + open;
                 format!(
@@ -111,19 +137,19 @@ impl Ranking {
         };
         let reference =
             self.rows.iter().find(|row| Some(row.index) == self.reference.as_ref().map(|it| it.index));
-        match (first.ratio, reference) {
-            (Some(ratio), Some(reference)) => match ratio.clear() {
-                Some(Clear::Faster | Clear::Slower) => {
-                    format!(
-                        "{clause}, {} times as fast as {}",
-                        words::factor(ratio.estimate),
-                        brief(reference)
-                    )
-                }
-                // The reference is among those that cannot be told apart.
-                Some(Clear::Tie) | None => clause,
-            },
-            _ => clause,
+        let Some((ratio, reference)) = first.ratio.zip(reference) else { return clause };
+        let (times, than) = (words::factor(ratio.estimate), brief(reference));
+        match ratio.clear() {
+            Some(Clear::Faster) => format!("{clause}, {times} times as fast as {than}"),
+            Some(Clear::Slower) => {
+                format!("{clause}, but is slower than {than} within rounds, {times} times as fast")
+            }
+            // The reference is among those that cannot be told apart.
+            Some(Clear::Tie) => clause,
+            None if self.beside() == (0, 0) => {
+                format!("{clause}; how many times as fast as {than} cannot be told with so few rounds")
+            }
+            None => clause,
         }
     }
 }
@@ -133,7 +159,8 @@ pub(super) fn sentence(rankings: &[Ranking]) -> String {
     if rankings.iter().all(|ranking| ranking.rows.is_empty()) {
         return "Nothing was measured.".to_owned();
     }
-    let clauses: Vec<String> = rankings.iter().map(Ranking::clause).collect();
+    let clauses: Vec<String> =
+        rankings.iter().filter(|it| it.says_something()).map(Ranking::clause).collect();
     words::capital(&clauses.join("; ")) + "."
 }
 

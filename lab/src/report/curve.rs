@@ -74,7 +74,7 @@ impl Curve {
         let word = word.split_once('=').map_or(parameter, |(word, _)| word).to_owned();
         let kept = first.short.split(" · ").filter(|part| !part.starts_with(&format!("{word}=")));
         let method = kept.collect::<Vec<_>>().join(" · ");
-        let condition = ranking.condition();
+        let condition = ranking.place();
         Some(Curve { state: ranking.state, condition, method, parameter: word, searched: false, points })
     }
 }

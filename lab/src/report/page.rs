@@ -138,11 +138,17 @@ impl Ranking {
     /// The answer in one line: the fastest, its rate, its ratio to the reference.
     #[must_use]
     pub fn headline(&self) -> String {
-        let condition = self.condition();
+        let condition = self.place();
         let Some(first) = self.rows.first() else { return format!("{condition}: nothing was measured") };
-        let mut line = format!("fastest {condition}: {}, {}", first.name, words::time(&first.wall));
-        if first.throughput.is_some() {
-            line = format!("fastest {condition}: {}, {}", first.name, words::rate(first.throughput));
+        let (_, open) = self.beside();
+        let best = if open > 0 || self.is_first_slower() { "best median" } else { "fastest" };
+        let figure = match first.throughput {
+            Some(_) => words::rate(first.throughput),
+            None => words::time(&first.wall),
+        };
+        let mut line = format!("{best} {condition}: {}, {figure}", first.name);
+        if self.is_led_by_reference() {
+            line += ", the reference itself";
         }
         if let (Some(ratio), Some(reference)) = (&first.ratio, &self.reference) {
             line += &format!(", {} × {}", words::factor(ratio.estimate), reference.name);

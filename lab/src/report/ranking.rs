@@ -16,7 +16,7 @@ use super::answer::condition;
 use super::bound::Bound;
 use super::name::Names;
 use super::search::SearchView;
-use crate::record::{Limit, Record, Samples, TrialRecord};
+use crate::record::{Limit, Record, Samples, Trial, TrialRecord};
 use crate::stats::{self, Bootstrap, Clear};
 use crate::target::hidden_cache::HiddenCache;
 use crate::target::{TargetFacts, layers};
@@ -24,7 +24,7 @@ use crate::trial::{CacheState, Over, Work};
 use crate::units::Bytes;
 use crate::verdict;
 use readlab_protocol::Archive;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the trials of a ranking have in common.
 type Key = (usize, Option<Archive>, Work, CacheState);
@@ -52,6 +52,8 @@ pub struct Ranking {
     pub below: Vec<String>,
     /// Over what they come.
     pub over: Over,
+    /// The work and the target, where other rankings of the record have others: ` (lines)`, ` (lines, data.zip)`.
+    pub apart: String,
     /// Against what ratios are made; `None` when nothing was measured.
     pub reference: Option<Reference>,
     /// The measured trials, fastest first.
@@ -93,10 +95,11 @@ impl Ranking {
             let key = (it.trial.target, it.trial.decodes, it.trial.work, it.trial.state);
             groups.entry(key).or_default().push(it);
         }
-        groups.into_iter().map(|(key, trials)| Ranking::of(record, limits, key, &trials)).collect()
+        let apart = Apart::of(record);
+        groups.into_iter().map(|(key, trials)| Ranking::of((record, limits, apart), key, &trials)).collect()
     }
 
-    fn of(record: &Record, limits: &[Limit], key: Key, trials: &[&TrialRecord]) -> Ranking {
+    fn of((record, limits, apart): (&Record, &[Limit], Apart), key: Key, trials: &[&TrialRecord]) -> Ranking {
         let (target, decodes, work, state) = key;
         let facts = record.targets.get(target);
         let size = facts.map(|facts| Bytes(facts.size_bytes));
@@ -123,12 +126,13 @@ impl Ranking {
         for (row, trial) in &mut rows {
             row.judgement = verdict::judge(record, limits, trial);
         }
-        let named = reference.as_ref().filter(|it| it.why == WhyReference::Named).map(|it| it.index);
         let over = facts.map_or_else(Over::default, TargetFacts::over);
         let cold = facts.filter(|_| state == CacheState::Cold);
         let cold_above = cold.and_then(TargetFacts::cold_above);
-        let condition = condition(state, cold_above.is_some(), over, decodes);
-        let advice = Advice::of(&rows, named, condition, bootstrap);
+        let path = facts.map_or_else(|| format!("target {target}"), |facts| facts.path.clone());
+        let apart = apart.words(work, &path);
+        let place = condition(state, cold_above.is_some(), over, decodes) + &apart;
+        let advice = Advice::of(&rows, reference.as_ref(), place, bootstrap);
         let mut gives =
             if state == CacheState::Cold { verdict::what_gives(record, target) } else { Vec::new() };
         if !rows.is_empty() {
@@ -137,7 +141,8 @@ impl Ranking {
         let ranked = || rows.iter().map(|(_, trial)| *trial);
         Ranking {
             target,
-            path: facts.map_or_else(|| format!("target {target}"), |facts| facts.path.clone()),
+            path,
+            apart,
             size,
             decodes,
             bytes_out,
@@ -166,6 +171,32 @@ fn below(facts: &TargetFacts, cold_above: Option<&str>) -> Vec<String> {
     let chain = layers::words(&facts.layers).map(|chain| format!("layers: {chain}"));
     let not_probed = facts.hidden_cache.as_ref().and_then(HiddenCache::not_probed);
     above.into_iter().chain(chain).chain(not_probed).collect()
+}
+
+/// By what, beside the state, the rankings of a record differ.
+#[derive(Debug, Clone, Copy)]
+struct Apart {
+    by_work: bool,
+    by_target: bool,
+}
+
+impl Apart {
+    /// Controls do not count: they take part in no ranking.
+    fn of(record: &Record) -> Apart {
+        let ranked = || record.trials.iter().map(|it| &it.trial).filter(|trial| !trial.is_control());
+        let works: BTreeSet<Work> = ranked().map(|trial| trial.work).collect();
+        let path = |trial: &Trial| record.targets.get(trial.target).map(|target| &target.path);
+        let paths: BTreeSet<Option<&String>> = ranked().map(path).collect();
+        Apart { by_work: works.len() > 1, by_target: paths.len() > 1 }
+    }
+
+    /// What tells this ranking from others, behind where the bytes are.
+    fn words(self, work: Work, path: &str) -> String {
+        let name = path.rsplit('/').next().unwrap_or(path).to_owned();
+        let parts = [self.by_work.then(|| work.to_string()), self.by_target.then_some(name)];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    }
 }
 
 /// Fills in the ratios to the reference, and the places by ratios to the first of each rank.

@@ -169,7 +169,7 @@ fn limits_of(page: &Page, style: Style) -> Vec<String> {
 /// The answers, then one section for each ranking.
 fn rankings(page: &Page, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
-    for ranking in &page.rankings {
+    for ranking in page.rankings.iter().filter(|it| it.says_something()) {
         lines.push(paint(&printable(&ranking.headline()), Ansi::new().bold(), style));
     }
     if let Some(view) = &page.sweep {

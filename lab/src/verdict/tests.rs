@@ -396,7 +396,7 @@ fn a_limit_that_a_reading_is_beyond_is_replaced_and_that_is_said() {
     let mut record = machine();
     let same = cold(&mut record, "rust/read/x", cpu(430, 40, 160));
     let control = ("rust/device@buffer=128KiB,depth=16".to_owned(), 2_500_000_000);
-    assert_eq!(device_limits(&record), [control.clone()]);
+    assert_eq!(device_limits(&record), std::slice::from_ref(&control));
     let cold_rates = (0, CacheState::Cold);
     assert_eq!(replaced(&record, &limits(&record), cold_rates), Vec::<String>::new());
     let faster = cold(&mut record, "rust/mmap/x", cpu(200, 40, 60));

@@ -4,7 +4,8 @@ use super::super::{Advice, Page};
 use super::{samples, target};
 use crate::record::testing::{header, outcome, trial};
 use crate::record::{Line, Outcome, Record, Sample};
-use crate::trial::CacheState;
+use crate::target::TargetFacts;
+use crate::trial::{CacheState, Work};
 use readlab_protocol::Cache;
 
 const WARM: CacheState = CacheState::Warm;
@@ -70,6 +71,129 @@ fn what_is_not_faster_beyond_doubt_is_not_advised() {
     let best = [("rust/lines", 50, STEADY), ("rust/mmap/avx2", 70, STEADY)];
     let told = advice(&raced(&best)).unwrap();
     assert_eq!(told.sentence, "warm: keep rust/lines: nothing that was measured is faster");
+}
+
+/// Thirty milliseconds at best and ninety at worst.
+const WILD: [u64; 5] = [0, 1_000, 60_000, 0, 55_000];
+
+#[test]
+fn nothing_is_kept_that_is_slower_than_something_measured() {
+    for (trials, told) in [
+        // The reference itself is the fastest.
+        (
+            &[("command/wc -l", 30, STEADY), ("rust/lines", 50, STEADY)][..],
+            "keep 'wc -l': the reference itself is the fastest",
+        ),
+        // What programs in the language of the simplest do is slower than another program.
+        (
+            &[("command/wc -l", 30, STEADY), ("c/mmap", 30, WILD), ("c/getline", 51, STEADY)],
+            "use 'wc -l': 1.70 times c/getline, interval 1.70 to 1.70; it ties with 1 more",
+        ),
+        // It is not, and then it is kept.
+        (
+            &[("c/mmap", 30, WILD), ("c/getline", 51, STEADY)],
+            "keep c/getline: c/mmap is not faster beyond doubt, 1.65 times, interval",
+        ),
+        // Somebody else is faster than what is there, whoever is the fastest.
+        (
+            &[("rust/mmap/avx2", 30, WILD), ("rust/read/iterator", 40, STEADY), ("rust/lines", 60, STEADY)],
+            "use rust/read with iterator: 1.50 times rust/lines, interval 1.50 to 1.50; it ties with 1 more, of which",
+        ),
+    ] {
+        let sentence = advice(&raced(trials)).unwrap().sentence;
+        assert!(sentence.starts_with(&format!("warm: {told}")), "{trials:?}: {sentence}");
+    }
+}
+
+#[test]
+fn what_is_kept_is_what_is_advised_in_the_exports_too() {
+    let record = raced(&[("c/mmap", 30, WILD), ("c/getline", 51, STEADY)]);
+    let told = advice(&record).unwrap();
+    assert_eq!(
+        (told.uses, told.name.as_str(), told.against, told.cheaper),
+        (Some(1), "c/getline", None, None)
+    );
+}
+
+#[test]
+fn what_cannot_be_told_is_said_so() {
+    let mut record =
+        raced(&[("rust/read/iterator", 50, STEADY), ("rust/mmap", 70, STEADY), ("rust/lines", 99, STEADY)]);
+    record.trials[2].samples = record.trials[2].samples.iter().take(3).collect();
+    assert_eq!(
+        advice(&record).unwrap().sentence,
+        "warm: keep rust/lines: whether rust/read with iterator is faster cannot be told with so few rounds"
+    );
+}
+
+#[test]
+fn the_answer_tells_faster_from_slower_from_tied_from_unknown() {
+    use crate::stats::{Interval, Ratio};
+    let mut page = Page::of(&raced(&[("rust/mmap/avx2", 50, STEADY), ("command/wc -l", 100, STEADY)]));
+    let mut told = |estimate, ends: Option<(f64, f64)>| {
+        let ci95 = ends.map(|(low, high)| Interval { low, high });
+        page.rankings[0].rows[0].ratio = Some(Ratio { estimate, ci95, pairs: 10 });
+        let answer = super::super::answer::sentence(&page.rankings);
+        (answer, page.rankings[0].headline())
+    };
+    let (answer, headline) = told(2.0, Some((1.9, 2.1)));
+    assert_eq!(answer, "Warm, mmap avx2 is the fastest at 20.0 GB/s, 2.00 times as fast as wc -l.");
+    assert_eq!(headline, "fastest warm: rust/mmap/avx2, 20.0 GB/s, 2.00 × command/wc -l [1.90, 2.10]");
+    let (answer, headline) = told(0.8, Some((0.7, 0.9)));
+    assert_eq!(
+        answer,
+        "Warm, mmap avx2 has the best median, 20.0 GB/s, but is slower than wc -l within rounds, 0.800 times as fast."
+    );
+    assert!(headline.starts_with("best median warm: rust/mmap/avx2"), "{headline}");
+    let (answer, _) = told(1.1, Some((0.9, 1.2)));
+    assert_eq!(answer, "Warm, mmap avx2 is the fastest at 20.0 GB/s.");
+    let (answer, _) = told(1.1, None);
+    assert!(
+        answer.ends_with("; how many times as fast as wc -l cannot be told with so few rounds."),
+        "{answer}"
+    );
+}
+
+#[test]
+fn a_reference_that_is_the_fastest_is_told_so_everywhere() {
+    let page = Page::of(&raced(&[("command/wc -l", 30, STEADY), ("rust/lines", 50, STEADY)]));
+    assert_eq!(page.answer, "Warm, wc -l, the reference itself, is the fastest at 33.3 GB/s.");
+    assert_eq!(page.rankings[0].headline(), "fastest warm: command/wc -l, 33.3 GB/s, the reference itself");
+    assert_eq!(page.claims[0].against, "the reference itself");
+}
+
+#[test]
+fn where_a_record_has_several_works_each_headline_names_its_own() {
+    let trials = [("rust/mmap/avx2", 50, STEADY), ("rust/lines", 100, STEADY), ("rust/null", 1, STEADY)];
+    let both = [trials, trials].concat();
+    let mut record = raced(&both);
+    for it in &mut record.trials {
+        it.trial.work = if it.trial.index < 3 { Work::Newlines } else { Work::Lines };
+        it.trial.cache = if it.trial.method == "null" { Cache::None } else { Cache::Through };
+    }
+    let page = Page::of(&record);
+    assert_eq!(
+        page.answer,
+        "Warm (newlines), mmap avx2 is the fastest at 20.0 GB/s; warm (lines), mmap avx2 is the fastest at 20.0 GB/s."
+    );
+    let told: Vec<&str> = page.advice.iter().map(|it| it.condition.as_str()).collect();
+    assert_eq!(told, ["warm (newlines)", "warm (lines)"]);
+    assert!(page.rankings.iter().all(|it| it.headline().starts_with(&format!("fastest warm ({})", it.work))));
+    // Another target of the same work is named too; a ranking of nothing but a control says nothing.
+    let mut record = raced(&both);
+    record.add(crate::record::testing::target(
+        1,
+        TargetFacts { path: "/data/g.zip".into(), size_bytes: 1_000_000_000, ..TargetFacts::default() },
+    ));
+    record.trials[3..5].iter_mut().for_each(|it| it.trial.target = 1);
+    record.trials[2].trial.cache = Cache::None;
+    let control = &mut record.trials[5].trial;
+    (control.work, control.cache) = (Work::Sum, Cache::None);
+    let text = super::wide(&record);
+    let headlines: Vec<&str> =
+        text.lines().filter(|line| line.starts_with("fastest") || line.contains("nothing was")).collect();
+    let named = |line: &&str, name: &str| line.starts_with(&format!("fastest warm ({name}): rust/mmap"));
+    assert!(headlines.len() == 2 && named(&headlines[0], "f") && named(&headlines[1], "g.zip"), "{text}");
 }
 
 #[test]
