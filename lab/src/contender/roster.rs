@@ -52,6 +52,9 @@ pub struct Entry {
     /// What is done before its timed readings.
     #[serde(default)]
     pub warmup: Warmup,
+    /// Whether it collects garbage after the last reading of a turn and before it answers.
+    #[serde(default)]
+    pub collects: bool,
     /// How a user gets what it needs, in one sentence.
     #[serde(default)]
     pub hint: Option<String>,
@@ -140,6 +143,8 @@ pub struct Contender {
     pub methods: Vec<MethodLine>,
     /// What is done before its timed readings.
     pub warmup: Warmup,
+    /// Whether it collects garbage after the last reading of a turn and before it answers.
+    pub collects: bool,
 }
 
 /// A contender's method chosen by a trial's name: scan decided, parameters spelled out and within bounds.
@@ -215,7 +220,9 @@ impl Entry {
         let mut asked = command.clone();
         asked.args.push("methods".into());
         match self.introduce(&asked) {
-            Ok((receipt, methods)) => Ok(Contender { command, receipt, methods, warmup: self.warmup }),
+            Ok((receipt, methods)) => {
+                Ok(Contender { command, receipt, methods, warmup: self.warmup, collects: self.collects })
+            }
             Err(Breach::Interrupted) => Err(Breach::Interrupted),
             Err(breach) => Err(place.and_then(|place| self.missing(&place)).map_or(breach, unavailable)),
         }

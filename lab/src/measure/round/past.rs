@@ -4,7 +4,6 @@
 #[cfg(test)]
 mod tests;
 
-use super::ceiling::Ceiling;
 use super::standing::Standing;
 use crate::measure::plan::{Plan, Rules};
 use crate::record::{EndReason, Outcome, Record, Sample, TrialRecord};
@@ -126,14 +125,16 @@ impl<'a> Past<'a> {
         plan.states.iter().flat_map(|&state| plan.trials_of(state)).filter(is_unseen).collect()
     }
 
-    /// The ceiling as its controls have shown it.
-    pub(super) fn ceiling(self, plan: &Plan, state: CacheState) -> Ceiling {
-        let mut ceiling = Ceiling::default();
-        for trial in plan.trials_of(state) {
-            for sample in self.samples(trial) {
-                ceiling.raise(&plan.planned(trial).trial, std::slice::from_ref(&sample));
+    /// Every turn that the controls of a state had.
+    pub(super) fn turns_of_controls(self, plan: &Plan, state: CacheState) -> Vec<(usize, Vec<Sample>)> {
+        let mut turns = Vec::<(usize, Vec<Sample>)>::new();
+        let controls = plan.trials_of(state).into_iter().filter(|&it| plan.planned(it).trial.is_control());
+        for (trial, sample) in controls.flat_map(|trial| self.samples(trial).map(move |it| (trial, it))) {
+            match turns.last_mut() {
+                Some((_, turn)) if sample.reading > 0 => turn.push(sample),
+                _ => turns.push((trial, vec![sample])),
             }
         }
-        ceiling
+        turns
     }
 }

@@ -241,6 +241,7 @@ pub(in crate::measure) fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> P
             trial,
             choice: Choice { id: id.method, params: Params::default(), method },
             warmup: Warmup::Readings,
+            collects: false,
         }
     };
     let mut states: Vec<CacheState> = trials.iter().map(|(_, state)| *state).collect();
