@@ -19,7 +19,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 pub use whole::Whole;
 pub(super) use whole::tick_ns;
-use whole::{Io, delay_ns};
+use whole::{Io, Living, delay_ns};
 
 /// A meter's reading, or why there is none.
 pub type Reading = Result<u64, Missing>;
@@ -122,6 +122,7 @@ pub struct Meters {
     clear_refs: ProcFile,
     schedstat: ProcFile,
     lab_schedstat: ProcFile,
+    living: Living,
     cpu_clock: Result<libc::clockid_t, Missing>,
     before: Counters,
 }
@@ -132,6 +133,7 @@ struct Counters {
     cpu_ns: Reading,
     io: Result<Io, Missing>,
     delayed_ns: Reading,
+    living_ns: Reading,
     stat: Result<Stat, Missing>,
     reset: Result<(), Missing>,
 }
@@ -168,6 +170,7 @@ impl Meters {
             clear_refs: ProcFile::open(pid, CLEAR_REFS),
             schedstat: ProcFile::open(pid, "schedstat"),
             lab_schedstat: ProcFile::open(std::process::id(), "schedstat"),
+            living: Living::of(pid),
             cpu_clock: cpu_clock_of(pid),
             before: Counters::none(pid),
         };
@@ -213,6 +216,7 @@ impl Meters {
             cpu_ns: self.cpu_clock.clone().and_then(|clock| cpu_ns(clock, self.stat.pid)),
             io: self.io.read(Io::parse, "read_bytes"),
             delayed_ns: self.delayed_ns(),
+            living_ns: self.living.cpu_ns(),
             stat: self.stat.read(Stat::parse, "fault and tick counters"),
             reset,
         }
@@ -242,6 +246,7 @@ impl Counters {
             cpu_ns: Err(none.clone()),
             io: Err(none.clone()),
             delayed_ns: Err(none.clone()),
+            living_ns: Err(none.clone()),
             stat: Err(none.clone()),
             reset: Err(none),
         }

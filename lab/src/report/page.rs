@@ -207,8 +207,12 @@ impl Ranking {
             Over::File => format!("from the device {} of the size", between(proof.device_share)),
             Over::Http => "what came from the device, the server read".to_owned(),
         };
+        let touched = match (&self.touched, self.state) {
+            (Some(touched), CacheState::Warm) => format!("; {}", touched.words()),
+            _ => String::new(),
+        };
         format!(
-            "proof: residency known for {} of {} samples, {} rejected; in the cache before {}, after {}; {from_device}",
+            "proof: residency known for {} of {} samples, {} rejected; in the cache before {}, after {}; {from_device}{touched}",
             proof.residency_known,
             proof.samples,
             proof.rejected,

@@ -4,11 +4,13 @@
 mod proof;
 mod reference;
 mod row;
+mod touched;
 mod unmeasured;
 
 pub use proof::{Proof, Range};
 pub use reference::{Reference, WhyReference};
 pub use row::{Place, Row, Standing};
+pub use touched::Touched;
 pub use unmeasured::Unmeasured;
 
 use super::advice::Advice;
@@ -57,6 +59,8 @@ pub struct Ranking {
     pub unmeasured: Vec<Unmeasured>,
     /// What was proven of the cache over all samples that stand, controls left out.
     pub proof: Proof,
+    /// Which readings are known to have touched the bytes.
+    pub touched: Option<Touched>,
     /// What the machine can do at best in this state, slowest first; empty where the record holds no limits.
     pub bounds: Vec<Bound>,
     /// Why cold readings may look faster than the device is; empty where nothing makes them.
@@ -133,6 +137,7 @@ impl Ranking {
             over,
             reference,
             proof: Proof::of(ranked(), size),
+            touched: Touched::of(trials, ranked()),
             gives: if state == CacheState::Cold { verdict::what_gives(record, target) } else { Vec::new() },
             controls: controls.into_iter().map(|(row, _)| row).collect(),
             unmeasured: Unmeasured::all(&others, &names),

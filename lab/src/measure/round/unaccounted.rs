@@ -71,12 +71,16 @@ impl LeftOut {
         self.seen_ns.saturating_sub(self.readings_ns)
     }
 
-    /// What of it neither waiting, nor a share of the windows, nor the number of readings explains.
+    /// What of it neither waiting, nor a share of the windows, nor the number of readings explains. Where in a turn one waited
+    /// for a processor is not known, and what was waited inside windows excuses nothing outside of them: so waiting is taken
+    /// to lie evenly over the turn.
     fn beyond_ns(&self, collects: Collects) -> u64 {
         let parts = if collects.0 { COLLECTING_SHARE_PARTS } else { SHARE_PARTS };
         let between_ns = u64::from(self.readings).saturating_mul(BETWEEN_READINGS_NS);
-        let explained_ns =
-            self.delayed_ns.saturating_add(self.readings_ns / parts).saturating_add(between_ns);
+        let seen_ns = u128::from(self.seen_ns.max(1));
+        let waited = u128::from(self.whole_ns()) * u128::from(self.delayed_ns.min(self.seen_ns)) / seen_ns;
+        let waited_ns = u64::try_from(waited).expect("a share of a u64 fits");
+        let explained_ns = waited_ns.saturating_add(self.readings_ns / parts).saturating_add(between_ns);
         self.whole_ns().saturating_sub(explained_ns)
     }
 }
@@ -114,7 +118,7 @@ impl Answering {
             return Some(why(least, "the least", bound_ns));
         }
         let loose_ns = (2 * fixed_ns).saturating_add(NULL_FACTOR.saturating_mul(self.at(0.9)));
-        let median = *sorted.get((sorted.len() - 1) / 2)?;
+        let median = *sorted.get(sorted.len() / 2)?;
         let is_beyond = turns.len() >= TURNS_FOR_MEDIAN && median.0 > loose_ns;
         is_beyond.then(|| why(median, "the median", loose_ns))
     }

@@ -59,8 +59,10 @@ fn peak(turn: &Turn, metered: &Metered) -> Option<String> {
     let claimed = turn.samples.iter().filter_map(|line| line.peak_rss_bytes).max()?;
     let (most, who) = match metered.peak_rss_bytes {
         // It ran no other program whose peak this could be.
-        Ok(own) => (own.saturating_add(PEAK_SLACK_BYTES), "the kernel's high-water mark was"),
-        Err(_) => (Memory::read().total_bytes, "this machine has"),
+        Ok(own) if metered.whole.alone => {
+            (own.saturating_add(PEAK_SLACK_BYTES), "the kernel's high-water mark was")
+        }
+        _ => (Memory::read().total_bytes, "this machine has"),
     };
     let impossible = claimed > most && most > 0;
     impossible.then(|| format!("it claims a peak of {claimed} bytes of memory where {who} {most} bytes"))

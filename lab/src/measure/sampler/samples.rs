@@ -93,7 +93,7 @@ impl Hired<'_> {
     /// The high-water mark, unless the contender tells that of a program it started for each reading.
     fn peak(&mut self, trial: &Trial, observed: &Observed) -> Option<u64> {
         let told = observed.turn.samples.iter().all(|line| line.peak_rss_bytes.is_some());
-        if told && observed.metered.peak_rss_bytes.is_err() {
+        if told && !observed.metered.whole.alone {
             None
         } else {
             self.meter(trial, "peak_rss_bytes", &observed.metered.peak_rss_bytes)
