@@ -28,6 +28,7 @@ use standing::Standing;
 use std::ops::Range;
 use turn::Slot;
 use unaccounted::Answering;
+pub use unaccounted::share_of_bound;
 
 /// Why a run stops before its plan is done.
 pub(super) enum Stop {

@@ -87,3 +87,76 @@ impl Visit {
 fn cpu_ns(sample: &Sample) -> Option<u64> {
     Some(sample.cpu_user_ns?.saturating_add(sample.cpu_system_ns?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Line, TurnSeen, testing};
+    use crate::trial::{Answer, CacheState, Work};
+    use readlab_protocol::Cache;
+
+    const MS: u64 = 1_000_000;
+
+    fn trial(name: &str, cache: Cache) -> Trial {
+        let Line::Trial(trial) = testing::trial(0, &format!("rust/{name}"), CacheState::Warm, cache) else {
+            panic!("a trial's line")
+        };
+        *trial
+    }
+
+    fn visit() -> Visit {
+        let mut visit = Visit::default();
+        for (name, cpu_ns, newlines) in [("null", MS / 10, None), ("resident", 3 * MS, Some(1))] {
+            let control = trial(name, Cache::None);
+            let turn = TurnSeen { cpu_ns: Some(cpu_ns), ..TurnSeen::default() };
+            let answer = Answer { newlines, ..Answer::default() };
+            let cpu = (Some(cpu_ns), Some(0));
+            let sample =
+                Sample { cpu_user_ns: cpu.0, cpu_system_ns: cpu.1, turn, answer, ..Sample::default() };
+            visit.learn(&control, &sample);
+        }
+        visit
+    }
+
+    fn touch(cpu_ns: u64, cpu_error_ns: u64, delivered: Option<Delivered>) -> Touch {
+        let turn = TurnSeen {
+            cpu_ns: Some(cpu_ns),
+            cpu_error_ns: Some(cpu_error_ns),
+            delivered,
+            ..TurnSeen::default()
+        };
+        visit().touch(&trial("a", Cache::Through), &Sample { turn_readings: 2, turn, ..Sample::default() })
+    }
+
+    #[test]
+    fn two_readings_take_two_thirds_of_a_visit_at_least() {
+        assert_eq!(touch(2 * MS - 1, 0, None), Touch::Nothing);
+        assert_eq!(touch(2 * MS, 0, None), Touch::Unknown, "answering alone may have taken some of it");
+        assert_eq!(touch(2 * MS + 4 * MS / 10, 0, None), Touch::CpuTime);
+    }
+
+    #[test]
+    fn what_is_counted_in_ticks_proves_and_refutes_less() {
+        assert_eq!(touch(0, 20 * MS, None), Touch::Unknown);
+        assert_eq!(touch(10 * MS, 20 * MS, None), Touch::Unknown);
+        assert_eq!(touch(30 * MS, 20 * MS, None), Touch::CpuTime);
+    }
+
+    #[test]
+    fn bytes_that_arrived_touch_by_themselves() {
+        assert_eq!(touch(0, 0, Some(Delivered::Calls)), Touch::Delivered(Delivered::Calls));
+    }
+
+    #[test]
+    fn without_controls_or_for_work_that_need_not_touch_every_byte_nothing_is_known() {
+        let sample = Sample {
+            turn_readings: 1,
+            turn: TurnSeen { cpu_ns: Some(1), ..TurnSeen::default() },
+            ..Sample::default()
+        };
+        let any = trial("a", Cache::Through);
+        assert_eq!(Visit::default().touch(&any, &sample), Touch::Unknown);
+        let discard = Trial { work: Work::Discard, ..any };
+        assert_eq!(visit().touch(&discard, &sample), Touch::Unknown);
+    }
+}

@@ -4,6 +4,9 @@
 //!
 //! The rules live in [`super::ceiling`], [`super::unaccounted`] and [`crate::record::Visit`].
 
+#[cfg(test)]
+mod tests;
+
 use super::standing::Standing;
 use super::unaccounted::{Collects, NULL_TURNS_MIN, is_null};
 use super::{Run, Stop};

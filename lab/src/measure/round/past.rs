@@ -5,6 +5,7 @@
 mod tests;
 
 use super::standing::Standing;
+use super::unaccounted::turns;
 use crate::measure::plan::{Plan, Rules};
 use crate::record::{EndReason, Outcome, Record, Sample, TrialRecord};
 use crate::trial::CacheState;
@@ -127,14 +128,8 @@ impl<'a> Past<'a> {
 
     /// Every turn that the controls of a state had.
     pub(super) fn turns_of_controls(self, plan: &Plan, state: CacheState) -> Vec<(usize, Vec<Sample>)> {
-        let mut turns = Vec::<(usize, Vec<Sample>)>::new();
         let controls = plan.trials_of(state).into_iter().filter(|&it| plan.planned(it).trial.is_control());
-        for (trial, sample) in controls.flat_map(|trial| self.samples(trial).map(move |it| (trial, it))) {
-            match turns.last_mut() {
-                Some((_, turn)) if sample.reading > 0 => turn.push(sample),
-                _ => turns.push((trial, vec![sample])),
-            }
-        }
-        turns
+        let of = |trial| turns(self.samples(trial)).into_iter().map(move |turn| (trial, turn));
+        controls.flat_map(of).collect()
     }
 }

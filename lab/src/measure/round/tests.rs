@@ -24,6 +24,8 @@ const WALL_NS: u64 = 100;
 
 pub(in crate::measure) type Log = Rc<RefCell<Vec<String>>>;
 
+pub(in crate::measure) type Shape = Box<dyn FnMut(&mut Sample)>;
+
 /// The world: what each call answers, first come, first served; what is not scripted goes well.
 #[derive(Default)]
 pub(in crate::measure) struct World {
@@ -35,6 +37,8 @@ pub(in crate::measure) struct World {
     pub(in crate::measure) fills: VecDeque<Result<(), Ending>>,
     pub(in crate::measure) turns: BTreeMap<usize, VecDeque<Result<Vec<u64>, Trouble>>>,
     pub(in crate::measure) walls: BTreeMap<usize, u64>,
+    /// What is done to each sample of a trial before it is handed on.
+    pub(in crate::measure) shapes: BTreeMap<usize, Shape>,
     pub(in crate::measure) counts: BTreeMap<usize, Result<u64, Ending>>,
     /// The names of those that were counted.
     pub(in crate::measure) counted: BTreeSet<String>,
@@ -88,7 +92,11 @@ impl Sampler for World {
         let newlines = (self.names[&trial] != "null").then_some(1);
         let answer = Answer { newlines, ..Answer::default() };
         let sample = |(reading, wall_ns)| Sample { trial, reading, wall_ns, answer, ..Sample::default() };
-        Ok((0..).zip(walls).map(sample).collect())
+        let mut samples: Vec<Sample> = (0..).zip(walls).map(sample).collect();
+        if let Some(shape) = self.shapes.get_mut(&trial) {
+            samples.iter_mut().for_each(shape);
+        }
+        Ok(samples)
     }
 
     fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Ending> {
@@ -257,7 +265,7 @@ pub(in crate::measure) struct Told {
     progress: Vec<Progress>,
 }
 
-fn play(plan: &Plan, script: World) -> Told {
+pub(in crate::measure) fn play(plan: &Plan, script: World) -> Told {
     play_until_full(plan, script, usize::MAX)
 }
 

@@ -51,6 +51,12 @@ pub(in crate::measure) struct LeftOut {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::measure) struct Collects(pub(in crate::measure) bool);
 
+impl Collects {
+    fn fixed_ns(self) -> u64 {
+        if self.0 { COLLECTING_FIXED_NS } else { FIXED_NS }
+    }
+}
+
 impl LeftOut {
     /// Of one turn; `None` where the lab's own clock is not known, as in records of before.
     pub(super) fn of(turn: &[Sample]) -> Option<LeftOut> {
@@ -111,16 +117,20 @@ impl Answering {
                 turns.len()
             )
         };
-        let fixed_ns = if collects.0 { COLLECTING_FIXED_NS } else { FIXED_NS };
-        let bound_ns = fixed_ns.saturating_add(NULL_FACTOR.saturating_mul(self.at(0.5)));
+        let bound_ns = self.bound_ns(collects);
         let least = *sorted.first()?;
         if least.0 > bound_ns {
             return Some(why(least, "the least", bound_ns));
         }
-        let loose_ns = (2 * fixed_ns).saturating_add(NULL_FACTOR.saturating_mul(self.at(0.9)));
+        let loose_ns = (2 * collects.fixed_ns()).saturating_add(NULL_FACTOR.saturating_mul(self.at(0.9)));
         let median = *sorted.get(sorted.len() / 2)?;
         let is_beyond = turns.len() >= TURNS_FOR_MEDIAN && median.0 > loose_ns;
         is_beyond.then(|| why(median, "the median", loose_ns))
+    }
+
+    /// What the least of a trial's turns may leave out beyond its own share.
+    fn bound_ns(&self, collects: Collects) -> u64 {
+        collects.fixed_ns().saturating_add(NULL_FACTOR.saturating_mul(self.at(0.5)))
     }
 
     /// A quantile of what `null` left out; 0 before it had a turn.
@@ -135,6 +145,39 @@ impl Answering {
         sorted.sort_unstable_by(f64::total_cmp);
         if sorted.is_empty() { 0 } else { quantile(&sorted, share) as u64 }
     }
+}
+
+/// How near the turns of a trial come to what is refused, 1.0 being that: the least that any of them left out beyond its own
+/// share, over the bound. `null` is what the control that reads nothing showed in the same state; each in the order of the record.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "times below 104 days")]
+pub fn share_of_bound(
+    null: impl Iterator<Item = Sample>,
+    samples: impl Iterator<Item = Sample>,
+    collects: bool,
+) -> Option<f64> {
+    let mut answering = Answering::default();
+    let null = turns(null);
+    answering.left_out_ns = null
+        .iter()
+        .filter_map(|turn| LeftOut::of(turn))
+        .map(|turn| turn.beyond_ns(Collects(false)))
+        .collect();
+    let turns = turns(samples);
+    let beyond = turns.iter().filter_map(|turn| LeftOut::of(turn)).map(|it| it.beyond_ns(Collects(collects)));
+    Some(beyond.min()? as f64 / answering.bound_ns(Collects(collects)) as f64)
+}
+
+/// Samples turn by turn.
+pub(super) fn turns(samples: impl Iterator<Item = Sample>) -> Vec<Vec<Sample>> {
+    let mut turns = Vec::<Vec<Sample>>::new();
+    for sample in samples {
+        match turns.last_mut() {
+            Some(turn) if sample.reading > 0 => turn.push(sample),
+            _ => turns.push(vec![sample]),
+        }
+    }
+    turns
 }
 
 /// The control that reads nothing and comes with readlab: one of somebody else's may itself leave out what it likes.

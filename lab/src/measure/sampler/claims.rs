@@ -67,3 +67,6 @@ fn peak(turn: &Turn, metered: &Metered) -> Option<String> {
     let impossible = claimed > most && most > 0;
     impossible.then(|| format!("it claims a peak of {claimed} bytes of memory where {who} {most} bytes"))
 }
+
+#[cfg(test)]
+mod tests;
