@@ -11,8 +11,10 @@
 //! dead threads, never its children; peak memory is that of the process alone. What is judged by, rather than told, is in
 //! [`whole`].
 
+mod lab_self;
 mod whole;
 
+pub use lab_self::{LabSelf, lab_self};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -382,25 +384,6 @@ fn both<'a, A, B>(
     right: &'a Result<B, Missing>,
 ) -> Result<(&'a A, &'a B), Missing> {
     Ok((left.as_ref().map_err(Missing::clone)?, right.as_ref().map_err(Missing::clone)?))
-}
-
-/// What the lab itself has used since it started.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LabSelf {
-    /// CPU time of all its threads, in nanoseconds; contenders are not in it.
-    pub cpu_ns: Reading,
-    /// High-water mark of its resident memory.
-    pub peak_rss_bytes: Reading,
-}
-
-/// Meters the lab itself, to show that it stays out of the way.
-#[must_use]
-pub fn lab_self() -> LabSelf {
-    let pid = std::process::id();
-    LabSelf {
-        cpu_ns: cpu_ns(libc::CLOCK_PROCESS_CPUTIME_ID, pid),
-        peak_rss_bytes: ProcFile::open(pid, "status").read(peak_rss_bytes, "VmHWM"),
-    }
 }
 
 #[cfg(test)]
