@@ -3,6 +3,7 @@
 //!
 //! One kind of attack a file. The table in METHOD.md has a row for each: how it is caught, and what still cannot be.
 
+mod clocks;
 mod contract;
 #[path = "../common/fake.rs"]
 mod fake;

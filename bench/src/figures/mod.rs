@@ -2,6 +2,7 @@
 
 mod auto;
 mod device;
+mod falsely_refused;
 mod fastest;
 mod fidelity;
 mod fio;
@@ -9,6 +10,7 @@ mod floor;
 mod gate;
 mod languages;
 mod large;
+mod left_out;
 mod memory;
 mod page;
 mod program;
@@ -46,6 +48,8 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "device", about: device::ABOUT, measure: device::measure },
     Figure { name: "page", about: page::ABOUT, measure: page::measure },
     Figure { name: "program", about: program::ABOUT, measure: program::measure },
+    Figure { name: "left-out", about: left_out::ABOUT, measure: left_out::measure },
+    Figure { name: "falsely-refused", about: falsely_refused::ABOUT, measure: falsely_refused::measure },
     Figure { name: "verdicts", about: verdicts::ABOUT, measure: verdicts::measure },
     Figure { name: "gate", about: gate::ABOUT, measure: gate::measure },
     Figure { name: "large", about: large::ABOUT, measure: large::measure },

@@ -258,7 +258,12 @@ fn planned(trial: &Trial, field: &Field) -> anyhow::Result<Planned> {
     let is_same =
         (&choice.id, &choice.params) == (&id.method, &id.params) && choice.method.cache == trial.cache;
     ensure!(is_same, "{id}: its contender no longer has it as it was: begin anew");
-    Ok(Planned { trial: Trial { id, ..trial.clone() }, choice, warmup: contender.warmup })
+    Ok(Planned {
+        trial: Trial { id, ..trial.clone() },
+        choice,
+        warmup: contender.warmup,
+        collects: contender.collects,
+    })
 }
 
 /// What is looked at inside.

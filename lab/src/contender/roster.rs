@@ -53,6 +53,9 @@ pub struct Entry {
     /// What is done before its timed readings.
     #[serde(default)]
     pub warmup: Warmup,
+    /// Whether it collects garbage after the last reading of a turn and before it answers.
+    #[serde(default)]
+    pub collects: bool,
     /// How a user gets what it needs, in one sentence.
     #[serde(default)]
     pub hint: Option<String>,
@@ -151,6 +154,8 @@ pub struct Contender {
     pub methods: Vec<MethodLine>,
     /// What is done before its timed readings.
     pub warmup: Warmup,
+    /// Whether it collects garbage after the last reading of a turn and before it answers.
+    pub collects: bool,
 }
 
 /// A contender's method chosen by a trial's name: scan decided, parameters spelled out and within bounds.
@@ -228,7 +233,9 @@ impl Entry {
         let mut asked = command.clone();
         asked.args.push("methods".into());
         match self.introduce(&asked) {
-            Ok((receipt, methods)) => Ok(Contender { command, receipt, methods, warmup: self.warmup }),
+            Ok((receipt, methods)) => {
+                Ok(Contender { command, receipt, methods, warmup: self.warmup, collects: self.collects })
+            }
             Err(Breach::Interrupted) => Err(Breach::Interrupted),
             Err(breach) => Err(place.and_then(|place| self.missing(&place)).map_or(breach, unavailable)),
         }
@@ -331,7 +338,7 @@ mod tests {
         };
         let command = CommandLine { program: "x".into(), args: Vec::new(), env: Vec::new() };
         let receipt = Receipt { contender: "x".into(), version: "1".into(), runtime: String::new() };
-        Contender { command, receipt, methods: vec![method], warmup: Warmup::default() }
+        Contender { command, receipt, methods: vec![method], warmup: Warmup::default(), collects: false }
     }
 
     #[test]

@@ -292,9 +292,10 @@ fn add(
         Ok(_) if state == CacheState::Warm && trial.bypasses_cache() => absent_when_warm(plan, trial),
         Ok(_) if is_measured_elsewhere(plan, &trial) => {}
         Ok(choice) => {
-            let warmup =
-                field.contender(&trial.contender).map(|contender| contender.warmup).unwrap_or_default();
-            plan.trials.push(Planned { trial, choice, warmup });
+            let contender = field.contender(&trial.contender);
+            let warmup = contender.map(|contender| contender.warmup).unwrap_or_default();
+            let collects = contender.is_some_and(|contender| contender.collects);
+            plan.trials.push(Planned { trial, choice, warmup, collects });
         }
         Err(error) => {
             let outcome = Outcome::Unavailable { reason: error.to_string() };

@@ -8,12 +8,20 @@
 //! and those of a child from the moment it is reaped; the high-water mark of a child can be reset by the ordinary user
 //! who owns it; a zombie's `stat` and `io` stay readable, its peak memory does not, and a reset is then accepted
 //! without effect; after the reaping every open file answers ESRCH. The CPU clock of a process holds its living and
-//! dead threads, never its children; peak memory is that of the process alone.
+//! dead threads, never its children; peak memory is that of the process alone. What is judged by, rather than told, is in
+//! [`whole`].
 
+mod lab_self;
+mod whole;
+
+pub use lab_self::{LabSelf, lab_self};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+pub use whole::Whole;
+pub(super) use whole::tick_ns;
+use whole::{Io, Living, delay_ns};
 
 /// A meter's reading, or why there is none.
 pub type Reading = Result<u64, Missing>;
@@ -104,6 +112,8 @@ pub struct Metered {
     pub major_faults: Reading,
     /// Bytes fetched from the device, those of reaped children included.
     pub device_read_bytes: Reading,
+    /// What claims are held against.
+    pub whole: Whole,
 }
 
 /// The meters of one process. The caller holds the process unreaped for as long as it uses them, so that its number
@@ -114,6 +124,9 @@ pub struct Meters {
     status: ProcFile,
     io: ProcFile,
     clear_refs: ProcFile,
+    schedstat: ProcFile,
+    lab_schedstat: ProcFile,
+    living: Living,
     cpu_clock: Result<libc::clockid_t, Missing>,
     before: Counters,
 }
@@ -122,7 +135,9 @@ pub struct Meters {
 #[derive(Debug)]
 struct Counters {
     cpu_ns: Reading,
-    device_read_bytes: Reading,
+    io: Result<Io, Missing>,
+    delayed_ns: Reading,
+    living_ns: Reading,
     stat: Result<Stat, Missing>,
     reset: Result<(), Missing>,
 }
@@ -137,6 +152,7 @@ struct Stat {
     child_major_faults: u64,
     user_ticks: u64,
     system_ticks: u64,
+    child_ticks: u64,
 }
 
 /// A file of /proc/PID, open for good, or why it is not.
@@ -156,6 +172,9 @@ impl Meters {
             status: ProcFile::open(pid, "status"),
             io: ProcFile::open(pid, "io"),
             clear_refs: ProcFile::open(pid, CLEAR_REFS),
+            schedstat: ProcFile::open(pid, "schedstat"),
+            lab_schedstat: ProcFile::open(std::process::id(), "schedstat"),
+            living: Living::of(pid),
             cpu_clock: cpu_clock_of(pid),
             before: Counters::none(pid),
         };
@@ -181,16 +200,18 @@ impl Meters {
             Err(why) => Err(why.clone()),
         };
         let cpu = both(&before.cpu_ns, &after.cpu_ns).map(|(before, after)| after.saturating_sub(*before));
+        let whole = Whole::between(before, &after, (&cpu, &stat));
         let cpu_total_ns = alone.clone().and(cpu);
-        let device = both(&before.device_read_bytes, &after.device_read_bytes);
+        let io = both(&before.io, &after.io).map(|(before, after)| after.since(before));
         Metered {
             cpu_split: both(&cpu_total_ns, &stat).and_then(|(total_ns, stat)| stat.split(*total_ns)),
             peak_rss_bytes: alone.and_then(|()| self.peak(&after)),
             minor_faults: stat.clone().map(|stat| stat.minor_faults + stat.child_minor_faults),
             child_minor_faults: stat.clone().map(|stat| stat.child_minor_faults),
             major_faults: stat.map(|stat| stat.major_faults + stat.child_major_faults),
-            device_read_bytes: device.map(|(before, after)| after.saturating_sub(*before)),
+            device_read_bytes: io.map(|io| io.device_read_bytes),
             cpu_total_ns,
+            whole,
         }
     }
 
@@ -198,10 +219,18 @@ impl Meters {
     fn read(&self, reset: Result<(), Missing>) -> Counters {
         Counters {
             cpu_ns: self.cpu_clock.clone().and_then(|clock| cpu_ns(clock, self.stat.pid)),
-            device_read_bytes: self.io.read(|text| field(text, "read_bytes:"), "read_bytes"),
+            io: self.io.read(Io::parse, "read_bytes"),
+            delayed_ns: self.delayed_ns(),
+            living_ns: self.living.cpu_ns(),
             stat: self.stat.read(Stat::parse, "fault and tick counters"),
             reset,
         }
+    }
+
+    /// Time that the contender's first thread and the lab's have waited for a processor.
+    fn delayed_ns(&self) -> Reading {
+        let of = |file: &ProcFile| file.read(delay_ns, "time waited");
+        Ok(of(&self.schedstat)? + of(&self.lab_schedstat)?)
     }
 
     /// The high-water mark, which is only worth telling when it was reset.
@@ -220,7 +249,9 @@ impl Counters {
         let none = Missing::Ended { pid };
         Counters {
             cpu_ns: Err(none.clone()),
-            device_read_bytes: Err(none.clone()),
+            io: Err(none.clone()),
+            delayed_ns: Err(none.clone()),
+            living_ns: Err(none.clone()),
             stat: Err(none.clone()),
             reset: Err(none),
         }
@@ -240,6 +271,7 @@ impl Stat {
             child_major_faults: number(13)?,
             user_ticks: number(14)?,
             system_ticks: number(15)?,
+            child_ticks: number(16)? + number(17)?,
         })
     }
 
@@ -253,6 +285,7 @@ impl Stat {
             child_major_faults: self.child_major_faults.saturating_sub(before.child_major_faults),
             user_ticks: self.user_ticks.saturating_sub(before.user_ticks),
             system_ticks: self.system_ticks.saturating_sub(before.system_ticks),
+            child_ticks: self.child_ticks.saturating_sub(before.child_ticks),
         }
     }
 
@@ -354,25 +387,6 @@ fn both<'a, A, B>(
     right: &'a Result<B, Missing>,
 ) -> Result<(&'a A, &'a B), Missing> {
     Ok((left.as_ref().map_err(Missing::clone)?, right.as_ref().map_err(Missing::clone)?))
-}
-
-/// What the lab itself has used since it started.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LabSelf {
-    /// CPU time of all its threads, in nanoseconds; contenders are not in it.
-    pub cpu_ns: Reading,
-    /// High-water mark of its resident memory.
-    pub peak_rss_bytes: Reading,
-}
-
-/// Meters the lab itself, to show that it stays out of the way.
-#[must_use]
-pub fn lab_self() -> LabSelf {
-    let pid = std::process::id();
-    LabSelf {
-        cpu_ns: cpu_ns(libc::CLOCK_PROCESS_CPUTIME_ID, pid),
-        peak_rss_bytes: ProcFile::open(pid, "status").read(peak_rss_bytes, "VmHWM"),
-    }
 }
 
 #[cfg(test)]

@@ -78,6 +78,8 @@ pub struct Planned {
     pub choice: Choice,
     /// How its contender becomes ready each time it is started.
     pub warmup: Warmup,
+    /// Whether its contender collects garbage between a turn's readings and its answer.
+    pub collects: bool,
 }
 
 /// What will be measured.

@@ -9,15 +9,17 @@ pub(super) mod ceiling;
 pub(super) mod clock;
 mod closing;
 mod done;
+mod doubt;
 pub(super) mod past;
 pub(super) mod standing;
 #[cfg(test)]
 pub(super) mod tests;
 pub(super) mod turn;
+pub(super) mod unaccounted;
 
 use super::plan::{Plan, Rules};
 use super::world::{Ending, Sampler, Sink, Step};
-use crate::record::{EndReason, Line, Outcome, Record, RecordError};
+use crate::record::{EndReason, Line, Outcome, Record, RecordError, Visit};
 use crate::trial::{CacheState, Params};
 use ceiling::Ceiling;
 use clock::StageClock;
@@ -26,6 +28,8 @@ pub use past::{Past, reopened};
 use standing::Standing;
 use std::ops::Range;
 use turn::Slot;
+use unaccounted::Answering;
+pub use unaccounted::share_of_bound;
 
 /// Why a run stops before its plan is done.
 pub(super) enum Stop {
@@ -45,6 +49,8 @@ pub struct Run<'a> {
     pub(super) sampler: &'a mut dyn Sampler,
     pub(super) sink: &'a mut dyn Sink,
     pub(super) ceiling: Ceiling,
+    pub(super) answering: Answering,
+    pub(super) visit: Visit,
     past: Past<'a>,
     stages_done: usize,
     /// The share of the whole run that was told last.
@@ -88,7 +94,9 @@ pub(super) fn carry_out(
 ) -> Result<EndReason, RecordError> {
     let measured = past.unseen(plan);
     let (ceiling, stages_done, share_told) = (Ceiling::default(), 0, 0.0);
-    let mut run = Run { plan, sampler, sink, ceiling, past, stages_done, share_told, measured };
+    let (answering, visit) = (Answering::default(), Visit::default());
+    let mut run =
+        Run { plan, sampler, sink, ceiling, answering, visit, past, stages_done, share_told, measured };
     for (trial, outcome) in plan.absent.iter().filter(|(trial, _)| !past.has_ended(trial.index)) {
         run.sink.append(Line::Trial(Box::new(trial.clone())))?;
         run.sink.append(Line::Outcome { trial: trial.index, outcome: outcome.clone() })?;
@@ -127,7 +135,10 @@ impl Run<'_> {
             return Ok(EndReason::Settled);
         }
         self.sink.about_to(Step::Stage(state, trials.len()));
-        self.ceiling = self.past.ceiling(self.plan, state);
+        self.forget_controls();
+        for (trial, turn) in self.past.turns_of_controls(self.plan, state) {
+            self.learn(trial, &turn);
+        }
         let standing = |trial| self.past.standing(trial, &self.plan.rules);
         let mut standings: Vec<Standing> = trials.into_iter().map(standing).collect();
         let clock = StageClock::start(self.plan, self.sampler.elapsed_ns(), parts);
@@ -136,7 +147,7 @@ impl Run<'_> {
             None if self.live(&standings).is_empty() => Ok(EndReason::Settled),
             None => self.rounds_and_limits(state, self.past.first(state), (&mut standings, &clock)),
         };
-        self.close(&mut standings, &clock, end)
+        self.close(state, (&mut standings, &clock), end)
     }
 
     /// Rounds from this one on until everybody is settled or time is up: of the cold in one sitting, of the warm over fills.

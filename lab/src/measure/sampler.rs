@@ -4,6 +4,7 @@
 //! What a state of the cache takes lives in [`super::cache`], what is metered in [`super::meters`], how a contender
 //! is spoken to in [`crate::contender::session`], and which turn comes when in [`super::round`].
 
+mod claims;
 mod counting;
 mod filling;
 mod flaw;
@@ -307,6 +308,9 @@ impl<'a> Hired<'a> {
         let after = self.resident(trial.index, "resident_after");
         self.compare(trial, &turn)?;
         self.note_added(trial, &turn);
+        if let Some(reason) = claims::refuted(ask, &turn, &metered).filter(|_| !trial.is_control()) {
+            return Err(Trouble::Ending(Ending::Trial(Outcome::Refused { reason })));
+        }
         self.told.entry(trial.index).or_default().add(ask, &turn.counts);
         let observed = Observed { before, turn, metered, after, below };
         let samples = self.samples(trial, ask, &observed);

@@ -9,7 +9,6 @@ mod tests;
 
 use super::candidates::is_easy;
 use super::plan::Plan;
-use super::round::ceiling::Ceiling;
 use super::round::clock::StageClock;
 use super::round::past::First;
 use super::round::standing::Standing;
@@ -97,7 +96,7 @@ impl Run<'_> {
     fn tune(&mut self, tuning: &Tuning, state: CacheState, parts: usize) -> Result<EndReason, Stop> {
         let trials = self.plan.trials_of(state);
         self.sink.about_to(Step::Stage(state, trials.len()));
-        self.ceiling = Ceiling::default();
+        self.forget_controls();
         let mut standings: Vec<Standing> = trials.into_iter().map(Standing::new).collect();
         let clock = StageClock::start(self.plan, self.sampler.elapsed_ns(), parts);
         let mut search = Search::new(tuning.candidates_of(state), tuning.rules(state));
@@ -108,7 +107,7 @@ impl Run<'_> {
                 .map(|measured| if measured == EndReason::Settled { searched } else { measured }),
             Err(stop) => Err(stop),
         };
-        self.close(&mut standings, &clock, end)
+        self.close(state, (&mut standings, &clock), end)
     }
 
     /// Rung after rung, until the search has seen enough or its time is up.

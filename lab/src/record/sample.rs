@@ -44,8 +44,50 @@ pub struct Sample {
     pub resident_before: Option<f64>,
     /// Share of the file's pages in the page cache after the turn, 0 to 1.
     pub resident_after: Option<f64>,
+    /// What the lab saw of the whole turn from outside.
+    #[serde(default, skip_serializing_if = "TurnSeen::is_unknown")]
+    pub turn: TurnSeen,
     /// Proof of work.
     pub answer: Answer,
+}
+
+/// What the lab saw of a whole turn from outside, untimed readings and answering included; the same in all samples of the turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TurnSeen {
+    /// From the lab's "go" to the first word of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_ns: Option<u64>,
+    /// CPU time by the kernel's count, of the contender and the programs that it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<u64>,
+    /// How wrong that count may be: that of other programs is in clock ticks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_error_ns: Option<u64>,
+    /// Time in which the contender's first thread or the lab could have run and had no processor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed_ns: Option<u64>,
+    /// How enough bytes for every reading were seen to reach the contender; `None` where neither meter shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivered: Option<Delivered>,
+}
+
+/// By which meter bytes were seen to reach a contender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivered {
+    /// As many bytes as the readings have passed through read calls (`rchar`).
+    Calls,
+    /// As many page faults as it takes to map the readings' pages, sixteen at a time.
+    Faults,
+}
+
+impl TurnSeen {
+    /// Whether nothing is known, as in records of before.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        *self == TurnSeen::default()
+    }
 }
 
 /// One number that a sample holds.

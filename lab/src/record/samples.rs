@@ -5,14 +5,14 @@
 //! all as the varints of Protocol Buffers (<https://protobuf.dev/programming-guides/encoding/#varints>). Nothing is rounded; samples
 //! come out as they went in. What samples are lives in [`super::sample`], and how files hold them in [`super::file`].
 
-use super::Sample;
+use super::{Delivered, Sample, TurnSeen};
 use crate::trial::Answer;
 use integer_encoding::{VarIntReader, VarIntWriter};
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug, Formatter};
 
 /// How many fields a sample has, those of its answer among them.
-const FIELDS: usize = 21;
+const FIELDS: usize = 26;
 
 /// A sample's fields, those that change from one to the next first; a field that is always known is never `None`.
 type Fields = [Option<u64>; FIELDS];
@@ -138,6 +138,7 @@ fn fields(sample: &Sample) -> Fields {
         below_read_bytes,
         resident_before,
         resident_after,
+        turn: TurnSeen { wall_ns: turn_wall_ns, cpu_ns, cpu_error_ns, delayed_ns, delivered },
         answer: Answer { bytes, newlines, lines, sum },
     } = *sample;
     let number = |number: u32| Some(u64::from(number));
@@ -163,6 +164,11 @@ fn fields(sample: &Sample) -> Fields {
         newlines,
         lines,
         sum,
+        turn_wall_ns,
+        cpu_ns,
+        delayed_ns,
+        cpu_error_ns,
+        delivered.map(|by| u64::from(by == Delivered::Faults)),
     ]
 }
 
@@ -190,7 +196,13 @@ fn sample(fields: &Fields) -> Sample {
         newlines,
         lines,
         sum,
+        turn_wall_ns,
+        cpu_ns,
+        delayed_ns,
+        cpu_error_ns,
+        delivered,
     ] = *fields;
+    let delivered = delivered.map(|by| if by == 0 { Delivered::Calls } else { Delivered::Faults });
     Sample {
         trial: usize::try_from(trial.expect(PACKED)).expect(PACKED),
         fill: number(fill),
@@ -209,6 +221,7 @@ fn sample(fields: &Fields) -> Sample {
         below_read_bytes,
         resident_before: resident_before.map(f64::from_bits),
         resident_after: resident_after.map(f64::from_bits),
+        turn: TurnSeen { wall_ns: turn_wall_ns, cpu_ns, cpu_error_ns, delayed_ns, delivered },
         answer: Answer { bytes, newlines, lines, sum },
     }
 }
@@ -222,7 +235,7 @@ mod tests {
     fn any_sample() -> impl Strategy<Value = Sample> {
         let end = prop_oneof![Just(0), Just(1), Just(u64::MAX), any::<u64>()];
         let small = prop_oneof![Just(0), Just(u32::MAX), any::<u32>()];
-        let meters = prop::array::uniform11(prop::option::of(end.clone()));
+        let meters = prop::array::uniform16(prop::option::of(end.clone()));
         let shares = prop::array::uniform2(prop::option::of(prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64]));
         (prop::array::uniform6(small), any::<bool>(), any::<usize>(), end, meters, shares).prop_map(
             |([fill, round, position, rung, reading, turn_readings], searched, trial, wall_ns, m, shares)| {
@@ -241,9 +254,20 @@ mod tests {
                     minor_faults: m[3],
                     major_faults: m[4],
                     device_read_bytes: m[5],
-                    below_read_bytes: m[10],
+                    below_read_bytes: m[15],
                     resident_before: shares[0],
                     resident_after: shares[1],
+                    turn: TurnSeen {
+                        wall_ns: m[10],
+                        cpu_ns: m[11],
+                        cpu_error_ns: m[12],
+                        delayed_ns: m[13],
+                        delivered: m[14].map(
+                            |by| {
+                                if by & 1 == 0 { Delivered::Calls } else { Delivered::Faults }
+                            },
+                        ),
+                    },
                     answer: Answer { bytes: m[6], newlines: m[7], lines: m[8], sum: m[9] },
                 }
             },

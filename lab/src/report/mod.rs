@@ -54,7 +54,9 @@ pub use markdown::markdown;
 pub use method::{Lack, MEANINGS};
 pub use page::Page;
 pub use percentiles::percentiles;
-pub use ranking::{Place, Proof, Range, Ranking, Reference, Row, Standing, Unmeasured, WhyReference};
+pub use ranking::{
+    Place, Proof, Range, Ranking, Reference, Row, Standing, Touched, Unmeasured, WhyReference,
+};
 pub use reading::{Dots, Reading};
 pub use search::SearchView;
 pub use sweep::{Series, SizeRow, SweepView};

@@ -219,8 +219,12 @@ impl Ranking {
         let below = proof.below_share.map_or_else(String::new, |share| {
             format!("; the layer below read {} of the size", between(Some(share)))
         });
+        let touched = match (&self.touched, self.state) {
+            (Some(touched), CacheState::Warm) => format!("; {}", touched.words()),
+            _ => String::new(),
+        };
         format!(
-            "proof: residency known for {} of {} samples, {} rejected; in the cache before {}, after {}; {from_device}{below}",
+            "proof: residency known for {} of {} samples, {} rejected; in the cache before {}, after {}; {from_device}{below}{touched}",
             proof.residency_known,
             proof.samples,
             proof.rejected,

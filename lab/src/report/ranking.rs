@@ -4,11 +4,13 @@
 mod proof;
 mod reference;
 mod row;
+mod touched;
 mod unmeasured;
 
 pub use proof::{Proof, Range};
 pub use reference::{Reference, WhyReference};
 pub use row::{Place, Row, Standing};
+pub use touched::Touched;
 pub use unmeasured::Unmeasured;
 
 use super::advice::Advice;
@@ -64,6 +66,8 @@ pub struct Ranking {
     pub unmeasured: Vec<Unmeasured>,
     /// What was proven of the cache over all samples that stand, controls left out.
     pub proof: Proof,
+    /// Which readings are known to have touched the bytes.
+    pub touched: Option<Touched>,
     /// What the machine can do at best in this state, slowest first; empty where the record holds no limits.
     pub bounds: Vec<Bound>,
     /// Why cold readings may look faster than the device is, and which limits were replaced; mostly empty.
@@ -154,6 +158,7 @@ impl Ranking {
             reference,
             proof: Proof::of(ranked(), size),
             gives,
+            touched: Touched::of(trials, ranked()),
             controls: controls.into_iter().map(|(row, _)| row).collect(),
             unmeasured: Unmeasured::all(&others, &names),
             advice,

@@ -1,5 +1,8 @@
 //! The rate beyond which a window cannot be true: that of visiting bytes which are in memory already. The controls of
-//! the same rounds measure it; what is done with a trial beyond it is decided by [`super::Run`].
+//! the same rounds measure it; what is done with a trial beyond it is decided in [`super::doubt`].
+//!
+//! A control that had to wait for a processor shows no rate, so of each of its readings the CPU time counts where that is less
+//! than the window, shared out among its threads.
 
 use crate::record::{Sample, Trial};
 
@@ -14,10 +17,10 @@ pub(in crate::measure) fn stood_still(trial: &Trial, samples: &[Sample]) -> Opti
     is_one.then(|| "it claims a window of 0 ns: its clock stood still".to_owned())
 }
 
-/// The shortest window in which a control visited the bytes; nobody is beyond it before there is one.
+/// The shortest time in which a control visited the bytes; nobody is beyond it before there is one.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::measure) struct Ceiling {
-    wall_ns: Option<u64>,
+    visit_ns: Option<u64>,
 }
 
 impl Ceiling {
@@ -25,8 +28,8 @@ impl Ceiling {
     pub(super) fn raise(&mut self, trial: &Trial, samples: &[Sample]) {
         if trial.is_control() && samples.iter().all(|sample| sample.answer.proves(trial.work, &sample.answer))
         {
-            let fastest = samples.iter().map(|sample| sample.wall_ns).min();
-            self.wall_ns = self.wall_ns.into_iter().chain(fastest).min();
+            let fastest = samples.iter().map(|sample| undisturbed_ns(trial, sample)).min();
+            self.visit_ns = self.visit_ns.into_iter().chain(fastest).min();
         }
     }
 
@@ -35,11 +38,23 @@ impl Ceiling {
         if trial.is_control() || !trial.work.touches_bytes() {
             return None;
         }
-        let ceiling_ns = self.wall_ns?;
+        let ceiling_ns = self.visit_ns?;
         #[expect(clippy::cast_precision_loss, reason = "compared with a slack of half")]
         let beyond = (fastest_ns as f64) * CEILING_SLACK < ceiling_ns as f64;
         beyond.then(|| {
             format!("a window of {fastest_ns} ns is shorter than visiting the bytes in memory took: {ceiling_ns} ns")
         })
+    }
+}
+
+/// What a control's reading would have taken, had it never waited for a processor.
+fn undisturbed_ns(trial: &Trial, sample: &Sample) -> u64 {
+    let threads = trial.params.0.get("threads").copied().unwrap_or(1).max(1);
+    let cpu_ns =
+        sample.cpu_user_ns.zip(sample.cpu_system_ns).map(|(user, system)| user.saturating_add(system));
+    // Where the kernel counts in ticks, a short reading shows none.
+    match cpu_ns.filter(|&ns| ns > 0) {
+        Some(cpu_ns) => sample.wall_ns.min((cpu_ns / threads).max(1)),
+        None => sample.wall_ns,
     }
 }

@@ -7,7 +7,7 @@ use super::{Run, Stop};
 use crate::measure::plan::Budget;
 use crate::measure::world::{Ending, Step};
 use crate::record::{Count, EndReason, Line, Outcome};
-use crate::trial::Params;
+use crate::trial::{CacheState, Params};
 use std::collections::BTreeMap;
 
 /// Why something after the rounds was left out.
@@ -20,22 +20,49 @@ impl Run<'_> {
     /// The end of a state: every trial gets its outcome, and what contenders do inside is counted.
     pub(in crate::measure) fn close(
         &mut self,
-        standings: &mut [Standing],
-        clock: &StageClock,
+        state: CacheState,
+        (standings, clock): (&mut [Standing], &StageClock),
         end: Result<EndReason, Stop>,
     ) -> Result<EndReason, Stop> {
-        self.conclude(standings, end.as_ref().ok().copied())?;
+        let judged = end.and_then(|reason| Ok((self.refuted(state, standings)?, reason)));
+        let (refuted, end) = match judged {
+            Ok((refuted, reason)) => (refuted, Ok(reason)),
+            // A run that is stopped has no further turns.
+            Err(stop) => {
+                (standings.iter().map(|standing| self.doubt_when_stopped(standing)).collect(), Err(stop))
+            }
+        };
+        self.conclude(standings, refuted, end.as_ref().ok().copied())?;
         match end {
             Ok(reason) => self.count(standings, clock).map(|()| reason),
             Err(stop) => Err(stop),
         }
     }
 
+    /// Why the numbers of each cannot be true, in order, while everybody is still there to be asked again.
+    fn refuted(
+        &mut self,
+        state: CacheState,
+        standings: &mut [Standing],
+    ) -> Result<Vec<Option<String>>, Stop> {
+        let of = |standing: &mut Standing| {
+            let has_numbers = !standing.ended && standing.fastest_ns.is_some();
+            if has_numbers { self.refutation(state, standing) } else { Ok(None) }
+        };
+        standings.iter_mut().map(of).collect()
+    }
+
     /// Everybody leaves; those whose samples stand are measured. `end` is why the stage is over; whoever got no turn
     /// in a run that was stopped has no outcome, and was only cut short.
-    fn conclude(&mut self, standings: &mut [Standing], end: Option<EndReason>) -> Result<(), Stop> {
-        for standing in standings.iter_mut().filter(|standing| !standing.ended) {
-            let Some(fastest_ns) = standing.fastest_ns else {
+    fn conclude(
+        &mut self,
+        standings: &mut [Standing],
+        refuted: Vec<Option<String>>,
+        end: Option<EndReason>,
+    ) -> Result<(), Stop> {
+        let left = standings.iter_mut().zip(refuted).filter(|(standing, _)| !standing.ended);
+        for (standing, refuted) in left {
+            if standing.fastest_ns.is_none() {
                 let Some(end) = end else {
                     self.sampler.close(standing.trial);
                     continue;
@@ -43,11 +70,9 @@ impl Run<'_> {
                 self.announce(standing, &Params::default())?;
                 self.end(standing, untried(end))?;
                 continue;
-            };
-            // The ceiling may have been measured only after this trial's samples.
-            let beyond = self.ceiling.beyond(&self.plan.planned(standing.trial).trial, fastest_ns);
-            let refused = beyond.map(|reason| Outcome::Refused { reason });
-            let refused = refused.or_else(|| self.sampler.refusal(standing.trial));
+            }
+            let refuted = refuted.map(|reason| Outcome::Refused { reason });
+            let refused = refuted.or_else(|| self.sampler.refusal(standing.trial));
             let outcome = refused.unwrap_or(Outcome::Measured);
             standing.measured = outcome == Outcome::Measured;
             self.end(standing, outcome)?;

@@ -4,8 +4,8 @@
 #[cfg(test)]
 mod tests;
 
-use super::ceiling::Ceiling;
 use super::standing::Standing;
+use super::unaccounted::turns;
 use crate::measure::plan::{Plan, Rules};
 use crate::record::{EndReason, Outcome, Record, Sample, TrialRecord};
 use crate::trial::CacheState;
@@ -131,14 +131,10 @@ impl<'a> Past<'a> {
         plan.states.iter().flat_map(|&state| plan.trials_of(state)).filter(is_unseen).collect()
     }
 
-    /// The ceiling as its controls have shown it.
-    pub(super) fn ceiling(self, plan: &Plan, state: CacheState) -> Ceiling {
-        let mut ceiling = Ceiling::default();
-        for trial in plan.trials_of(state) {
-            for sample in self.samples(trial) {
-                ceiling.raise(&plan.planned(trial).trial, std::slice::from_ref(&sample));
-            }
-        }
-        ceiling
+    /// Every turn that the controls of a state had.
+    pub(super) fn turns_of_controls(self, plan: &Plan, state: CacheState) -> Vec<(usize, Vec<Sample>)> {
+        let controls = plan.trials_of(state).into_iter().filter(|&it| plan.planned(it).trial.is_control());
+        let of = |trial| turns(self.samples(trial)).into_iter().map(move |turn| (trial, turn));
+        controls.flat_map(of).collect()
     }
 }

@@ -1,5 +1,6 @@
 //! Where one trial stands while a run goes on: what it has shown so far, and how much of what it needs that is.
 
+use super::unaccounted::LeftOut;
 use crate::measure::plan::Rules;
 use crate::record::Sample;
 use crate::stats::{self, Observation};
@@ -31,8 +32,20 @@ pub(in crate::measure) struct Standing {
     /// With how many readings it is found again: intervals of many change slowly, and each costs a pass over all.
     precision_from: usize,
     pub(super) fastest_ns: Option<u64>,
+    /// What the lab saw of its turns.
+    pub(super) turns: Vec<LeftOut>,
+    /// Of those in which bytes were not seen to arrive, what CPU time there was to touch them.
+    pub(super) unseen: Vec<Spent>,
     /// Meters of which the record has been told that they could not be read.
     pub(super) missing: BTreeSet<String>,
+}
+
+/// CPU time of a turn.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::measure) struct Spent {
+    /// At most, as children's is counted in ticks.
+    pub(super) cpu_most_ns: u64,
+    pub(super) readings: u32,
 }
 
 impl Standing {
@@ -41,6 +54,7 @@ impl Standing {
         let (announced, ended, measured, counted) = (false, false, false, false);
         let (device_rates, busy) = (Vec::new(), Vec::new());
         let (precision, precision_from, fastest_ns) = (None, 0, None);
+        let (turns, unseen) = (Vec::new(), Vec::new());
         Standing {
             trial,
             announced,
@@ -53,6 +67,8 @@ impl Standing {
             precision,
             precision_from,
             fastest_ns,
+            turns,
+            unseen,
             missing,
         }
     }
@@ -60,8 +76,13 @@ impl Standing {
     /// Takes in the readings of a turn.
     #[expect(clippy::cast_precision_loss, reason = "rates have three digits")]
     pub(super) fn take<S: Borrow<Sample>>(&mut self, samples: impl IntoIterator<Item = S>, rules: &Rules) {
+        let mut turn = Vec::new();
         for sample in samples {
             let sample = sample.borrow();
+            if sample.reading == 0 {
+                self.look_at(&std::mem::take(&mut turn));
+            }
+            turn.push(sample.clone());
             let wall_ns = sample.wall_ns;
             let wall = stats::wall(sample);
             self.walls.push(wall);
@@ -72,10 +93,22 @@ impl Standing {
             self.busy.extend(cpu_ns.map(|(user, system)| per_ns(user.saturating_add(system))));
             self.fastest_ns = Some(self.fastest_ns.map_or(wall_ns, |fastest_ns| fastest_ns.min(wall_ns)));
         }
+        self.look_at(&turn);
         if self.fewest(rules) >= 1.0 && self.walls.len() >= self.precision_from {
             self.precision = stats::precision(&self.walls, rules.seed);
             self.precision_from = self.walls.len() + self.walls.len() / PRECISION_SLACK;
         }
+    }
+
+    /// Takes in what the lab saw of a turn, whether its readings count or not.
+    pub(super) fn look_at(&mut self, turn: &[Sample]) {
+        self.turns.extend(LeftOut::of(turn));
+        let unseen = turn.first().filter(|first| first.turn.delivered.is_none());
+        let spent = unseen.and_then(|first| {
+            let cpu_most_ns = first.turn.cpu_ns?.saturating_add(first.turn.cpu_error_ns.unwrap_or(0));
+            Some(Spent { cpu_most_ns, readings: first.turn_readings })
+        });
+        self.unseen.extend(spent);
     }
 
     /// Forgets its readings: it is measured afresh.
@@ -83,6 +116,8 @@ impl Standing {
         self.walls.clear();
         self.device_rates.clear();
         self.busy.clear();
+        self.turns.clear();
+        self.unseen.clear();
         (self.precision, self.precision_from) = (None, 0);
     }
 

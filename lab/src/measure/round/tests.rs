@@ -24,6 +24,8 @@ const WALL_NS: u64 = 100;
 
 pub(in crate::measure) type Log = Rc<RefCell<Vec<String>>>;
 
+pub(in crate::measure) type Shape = Box<dyn FnMut(&mut Sample)>;
+
 /// The world: what each call answers, first come, first served; what is not scripted goes well.
 #[derive(Default)]
 pub(in crate::measure) struct World {
@@ -38,6 +40,8 @@ pub(in crate::measure) struct World {
     /// Time that a start takes besides, and a count.
     pub(in crate::measure) start_ns: u64,
     pub(in crate::measure) count_ns: u64,
+    /// What is done to each sample of a trial before it is handed on.
+    pub(in crate::measure) shapes: BTreeMap<usize, Shape>,
     pub(in crate::measure) counts: BTreeMap<usize, Result<u64, Ending>>,
     /// The names of those that were counted.
     pub(in crate::measure) counted: BTreeSet<String>,
@@ -110,7 +114,11 @@ impl Sampler for World {
             answer,
             ..Sample::default()
         };
-        Ok((0..).zip(walls).map(sample).collect())
+        let mut samples: Vec<Sample> = (0..).zip(walls).map(sample).collect();
+        if let Some(shape) = self.shapes.get_mut(&trial) {
+            samples.iter_mut().for_each(shape);
+        }
+        Ok(samples)
     }
 
     fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Ending> {
@@ -279,6 +287,7 @@ pub(in crate::measure) fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> P
             trial,
             choice: Choice { id: id.method, params: Params::default(), method },
             warmup: Warmup::Readings,
+            collects: false,
         }
     };
     let mut states: Vec<CacheState> = trials.iter().map(|(_, state)| *state).collect();
@@ -294,7 +303,7 @@ pub(in crate::measure) struct Told {
     progress: Vec<Progress>,
 }
 
-fn play(plan: &Plan, script: World) -> Told {
+pub(in crate::measure) fn play(plan: &Plan, script: World) -> Told {
     play_until_full(plan, script, usize::MAX)
 }
 

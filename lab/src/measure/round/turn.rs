@@ -1,5 +1,5 @@
-//! One turn of one trial in one round: its readings are proven, held against the ceiling, and written down. Whose turn it is, is
-//! decided by the rounds.
+//! One turn of one trial in one round: its readings are proven and written down. Whose turn it is, is decided by the rounds;
+//! whether its numbers can be true, at the end of a state, or in a search at once, in [`super::doubt`].
 
 use super::ceiling::stood_still;
 use super::standing::Standing;
@@ -40,7 +40,7 @@ impl Run<'_> {
         }
     }
 
-    /// Writes down the samples of a turn, unless their rate is beyond belief.
+    /// Writes down the samples of a turn. In a search one whose numbers cannot be true must not outrun the others.
     fn keep(
         &mut self,
         slot: &Slot,
@@ -51,11 +51,7 @@ impl Run<'_> {
         if let Some(reason) = stood_still(trial, &samples) {
             return self.end(standing, Outcome::Refused { reason });
         }
-        self.ceiling.raise(trial, &samples);
-        let fastest_ns = samples.iter().map(|sample| sample.wall_ns).min();
-        if let Some(reason) = fastest_ns.and_then(|ns| self.ceiling.beyond(trial, ns)) {
-            return self.end(standing, Outcome::Refused { reason });
-        }
+        self.learn(standing.trial, &samples);
         for sample in &mut samples {
             (sample.fill, sample.round, sample.position) = (slot.fill, slot.round, position);
             sample.rung = slot.rung;
@@ -70,7 +66,13 @@ impl Run<'_> {
                 self.sink.append(Line::Missing { trial: standing.trial, meter, reason })?;
             }
         }
-        Ok(())
+        if slot.rung.is_none() {
+            return Ok(());
+        }
+        match self.refutation(slot.state, standing)? {
+            Some(reason) => self.end(standing, Outcome::Refused { reason }),
+            None => Ok(()),
+        }
     }
 
     /// Writes down what the sampler found beside the samples.

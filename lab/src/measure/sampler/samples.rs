@@ -4,12 +4,15 @@ use super::Hired;
 use crate::contender::session::Turn;
 use crate::measure::meters::{CpuSplit, Metered, Missing};
 use crate::measure::residency::Proof;
-use crate::record::{LimitKind, Sample, Trial};
+use crate::record::{Delivered, LimitKind, Sample, Trial, TurnSeen};
 use crate::trial::{Answer, COMMAND, Over};
 use readlab_protocol::{Ask, SampleLine};
 
 /// Why a reading over http has no bytes from a device.
 const BEHIND_SERVER: &str = "the server reads the device, not the contender";
+
+/// What one page fault maps of pages that are there, where these are small: the kernel's `fault_around_bytes`.
+const MAPPED_AROUND_BYTES: u64 = 64 << 10;
 
 /// What was seen of one turn.
 pub(super) struct Observed {
@@ -45,6 +48,7 @@ impl Hired<'_> {
             below_read_bytes: self.below_bytes(trial, observed).map(|n| n / shared),
             resident_before: observed.before.as_ref().and_then(Proof::share),
             resident_after: observed.after.as_ref().and_then(Proof::share),
+            turn: self.seen(trial, shared, observed),
             ..Sample::default()
         };
         let lines = (0..).zip(&observed.turn.samples);
@@ -68,16 +72,41 @@ impl Hired<'_> {
             wall_ns: line.wall_ns,
             cpu_user_ns: cpu(line.cpu_user_ns, "cpu_user_ns", |split| split.user_ns),
             cpu_system_ns: cpu(line.cpu_system_ns, "cpu_system_ns", |split| split.system_ns),
-            peak_rss_bytes: line.peak_rss_bytes.or(template.peak_rss_bytes),
+            peak_rss_bytes: template.peak_rss_bytes.or(line.peak_rss_bytes),
             answer: Answer::from(line),
             ..template.clone()
+        }
+    }
+
+    /// What was seen of the turn from outside.
+    fn seen(&self, trial: &Trial, readings: u64, observed: &Observed) -> TurnSeen {
+        let whole = &observed.metered.whole;
+        let bytes = self.subject(trial.index).target.facts.size_bytes.saturating_mul(readings);
+        let passed = whole.passed_bytes.as_ref().is_ok_and(|&passed| passed >= bytes);
+        let mapped = |&faults: &u64| faults.saturating_mul(MAPPED_AROUND_BYTES) >= bytes;
+        let delivered = match observed.metered.minor_faults.as_ref().is_ok_and(mapped) {
+            _ if bytes == 0 => None,
+            _ if passed => Some(Delivered::Calls),
+            true => Some(Delivered::Faults),
+            false => None,
+        };
+        TurnSeen {
+            wall_ns: Some(observed.turn.seen_ns),
+            cpu_ns: whole.cpu_ns.as_ref().ok().copied(),
+            cpu_error_ns: whole.cpu_ns.is_ok().then_some(whole.cpu_error_ns),
+            delayed_ns: whole.delayed_ns.as_ref().ok().copied(),
+            delivered,
         }
     }
 
     /// The high-water mark, unless the contender tells that of a program it started for each reading.
     fn peak(&mut self, trial: &Trial, observed: &Observed) -> Option<u64> {
         let told = observed.turn.samples.iter().all(|line| line.peak_rss_bytes.is_some());
-        if told { None } else { self.meter(trial, "peak_rss_bytes", &observed.metered.peak_rss_bytes) }
+        if told && !observed.metered.whole.alone {
+            None
+        } else {
+            self.meter(trial, "peak_rss_bytes", &observed.metered.peak_rss_bytes)
+        }
     }
 
     /// Bytes from the device, where it is the contender that makes the kernel fetch them.

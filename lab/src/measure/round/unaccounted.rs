@@ -1,0 +1,186 @@
+//! The time of a turn that its windows leave out. The lab sees a turn from outside; what is neither in a window, nor in an
+//! untimed reading, nor explained by waiting for a processor, is left for answering. The control `null` shows what answering takes
+//! on this machine at this time; a trial whose turns leave out more, again and again, does something beside its windows.
+//!
+//! What becomes of such a trial is decided in [`super::doubt`].
+
+use crate::record::{Sample, Trial};
+use crate::stats::quantile;
+
+/// What may lie between a window and the answer in any language: measured, the most is 1.3 ms, freeing memory included.
+const FIXED_NS: u64 = 2_000_000;
+
+/// And in one that collects its garbage there: measured, 8 ms, with 25 ms where a whole file of 256 MiB is given back.
+const COLLECTING_FIXED_NS: u64 = 10_000_000;
+
+/// A part of the windows may be left out besides, as what is given back grows with the file: one in so many.
+const SHARE_PARTS: u64 = 20;
+
+/// The same where garbage is collected.
+const COLLECTING_SHARE_PARTS: u64 = 4;
+
+/// Between two readings of a turn.
+const BETWEEN_READINGS_NS: u64 = 20_000;
+
+/// Other languages take longer to answer than `null`: so many times its median is allowed.
+const NULL_FACTOR: u64 = 3;
+
+/// Turns after which the median, not the smallest alone, is judged: one who lies in every other turn.
+const TURNS_FOR_MEDIAN: usize = 8;
+
+/// Turns of `null` before anything is judged by it.
+pub(super) const NULL_TURNS_MIN: usize = 3;
+
+/// What the turns of the control that reads nothing have left out.
+#[derive(Debug, Clone, Default)]
+pub(in crate::measure) struct Answering {
+    left_out_ns: Vec<u64>,
+}
+
+/// What the lab saw of one turn of a trial, and what its windows say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::measure) struct LeftOut {
+    seen_ns: u64,
+    /// Windows, and what the untimed readings take if each is as long as the longest window.
+    readings_ns: u64,
+    delayed_ns: u64,
+    readings: u32,
+}
+
+/// Whether a contender collects garbage between its windows and its answer, by its roster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::measure) struct Collects(pub(in crate::measure) bool);
+
+impl Collects {
+    fn fixed_ns(self) -> u64 {
+        if self.0 { COLLECTING_FIXED_NS } else { FIXED_NS }
+    }
+}
+
+impl LeftOut {
+    /// Of one turn; `None` where the lab's own clock is not known, as in records of before.
+    pub(super) fn of(turn: &[Sample]) -> Option<LeftOut> {
+        let first = turn.first()?;
+        let windows_ns = turn.iter().fold(0_u64, |sum, sample| sum.saturating_add(sample.wall_ns));
+        let longest_ns = turn.iter().map(|sample| sample.wall_ns).max()?;
+        let untimed = u64::from(first.turn_readings).saturating_sub(turn.len() as u64);
+        Some(LeftOut {
+            seen_ns: first.turn.wall_ns?,
+            readings_ns: windows_ns.saturating_add(longest_ns.saturating_mul(untimed)),
+            delayed_ns: first.turn.delayed_ns.unwrap_or(0),
+            readings: first.turn_readings,
+        })
+    }
+
+    /// The turn without its readings.
+    fn whole_ns(&self) -> u64 {
+        self.seen_ns.saturating_sub(self.readings_ns)
+    }
+
+    /// What of it neither waiting, nor a share of the windows, nor the number of readings explains. Where in a turn one waited
+    /// for a processor is not known, and what was waited inside windows excuses nothing outside of them: so waiting is taken
+    /// to lie evenly over the turn.
+    fn beyond_ns(&self, collects: Collects) -> u64 {
+        let parts = if collects.0 { COLLECTING_SHARE_PARTS } else { SHARE_PARTS };
+        let between_ns = u64::from(self.readings).saturating_mul(BETWEEN_READINGS_NS);
+        let seen_ns = u128::from(self.seen_ns.max(1));
+        let waited = u128::from(self.whole_ns()) * u128::from(self.delayed_ns.min(self.seen_ns)) / seen_ns;
+        let waited_ns = u64::try_from(waited).expect("a share of a u64 fits");
+        let explained_ns = waited_ns.saturating_add(self.readings_ns / parts).saturating_add(between_ns);
+        self.whole_ns().saturating_sub(explained_ns)
+    }
+}
+
+impl Answering {
+    /// Learns from a turn, if it is that of the control that reads nothing.
+    pub(super) fn learn(&mut self, trial: &Trial, turn: &[Sample]) {
+        if is_null(trial) {
+            self.left_out_ns.extend(LeftOut::of(turn).map(|turn| turn.beyond_ns(Collects(false))));
+        }
+    }
+
+    pub(super) fn turns(&self) -> usize {
+        self.left_out_ns.len()
+    }
+
+    /// Why these turns cannot be true; `None` where they can, or where there are none.
+    pub(super) fn refutes(&self, turns: &[LeftOut], collects: Collects) -> Option<String> {
+        let mut sorted: Vec<(u64, &LeftOut)> =
+            turns.iter().map(|turn| (turn.beyond_ns(collects), turn)).collect();
+        sorted.sort_unstable_by_key(|(beyond_ns, _)| *beyond_ns);
+        let why = |(beyond_ns, turn): (u64, &LeftOut), which: &str, allowed_ns: u64| {
+            let explained_ns = (turn.whole_ns() - beyond_ns).saturating_add(allowed_ns);
+            format!(
+                "its windows leave out {} ns of a turn that took {} ns, {which} of {} turns; answering and waiting explain {explained_ns} ns",
+                turn.whole_ns(),
+                turn.seen_ns,
+                turns.len()
+            )
+        };
+        let bound_ns = self.bound_ns(collects);
+        let least = *sorted.first()?;
+        if least.0 > bound_ns {
+            return Some(why(least, "the least", bound_ns));
+        }
+        let loose_ns = (2 * collects.fixed_ns()).saturating_add(NULL_FACTOR.saturating_mul(self.at(0.9)));
+        let median = *sorted.get(sorted.len() / 2)?;
+        let is_beyond = turns.len() >= TURNS_FOR_MEDIAN && median.0 > loose_ns;
+        is_beyond.then(|| why(median, "the median", loose_ns))
+    }
+
+    /// What the least of a trial's turns may leave out beyond its own share.
+    fn bound_ns(&self, collects: Collects) -> u64 {
+        collects.fixed_ns().saturating_add(NULL_FACTOR.saturating_mul(self.at(0.5)))
+    }
+
+    /// A quantile of what `null` left out; 0 before it had a turn.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "times below 104 days"
+    )]
+    fn at(&self, share: f64) -> u64 {
+        let mut sorted: Vec<f64> = self.left_out_ns.iter().map(|&ns| ns as f64).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        if sorted.is_empty() { 0 } else { quantile(&sorted, share) as u64 }
+    }
+}
+
+/// How near the turns of a trial come to what is refused, 1.0 being that: the least that any of them left out beyond its own
+/// share, over the bound. `null` is what the control that reads nothing showed in the same state; each in the order of the record.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "times below 104 days")]
+pub fn share_of_bound(
+    null: impl Iterator<Item = Sample>,
+    samples: impl Iterator<Item = Sample>,
+    collects: bool,
+) -> Option<f64> {
+    let mut answering = Answering::default();
+    let null = turns(null);
+    answering.left_out_ns = null
+        .iter()
+        .filter_map(|turn| LeftOut::of(turn))
+        .map(|turn| turn.beyond_ns(Collects(false)))
+        .collect();
+    let turns = turns(samples);
+    let beyond = turns.iter().filter_map(|turn| LeftOut::of(turn)).map(|it| it.beyond_ns(Collects(collects)));
+    Some(beyond.min()? as f64 / answering.bound_ns(Collects(collects)) as f64)
+}
+
+/// Samples turn by turn.
+pub(super) fn turns(samples: impl Iterator<Item = Sample>) -> Vec<Vec<Sample>> {
+    let mut turns = Vec::<Vec<Sample>>::new();
+    for sample in samples {
+        match turns.last_mut() {
+            Some(turn) if sample.reading > 0 => turn.push(sample),
+            _ => turns.push(vec![sample]),
+        }
+    }
+    turns
+}
+
+/// The control that reads nothing and comes with readlab: one of somebody else's may itself leave out what it likes.
+pub(super) fn is_null(trial: &Trial) -> bool {
+    trial.is_control() && trial.method == "null" && trial.contender == "rust"
+}

@@ -1,0 +1,99 @@
+"""A contender that reads honestly by one of its methods and lies about time, CPU time, memory or work by each of the others.
+
+What it hides is made so long that no busy machine explains it.
+"""
+
+import json
+import os
+import resource
+import sys
+import time
+
+HIDDEN_NS = 60_000_000
+# Each by what it does, its method.
+METHODS = ["honest", "half_time", "reads_first", "sleeps_outside", "computes_outside", "every_other", "claims_all_cpu", "claims_no_cpu",
+           "claims_memory", "remembers"]
+
+
+def say(word, **fields):
+    print(json.dumps({"say": word, **fields}), flush=word != "sample")
+
+
+def read(path):
+    newlines = 0
+    with open(path, "rb", buffering=0) as file:
+        while chunk := file.read(1 << 17):
+            newlines += chunk.count(b"\n")
+    return newlines
+
+
+def read_for(path, time_ns):
+    """Reads again and again for at least this time."""
+    end = time.perf_counter_ns() + time_ns
+    newlines = read(path)
+    while time.perf_counter_ns() < end:
+        newlines = read(path)
+    return newlines
+
+
+def timed(reading):
+    before, start = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter_ns()
+    newlines = reading()
+    wall_ns, after = time.perf_counter_ns() - start, resource.getrusage(resource.RUSAGE_SELF)
+    cpu = {f"cpu_{name}_ns": round(getattr(after, key) * 1e9) - round(getattr(before, key) * 1e9)
+           for name, key in (("user", "ru_utime"), ("system", "ru_stime"))}
+    return {"wall_ns": wall_ns, "newlines": newlines, **cpu}
+
+
+def sample(method, path, turn, memory):
+    if method == "half_time":
+        taken = timed(lambda: read_for(path, 2 * HIDDEN_NS))
+        return {**taken, "wall_ns": taken["wall_ns"] // 2}
+    if method == "reads_first":
+        read_for(path, HIDDEN_NS)
+    if method == "sleeps_outside" or method == "every_other" and turn % 2:
+        time.sleep(HIDDEN_NS / 1e9)
+    if method == "computes_outside":
+        end = time.perf_counter_ns() + HIDDEN_NS
+        while time.perf_counter_ns() < end:
+            pass
+    if method == "claims_all_cpu":
+        return {**timed(lambda: read(path)), "cpu_user_ns": 2**64 - 1}
+    if method == "claims_no_cpu":
+        # By its own CPU time, however long that takes: a quarter of it is more than any slack.
+        def work():
+            end = time.process_time() + 0.3
+            while time.process_time() < end:
+                newlines = read(path)
+            return newlines
+        return {**timed(work), "cpu_user_ns": 0, "cpu_system_ns": 0}
+    if method == "claims_memory":
+        return {**timed(lambda: read(path)), "peak_rss_bytes": 2**63}
+    if method == "remembers":
+        if not memory:
+            memory.append(read(path))
+        return timed(lambda: time.sleep(0.05) or memory[0])
+    return timed(lambda: read(path))
+
+
+def main(words):
+    say("hello", protocol=1, contender="liar", version="1", runtime="python")
+    if words == ["methods"]:
+        for method in METHODS:
+            say("method", method=method, scans={"newlines": ["-"]}, about="a liar", cache="through")
+    if words[:1] != ["read"]:
+        return
+    say("ready", params={})
+    memory = []
+    for turn, line in enumerate(sys.stdin):
+        _, lead, count = line.split()
+        for _ in range(int(lead)):
+            sample(words[1], words[4], turn, memory)
+        taken = [sample(words[1], words[4], turn, memory) for _ in range(int(count))]
+        for it in taken:
+            say("sample", **it)
+        say("done", count=len(taken))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
