@@ -6,6 +6,7 @@
 //! DESIGN's JSON contract; a new meaning takes a new [`SCHEMA_VERSION`], and old records stay readable.
 
 mod agenda;
+mod conduct;
 mod file;
 mod header;
 mod inside;
@@ -24,6 +25,7 @@ mod write;
 pub(crate) mod testing;
 
 pub use agenda::{Agenda, Aim};
+pub use conduct::{Conduct, LeftBehind, OwnScheduling};
 pub use file::{RecordError, RecordWriter};
 pub use header::{Header, Receipt, SCHEMA, SCHEMA_VERSION};
 pub use inside::{FlameGraph, HotSpot, Spread, Trace};
@@ -96,6 +98,7 @@ impl Record {
                 searched: Samples::default(),
                 rejected: Vec::new(),
                 warmups: Vec::new(),
+                conduct: Conduct::default(),
                 missing: BTreeMap::new(),
                 counts: BTreeMap::new(),
                 flame_graph: None,
@@ -122,6 +125,13 @@ impl Record {
             }
             Line::Missing { trial, meter, reason } => self.with(trial, |trial| {
                 trial.missing.insert(meter, reason);
+            }),
+            Line::LeftBehind { trial, left } => self.with(trial, |trial| trial.conduct.left_behind.add(left)),
+            Line::Scheduling { trial, scheduling } => self.with(trial, |trial| {
+                let known = &mut trial.conduct.scheduling;
+                if !known.contains(&scheduling) {
+                    known.push(*scheduling);
+                }
             }),
             Line::Counts { trial, counts } => self.with(trial, |trial| trial.counts.extend(counts)),
             Line::FlameGraph { trial, graph } => self.with(trial, |trial| trial.flame_graph = Some(*graph)),

@@ -8,3 +8,4 @@ mod contract;
 mod fake;
 #[path = "../common/home.rs"]
 mod home;
+mod left_behind;

@@ -7,6 +7,7 @@
 mod answer;
 mod execution;
 mod programs;
+mod scheduling;
 mod template;
 
 use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};

@@ -4,6 +4,7 @@
 //! What a state of the cache takes lives in [`super::cache`], what is metered in [`super::meters`], how a contender
 //! is spoken to in [`crate::contender::session`], and which turn comes when in [`super::round`].
 
+mod conduct;
 mod counting;
 mod flaw;
 mod inside;
@@ -71,6 +72,7 @@ pub struct Hired<'a> {
     counts: BTreeMap<usize, BTreeMap<String, Count>>,
     missing: Vec<(&'static str, String)>,
     notes: Vec<Line>,
+    noted: conduct::Noted,
     looks: Looks,
     /// Time that the run took before it was cut short.
     earlier: Duration,
@@ -82,9 +84,10 @@ impl<'a> Hired<'a> {
     #[must_use]
     pub fn new(plan: &'a Plan, field: &'a Field, subjects: Vec<Subject<'a>>) -> Hired<'a> {
         let (seats, told, counts) = (Seats::default(), BTreeMap::new(), BTreeMap::new());
-        let (missing, notes, looks) = (Vec::new(), Vec::new(), Looks::default());
+        let (missing, notes, noted, looks) =
+            (Vec::new(), Vec::new(), conduct::Noted::new(), Looks::default());
         let (earlier, started) = (Duration::ZERO, Instant::now());
-        Hired { plan, field, subjects, seats, told, counts, missing, notes, looks, earlier, started }
+        Hired { plan, field, subjects, seats, told, counts, missing, notes, noted, looks, earlier, started }
     }
 
     /// The same, looking inside what is measured besides.
@@ -137,6 +140,7 @@ impl<'a> Hired<'a> {
         seat.meters.begin();
         let turn = seat.session.turn(ask, patience);
         let metered = seat.meters.end();
+        turn.as_ref().map_or(Ok(()), |turn| self.look_after(trial, ask, turn))?;
         if turn.is_ok() || self.subject(trial).target.file().is_some() {
             self.unchanged(trial)?;
         }

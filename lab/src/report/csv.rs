@@ -8,7 +8,7 @@ use crate::record::{Record, Sample, TrialRecord};
 use crate::target::TargetFacts;
 use std::io::{self, Write};
 
-const COLUMNS: [&str; 34] = [
+const COLUMNS: [&str; 35] = [
     "trial",
     "id",
     "label",
@@ -43,6 +43,7 @@ const COLUMNS: [&str; 34] = [
     "decodes",
     "bytes_in",
     "bytes_out",
+    "conduct",
 ];
 
 /// Writes the samples of a record.
@@ -102,5 +103,6 @@ fn row(record: &Record, trial: &TrialRecord, sample: &Sample) -> [String; COLUMN
         it.decodes.map_or("", |archive| archive.word()).to_owned(),
         whole(target.map(|target| target.size_bytes)),
         whole(target.map(|target| target.bytes_out(it.decodes))),
+        trial.conduct.words().join("; "),
     ]
 }

@@ -115,7 +115,7 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
     let judged = row.and_then(|row| row.judgement.as_ref());
     let trial = &it.trial;
     let target = record.targets.get(trial.target);
-    json!({
+    let mut told = json!({
         "index": trial.index,
         "id": trial.id,
         "label": trial.label,
@@ -162,7 +162,12 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "trace": it.trace,
         "missing": missing(it, found),
         "rejected": it.rejected.iter().map(|(round, reason)| json!({ "round": round, "reason": reason })).collect::<Vec<Value>>(),
-    })
+    });
+    // Of one that only read there is nothing to tell.
+    if let Some(fields) = told.as_object_mut().filter(|_| !it.conduct.is_plain()) {
+        fields.insert("conduct".to_owned(), json!(it.conduct));
+    }
+    told
 }
 
 /// What a search took; its readings stand with the trials, as `searched`.

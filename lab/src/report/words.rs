@@ -160,6 +160,9 @@ pub(super) fn uncapital(text: &str) -> String {
 /// What stands where a number could not be had.
 pub(super) const NONE: &str = "–";
 
+/// Behind the name of one that did more than read; a caution tells what.
+pub(super) const CONDUCT_MARK: &str = " †";
+
 #[cfg(test)]
 mod tests {
     use super::*;
