@@ -54,7 +54,7 @@ fn processes_of(home: &Home) -> Vec<u32> {
 
 /// A race of one command that goes on.
 fn long_race(home: &Home, command: &str) -> Child {
-    let file = home.file("f", "line\n".repeat(1 << 10));
+    let file = home.file("f", "line\n".repeat(1 << 20));
     let mut race = Command::new(READLAB);
     race.arg("race").arg(file).args([
         "--no-progress",
@@ -79,38 +79,30 @@ fn assert_nobody_is_left(home: &Home, mark: &str) {
     assert!(soon(|| processes_of(home).is_empty()), "left: {:?}", processes_of(home));
 }
 
-/// Ways to have `sleep MARK` run where nobody looks for it; the reading itself does not come to its end.
-fn ways(mark: &str) -> Vec<(&'static str, String)> {
-    let sleep = format!("sleep {mark}");
-    vec![
-        ("a grandchild", format!("{sleep}; wc -l {{}}")),
-        ("a session of its own", format!("setsid {sleep} & wait; wc -l {{}}")),
-        (
-            "forked twice, the parents gone",
-            format!(
-                "(setsid sh -c '(setsid {sleep} </dev/null >/dev/null 2>&1 &)' &); sleep 1{mark}; wc -l {{}}"
-            ),
-        ),
-        ("deaf to what can be ignored", format!("trap '' TERM HUP INT QUIT; setsid {sleep}; wc -l {{}}")),
-        (
-            "without the lab's environment",
-            format!("env -i setsid {sleep} </dev/null >/dev/null 2>&1 & sleep 1{mark}; wc -l {{}}"),
-        ),
+/// A line that starts a sleeper for each mark, each where another kind of search does not find it; the first keeps the reading
+/// from its end.
+fn hidden([waited, session, twice, deaf, bare]: &[String; 5]) -> String {
+    let aside = "</dev/null >/dev/null 2>&1";
+    [
+        format!("setsid sleep {session} {aside} &"),
+        format!("(setsid sh -c '(setsid sleep {twice} {aside} &)' &);"),
+        format!("(trap '' TERM HUP INT QUIT; setsid sleep {deaf} {aside} &);"),
+        format!("env -i setsid sleep {bare} {aside} &"),
+        format!("sleep {waited}; wc -l {{}}"),
     ]
+    .join(" ")
 }
 
 #[test]
 fn what_a_reading_started_does_not_outlive_a_lab_that_is_killed() {
-    let mark = mark();
-    for (what, command) in ways(&mark) {
-        let home = Home::new();
-        let mut race = long_race(&home, &command);
-        assert!(soon(|| !sleepers(&mark).is_empty()), "{what}: it was never started");
-        send(&race, Signal::KILL);
-        race.wait().unwrap();
-        assert_nobody_is_left(&home, &mark);
-        assert!(soon(|| sleepers(&format!("1{mark}")).is_empty()), "{what}");
+    let (home, marks) = (Home::new(), std::array::from_fn(|_| mark()));
+    let mut race = long_race(&home, &hidden(&marks));
+    for mark in &marks {
+        assert!(soon(|| !sleepers(mark).is_empty()), "{mark} was never started");
     }
+    send(&race, Signal::KILL);
+    race.wait().unwrap();
+    marks.iter().for_each(|mark| assert_nobody_is_left(&home, mark));
 }
 
 #[test]
@@ -139,24 +131,19 @@ fn a_lab_without_time_for_its_own_end_leaves_nobody() {
     assert_nobody_is_left(&home, &mark);
 }
 
-/// What a race of one command beside an honest method exports, and what was said.
-fn race_of(home: &Home, command: &str) -> (Value, Said) {
-    let file = home.file("f", "line\n".repeat(1 << 10));
-    let honest = ["--method", "rust/read/scalar", "--state", "warm"];
-    home.race_json(
-        &file,
-        &[
-            &honest[..],
-            &["--output", "run", "--export-markdown", "m.md", "--export-csv", "s.csv", "-c", command],
-        ]
-        .concat(),
-    )
+/// What a race of commands beside an honest method exports. The file is large enough that a turn is one reading.
+fn race_of(home: &Home, commands: &[String]) -> Value {
+    let file = home.file("f", "line\n".repeat(1 << 20));
+    let mut words = vec!["--method", "rust/read/scalar", "--state", "warm", "--output", "run"];
+    words.extend(["--export-markdown", "m.md", "--export-csv", "s.csv"]);
+    words.extend(commands.iter().flat_map(|command| ["-c", command]));
+    home.race_json(&file, &words).0
 }
 
-/// The trial of the command that was asked for: the last, behind the control and the baseline.
-fn of_command(json: &Value) -> &Value {
+/// The trial of a command.
+fn of_command<'a>(json: &'a Value, command: &str) -> &'a Value {
     let all = json["trials"].as_array().unwrap();
-    all.iter().rfind(|it| it["contender"] == "command").unwrap()
+    all.iter().find(|it| it["method"] == *command).unwrap()
 }
 
 /// That the table, Markdown, the page and the rows for other programs say it beside the trial.
@@ -176,50 +163,42 @@ fn assert_said_everywhere(home: &Home, said: &str) {
 
 #[test]
 fn what_outlives_a_reading_is_ended_counted_and_told() {
-    for way in ["setsid sleep MARK", "(setsid setsid sleep MARK &)", "trap '' TERM HUP; setsid sleep MARK"] {
-        let (home, mark) = (Home::new(), mark());
-        let sleep = way.replace("MARK", &mark);
-        let (json, said) = race_of(&home, &format!("{sleep} </dev/null >/dev/null 2>&1 & wc -l {{}}"));
-        assert_eq!(of_command(&json)["outcome"], "measured", "{said}");
-        let left = &of_command(&json)["conduct"]["left_behind"];
+    let (home, mark) = (Home::new(), mark());
+    let ways = ["setsid sleep MARK", "(setsid setsid sleep MARK &)", "trap '' TERM HUP; setsid sleep MARK"];
+    let line = |way: &str| format!("{} </dev/null >/dev/null 2>&1 & wc -l {{}}", way.replace("MARK", &mark));
+    let mut commands: Vec<String> = ways.into_iter().map(line).collect();
+    // The last of a pipeline and its first end when they do: nothing is left.
+    commands.push("cat {} | cat | wc -l".to_owned());
+    let json = race_of(&home, &commands);
+    assert!(sleepers(&mark).is_empty() && processes_of(&home).is_empty(), "{:?}", processes_of(&home));
+    for command in &commands[..3] {
+        let trial = of_command(&json, command);
+        assert_eq!(trial["outcome"], "measured", "{trial}");
+        let left = &trial["conduct"]["left_behind"];
         let (processes, readings) = (left["processes"].as_u64().unwrap(), left["readings"].as_u64().unwrap());
-        assert!(readings >= 4 && processes == readings, "{way}: {left}");
-        let honest = trials(&json, "rust/read/scalar", "warm");
-        assert!(honest["conduct"].is_null(), "{honest}");
-        assert!(sleepers(&mark).is_empty() && processes_of(&home).is_empty(), "{:?}", processes_of(&home));
+        assert!(readings >= 4 && processes == readings, "{command}: {left}");
         assert_said_everywhere(
             &home,
             &format!("left 1 process behind after each of {readings} readings: ended"),
         );
     }
+    for honest in [of_command(&json, &commands[3]), trials(&json, "rust/read/scalar", "warm")] {
+        assert!(honest["conduct"].is_null(), "{honest}");
+    }
 }
 
 #[test]
-fn two_readings_of_a_turn_never_see_what_an_earlier_turn_left() {
-    // Each reading says how many of its kind it finds: with every one ended before the next turn, none.
+fn nobody_reads_beside_what_another_left() {
     let (home, mark) = (Home::new(), mark());
-    let count = format!(
-        "grep -lsx 'sleep' /proc/[0-9]*/comm | xargs -r dirname | sed 's,$,/cmdline,' \
-                         | xargs -r grep -ls {mark} | wc -l"
-    );
-    let line =
-        format!("test $({count}) = 0 || exit 9; setsid sleep {mark} </dev/null >/dev/null 2>&1 & wc -l {{}}");
-    let file = home.file("f", "line\n".repeat(1 << 20));
-    let (json, said) =
-        home.race_json(&file, &["--method", "rust/read/scalar", "--state", "warm", "-c", &line]);
-    assert_eq!(of_command(&json)["outcome"], "measured", "{said}");
-    assert!(of_command(&json)["conduct"]["left_behind"]["processes"].as_u64().unwrap() >= 4);
-}
-
-#[test]
-fn a_command_that_is_done_leaves_nothing_to_be_told() {
-    let home = Home::new();
-    // The last of a pipeline and its first end when they do.
-    let (json, said) = race_of(&home, "cat {} | cat | wc -l");
-    assert_eq!(of_command(&json)["outcome"], "measured", "{said}");
-    assert!(of_command(&json)["conduct"].is_null(), "{}", of_command(&json)["conduct"]);
-    let shown = home.readlab(["history", "show", "run"]);
-    assert!(!shown.out.contains('†') && !shown.out.contains("behind"), "{shown}");
+    let leaves = format!("setsid sleep {mark} </dev/null >/dev/null 2>&1 & wc -l {{}}");
+    // Each of its readings fails if it finds what the other left. The pattern does not find itself.
+    let pattern = format!("[{}]{}", &mark[..1], &mark[1..]);
+    let others = format!("cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -cx '{pattern}'");
+    let looks = format!("test $({others}) = 0 || exit 9; wc -l {{}}");
+    let json = race_of(&home, &[leaves.clone(), looks.clone()]);
+    assert_eq!(of_command(&json, &looks)["outcome"], "measured", "{}", of_command(&json, &looks));
+    let left = &of_command(&json, &leaves)["conduct"]["left_behind"];
+    assert!(left["processes"].as_u64().unwrap() >= 4, "{left}");
 }
 
 /// Whether a program can be run here with success.
@@ -229,34 +208,37 @@ fn works(program: &str, words: &[&str]) -> bool {
 
 #[test]
 fn scheduling_that_a_command_gives_itself_is_told() {
+    let own = rustix::process::getpriority_process(None).unwrap();
     let cases = [
-        ("chrt", vec!["-f", "1"], "ran with SCHED_FIFO 1"),
-        ("chrt", vec!["-r", "2"], "ran with SCHED_RR 2"),
-        ("chrt", vec!["-b", "0"], "ran with SCHED_BATCH"),
-        ("nice", vec!["-n", "-5"], "ran at nice "),
-        ("nice", vec!["-n", "7"], "ran at nice "),
-        ("taskset", vec!["-c", "0"], "ran on 1 of"),
+        ("chrt -f 1", "ran with SCHED_FIFO 1 by".to_owned()),
+        ("chrt -r 2", "ran with SCHED_RR 2 by".to_owned()),
+        ("chrt -b 0", "ran with SCHED_BATCH by".to_owned()),
+        ("nice -n -5", format!("ran at nice {} by", (own - 5).max(-20))),
+        ("nice -n 3", format!("ran at nice {} by", (own + 3).min(19))),
+        ("taskset -c 0", "ran on 1 of".to_owned()),
     ];
-    for (program, words, told) in cases {
-        if !works(program, &[&words[..], &["true"]].concat()) || told.contains(" of") && cpus() < 2 {
-            eprintln!("SKIPPED: {program} {words:?} may not be done here");
-            continue;
-        }
-        let home = Home::new();
-        let (json, said) = race_of(&home, &format!("{program} {} wc -l {{}}", words.join(" ")));
-        assert_eq!(of_command(&json)["outcome"], "measured", "{said}");
-        let conduct = &of_command(&json)["conduct"];
-        assert_eq!(conduct["scheduling"].as_array().map(Vec::len), Some(1), "{program}: {conduct}");
+    let may = |line: &str| works("sh", &["-c", &format!("{line} true")]);
+    let can = |(line, _): &&(&str, String)| may(line) && !(line.starts_with("taskset") && cpus() < 2);
+    let (cases, others): (Vec<_>, Vec<_>) = cases.iter().partition(can);
+    others.iter().for_each(|(line, _)| eprintln!("SKIPPED: {line} may not be done here"));
+    let commands: Vec<String> = cases.iter().map(|(line, _)| format!("{line} wc -l {{}}")).collect();
+    let home = Home::new();
+    let json = race_of(&home, &commands);
+    for (command, (_, told)) in commands.iter().zip(cases) {
+        let trial = of_command(&json, command);
+        assert_eq!(trial["outcome"], "measured", "{trial}");
+        let conduct = &trial["conduct"];
+        assert_eq!(conduct["scheduling"].as_array().map(Vec::len), Some(1), "{command}: {conduct}");
         assert!(conduct["left_behind"].is_null(), "{conduct}");
-        assert!(trials(&json, "rust/read/scalar", "warm")["conduct"].is_null(), "{program}");
         assert_said_everywhere(&home, told);
     }
+    assert!(trials(&json, "rust/read/scalar", "warm")["conduct"].is_null());
 }
 
 #[test]
 fn scheduling_that_a_contender_gives_itself_is_told_and_what_the_user_gave_the_lab_is_not() {
     let home = Home::new();
-    let file = home.file("f", "line\n".repeat(1 << 10));
+    let file = home.file("f", "line\n".repeat(1 << 20));
     let fakes = [
         Fake { name: "nicer", turn: "renice -n 19 -p $$ >/dev/null 2>&1; answer" },
         Fake { name: "batch", turn: "chrt -b -p 0 $$; answer" },
@@ -270,7 +252,7 @@ fn scheduling_that_a_contender_gives_itself_is_told_and_what_the_user_gave_the_l
     let said = Said::of(command.args(words));
     let json: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}"));
     let of = |id: &str| &trials(&json, id, "warm")["conduct"];
-    assert!(of("plain/read").is_null() && of_command(&json)["conduct"].is_null(), "{}", of("plain/read"));
+    assert!(of("plain/read").is_null() && of("command/wc -l").is_null(), "{}", of("plain/read"));
     assert_eq!(of("nicer/read")["scheduling"][0]["ran"]["nice"], 19);
     let own = rustix::process::getpriority_process(None).unwrap();
     assert_eq!(of("nicer/read")["scheduling"][0]["given"]["nice"], own + 3);
