@@ -74,8 +74,15 @@ const MAY_USE: [(&str, &[&str]); 32] = [
 ];
 
 /// The rooms of the lab that may hold unsafe code: where the kernel or the processor is spoken to.
-const MAY_BE_UNSAFE: [&str; 6] =
-    ["contender/process.rs", "measure/", "perf", "trace/interpose", "machine", "target"];
+const MAY_BE_UNSAFE: [&str; 7] = [
+    "contender/launcher.rs",
+    "contender/supervisor.rs",
+    "measure/",
+    "perf",
+    "trace/interpose",
+    "machine",
+    "target",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the lab lives in the workspace").to_owned()

@@ -2,15 +2,16 @@
 
 use readlab::machine::Machine;
 use readlab::record::{
-    Agenda, Aim, Budget, Count, EndReason, Fill, FlameGraph, Header, HotSpot, Limit, LimitKind, LimitUnit,
-    Line, Outcome, Receipt, Record, RecordError, RecordWriter, Requested, Resumption, Rules, SCHEMA,
-    SCHEMA_VERSION, Sample, Spread, Trace, Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
+    Agenda, Aim, Budget, Count, EndReason, Fill, FlameGraph, Header, HotSpot, LeftBehind, Limit, LimitKind,
+    LimitUnit, Line, Outcome, OwnScheduling, Receipt, Record, RecordError, RecordWriter, Requested,
+    Resumption, Rules, SCHEMA, SCHEMA_VERSION, Sample, Spread, Trace, Trial, WarmedUp, WarmupEnd, WriteTimes,
+    WriteWay,
 };
 use readlab::target::identity::Identity;
 use readlab::target::{Decoded, Http, TargetFacts};
 use readlab::trial::{Answer, CacheState, Over, Params, Work};
 use readlab::units::Nanos;
-use readlab_protocol::{Archive, Cache};
+use readlab_protocol::{Archive, Cache, Policy, Scheduling};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -123,6 +124,12 @@ fn resumed(reopened: Vec<usize>) -> Line {
     })
 }
 
+fn own_scheduling() -> Line {
+    let given = Scheduling { policy: Policy::Other, priority: 0, nice: 0, processors: vec![0, 1] };
+    let ran = Scheduling { policy: Policy::Fifo, priority: 1, ..given.clone() };
+    Line::Scheduling { trial: 0, scheduling: Box::new(OwnScheduling { ran, given }) }
+}
+
 /// One line of every kind but the header, in the order of a run.
 fn every_line() -> Vec<Line> {
     let how = "counted".to_owned();
@@ -167,6 +174,9 @@ fn every_line() -> Vec<Line> {
         })),
         Line::Rejected { trial: 0, round: 4, reason: reason() },
         Line::Missing { trial: 0, meter: "minor_faults".to_owned(), reason: reason() },
+        Line::LeftBehind { trial: 0, left: LeftBehind { processes: 2, readings: 1 } },
+        Line::LeftBehind { trial: 0, left: LeftBehind { processes: u64::MAX, readings: 1 } },
+        own_scheduling(),
         Line::Counts {
             trial: 0,
             counts: BTreeMap::from([("syscalls".to_owned(), Count { value: None, how })]),
@@ -199,7 +209,7 @@ const _: fn(&Line) = |line| match line {
     Line::Warmup(_) | Line::Write { .. } | Line::Sample(_) | Line::Rejected { .. } | Line::Missing { .. } => {
     }
     Line::Counts { .. } | Line::Outcome { .. } | Line::Limit(_) => {}
-    Line::FlameGraph { .. } | Line::Trace { .. } => {}
+    Line::FlameGraph { .. } | Line::Trace { .. } | Line::LeftBehind { .. } | Line::Scheduling { .. } => {}
     Line::Warning { .. } | Line::Resumed(_) | Line::End { .. } => {}
 };
 
@@ -242,6 +252,8 @@ fn every_kind_of_line_comes_back_as_it_was() {
     assert_eq!(found.searched.len(), 1, "readings of a search stand apart");
     assert!(matches!(found.outcome, Some(Outcome::Refused { .. })));
     assert_eq!(found.warmups.len(), 1);
+    assert_eq!(found.conduct.left_behind, LeftBehind { processes: u64::MAX, readings: 2 });
+    assert_eq!(found.conduct.scheduling.len(), 1);
     assert_eq!((found.flame_graph.as_ref().unwrap().samples, found.trace.as_ref().unwrap().reads()), (7, 3));
     assert!(found.missing.contains_key("minor_faults") && found.counts.contains_key("syscalls"));
     assert_eq!((record.contenders.len(), record.fills.len(), record.warnings.len()), (1, 1, 1));

@@ -66,6 +66,32 @@ pub enum Verb {
     Serve(commands::serve::ServeArgs),
 }
 
+impl Verb {
+    /// Whether it may start contenders, their compilers or servers.
+    #[must_use]
+    pub fn starts_programs(&self) -> bool {
+        match self {
+            Verb::Race(_)
+            | Verb::Suite(_)
+            | Verb::Sweep(_)
+            | Verb::Tune(_)
+            | Verb::Limits(_)
+            | Verb::List(_)
+            | Verb::Build(_)
+            | Verb::Doctor(_)
+            | Verb::Request(_) => true,
+            Verb::Compare(_)
+            | Verb::History(_)
+            | Verb::Report(_)
+            | Verb::Corpus(_)
+            | Verb::Completions(_)
+            | Verb::Man
+            | Verb::Contender(_)
+            | Verb::Serve(_) => false,
+        }
+    }
+}
+
 /// How long and how often.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Measuring")]

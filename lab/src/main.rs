@@ -3,6 +3,7 @@
 
 use clap::Parser;
 use readlab::cli::{Cli, Verb};
+use readlab::contender::launcher;
 use readlab::{commands, notice};
 use signal_hook::consts::SIGXFSZ;
 use std::process::ExitCode;
@@ -13,7 +14,17 @@ const EXIT_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
     survive_file_size_limit();
-    let done = match Cli::parse().verb {
+    let verb = Cli::parse().verb;
+    if verb.starts_programs() {
+        launcher::begin();
+    }
+    let code = run(verb);
+    launcher::end();
+    code
+}
+
+fn run(verb: Verb) -> ExitCode {
+    let done = match verb {
         Verb::Race(args) => commands::race::run(&args),
         Verb::Suite(args) => commands::suite::run(&args),
         Verb::Sweep(args) => commands::sweep::run(&args),

@@ -7,6 +7,7 @@
 
 mod agenda;
 mod check;
+mod conduct;
 mod draft;
 mod file;
 mod header;
@@ -29,6 +30,7 @@ pub(crate) mod testing;
 
 pub use agenda::{Agenda, Aim};
 pub use check::LINE_BYTES_MAX;
+pub use conduct::{Conduct, LeftBehind, OwnScheduling};
 pub use draft::HIDDEN_NAME;
 pub use file::{RecordError, RecordWriter};
 pub use header::{Header, Receipt, SCHEMA, SCHEMA_VERSION};
@@ -129,6 +131,13 @@ impl Record {
             Line::Missing { trial, meter, reason } => self.with(trial, |trial| {
                 trial.missing.insert(meter, reason);
             }),
+            Line::LeftBehind { trial, left } => self.with(trial, |trial| trial.conduct.left_behind.add(left)),
+            Line::Scheduling { trial, scheduling } => self.with(trial, |trial| {
+                let known = &mut trial.conduct.scheduling;
+                if !known.contains(&scheduling) {
+                    known.push(*scheduling);
+                }
+            }),
             Line::Counts { trial, counts } => self.with(trial, |trial| trial.counts.extend(counts)),
             Line::FlameGraph { trial, graph } => self.with(trial, |trial| trial.flame_graph = Some(*graph)),
             Line::Trace { trial, trace } => self.with(trial, |trial| trial.trace = Some(*trace)),
@@ -144,6 +153,7 @@ impl Record {
             searched: Samples::default(),
             rejected: Vec::new(),
             warmups: Vec::new(),
+            conduct: Conduct::default(),
             missing: BTreeMap::new(),
             counts: BTreeMap::new(),
             flame_graph: None,

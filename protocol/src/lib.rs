@@ -6,12 +6,14 @@
 
 mod ask;
 mod say;
+mod scheduling;
 pub mod serve;
 
 pub use ask::{Ask, AskError};
 pub use say::{
     Archive, Cache, CountLine, MethodLine, ParamLine, Reads, SampleLine, Say, SayError, UnknownArchive,
 };
+pub use scheduling::{Policy, Scheduling};
 
 /// The number that both sides must agree on. It grows when an old contender would misunderstand a new lab.
 pub const VERSION: u32 = 1;

@@ -3,6 +3,7 @@
 //! Unknown words and unknown fields are errors: a contender that says more than the lab understands was written for
 //! another lab, and its numbers may mean something else.
 
+use crate::scheduling::Scheduling;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -197,6 +198,10 @@ pub struct SampleLine {
     /// themselves leave it out: the lab asks the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_rss_bytes: Option<u64>,
+    /// How a program that the contender started for this reading was scheduled at its end, where that is not how the
+    /// contender itself is. Contenders that read by themselves leave it out: the lab asks the kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduling: Option<Scheduling>,
     /// Proof of work: bytes that were read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,

@@ -11,6 +11,7 @@ mod holders;
 #[path = "../common/home.rs"]
 mod home;
 mod layers;
+mod left_behind;
 mod records;
 mod servers;
 mod slow_servers;

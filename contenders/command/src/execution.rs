@@ -1,12 +1,13 @@
 //! One execution of a command: spawned, drained, waited for, with the kernel's own accounting of what it used.
 //!
-//! The clock runs from before the fork to after the wait. The kernel counts the peak memory of a process from its fork
+//! The clock runs from before the fork until the command is known to have ended; it is looked at and reaped after that. The kernel counts the peak memory of a process from its fork
 //! on, so the child is forked rather than spawned into this process's memory: what it inherits is then this process's
 //! anonymous memory, a fraction of a mebibyte and less than any program needs.
 
+use crate::scheduling;
 use readlab_protocol::SampleLine;
 use readlab_protocol::serve::Refusal;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::mem::MaybeUninit;
@@ -39,9 +40,11 @@ pub(crate) fn execute(words: &[OsString]) -> Result<Execution, Refusal> {
     let mut child = command.spawn().map_err(|error| not_started(&name, &error))?;
     let drained = child.stdout.take().map_or(Ok((Vec::new(), 0)), drain);
     let failed = |what: String| Refusal::Failed(format!("{name} {what}"));
-    let (status, usage) =
-        wait(&child).map_err(|error| failed(format!("could not be waited for: {error}")))?;
+    let not_waited = |error: io::Error| failed(format!("could not be waited for: {error}"));
+    until_ended(&child).map_err(not_waited)?;
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let scheduling = scheduling::changed_by(child.id());
+    let (status, usage) = reap(&child).map_err(not_waited)?;
     let (output, output_bytes) = drained.map_err(|error| failed(format!("could not be heard: {error}")))?;
     if !status.success() {
         return Err(failed(match (status.code(), status.signal()) {
@@ -55,6 +58,7 @@ pub(crate) fn execute(words: &[OsString]) -> Result<Execution, Refusal> {
         cpu_user_ns: Some(nanos(usage.ru_utime)),
         cpu_system_ns: Some(nanos(usage.ru_stime)),
         peak_rss_bytes: u64::try_from(usage.ru_maxrss).ok().map(|kib| kib * 1024),
+        scheduling,
         ..SampleLine::default()
     };
     Ok(Execution { sample, output, output_bytes })
@@ -98,8 +102,19 @@ fn drain(mut stdout: ChildStdout) -> io::Result<(Vec<u8>, u64)> {
     }
 }
 
+/// Waits until the child has ended. It is not reaped, so that it can be asked how it was scheduled.
+fn until_ended(child: &Child) -> io::Result<()> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    loop {
+        match waitid(WaitId::Pid(Pid::from_child(child)), options) {
+            Err(rustix::io::Errno::INTR) => {}
+            waited => return waited.map(drop).map_err(io::Error::from),
+        }
+    }
+}
+
 /// Reaps the child with its accounting, which `std` does not give.
-fn wait(child: &Child) -> io::Result<(ExitStatus, libc::rusage)> {
+fn reap(child: &Child) -> io::Result<(ExitStatus, libc::rusage)> {
     let pid = libc::pid_t::try_from(child.id()).map_err(|_| io::ErrorKind::InvalidInput)?;
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
@@ -143,6 +158,19 @@ mod tests {
         assert!(
             peak("head -c 1 /dev/zero") < peak("dd if=/dev/zero of=/dev/null bs=64M count=1 status=none")
         );
+    }
+
+    #[test]
+    fn a_command_that_changes_its_scheduling_is_seen_and_others_are_not() {
+        assert_eq!(execute(&words("true")).unwrap().sample.scheduling, None);
+        let nicer = execute(&words("nice -n 3 true")).unwrap().sample.scheduling.unwrap();
+        assert_eq!(nicer.nice, scheduling::own().unwrap().nice + 3);
+        let batch = execute(&words("chrt --batch 0 true")).unwrap().sample.scheduling.unwrap();
+        assert_eq!(batch.policy, readlab_protocol::Policy::Batch);
+        let own = scheduling::own().unwrap().processors;
+        let one = execute(&["taskset".into(), "-c".into(), own[0].to_string().into(), "true".into()]);
+        let one = one.unwrap().sample.scheduling.map(|scheduling| scheduling.processors);
+        assert_eq!(one, Some(own[..1].to_vec()).filter(|_| own.len() > 1));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod answer;
 mod counted;
 mod execution;
 mod programs;
+mod scheduling;
 mod template;
 
 use counted::Counted;

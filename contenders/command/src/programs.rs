@@ -27,10 +27,10 @@ const PACKAGES: [(&str, &str); 13] = [
 ];
 
 /// Words that begin a command without being a program, or that a shell does by itself.
-const OF_THE_SHELL: [&str; 33] = [
+const OF_THE_SHELL: [&str; 34] = [
     "!", "{", "}", "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac",
     "in", "function", ".", ":", "[", "alias", "break", "cd", "command", "echo", "eval", "exec", "exit",
-    "export", "read", "set", "test", "trap",
+    "export", "read", "set", "test", "trap", "wait",
 ];
 
 /// Why a command line cannot work here: a program that is not on the PATH, and how to get it; `None` if all are there.

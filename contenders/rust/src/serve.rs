@@ -115,6 +115,7 @@ fn sample_line(sample: &Sample) -> SampleLine {
         cpu_user_ns: Some(sample.cpu.user_ns),
         cpu_system_ns: Some(sample.cpu.system_ns),
         peak_rss_bytes: None,
+        scheduling: None,
         bytes: sample.answer.bytes,
         newlines: sample.answer.newlines,
         lines: sample.answer.lines,

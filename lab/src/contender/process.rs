@@ -1,20 +1,21 @@
-//! One child process with line-wise standard streams: spawn, deadlines, drain, kill, reap. Knows nothing of messages.
+//! One program with line-wise standard streams: spawn, deadlines, drain, end. Knows nothing of messages.
 //!
-//! The child leads a process group of its own, so that Ctrl-C reaches only the lab and whatever the child starts can be
-//! killed with it; and it dies with the lab, however the lab ends. Standard error is drained while the lab waits for
-//! a line, and its end is kept for the reason of a failure. Dropping a [`Process`] leaves nothing behind.
+//! It leads a process group of its own, so that Ctrl-C reaches only the lab; and it dies with the lab, however the lab
+//! ends. Standard error is drained while the lab waits for a line, and its end is kept for the reason of a failure.
+//! Dropping a [`Process`] leaves nothing behind, whatever the program started: who sees to that lives in [`super::running`].
 
+use super::running::{Left, Running};
+use super::supervisor::Task;
 use crate::interrupt;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 /// A program with its arguments and what is added to its environment.
@@ -60,16 +61,13 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The longest sleep before the wish to stop is looked at again.
 const INTERRUPT_CHECK: Duration = Duration::from_millis(200);
 
-/// How often one looks whether a program that says nothing has ended.
-const WAIT_STEP: Duration = Duration::from_millis(20);
-
 /// A running child.
 #[derive(Debug)]
 pub struct Process {
-    child: Child,
-    stdin: Option<ChildStdin>,
-    stdout: ChildStdout,
-    stderr: Option<ChildStderr>,
+    running: Running,
+    stdin: Option<PipeWriter>,
+    stdout: PipeReader,
+    stderr: Option<PipeReader>,
     unread: Vec<u8>,
     stderr_tail: Vec<u8>,
     line_bytes_max: usize,
@@ -91,20 +89,16 @@ impl Process {
     /// # Errors
     /// If it cannot be started: not found, no permission, no processes left.
     pub fn spawn(line: &CommandLine, line_bytes_max: usize) -> io::Result<Process> {
-        let mut command = Command::new(&line.program);
-        command.args(&line.args).envs(line.env.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.process_group(0);
-        die_with_the_lab(&mut command);
-        let mut child = command.spawn()?;
-        let stdin = child.stdin.take();
-        let stdout = child.stdout.take().expect("standard output was asked for");
-        let stderr = child.stderr.take();
+        let (child_stdin, stdin) = io::pipe()?;
+        let (stdout, child_stdout) = io::pipe()?;
+        let (stderr, child_stderr) = io::pipe()?;
+        let streams = [child_stdin.into(), child_stdout.into(), child_stderr.into()];
+        let running = Running::start(Task { line: line.clone(), folder: None, streams })?;
         let mut process = Process {
-            child,
-            stdin,
+            running,
+            stdin: Some(stdin),
             stdout,
-            stderr,
+            stderr: Some(stderr),
             unread: Vec::new(),
             stderr_tail: Vec::new(),
             line_bytes_max,
@@ -124,7 +118,21 @@ impl Process {
     /// The process id.
     #[must_use]
     pub fn id(&self) -> u32 {
-        self.child.id()
+        self.running.id()
+    }
+
+    /// The process from which the program has what it did not change itself.
+    #[must_use]
+    pub fn parent(&self) -> u32 {
+        self.running.parent()
+    }
+
+    /// Ends what the program's processes left behind and the program itself does not hold.
+    ///
+    /// # Errors
+    /// If whoever keeps the program has gone.
+    pub fn end_leftovers(&self) -> io::Result<Left> {
+        self.running.end_leftovers()
     }
 
     /// Sends one line.
@@ -193,33 +201,16 @@ impl Process {
         Ok(())
     }
 
-    /// Closes the child's input, lets it leave for a moment, kills what is left of its group, and says how it ended.
+    /// Closes the child's input, lets it leave for a moment, ends all that it started, and says how it ended.
     pub fn finish(&mut self) -> String {
         drop(self.stdin.take());
-        self.wait_with_deadline(GRACE);
+        self.running.has_ended(GRACE);
         // What the child wrote on its way out is the likeliest reason; failing to read it changes nothing.
         let _ = self.drain_stderr();
-        match self.kill_and_reap() {
+        match self.running.end() {
             Ok(status) => self.describe(status),
             Err(error) => format!("it could not be reaped: {error}"),
         }
-    }
-
-    /// Waits until the child has ended, without reaping it.
-    fn wait_with_deadline(&self, patience: Duration) {
-        let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) else { return };
-        let Ok(pidfd) = pidfd_open(pid, PidfdFlags::empty()) else { return };
-        let timeout = patience.try_into().expect("seconds fit a timespec");
-        // Ended, still running or interrupted: the kill that follows is right for each.
-        let _ = poll(&mut [PollFd::new(&pidfd.as_fd(), PollFlags::IN)], Some(&timeout));
-    }
-
-    fn kill_and_reap(&mut self) -> io::Result<ExitStatus> {
-        if let Some(group) = Pid::from_raw(self.child.id().cast_signed()) {
-            // An empty group is what we want; no other error can happen to a group of our own children.
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-        self.child.wait()
     }
 
     /// How it ended, with the last line of its standard error.
@@ -245,8 +236,8 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Nothing more can be done in a drop, and a child that is already reaped is an error here.
-        let _ = self.kill_and_reap();
+        // Nothing more can be done in a drop.
+        let _ = self.running.end();
     }
 }
 
@@ -261,28 +252,13 @@ pub(super) fn run_to_end(
     output: &File,
     patience: Duration,
 ) -> Result<ExitStatus, ReadError> {
-    let mut command = Command::new(&line.program);
-    command.args(&line.args).envs(line.env.iter().map(|(name, value)| (name, value))).current_dir(folder);
-    command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output.try_clone()?).process_group(0);
-    die_with_the_lab(&mut command);
-    let mut child = command.spawn()?;
-    let deadline = Instant::now() + patience;
-    let ended = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break Ok(status),
-            Err(error) => break Err(ReadError::Io(error)),
-            Ok(None) if interrupt::requested() => break Err(ReadError::Interrupted),
-            Ok(None) if Instant::now() >= deadline => break Err(ReadError::Timeout(patience)),
-            Ok(None) => std::thread::sleep(WAIT_STEP),
-        }
-    };
-    if let Some(group) = Pid::from_raw(child.id().cast_signed()) {
-        // What it started may outlive it; an empty group is what we want.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    // Reaped already, or dying: either way there is nothing more to learn.
-    let _ = child.wait();
-    ended
+    let stdin = OwnedFd::from(File::open("/dev/null")?);
+    let streams = [stdin, output.try_clone()?.into(), output.try_clone()?.into()];
+    let mut running = Running::start(Task { line: line.clone(), folder: Some(folder.to_owned()), streams })?;
+    let waited = running.wait(patience);
+    // What it started may outlive it.
+    let ended = running.end()?;
+    waited.map(|()| ended)
 }
 
 /// Reads what is there without waiting; `false` at the end.
@@ -301,18 +277,6 @@ fn read_available(from: &mut impl Read, into: &mut Vec<u8>) -> io::Result<bool> 
             Err(error) => return Err(error),
         }
     }
-}
-
-/// Asks the kernel to kill the child when the lab's main thread ends, in whatever way.
-fn die_with_the_lab(command: &mut Command) {
-    let lab = rustix::process::getpid();
-    let ask = move || {
-        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        // The lab may have died between the fork and the line above.
-        if rustix::process::getppid() == Some(lab) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
-    };
-    // SAFETY: between fork and exec only async-signal-safe calls are made: two system calls, no allocation.
-    unsafe { command.pre_exec(ask) };
 }
 
 /// `7 (SIGBUS)`: the signals that end readers, by name.

@@ -4,8 +4,9 @@
 //! trial's outcome.
 
 use crate::contender::process::{CommandLine, Process, ReadError};
+use crate::contender::{Left, scheduling};
 use crate::machine::memory;
-use crate::record::{Outcome, Receipt};
+use crate::record::{Outcome, OwnScheduling, Receipt};
 use crate::trial::Params;
 use readlab_protocol::{Ask, CountLine, LINE_BYTES_MAX, MethodLine, SampleLine, Say, SayError, VERSION};
 use std::io;
@@ -235,6 +236,27 @@ impl Session {
     pub fn finish(mut self) {
         // How it left decides nothing any more.
         let _ = self.process.finish();
+    }
+
+    /// Ends what its processes left behind and it does not hold itself.
+    ///
+    /// # Errors
+    /// If the process that supervises it has gone.
+    pub fn end_leftovers(&self) -> io::Result<Left> {
+        self.process.end_leftovers()
+    }
+
+    /// Every scheduling of its threads, or of programs that it started for these readings, that it was not given.
+    #[must_use]
+    pub fn scheduled(&self, samples: &[SampleLine]) -> Vec<OwnScheduling> {
+        let Some(given) = scheduling::of_process(self.process.parent()) else { return Vec::new() };
+        let mut others = scheduling::others_than(&given, self.process.id());
+        for its in samples.iter().filter_map(|sample| sample.scheduling.as_ref()) {
+            if *its != given && !others.contains(its) {
+                others.push(its.clone());
+            }
+        }
+        others.into_iter().map(|ran| OwnScheduling { ran, given: given.clone() }).collect()
     }
 
     /// The process id, for the meters.

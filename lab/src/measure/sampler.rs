@@ -5,6 +5,7 @@
 //! is spoken to in [`crate::contender::session`], and which turn comes when in [`super::round`].
 
 mod claims;
+mod conduct;
 mod counting;
 mod filling;
 mod flaw;
@@ -76,6 +77,7 @@ pub struct Hired<'a> {
     notes: Vec<Line>,
     /// Those whose answers readlab adds to, which is said once.
     adjusted: BTreeSet<TrialId>,
+    noted: conduct::Noted,
     looks: Looks,
     /// Whether a contender that is started anew before its turn reads the file untimed first.
     rehearses: bool,
@@ -91,6 +93,7 @@ impl<'a> Hired<'a> {
         let (seats, holding) = (Seats::default(), Holding::default());
         let (told, counts) = (BTreeMap::new(), BTreeMap::new());
         let (missing, notes, looks) = (Vec::new(), Vec::new(), Looks::default());
+        let noted = conduct::Noted::new();
         let (rehearses, adjusted) = (true, BTreeSet::new());
         let (earlier, started) = (Duration::ZERO, Instant::now());
         Hired {
@@ -103,6 +106,7 @@ impl<'a> Hired<'a> {
             counts,
             missing,
             notes,
+            noted,
             adjusted,
             looks,
             rehearses,
@@ -182,6 +186,7 @@ impl<'a> Hired<'a> {
         seat.meters.begin();
         let turn = seat.session.turn(ask, patience);
         let metered = seat.meters.end();
+        turn.as_ref().map_or(Ok(()), |turn| self.look_after(trial, ask, turn))?;
         if turn.is_ok() || self.subject(trial).target.file().is_some() {
             self.unchanged(trial)?;
         }

@@ -121,7 +121,9 @@ impl Check {
                 known(record, warmed.trial)?;
                 at_most("wall_ns", warmed.wall_ns, NS_MAX)?;
             }
-            Line::Missing { trial, .. } => known(record, *trial)?,
+            Line::Missing { trial, .. } | Line::LeftBehind { trial, .. } | Line::Scheduling { trial, .. } => {
+                known(record, *trial)?
+            }
             Line::Counts { trial, counts } => {
                 known(record, *trial)?;
                 counts.values_mut().for_each(believable);
@@ -188,6 +190,11 @@ impl Check {
             ("minor_faults", COUNT_MAX, &mut sample.minor_faults),
             ("major_faults", COUNT_MAX, &mut sample.major_faults),
             ("device_read_bytes", COUNT_MAX, &mut sample.device_read_bytes),
+            ("below_read_bytes", COUNT_MAX, &mut sample.below_read_bytes),
+            ("turn.wall_ns", NS_MAX, &mut sample.turn.wall_ns),
+            ("turn.cpu_ns", NS_MAX, &mut sample.turn.cpu_ns),
+            ("turn.cpu_error_ns", NS_MAX, &mut sample.turn.cpu_error_ns),
+            ("turn.delayed_ns", NS_MAX, &mut sample.turn.delayed_ns),
         ] {
             let Some(value) = meter.take_if(|value| *value > max) else { continue };
             if self.mended.insert((sample.trial, name)) {

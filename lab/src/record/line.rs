@@ -1,8 +1,8 @@
 //! One line of the file: every kind there is.
 
 use super::{
-    Count, Fill, FlameGraph, Header, Limit, Outcome, Receipt, Resumption, Sample, Trace, Trial, WarmedUp,
-    WriteTimes, WriteWay,
+    Count, Fill, FlameGraph, Header, LeftBehind, Limit, Outcome, OwnScheduling, Receipt, Resumption, Sample,
+    Trace, Trial, WarmedUp, WriteTimes, WriteWay,
 };
 use crate::target::TargetFacts;
 use serde::{Deserialize, Serialize};
@@ -72,6 +72,22 @@ pub enum Line {
         meter: String,
         /// Why.
         reason: String,
+    },
+    /// What outlived the readings of a turn; it was ended. Since version 3.
+    LeftBehind {
+        /// Number of the trial.
+        trial: usize,
+        /// How much.
+        #[serde(flatten)]
+        left: LeftBehind,
+    },
+    /// Scheduling that a contender gave itself; each kind once for a trial. Since version 3.
+    Scheduling {
+        /// Number of the trial.
+        trial: usize,
+        /// How it ran, and how it was started.
+        #[serde(flatten)]
+        scheduling: Box<OwnScheduling>,
     },
     /// Counts from an untimed run of a trial.
     Counts {

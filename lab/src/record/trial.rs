@@ -1,5 +1,6 @@
 //! A trial: what it is, what it is counted in, how it ended, and all that was found about it.
 
+use super::conduct::Conduct;
 use super::inside::{FlameGraph, Trace};
 use super::limit::LimitKind;
 use super::samples::Samples;
@@ -164,6 +165,8 @@ pub struct TrialRecord {
     pub rejected: Vec<(u32, String)>,
     /// Warm-ups until steady, one for each start of the contender.
     pub warmups: Vec<WarmedUp>,
+    /// What its contender did beside reading.
+    pub conduct: Conduct,
     /// Meters that could not be read, with the reason.
     pub missing: BTreeMap<String, String>,
     /// Counts from untimed runs.

@@ -9,7 +9,7 @@ use crate::target::TargetFacts;
 use crate::trial::CacheState;
 use std::io::{self, Write};
 
-const COLUMNS: [&str; 36] = [
+const COLUMNS: [&str; 37] = [
     "trial",
     "id",
     "label",
@@ -46,6 +46,7 @@ const COLUMNS: [&str; 36] = [
     "bytes_out",
     "below_read_bytes",
     "cold_above",
+    "conduct",
 ];
 
 /// Writes the samples of a record.
@@ -108,5 +109,6 @@ fn row(record: &Record, trial: &TrialRecord, sample: &Sample) -> [String; COLUMN
         whole(target.map(|target| it.bytes_out(target))),
         whole(sample.below_read_bytes),
         printable(&cold_above.unwrap_or_default()),
+        trial.conduct.words().join("; "),
     ]
 }

@@ -182,6 +182,10 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
     });
     let cold = target.filter(|_| trial.state == CacheState::Cold);
     tell_cold_above(&mut told, cold.and_then(TargetFacts::cold_above));
+    // Of one that only read there is nothing to tell.
+    if let Some(fields) = told.as_object_mut().filter(|_| !it.conduct.is_plain()) {
+        fields.insert("conduct".to_owned(), json!(it.conduct));
+    }
     told
 }
 

@@ -114,7 +114,7 @@ fn line(row: &Row, decodes: bool) -> String {
     let peak = median(Metric::PeakRssBytes).map_or_else(|| NONE.to_owned(), |bytes| Bytes(bytes).binary());
     let mut cells = vec![
         rank,
-        format!("{label}{}", code(&row.name)),
+        format!("{label}{}{}", code(&row.name), if row.has_conduct { words::CONDUCT_MARK } else { "" }),
         words::time(&row.wall),
         words::plus_minus(&row.wall).unwrap_or_else(|| NONE.to_owned()),
         words::rate(row.throughput),

@@ -100,6 +100,7 @@ impl Page {
                     .iter()
                     .flat_map(of_target)
                     .chain(record.trials.iter().filter_map(unsteady))
+                    .chain(record.trials.iter().flat_map(conduct))
                     .chain(record.resumed.iter().map(resumed))
                     .chain(record.warnings.clone())
                     .collect(),
@@ -271,6 +272,12 @@ fn unsteady(trial: &TrialRecord) -> Option<String> {
         _ => format!("no steady state at {never} and too few readings to tell at {few} of {starts} starts"),
     };
     Some(format!("{} ({}): {why}", trial.trial.id, trial.trial.state))
+}
+
+/// What a contender did beside reading, behind the mark that its row has.
+fn conduct(trial: &TrialRecord) -> impl Iterator<Item = String> {
+    let name = format!("{} ({})", trial.trial.id, trial.trial.state);
+    trial.conduct.words().into_iter().map(move |what| format!("{name}{}: {what}", words::CONDUCT_MARK))
 }
 
 /// The machine, with what lies below it where that was seen.

@@ -252,7 +252,8 @@ fn name(row: &Row) -> String {
         None => row.name.clone(),
     };
     let cut = if row.cut_short { " (cut short)" } else { "" };
-    printable(&name) + cut
+    let mark = if row.has_conduct { words::CONDUCT_MARK } else { "" };
+    printable(&name) + mark + cut
 }
 
 /// A bar of block characters in eighths of a cell.

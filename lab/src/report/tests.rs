@@ -226,7 +226,7 @@ fn the_rate_of_what_comes_out_has_that_of_what_goes_in_beside_it() {
     assert_eq!((&it["bytes_in"], &it["bytes_out"]), (&SIZE.into(), &(9 * SIZE / 2).into()));
     assert_eq!((&it["bytes_ratio"], &it["decodes"]), (&4.5.into(), &"gzip".into()));
     assert_eq!(it["throughput_in_bytes_per_s"], 1_000_000_000);
-    assert!(csv(&record).lines().last().unwrap().ends_with(",gzip,1000000000,4500000000,,"));
+    assert!(csv(&record).lines().last().unwrap().ends_with(",gzip,1000000000,4500000000,,,"));
 }
 
 #[test]

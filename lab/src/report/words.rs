@@ -168,6 +168,9 @@ pub(super) fn signed(value: f64, shown: impl Fn(f64) -> String) -> String {
 /// What stands where a number could not be had.
 pub(super) const NONE: &str = "–";
 
+/// Behind the name of one that did more than read; a caution tells what.
+pub(super) const CONDUCT_MARK: &str = " †";
+
 #[cfg(test)]
 mod tests {
     use super::*;

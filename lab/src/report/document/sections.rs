@@ -104,7 +104,11 @@ fn ranking_table(ranking: &Ranking) -> Element {
             .median_ci95
             .map_or(f64::NAN, |[low, high]| float(high - low) / float(row.wall.median.max(1)));
         let mut cells = vec![
-            Cell::name(&row.short, &row.name),
+            if row.has_conduct {
+                Cell::name(&format!("{}{}", row.short, wording::CONDUCT_MARK), &row.name)
+            } else {
+                Cell::name(&row.short, &row.name)
+            },
             Cell::number(row.place.map(|place| (place.word(), float(place.rank as u64)))),
             Cell::number(Some((wording::time(&row.wall), float(row.wall.median)))),
             Cell::number(wording::plus_minus(&row.wall).map(|text| (text, half))),

@@ -55,6 +55,8 @@ pub struct Row {
     pub fills: Option<FillSpread>,
     /// Readings thrown away because their state could not be proven.
     pub rejected: usize,
+    /// Whether it did more than read, of which a caution tells.
+    pub has_conduct: bool,
     /// Whether the run was cut short before this trial was done.
     pub cut_short: bool,
     /// What stops it, with its nearest limit and the reasons; `None` for a control.
@@ -130,6 +132,7 @@ impl Row {
             device_share: Range::over(device_shares(trial, size)),
             fills: stats::fill_spread(&trial.samples).filter(|_| trial.trial.state == CacheState::Warm),
             rejected: trial.rejected.len(),
+            has_conduct: !trial.conduct.is_plain(),
             cut_short: trial.outcome.is_none(),
             judgement: None,
         })

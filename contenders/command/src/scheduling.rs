@@ -1,0 +1,24 @@
+//! How a command was scheduled at its end, held against how this contender is: what it has otherwise, it gave itself.
+
+use readlab_protocol::Scheduling;
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_getaffinity};
+use std::fs;
+
+/// What a command that has ended and was not reaped changed; `None` where it changed nothing, or nobody can say.
+pub(crate) fn changed_by(command: u32) -> Option<Scheduling> {
+    let (own, its) = (own()?, of(command)?);
+    (its != own).then_some(its)
+}
+
+/// How this contender is scheduled, from which every command begins.
+pub(crate) fn own() -> Option<Scheduling> {
+    of(std::process::id())
+}
+
+fn of(process: u32) -> Option<Scheduling> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let set = sched_getaffinity(Pid::from_raw(process.cast_signed())).ok()?;
+    let processors = (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu));
+    Scheduling::from_stat(&stat, processors.filter_map(|cpu| u32::try_from(cpu).ok()).collect())
+}

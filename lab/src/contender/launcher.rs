@@ -1,0 +1,271 @@
+//! The process from which contenders are started: forked off before the lab does anything, so that it is small, and there
+//! for as long as the lab is.
+//!
+//! It forks one [`super::supervisor`] for each program that the lab wants to run, and hands it the streams that the lab
+//! made: what passes between the lab and a contender passes nobody else. When its socket ends, by the lab's death if need
+//! be, every supervisor ends what it has; the launcher is a subreaper as well, and ends what they could not. It is in a
+//! process group of its own and takes no signal but SIGKILL, for it must outlive the lab.
+//!
+//! Where there is no launcher, as in a test of the library, programs are children of the lab and die with it, but what
+//! they start may stay ([`super::running`]).
+
+use super::leftovers::end_children;
+use super::process::CommandLine;
+use super::supervisor::{Task, supervise};
+use rustix::io::Errno;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
+};
+use rustix::process::{Pid, WaitOptions, getpid, set_child_subreaper, setpgid, waitpid};
+use std::ffi::OsString;
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::net::UnixStream;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// The launcher and its supervisors by name: whoever kills all processes that are called like the lab does not mean these.
+const NAME: &std::ffi::CStr = c"launcher";
+
+/// How long supervisors may take to end what they have, before the launcher does it.
+const SUPERVISORS: Duration = Duration::from_secs(3);
+
+/// How long the launcher tries to end what is left.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The streams of a task, and the supervisor's end of its socket.
+const DESCRIPTORS: usize = 4;
+
+/// The launcher of this process; one that was asked for and could not be had is as none.
+static LAUNCHER: Mutex<Option<Launcher>> = Mutex::new(None);
+
+/// The lab's side of the launcher.
+#[derive(Debug)]
+struct Launcher {
+    socket: UnixStream,
+    pid: Pid,
+}
+
+/// Forks the launcher off. Without one the lab works all the same; what survives its violent death is then not ended.
+pub fn begin() {
+    // A fork copies the calling thread alone: locks that others hold would stay locked in the copy.
+    if std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count) != 1 {
+        return;
+    }
+    let Ok((ours, theirs)) = UnixStream::pair() else { return };
+    // SAFETY: this is the only thread, so the copy finds every lock free, and it never returns into the caller's code.
+    match unsafe { libc::fork() } {
+        -1 => {}
+        0 => {
+            drop(ours);
+            never_return(|| serve(theirs));
+        }
+        child => {
+            let Some(pid) = Pid::from_raw(child) else { return };
+            *LAUNCHER.lock().unwrap_or_else(PoisonError::into_inner) = Some(Launcher { socket: ours, pid });
+        }
+    }
+}
+
+/// Lets the launcher go and waits until it and everything below it have gone.
+pub fn end() {
+    let launcher = LAUNCHER.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(Launcher { socket, pid }) = launcher {
+        drop(socket);
+        while waitpid(Some(pid), WaitOptions::empty()).is_err_and(|error| error == Errno::INTR) {}
+    }
+}
+
+/// Has a task run; the socket to its supervisor. `None` where there is no launcher.
+pub(super) fn launch(task: &Task) -> Option<io::Result<UnixStream>> {
+    let launcher = LAUNCHER.lock().unwrap_or_else(PoisonError::into_inner);
+    let launcher = launcher.as_ref()?;
+    if !task.can_be_sent() {
+        return Some(Err(io::ErrorKind::InvalidInput.into()));
+    }
+    Some(UnixStream::pair().and_then(|(ours, theirs)| send(&launcher.socket, task, &theirs).map(|()| ours)))
+}
+
+/// Sends a task: its length with the descriptors, then its words.
+fn send(mut socket: &UnixStream, task: &Task, supervisor: &UnixStream) -> io::Result<()> {
+    let words = encoded(task);
+    let length = u64::try_from(words.len()).map_err(io::Error::other)?.to_ne_bytes();
+    let [stdin, stdout, stderr] = &task.streams;
+    let descriptors = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd(), supervisor.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !control.push(SendAncillaryMessage::ScmRights(&descriptors)) {
+        return Err(io::ErrorKind::OutOfMemory.into());
+    }
+    // Eight bytes are sent whole or not at all.
+    while sendmsg(socket, &[IoSlice::new(&length)], &mut control, SendFlags::NOSIGNAL)
+        .map_or_else(|error| if error == Errno::INTR { Ok(true) } else { Err(error) }, |_| Ok(false))?
+    {}
+    socket.write_all(&words)
+}
+
+impl Task {
+    /// Whether no word holds a zero byte, which ends words here as it does for every program.
+    fn can_be_sent(&self) -> bool {
+        let CommandLine { program, args, env } = &self.line;
+        let words = args.iter().chain(env.iter().flat_map(|(name, value)| [name, value]));
+        !words.chain([program]).any(|word| word.as_bytes().contains(&0))
+    }
+}
+
+/// The words of a task, each ended by a zero byte, which no word can hold: the folder, the program, the number of
+/// arguments, the arguments, and the names and values of the environment.
+fn encoded(task: &Task) -> Vec<u8> {
+    let CommandLine { program, args, env } = &task.line;
+    let folder = task.folder.as_ref().map_or(&b""[..], |folder| folder.as_os_str().as_bytes());
+    let count = args.len().to_string();
+    let mut words = vec![folder, program.as_bytes(), count.as_bytes()];
+    words.extend(args.iter().map(|word| word.as_bytes()));
+    words.extend(env.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]));
+    words.into_iter().flat_map(|word| word.iter().copied().chain([0])).collect()
+}
+
+/// What was [`encoded`]; `None` for anything else.
+fn decoded(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<Task> {
+    let words = bytes.strip_suffix(&[0])?.split(|&byte| byte == 0);
+    let mut words = words.map(|word| OsString::from_vec(word.to_vec()));
+    let (folder, program) = (words.next()?, words.next()?);
+    let count = words.next()?.to_str()?.parse().ok()?;
+    let args: Vec<OsString> = words.by_ref().take(count).collect();
+    let mut env = Vec::new();
+    while let Some(name) = words.next() {
+        env.push((name, words.next()?));
+    }
+    let folder = Some(folder).filter(|folder| !folder.is_empty()).map(Into::into);
+    Some(Task { line: CommandLine { program, args, env }, folder, streams })
+}
+
+/// Takes one task from the lab; `None` when the lab has let go or died.
+fn receive(mut lab: &UnixStream) -> Option<(Task, UnixStream)> {
+    let mut length = [0; 8];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let received = loop {
+        let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL;
+        match recvmsg(lab, &mut [IoSliceMut::new(&mut length)], &mut control, flags) {
+            Err(Errno::INTR) => {}
+            received => break received.ok()?,
+        }
+    };
+    if received.bytes != length.len() {
+        return None;
+    }
+    let mut descriptors = Vec::new();
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(fds) = message {
+            descriptors.extend(fds);
+        }
+    }
+    let [stdin, stdout, stderr, supervisor] = <[OwnedFd; DESCRIPTORS]>::try_from(descriptors).ok()?;
+    let mut words = vec![0; usize::try_from(u64::from_ne_bytes(length)).ok()?];
+    lab.read_exact(&mut words).ok()?;
+    Some((decoded(&words, [stdin, stdout, stderr])?, UnixStream::from(supervisor)))
+}
+
+/// The life of the launcher.
+fn serve(lab: UnixStream) {
+    settle();
+    while let Some((task, supervisor)) = receive(&lab) {
+        // SAFETY: the launcher has one thread, so the copy finds every lock free, and it never returns into this loop.
+        match unsafe { libc::fork() } {
+            // The end of the supervisor's socket tells the lab that there is none.
+            -1 => {}
+            0 => {
+                // Held by a supervisor it would hide the launcher's end from the lab.
+                drop(lab);
+                take_signals_of_children(libc::SIG_DFL);
+                never_return(|| supervise(task, &supervisor));
+            }
+            _ => {}
+        }
+    }
+    wait_for_children(SUPERVISORS);
+    end_children(None, None, PATIENCE);
+}
+
+/// Waits until every child has ended by itself.
+fn wait_for_children(patience: Duration) {
+    let deadline = std::time::Instant::now() + patience;
+    while !super::leftovers::reap(None).is_empty() && std::time::Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Makes this process one that outlives the lab and is in nobody's way.
+fn settle() {
+    // None of these decides whether contenders can run: what fails only makes leftovers likelier.
+    let _ = set_child_subreaper(Some(getpid()));
+    let _ = rustix::thread::set_name(NAME);
+    // Ctrl-C goes to the lab's group.
+    let _ = setpgid(None, None);
+    // Whoever reads what the lab prints waits for the lab alone.
+    if let Ok(null) = std::fs::File::options().read(true).write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdin(&null);
+        let _ = rustix::stdio::dup2_stdout(&null);
+        let _ = rustix::stdio::dup2_stderr(&null);
+    }
+    take_signals_of_children(libc::SIG_IGN);
+    // SAFETY: the set is a live local, filled before it is used; programs that are started get an empty one from `std`.
+    unsafe {
+        let mut all = MaybeUninit::uninit();
+        libc::sigfillset(all.as_mut_ptr());
+        libc::sigprocmask(libc::SIG_SETMASK, all.as_ptr(), std::ptr::null_mut());
+    }
+}
+
+/// Ignored, children that end are reaped by the kernel: a launcher has nobody to ask how they ended.
+fn take_signals_of_children(how: libc::sighandler_t) {
+    // SAFETY: neither of the two dispositions runs any code in this process.
+    unsafe { libc::signal(libc::SIGCHLD, how) };
+}
+
+/// Lives a life and ends the process, without what the lab does at its own end.
+fn never_return(life: impl FnOnce()) -> ! {
+    let lived = std::panic::catch_unwind(std::panic::AssertUnwindSafe(life));
+    // SAFETY: the call ends the process and runs nothing of what was copied.
+    unsafe { libc::_exit(i32::from(lived.is_err())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+
+    #[test]
+    fn a_task_arrives_as_it_was_sent_whatever_its_bytes() {
+        let (lab, launcher) = UnixStream::pair().unwrap();
+        let null = || OwnedFd::from(File::open("/dev/null").unwrap());
+        let odd = OsString::from_vec(vec![0xff, b'\n', b' ']);
+        let lines = [
+            CommandLine { program: "p".into(), args: Vec::new(), env: Vec::new() },
+            CommandLine {
+                program: odd.clone(),
+                args: vec!["".into(), odd.clone(), "a".repeat(1 << 20).into()],
+                env: vec![("N".into(), "".into()), ("M".into(), odd)],
+            },
+        ];
+        for (line, folder) in lines.into_iter().zip([None, Some("/a b".into())]) {
+            let task = Task { line: line.clone(), folder: folder.clone(), streams: [null(), null(), null()] };
+            let (lab, (supervisor, _)) = (&lab, UnixStream::pair().unwrap());
+            let arrived = std::thread::scope(|scope| {
+                // A long one does not fit the socket at once.
+                let sent = scope.spawn(move || send(lab, &task, &supervisor).unwrap());
+                let arrived = receive(&launcher);
+                sent.join().unwrap();
+                arrived
+            });
+            let (arrived, _) = arrived.unwrap();
+            assert_eq!((arrived.line, arrived.folder), (line, folder));
+        }
+        drop(lab);
+        assert!(receive(&launcher).is_none(), "the lab has gone");
+    }
+}

@@ -1,0 +1,151 @@
+//! Processes below a process, and how they are ended without missing one: whatever their session, group or parent.
+//!
+//! A process that ends its own leftovers is a *subreaper* (prctl(2), `PR_SET_CHILD_SUBREAPER`): what its descendants leave
+//! becomes its child. Only children are killed, never their children: a child keeps its number until it is reaped, so no
+//! other process can be hit, and the children of one that was killed are the next to become ours. Which process is such a
+//! subreaper lives in [`super::supervisor`] and [`super::launcher`].
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::time::{Duration, Instant};
+
+/// How often one looks whether a killed child has gone.
+const STEP: Duration = Duration::from_micros(200);
+
+/// What became of the children of this process.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Swept {
+    /// Processes that were still running and were killed, theirs included.
+    pub(super) ended: u32,
+    /// Processes that could not be ended in time.
+    pub(super) remaining: u32,
+    /// How the child that was asked about ended.
+    pub(super) status: Option<i32>,
+}
+
+/// The children of a process, those that have ended and were not reaped included.
+pub(super) fn children_of(pid: u32) -> Vec<u32> {
+    match fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")) {
+        Ok(children) => children.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect(),
+        // A kernel without this list, or a process that has gone.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => children_by_parent(pid),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// The same, by asking every process for its parent.
+fn children_by_parent(pid: u32) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|&child| stat(child).is_some_and(|stat| stat.parent == pid)).collect()
+}
+
+/// Whether a process runs: one that has ended and was not reaped does not.
+pub(super) fn is_running(pid: u32) -> bool {
+    stat(pid).is_some_and(|stat| !stat.has_ended)
+}
+
+/// What /proc/PID/stat says of a process here.
+struct Stat {
+    parent: u32,
+    has_ended: bool,
+}
+
+fn stat(pid: u32) -> Option<Stat> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name before the last parenthesis may hold anything.
+    let mut fields = text.get(text.rfind(')')? + 1..)?.split_ascii_whitespace();
+    let has_ended = matches!(fields.next()?, "Z" | "X");
+    Some(Stat { parent: fields.next()?.parse().ok()?, has_ended })
+}
+
+/// Reaps the children of this process that have ended, but for `spared`; the others that there are.
+pub(super) fn reap(spared: Option<u32>) -> Vec<u32> {
+    let children = children_of(std::process::id()).into_iter().filter(|&child| Some(child) != spared);
+    children.filter(|&child| !matches!(reaped(child), Reaped::Gone(_))).collect()
+}
+
+/// What became of one child.
+enum Reaped {
+    Running,
+    /// With its status, where it was still there to be asked.
+    Gone(Option<i32>),
+}
+
+fn reaped(child: u32) -> Reaped {
+    let Some(pid) = Pid::from_raw(child.cast_signed()) else { return Reaped::Gone(None) };
+    match waitpid(Some(pid), WaitOptions::NOHANG) {
+        Ok(None) | Err(rustix::io::Errno::INTR) => Reaped::Running,
+        Ok(Some((_, status))) => Reaped::Gone(Some(status.as_raw())),
+        Err(_) => Reaped::Gone(None),
+    }
+}
+
+/// Kills and reaps every child of this process but `spared`, and what becomes its child meanwhile, until nothing is left or
+/// `patience` is over. The status is that of `asked`, which is a child even where /proc says nothing.
+pub(super) fn end_children(spared: Option<u32>, asked: Option<u32>, patience: Duration) -> Swept {
+    let (mut swept, mut killed) = (Swept::default(), BTreeSet::new());
+    let deadline = Instant::now() + patience;
+    let mut open = asked;
+    loop {
+        let mut children = children_of(std::process::id());
+        children.extend(open.filter(|asked| !children.contains(asked)));
+        children.retain(|&child| Some(child) != spared);
+        for &child in &children {
+            if let Reaped::Gone(status) = kill_and_reap(child, &mut killed) {
+                open = open.filter(|&asked| asked != child);
+                swept.status = status.filter(|_| Some(child) == asked).or(swept.status);
+            }
+        }
+        swept.ended = u32::try_from(killed.len()).unwrap_or(u32::MAX);
+        if children.is_empty() {
+            return swept;
+        }
+        if Instant::now() >= deadline {
+            swept.remaining = u32::try_from(reap(spared).len()).unwrap_or(u32::MAX);
+            return swept;
+        }
+        std::thread::sleep(STEP);
+    }
+}
+
+/// Kills a child unless it has ended; whoever runs is noted in `killed`.
+fn kill_and_reap(child: u32, killed: &mut BTreeSet<u32>) -> Reaped {
+    let first = reaped(child);
+    if let (Reaped::Running, Some(pid)) = (&first, Pid::from_raw(child.cast_signed())) {
+        killed.insert(child);
+        // Another user's process may not be killed: it is counted as remaining.
+        let _ = kill_process(pid, Signal::KILL);
+        return reaped(child);
+    }
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn children_are_found_with_and_without_the_kernels_list() {
+        let mut child = Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().unwrap();
+        let (own, pid) = (std::process::id(), child.id());
+        // The kernel lists the children of a process's first thread; a test runs in another.
+        let by_list = fs::read_dir("/proc/self/task").unwrap().flatten().any(|task| {
+            let list = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            list.split_ascii_whitespace().any(|word| word == pid.to_string())
+        });
+        assert!(by_list || !std::path::Path::new("/proc/thread-self/children").exists());
+        assert!(children_by_parent(own).contains(&pid) && is_running(pid));
+        child.kill().unwrap();
+        let ended = (0..1000).any(|_| {
+            std::thread::sleep(Duration::from_millis(5));
+            !is_running(pid)
+        });
+        assert!(ended, "a process that was killed does not run");
+        child.wait().unwrap();
+        assert!(!children_by_parent(own).contains(&pid) && !is_running(pid));
+    }
+}

@@ -1,0 +1,169 @@
+//! A program that was started, whoever its parent is: a supervisor of its own or, where there is no launcher, the lab.
+//!
+//! Its number keeps its meaning until [`Running::end`], for nobody reaps it before. What is said with it lives in
+//! [`super::process`], what a supervisor does in [`super::supervisor`].
+
+use super::leftovers::{children_of, is_running};
+use super::supervisor::{Report, SWEEP, Task};
+use super::{launcher, process::ReadError};
+use crate::interrupt;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// How often one looks whether a program that says nothing has ended, where the kernel does not tell.
+const WAIT_STEP: Duration = Duration::from_millis(20);
+
+/// A program that was started.
+#[derive(Debug)]
+pub(super) struct Running {
+    id: u32,
+    parent: Parent,
+}
+
+/// Whose child it is.
+#[derive(Debug)]
+enum Parent {
+    /// The lab's.
+    Lab(Child),
+    /// A supervisor's, by its number and its socket.
+    Supervisor(u32, UnixStream),
+    /// Nobody's any more.
+    Nobody(ExitStatus),
+}
+
+/// What a contender left after a turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Processes that outlived the turn and were ended.
+    pub ended: u32,
+    /// Processes that could not be ended.
+    pub remaining: u32,
+}
+
+impl Running {
+    /// Starts a task.
+    ///
+    /// # Errors
+    /// If it cannot be started: not found, no permission, no processes left.
+    pub(super) fn start(task: Task) -> io::Result<Running> {
+        let Some(socket) = launcher::launch(&task) else {
+            let child = task.command().spawn()?;
+            return Ok(Running { id: child.id(), parent: Parent::Lab(child) });
+        };
+        let socket = socket?;
+        drop(task);
+        match Report::read(&socket)? {
+            Report::Started { contender, supervisor } => Ok(Running {
+                id: contender.cast_unsigned(),
+                parent: Parent::Supervisor(supervisor.cast_unsigned(), socket),
+            }),
+            Report::NotStarted { error } => Err(io::Error::from_raw_os_error(error)),
+            Report::Swept { .. } | Report::Ended { .. } => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+
+    /// The process id.
+    pub(super) fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// The process from which it has what it did not change itself: its scheduling, for instance.
+    pub(super) fn parent(&self) -> u32 {
+        match &self.parent {
+            Parent::Supervisor(id, _) => *id,
+            Parent::Lab(_) | Parent::Nobody(_) => std::process::id(),
+        }
+    }
+
+    /// Ends what its processes left to its supervisor. One look at a list, unless there is something.
+    ///
+    /// # Errors
+    /// If the supervisor has gone.
+    pub(super) fn end_leftovers(&self) -> io::Result<Left> {
+        let Parent::Supervisor(supervisor, socket) = &self.parent else { return Ok(Left::default()) };
+        if children_of(*supervisor).iter().all(|&child| child == self.id) {
+            return Ok(Left::default());
+        }
+        let mut to = socket;
+        to.write_all(&[SWEEP])?;
+        match Report::read(socket)? {
+            Report::Swept { ended, remaining } => {
+                Ok(Left { ended: ended.cast_unsigned(), remaining: remaining.cast_unsigned() })
+            }
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+
+    /// Waits until it has ended or the user wants to stop, without reaping it.
+    ///
+    /// # Errors
+    /// If it takes longer than `patience`, or the user wants to stop.
+    pub(super) fn wait(&self, patience: Duration) -> Result<(), ReadError> {
+        let deadline = Instant::now() + patience;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if self.has_ended(left.min(WAIT_STEP)) {
+                return Ok(());
+            }
+            if interrupt::requested() {
+                return Err(ReadError::Interrupted);
+            }
+            if left.is_zero() {
+                return Err(ReadError::Timeout(patience));
+            }
+        }
+    }
+
+    /// Whether it ends within a while. It is not reaped.
+    pub(super) fn has_ended(&self, within: Duration) -> bool {
+        if matches!(self.parent, Parent::Nobody(_)) {
+            return true;
+        }
+        let pid = Pid::from_raw(self.id.cast_signed());
+        let Some(pidfd) = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else {
+            // A kernel older than this call.
+            let deadline = Instant::now() + within;
+            while is_running(self.id) && Instant::now() < deadline {
+                std::thread::sleep(WAIT_STEP.min(within));
+            }
+            return !is_running(self.id);
+        };
+        let timeout = within.try_into().expect("seconds fit a timespec");
+        poll(&mut [PollFd::new(&pidfd.as_fd(), PollFlags::IN)], Some(&timeout)).is_ok_and(|ready| ready > 0)
+    }
+
+    /// Kills it and all it started, and says how it ended. The second time it only says it again.
+    ///
+    /// # Errors
+    /// If it was lost: its supervisor was killed.
+    pub(super) fn end(&mut self) -> io::Result<ExitStatus> {
+        let status = match &mut self.parent {
+            Parent::Nobody(status) => return Ok(*status),
+            Parent::Lab(child) => {
+                if let Some(group) = Pid::from_raw(self.id.cast_signed()) {
+                    // An empty group is what we want; no other error can happen to a group of our own children.
+                    let _ = kill_process_group(group, Signal::KILL);
+                }
+                child.wait()?
+            }
+            Parent::Supervisor(_, socket) => {
+                socket.shutdown(std::net::Shutdown::Write)?;
+                loop {
+                    match Report::read(socket)? {
+                        Report::Ended { status } => break ExitStatus::from_raw(status),
+                        // The answer to a question that nobody waited for.
+                        _ => continue,
+                    }
+                }
+            }
+        };
+        self.parent = Parent::Nobody(status);
+        Ok(status)
+    }
+}

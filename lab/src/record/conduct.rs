@@ -1,0 +1,134 @@
+//! What a contender did beside reading: processes that it left behind, and how it had the kernel schedule it.
+
+use readlab_protocol::{Policy, Scheduling};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Processes that outlived the readings that started them, and were ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftBehind {
+    /// How many.
+    pub processes: u64,
+    /// After how many readings, untimed ones included.
+    pub readings: u64,
+}
+
+/// Scheduling that a contender gave itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnScheduling {
+    /// How it ran.
+    pub ran: Scheduling,
+    /// How the lab started it.
+    pub given: Scheduling,
+}
+
+/// What a contender did beside reading.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Conduct {
+    /// What it left behind.
+    #[serde(skip_serializing_if = "LeftBehind::is_nothing")]
+    pub left_behind: LeftBehind,
+    /// What it gave itself, each kind once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scheduling: Vec<OwnScheduling>,
+}
+
+impl LeftBehind {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+    fn is_nothing(&self) -> bool {
+        self.processes == 0
+    }
+
+    pub(super) fn add(&mut self, more: LeftBehind) {
+        self.processes = self.processes.saturating_add(more.processes);
+        self.readings = self.readings.saturating_add(more.readings);
+    }
+}
+
+impl Conduct {
+    /// Whether it only read.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        *self == Conduct::default()
+    }
+
+    /// What is to be said of it, one thing a line.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let left = (!self.left_behind.is_nothing()).then(|| self.left_behind.to_string());
+        left.into_iter().chain(self.scheduling.iter().map(OwnScheduling::to_string)).collect()
+    }
+}
+
+impl fmt::Display for LeftBehind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LeftBehind { processes, readings } = *self;
+        let count =
+            |count: u64| if count == 1 { "1 process".to_owned() } else { format!("{count} processes") };
+        match (processes, readings) {
+            (_, 0 | 1) => write!(f, "left {} behind after a reading: ended", count(processes)),
+            _ if processes % readings == 0 => {
+                write!(
+                    f,
+                    "left {} behind after each of {readings} readings: ended",
+                    count(processes / readings)
+                )
+            }
+            _ => write!(f, "left {} behind after {readings} readings: ended", count(processes)),
+        }
+    }
+}
+
+impl fmt::Display for OwnScheduling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let OwnScheduling { ran, given } = self;
+        let mut parts = Vec::new();
+        if (ran.policy, ran.priority) != (given.policy, given.priority) {
+            parts.push(match ran.policy {
+                Policy::Fifo | Policy::RoundRobin => format!("with {} {}", ran.policy, ran.priority),
+                policy => format!("with {policy}"),
+            });
+        }
+        if ran.nice != given.nice {
+            parts.push(format!("at nice {}", ran.nice));
+        }
+        if ran.processors != given.processors {
+            let within = ran.processors.iter().all(|cpu| given.processors.contains(cpu));
+            parts.push(if within {
+                format!("on {} of {} processors", ran.processors.len(), given.processors.len())
+            } else {
+                format!("on {} processors that it was not given", ran.processors.len())
+            });
+        }
+        write!(f, "ran {} by its own doing", parts.join(" and "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_left_is_told_per_reading_where_that_comes_out_even() {
+        let told = |processes, readings| LeftBehind { processes, readings }.to_string();
+        assert_eq!(told(12, 12), "left 1 process behind after each of 12 readings: ended");
+        assert_eq!(told(24, 12), "left 2 processes behind after each of 12 readings: ended");
+        assert_eq!(told(13, 12), "left 13 processes behind after 12 readings: ended");
+        assert_eq!(told(1, 1), "left 1 process behind after a reading: ended");
+        assert!(Conduct::default().words().is_empty() && Conduct::default().is_plain());
+    }
+
+    #[test]
+    fn only_what_it_changed_is_told() {
+        let given = Scheduling { policy: Policy::Other, priority: 0, nice: 0, processors: vec![0, 1] };
+        let told = |ran| OwnScheduling { ran, given: given.clone() }.to_string();
+        let fifo = Scheduling { policy: Policy::Fifo, priority: 1, ..given.clone() };
+        assert_eq!(told(fifo), "ran with SCHED_FIFO 1 by its own doing");
+        let batch = Scheduling { policy: Policy::Batch, nice: -5, ..given.clone() };
+        assert_eq!(told(batch), "ran with SCHED_BATCH and at nice -5 by its own doing");
+        let one = Scheduling { processors: vec![1], ..given.clone() };
+        assert_eq!(told(one), "ran on 1 of 2 processors by its own doing");
+        let others = Scheduling { processors: vec![2, 3], ..given.clone() };
+        assert_eq!(told(others), "ran on 2 processors that it was not given by its own doing");
+    }
+}
