@@ -18,8 +18,8 @@ const HOMES: u64 = 4;
 const RACES: usize = 15;
 const SWEEPS: usize = 10;
 
-/// How long whoever was started by a lab may outlive it.
-const LINGER: Duration = Duration::from_secs(1);
+/// Until whoever was started by a lab that was killed must have gone; long, as machines may be busy.
+const LINGER: Duration = Duration::from_secs(30);
 
 /// What was found over all kills.
 #[derive(Default)]
