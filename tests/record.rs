@@ -130,6 +130,22 @@ fn own_scheduling() -> Line {
     Line::Scheduling { trial: 0, scheduling: Box::new(OwnScheduling { ran, given }) }
 }
 
+fn limit(how: String) -> Line {
+    Line::Limit(Box::new(Limit {
+        kind: LimitKind::Device,
+        name: "fio@buffer=128KiB,depth=16".to_owned(),
+        target: 0,
+        state: None,
+        trial: None,
+        threads: 1,
+        unit: LimitUnit::BytesPerSecond,
+        value: 1 << 53,
+        ci95: Some([1, 2]),
+        samples: vec![1, 2, 3],
+        how,
+    }))
+}
+
 /// One line of every kind but the header, in the order of a run.
 fn every_line() -> Vec<Line> {
     let how = "counted".to_owned();
@@ -185,19 +201,7 @@ fn every_line() -> Vec<Line> {
         trace(),
         resumed(vec![0]),
         Line::Outcome { trial: 0, outcome: Outcome::Refused { reason: reason() } },
-        Line::Limit(Box::new(Limit {
-            kind: LimitKind::Device,
-            name: "fio@buffer=128KiB,depth=16".to_owned(),
-            target: 0,
-            state: None,
-            trial: None,
-            threads: 1,
-            unit: LimitUnit::BytesPerSecond,
-            value: 1 << 53,
-            ci95: Some([1, 2]),
-            samples: vec![1, 2, 3],
-            how: reason(),
-        })),
+        limit(reason()),
         Line::Warning { text: reason() },
         Line::End { reason: EndReason::TargetChanged, wall_ns: 11 },
     ]

@@ -33,6 +33,9 @@ const NAME: &std::ffi::CStr = c"launcher";
 /// How long supervisors may take to end what they have, before the launcher does it.
 const SUPERVISORS: Duration = Duration::from_secs(3);
 
+/// How often it looks whether they have.
+const STEP: Duration = Duration::from_millis(5);
+
 /// How long the launcher tries to end what is left.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -195,7 +198,7 @@ fn serve(lab: UnixStream) {
 fn wait_for_children(patience: Duration) {
     let deadline = std::time::Instant::now() + patience;
     while !super::leftovers::reap(None).is_empty() && std::time::Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(1));
+        std::thread::sleep(STEP);
     }
 }
 

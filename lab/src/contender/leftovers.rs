@@ -11,8 +11,11 @@ use std::fs;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// How often one looks whether a killed child has gone.
+/// How long one waits at first until one looks whether a killed child has gone; then each time twice as long.
 const STEP: Duration = Duration::from_micros(200);
+
+/// The longest such wait.
+const STEP_MAX: Duration = Duration::from_millis(10);
 
 /// What became of the children of this process.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -88,7 +91,7 @@ fn reaped(child: u32) -> Reaped {
 pub(super) fn end_children(spared: Option<u32>, asked: Option<u32>, patience: Duration) -> Swept {
     let (mut swept, mut killed) = (Swept::default(), BTreeSet::new());
     let deadline = Instant::now() + patience;
-    let mut open = asked;
+    let (mut open, mut step) = (asked, STEP);
     loop {
         let mut children = children_of(std::process::id());
         children.extend(open.filter(|asked| !children.contains(asked)));
@@ -107,7 +110,8 @@ pub(super) fn end_children(spared: Option<u32>, asked: Option<u32>, patience: Du
             swept.remaining = u32::try_from(reap(spared).len()).unwrap_or(u32::MAX);
             return swept;
         }
-        std::thread::sleep(STEP);
+        std::thread::sleep(step);
+        step = STEP_MAX.min(step * 2);
     }
 }
 

@@ -34,7 +34,6 @@ pub struct Conduct {
 }
 
 impl LeftBehind {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
     fn is_nothing(&self) -> bool {
         self.processes == 0
     }
