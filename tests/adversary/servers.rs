@@ -47,7 +47,7 @@ impl Server {
     /// What comes when the file is asked for.
     fn get(&self) -> String {
         let mut said = String::new();
-        self.asking(&self.url.request()).read_to_string(&mut said).unwrap();
+        self.asking(self.url.request()).read_to_string(&mut said).unwrap();
         said
     }
 }
@@ -95,7 +95,7 @@ fn whoever_reads_the_file_is_not_ended_for_others_and_one_too_many_is_told_so() 
     let server = Server::after(&home, "", "f");
     let path = server.url.request();
     let reading = || {
-        let mut reader = server.asking(&path);
+        let mut reader = server.asking(path);
         let mut begin = [0; 12];
         reader.read_exact(&mut begin).unwrap();
         (String::from_utf8_lossy(&begin).into_owned(), reader)
