@@ -146,6 +146,34 @@ fn limit(how: String) -> Line {
     }))
 }
 
+/// A reading whose number is told.
+fn told() -> Line {
+    Line::Sample(Box::new(Sample {
+        trial: 0,
+        fill: 1,
+        round: 2,
+        position: 3,
+        reading: 4,
+        turn_readings: 5,
+        wall_ns: 1 << 53,
+        cpu_user_ns: Some(0),
+        resident_before: Some(0.1),
+        answer: Answer { newlines: Some(9), ..Answer::default() },
+        ..Sample::default()
+    }))
+}
+
+/// A reading of a search.
+fn searched() -> Line {
+    Line::Sample(Box::new(Sample {
+        rung: Some(3),
+        round: 3,
+        turn_readings: 1,
+        wall_ns: 1,
+        ..Sample::default()
+    }))
+}
+
 /// One line of every kind but the header, in the order of a run.
 fn every_line() -> Vec<Line> {
     let how = "counted".to_owned();
@@ -168,26 +196,8 @@ fn every_line() -> Vec<Line> {
             times: WriteTimes { write_ns: 5, sync_ns: Some(6) },
         },
         Line::Fill(Fill { fill: 2, target: 0, how: how.clone(), wall_ns: 3, resident_after: Some(1.0) }),
-        Line::Sample(Box::new(Sample {
-            trial: 0,
-            fill: 1,
-            round: 2,
-            position: 3,
-            reading: 4,
-            turn_readings: 5,
-            wall_ns: 1 << 53,
-            cpu_user_ns: Some(0),
-            resident_before: Some(0.1),
-            answer: Answer { newlines: Some(9), ..Answer::default() },
-            ..Sample::default()
-        })),
-        Line::Sample(Box::new(Sample {
-            rung: Some(3),
-            round: 3,
-            turn_readings: 1,
-            wall_ns: 1,
-            ..Sample::default()
-        })),
+        told(),
+        searched(),
         Line::Rejected { trial: 0, round: 4, reason: reason() },
         Line::Missing { trial: 0, meter: "minor_faults".to_owned(), reason: reason() },
         Line::LeftBehind { trial: 0, left: LeftBehind { processes: 2, readings: 1 } },

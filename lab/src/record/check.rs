@@ -91,65 +91,19 @@ impl Check {
             return Err("something is measured after the end of the run".to_owned());
         }
         match line {
-            Line::Header(_) => return Err("a second header".to_owned()),
-            Line::Sample(sample) => return self.sample(record, sample),
-            Line::Trial(trial) => return new_trial(record, trial),
-            Line::Rejected { trial, .. } if record.trial(*trial).is_none() => return Ok(Checked::LeaveOut),
-            Line::Rejected { .. } | Line::Warning { .. } => {}
-            Line::Target { index, facts } => {
-                if *index != record.targets.len() {
-                    return Err(format!("target {index} where target {} belongs", record.targets.len()));
-                }
-                at_most("size_bytes", facts.size_bytes, COUNT_MAX)?;
+            Line::Header(_) => Err("a second header".to_owned()),
+            Line::Sample(sample) => self.sample(record, sample),
+            Line::Trial(trial) => new_trial(record, trial),
+            Line::Outcome { trial, outcome } => ended(record, *trial, outcome),
+            Line::Rejected { trial, .. } if record.trial(*trial).is_none() => Ok(Checked::LeaveOut),
+            Line::Contender(receipt) if !self.contenders.insert(receipt.contender.clone()) => {
+                Err(format!("contender {:?} a second time", receipt.contender))
             }
-            Line::Contender(receipt) => {
-                if !self.contenders.insert(receipt.contender.clone()) {
-                    return Err(format!("contender {:?} a second time", receipt.contender));
-                }
+            Line::Target { index, .. } if *index != record.targets.len() => {
+                Err(format!("target {index} where target {} belongs", record.targets.len()))
             }
-            Line::Fill(fill) => {
-                target(record, fill.target)?;
-                at_most("wall_ns", fill.wall_ns, NS_MAX)?;
-                share("resident_after", fill.resident_after)?;
-            }
-            // Its target comes later: a sweep writes before it looks at what it wrote.
-            Line::Write { times, .. } => {
-                window(times.write_ns)?;
-                at_most("sync_ns", times.sync_ns.unwrap_or(0), NS_MAX)?;
-            }
-            Line::Warmup(warmed) => {
-                known(record, warmed.trial)?;
-                at_most("wall_ns", warmed.wall_ns, NS_MAX)?;
-            }
-            Line::Missing { trial, .. } | Line::LeftBehind { trial, .. } | Line::Scheduling { trial, .. } => {
-                known(record, *trial)?
-            }
-            Line::Counts { trial, counts } => {
-                known(record, *trial)?;
-                counts.values_mut().for_each(believable);
-            }
-            Line::FlameGraph { trial, graph } => {
-                known(record, *trial)?;
-                flame_graph(graph)?;
-            }
-            Line::Trace { trial, trace } => {
-                known(record, *trial)?;
-                traced(trace)?;
-            }
-            Line::Outcome { trial, outcome } => return ended(record, *trial, outcome),
-            Line::Limit(limit) => measured_limit(record, limit)?,
-            Line::Resumed(resumption) => {
-                at_most("elapsed_ns", resumption.elapsed_ns, NS_MAX)?;
-                resumption.reopened.iter().try_for_each(|&trial| known(record, trial))?;
-            }
-            Line::End { wall_ns, .. } => {
-                if record.end.is_some() {
-                    return Err("a second end".to_owned());
-                }
-                at_most("wall_ns", *wall_ns, NS_MAX)?;
-            }
+            line => found(record, line).map(|()| Checked::Add),
         }
-        Ok(Checked::Add)
     }
 
     fn sample(&mut self, record: &Record, sample: &mut Sample) -> Result<Checked, String> {
@@ -213,6 +167,45 @@ fn is_measured(line: &Line) -> bool {
         line,
         Line::Sample(_) | Line::Warmup(_) | Line::Fill(_) | Line::Write { .. } | Line::Outcome { .. }
     )
+}
+
+/// A line that stands for itself.
+fn found(record: &Record, line: &mut Line) -> Result<(), String> {
+    match line {
+        Line::Target { facts, .. } => at_most("size_bytes", facts.size_bytes, COUNT_MAX),
+        Line::Fill(fill) => {
+            target(record, fill.target)?;
+            at_most("wall_ns", fill.wall_ns, NS_MAX)?;
+            share("resident_after", fill.resident_after)
+        }
+        // Its target comes later: a sweep writes before it looks at what it wrote.
+        Line::Write { times, .. } => {
+            window(times.write_ns)?;
+            at_most("sync_ns", times.sync_ns.unwrap_or(0), NS_MAX)
+        }
+        Line::Warmup(warmed) => {
+            known(record, warmed.trial)?;
+            at_most("wall_ns", warmed.wall_ns, NS_MAX)
+        }
+        Line::Missing { trial, .. } | Line::LeftBehind { trial, .. } | Line::Scheduling { trial, .. } => {
+            known(record, *trial)
+        }
+        Line::Counts { trial, counts } => {
+            counts.values_mut().for_each(believable);
+            known(record, *trial)
+        }
+        Line::FlameGraph { trial, graph } => known(record, *trial).and_then(|()| flame_graph(graph)),
+        Line::Trace { trial, trace } => known(record, *trial).and_then(|()| traced(trace)),
+        Line::Limit(limit) => measured_limit(record, limit),
+        Line::Resumed(resumption) => {
+            at_most("elapsed_ns", resumption.elapsed_ns, NS_MAX)?;
+            resumption.reopened.iter().try_for_each(|&trial| known(record, trial))
+        }
+        Line::End { .. } if record.end.is_some() => Err("a second end".to_owned()),
+        Line::End { wall_ns, .. } => at_most("wall_ns", *wall_ns, NS_MAX),
+        Line::Rejected { .. } | Line::Warning { .. } | Line::Contender(_) => Ok(()),
+        Line::Header(_) | Line::Trial(_) | Line::Sample(_) | Line::Outcome { .. } => Ok(()),
+    }
 }
 
 fn new_trial(record: &Record, trial: &Trial) -> Result<Checked, String> {

@@ -23,6 +23,9 @@ const HEAD_PATIENCE: Duration = Duration::from_secs(5);
 /// How long a client may take for the next bytes of the file.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How long the request of a client that is turned away is waited for.
+const AWAY_PATIENCE: Duration = Duration::from_millis(100);
+
 /// Rest after a connection that could not be taken: what is short, such as descriptors, is short for a while.
 const REST: Duration = Duration::from_millis(50);
 
@@ -79,13 +82,14 @@ fn take_all(listener: &TcpListener, served: &Arc<(Box<Path>, String)>) {
     }
 }
 
-/// Says that there is no room, without waiting for anything.
+/// Says that there is no room. Others wait meanwhile, and for them there is none either.
 fn turn_away(mut client: &TcpStream) {
     const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-    // What it has sent is taken, or its end of the connection would be reset before it has read the answer. Nothing of this
-    // need succeed.
-    let _ = client.set_nonblocking(true).and_then(|()| client.read(&mut [0; 4096]).map(drop));
-    let _ = client.write_all(BUSY).and_then(|()| client.shutdown(Shutdown::Write));
+    // Its request is taken first, or its end of the connection would be reset before it has read the answer. Nothing of
+    // this need succeed.
+    let _ = request(client, AWAY_PATIENCE);
+    let _ = client.set_write_timeout(Some(AWAY_PATIENCE)).and_then(|()| client.write_all(BUSY));
+    let _ = client.shutdown(Shutdown::Write);
 }
 
 /// A path that cannot be guessed.
