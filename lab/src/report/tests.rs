@@ -253,6 +253,36 @@ fn a_cache_below_that_was_seen_stands_in_the_machine_line_with_its_factor() {
 }
 
 #[test]
+fn rates_of_several_readers_count_what_all_of_them_read() {
+    use crate::compare::{Measure, Side};
+    let mut record = Record::new(header());
+    record.add(target("/data/a"));
+    for (index, name) in
+        ["java/BufferedReader@readers=2", "java/BufferedReader@readers=1"].into_iter().enumerate()
+    {
+        record.add(trial(index, name, CacheState::Warm, Cache::Through));
+        samples(&mut record, index, 1000 - 100 * index as u64, [0; 5]);
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    let page = Page::of(&record);
+    let rows = &page.rankings[0].rows;
+    // The order is that of times, whatever the rates.
+    assert_eq!((rows[1].index, rows[1].throughput.unwrap().0, rows[1].bytes.unwrap().0), (0, 2e9, 2 * SIZE));
+    assert!(wide(&record).contains("2.00 GB/s"), "{}", wide(&record));
+    assert!(markdown(&page).contains("| 2.00 GB/s |"), "{}", markdown(&page));
+    let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
+    let it = &document["trials"][0];
+    assert_eq!((&it["bytes_out"], &it["throughput_bytes_per_s"]), (&(2 * SIZE).into(), &(2 * SIZE).into()));
+    assert!(csv(&record).lines().nth(1).unwrap().ends_with(",2000000000,2000000000"), "{}", csv(&record));
+    let html = crate::report::html(&page);
+    assert!(html.contains("2.00\u{a0}GB/s") || html.contains("2.00 GB/s"));
+    let side = Side::of_record(&record, "a", "a");
+    let rates: Vec<f64> =
+        side.cases.iter().map(|case| case.figures[&Measure::Rate].value().round()).collect();
+    assert_eq!(rates, [2e9, 1_111_111_111.0]);
+}
+
+#[test]
 fn a_record_from_before_archives_were_told_apart_keeps_its_rates() {
     let mut record = decoded();
     record.targets[0].answer = record.targets[0].decoded.take().map(|decoded| decoded.answer);
