@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug, Formatter};
 
 /// How many fields a sample has, those of its answer among them.
-const FIELDS: usize = 25;
+const FIELDS: usize = 26;
 
 /// A sample's fields, those that change from one to the next first; a field that is always known is never `None`.
 type Fields = [Option<u64>; FIELDS];
@@ -137,7 +137,7 @@ fn fields(sample: &Sample) -> Fields {
         device_read_bytes,
         resident_before,
         resident_after,
-        turn: TurnSeen { wall_ns: turn_wall_ns, cpu_ns, cpu_error_ns, delayed_ns, delivered },
+        turn: TurnSeen { wall_ns: turn_wall_ns, cpu_ns, cpu_error_ns, delayed_ns, lab_delayed_ns, delivered },
         answer: Answer { bytes, newlines, lines, sum },
     } = *sample;
     let number = |number: u32| Some(u64::from(number));
@@ -165,6 +165,7 @@ fn fields(sample: &Sample) -> Fields {
         turn_wall_ns,
         cpu_ns,
         delayed_ns,
+        lab_delayed_ns,
         cpu_error_ns,
         delivered.map(|by| u64::from(by == Delivered::Faults)),
     ]
@@ -196,6 +197,7 @@ fn sample(fields: &Fields) -> Sample {
         turn_wall_ns,
         cpu_ns,
         delayed_ns,
+        lab_delayed_ns,
         cpu_error_ns,
         delivered,
     ] = *fields;
@@ -217,7 +219,7 @@ fn sample(fields: &Fields) -> Sample {
         device_read_bytes,
         resident_before: resident_before.map(f64::from_bits),
         resident_after: resident_after.map(f64::from_bits),
-        turn: TurnSeen { wall_ns: turn_wall_ns, cpu_ns, cpu_error_ns, delayed_ns, delivered },
+        turn: TurnSeen { wall_ns: turn_wall_ns, cpu_ns, cpu_error_ns, delayed_ns, lab_delayed_ns, delivered },
         answer: Answer { bytes, newlines, lines, sum },
     }
 }
@@ -231,7 +233,7 @@ mod tests {
     fn any_sample() -> impl Strategy<Value = Sample> {
         let end = prop_oneof![Just(0), Just(1), Just(u64::MAX), any::<u64>()];
         let small = prop_oneof![Just(0), Just(u32::MAX), any::<u32>()];
-        let meters = prop::array::uniform15(prop::option::of(end.clone()));
+        let meters = prop::array::uniform16(prop::option::of(end.clone()));
         let shares = prop::array::uniform2(prop::option::of(prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64]));
         (prop::array::uniform6(small), any::<bool>(), any::<usize>(), end, meters, shares).prop_map(
             |([fill, round, position, rung, reading, turn_readings], searched, trial, wall_ns, m, shares)| {
@@ -257,6 +259,7 @@ mod tests {
                         cpu_ns: m[11],
                         cpu_error_ns: m[12],
                         delayed_ns: m[13],
+                        lab_delayed_ns: m[15],
                         delivered: m[14].map(
                             |by| {
                                 if by & 1 == 0 { Delivered::Calls } else { Delivered::Faults }
