@@ -82,24 +82,21 @@ impl LeftOut {
         self.seen_ns.saturating_sub(self.readings_ns)
     }
 
-    /// What of it neither waiting, nor a share of the windows, nor the number of readings explains.
+    /// What of it neither a share of the windows, nor the number of readings, nor waiting for a processor explains.
+    ///
+    /// The lab waits outside of windows, but in a long turn it wakes up from time to time without need, and only what it waited for
+    /// the answer counts. Where in a turn the contender waited is not known, and what was waited inside windows excuses nothing
+    /// outside of them: so it is taken to lie evenly over the turn.
     fn beyond_ns(&self, collects: Collects) -> u64 {
         let parts = if collects.0 { COLLECTING_SHARE_PARTS } else { SHARE_PARTS };
         let between_ns = u64::from(self.readings).saturating_mul(BETWEEN_READINGS_NS);
-        let explained_ns =
-            self.waited_ns().saturating_add(self.readings_ns / parts).saturating_add(between_ns);
-        self.whole_ns().saturating_sub(explained_ns)
-    }
-
-    /// How much of it was waiting for a processor. The lab waits outside of windows, but in a long turn it wakes up from time to
-    /// time without need, and only what it waited for the answer counts. Where in a turn the contender waited is not known, and
-    /// what was waited inside windows excuses nothing outside of them: so it is taken to lie evenly over the turn.
-    fn waited_ns(&self) -> u64 {
         let lab_ns = (self.lab_delayed_ns / (1 + self.seen_ns / LAB_WAKES_NS)).min(self.whole_ns());
-        let (whole_ns, seen_ns) = (self.whole_ns() - lab_ns, self.seen_ns - lab_ns);
-        let share =
-            u128::from(whole_ns) * u128::from(self.delayed_ns.min(seen_ns)) / u128::from(seen_ns.max(1));
-        lab_ns.saturating_add(u64::try_from(share).expect("a share of a u64 fits"))
+        let without_lab_ns = self.seen_ns - lab_ns;
+        let rest_ns =
+            (self.whole_ns() - lab_ns).saturating_sub(self.readings_ns / parts).saturating_sub(between_ns);
+        let at_work_ns = without_lab_ns.saturating_sub(self.delayed_ns);
+        let beyond = u128::from(rest_ns) * u128::from(at_work_ns) / u128::from(without_lab_ns.max(1));
+        u64::try_from(beyond).expect("a share of a u64 fits")
     }
 }
 
@@ -233,14 +230,17 @@ mod tests {
 
     #[test]
     fn waiting_excuses_its_part_of_the_turn() {
-        // Half of the turn was waited, so half of what is left out was.
-        assert_eq!(turn(40 * MS, &[20 * MS], (1, 20 * MS, 0)).waited_ns(), 10 * MS);
+        let left = 20 * MS - MS - 20_000;
+        // Half of the turn was waited, so half of what is left out was, however much of it lay in the window.
+        assert_eq!(turn(40 * MS, &[20 * MS], (1, 20 * MS, 0)).beyond_ns(NO), left / 2);
+        assert_eq!(turn(40 * MS, &[20 * MS], (1, 90 * MS, 0)).beyond_ns(NO), 0);
         // The lab waits for the answer alone.
-        assert_eq!(turn(40 * MS, &[20 * MS], (1, 0, 15 * MS)).waited_ns(), 15 * MS);
-        assert_eq!(turn(40 * MS, &[20 * MS], (1, 0, 90 * MS)).waited_ns(), 20 * MS);
+        assert_eq!(turn(40 * MS, &[20 * MS], (1, 0, 15 * MS)).beyond_ns(NO), left - 15 * MS);
+        assert_eq!(turn(40 * MS, &[20 * MS], (1, 0, 90 * MS)).beyond_ns(NO), 0);
         // In a second it wakes up five times before.
-        assert_eq!(turn(1000 * MS, &[500 * MS], (1, 0, 60 * MS)).waited_ns(), 10 * MS);
-        assert_eq!(turn(0, &[0], (1, MS, MS)).waited_ns(), 0);
+        let long = 500 * MS - 25 * MS - 20_000;
+        assert_eq!(turn(1000 * MS, &[500 * MS], (1, 0, 60 * MS)).beyond_ns(NO), long - 10 * MS);
+        assert_eq!(turn(0, &[0], (1, MS, MS)).beyond_ns(NO), 0);
     }
 
     #[test]
