@@ -21,7 +21,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 pub use whole::Whole;
 pub(super) use whole::tick_ns;
-use whole::{Io, Living, delay_ns};
+use whole::{DELAY, Io, Living, delay_ns};
 
 /// A meter's reading, or why there is none.
 pub type Reading = Result<u64, Missing>;
@@ -137,6 +137,7 @@ struct Counters {
     cpu_ns: Reading,
     io: Result<Io, Missing>,
     delayed_ns: Reading,
+    lab_delayed_ns: Reading,
     living_ns: Reading,
     stat: Result<Stat, Missing>,
     reset: Result<(), Missing>,
@@ -220,17 +221,12 @@ impl Meters {
         Counters {
             cpu_ns: self.cpu_clock.clone().and_then(|clock| cpu_ns(clock, self.stat.pid)),
             io: self.io.read(Io::parse, "read_bytes"),
-            delayed_ns: self.delayed_ns(),
+            delayed_ns: self.schedstat.read(delay_ns, DELAY),
+            lab_delayed_ns: self.lab_schedstat.read(delay_ns, DELAY),
             living_ns: self.living.cpu_ns(),
             stat: self.stat.read(Stat::parse, "fault and tick counters"),
             reset,
         }
-    }
-
-    /// Time that the contender's first thread and the lab's have waited for a processor.
-    fn delayed_ns(&self) -> Reading {
-        let of = |file: &ProcFile| file.read(delay_ns, "time waited");
-        Ok(of(&self.schedstat)? + of(&self.lab_schedstat)?)
     }
 
     /// The high-water mark, which is only worth telling when it was reset.
@@ -251,6 +247,7 @@ impl Counters {
             cpu_ns: Err(none.clone()),
             io: Err(none.clone()),
             delayed_ns: Err(none.clone()),
+            lab_delayed_ns: Err(none.clone()),
             living_ns: Err(none.clone()),
             stat: Err(none.clone()),
             reset: Err(none),

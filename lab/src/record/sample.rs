@@ -64,9 +64,12 @@ pub struct TurnSeen {
     /// How wrong that count may be: that of other programs is in clock ticks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_error_ns: Option<u64>,
-    /// Time in which the contender's first thread or the lab could have run and had no processor.
+    /// Time in which the contender's first thread could have run and had no processor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ns: Option<u64>,
+    /// The same of the lab.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lab_delayed_ns: Option<u64>,
     /// How enough bytes for every reading were seen to reach the contender; `None` where neither meter shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivered: Option<Delivered>,

@@ -138,7 +138,7 @@ fn fields(sample: &Sample) -> Fields {
         below_read_bytes,
         resident_before,
         resident_after,
-        turn: TurnSeen { wall_ns: turn_wall_ns, cpu_ns, cpu_error_ns, delayed_ns, delivered },
+        turn: TurnSeen { wall_ns: turn_wall_ns, cpu_ns, cpu_error_ns, delayed_ns, lab_delayed_ns, delivered },
         answer: Answer { bytes, newlines, lines, sum },
     } = *sample;
     let number = |number: u32| Some(u64::from(number));
@@ -167,6 +167,7 @@ fn fields(sample: &Sample) -> Fields {
         turn_wall_ns,
         cpu_ns,
         delayed_ns,
+        lab_delayed_ns,
         cpu_error_ns,
         delivered.map(|by| u64::from(by == Delivered::Faults)),
     ]
@@ -199,6 +200,7 @@ fn sample(fields: &Fields) -> Sample {
         turn_wall_ns,
         cpu_ns,
         delayed_ns,
+        lab_delayed_ns,
         cpu_error_ns,
         delivered,
     ] = *fields;
@@ -221,7 +223,7 @@ fn sample(fields: &Fields) -> Sample {
         below_read_bytes,
         resident_before: resident_before.map(f64::from_bits),
         resident_after: resident_after.map(f64::from_bits),
-        turn: TurnSeen { wall_ns: turn_wall_ns, cpu_ns, cpu_error_ns, delayed_ns, delivered },
+        turn: TurnSeen { wall_ns: turn_wall_ns, cpu_ns, cpu_error_ns, delayed_ns, lab_delayed_ns, delivered },
         answer: Answer { bytes, newlines, lines, sum },
     }
 }
@@ -262,6 +264,7 @@ mod tests {
                         cpu_ns: m[11],
                         cpu_error_ns: m[12],
                         delayed_ns: m[13],
+                        lab_delayed_ns: m[15],
                         delivered: m[14].map(
                             |by| {
                                 if by & 1 == 0 { Delivered::Calls } else { Delivered::Faults }

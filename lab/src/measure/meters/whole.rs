@@ -18,8 +18,10 @@ pub struct Whole {
     pub cpu_error_ns: u64,
     /// Bytes that passed through read calls, from whatever file or pipe.
     pub passed_bytes: Reading,
-    /// Time in which the contender's first thread or the lab could have run and had no processor.
+    /// Time in which the contender's first thread could have run and had no processor.
     pub delayed_ns: Reading,
+    /// The same of the lab.
+    pub lab_delayed_ns: Reading,
     /// Whether it ran nothing beside itself, so that its own high-water mark is all there is.
     pub alone: bool,
 }
@@ -62,6 +64,7 @@ impl Whole {
             cpu_error_ns: if ran_others { 2 * tick_ns() } else { 0 },
             passed_bytes: both(&before.io, &after.io).map(|(before, after)| after.since(before).passed_bytes),
             delayed_ns: since(&before.delayed_ns, &after.delayed_ns),
+            lab_delayed_ns: since(&before.lab_delayed_ns, &after.lab_delayed_ns),
             alone: !ran_others && after.living_ns == Ok(0),
         }
     }
@@ -109,6 +112,9 @@ impl Io {
         }
     }
 }
+
+/// What [`delay_ns`] finds, by name.
+pub(super) const DELAY: &str = "time waited for a processor";
 
 /// The second number of /proc/PID/schedstat: nanoseconds on a run queue.
 pub(super) fn delay_ns(text: &str) -> Option<u64> {

@@ -25,6 +25,9 @@ const BETWEEN_READINGS_NS: u64 = 20_000;
 /// Other languages take longer to answer than `null`: so many times its median is allowed.
 const NULL_FACTOR: u64 = 3;
 
+/// How often the lab wakes up while it waits for an answer, to see whether the user wants to stop.
+const LAB_WAKES_NS: u64 = 200_000_000;
+
 /// Turns after which the median, not the smallest alone, is judged: one who lies in every other turn.
 const TURNS_FOR_MEDIAN: usize = 8;
 
@@ -44,6 +47,7 @@ pub(in crate::measure) struct LeftOut {
     /// Windows, and what the untimed readings take if each is as long as the longest window.
     readings_ns: u64,
     delayed_ns: u64,
+    lab_delayed_ns: u64,
     readings: u32,
 }
 
@@ -68,6 +72,7 @@ impl LeftOut {
             seen_ns: first.turn.wall_ns?,
             readings_ns: windows_ns.saturating_add(longest_ns.saturating_mul(untimed)),
             delayed_ns: first.turn.delayed_ns.unwrap_or(0),
+            lab_delayed_ns: first.turn.lab_delayed_ns.unwrap_or(0),
             readings: first.turn_readings,
         })
     }
@@ -77,17 +82,21 @@ impl LeftOut {
         self.seen_ns.saturating_sub(self.readings_ns)
     }
 
-    /// What of it neither waiting, nor a share of the windows, nor the number of readings explains. Where in a turn one waited
-    /// for a processor is not known, and what was waited inside windows excuses nothing outside of them: so waiting is taken
-    /// to lie evenly over the turn.
+    /// What of it neither a share of the windows, nor the number of readings, nor waiting for a processor explains.
+    ///
+    /// The lab waits outside of windows, but in a long turn it wakes up from time to time without need, and only what it waited for
+    /// the answer counts. Where in a turn the contender waited is not known, and what was waited inside windows excuses nothing
+    /// outside of them: so it is taken to lie evenly over the turn.
     fn beyond_ns(&self, collects: Collects) -> u64 {
         let parts = if collects.0 { COLLECTING_SHARE_PARTS } else { SHARE_PARTS };
         let between_ns = u64::from(self.readings).saturating_mul(BETWEEN_READINGS_NS);
-        let seen_ns = u128::from(self.seen_ns.max(1));
-        let waited = u128::from(self.whole_ns()) * u128::from(self.delayed_ns.min(self.seen_ns)) / seen_ns;
-        let waited_ns = u64::try_from(waited).expect("a share of a u64 fits");
-        let explained_ns = waited_ns.saturating_add(self.readings_ns / parts).saturating_add(between_ns);
-        self.whole_ns().saturating_sub(explained_ns)
+        let lab_ns = (self.lab_delayed_ns / (1 + self.seen_ns / LAB_WAKES_NS)).min(self.whole_ns());
+        let without_lab_ns = self.seen_ns - lab_ns;
+        let rest_ns =
+            (self.whole_ns() - lab_ns).saturating_sub(self.readings_ns / parts).saturating_sub(between_ns);
+        let at_work_ns = without_lab_ns.saturating_sub(self.delayed_ns);
+        let beyond = u128::from(rest_ns) * u128::from(at_work_ns) / u128::from(without_lab_ns.max(1));
+        u64::try_from(beyond).expect("a share of a u64 fits")
     }
 }
 
@@ -183,4 +192,60 @@ pub(super) fn turns(samples: impl Iterator<Item = Sample>) -> Vec<Vec<Sample>> {
 /// The control that reads nothing and comes with readlab: one of somebody else's may itself leave out what it likes.
 pub(super) fn is_null(trial: &Trial) -> bool {
     trial.is_control() && trial.method == "null" && trial.contender == "rust"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::TurnSeen;
+
+    const MS: u64 = 1_000_000;
+    const NO: Collects = Collects(false);
+
+    fn turn(
+        seen_ns: u64,
+        windows: &[u64],
+        (readings, delayed_ns, lab_delayed_ns): (u32, u64, u64),
+    ) -> LeftOut {
+        let turn = TurnSeen {
+            wall_ns: Some(seen_ns),
+            delayed_ns: Some(delayed_ns),
+            lab_delayed_ns: Some(lab_delayed_ns),
+            ..TurnSeen::default()
+        };
+        let sample = |&wall_ns| Sample { wall_ns, turn_readings: readings, turn, ..Sample::default() };
+        LeftOut::of(&windows.iter().map(sample).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn windows_untimed_readings_and_shares_are_explained() {
+        let one = turn(150 * MS, &[100 * MS], (1, 0, 0));
+        assert_eq!(one.beyond_ns(NO), 50 * MS - 5 * MS - 20_000);
+        assert_eq!(one.beyond_ns(Collects(true)), 50 * MS - 25 * MS - 20_000);
+        // Two untimed ones, each as long as the longest timed.
+        let four = turn(450 * MS, &[80 * MS, 100 * MS], (4, 0, 0));
+        assert_eq!(four.beyond_ns(NO), 70 * MS - 19 * MS - 80_000);
+        assert_eq!(turn(MS, &[2 * MS], (1, 0, 0)).beyond_ns(NO), 0, "no window is longer than its turn");
+    }
+
+    #[test]
+    fn waiting_excuses_its_part_of_the_turn() {
+        let left = 20 * MS - MS - 20_000;
+        // Half of the turn was waited, so half of what is left out was, however much of it lay in the window.
+        assert_eq!(turn(40 * MS, &[20 * MS], (1, 20 * MS, 0)).beyond_ns(NO), left / 2);
+        assert_eq!(turn(40 * MS, &[20 * MS], (1, 90 * MS, 0)).beyond_ns(NO), 0);
+        // The lab waits for the answer alone.
+        assert_eq!(turn(40 * MS, &[20 * MS], (1, 0, 15 * MS)).beyond_ns(NO), left - 15 * MS);
+        assert_eq!(turn(40 * MS, &[20 * MS], (1, 0, 90 * MS)).beyond_ns(NO), 0);
+        // In a second it wakes up five times before.
+        let long = 500 * MS - 25 * MS - 20_000;
+        assert_eq!(turn(1000 * MS, &[500 * MS], (1, 0, 60 * MS)).beyond_ns(NO), long - 10 * MS);
+        assert_eq!(turn(0, &[0], (1, MS, MS)).beyond_ns(NO), 0);
+    }
+
+    #[test]
+    fn nobody_is_judged_by_nothing() {
+        assert_eq!(Answering::default().refutes(&[], NO), None);
+        assert_eq!(LeftOut::of(&[Sample::default()]), None, "a record of before");
+    }
 }

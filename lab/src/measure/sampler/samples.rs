@@ -95,6 +95,7 @@ impl Hired<'_> {
             cpu_ns: whole.cpu_ns.as_ref().ok().copied(),
             cpu_error_ns: whole.cpu_ns.is_ok().then_some(whole.cpu_error_ns),
             delayed_ns: whole.delayed_ns.as_ref().ok().copied(),
+            lab_delayed_ns: whole.lab_delayed_ns.as_ref().ok().copied(),
             delivered,
         }
     }

@@ -29,6 +29,7 @@ impl Shown {
             cpu_ns: Some(self.cpu_ns + 50_000),
             cpu_error_ns: Some(0),
             delayed_ns: Some(0),
+            lab_delayed_ns: Some(0),
             delivered: None,
         };
     }

@@ -27,7 +27,8 @@ fn metered(cpu_ns: Result<u64, Missing>, alone: bool) -> Metered {
             cpu_ns,
             cpu_error_ns: if alone { 0 } else { 2 * tick_ns() },
             passed_bytes: Err(none.clone()),
-            delayed_ns: Err(none),
+            delayed_ns: Err(none.clone()),
+            lab_delayed_ns: Err(none),
             alone,
         },
     }
