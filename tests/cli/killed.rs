@@ -2,7 +2,7 @@
 //! are named by the next start, with the command that removes them.
 
 use super::fake::{Fake, roster};
-use super::interrupt::{soon, wait_for_a_sample};
+use super::interrupt::soon;
 use super::{Home, READLAB, Said};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
