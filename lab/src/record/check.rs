@@ -149,6 +149,7 @@ impl Check {
             ("turn.cpu_ns", NS_MAX, &mut sample.turn.cpu_ns),
             ("turn.cpu_error_ns", NS_MAX, &mut sample.turn.cpu_error_ns),
             ("turn.delayed_ns", NS_MAX, &mut sample.turn.delayed_ns),
+            ("turn.lab_delayed_ns", NS_MAX, &mut sample.turn.lab_delayed_ns),
         ] {
             let Some(value) = meter.take_if(|value| *value > max) else { continue };
             if self.mended.insert((sample.trial, name)) {

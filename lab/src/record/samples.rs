@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug, Formatter};
 
 /// How many fields a sample has, those of its answer among them.
-const FIELDS: usize = 26;
+const FIELDS: usize = 27;
 
 /// A sample's fields, those that change from one to the next first; a field that is always known is never `None`.
 type Fields = [Option<u64>; FIELDS];
@@ -237,7 +237,7 @@ mod tests {
     fn any_sample() -> impl Strategy<Value = Sample> {
         let end = prop_oneof![Just(0), Just(1), Just(u64::MAX), any::<u64>()];
         let small = prop_oneof![Just(0), Just(u32::MAX), any::<u32>()];
-        let meters = prop::array::uniform16(prop::option::of(end.clone()));
+        let meters = prop::array::uniform17(prop::option::of(end.clone()));
         let shares = prop::array::uniform2(prop::option::of(prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64]));
         (prop::array::uniform6(small), any::<bool>(), any::<usize>(), end, meters, shares).prop_map(
             |([fill, round, position, rung, reading, turn_readings], searched, trial, wall_ns, m, shares)| {
@@ -256,7 +256,7 @@ mod tests {
                     minor_faults: m[3],
                     major_faults: m[4],
                     device_read_bytes: m[5],
-                    below_read_bytes: m[15],
+                    below_read_bytes: m[16],
                     resident_before: shares[0],
                     resident_after: shares[1],
                     turn: TurnSeen {
