@@ -125,7 +125,7 @@ fn every_format_tells_bytes_in_beside_bytes_out() {
         assert!(text.contains("rate in") && text.contains("rates are of bytes out"), "{text}");
         assert!(text.contains("out of the gzip"), "{text}");
     }
-    assert!(read("data.csv").lines().next().unwrap().ends_with("decodes,bytes_in,bytes_out"));
+    assert!(read("data.csv").lines().next().unwrap().contains(",decodes,bytes_in,bytes_out,"));
     assert!(read("data.csv").lines().any(|row| row.contains("rust/gzip") && row.contains(",gzip,")));
 }
 

@@ -88,7 +88,7 @@ fn parsed(said: &Said) -> Value {
 fn assert_nothing_left(home: &Home, file: &Path) {
     let left: Vec<_> = std::fs::read_dir(home.temporary()).unwrap().collect();
     assert!(left.is_empty(), "temporary files were left: {left:?}");
-    let beside = std::fs::read_dir(file.parent().unwrap()).unwrap().count();
+    let beside = super::home::listed(file.parent().unwrap()).len();
     assert_eq!(beside, 2, "something was written beside the file");
 }
 

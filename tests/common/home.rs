@@ -45,6 +45,12 @@ pub(crate) fn contenders() -> &'static Path {
     })
 }
 
+/// What lies in a folder, without the mark of one that readlab made; nothing, where there is no folder.
+pub(crate) fn listed(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.file_name().is_none_or(|name| name != ".readlab-folder")).collect()
+}
+
 impl Home {
     pub(crate) fn new() -> Home {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();

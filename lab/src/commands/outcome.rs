@@ -90,6 +90,8 @@ fn names(requested: &Requested, it: &TrialRecord) -> bool {
     };
     match requested {
         Requested::Command(words) => is_named(&format!("{COMMAND}/{words}")),
+        // A command may hold any character of a glob.
+        Requested::Method(name) if trial.contender == COMMAND && is_named(name) => true,
         Requested::Method(glob) => {
             MethodPattern::parse(glob).is_ok_and(|pattern| pattern.matches_trial(&trial.id))
         }

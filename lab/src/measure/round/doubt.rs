@@ -12,7 +12,7 @@ use super::unaccounted::{Collects, NULL_TURNS_MIN, is_null};
 use super::{Run, Stop};
 use crate::measure::world::{Ending, Trouble};
 use crate::record::Sample;
-use crate::trial::CacheState;
+use crate::trial::{COMMAND, CacheState};
 
 /// How often each control is asked again before anybody is refused by it.
 const CONTROL_TURNS: usize = 3;
@@ -84,8 +84,11 @@ impl Run<'_> {
         let has_null =
             self.plan.trials_of(trial.state).iter().any(|&at| is_null(&self.plan.planned(at).trial));
         let answering_is_known = !has_null || self.answering.turns() >= NULL_TURNS_MIN;
+        // A command's clock is readlab's own; what starts and reaps it between two readings is in no window.
+        let has_own_clock = trial.contender != COMMAND;
         let by_clock = || {
-            self.answering.refutes(&standing.turns, Collects(planned.collects)).filter(|_| answering_is_known)
+            let refuted = self.answering.refutes(&standing.turns, Collects(planned.collects));
+            refuted.filter(|_| answering_is_known && has_own_clock)
         };
         by_rate().or_else(by_clock).or_else(|| self.untouched(standing))
     }
