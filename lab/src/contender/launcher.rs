@@ -216,7 +216,7 @@ fn settle() {
         let _ = rustix::stdio::dup2_stderr(&null);
     }
     take_signals_of_children(libc::SIG_IGN);
-    // SAFETY: the set is a live local, filled before it is used; programs that are started get an empty one from `std`.
+    // SAFETY: the set is a live local, filled before it is used. Programs that are started get an empty one.
     unsafe {
         let mut all = MaybeUninit::uninit();
         libc::sigfillset(all.as_mut_ptr());

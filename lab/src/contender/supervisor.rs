@@ -100,15 +100,22 @@ impl Task {
     }
 }
 
-/// Asks the kernel to kill the child when the thread that starts it ends, in whatever way.
+/// Asks the kernel to kill the child when the thread that starts it ends, in whatever way; and blocks no signal of it, as the
+/// launcher does of its own.
 fn die_with_this_process(command: &mut Command) {
     let parent = getpid();
     let ask = move || {
+        // SAFETY: the set is a live local, filled before it is used.
+        unsafe {
+            let mut none = MaybeUninit::uninit();
+            libc::sigemptyset(none.as_mut_ptr());
+            libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
+        }
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
         // The parent may have died between the fork and the line above.
         if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     };
-    // SAFETY: between fork and exec only async-signal-safe calls are made: two system calls, no allocation.
+    // SAFETY: between fork and exec only async-signal-safe calls are made: three system calls, no allocation.
     unsafe { command.pre_exec(ask) };
 }
 
