@@ -1,7 +1,7 @@
 //! Everything metered around one turn of a contender, from outside, by its process id.
 //!
-//! The files of /proc stay open and are read again with pread: a turn costs one write, five reads and two looks at a
-//! clock, none of them inside the contender's window. A meter that cannot be read is a [`Missing`] with its reason;
+//! Most files of /proc stay open and are read again with pread: a turn costs one write, seven reads, one more for each thread
+//! and two looks at a clock, none of them inside the contender's window. A meter that cannot be read is a [`Missing`] with its reason;
 //! nothing here panics and nothing becomes 0.
 //!
 //! Verified on Linux 6.18: `read_bytes` holds the reads of dead threads, of io_uring's kernel workers and poll thread,
@@ -21,7 +21,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 pub use whole::Whole;
 pub(super) use whole::tick_ns;
-use whole::{DELAY, Io, Living, delay_ns};
+use whole::{DELAY, Delays, Io, Living, delay_ns};
 
 /// A meter's reading, or why there is none.
 pub type Reading = Result<u64, Missing>;
@@ -124,7 +124,6 @@ pub struct Meters {
     status: ProcFile,
     io: ProcFile,
     clear_refs: ProcFile,
-    schedstat: ProcFile,
     lab_schedstat: ProcFile,
     living: Living,
     cpu_clock: Result<libc::clockid_t, Missing>,
@@ -136,7 +135,7 @@ pub struct Meters {
 struct Counters {
     cpu_ns: Reading,
     io: Result<Io, Missing>,
-    delayed_ns: Reading,
+    delays: Result<Delays, Missing>,
     lab_delayed_ns: Reading,
     living_ns: Reading,
     stat: Result<Stat, Missing>,
@@ -173,7 +172,6 @@ impl Meters {
             status: ProcFile::open(pid, "status"),
             io: ProcFile::open(pid, "io"),
             clear_refs: ProcFile::open(pid, CLEAR_REFS),
-            schedstat: ProcFile::open(pid, "schedstat"),
             lab_schedstat: ProcFile::open(std::process::id(), "schedstat"),
             living: Living::of(pid),
             cpu_clock: cpu_clock_of(pid),
@@ -221,7 +219,7 @@ impl Meters {
         Counters {
             cpu_ns: self.cpu_clock.clone().and_then(|clock| cpu_ns(clock, self.stat.pid)),
             io: self.io.read(Io::parse, "read_bytes"),
-            delayed_ns: self.schedstat.read(delay_ns, DELAY),
+            delays: Delays::read(self.stat.pid),
             lab_delayed_ns: self.lab_schedstat.read(delay_ns, DELAY),
             living_ns: self.living.cpu_ns(),
             stat: self.stat.read(Stat::parse, "fault and tick counters"),
@@ -246,7 +244,7 @@ impl Counters {
         Counters {
             cpu_ns: Err(none.clone()),
             io: Err(none.clone()),
-            delayed_ns: Err(none.clone()),
+            delays: Err(none.clone()),
             lab_delayed_ns: Err(none.clone()),
             living_ns: Err(none.clone()),
             stat: Err(none.clone()),

@@ -64,7 +64,7 @@ pub struct TurnSeen {
     /// How wrong that count may be: that of other programs is in clock ticks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_error_ns: Option<u64>,
-    /// Time in which the contender's first thread could have run and had no processor.
+    /// Time in which the contender's threads could have run and had no processor, all together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ns: Option<u64>,
     /// The same of the lab.

@@ -212,6 +212,46 @@ fn a_child_that_was_reaped_counts_in_bytes_and_faults_and_makes_the_other_meters
     assert_eq!(metered.cpu_total_ns, Err(Missing::OtherPrograms));
     assert_eq!(metered.cpu_split, Err(Missing::OtherPrograms));
     assert_eq!(metered.peak_rss_bytes, Err(Missing::OtherPrograms));
+    assert!(metered.whole.passed_bytes.unwrap() >= 8 * MIB, "what it read passed through calls");
+    assert!(metered.whole.cpu_ns.is_ok(), "and its CPU time is known, in ticks");
+    assert_eq!((metered.whole.cpu_error_ns, metered.whole.alone), (2 * tick_ns(), false));
+}
+
+#[test]
+fn of_a_contender_behind_a_script_the_cpu_time_is_counted() {
+    let work = "read go; i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo done; read end";
+    let mut script = std::process::Command::new("sh");
+    script.args(["-c", "sh -c \"$1\"; :", "sh", work]);
+    let piped = std::process::Stdio::piped;
+    let mut script = script.stdin(piped()).stdout(piped()).spawn().unwrap();
+    let (mut go, mut done) = (script.stdin.take().unwrap(), script.stdout.take().unwrap());
+    let ran_before = || std::fs::read(format!("/proc/{0}/task/{0}/children", script.id())).unwrap();
+    while ran_before().is_empty() {
+        std::thread::yield_now();
+    }
+    let mut meters = Meters::open(script.id());
+    meters.begin();
+    go.write_all(b"go\n").unwrap();
+    done.read_exact(&mut [0; 5]).unwrap();
+    let whole = meters.end().whole;
+    go.write_all(b"end\n").unwrap();
+    script.wait().unwrap();
+    assert!(!whole.alone);
+    // The script itself waits; a shell needs more than 30 ns to add 1.
+    assert!(whole.cpu_ns.clone().unwrap() > 10_000_000, "{:?}", whole.cpu_ns);
+    assert_eq!(whole.cpu_error_ns, 0, "of one that lives it is exact");
+}
+
+#[test]
+fn whoever_runs_nothing_else_is_alone_and_its_calls_are_counted() {
+    let mut subject = Subject::start(Path::new("/proc/self/exe"));
+    let meters = Meters::open(subject.pid());
+    subject.does(Deed::ReadFile);
+    let whole = meters.end().whole;
+    let size = std::fs::metadata("/proc/self/exe").unwrap().len();
+    assert!(whole.alone);
+    assert!(whole.passed_bytes.clone().unwrap() >= size, "{:?} of {size}", whole.passed_bytes);
+    assert!(whole.delayed_ns.is_ok() && whole.lab_delayed_ns.is_ok());
 }
 
 #[test]

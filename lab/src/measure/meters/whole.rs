@@ -4,7 +4,8 @@
 //! Verified on Linux 6.18: `rchar` holds what reaped children read; their CPU time is added up in nanoseconds and shown in whole
 //! clock ticks, so that a difference is wrong by less than a tick, in user and in system time each.
 
-use super::{Counters, Missing, ProcFile, Reading, Stat, both, cpu_clock_of, cpu_ns, field};
+use super::{Counters, Missing, ProcFile, Reading, Stat, both, cpu_clock_of, cpu_ns, field, missing};
+use std::collections::BTreeMap;
 use std::fs;
 
 /// Counts of one turn.
@@ -18,7 +19,7 @@ pub struct Whole {
     pub cpu_error_ns: u64,
     /// Bytes that passed through read calls, from whatever file or pipe.
     pub passed_bytes: Reading,
-    /// Time in which the contender's first thread could have run and had no processor.
+    /// Time in which the contender's threads could have run and had no processor, all together.
     pub delayed_ns: Reading,
     /// The same of the lab.
     pub lab_delayed_ns: Reading,
@@ -33,6 +34,10 @@ pub(super) struct Living {
     /// Whether another thread had any when the process was ready: those are not followed.
     elsewhere: bool,
 }
+
+/// Time on a run queue so far, by thread.
+#[derive(Debug)]
+pub(super) struct Delays(BTreeMap<String, u64>);
 
 /// Generations of children that are followed.
 const GENERATIONS_MAX: u32 = 8;
@@ -63,10 +68,33 @@ impl Whole {
                 .and_then(|ns| Ok(ns + living_ns.clone()?)),
             cpu_error_ns: if ran_others { 2 * tick_ns() } else { 0 },
             passed_bytes: both(&before.io, &after.io).map(|(before, after)| after.since(before).passed_bytes),
-            delayed_ns: since(&before.delayed_ns, &after.delayed_ns),
+            delayed_ns: both(&before.delays, &after.delays).map(|(before, after)| after.since(before)),
             lab_delayed_ns: since(&before.lab_delayed_ns, &after.lab_delayed_ns),
             alone: !ran_others && after.living_ns == Ok(0),
         }
+    }
+}
+
+impl Delays {
+    /// Of every thread that there is: in several languages it is not the first that reads.
+    pub(super) fn read(pid: u32) -> Result<Delays, Missing> {
+        let folder = format!("/proc/{pid}/task");
+        let threads = fs::read_dir(&folder).map_err(|cause| missing(&cause, pid, &folder))?;
+        let delay = |thread: fs::DirEntry| {
+            let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+            Some((thread.file_name().into_string().ok()?, delay_ns(&text)?))
+        };
+        let found: BTreeMap<String, u64> = threads.flatten().filter_map(delay).collect();
+        match found.is_empty() {
+            true => Err(Missing::NoField { file: folder, field: DELAY }),
+            false => Ok(Delays(found)),
+        }
+    }
+
+    /// Of all threads since an earlier reading; what ended meanwhile is lost.
+    fn since(&self, before: &Delays) -> u64 {
+        let of_one = |(id, now): (&String, &u64)| now.saturating_sub(before.0.get(id).copied().unwrap_or(0));
+        self.0.iter().map(of_one).sum()
     }
 }
 

@@ -25,6 +25,9 @@ const BETWEEN_READINGS_NS: u64 = 20_000;
 /// Other languages take longer to answer than `null`: so many times its median is allowed.
 const NULL_FACTOR: u64 = 3;
 
+/// Four slices of 4 ms: the first thread may be woken, then the one that reads, then the first again.
+const SLICES_NS: u64 = 16_000_000;
+
 /// How often the lab wakes up while it waits for an answer, to see whether the user wants to stop.
 const LAB_WAKES_NS: u64 = 200_000_000;
 
@@ -85,8 +88,9 @@ impl LeftOut {
     /// What of it neither a share of the windows, nor the number of readings, nor waiting for a processor explains.
     ///
     /// The lab waits outside of windows, but in a long turn it wakes up from time to time without need, and only what it waited for
-    /// the answer counts. Where in a turn the contender waited is not known, and what was waited inside windows excuses nothing
-    /// outside of them: so it is taken to lie evenly over the turn.
+    /// the answer counts. Where in a turn the contender waited is not known. Who is woken may have to wait for the end of others'
+    /// slices, so as much as some of these take is excused whole; of the rest, what was waited inside windows excuses nothing
+    /// outside of them, and it is taken to lie evenly over the turn.
     fn beyond_ns(&self, collects: Collects) -> u64 {
         let parts = if collects.0 { COLLECTING_SHARE_PARTS } else { SHARE_PARTS };
         let between_ns = u64::from(self.readings).saturating_mul(BETWEEN_READINGS_NS);
@@ -94,6 +98,7 @@ impl LeftOut {
         let without_lab_ns = self.seen_ns - lab_ns;
         let rest_ns =
             (self.whole_ns() - lab_ns).saturating_sub(self.readings_ns / parts).saturating_sub(between_ns);
+        let rest_ns = rest_ns.saturating_sub(self.delayed_ns.min(SLICES_NS));
         let at_work_ns = without_lab_ns.saturating_sub(self.delayed_ns);
         let beyond = u128::from(rest_ns) * u128::from(at_work_ns) / u128::from(without_lab_ns.max(1));
         u64::try_from(beyond).expect("a share of a u64 fits")
@@ -230,11 +235,13 @@ mod tests {
 
     #[test]
     fn waiting_excuses_its_part_of_the_turn() {
-        let left = 20 * MS - MS - 20_000;
-        // Half of the turn was waited, so half of what is left out was, however much of it lay in the window.
-        assert_eq!(turn(40 * MS, &[20 * MS], (1, 20 * MS, 0)).beyond_ns(NO), left / 2);
-        assert_eq!(turn(40 * MS, &[20 * MS], (1, 90 * MS, 0)).beyond_ns(NO), 0);
+        let left = 200 * MS - 10 * MS - 20_000;
+        // Some slices whole; then half of the turn was waited, so half of what is left out was, however much lay in the window.
+        assert_eq!(turn(400 * MS, &[200 * MS], (1, 200 * MS, 0)).beyond_ns(NO), (left - 16 * MS) / 2);
+        assert_eq!(turn(400 * MS, &[200 * MS], (1, 900 * MS, 0)).beyond_ns(NO), 0);
+        assert_eq!(turn(30 * MS, &[20 * MS], (1, 8 * MS, 0)).beyond_ns(NO), (MS - 20_000) * 22 / 30);
         // The lab waits for the answer alone.
+        let left = 20 * MS - MS - 20_000;
         assert_eq!(turn(40 * MS, &[20 * MS], (1, 0, 15 * MS)).beyond_ns(NO), left - 15 * MS);
         assert_eq!(turn(40 * MS, &[20 * MS], (1, 0, 90 * MS)).beyond_ns(NO), 0);
         // In a second it wakes up five times before.
