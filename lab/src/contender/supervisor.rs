@@ -9,6 +9,7 @@ use super::leftovers::{end_children, reap};
 use super::process::CommandLine;
 use rustix::process::{Pid, Signal, getpid, set_child_subreaper};
 use std::io::{self, Read, Write};
+use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
