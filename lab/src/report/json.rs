@@ -6,7 +6,7 @@
 use super::escaped;
 use super::ranking::{Ranking, Row, Standing};
 use super::sweep::SweepView;
-use crate::record::{Limit, Metric, Record, Samples, TrialRecord};
+use crate::record::{Conduct, Limit, Metric, Record, Samples, TrialRecord};
 use crate::stats::{OBSERVATIONS_MIN, Ratio};
 use crate::target::TargetFacts;
 use crate::target::web::CACHE_UNKNOWN;
@@ -182,11 +182,15 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
     });
     let cold = target.filter(|_| trial.state == CacheState::Cold);
     tell_cold_above(&mut told, cold.and_then(TargetFacts::cold_above));
-    // Of one that only read there is nothing to tell.
-    if let Some(fields) = told.as_object_mut().filter(|_| !it.conduct.is_plain()) {
-        fields.insert("conduct".to_owned(), json!(it.conduct));
-    }
+    tell_conduct(&mut told, &it.conduct);
     told
+}
+
+/// What a contender did beside reading; of one that only read there is nothing to tell.
+fn tell_conduct(told: &mut Value, conduct: &Conduct) {
+    if !conduct.is_plain() {
+        told["conduct"] = json!(conduct);
+    }
 }
 
 /// Beside a state that is cold: above which cache, where one is known to stay.

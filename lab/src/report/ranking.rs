@@ -137,11 +137,6 @@ impl Ranking {
         let apart = apart.words(work, &path);
         let place = condition(state, cold_above.is_some(), over, decodes) + &apart;
         let advice = Advice::of(&rows, reference.as_ref(), place, bootstrap);
-        let mut gives =
-            if state == CacheState::Cold { verdict::what_gives(record, target) } else { Vec::new() };
-        if !rows.is_empty() {
-            gives.extend(verdict::replaced(record, limits, (target, state)));
-        }
         let ranked = || rows.iter().map(|(_, trial)| *trial);
         Ranking {
             target,
@@ -157,7 +152,7 @@ impl Ranking {
             over,
             reference,
             proof: Proof::of(ranked(), size),
-            gives,
+            gives: gives(record, limits, ((target, state), !rows.is_empty())),
             touched: Touched::of(trials, ranked()),
             controls: controls.into_iter().map(|(row, _)| row).collect(),
             unmeasured: Unmeasured::all(&others, &names),
@@ -168,6 +163,17 @@ impl Ranking {
             rows: rows.into_iter().map(|(row, _)| row).collect(),
         }
     }
+}
+
+/// Why readings may look faster than the device is, and which limits were replaced where anything is ranked.
+fn gives(
+    record: &Record,
+    limits: &[Limit],
+    ((target, state), is_ranked): ((usize, CacheState), bool),
+) -> Vec<String> {
+    let of_cold = (state == CacheState::Cold).then(|| verdict::what_gives(record, target));
+    let replaced = is_ranked.then(|| verdict::replaced(record, limits, (target, state)));
+    of_cold.into_iter().chain(replaced).flatten().collect()
 }
 
 /// What is known of the layers below a target: what cold means, the chain, and whether anybody looked for more.
