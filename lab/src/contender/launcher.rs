@@ -1,13 +1,13 @@
 //! The process from which contenders are started: forked off before the lab does anything, so that it is small, and there
 //! for as long as the lab is.
 //!
-//! It forks one [`super::supervisor`] for each program that the lab wants to run, and hands it the streams that the lab
+//! It forks one `supervisor` for each program that the lab wants to run, and hands it the streams that the lab
 //! made: what passes between the lab and a contender passes nobody else. When its socket ends, by the lab's death if need
 //! be, every supervisor ends what it has; the launcher is a subreaper as well, and ends what they could not. It is in a
 //! process group of its own and takes no signal but SIGKILL, for it must outlive the lab.
 //!
 //! Where there is no launcher, as in a test of the library, programs are children of the lab and die with it, but what
-//! they start may stay ([`super::running`]).
+//! they start may stay (`running`).
 
 use super::leftovers::end_children;
 use super::process::CommandLine;

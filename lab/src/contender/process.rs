@@ -2,7 +2,7 @@
 //!
 //! It leads a process group of its own, so that Ctrl-C reaches only the lab; and it dies with the lab, however the lab
 //! ends. Standard error is drained while the lab waits for a line, and its end is kept for the reason of a failure.
-//! Dropping a [`Process`] leaves nothing behind, whatever the program started: who sees to that lives in [`super::running`].
+//! Dropping a [`Process`] leaves nothing behind, whatever the program started: who sees to that lives in `running`.
 
 use super::running::{Left, Running};
 use super::supervisor::Task;

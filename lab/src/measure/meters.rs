@@ -9,7 +9,7 @@
 //! who owns it; a zombie's `stat` and `io` stay readable, its peak memory does not, and a reset is then accepted
 //! without effect; after the reaping every open file answers ESRCH. The CPU clock of a process holds its living and
 //! dead threads, never its children; peak memory is that of the process alone. What is judged by, rather than told, is in
-//! [`whole`].
+//! `whole`.
 
 mod lab_self;
 mod whole;

@@ -43,7 +43,7 @@ impl Folded {
         self.0.values().sum()
     }
 
-    /// One stack a line, sorted; a semicolon within a name is [`SEMICOLON`].
+    /// One stack a line, sorted; a semicolon within a name is `SEMICOLON`.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let frame = |name: &String| name.replace(';', SEMICOLON);

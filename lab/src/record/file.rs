@@ -195,7 +195,7 @@ fn whole_bytes(file: &File) -> io::Result<u64> {
 
 impl Record {
     /// Reads a record back, as far as it was written: a last line that was cut off is left out. Every line is held against
-    /// the rules of [`super::check`].
+    /// the rules of `check`.
     ///
     /// # Errors
     /// If the file is no record, is of a later schema, is broken in the middle, or says what cannot be.

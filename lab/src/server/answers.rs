@@ -1,7 +1,7 @@
 //! What the loopback server answers: the file to a GET or HEAD of its one secret path, 404 to everything else.
 //!
 //! It listens on 127.0.0.1 alone, on a port that the system chooses, under a path of 128 random bits, so that no other
-//! user of the machine and no page in a browser finds the file. How many may connect is bounded by [`super::connections`], and
+//! user of the machine and no page in a browser finds the file. How many may connect is bounded by `connections`, and
 //! how long they may take to ask. A thread for each connection, one request each, the bytes by
 //! read(2) and write(2) through one buffer. Not by sendfile(2): the network would go on holding pages of the page cache after the last
 //! byte has arrived, for as long as it likes, and a file with such pages cannot be made cold.
