@@ -16,7 +16,8 @@ methods) echo '{"say":"method","method":"guess","scans":{"newlines":["-"]},"para
 read)
     echo '{"say":"ready","params":{}}'
     while read -r go lead count; do
-        for _ in $(seq "$count"); do echo '{"say":"sample","wall_ns":5000,"newlines":4}'; done
+        left=$count
+        while [ "$left" -gt 0 ]; do left=$((left - 1)); echo '{"say":"sample","wall_ns":5000,"newlines":4}'; done
         echo "{\"say\":\"done\",\"count\":$count}"
     done ;;
 esac

@@ -39,7 +39,8 @@ if [ "$1" = methods ]; then
 fi
 target=$5 turns=0
 answer() {{
-    newlines=$(wc -l < "$target")
+    newlines=0
+    while read -r line; do newlines=$((newlines + 1)); done < "$target"
     left=$count
     while [ "$left" -gt 0 ]; do
         left=$((left - 1))
