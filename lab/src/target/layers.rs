@@ -1,7 +1,7 @@
 //! What a file's bytes pass through on their way from where they are stored: file systems, overlays, mapped and loop devices,
 //! files behind those, programs and servers; and which of these have a cache below the page cache of the file itself.
 //!
-//! Data and its words. How the chain is found lives in [`walk`], what /proc/self/mountinfo says in [`mountinfo`]; what can be
+//! Data and its words. How the chain is found lives in `walk`, what /proc/self/mountinfo says in [`mountinfo`]; what can be
 //! evicted is evicted in [`crate::measure::cache`].
 
 pub mod mountinfo;
