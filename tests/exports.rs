@@ -1,0 +1,51 @@
+//! Records of every verb that an earlier readlab wrote, with the exports it made. Users keep both, so a record of then must give
+//! the same exports today, to the byte.
+//!
+//! `tests/golden/made/` holds the records and, under the same name, the exports. Records by hand, each with something peculiar
+//! in it, are one folder above.
+
+use readlab::record::Record;
+use readlab::report;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+type Export = fn(&Record, &mut dyn std::io::Write) -> std::io::Result<()>;
+
+fn records() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/made");
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut records: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|it| it == "jsonl")).collect();
+    records.sort();
+    records
+}
+
+/// Compares an export with the stored one. A different one is written to the tests' folder for a look.
+fn assert_unchanged(path: &Path, ending: &str, export: Export) {
+    let record = Record::read(path).unwrap();
+    let mut now = Vec::new();
+    export(&record, &mut now).unwrap();
+    let stored = path.with_extension(ending);
+    let before = fs::read(&stored).unwrap_or_default();
+    if now != before {
+        let other = Path::new(env!("CARGO_TARGET_TMPDIR")).join(stored.file_name().unwrap());
+        fs::write(&other, &now).unwrap();
+        panic!("{} is not what it was: see {}", stored.display(), other.display());
+    }
+}
+
+#[test]
+fn there_is_a_record_of_every_verb_and_one_that_was_cut_short() {
+    let names: Vec<_> = records().iter().map(|it| it.file_stem().unwrap().to_owned()).collect();
+    assert_eq!(names, ["cut", "http", "limits", "race", "suite", "sweep", "tune"]);
+}
+
+#[test]
+fn json_is_the_same_to_the_byte() {
+    records().iter().for_each(|path| assert_unchanged(path, "json", report::json));
+}
+
+#[test]
+fn csv_is_the_same_to_the_byte() {
+    records().iter().for_each(|path| assert_unchanged(path, "csv", report::csv));
+}
