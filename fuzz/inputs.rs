@@ -3,15 +3,15 @@
 //!
 //! The fuzzers in `fuzz_targets` and the quick test in `tests/garbage.rs` share this file.
 
-use readlab::compare::{Comparison, Measure, Side};
+use readlab::analysis::compare::{Comparison, Measure, Side};
 use readlab::contender::roster::Roster;
 use readlab::corpus::oracle;
-use readlab::printable::is_obeyed;
 use readlab::record::Record;
 use readlab::report::{self, Page, Style};
 use readlab::suite::Suite;
 use readlab::target::http::{self, Verb};
 use readlab::target::url::Url;
+use readlab::terminal::printable::is_obeyed;
 use readlab::trial::{Params, TrialId};
 use readlab::units::{Bytes, Nanos, Throughput};
 use readlab_protocol::{Archive, Ask, Say};

@@ -16,7 +16,7 @@ fn main() {
     watch_revision();
     println!("cargo::rerun-if-changed=build.rs");
     preloaded("counting", Path::new("src/measure/interpose"), "allocations will not be counted");
-    preloaded("tracing", Path::new("src/trace/interpose"), "read calls will not be traced");
+    preloaded("tracing", Path::new("src/measure/inspect/trace/interpose"), "read calls will not be traced");
     contenders_sources();
     snippets();
 }

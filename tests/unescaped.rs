@@ -5,8 +5,8 @@
 #[path = "../fuzz/inputs.rs"]
 mod inputs;
 
-use readlab::printable::is_obeyed;
 use readlab::record::Record;
+use readlab::terminal::printable::is_obeyed;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;

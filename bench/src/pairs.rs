@@ -3,7 +3,7 @@
 //! What drifts with the machine is in both halves of a pair and falls out of their quotient. Logarithms make the ratio
 //! of A to B the inverse of that of B to A; the interval is the lab's own, over pairs.
 
-use readlab::stats::{self, Bootstrap, Interval, Observation};
+use readlab::analysis::stats::{self, Bootstrap, Interval, Observation};
 
 /// How many times as long the first of each pair took as the second.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,6 +1,6 @@
 //! One line of the report: a figure, what was promised, what was measured, and whether the promise is kept.
 
-use readlab::stats::Interval;
+use readlab::analysis::stats::Interval;
 use serde::Serialize;
 
 /// One line of the report.

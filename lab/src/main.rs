@@ -2,9 +2,10 @@
 //! 2 usage or environment, 3 slower than `--fail-over`, 130 interrupted.
 
 use clap::Parser;
-use readlab::cli::{Cli, Verb};
+use readlab::commands::{Cli, Verb};
 use readlab::contender::launcher;
-use readlab::{commands, notice};
+use readlab::commands;
+use readlab::terminal::notice;
 use signal_hook::consts::SIGXFSZ;
 use std::process::ExitCode;
 use std::sync::Arc;

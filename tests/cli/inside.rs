@@ -1,7 +1,7 @@
 //! Races that look inside: flame graphs beside the record, traces of read calls, and what is said where neither can be had.
 
 use super::{AS_NOBODY, Home, READLAB, Said, no_other_user, trials};
-use readlab::profile;
+use readlab::measure::inspect::profile;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -180,7 +180,7 @@ fn who_may_not_see_the_kernel_is_told_the_command_that_allows_it() {
     let json: Value = serde_json::from_str(&said.out).unwrap();
     let trial = trials(&json, "rust/read/iterator", "warm");
     assert!(trial["trace"]["latency_ns"]["n"].as_u64().unwrap() > 1, "tracing needs no rights: {trial}");
-    match readlab::perf::paranoid() {
+    match readlab::linux::perf::paranoid() {
         Some(2) => {
             let graph = trial["flame_graph"].to_string();
             assert!(graph.contains("sudo sysctl kernel.perf_event_paranoid=1"), "{graph}");

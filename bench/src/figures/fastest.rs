@@ -4,8 +4,8 @@ use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use anyhow::Context;
+use readlab::analysis::stats::{self, Bootstrap};
 use readlab::record::{Metric, Record, TrialRecord};
-use readlab::stats::{self, Bootstrap};
 use readlab::trial::CacheState;
 use readlab::units::Bytes;
 

@@ -9,10 +9,10 @@ use crate::places::Place;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use anyhow::Context;
+use readlab::analysis::verdict;
 use readlab::record::Record;
 use readlab::trial::CacheState;
 use readlab::units::Bytes;
-use readlab::verdict;
 use std::path::Path;
 use throttle::Throttle;
 

@@ -1,24 +1,25 @@
 //! What the user asked for, and what follows from it and from the suite: rules, contenders, trials, states, the work.
 //! The command line's word goes before the suite's.
 
-use crate::cli::{Choosing, Giving, Looking, Measuring};
+use crate::commands::options::{Choosing, Giving, Looking, Measuring};
+use crate::contender::discovery::Contenders;
 use crate::contender::roster::Roster;
+use crate::experiment::candidates::candidates;
+use crate::experiment::planner::{LineupError, Selection, Shape, Views};
 use crate::folder::{FLAME_GRAPHS, RunFolder};
 use crate::machine;
 use crate::measure::cache::Eviction;
-use crate::measure::candidates::candidates;
-use crate::measure::lineup::{Field, LineupError, Selection, Shape, Views};
+use crate::measure::inspect::profile;
 use crate::measure::plan::{Budget, Plan, Rules};
 use crate::measure::rights;
 use crate::measure::sampler::{Looks, Pictures};
 use crate::measure::subject::Ground;
-use crate::notice;
-use crate::profile;
 use crate::record::{Agenda, Aim, Requested};
-use crate::space::Space;
+use crate::suite::parameter_space::Space;
 use crate::suite::{Entry, Suite};
 use crate::target::web::CACHE_UNKNOWN;
 use crate::target::{TargetFacts, shown, without_parents};
+use crate::terminal::notice;
 use crate::trial::{CacheState, Over, TrialId, Work};
 use crate::units::Nanos;
 use anyhow::{Context, anyhow, bail};
@@ -84,7 +85,7 @@ impl Asked<'_> {
     }
 
     /// Everybody who is named and shows a receipt.
-    pub(super) fn field(&self) -> anyhow::Result<Field> {
+    pub(super) fn contenders(&self) -> anyhow::Result<Contenders> {
         let roster = Roster::with(&self.choosing.rosters)?;
         let by_glob = |name: &str| self.choosing.methods.iter().any(|glob| may_match(glob, name));
         let by_suite =
@@ -108,7 +109,7 @@ impl Asked<'_> {
                 notice::tell(format!("building the contender {name}, this once"));
             }
         };
-        Ok(Field::gather_built(&roster, wanted, about_to))
+        Ok(Contenders::build_and_discover(&roster, wanted, about_to))
     }
 
     /// What the user asked for by name. Contenders of a roster are, unless the user's methods leave them out.
@@ -132,8 +133,12 @@ impl Asked<'_> {
     }
 
     /// What is searched, if anything is.
-    pub(super) fn candidates(&self, field: &Field, work: Work) -> Result<Vec<TrialId>, LineupError> {
-        let searched = |space| candidates(field, &self.choosing.methods, (space, work));
+    pub(super) fn candidates(
+        &self,
+        contenders: &Contenders,
+        work: Work,
+    ) -> Result<Vec<TrialId>, LineupError> {
+        let searched = |space| candidates(contenders, &self.choosing.methods, (space, work));
         self.space.map_or(Ok(Vec::new()), searched)
     }
 

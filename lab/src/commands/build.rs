@@ -3,9 +3,9 @@
 
 use crate::contender::build::BuildError;
 use crate::contender::roster::{Entry, Roster};
-use crate::interrupt;
-use crate::notice;
+use crate::linux::interrupt;
 use crate::target::shown;
+use crate::terminal::notice;
 use anyhow::{Context, bail};
 use clap::Args;
 use std::io::Write;

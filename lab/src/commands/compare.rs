@@ -3,14 +3,14 @@
 
 use super::giving;
 use super::outcome::EXIT_TRIAL;
-use crate::cli::{self, Color};
-use crate::compare::{Comparison, Fit, FitAsked, Gate, Measure, Side, fit};
-use crate::history::{History, HistoryError};
-use crate::notice;
-use crate::published::{self, PREFIX};
+use crate::analysis::compare::{Comparison, Fit, FitAsked, Gate, Measure, Side, fit};
+use crate::commands::options::{self, Color};
 use crate::record::Record;
+use crate::record::history::{History, HistoryError};
 use crate::report::{self, Style};
+use crate::suite::published::{self, PREFIX};
 use crate::target::shown;
+use crate::terminal::notice;
 use crate::trial::CacheState;
 use crate::units::Throughput;
 use anyhow::Context;
@@ -37,7 +37,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub force: bool,
     /// End with exit code 3 when the whole 95 % interval of a ratio says that something is worse by more than this
-    #[arg(long, value_name = "SHARE", value_parser = cli::share)]
+    #[arg(long, value_name = "SHARE", value_parser = options::share)]
     pub fail_over: Option<f64>,
     /// With --fail-over: pass although one side lacks a trial, instead of ending with exit code 1; what failed there still ends so
     #[arg(long, requires = "fail_over")]
@@ -81,7 +81,8 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
         published::with_sheet(&mut sides, sheet.0);
     }
     if let Some(state) = args.state {
-        let other = |case: &crate::compare::Case| case.subject.state.is_some_and(|own| own != state);
+        let other =
+            |case: &crate::analysis::compare::Case| case.subject.state.is_some_and(|own| own != state);
         sides.iter_mut().for_each(|side| side.cases.retain(|case| !other(case)));
     }
     let fit = args.fit(&sides)?;

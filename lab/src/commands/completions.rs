@@ -1,6 +1,6 @@
 //! `readlab completions SHELL`: a completion script on standard output.
 
-use crate::cli::Cli;
+use crate::commands::Cli;
 use clap::{Args, Command, CommandFactory};
 use std::process::ExitCode;
 

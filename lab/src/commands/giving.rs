@@ -1,11 +1,11 @@
 //! What a run gives: when it begins, a record in its place under its name; when it is over, the page beside the record, the
 //! table on standard output, and the exports.
 
-use crate::cli::Giving;
+use crate::commands::options::Giving;
+use crate::experiment::recorder::Recorder;
 use crate::folder::REPORT;
-use crate::history::History;
-use crate::progress::Recorder;
 use crate::record::Record;
+use crate::record::history::History;
 use crate::report::{self, Page, Style};
 use crate::target::shown;
 use anyhow::Context;

@@ -1,10 +1,10 @@
 //! What one run reads: one or more targets as the user asked for them, examined, and served where they are read over http.
 
 use super::patience::Patience;
+use crate::contender::server::Server;
 use crate::corpus::Form;
-use crate::measure::lineup::Shape;
+use crate::experiment::planner::Shape;
 use crate::record::Aim;
-use crate::server::Server;
 use crate::target::{Accept, Place, Target, TargetFacts, shown, url};
 use crate::trial::Over;
 use anyhow::Context;

@@ -1,8 +1,8 @@
 //! `readlab history`: the records that the user has, one of them shown again, and those that may go.
 
 use super::giving;
-use crate::history::{Entry, History, Removed};
 use crate::record::Record;
+use crate::record::history::{Entry, History, Removed};
 use crate::report::{self, Page, Style};
 use crate::target::shown;
 use clap::{Args, Subcommand};
@@ -49,7 +49,10 @@ pub fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
         }
         Some(HistoryVerb::Show { name }) => {
             let path = history.find(name)?;
-            let style = Style { width: giving::terminal_width(), color: crate::cli::Color::Auto.is_on() };
+            let style = Style {
+                width: giving::terminal_width(),
+                color: crate::commands::options::Color::Auto.is_on(),
+            };
             let page = Page::of(&Record::read(&path)?);
             out.write_all(report::terminal(&page, style, Some(&shown(&path))).as_bytes())?;
         }

@@ -3,14 +3,15 @@
 use super::asked::Asked;
 use super::goal::Wanted;
 use super::run;
-use crate::cli::{Choosing, Giving, Looking, Measuring};
+use crate::commands::options::{Choosing, Giving, Looking, Measuring};
 use crate::corpus;
 use crate::corpus::recipe::{CorpusKind, Recipe};
-use crate::scratch::Scratch;
+use crate::folder::scratch::Scratch;
+use crate::linux::interrupt;
 use crate::suite::Suite;
+use crate::target;
 use crate::trial::{Over, Params, Work};
 use crate::units::Bytes;
-use crate::{interrupt, target};
 use anyhow::Context;
 use clap::Args;
 use std::path::PathBuf;

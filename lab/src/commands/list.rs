@@ -1,7 +1,7 @@
 //! `readlab list`: contenders with their receipts, methods with scans and parameters, and why some are not available.
 
+use crate::contender::discovery::Contenders;
 use crate::contender::roster::{Contender, Roster};
-use crate::measure::lineup::Field;
 use crate::trial::{Params, Work};
 use clap::Args;
 use readlab_protocol::{MethodLine, Reads};
@@ -28,10 +28,10 @@ pub struct ListArgs {
 /// If a roster cannot be read or standard output cannot be written.
 pub fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
     let roster = Roster::with(&args.rosters)?;
-    let field = Field::gather(&roster, |_| true);
+    let contenders = Contenders::discover(&roster, |_| true);
     let mut text = String::new();
     for entry in &roster.entries {
-        match (field.contender(&entry.name), field.absent().get(&entry.name)) {
+        match (contenders.contender(&entry.name), contenders.absent().get(&entry.name)) {
             (Some(contender), _) => describe(&mut text, contender, &entry.about, args.work),
             (None, reason) => {
                 let reason = reason.map_or("no receipt", String::as_str);

@@ -1,6 +1,6 @@
 //! `readlab man`: the manual page on standard output, with a section for each verb.
 
-use crate::cli::Cli;
+use crate::commands::Cli;
 use clap::CommandFactory;
 use clap_mangen::Man;
 use std::io::Write;

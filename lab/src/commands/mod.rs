@@ -1,4 +1,4 @@
-//! The verbs, one a file: each has its arguments and a `run`. No measuring and no formatting here.
+//! The command line: the verbs, one a file, each with its arguments and a `run`. No measuring and no formatting here.
 
 mod asked;
 pub mod build;
@@ -14,6 +14,7 @@ pub mod history;
 pub mod limits;
 pub mod list;
 pub mod man;
+pub mod options;
 mod outcome;
 mod patience;
 mod prepare;
@@ -28,3 +29,96 @@ pub mod suite;
 pub mod sweep;
 mod template;
 pub mod tune;
+
+use clap::{Parser, Subcommand};
+
+/// What the exit codes mean.
+const EXIT_CODES: &str = "Exit codes: 0 well; 1 some trial failed or was refused, or something asked for by name did not take \
+part; 2 usage or environment, or nothing measured at all; 3 worse than --fail-over allows; 130 interrupted.";
+
+/// How fast can I read this file, which way of reading is fastest, and what stops it from being faster?
+#[derive(Debug, Parser)]
+#[command(name = "readlab", version, about, max_term_width = 100, propagate_version = true, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Race every way of reading on your own file
+    Race(race::RaceArgs),
+    /// Run a published experiment, or one of your own
+    Suite(suite::SuiteArgs),
+    /// Write and read files over a range of sizes: rate by size, and what leaves the straight line
+    Sweep(sweep::SweepArgs),
+    /// Search the best buffer, depth, threads and method for your own file, in a fraction of the readings
+    Tune(tune::TuneArgs),
+    /// Lay records and published results beside each other, with ratios; a gate for continuous integration
+    Compare(compare::CompareArgs),
+    /// List the records that you have, show one again, remove some
+    History(history::HistoryArgs),
+    /// Make a page of a record: one HTML file that needs nothing else
+    Report(report::ReportArgs),
+    /// Measure what memory, the kernel's copy and the device do at best here
+    Limits(limits::LimitsArgs),
+    /// Show contenders and methods, and why some are not available
+    List(list::ListArgs),
+    /// Build contenders in other languages
+    Build(build::BuildArgs),
+    /// Say what of this machine helps or spoils measuring, and how to mend it
+    Doctor(doctor::DoctorArgs),
+    /// Make, list or remove deterministic test files
+    Corpus(corpus::CorpusArgs),
+    /// Show the exact command and bytes that a contender would get, to run by hand
+    Request(request::RequestArgs),
+    /// Print a completion script for a shell
+    Completions(completions::CompletionsArgs),
+    /// Print the manual page
+    Man,
+    /// Be a contender: what the lab starts in a process of its own
+    #[command(hide = true)]
+    Contender(contender::ContenderArgs),
+    /// Be the loopback server of one file: what the lab starts in a process of its own
+    #[command(hide = true)]
+    Serve(serve::ServeArgs),
+}
+
+impl Verb {
+    /// Whether it may start contenders, their compilers or servers.
+    #[must_use]
+    pub fn starts_programs(&self) -> bool {
+        match self {
+            Verb::Race(_)
+            | Verb::Suite(_)
+            | Verb::Sweep(_)
+            | Verb::Tune(_)
+            | Verb::Limits(_)
+            | Verb::List(_)
+            | Verb::Build(_)
+            | Verb::Doctor(_)
+            | Verb::Request(_) => true,
+            Verb::Compare(_)
+            | Verb::History(_)
+            | Verb::Report(_)
+            | Verb::Corpus(_)
+            | Verb::Completions(_)
+            | Verb::Man
+            | Verb::Contender(_)
+            | Verb::Serve(_) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_tree_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

@@ -2,10 +2,10 @@
 //!
 //! A gate must not pass because a program is missing: what the user named is measured, or the exit code says that it is not.
 
-use crate::interrupt;
-use crate::measure::lineup::{MethodPattern, with_all};
-use crate::notice;
+use crate::experiment::planner::{MethodPattern, with_all};
+use crate::linux::interrupt;
 use crate::record::{EndReason, Outcome, Record, Requested, TrialRecord};
+use crate::terminal::notice;
 use crate::trial::{COMMAND, TrialId};
 
 /// Some trial failed or was refused, or something that was asked for did not take part.

@@ -1,8 +1,8 @@
 //! How long one may take to find out what must be known before anything is measured: as long as it must, unless the user set
 //! a time. Part of a run's `--budget` is used up by it.
 
-use crate::cli::Measuring;
-use crate::interrupt;
+use crate::commands::options::Measuring;
+use crate::linux::interrupt;
 use crate::record::{Budget, Rules};
 use crate::units::Nanos;
 use std::io::{Error, ErrorKind, Result};

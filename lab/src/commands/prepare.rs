@@ -3,11 +3,11 @@
 use super::asked::Asked;
 use super::found::{self, Found};
 use super::patience::Patience;
+use crate::contender::discovery::Contenders;
 use crate::corpus::oracle::{self, Truth};
-use crate::measure::lineup::Field;
-use crate::measure::lineup::{self, Shape, View, Views};
+use crate::experiment::planner::{self, Shape, View, Views};
+use crate::experiment::recorder::Recorder;
 use crate::measure::plan::{Plan, Rules};
-use crate::progress::Recorder;
 use crate::target::http::{self, Verb};
 use crate::target::{Place, Target, shown};
 use crate::trial::{Over, TrialId};
@@ -25,7 +25,7 @@ pub(super) struct Prepared {
 /// What is true of the targets, and what will be measured on them.
 pub(super) fn prepare(
     asked: &Asked,
-    field: &Field,
+    contenders: &Contenders,
     (shapes, targets): (&[Shape], &mut [Target]),
     (rules, recorder, begun): (Rules, &Recorder, Instant),
 ) -> anyhow::Result<Prepared> {
@@ -45,9 +45,10 @@ pub(super) fn prepare(
     }
     let states = targets.first().map_or_else(Vec::new, |target| asked.states(&target.facts));
     let candidates =
-        shapes.first().map_or(Ok(Vec::new()), |plain| asked.candidates(field, views[plain].work))?;
-    let plan =
-        |views: &Views| lineup::plan(field, &asked.selection(views.clone(), &candidates), &states, rules);
+        shapes.first().map_or(Ok(Vec::new()), |plain| asked.candidates(contenders, views[plain].work))?;
+    let plan = |views: &Views| {
+        planner::plan(contenders, &asked.selection(views.clone(), &candidates), &states, rules)
+    };
     if let (Some(Shape { form: None, over: Over::File }), [target, ..], [found, ..]) =
         (shapes.first(), targets, &mut all[..])
         && let Some(archive) = found.truth.archive

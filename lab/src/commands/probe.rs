@@ -2,10 +2,10 @@
 //! something is to be made cold.
 
 use super::asked::Asked;
+use crate::experiment::recorder::Recorder;
 use crate::measure::hidden_cache::{PROBE_TIME, probe};
 use crate::measure::plan::{Budget, Rules};
 use crate::measure::subject::Ground;
-use crate::progress::Recorder;
 use crate::target::Target;
 use crate::target::hidden_cache::{HiddenCache, NotProbed};
 use crate::trial::CacheState;

@@ -3,7 +3,7 @@
 use super::asked::Asked;
 use super::goal::Wanted;
 use super::{resume, run, template};
-use crate::cli::{Choosing, Giving, Looking, Measuring};
+use crate::commands::options::{Choosing, Giving, Looking, Measuring};
 use crate::suite::Suite;
 use crate::trial::Over;
 use clap::Args;

@@ -2,8 +2,8 @@
 
 use super::compare::path_of;
 use crate::folder::REPORT;
-use crate::history::History;
 use crate::record::Record;
+use crate::record::history::History;
 use crate::report::{self, Page};
 use crate::target::{shown, without_parents};
 use anyhow::{Context, ensure};

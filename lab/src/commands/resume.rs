@@ -11,23 +11,26 @@ use super::outcome::exit_code;
 use super::patience::Patience;
 use super::prepare::truth;
 use super::run::{header, told};
-use crate::cli::Giving;
+use crate::commands::options::Giving;
+use crate::contender::discovery::Contenders;
 use crate::contender::roster::Roster;
-use crate::history::History;
+use crate::experiment::planner::Shape;
+use crate::experiment::recorder::Recorder;
+use crate::folder::scratch;
+use crate::linux::interrupt;
 use crate::machine;
 use crate::measure::cache::Eviction;
-use crate::measure::lineup::{Field, Shape};
 use crate::measure::plan::{Plan, Planned};
 use crate::measure::rights;
 use crate::measure::round::{self, Past};
 use crate::measure::sampler::{Hired, Looks, Pictures};
 use crate::measure::subject::Ground;
 use crate::measure::world::Sink;
-use crate::progress::Recorder;
+use crate::record::history::History;
 use crate::record::{Agenda, Aim, EndReason, Header, Line, Record, RecordWriter, Resumption, Trial};
 use crate::target::{Accept, Target, TargetFacts, shown, without_parents};
+use crate::terminal::notice;
 use crate::trial::{COMMAND, MethodId, TrialId};
-use crate::{interrupt, notice, scratch};
 use anyhow::{Context, anyhow, bail, ensure};
 use jiff::Timestamp;
 use rustix::process::geteuid;
@@ -69,8 +72,8 @@ fn go_on(verb: &str, name: &str, giving: &Giving) -> anyhow::Result<Record> {
     let (shapes, mut targets) = targets(&agenda, &record.targets)?;
     let servers = serve(&shapes, &mut targets)?;
     let grounds = grounds(&agenda, &targets)?;
-    let field = field(&agenda, &record, giving)?;
-    let plan = plan(&agenda, &field)?;
+    let contenders = contenders(&agenda, &record, giving)?;
+    let plan = plan(&agenda, &contenders)?;
     let mut recorder = Recorder::of(writer, progress_shown(giving));
     let found = found(&agenda, (&mut targets, &record.targets), (&recorder, &patience))?;
     save(giving, &path)?;
@@ -85,8 +88,9 @@ fn go_on(verb: &str, name: &str, giving: &Giving) -> anyhow::Result<Record> {
     let subjects = targets.iter().zip(&found).zip(grounds).enumerate();
     let subjects =
         subjects.map(|(index, ((target, found), ground))| found.subject((index, target), ground)).collect();
-    let mut hired =
-        Hired::new(&plan, &field, subjects).looking(looks(&agenda, &path)?).after(earlier + begun.elapsed());
+    let mut hired = Hired::new(&plan, &contenders, subjects)
+        .looking(looks(&agenda, &path)?)
+        .after(earlier + begun.elapsed());
     let ended = round::resume(&plan, &record, (&mut hired, &mut recorder));
     drop(hired);
     drop(servers);
@@ -211,7 +215,7 @@ fn found(
 }
 
 /// Those who took part, if they show the receipts that they showed before.
-fn field(agenda: &Agenda, record: &Record, giving: &Giving) -> anyhow::Result<Field> {
+fn contenders(agenda: &Agenda, record: &Record, giving: &Giving) -> anyhow::Result<Contenders> {
     let rosters: Vec<PathBuf> = agenda.rosters.iter().map(PathBuf::from).collect();
     let roster = Roster::with(&rosters)?;
     let wanted = |name: &str| agenda.trials.iter().any(|trial| trial.contender == name);
@@ -220,11 +224,11 @@ fn field(agenda: &Agenda, record: &Record, giving: &Giving) -> anyhow::Result<Fi
             notice::tell(format!("building the contender {name}, this once"));
         }
     };
-    let field = Field::gather_built(&roster, wanted, about_to);
-    if let Some((name, reason)) = field.absent().iter().next() {
+    let contenders = Contenders::build_and_discover(&roster, wanted, about_to);
+    if let Some((name, reason)) = contenders.absent().iter().next() {
         bail!("{name} took part before, and cannot now: {reason}");
     }
-    for now in field.contenders().iter().map(|contender| &contender.receipt) {
+    for now in contenders.present().iter().map(|contender| &contender.receipt) {
         let before = record.contenders.iter().find(|before| before.contender == now.contender);
         let before = before.context("nothing was begun: begin anew")?;
         ensure!(
@@ -237,23 +241,24 @@ fn field(agenda: &Agenda, record: &Record, giving: &Giving) -> anyhow::Result<Fi
             now.runtime
         );
     }
-    Ok(field)
+    Ok(contenders)
 }
 
 /// The plan as it was, with the methods that carry it out now.
-fn plan(agenda: &Agenda, field: &Field) -> anyhow::Result<Plan> {
+fn plan(agenda: &Agenda, contenders: &Contenders) -> anyhow::Result<Plan> {
     let trials =
-        agenda.trials.iter().map(|trial| planned(trial, field)).collect::<anyhow::Result<Vec<_>>>()?;
+        agenda.trials.iter().map(|trial| planned(trial, contenders)).collect::<anyhow::Result<Vec<_>>>()?;
     Ok(Plan { trials, absent: agenda.absent.clone(), states: agenda.states.clone(), rules: agenda.rules })
 }
 
-fn planned(trial: &Trial, field: &Field) -> anyhow::Result<Planned> {
+fn planned(trial: &Trial, contenders: &Contenders) -> anyhow::Result<Planned> {
     // A name is written for people; its parts are what was meant.
     let (contender, method) = (trial.contender.clone(), trial.method.clone());
     let method = MethodId { contender, method, scan: trial.scan.clone() };
     let id = TrialId { method, params: trial.params.clone() };
-    let contender =
-        field.contender(&trial.contender).with_context(|| format!("{}: takes no part", trial.contender))?;
+    let contender = contenders
+        .contender(&trial.contender)
+        .with_context(|| format!("{}: takes no part", trial.contender))?;
     let choice = contender.choose(&id.method, &id.params, trial.work).with_context(|| id.to_string())?;
     let is_same =
         (&choice.id, &choice.params) == (&id.method, &id.params) && choice.method.cache == trial.cache;

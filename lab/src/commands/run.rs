@@ -8,21 +8,22 @@ use super::outcome::exit_code;
 use super::patience::Patience;
 use super::prepare::{Prepared, prepare};
 use super::probe::hidden_caches;
-use crate::cli::Giving;
+use crate::commands::options::Giving;
+use crate::contender::discovery::Contenders;
+use crate::experiment::fio;
+use crate::experiment::planner::Shape;
+use crate::experiment::recorder::Recorder;
 use crate::folder::RunFolder;
-use crate::interrupt;
-use crate::limits;
+use crate::folder::scratch;
+use crate::linux::interrupt;
 use crate::machine::Machine;
-use crate::measure::lineup::{Field, Shape};
 use crate::measure::plan::{Plan, Rules};
 use crate::measure::round;
 use crate::measure::sampler::Hired;
 use crate::measure::search::{self, Tuning};
 use crate::measure::subject::Ground;
 use crate::measure::world::Sink;
-use crate::progress::Recorder;
 use crate::record::{EndReason, Header, Line, Record, RecordError, SCHEMA, SCHEMA_VERSION};
-use crate::scratch;
 use crate::target::{Accept, Target};
 use crate::trial::TrialId;
 use anyhow::Context;
@@ -69,13 +70,13 @@ fn in_turn(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
         anyhow::bail!("--save names one record, and each of the {} targets gets one", goals.len());
     }
     let reference = asked.reference()?;
-    let field = asked.field()?;
+    let contenders = asked.contenders()?;
     if interrupt::requested() {
         return Ok(ExitCode::from(interrupt::EXIT_CODE));
     }
     let (mut code, requested) = (0, asked.requested());
     for goal in goals {
-        let record = one(asked, &field, goal, (rules, reference.clone()))?;
+        let record = one(asked, &contenders, goal, (rules, reference.clone()))?;
         code = code.max(exit_code(&record, &requested));
         if code == interrupt::EXIT_CODE {
             break;
@@ -87,18 +88,18 @@ fn in_turn(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
 /// One target, in a folder of its own; nothing is left of a run that does not begin.
 fn one(
     asked: &Asked,
-    field: &Field,
+    contenders: &Contenders,
     goal: Examined,
     rules: (Rules, Option<TrialId>),
 ) -> anyhow::Result<Record> {
     let folder = RunFolder::make(asked.giving.output.as_deref())?;
-    in_folder(asked, field, goal, (rules, &folder)).inspect_err(|_| folder.abandon())
+    in_folder(asked, contenders, goal, (rules, &folder)).inspect_err(|_| folder.abandon())
 }
 
 /// One target: examined, measured, recorded, shown.
 fn in_folder(
     asked: &Asked,
-    field: &Field,
+    contenders: &Contenders,
     goal: Examined,
     ((rules, reference), folder): ((Rules, Option<TrialId>), &RunFolder),
 ) -> anyhow::Result<Record> {
@@ -112,7 +113,7 @@ fn in_folder(
     let recorder = Recorder::begin(folder, progress_shown(asked.giving))?;
     // Whatever reads it whole would fill a cache below.
     hidden_caches(asked, &mut targets, &grounds, (&rules, &recorder));
-    let prepared = prepare(asked, field, (&shapes, &mut targets), (rules, &recorder, begun));
+    let prepared = prepare(asked, contenders, (&shapes, &mut targets), (rules, &recorder, begun));
     let Prepared { found, plan, candidates } = prepared?;
     let reference = reference.map(|reference| as_planned(reference, &plan));
     let tuning = asked.space.map(|_| Tuning::of(plan.clone(), &candidates, reference.as_ref()));
@@ -120,7 +121,7 @@ fn in_folder(
     let (looks, why_not) = asked.looks(folder)?;
     let agenda = asked.agenda(plan, shapes.iter().copied().zip(&grounds), &looks);
     let header = Header { agenda, ..header(asked.verb, rules.seed, reference) };
-    let recorder = introduce(recorder, field, (&targets, plan), header)?;
+    let recorder = introduce(recorder, contenders, (&targets, plan), header)?;
     let mut recorder = begin(asked.giving, recorder)?;
     recorder.follow(plan);
     let subjects = targets.iter().zip(&found).zip(grounds).enumerate();
@@ -129,7 +130,7 @@ fn in_folder(
     if let Some(text) = why_not {
         recorder.append(Line::Warning { text })?;
     }
-    let mut hired = Hired::new(plan, field, subjects).looking(looks).after(begun.elapsed());
+    let mut hired = Hired::new(plan, contenders, subjects).looking(looks).after(begun.elapsed());
     let ended = match &tuning {
         Some(tuning) => search::run(tuning, &mut hired, &mut recorder),
         None => round::run(plan, &mut hired, &mut recorder),
@@ -163,7 +164,7 @@ pub(super) fn told(
 fn beside_fio(recorder: &mut Recorder, file: &Path) -> anyhow::Result<()> {
     for point in [(128 << 10, 16), (1 << 20, 8)] {
         recorder.note("fio reads the device".to_owned());
-        let line = match limits::fio(file, 0, point) {
+        let line = match fio::fio(file, 0, point) {
             Ok(limit) => Line::Limit(Box::new(limit)),
             Err(error) => Line::Warning { text: format!("no limit by fio: {error}") },
         };
@@ -179,7 +180,7 @@ fn beside_fio(recorder: &mut Recorder, file: &Path) -> anyhow::Result<()> {
 /// The lines of a record that come before any measuring.
 fn introduce(
     mut recorder: Recorder,
-    field: &Field,
+    contenders: &Contenders,
     (targets, plan): (&[Target], &Plan),
     header: Header,
 ) -> anyhow::Result<Recorder> {
@@ -188,13 +189,14 @@ fn introduce(
         |(index, target): (usize, &Target)| Line::Target { index, facts: Box::new(target.facts.clone()) };
     lines.extend(targets.iter().enumerate().map(facts));
     lines.extend(
-        field
+        contenders
             .absent()
             .iter()
             .map(|(name, reason)| Line::Warning { text: format!("{name} does not take part: {reason}") }),
     );
     let taking_part = |name: &str| plan.trials.iter().any(|planned| planned.trial.contender == name);
-    for contender in field.contenders().iter().filter(|contender| taking_part(&contender.receipt.contender)) {
+    for contender in contenders.present().iter().filter(|contender| taking_part(&contender.receipt.contender))
+    {
         lines.push(Line::Contender(contender.receipt.clone()));
     }
     for line in lines {

@@ -1,7 +1,7 @@
 //! `readlab serve FILE`: readlab as the loopback server of one file, in a process of its own. The lab starts it for races
-//! over http; what it answers lives in [`crate::server`].
+//! over http; what it answers lives in [`crate::contender::server`].
 
-use crate::server::answers;
+use crate::contender::server::answers;
 use crate::target::shown;
 use anyhow::Context;
 use clap::Args;

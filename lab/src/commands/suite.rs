@@ -3,11 +3,11 @@
 use super::asked::Asked;
 use super::goal::{Goal, Wanted};
 use super::{resume, run, template};
-use crate::cli::{Choosing, Giving, Looking, Measuring};
+use crate::commands::options::{Choosing, Giving, Looking, Measuring};
 use crate::corpus;
-use crate::notice;
 use crate::suite::Suite;
 use crate::target::url;
+use crate::terminal::notice;
 use crate::trial::Over;
 use anyhow::Context;
 use clap::Args;

@@ -3,22 +3,23 @@
 
 use super::outcome::exit_code;
 use super::{giving, run};
-use crate::cli::Giving;
+use crate::commands::options::Giving;
+use crate::contender::discovery::Contenders;
 use crate::contender::roster::Roster;
 use crate::corpus::oracle::Truth;
 use crate::corpus::recipe::{CorpusKind, Recipe};
+use crate::experiment::planner::{self, Selection, View};
+use crate::experiment::recorder::Recorder;
+use crate::experiment::sweep::sizes::{PUBLISHED, Sizes};
+use crate::experiment::sweep::{self, SweepFile, SweepFolder, write};
 use crate::folder::RunFolder;
-use crate::interrupt;
-use crate::measure::lineup::{self, Field, Selection, View};
+use crate::folder::scratch;
+use crate::linux::interrupt;
 use crate::measure::pass::{self, Visit, WarmUp, Waypoint};
 use crate::measure::plan::{Plan, Rules};
 use crate::measure::world::Sink;
-use crate::progress::Recorder;
 use crate::record::{EndReason, Line, Record, Requested, WriteWay};
-use crate::scratch;
 use crate::suite::Entry;
-use crate::sweep::sizes::{PUBLISHED, Sizes};
-use crate::sweep::{self, SweepFile, SweepFolder, write};
 use crate::target::{Target, shown, without_parents};
 use crate::trial::{CacheState, Work};
 use crate::units::{Bytes, Nanos};
@@ -102,17 +103,17 @@ const OWN_SEED: u64 = 0x7761_726d_2d75_70ff;
 pub fn run(args: &SweepArgs) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     scratch::tell_left();
-    let field = Field::gather(&Roster::built_in(), |name| {
+    let contenders = Contenders::discover(&Roster::built_in(), |name| {
         names(args).iter().any(|trial| trial.starts_with(&format!("{name}/")))
     });
     giving::exportable(&args.giving)?;
-    let plan = plan(args, &field)?;
+    let plan = plan(args, &contenders)?;
     // All that the user may have got wrong is known before there is a record.
     let Some(folder) = open_or_make(args)? else { return Ok(ExitCode::from(interrupt::EXIT_CODE)) };
     let run_folder = RunFolder::make(args.giving.output.as_deref())?;
     let mut recorder = begin(args, &run_folder).inspect_err(|_| run_folder.abandon())?;
     let start = Instant::now();
-    let end = sweep(args, folder, (&field, plan), (&run_folder, &mut recorder))?;
+    let end = sweep(args, folder, (&contenders, plan), (&run_folder, &mut recorder))?;
     recorder.append(Line::End { reason: end, wall_ns: Nanos::from(start.elapsed()).0 })?;
     let path = recorder.finish();
     let record = Record::read(&path)?;
@@ -135,7 +136,7 @@ fn names(args: &SweepArgs) -> Vec<String> {
 fn sweep(
     args: &SweepArgs,
     mut folder: SweepFolder,
-    (field, plan): (&Field, Plan),
+    (contenders, plan): (&Contenders, Plan),
     (run_folder, recorder): (&RunFolder, &mut Recorder),
 ) -> anyhow::Result<EndReason> {
     if !args.read_only && !write_all(args, &mut folder, recorder)? {
@@ -156,7 +157,7 @@ fn sweep(
         let text = format!("the files were kept in {path}; to read them again: {again}");
         recorder.append(Line::Warning { text })?;
     }
-    let end = read_all(args, (&folder, &waypoints, warm_up), (field, plan), recorder)?;
+    let end = read_all(args, (&folder, &waypoints, warm_up), (contenders, plan), recorder)?;
     // Before the readings it would have warmed every cache that a restart had emptied.
     if args.read_only && end == EndReason::Settled {
         recorder.note("comparing contents with what was written".to_owned());
@@ -248,24 +249,24 @@ fn truth(file: &SweepFile) -> Truth {
 }
 
 /// What reads each file.
-fn plan(args: &SweepArgs, field: &Field) -> anyhow::Result<Plan> {
+fn plan(args: &SweepArgs, contenders: &Contenders) -> anyhow::Result<Plan> {
     let selection = Selection {
         entries: names(args).into_iter().map(|trial| Entry { trial, ..Entry::default() }).collect(),
         views: View::of_bytes(args.work),
         told: true,
         ..Selection::default()
     };
-    Ok(lineup::plan(field, &selection, &[CacheState::Cold], Rules::one_reading(args.seed))?)
+    Ok(planner::plan(contenders, &selection, &[CacheState::Cold], Rules::one_reading(args.seed))?)
 }
 
 /// As many passes as methods, the methods taking turns from file to file.
 fn read_all(
     args: &SweepArgs,
     (folder, waypoints, warm_up): (&SweepFolder, &[Waypoint], Option<&WarmUp>),
-    (field, plan): (&Field, Plan),
+    (contenders, plan): (&Contenders, Plan),
     recorder: &mut Recorder,
 ) -> anyhow::Result<EndReason> {
-    for (name, reason) in field.absent() {
+    for (name, reason) in contenders.absent() {
         recorder.append(Line::Warning { text: format!("{name} does not take part: {reason}") })?;
     }
     recorder.follow(&plan);
@@ -280,7 +281,7 @@ fn read_all(
             index += 1;
             let (pass, position) = (u32::try_from(pass)?, u32::try_from(position)?);
             let visit = Visit { at: &waypoints[at], planned, pass, position, of, warm_up };
-            if let Some(end) = pass::visit(&visit, field, recorder)? {
+            if let Some(end) = pass::visit(&visit, contenders, recorder)? {
                 return Ok(end);
             }
         }

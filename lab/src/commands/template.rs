@@ -3,9 +3,9 @@
 //! A command without `{}` gets the path at its end, and one that names the file already would read it twice. What a command
 //! line means beyond its words is the business of the `command` contender.
 
-use crate::cli::Choosing;
-use crate::notice;
+use crate::commands::options::Choosing;
 use crate::target::shown;
+use crate::terminal::notice;
 use crate::trial::COMMAND;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;

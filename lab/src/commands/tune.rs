@@ -4,9 +4,9 @@
 use super::asked::Asked;
 use super::goal::Wanted;
 use super::run;
-use crate::cli::{Choosing, Giving, Looking, Measuring};
-use crate::space::Space;
-use crate::stats::EXHAUSTIVE_READINGS;
+use crate::analysis::stats::EXHAUSTIVE_READINGS;
+use crate::commands::options::{Choosing, Giving, Looking, Measuring};
+use crate::suite::parameter_space::Space;
 use crate::suite::{States, Suite};
 use crate::trial::{Over, Params, Work};
 use crate::units::Nanos;

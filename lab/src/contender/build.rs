@@ -142,7 +142,7 @@ impl Workplace {
         loop {
             match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(folder),
-                Err(rustix::io::Errno::WOULDBLOCK) if crate::interrupt::requested() => {
+                Err(rustix::io::Errno::WOULDBLOCK) if crate::linux::interrupt::requested() => {
                     return Err(BuildError::Interrupted);
                 }
                 Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < deadline => {

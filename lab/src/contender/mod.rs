@@ -5,13 +5,16 @@
 //! nothing that they start outlives the lab.
 
 pub mod build;
+pub mod discovery;
 pub mod launcher;
 mod leftovers;
 pub mod process;
 pub mod roster;
 mod running;
 mod scheduling;
+pub mod server;
 pub mod session;
+pub mod snippet;
 mod sources;
 mod supervisor;
 

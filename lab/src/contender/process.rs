@@ -6,7 +6,7 @@
 
 use super::running::{Left, Running};
 use super::supervisor::Task;
-use crate::interrupt;
+use crate::linux::interrupt;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
 use std::ffi::OsString;

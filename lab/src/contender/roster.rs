@@ -6,8 +6,8 @@
 use crate::contender::build::Workplace;
 use crate::contender::process::CommandLine;
 use crate::contender::session::{Breach, Session};
-use crate::printable::toml_cause;
 use crate::record::Receipt;
+use crate::terminal::printable::toml_cause;
 use crate::trial::{MethodId, Params, TrialError, Work};
 use readlab_protocol::MethodLine;
 use serde::Deserialize;

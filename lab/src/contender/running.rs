@@ -6,7 +6,7 @@
 use super::leftovers::{children_of, is_running};
 use super::supervisor::{Report, SWEEP, Task};
 use super::{launcher, process::ReadError};
-use crate::interrupt;
+use crate::linux::interrupt;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use std::io::{self, Write};

@@ -3,11 +3,10 @@
 mod attempt;
 pub mod busy;
 pub mod cache;
-pub mod candidates;
 pub mod counts;
 pub mod hidden_cache;
 mod holders;
-pub mod lineup;
+pub mod inspect;
 pub mod meters;
 pub mod next_layer;
 pub mod pass;

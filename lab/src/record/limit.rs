@@ -63,7 +63,7 @@ pub enum LimitUnit {
 }
 
 /// What was found to be possible at best. Most limits are controls of the record and computed from their samples
-/// ([`crate::verdict::limits`]); one that another program measured has a line of its own.
+/// ([`crate::analysis::verdict::limits`]); one that another program measured has a line of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
     /// Of what.

@@ -1,5 +1,5 @@
 //! What a sweep found, out of its record: for each way of writing and of reading, one point a file and pass. What the points say is
-//! for [`crate::report`] and [`crate::compare`].
+//! for [`crate::report`] and [`crate::analysis::compare`].
 
 use super::{Record, Sample, WriteWay};
 use crate::units::Nanos;

@@ -1,14 +1,14 @@
 //! What to do about it: which of the measured to use, how much that gives, what is cheaper and gives most of it, and the
 //! code. Only what an interval carries is advised; of those that tie the simplest.
 //!
-//! What a way of reading asks of a program is told by its snippet ([`crate::snippet`]); of one without, nothing is known, and
+//! What a way of reading asks of a program is told by its snippet ([`crate::contender::snippet`]); of one without, nothing is known, and
 //! it counts as the least simple.
 
 use super::ranking::{Reference, Row, Standing, WhyReference};
 use super::words;
+use crate::analysis::stats::{self, Bootstrap, Clear, Ratio};
+use crate::contender::snippet::{self, Snippet};
 use crate::record::TrialRecord;
-use crate::snippet::{self, Snippet};
-use crate::stats::{self, Bootstrap, Clear, Ratio};
 use crate::trial::{COMMAND, Params, TrialId};
 use std::collections::BTreeSet;
 
@@ -373,7 +373,7 @@ fn size(spelled: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Interval;
+    use crate::analysis::stats::Interval;
 
     #[test]
     fn what_is_kept_has_its_reason_in_every_case() {

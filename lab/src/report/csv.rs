@@ -3,9 +3,9 @@
 //! Empty fields are meters that could not be read. Samples of refused and failed trials are there too, with the
 //! outcome beside them.
 
-use crate::printable::printable;
 use crate::record::{Record, Sample, TrialRecord};
 use crate::target::TargetFacts;
+use crate::terminal::printable::printable;
 use crate::trial::CacheState;
 use std::io::{self, Write};
 

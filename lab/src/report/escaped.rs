@@ -1,7 +1,7 @@
 //! JSON as it is exported: indented, with a newline at its end, and with nothing in it that a terminal would obey. Written piece by
 //! piece, so that a document of a hundred thousand samples takes no more memory than a small one.
 
-use crate::printable::is_obeyed;
+use crate::terminal::printable::is_obeyed;
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::{Formatter, PrettyFormatter};

@@ -3,7 +3,7 @@
 //! Without borders, one blank on each side of a cell, nothing broken over lines unless a width is asked for. What the
 //! cells say, and which columns there are, is the affair of whoever makes the table.
 
-use crate::printable::printable;
+use crate::terminal::printable::printable;
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, TableStyle};
 
 /// A table being filled.

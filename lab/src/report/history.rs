@@ -2,8 +2,8 @@
 
 use super::grid::{Grid, left};
 use super::words::{NONE, moment};
+use crate::analysis::stats;
 use crate::record::{Record, TrialRecord};
-use crate::stats;
 use crate::units::Nanos;
 
 /// One record in the list.

@@ -4,7 +4,7 @@
 //! What is written is well-formed XML too: every element is closed, every attribute has a value. Only text that was
 //! compiled into the program (a style, a script) may go in as it is.
 
-use crate::printable::printable;
+use crate::terminal::printable::printable;
 use std::fmt::{Display, Write};
 
 /// Elements that have no content.

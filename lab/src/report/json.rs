@@ -6,12 +6,12 @@
 use super::escaped;
 use super::ranking::{Ranking, Row, Standing};
 use super::sweep::SweepView;
+use crate::analysis::stats::{OBSERVATIONS_MIN, Ratio};
+use crate::analysis::verdict::{self, Judgement};
 use crate::record::{Conduct, Limit, Metric, Record, Samples, TrialRecord};
-use crate::stats::{OBSERVATIONS_MIN, Ratio};
 use crate::target::TargetFacts;
 use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::CacheState;
-use crate::verdict::{self, Judgement};
 use readlab_protocol::Archive;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};

@@ -5,8 +5,8 @@ use super::page::Page;
 use super::ranking::{Place, Ranking, Row};
 use super::sweep::{Series, SizeRow, SweepView};
 use super::words::{self, NONE};
-use crate::printable::printable;
 use crate::record::Metric;
+use crate::terminal::printable::printable;
 use crate::units::Bytes;
 
 /// The whole page.

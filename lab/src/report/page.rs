@@ -8,13 +8,13 @@ use super::method::{self, Lack};
 use super::ranking::{Range, Ranking, WhyReference};
 use super::sweep::SweepView;
 use super::words;
+use crate::analysis::verdict;
 use crate::record::{EndReason, Limit, Record, Resumption, TrialRecord, WarmupEnd};
 use crate::target::TargetFacts;
 use crate::target::hidden_cache::HiddenCache;
 use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::{CacheState, Over};
 use crate::units::{Bytes, Nanos};
-use crate::verdict;
 
 /// What a record says.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,8 +3,8 @@
 use super::page::Page;
 use super::ranking::{Ranking, Row};
 use super::words;
-use crate::printable::printable;
 use crate::record::Metric;
+use crate::terminal::printable::printable;
 use comfy_table::{Cell, CellAlignment, Table, TableStyle};
 
 const HEADER: [&str; 9] = ["", "p0", "p25", "p50", "p75", "p90", "p99", "p100", "samples"];

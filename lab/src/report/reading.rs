@@ -1,7 +1,7 @@
 //! Single readings as charts show them, and what is computed from single readings only.
 
+use crate::analysis::stats::median;
 use crate::record::{Sample, Samples};
-use crate::stats::median;
 use std::collections::BTreeMap;
 
 /// One timed reading.

@@ -1,8 +1,8 @@
 //! What a search took: settings, readings, rungs, beside what measuring all of them would have taken.
 
 use super::words::{grouped, plural};
+use crate::analysis::stats::EXHAUSTIVE_READINGS;
 use crate::record::{Samples, TrialRecord};
-use crate::stats::EXHAUSTIVE_READINGS;
 use std::collections::BTreeSet;
 
 /// The readings of one search and of the fresh measurement behind it.

@@ -1,7 +1,7 @@
 //! How numbers and names are written where people read them.
 
+use crate::analysis::stats::{Ratio, Summary};
 use crate::record::Metric;
-use crate::stats::{Ratio, Summary};
 use crate::units::{Bytes, Nanos, Throughput};
 use std::fmt::Write;
 

@@ -4,7 +4,7 @@
 //! code with any contender, and says everything in which an answer breaks its promise: too few bytes, too many, none.
 
 use super::url::Url;
-use crate::interrupt;
+use crate::linux::interrupt;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};

@@ -4,7 +4,7 @@
 //! 6.18: equal to what strace counts, threads and children included; an ordinary user may count where the tracepoint's
 //! number is readable and `kernel.perf_event_paranoid` is 1 or less.
 
-use crate::perf::{self, Attr, flag, tracepoint};
+use crate::linux::perf::{self, Attr, flag, tracepoint};
 use std::fs::File;
 use std::io::{self, Read};
 

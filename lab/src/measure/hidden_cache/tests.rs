@@ -1,7 +1,7 @@
 //! The probe's decision, with readings that take as long as a script says.
 
 use super::*;
-use crate::stats::testing::Noise;
+use crate::analysis::stats::testing::Noise;
 use std::collections::BTreeSet;
 
 /// A device that needs so long for a place, and so many times less for one that it has read before; noise as given.

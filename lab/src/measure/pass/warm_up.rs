@@ -6,8 +6,8 @@
 //! their readings is a process of its own, which another contender process warms up as well.
 
 use super::Waypoint;
+use crate::contender::discovery::Contenders;
 use crate::measure::cache::Eviction;
-use crate::measure::lineup::Field;
 use crate::measure::plan::Plan;
 use crate::measure::sampler::Hired;
 use crate::measure::seats::Seat;
@@ -67,7 +67,11 @@ impl WarmUp {
     ///
     /// # Errors
     /// If its trial or the run ends by it.
-    pub(super) fn warm_up(&self, next: &Path, (plan, field): (&Plan, &Field)) -> Result<WarmedUp, Ending> {
+    pub(super) fn warm_up(
+        &self,
+        next: &Path,
+        (plan, contenders): (&Plan, &Contenders),
+    ) -> Result<WarmedUp, Ending> {
         let trial = &plan.trials[0].trial;
         let is_command = trial.contender == COMMAND;
         let lead =
@@ -82,7 +86,7 @@ impl WarmUp {
             Err(error) => return Ok(WarmedUp::Not(error.to_string())),
         };
         let subject = Subject { index: trial.target, target, truth: &self.at.truth, decoded: None, ground };
-        let mut hired = Hired::new(plan, field, vec![subject]);
+        let mut hired = Hired::new(plan, contenders, vec![subject]);
         let params = match hired.open(trial.index) {
             Ok(params) => params,
             // It is started once more, for its own file, and says the same.

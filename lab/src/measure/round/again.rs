@@ -7,11 +7,11 @@ use super::clock::StageClock;
 use super::past::First;
 use super::standing::Standing;
 use super::{Run, Stop};
+use crate::analysis::stats::{self, Bootstrap, Interval, Observation};
 use crate::measure::attempt;
 use crate::measure::plan::ROUNDS_MIN;
 use crate::measure::world::{Ending, Step};
 use crate::record::{EndReason, Limit, LimitKind, LimitUnit, Line, Sample};
-use crate::stats::{self, Bootstrap, Interval, Observation};
 use crate::trial::CacheState;
 use crate::units::Throughput;
 

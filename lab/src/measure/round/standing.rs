@@ -1,9 +1,9 @@
 //! Where one trial stands while a run goes on: what it has shown so far, and how much of what it needs that is.
 
 use super::unaccounted::LeftOut;
+use crate::analysis::stats::{self, Observation};
 use crate::measure::plan::Rules;
 use crate::record::Sample;
-use crate::stats::{self, Observation};
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 

@@ -4,8 +4,8 @@
 //!
 //! What becomes of such a trial is decided in [`super::doubt`].
 
+use crate::analysis::stats::quantile;
 use crate::record::{Sample, Trial};
-use crate::stats::quantile;
 
 /// What may lie between a window and the answer in any language: measured, the most is 1.3 ms, freeing memory included.
 const FIXED_NS: u64 = 2_000_000;

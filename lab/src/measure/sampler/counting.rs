@@ -70,7 +70,7 @@ impl Hired<'_> {
     }
 
     fn counted_anew(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Breach> {
-        let contender = self.field.contender(&self.planned(trial).contender);
+        let contender = self.contenders.contender(&self.planned(trial).contender);
         let runtime = contender.map_or("", |contender| contender.receipt.runtime.as_str());
         let mut loaded = Counting::prepare(ArcWay::for_runtime(runtime));
         let mut counts = self.one_reading(trial, &mut loaded)?;

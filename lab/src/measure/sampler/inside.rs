@@ -7,11 +7,11 @@ use super::samples::minor_faults;
 use super::{Hired, cache_trouble, take_breach};
 use crate::contender::roster::Warmup;
 use crate::contender::session::{Breach, Session, Turn};
+use crate::measure::inspect::profile::{self, Profiling, Sampled};
+use crate::measure::inspect::trace::{Around, Tracing, untraced};
 use crate::measure::seats::Seat;
 use crate::measure::world::{Ending, Trouble};
-use crate::profile::{self, Profiling, Sampled};
 use crate::record::{EndReason, FlameGraph, HotSpot, Line, Trace, Trial};
-use crate::trace::{Around, Tracing, untraced};
 use crate::trial::{CacheState, Over};
 use readlab_protocol::Ask;
 use std::path::PathBuf;
@@ -170,7 +170,7 @@ impl Hired<'_> {
     /// Reads until a contender that must warm up has had its time, the others once; tells how many readings lead a turn of
     /// a tenth of a second. Each cold reading has a turn of its own, for the next would not be cold.
     fn warm_up(&mut self, trial: usize, session: &mut Session) -> Result<u32, Unseen> {
-        let contender = self.field.contender(&self.planned(trial).contender);
+        let contender = self.contenders.contender(&self.planned(trial).contender);
         let patience = match contender.map(|contender| contender.warmup) {
             Some(Warmup::UntilSteady) => WARM_UP,
             Some(Warmup::Readings) | None => Duration::ZERO,

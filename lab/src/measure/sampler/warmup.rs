@@ -1,11 +1,11 @@
 //! Untimed readings before the timed ones: at least one, and of contenders that become faster while they run as many as
-//! it takes until the readings stay at one level. What steady means lives in [`crate::stats`].
+//! it takes until the readings stay at one level. What steady means lives in [`crate::analysis::stats`].
 
 use super::{COUNT_MAX, Hired};
+use crate::analysis::stats::{Steadiness, steadiness};
 use crate::contender::roster::Warmup;
 use crate::measure::world::Trouble;
 use crate::record::{Line, WarmedUp, WarmupEnd};
-use crate::stats::{Steadiness, steadiness};
 use readlab_protocol::Ask;
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ impl Hired<'_> {
         self.be_seated(trial)?;
         let first_ns = self.warmup_turn(trial, 1)?;
         self.has_let_go(trial)?;
-        let contender = self.field.contender(&self.planned(trial).contender);
+        let contender = self.contenders.contender(&self.planned(trial).contender);
         let until_steady = contender.is_some_and(|contender| contender.warmup == Warmup::UntilSteady);
         if until_steady && !self.seat(trial)?.warm {
             let warmed = self.until_steady(trial, first_ns)?;
@@ -73,7 +73,7 @@ impl Hired<'_> {
     fn warmup_time(&self, trial: usize) -> Duration {
         let state = self.planned(trial).state;
         let warms_up = |name: &str| {
-            self.field.contender(name).is_some_and(|contender| contender.warmup == Warmup::UntilSteady)
+            self.contenders.contender(name).is_some_and(|contender| contender.warmup == Warmup::UntilSteady)
         };
         let trials = self.plan.trials.iter().map(|planned| &planned.trial);
         let such = trials.filter(|trial| trial.state == state && warms_up(&trial.contender)).count();

@@ -7,7 +7,7 @@ use super::super::svg::{self, Scale};
 use super::super::{html::Element, words};
 use super::Chart;
 use super::rows::{self, WIDTH};
-use crate::stats::quantile;
+use crate::analysis::stats::quantile;
 use crate::trial::CacheState;
 
 /// Deviations beyond this share are drawn at the edge.

@@ -7,7 +7,7 @@ use super::super::words;
 use super::Chart;
 use super::legend;
 use super::rows::{self, THICK, WIDTH};
-use crate::stats::{Interval, Quotient};
+use crate::analysis::stats::{Interval, Quotient};
 
 /// The least that the scale reaches to both sides of 1.
 const REACH_LEAST: f64 = 1.1;

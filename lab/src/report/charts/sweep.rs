@@ -4,8 +4,8 @@ use super::super::svg::{self, Quantity, Scale};
 use super::super::sweep::Series;
 use super::plot::{self, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
 use super::{Chart, Element, ranking::DOTS_MOST};
+use crate::analysis::stats::Line;
 use crate::record::Point;
-use crate::stats::Line;
 use crate::units::{Bytes, Nanos, Throughput};
 
 /// Time on size; `None` without points.

@@ -2,7 +2,7 @@
 //! github-action-benchmark (`customSmallerIsBetter`).
 
 use super::super::escaped::text;
-use crate::compare::{Case, Figure, Measure, Side};
+use crate::analysis::compare::{Case, Figure, Measure, Side};
 use serde_json::{Map, json};
 use std::collections::BTreeSet;
 

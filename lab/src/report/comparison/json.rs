@@ -1,7 +1,7 @@
 //! A comparison as one JSON document; numbers are in nanoseconds, bytes, bytes per second and counts, unrounded.
 
 use super::super::escaped::text;
-use crate::compare::{Cell, Comparison, Fit, Row};
+use crate::analysis::compare::{Cell, Comparison, Fit, Row};
 use serde_json::{Value, json};
 
 /// Name of the format.

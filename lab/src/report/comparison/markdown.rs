@@ -3,7 +3,7 @@
 use super::super::markdown::{code, text};
 use super::super::words::{NONE, percent};
 use super::{fact, fit_lines, legend, letter, remarks, section, state, times, value};
-use crate::compare::{Comparison, Fit, Table};
+use crate::analysis::compare::{Comparison, Fit, Table};
 use crate::units::Throughput;
 
 /// The whole comparison, and the line through its machines where one was asked for.

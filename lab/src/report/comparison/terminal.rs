@@ -4,8 +4,8 @@ use super::super::grid::{Grid, left};
 use super::super::terminal::{Style, paint};
 use super::super::words::{NONE, percent};
 use super::{fact, fit_lines, legend, letter, remarks, section, state, times, value};
-use crate::compare::{Comparison, Fit, Row, Table};
-use crate::printable::printable;
+use crate::analysis::compare::{Comparison, Fit, Row, Table};
+use crate::terminal::printable::printable;
 use crate::units::Throughput;
 use anstyle::Style as Ansi;
 

@@ -7,7 +7,7 @@ use super::super::html::{Element, element, words};
 use super::super::words::{NONE, capital, percent, plural, unbroken};
 use super::table::{Cell, Kind, table};
 use super::{Section, figure, side_by_side, whole};
-use crate::compare::{Comparison, Fit, Measure, Row, Table};
+use crate::analysis::compare::{Comparison, Fit, Measure, Row, Table};
 use crate::units::Throughput;
 
 /// The whole page, and the line through its machines where one was asked for.

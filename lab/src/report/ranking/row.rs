@@ -3,11 +3,11 @@
 use super::super::name::Names;
 use super::super::reading::{self, Reading};
 use super::proof::{Range, device_shares};
+use crate::analysis::stats::{self, Bootstrap, FillSpread, Ratio, Summary};
+use crate::analysis::verdict::Judgement;
 use crate::record::{Count, Metric, TrialRecord};
-use crate::stats::{self, Bootstrap, FillSpread, Ratio, Summary};
 use crate::trial::{CacheState, MethodId, Params};
 use crate::units::{Bytes, Nanos, Throughput};
-use crate::verdict::Judgement;
 use std::collections::BTreeMap;
 
 /// One measured trial.

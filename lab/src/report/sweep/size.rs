@@ -1,9 +1,9 @@
 //! All files of one size in a sweep: their times, how they lie to the line, and the row that they are in every table.
 
 use super::{LEAVES_SHARE, float};
+use crate::analysis::stats::{self, Line};
 use crate::record::Point;
 use crate::report::words;
-use crate::stats::{self, Line};
 use crate::units::{Bytes, Nanos, Throughput};
 use serde::Serialize;
 

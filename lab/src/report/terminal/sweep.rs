@@ -1,9 +1,9 @@
 //! A sweep as aligned text: for each way of writing and reading its line, its rates by size, and the band.
 
 use super::{Style, bar, paint};
-use crate::printable::printable;
 use crate::report::grid::{Grid, left, right};
 use crate::report::sweep::{Series, SizeRow, SweepView};
+use crate::terminal::printable::printable;
 use anstyle::Style as Ansi;
 
 /// The bar stands behind the rate that it shows.

@@ -128,7 +128,7 @@ fn what_cannot_be_told_is_said_so() {
 
 #[test]
 fn the_answer_tells_faster_from_slower_from_tied_from_unknown() {
-    use crate::stats::{Interval, Ratio};
+    use crate::analysis::stats::{Interval, Ratio};
     let mut page = Page::of(&raced(&[("rust/mmap/avx2", 50, STEADY), ("command/wc -l", 100, STEADY)]));
     let mut told = |estimate, ends: Option<(f64, f64)>| {
         let ci95 = ends.map(|(low, high)| Interval { low, high });

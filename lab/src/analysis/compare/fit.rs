@@ -1,0 +1,237 @@
+//! A straight line through machines: a number of one case on a fact of the machine, and what fact the line asks for to
+//! reach the other cases' numbers.
+//!
+//! Machines with the same processor and the same fact are one point, their mean: a processor that was measured with two drives says nothing twice.
+
+use super::matching::differences;
+use super::measure::Measure;
+use super::side::{Case, Side};
+use crate::analysis::stats::{self, LeastSquares};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// What is fitted on what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FitAsked {
+    /// The case, by any of its names.
+    pub case: String,
+    /// Which of its numbers.
+    pub measure: Measure,
+    /// The machine's fact.
+    pub fact: String,
+    /// Whether what is unlike is fitted nevertheless.
+    pub force: bool,
+}
+
+/// The line and what it asks for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fit {
+    /// The case.
+    pub case: String,
+    /// Which of its numbers.
+    pub measure: Measure,
+    /// The machine's fact.
+    pub fact: String,
+    /// The machines.
+    pub points: Vec<FitPoint>,
+    /// The line, in the number's unit per unit of the fact.
+    pub line: LeastSquares,
+    /// What fact the line asks for.
+    pub asks: Vec<Asks>,
+    /// Unlike things that were forced onto one line, a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub forced: Vec<String>,
+}
+
+/// A machine, or several with the same processor.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FitPoint {
+    /// Which.
+    pub machine: String,
+    /// The fact.
+    pub fact: f64,
+    /// The number.
+    pub value: f64,
+}
+
+/// The fact at which the line reaches another case's number.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Asks {
+    /// On which machine.
+    pub machine: String,
+    /// Which case's number is to be reached.
+    pub case: String,
+    /// That number.
+    pub value: f64,
+    /// The fact; `None` on a level line.
+    pub fact: Option<f64>,
+}
+
+/// Why there is no line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FitError {
+    /// Not `CASE/METRIC`.
+    #[error("'{0}' is no case and metric, such as zip/wall")]
+    Shape(String),
+    /// No side has the case with this number and a number for the fact.
+    #[error("no machine has {case} with {measure} and {fact}; cases: {cases}; facts: {facts}")]
+    Nothing {
+        /// The case.
+        case: String,
+        /// The number.
+        measure: String,
+        /// The fact.
+        fact: String,
+        /// The cases that there are.
+        cases: String,
+        /// The facts that are numbers.
+        facts: String,
+    },
+    /// A side has it more than once.
+    #[error("{side} has {case} more than once, as in both states: choose with --state")]
+    Several {
+        /// The side.
+        side: String,
+        /// The case.
+        case: String,
+    },
+    /// The points are not of the same thing.
+    #[error("not alike, so no line: {}; --force fits nevertheless", .0.join("; "))]
+    Unlike(Vec<String>),
+    /// A line needs two different values of the fact.
+    #[error("a line needs machines with two different values of {0}")]
+    OnePoint(String),
+}
+
+impl FitAsked {
+    /// From `CASE/METRIC` and `machine.FACT`.
+    ///
+    /// # Errors
+    /// If the first is no case and metric.
+    pub fn parse(what: &str, fact: &str) -> Result<FitAsked, FitError> {
+        let shape = || FitError::Shape(what.to_owned());
+        let (case, measure) = what.rsplit_once('/').ok_or_else(shape)?;
+        let measure = measure.parse().map_err(|_| shape())?;
+        let fact = fact.strip_prefix("machine.").unwrap_or(fact);
+        Ok(FitAsked { case: case.to_owned(), measure, fact: fact.to_owned(), force: false })
+    }
+}
+
+/// Machines that are one point.
+struct Machines<'a> {
+    cpu: Option<&'a Value>,
+    fact: f64,
+    sides: Vec<&'a Side>,
+}
+
+impl Machines<'_> {
+    fn name(&self) -> String {
+        self.sides.iter().map(|side| side.name.as_str()).collect::<Vec<_>>().join(" and ")
+    }
+
+    /// The mean over those that have it.
+    fn mean(&self, name: &str, measure: Measure) -> Result<Option<f64>, FitError> {
+        let mut values = Vec::new();
+        for side in &self.sides {
+            let mut found = side.cases.iter().filter(|case| case.names.contains(name));
+            let value = found.next().and_then(|case| Some(case.figures.get(&measure)?.value()));
+            if found.next().is_some() {
+                return Err(FitError::Several { side: side.name.clone(), case: name.to_owned() });
+            }
+            values.extend(value);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a handful of machines")]
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        Ok((!values.is_empty()).then_some(mean))
+    }
+}
+
+/// What is not alike in the cases of one name, a sentence for each machine that differs from one before it: they are one point
+/// or one line only if all read the same.
+fn unlike(machines: &[Machines], name: &str, measure: Measure) -> Vec<String> {
+    let mut had: Vec<(&Side, &Case)> = Vec::new();
+    let mut found = Vec::new();
+    for &side in machines.iter().flat_map(|it| &it.sides) {
+        let fits = |case: &&Case| case.names.contains(name) && case.figures.contains_key(&measure);
+        let Some(case) = side.cases.iter().find(fits) else { continue };
+        found.extend(had.iter().find_map(|(first, theirs)| {
+            let why = differences(&theirs.subject, &case.subject);
+            let named = || format!("{name} of {} and of {}: {}", first.name, side.name, why.join(", "));
+            (!why.is_empty()).then(named)
+        }));
+        had.push((side, case));
+    }
+    found
+}
+
+/// Fits by least squares.
+///
+/// # Errors
+/// If no machine has what is asked for, all have the same fact, or what they read is not alike and that is not forced.
+pub fn fit(sides: &[Side], asked: &FitAsked) -> Result<Fit, FitError> {
+    let FitAsked { case, measure, fact, .. } = asked;
+    let mut machines: Vec<Machines> = Vec::new();
+    for side in sides {
+        let Some(value) = side.facts.get(fact).and_then(Value::as_f64) else { continue };
+        let cpu = side.facts.get("cpu");
+        match machines.iter_mut().find(|it| it.cpu == cpu && it.fact == value && cpu.is_some()) {
+            Some(machines) => machines.sides.push(side),
+            None => machines.push(Machines { cpu, fact: value, sides: vec![side] }),
+        }
+    }
+    let mut points = Vec::new();
+    for it in &machines {
+        let value = it.mean(case, *measure)?;
+        points.extend(value.map(|value| FitPoint { machine: it.name(), fact: it.fact, value }));
+    }
+    if points.is_empty() {
+        return Err(nothing(sides, asked));
+    }
+    let forced = alike(&machines, asked)?;
+    let line = stats::least_squares(&points.iter().map(|it| (it.fact, it.value)).collect::<Vec<_>>())
+        .ok_or_else(|| FitError::OnePoint(fact.clone()))?;
+    let mut asks = Vec::new();
+    for it in &machines {
+        let others = it.sides[0].cases.iter().filter(|other| !other.names.contains(case));
+        for Case { name, .. } in others {
+            let Some(value) = it.mean(name, *measure)? else { continue };
+            asks.push(Asks { machine: it.name(), case: name.clone(), value, fact: line.line.solve(value) });
+        }
+    }
+    Ok(Fit { case: case.clone(), measure: *measure, fact: fact.clone(), points, line, asks, forced })
+}
+
+/// What is not alike in the case that is fitted and in those that are to be reached, if that is forced.
+fn alike(machines: &[Machines], asked: &FitAsked) -> Result<Vec<String>, FitError> {
+    let named = |it: &Case| (!it.names.contains(&asked.case)).then(|| it.name.clone());
+    let others: BTreeSet<String> =
+        machines.iter().flat_map(|it| it.sides[0].cases.iter().filter_map(named)).collect();
+    let names = std::iter::once(&asked.case).chain(&others);
+    let found: Vec<String> = names.flat_map(|name| unlike(machines, name, asked.measure)).collect();
+    if found.is_empty() || asked.force { Ok(found) } else { Err(FitError::Unlike(found)) }
+}
+
+fn nothing(sides: &[Side], asked: &FitAsked) -> FitError {
+    let mut cases: Vec<&str> =
+        sides.iter().flat_map(|side| &side.cases).map(|case| case.name.as_str()).collect();
+    let numbers = |side: &Side| {
+        side.facts
+            .iter()
+            .filter(|(_, value)| value.is_number())
+            .map(|(name, _)| name.clone())
+            .collect::<Vec<_>>()
+    };
+    let mut facts: Vec<String> = sides.iter().flat_map(numbers).collect();
+    cases.sort_unstable();
+    cases.dedup();
+    facts.sort_unstable();
+    facts.dedup();
+    FitError::Nothing {
+        case: asked.case.clone(),
+        measure: asked.measure.word().to_owned(),
+        fact: asked.fact.clone(),
+        cases: cases.join("; "),
+        facts: facts.join(", "),
+    }
+}

@@ -1,0 +1,49 @@
+//! What a sweep found over all sizes, as cases of a comparison: the median rate, the rate by the slope of time on size, and the
+//! highest rate of a single file. Single sizes are cases of their own ([`super::side`]).
+
+use super::measure::Measure;
+use super::side::{Case, Figure, Statistic, Subject};
+use crate::analysis::stats;
+use crate::record::{Point, Record, Swept};
+use crate::trial::{CacheState, Over};
+use std::collections::BTreeMap;
+
+/// What publications call plain writing, and the method of reading that comes first.
+const PUBLISHED: [&str; 2] = ["write", "read"];
+
+/// The ways of a sweep; nothing of any other record.
+pub(super) fn cases(record: &Record) -> Vec<Case> {
+    let swept = record.swept();
+    let first = |is_write: bool| swept.iter().position(move |it| it.is_write == is_write);
+    let published = [first(true), first(false)];
+    let case = |(at, it): (usize, &Swept)| {
+        let also = published.iter().zip(PUBLISHED).find(|(first, _)| **first == Some(at));
+        let name = format!("{} over all sizes", it.name);
+        Case {
+            names: [name.clone()].into_iter().chain(also.map(|(_, word)| word.to_owned())).collect(),
+            name,
+            subject: Subject { over: Some(Over::File), state: state(record, it), ..Subject::default() },
+            figures: figures(it),
+            unmeasured: None,
+        }
+    };
+    swept.iter().enumerate().map(case).collect()
+}
+
+/// The state in which a method read; a write has none.
+fn state(record: &Record, it: &Swept) -> Option<CacheState> {
+    let trial = record.trials.iter().find(|trial| !it.is_write && trial.trial.id.to_string() == it.name)?;
+    Some(trial.trial.state)
+}
+
+fn figures(it: &Swept) -> BTreeMap<Measure, Figure> {
+    let rates = || it.points.iter().filter(|point| point.size_bytes > 0).map(Point::rate);
+    let told = |value: Option<f64>, statistic| value.map(|value| Figure::Told { value, statistic });
+    let slope = stats::least_squares(&it.times()).map(|fit| 1.0 / fit.line.slope).filter(|rate| *rate > 0.0);
+    let all = [
+        (Measure::Rate, told(stats::median(rates()), Statistic::Median)),
+        (Measure::Slope, told(slope, Statistic::Slope)),
+        (Measure::Most, told(rates().reduce(f64::max), Statistic::Most)),
+    ];
+    all.into_iter().filter_map(|(measure, figure)| Some((measure, figure?))).collect()
+}

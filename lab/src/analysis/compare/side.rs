@@ -1,0 +1,234 @@
+//! One side of a comparison: a machine and what was measured on it, out of a record or out of a publication.
+
+use super::measure::Measure;
+use super::series;
+use crate::analysis::stats::{self, Bootstrap, LogMedian, Observation};
+use crate::record::{Outcome, Record, TrialRecord};
+use crate::target::TargetFacts;
+use crate::trial::{CacheState, Over, Params, Work};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A machine and what was measured on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    /// What it is called: the name that was given, or the machine's in a publication.
+    pub name: String,
+    /// In one line: where it was measured, and where that is written.
+    pub about: String,
+    /// What is known of the machine, by names of the record's `machine`.
+    pub facts: BTreeMap<String, Value>,
+    /// What a reader of its numbers should know.
+    pub notes: Vec<String>,
+    /// Seed of the resamples.
+    pub seed: u64,
+    /// What was measured.
+    pub cases: Vec<Case>,
+}
+
+/// One way of reading on one target.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// What it is called: a suite's label, or the trial's name.
+    pub name: String,
+    /// Everything that it is called.
+    pub names: BTreeSet<String>,
+    /// What must agree before numbers are compared.
+    pub subject: Subject,
+    /// Its numbers.
+    pub figures: BTreeMap<Measure, Figure>,
+    /// Why it has none, if it was refused, failed or unavailable.
+    pub unmeasured: Option<Outcome>,
+}
+
+/// What must agree before numbers are compared; `None` is not known.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Subject {
+    /// Where the target was.
+    pub path: Option<String>,
+    /// Over what its bytes came.
+    pub over: Option<Over>,
+    /// Digest of its content.
+    pub digest: Option<String>,
+    /// Its size.
+    pub size_bytes: Option<u64>,
+    /// What was done with the bytes.
+    pub work: Option<Work>,
+    /// Where they were.
+    pub state: Option<CacheState>,
+    /// Readers that each read the whole of it in one reading.
+    pub readers: Option<u64>,
+    /// Whether cold is cold above a cache; `None` for another state, and in records of before that was found out.
+    pub is_above_cache: Option<bool>,
+    /// Every parameter in force.
+    pub params: Option<Params>,
+}
+
+/// A number, with what it comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Figure {
+    /// Raw samples.
+    Samples(Vec<Observation>),
+    /// Only the number is known.
+    Told {
+        /// The number.
+        value: f64,
+        /// What it is.
+        statistic: Statistic,
+    },
+}
+
+/// What a number without samples is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Statistic {
+    /// Arithmetic mean of several readings.
+    Mean,
+    /// Median of several readings.
+    Median,
+    /// Counted once, in a run of its own.
+    Count,
+    /// Slope of a regression line.
+    Slope,
+    /// The largest.
+    Most,
+}
+
+impl Figure {
+    /// The median, or the number that is told.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        match self {
+            Figure::Told { value, .. } => *value,
+            Figure::Samples(observations) => {
+                stats::median(observations.iter().map(|it| it.value)).unwrap_or(f64::NAN)
+            }
+        }
+    }
+
+    /// What it takes part in quotients with.
+    #[must_use]
+    pub fn log_median(&self, seed: u64) -> LogMedian {
+        match self {
+            Figure::Told { value, .. } => LogMedian::told(*value),
+            Figure::Samples(observations) => LogMedian::of(observations, Bootstrap::new(seed))
+                .expect("a figure of samples is made only where there are some"),
+        }
+    }
+}
+
+/// Facts of a machine that change from minute to minute and say nothing about which machine it is.
+const FLEETING: [&str; 3] = ["memory_available_bytes", "load_1min", "clock_overhead_ns"];
+
+impl Side {
+    /// Of a record, under the name that was given.
+    #[must_use]
+    pub fn of_record(record: &Record, name: &str, place: &str) -> Side {
+        let header = &record.header;
+        let mut notes = Vec::new();
+        if record.end.is_none() {
+            notes.push("the run was cut short".to_owned());
+        }
+        let readings = || record.trials.iter().filter(|it| !it.trial.is_control());
+        let mut cases: Vec<Case> = Vec::new();
+        // Controls are compared where there is nothing else: in a record of limits.
+        let only_controls = readings().next().is_none();
+        for it in record.trials.iter().filter(|it| only_controls || !it.trial.is_control()) {
+            let case = case(record, it);
+            let same = |other: &&mut Case| {
+                let place = |it: &Case| Subject { path: None, ..it.subject.clone() };
+                other.names == case.names && place(other) == place(&case)
+            };
+            match cases.iter_mut().find(same) {
+                Some(other) => merge(other, case),
+                None => cases.push(case),
+            }
+        }
+        cases.extend(series::cases(record));
+        let about = format!("{} · {place}", header.machine.summary());
+        Side { name: name.to_owned(), about, facts: facts(record), notes, seed: header.seed, cases }
+    }
+}
+
+/// Several files of one content, as a sweep has them, are one case.
+fn merge(into: &mut Case, from: Case) {
+    for (measure, figure) in from.figures {
+        match (into.figures.get_mut(&measure), figure) {
+            (Some(Figure::Samples(all)), Figure::Samples(more)) => all.extend(more),
+            (None, figure) => {
+                into.figures.insert(measure, figure);
+            }
+            _ => {}
+        }
+    }
+    into.unmeasured = into.unmeasured.take().or(from.unmeasured);
+}
+
+/// Whether a target that is cold is so above a cache, where that was looked for.
+fn is_above_cache(target: &TargetFacts) -> Option<bool> {
+    (!target.layers.is_empty()).then(|| target.cold_above().is_some())
+}
+
+fn case(record: &Record, it: &TrialRecord) -> Case {
+    let trial = &it.trial;
+    let target = record.targets.get(trial.target);
+    let id = trial.id.to_string();
+    let stands = it.stands();
+    let bytes = target.map_or(0, |target| trial.bytes_in(target));
+    let figure = |measure: Measure| Some((measure, figure(it, measure, bytes)?));
+    Case {
+        name: trial.label.clone().unwrap_or_else(|| id.clone()),
+        names: trial.label.iter().cloned().chain([id]).collect(),
+        subject: Subject {
+            path: target.map(|target| target.path.clone()),
+            over: target.map(TargetFacts::over),
+            digest: target.and_then(|target| target.digest.clone()),
+            size_bytes: target.map(|target| target.size_bytes),
+            work: Some(trial.work),
+            state: Some(trial.state),
+            readers: Some(trial.readers()),
+            is_above_cache: target.filter(|_| trial.state == CacheState::Cold).and_then(is_above_cache),
+            params: Some(trial.params.clone()),
+        },
+        figures: if stands {
+            Measure::OF_RECORDS.into_iter().filter_map(figure).collect()
+        } else {
+            BTreeMap::new()
+        },
+        unmeasured: it.outcome.clone().filter(|_| !stands),
+    }
+}
+
+fn figure(it: &TrialRecord, measure: Measure, bytes: u64) -> Option<Figure> {
+    if let Some(value) = it.counts.get(measure.word()).and_then(|count| count.value) {
+        #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+        return Some(Figure::Told { value: value as f64, statistic: Statistic::Count });
+    }
+    let observed = it.samples.iter().filter_map(|sample| {
+        let value = measure.of(&sample, bytes)?;
+        Some(Observation { value, fill: sample.fill, round: sample.round })
+    });
+    let observed: Vec<Observation> = observed.collect();
+    (!observed.is_empty()).then_some(Figure::Samples(observed))
+}
+
+/// The machine, who read, and where the file lay.
+fn facts(record: &Record) -> BTreeMap<String, Value> {
+    let machine = serde_json::to_value(&record.header.machine).expect("a machine's keys are strings");
+    let mut facts: BTreeMap<String, Value> = match machine {
+        Value::Object(facts) => {
+            facts.into_iter().filter(|(name, _)| !FLEETING.contains(&name.as_str())).collect()
+        }
+        _ => BTreeMap::new(),
+    };
+    facts.insert("lab".to_owned(), format!("{} ({})", record.header.lab, record.header.revision).into());
+    for receipt in &record.contenders {
+        let words = format!("{}, {}", receipt.version, receipt.runtime);
+        facts.insert(format!("contender {}", receipt.contender), words.into());
+    }
+    if let Some(target) = record.targets.first() {
+        facts.insert("filesystem".to_owned(), target.filesystem.clone().into());
+        facts.insert("mount".to_owned(), target.mount.clone().into());
+    }
+    facts
+}

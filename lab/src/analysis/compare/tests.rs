@@ -1,0 +1,190 @@
+//! Comparisons of sides made by hand.
+
+use super::*;
+use crate::analysis::stats::Observation;
+use crate::trial::{CacheState, Work};
+use std::collections::BTreeMap;
+
+fn samples(level: f64) -> Figure {
+    let wobble = |nth: u32| level * (1.0 + 0.002 * f64::from(nth % 5));
+    Figure::Samples((0..20).map(|nth| Observation { value: wobble(nth), fill: nth, round: nth }).collect())
+}
+
+fn case(name: &str, digest: &str, state: CacheState, level: f64) -> Case {
+    Case {
+        name: name.to_owned(),
+        names: BTreeSet::from([name.to_owned()]),
+        subject: Subject {
+            digest: Some(digest.to_owned()),
+            work: Some(Work::Newlines),
+            state: Some(state),
+            ..Subject::default()
+        },
+        figures: BTreeMap::from([(Measure::Wall, samples(level))]),
+        unmeasured: None,
+    }
+}
+
+fn side(name: &str, cases: Vec<Case>) -> Side {
+    let (name, about) = (name.to_owned(), String::new());
+    Side { name, about, facts: BTreeMap::new(), notes: Vec::new(), seed: 7, cases }
+}
+
+fn two(slower: f64) -> Comparison {
+    let of = |name, level| side(name, vec![case("read", "d", CacheState::Warm, level)]);
+    Comparison::of(vec![of("a", 1e6), of("b", 1e6 * slower)], &[Measure::Wall], false).unwrap()
+}
+
+fn ratio(comparison: &Comparison) -> Quotient {
+    comparison.tables[0].rows[0].cells[1].unwrap().ratio.unwrap()
+}
+
+#[test]
+fn a_ratio_above_one_is_to_the_better() {
+    assert!((ratio(&two(2.0)).estimate - 0.5).abs() < 1e-9);
+    assert!(ratio(&two(0.5)).ci95.unwrap().low > 1.9);
+}
+
+#[test]
+fn the_gate_fails_only_when_the_whole_interval_lies_beyond() {
+    let gate = Gate { fail_over: 0.05 };
+    for (slower, fails) in [(1.0, 0), (1.04, 0), (1.05, 0), (1.07, 1), (0.5, 0)] {
+        assert_eq!(gate.judge(&two(slower)).unwrap().len(), fails, "{slower}");
+    }
+    let straddling = Quotient { estimate: 0.8, ci95: Some(Interval { low: 0.6, high: 0.97 }) };
+    assert!(!gate.fails(&straddling) && !gate.fails(&Quotient { ci95: None, ..straddling }));
+}
+
+#[test]
+fn the_gate_refuses_to_judge_without_intervals_or_without_another_side() {
+    let told = |name, value| {
+        let mut case = case("read", "d", CacheState::Warm, 1.0);
+        case.figures.insert(Measure::Wall, Figure::Told { value, statistic: Statistic::Mean });
+        side(name, vec![case])
+    };
+    let comparison = Comparison::of(vec![told("a", 1.0), told("b", 9.0)], &[Measure::Wall], false).unwrap();
+    assert!(comparison.lacks_intervals());
+    assert_eq!(Gate { fail_over: 0.05 }.judge(&comparison), Err(GateError::NoInterval));
+    let alone = Comparison::of(vec![told("a", 1.0)], &[Measure::Wall], false).unwrap();
+    assert_eq!(Gate { fail_over: 0.05 }.judge(&alone), Err(GateError::OneSide));
+}
+
+#[test]
+fn unlike_things_are_refused_by_name_unless_forced() {
+    let sides = || {
+        vec![
+            side("a", vec![case("read", "d", CacheState::Warm, 1e6)]),
+            side("b", vec![case("read", "e", CacheState::Warm, 1e6)]),
+        ]
+    };
+    let error = Comparison::of(sides(), &[Measure::Wall], false).unwrap_err().to_string();
+    assert!(error.contains("read (warm) of a and of b: the files differ (digest d and e)"), "{error}");
+    let forced = Comparison::of(sides(), &[Measure::Wall], true).unwrap();
+    assert_eq!((forced.forced.len(), forced.tables[0].rows.len()), (1, 1));
+}
+
+#[test]
+fn a_state_that_one_side_lacks_is_only_in_the_other() {
+    let both = vec![case("read", "d", CacheState::Cold, 5e6), case("read", "d", CacheState::Warm, 1e6)];
+    let sides = vec![side("a", both), side("b", vec![case("read", "d", CacheState::Warm, 1e6)])];
+    let comparison = Comparison::of(sides, &[Measure::Wall], false).unwrap();
+    assert_eq!(comparison.tables[0].rows.len(), 1);
+    assert_eq!(comparison.tables[0].rows[0].subject.state, Some(CacheState::Warm));
+    assert_eq!(
+        (comparison.unlike.as_slice(), comparison.alone.as_slice()),
+        (&[][..], &["only in a: read (cold)".to_owned()][..])
+    );
+}
+
+#[test]
+fn cold_above_a_cache_is_not_compared_with_cold() {
+    let with = |name, is_above_cache| {
+        let mut case = case("read", "d", CacheState::Cold, 1e6);
+        case.subject.is_above_cache = is_above_cache;
+        side(name, vec![case])
+    };
+    let of = |one, other| Comparison::of(vec![with("a", one), with("b", other)], &[Measure::Wall], false);
+    let error = of(Some(true), Some(false)).unwrap_err().to_string();
+    assert!(error.contains("cold above a cache and of the device"), "{error}");
+    assert!(of(Some(true), Some(true)).is_ok() && of(Some(true), None).is_ok());
+}
+
+#[test]
+fn nothing_in_common_says_what_each_has() {
+    let sides = vec![
+        side("a", vec![case("read", "d", CacheState::Warm, 1e6)]),
+        side("b", vec![case("mmap", "d", CacheState::Warm, 1e6)]),
+    ];
+    let error = Comparison::of(sides, &[Measure::Wall], false).unwrap_err().to_string();
+    assert!(error.contains("only in a: read") && error.contains("only in b: mmap"), "{error}");
+}
+
+#[test]
+fn what_differs_in_the_machines_is_listed_and_what_does_not_is_not() {
+    let mut sides: Vec<Side> = two(1.0).sides;
+    sides[0].facts = BTreeMap::from([("cpu".into(), "x".into()), ("cpus".into(), 2.into())]);
+    sides[1].facts = BTreeMap::from([("cpu".into(), "y".into()), ("cpus".into(), 2.into())]);
+    let comparison = Comparison::of(sides, &[Measure::Wall], false).unwrap();
+    let facts: Vec<&str> = comparison.machines.iter().map(|it| it.fact.as_str()).collect();
+    assert_eq!(facts, ["cpu"]);
+}
+
+/// A machine of this clock on which a case of this name, digest and time was measured.
+fn machine(name: &str, ghz: f64, cases: Vec<Case>) -> Side {
+    let facts = BTreeMap::from([("cpu".to_owned(), name.into()), ("ghz".to_owned(), ghz.into())]);
+    Side { facts, ..side(name, cases) }
+}
+
+#[test]
+fn a_line_goes_only_through_what_is_alike() {
+    let warm = |name, digest, level| case(name, digest, CacheState::Warm, level);
+    let asked = |force| FitAsked { force, ..FitAsked::parse("zip/wall", "machine.ghz").unwrap() };
+    let with = |third: Vec<Case>| {
+        vec![
+            machine("a", 3.0, vec![warm("zip", "d", 3e6), warm("plain", "e", 2e6)]),
+            machine("b", 4.0, vec![warm("zip", "d", 2e6), warm("plain", "e", 1e6)]),
+            machine("c", 5.0, third),
+        ]
+    };
+    let alike = fit(&with(vec![warm("zip", "d", 1e6)]), &asked(false)).unwrap();
+    assert_eq!((alike.points.len(), alike.forced.len()), (3, 0));
+    let mut works = warm("zip", "d", 9e6);
+    works.subject.work = Some(Work::Sum);
+    let mut readers = warm("zip", "d", 9e6);
+    readers.subject.params = Some("readers=2".parse().unwrap());
+    let mut by_one = with(vec![readers]);
+    by_one[0].cases[0].subject.params = Some("readers=1".parse().unwrap());
+    for (sides, why) in [
+        (with(vec![warm("zip", "x", 9e6)]), "zip of a and of c: the files differ (digest d and x)"),
+        (with(vec![case("zip", "d", CacheState::Cold, 9e6)]), "zip of a and of c: state warm and cold"),
+        (with(vec![works]), "zip of a and of c: work newlines and sum"),
+        (by_one, "zip of a and of c: parameters [readers=1] and [readers=2]"),
+        // What is to be reached must be the same thing, too.
+        (
+            with(vec![warm("zip", "d", 1e6), warm("plain", "x", 9e6)]),
+            "plain of a and of c: the files differ (digest e and x)",
+        ),
+    ] {
+        let refused = fit(&sides, &asked(false)).unwrap_err();
+        assert_eq!(refused, FitError::Unlike(vec![why.to_owned()]));
+        assert!(refused.to_string().ends_with("--force fits nevertheless"));
+        let forced = fit(&sides, &asked(true)).unwrap();
+        assert_eq!((forced.points.len(), forced.forced), (3, vec![why.to_owned()]));
+    }
+}
+
+#[test]
+fn who_is_unlike_the_second_is_found_where_the_first_tells_nothing() {
+    let known = |digest: Option<&str>| {
+        let mut case = case("zip", "d", CacheState::Warm, 1e6);
+        case.subject.digest = digest.map(str::to_owned);
+        case
+    };
+    let sides = vec![
+        machine("a", 3.0, vec![known(None)]),
+        machine("b", 4.0, vec![known(Some("d"))]),
+        machine("c", 5.0, vec![known(Some("x"))]),
+    ];
+    let refused = fit(&sides, &FitAsked::parse("zip/wall", "ghz").unwrap()).unwrap_err();
+    assert!(refused.to_string().contains("zip of b and of c"), "{refused}");
+}

@@ -1,0 +1,169 @@
+//! The quotient of two medians that were measured apart: in two records, perhaps on two machines.
+//!
+//! Nothing pairs their rounds, so each side has an interval of its own ([`Bootstrap`], on logarithms) and the interval of the
+//! difference of the logarithms comes from both by the method of variance estimates recovery: Zou & Donner, *Construction
+//! of confidence limits about effect measures: A general approach*, Statistics in Medicine 27 (2008). Its lower end lies
+//! below the difference by the root of the squares of how far the minuend may be less and the subtrahend may be more;
+//! its upper end likewise. Skewed sides keep their skew, and swapping the two gives exactly the inverse.
+//!
+//! What differs from run to run and not within one (a machine's mood of that hour) is in neither interval.
+
+use super::bootstrap::{Bootstrap, Interval, Observation};
+use super::median;
+use super::ratio::Clear;
+use serde::Serialize;
+
+/// The logarithm of a median with its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LogMedian {
+    /// The natural logarithm of the median; a value below one counts as one.
+    pub value: f64,
+    /// 95 % interval; `None` with too few observations, and where only the median is known.
+    pub ci95: Option<Interval>,
+}
+
+/// How many times one median is the other.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Quotient {
+    /// The quotient of the medians.
+    pub estimate: f64,
+    /// 95 % interval; `None` where a side has none.
+    pub ci95: Option<Interval>,
+}
+
+impl LogMedian {
+    /// Of observations; `None` if there is none.
+    #[must_use]
+    pub fn of(observations: &[Observation], bootstrap: Bootstrap) -> Option<LogMedian> {
+        let log = |it: &Observation| Observation { value: it.value.max(1.0).ln(), ..*it };
+        let logs: Vec<Observation> = observations.iter().map(log).collect();
+        let value = median(logs.iter().map(|it| it.value))?;
+        Some(LogMedian { value, ci95: bootstrap.median_interval(&logs) })
+    }
+
+    /// Of a number that is only told.
+    #[must_use]
+    pub fn told(value: f64) -> LogMedian {
+        LogMedian { value: value.max(1.0).ln(), ci95: None }
+    }
+
+    /// How many times the other median this one is.
+    #[must_use]
+    pub fn over(&self, under: &LogMedian) -> Quotient {
+        let difference = self.value - under.value;
+        let ends = self.ci95.zip(under.ci95).map(|(a, b)| Interval {
+            low: (difference - (self.value - a.low).hypot(b.high - under.value)).exp(),
+            high: (difference + (a.high - self.value).hypot(under.value - b.low)).exp(),
+        });
+        Quotient { estimate: difference.exp(), ci95: ends }
+    }
+}
+
+impl Quotient {
+    /// Above one, below one or a tie; `None` where there is no interval.
+    #[must_use]
+    pub fn clear(&self) -> Option<Clear> {
+        self.ci95.map(Clear::of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::stats::testing::Noise;
+    use proptest::prelude::*;
+
+    /// `fills` fills of `each` readings with median `level`.
+    fn record(noise: &mut Noise, (fills, each): (u32, u32), between: f64, level: f64) -> Vec<Observation> {
+        let mut all = Vec::new();
+        for fill in 0..fills {
+            let of_fill = between * noise.normal();
+            for reading in 0..each {
+                let value = level * (of_fill + 0.03 * noise.normal()).exp();
+                all.push(Observation { value, fill, round: fill * each + reading });
+            }
+        }
+        all
+    }
+
+    fn logs(value: f64, low: f64, high: f64) -> LogMedian {
+        LogMedian { value, ci95: Some(Interval { low, high }) }
+    }
+
+    #[test]
+    fn a_known_difference_comes_out() {
+        // 4 [1, 6] less 2 [1, 6]: from 2 - √(3² + 4²) to 2 + √(2² + 1²).
+        let ends = logs(4.0, 1.0, 6.0).over(&logs(2.0, 1.0, 6.0)).ci95.unwrap();
+        assert!((ends.low.ln() + 3.0).abs() < 1e-12 && (ends.high.ln() - 2.0 - 5_f64.sqrt()).abs() < 1e-12);
+        // Symmetric intervals add like standard errors do.
+        let ends = logs(0.0, -3.0, 3.0).over(&logs(0.0, -4.0, 4.0)).ci95.unwrap();
+        assert!((ends.low.ln() + 5.0).abs() < 1e-12 && (ends.high.ln() - 5.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_is_only_told_has_no_interval_and_a_quotient() {
+        let quotient = LogMedian::told(30.0).over(&logs(10_f64.ln(), 2.0, 3.0));
+        assert!((quotient.estimate - 3.0).abs() < 1e-12);
+        assert_eq!((quotient.ci95, quotient.clear()), (None, None));
+        assert_eq!(LogMedian::of(&[], Bootstrap::new(1)), None);
+    }
+
+    /// Half the 95 % interval that normal noise of this spread gives the median of so many readings.
+    fn ideal(spread: f64, readings: u32) -> f64 {
+        1.96 * (std::f64::consts::FRAC_PI_2 / f64::from(readings)).sqrt() * spread
+    }
+
+    #[test]
+    fn intervals_hold_the_true_quotient_as_often_as_they_say_and_are_not_much_wider_than_they_must() {
+        let mut noise = Noise::new(11);
+        for (one, other, between) in
+            [((10, 1), (10, 1), 0.03), ((3, 10), (8, 5), 0.03), ((1, 30), (1, 10), 0.0)]
+        {
+            let (mut held, mut reach) = (0, 0.0);
+            for seed in 0..500 {
+                let a = record(&mut noise, one, between, 1.2e6);
+                let b = record(&mut noise, other, between, 1e6);
+                let of = |all: &[Observation]| LogMedian::of(all, Bootstrap::quick(seed)).unwrap();
+                let ends = of(&a).over(&of(&b)).ci95.unwrap();
+                held += u32::from(ends.holds(1.2));
+                reach += (ends.high / ends.low).ln() / 2.0 / 500.0;
+            }
+            // Each side never is narrower than the sign test, so few readings hold more than they promise.
+            assert!(held >= 465, "{one:?} {other:?} {between}: {held} of 500");
+            if one.1 == 1 || between == 0.0 {
+                let spread = 0.03_f64.hypot(between);
+                let ideal = ideal(spread, one.0 * one.1).hypot(ideal(spread, other.0 * other.1));
+                assert!(reach < 1.7 * ideal, "{one:?} {other:?} {between}: {reach} against {ideal}");
+            }
+        }
+    }
+
+    #[test]
+    fn two_records_of_the_same_are_a_tie_as_often_as_promised() {
+        let mut noise = Noise::new(13);
+        let ties = (0..400).filter(|&seed| {
+            let mut of = || LogMedian::of(&record(&mut noise, (10, 1), 0.02, 1e6), Bootstrap::quick(seed));
+            of().unwrap().over(&of().unwrap()).clear() == Some(Clear::Tie)
+        });
+        let ties = ties.count();
+        // Chance alone allows 368 of 400 at 95 %.
+        assert!(ties >= 368, "{ties} of 400");
+    }
+
+    proptest! {
+        #[test]
+        fn swapping_the_two_gives_the_inverse(
+            a in prop::collection::vec(1.0..1e9_f64, 5..20),
+            b in prop::collection::vec(1.0..1e9_f64, 5..20),
+        ) {
+            let of = |values: &[f64]| {
+                let all: Vec<_> = values.iter().zip(0..).map(|(&value, round)| Observation { value, fill: 0, round }).collect();
+                LogMedian::of(&all, Bootstrap::quick(1)).unwrap()
+            };
+            let (there, back) = (of(&a).over(&of(&b)), of(&b).over(&of(&a)));
+            prop_assert!((there.estimate * back.estimate - 1.0).abs() < 1e-9);
+            let (there, back) = (there.ci95.unwrap(), back.ci95.unwrap());
+            prop_assert!((there.low * back.high - 1.0).abs() < 1e-6 && there.low <= there.high);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! How much fills of the cache differ: the same warm file, filled again, is not equally fast.
+
+use super::quantile;
+use crate::record::Sample;
+use serde::Serialize;
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+
+/// The readings of one fill.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct FillMedian {
+    /// Which fill.
+    pub fill: u32,
+    /// How many readings.
+    pub n: usize,
+    /// Their median wall time in nanoseconds.
+    pub median_wall_ns: f64,
+}
+
+/// How far the fills of one trial lie apart.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FillSpread {
+    /// One median a fill, in order.
+    pub fills: Vec<FillMedian>,
+    /// Largest over smallest of the medians, less one.
+    pub range: f64,
+    /// Standard deviation of the medians over their mean.
+    pub cv: f64,
+    /// Share of the variance of single readings that lies between fills, 0 to 1: the variance components of one-way
+    /// analysis of variance with unequal groups (Searle, Casella & McCulloch, *Variance Components*, 1992, section
+    /// 3.6), the component between set to 0 where its estimate is negative. `None` when no fill was read twice, or
+    /// nothing varies.
+    pub between_share: Option<f64>,
+}
+
+/// The spread over fills; `None` with fewer than two.
+#[must_use]
+pub fn fill_spread<S: Borrow<Sample>>(samples: impl IntoIterator<Item = S>) -> Option<FillSpread> {
+    let mut groups: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for sample in samples {
+        let sample = sample.borrow();
+        #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
+        groups.entry(sample.fill).or_default().push(sample.wall_ns as f64);
+    }
+    if groups.len() < 2 {
+        return None;
+    }
+    let median = |(&fill, walls): (&u32, &mut Vec<f64>)| {
+        walls.sort_unstable_by(f64::total_cmp);
+        FillMedian { fill, n: walls.len(), median_wall_ns: quantile(walls, 0.5) }
+    };
+    let fills: Vec<FillMedian> = groups.iter_mut().map(median).collect();
+    let medians: Vec<f64> = fills.iter().map(|fill| fill.median_wall_ns).collect();
+    let smallest = medians.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = medians.iter().copied().fold(0.0, f64::max);
+    let variance = squares(&medians) / (count(medians.len()) - 1.0);
+    Some(FillSpread {
+        range: largest / smallest - 1.0,
+        cv: variance.sqrt() / mean(&medians),
+        between_share: between_share(&groups.into_values().collect::<Vec<_>>()),
+        fills,
+    })
+}
+
+fn between_share(groups: &[Vec<f64>]) -> Option<f64> {
+    let all = groups.concat();
+    let (n, k) = (count(all.len()), count(groups.len()));
+    if all.len() == groups.len() {
+        return None;
+    }
+    let within = groups.iter().map(|group| squares(group)).sum::<f64>();
+    let between = (squares(&all) - within).max(0.0) / (k - 1.0);
+    let within = within / (n - k);
+    let even = (n - groups.iter().map(|group| count(group.len()).powi(2)).sum::<f64>() / n) / (k - 1.0);
+    let component = ((between - within) / even).max(0.0);
+    let total = component + within;
+    (total > 0.0).then(|| component / total)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / count(values.len())
+}
+
+/// Sum of squared distances from the mean.
+fn squares(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    values.iter().map(|value| (value - mean).powi(2)).sum()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "far fewer samples than 2^52")]
+fn count(n: usize) -> f64 {
+    n as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::stats::testing::sample;
+
+    fn fills(groups: &[&[u64]]) -> Vec<Sample> {
+        let groups = groups.iter().zip(0..);
+        groups.flat_map(|(walls, fill)| walls.iter().map(move |&wall| sample(fill, fill, wall))).collect()
+    }
+
+    #[test]
+    fn medians_range_and_variation_are_over_fills() {
+        let spread = fill_spread(fills(&[&[90, 100, 110], &[105, 110, 115], &[80, 90, 200]])).unwrap();
+        let medians: Vec<f64> = spread.fills.iter().map(|fill| fill.median_wall_ns).collect();
+        assert_eq!(medians, [100.0, 110.0, 90.0]);
+        assert!((spread.range - (110.0 / 90.0 - 1.0)).abs() < 1e-12);
+        assert!((spread.cv - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_share_between_is_that_of_the_analysis_of_variance() {
+        // Mean squares 24 between and 2 within, three readings a group: component (24 - 2) / 3 = 22 / 3.
+        let balanced = fills(&[&[8, 8, 11], &[11, 14, 11], &[14, 14, 17]]);
+        let spread = fill_spread(&balanced).unwrap();
+        let (between, within) = ((27.0 - 3.0) / 3.0, 3.0);
+        assert!((spread.between_share.unwrap() - between / (between + within)).abs() < 1e-12, "{spread:?}");
+    }
+
+    #[test]
+    fn equal_fills_have_nothing_between_them() {
+        let spread = fill_spread(fills(&[&[10, 20], &[10, 20]])).unwrap();
+        assert_eq!((spread.range, spread.cv, spread.between_share), (0.0, 0.0, Some(0.0)));
+    }
+
+    #[test]
+    fn what_cannot_be_told_apart_is_none() {
+        assert_eq!(fill_spread(fills(&[&[1, 2, 3]])), None);
+        assert_eq!(fill_spread(&[]), None);
+        assert_eq!(fill_spread(fills(&[&[1], &[2]])).unwrap().between_share, None);
+        assert_eq!(fill_spread(fills(&[&[5, 5], &[5, 5]])).unwrap().between_share, None);
+    }
+}

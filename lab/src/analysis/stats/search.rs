@@ -1,0 +1,377 @@
+//! The search for the fastest of many: sequential halving on paired rounds, then the last few until they are told apart.
+//!
+//! In every rung each candidate that is left is read once, so that any two of them can be compared pair by pair and what
+//! drifts with the machine falls out; then at least the slower half leaves (Karnin, Koren & Somekh, *Almost Optimal
+//! Exploration in Multi-Armed Bandits*, 2013), and more than half where the readings that are left would not last. The
+//! finalists are read on until the interval of each one's ratio to the leader sets it apart or shows it to be as good.
+//!
+//! Pure: it is told who took how long, and tells who is read next. What it finds is a choice and no number: who is chosen
+//! by being fast in some readings looks faster there than it is, so the chosen are measured afresh ([`super::ratio()`]).
+
+use super::bootstrap::{Bootstrap, Interval, Observation};
+use super::median;
+use std::collections::BTreeMap;
+
+/// Readings of each candidate in the exhaustive run that a search stands for.
+pub const EXHAUSTIVE_READINGS: usize = 10;
+
+/// The share of the exhaustive readings that a search and its fresh readings aim at: one in so many.
+const EXHAUSTIVE_SHARE: usize = 5;
+
+/// Readings beyond one of each candidate that even the smallest search may take.
+const READINGS_AFTER_FIRST: usize = 24;
+
+/// When enough has been searched.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SearchRules {
+    /// Readings of candidates at most, all rungs together.
+    pub readings_max: usize,
+    /// So few are not halved but told apart.
+    pub finalists: usize,
+    /// Rungs in which the finalists are read, at most.
+    pub finals_max: u32,
+    /// One is as good as the leader when the whole interval of their ratio lies this close to 1.
+    pub close: f64,
+    /// Seed of the intervals.
+    pub seed: u64,
+}
+
+/// A search that goes on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    rules: SearchRules,
+    candidates: Vec<Candidate>,
+    rung: u32,
+    finals: u32,
+    readings: usize,
+    told_apart: bool,
+}
+
+/// Somebody who may be the fastest.
+#[derive(Debug, Clone, PartialEq)]
+struct Candidate {
+    number: usize,
+    /// The logarithm of its time by rung.
+    logs: BTreeMap<u32, f64>,
+    fate: Fate,
+}
+
+/// What became of a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// It is read in the next rung.
+    Left,
+    /// It was among the slower ones of this rung.
+    Slower(u32),
+    /// It cannot be read.
+    Failed,
+}
+
+impl SearchRules {
+    /// For so many candidates, of whom some are read `fresh_readings` times in all afterwards: both together aim at a
+    /// fifth of the exhaustive readings. A space too small for that still gets one reading of each, and some more.
+    #[must_use]
+    pub fn for_candidates(candidates: usize, fresh_readings: usize, seed: u64) -> SearchRules {
+        let aim = (candidates * EXHAUSTIVE_READINGS / EXHAUSTIVE_SHARE).saturating_sub(fresh_readings);
+        let readings_max = aim.max(candidates + READINGS_AFTER_FIRST);
+        SearchRules { readings_max, finalists: 3, finals_max: 12, close: 0.02, seed }
+    }
+}
+
+impl Search {
+    /// Begins with everybody in.
+    #[must_use]
+    pub fn new(numbers: impl IntoIterator<Item = usize>, rules: SearchRules) -> Search {
+        let candidate = |number| Candidate { number, logs: BTreeMap::new(), fate: Fate::Left };
+        let candidates = numbers.into_iter().map(candidate).collect();
+        Search { rules, candidates, rung: 0, finals: 0, readings: 0, told_apart: false }
+    }
+
+    /// The rung that goes on, from 0.
+    #[must_use]
+    pub fn rung(&self) -> u32 {
+        self.rung
+    }
+
+    /// Who is read once in this rung.
+    #[must_use]
+    pub fn left(&self) -> Vec<usize> {
+        self.with(Fate::Left).map(|candidate| candidate.number).collect()
+    }
+
+    /// Whether no further rung is needed, or allowed.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        let left = self.with(Fate::Left).count();
+        let too_many = self.readings + left > self.rules.readings_max;
+        left <= 1 || self.told_apart || self.finals >= self.rules.finals_max || too_many
+    }
+
+    /// A candidate was read in this rung; of several readings in a turn, the median.
+    pub fn take(&mut self, number: usize, wall_ns: f64) {
+        let rung = self.rung;
+        self.readings += 1;
+        if let Some(candidate) = self.candidate(number) {
+            // A window of no nanoseconds counts as one.
+            candidate.logs.insert(rung, wall_ns.max(1.0).ln());
+        }
+    }
+
+    /// A candidate cannot be read, and leaves.
+    pub fn fail(&mut self, number: usize) {
+        if let Some(candidate) = self.candidate(number) {
+            candidate.fate = Fate::Failed;
+        }
+    }
+
+    /// Everybody was read: the slower ones leave.
+    pub fn close_rung(&mut self) {
+        let ranked = self.ranked(Fate::Left);
+        if ranked.len() > self.rules.finalists {
+            // Halving until few are left takes at most twice the readings of its next rung.
+            let affordable = self.rules.readings_max.saturating_sub(self.readings) / 2;
+            let keep = ranked.len().div_ceil(2).min(affordable).max(self.rules.finalists);
+            ranked[keep..].iter().for_each(|&number| self.leave(number));
+        } else {
+            self.finals += 1;
+            self.tell_apart(&ranked);
+        }
+        self.rung += 1;
+    }
+
+    /// Everybody who can be read: who stayed longest comes first, and among those who left together the faster.
+    #[must_use]
+    pub fn best_first(&self) -> Vec<usize> {
+        let mut fates = vec![Fate::Left];
+        fates.extend((0..self.rung).rev().map(Fate::Slower));
+        fates.into_iter().flat_map(|fate| self.ranked(fate)).collect()
+    }
+
+    /// Finalists that are slower than the leader beyond doubt leave; enough is known when the others are as good.
+    fn tell_apart(&mut self, ranked: &[usize]) {
+        let Some((&leader, others)) = ranked.split_first() else { return };
+        self.told_apart = true;
+        for &other in others {
+            match self.behind(leader, other) {
+                Some(ends) if ends.low > 0.0 => self.leave(other),
+                Some(ends)
+                    if ends.high < self.rules.close.ln_1p() && -ends.low < self.rules.close.ln_1p() => {}
+                _ => self.told_apart = false,
+            }
+        }
+    }
+
+    /// How far one is behind another, as the interval of their ratio's logarithm; `None` with too few rungs.
+    fn behind(&self, leader: usize, other: usize) -> Option<Interval> {
+        let (leader, other) = (self.logs(leader)?, self.logs(other)?);
+        let pair = |(&rung, log): (&u32, &f64)| {
+            Some(Observation { value: log - leader.get(&rung)?, fill: rung, round: rung })
+        };
+        let pairs: Vec<Observation> = other.iter().filter_map(pair).collect();
+        Bootstrap::quick(self.rules.seed).median_interval(&pairs)
+    }
+
+    /// Those of one fate, the fastest first: by the median over the rungs of what sets each apart from the others. All of
+    /// them were read in the same rungs; one that is not over yet counts only where there is no other.
+    fn ranked(&self, fate: Fate) -> Vec<usize> {
+        let group: Vec<&Candidate> = self.with(fate).collect();
+        let rungs = if group.iter().all(|candidate| candidate.logs.contains_key(&self.rung)) || self.rung == 0
+        {
+            self.rung + 1
+        } else {
+            self.rung
+        };
+        let centre = |rung: u32| {
+            let logs = group.iter().filter_map(|candidate| candidate.logs.get(&rung));
+            median(logs.copied()).unwrap_or(f64::NAN)
+        };
+        let centres: Vec<f64> = (0..rungs).map(centre).collect();
+        let mut scored: Vec<(usize, f64)> = group
+            .iter()
+            .map(|candidate| {
+                let apart = (0..rungs)
+                    .zip(&centres)
+                    .filter_map(|(rung, centre)| Some(candidate.logs.get(&rung)? - centre));
+                (candidate.number, median(apart).unwrap_or(f64::NAN))
+            })
+            .collect();
+        // Who was not read at all comes last.
+        scored.sort_by(|a, b| a.1.is_nan().cmp(&b.1.is_nan()).then(a.1.total_cmp(&b.1)));
+        scored.into_iter().map(|(number, _)| number).collect()
+    }
+
+    fn with(&self, fate: Fate) -> impl Iterator<Item = &Candidate> {
+        self.candidates.iter().filter(move |candidate| candidate.fate == fate)
+    }
+
+    fn candidate(&mut self, number: usize) -> Option<&mut Candidate> {
+        self.candidates.iter_mut().find(|candidate| candidate.number == number)
+    }
+
+    fn logs(&self, number: usize) -> Option<&BTreeMap<u32, f64>> {
+        self.candidates.iter().find(|candidate| candidate.number == number).map(|candidate| &candidate.logs)
+    }
+
+    fn leave(&mut self, number: usize) {
+        let fate = Fate::Slower(self.rung);
+        if let Some(candidate) = self.candidate(number) {
+            candidate.fate = fate;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::stats::testing::{Noise, sample};
+    use crate::analysis::stats::{Clear, ratio};
+    use proptest::prelude::*;
+
+    /// A whole search; `wall_ns` tells how long a candidate takes in a rung.
+    fn searched(candidates: usize, rules: SearchRules, mut wall_ns: impl FnMut(usize, u32) -> f64) -> Search {
+        let mut search = Search::new(0..candidates, rules);
+        while !search.is_over() {
+            for number in search.left() {
+                let wall_ns = wall_ns(number, search.rung());
+                search.take(number, wall_ns);
+            }
+            search.close_rung();
+        }
+        search
+    }
+
+    fn rules(candidates: usize) -> SearchRules {
+        SearchRules::for_candidates(candidates, 40, 1)
+    }
+
+    /// Times that differ as those of buffers from small to large do.
+    fn by_number(number: usize, _: u32) -> f64 {
+        1e6 * (1.0 + 0.01 * number as f64)
+    }
+
+    #[test]
+    fn eight_are_halved_to_four_and_then_to_the_finalists() {
+        let rules = SearchRules { readings_max: 100, finalists: 2, finals_max: 9, close: 0.02, seed: 1 };
+        let mut search = Search::new(0..8, rules);
+        let mut left = Vec::new();
+        while !search.is_over() {
+            left.push(search.left());
+            search.left().into_iter().for_each(|number| search.take(number, 100.0 + number as f64));
+            search.close_rung();
+        }
+        // Two finalists with five rungs behind them are told apart: 100 against 101 in each is no accident.
+        assert_eq!(left[..3], [vec![0, 1, 2, 3, 4, 5, 6, 7], vec![0, 1, 2, 3], vec![0, 1]]);
+        assert_eq!((left.len(), search.left()), (5, vec![0]));
+        assert_eq!(search.best_first(), [0, 1, 2, 3, 4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn more_than_half_leave_where_the_readings_would_not_last() {
+        let rules = SearchRules { readings_max: 130, finalists: 3, finals_max: 9, close: 0.02, seed: 1 };
+        let mut search = Search::new(0..100, rules);
+        (0..100).for_each(|number| search.take(number, by_number(number, 0)));
+        search.close_rung();
+        assert_eq!(search.left().len(), 15);
+    }
+
+    #[test]
+    fn drift_that_a_whole_rung_shares_changes_nothing() {
+        let drifting = |number, rung| by_number(number, rung) * [1.0, 3.0, 0.5, 2.0][rung as usize % 4];
+        assert_eq!(searched(40, rules(40), drifting).best_first()[0], 0);
+    }
+
+    #[test]
+    fn one_that_fails_leaves_and_the_others_go_on() {
+        let mut search = Search::new(0..5, rules(5));
+        search.left().into_iter().for_each(|number| search.take(number, by_number(number, 0)));
+        search.fail(0);
+        search.close_rung();
+        assert_eq!(search.left(), [1, 2, 3]);
+        assert!(!search.best_first().contains(&0));
+        [1, 2, 3].into_iter().for_each(|number| search.fail(number));
+        assert!(search.is_over() && search.left().is_empty());
+    }
+
+    #[test]
+    fn one_candidate_needs_no_search_and_none_is_no_error() {
+        let one = Search::new([7], rules(1));
+        assert!(one.is_over());
+        assert_eq!(one.best_first(), [7]);
+        assert!(Search::new([], rules(0)).is_over());
+    }
+
+    #[test]
+    fn a_rung_that_was_cut_off_counts_only_where_there_is_no_other() {
+        let mut search = Search::new(0..4, rules(4));
+        search.take(2, 50.0);
+        search.take(1, 40.0);
+        assert_eq!(search.best_first(), [1, 2, 0, 3], "unread ones come last");
+        search.take(0, 30.0);
+        search.take(3, 90.0);
+        search.close_rung();
+        assert_eq!(search.left(), [0, 1, 2]);
+        search.take(2, 1.0);
+        assert_eq!(search.best_first(), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn the_usual_search_and_its_fresh_readings_take_a_fifth_of_the_exhaustive_ones() {
+        for candidates in [70, 120, 250, 1000] {
+            let mut noise = Noise::new(3);
+            let search = searched(candidates, rules(candidates), |_, _| 1e6 * (0.05 * noise.normal()).exp());
+            assert!(search.readings + 40 <= candidates * 2, "{candidates}: {} + 40", search.readings);
+        }
+    }
+
+    #[test]
+    fn noise_of_two_percent_still_leads_to_one_of_the_best() {
+        let found = (0..100).filter(|&seed| {
+            let mut noise = Noise::new(seed);
+            let noisy = |number, rung| by_number(number, rung) * (0.02 * noise.normal()).exp();
+            searched(128, rules(128), noisy).best_first()[0] <= 3
+        });
+        let found = found.count();
+        assert!(found >= 95, "within 3 % of the best in {found} of 100 searches");
+    }
+
+    #[test]
+    fn identical_candidates_are_called_different_in_at_most_5_of_100_searches() {
+        let different = (0..400_u64).filter(|&seed| {
+            let mut noise = Noise::new(seed);
+            let mut wall = move |drift: f64| (1e8 * (drift + 0.03 * noise.normal()).exp()) as u64;
+            let best = searched(6, rules(6), |_, rung| wall(f64::from(rung)) as f64).best_first();
+            assert_ne!(best[0], best[1]);
+            let (mut winner, mut second) = (Vec::new(), Vec::new());
+            for round in 0..10 {
+                let drift = 0.1 * f64::from(round);
+                winner.push(sample(round, round, wall(drift)));
+                second.push(sample(round, round, wall(drift)));
+            }
+            ratio(&second, &winner, Bootstrap::quick(seed)).unwrap().clear() != Some(Clear::Tie)
+        });
+        let different = different.count();
+        assert!(different <= 20, "{different} of 400");
+    }
+
+    proptest! {
+        #[test]
+        fn it_always_ends_within_its_readings(candidates in 0_usize..300, spread in 0.0..1.0_f64, seed: u64) {
+            let mut noise = Noise::new(seed);
+            let rules = rules(candidates);
+            let search = searched(candidates, rules, |_, _| 1e6 * (spread * noise.normal()).exp());
+            prop_assert!(search.readings <= rules.readings_max);
+            prop_assert_eq!(search.best_first().len(), candidates);
+        }
+
+        #[test]
+        fn without_noise_the_best_is_never_dropped(
+            walls in prop::collection::vec(1.0..1e9_f64, 1..200),
+            finalists in 1_usize..6,
+        ) {
+            let rules = SearchRules { finalists, ..rules(walls.len()) };
+            let search = searched(walls.len(), rules, |number, rung| walls[number] * f64::from(rung + 1));
+            let best = walls.iter().copied().fold(f64::INFINITY, f64::min);
+            prop_assert_eq!(walls[search.best_first()[0]], best);
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The limits of a record: what its controls show the machine to do at best; where there is none of the device, its readings
+//! past the page cache. A limit that a reading is beyond, beyond doubt, is replaced by what the reading shows.
+//!
+//! Everything is computed from samples of the same rounds as the readings that are compared with it.
+
+use super::parts::{self, Facts};
+use crate::analysis::stats::{self, Bootstrap, Observation};
+use crate::record::{Limit, LimitKind, LimitUnit, Metric, Record, Sample, Trial, TrialRecord};
+use crate::trial::CacheState;
+use crate::units::Throughput;
+use std::collections::BTreeSet;
+
+/// Every limit of the record: those of its trials in their order, those that something else measured, and last the better
+/// figures for limits that readings of the record are beyond.
+#[must_use]
+pub fn limits(record: &Record) -> Vec<Limit> {
+    let mut limits: Vec<Limit> = record.trials.iter().filter_map(|trial| of_trial(record, trial)).collect();
+    for limit in &record.limits {
+        // A control that was measured again: the better of its figures is the limit.
+        match limits.iter_mut().find(|first| first.trial.is_some() && first.trial == limit.trial) {
+            Some(first) if first.value < limit.value => *first = limit.clone(),
+            Some(_) => {}
+            None => limits.push(limit.clone()),
+        }
+    }
+    let of_readings = |limit: &Limit| is_of_reading(record, limit);
+    let measured: BTreeSet<(LimitKind, usize)> =
+        limits.iter().filter(|it| !of_readings(it)).map(|it| (it.kind, it.target)).collect();
+    limits.retain(|limit| limit.kind != LimitKind::Device || !is_of_a_cache(record, limit));
+    // A reading past the cache shows what the device does only where nothing else was made to show it.
+    limits.retain(|limit| !of_readings(limit) || !measured.contains(&(limit.kind, limit.target)));
+    let better = better(record, &limits);
+    limits.extend(better);
+    limits
+}
+
+/// Whether what a limit shows may come from a cache below, which says nothing of a device.
+fn is_of_a_cache(record: &Record, limit: &Limit) -> bool {
+    record.targets.get(limit.target).is_some_and(|target| target.cold_above().is_some())
+}
+
+/// Whether a limit is the rate of a reading, and not of what was made to measure it.
+fn is_of_reading(record: &Record, limit: &Limit) -> bool {
+    let is_reading = |index| record.trials.iter().any(|it| it.trial.index == index && !it.trial.is_control());
+    limit.trial.is_some_and(is_reading)
+}
+
+/// What readings show that are beyond a limit, beyond doubt: for each such limit the fastest of them.
+fn better(record: &Record, limits: &[Limit]) -> Vec<Limit> {
+    let mut found: Vec<Limit> = Vec::new();
+    let readings = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_measured());
+    for it in readings {
+        let Some(facts) = Facts::of(record, limits, it) else { continue };
+        for (near, ends) in facts.beaten() {
+            let beaten = near.limit;
+            let value = whole(near.rate);
+            let median = parts::wall_ns(it).unwrap_or_default();
+            #[expect(clippy::cast_precision_loss, reason = "rates have three digits")]
+            let rate = |sample: Sample| whole(near.rate * median / sample.wall_ns.max(1) as f64);
+            let limit = Limit {
+                name: it.trial.id.to_string(),
+                trial: Some(it.trial.index),
+                value,
+                ci95: Some([whole(ends.low), whole(ends.high)]),
+                samples: it.samples.iter().map(rate).collect(),
+                how: format!(
+                    "a reading that was faster than {}, so that its rate stands for the limit",
+                    beaten.name
+                ),
+                ..beaten.clone()
+            };
+            let place = |it: &Limit| (it.kind, it.target, it.state, it.threads);
+            match found.iter_mut().find(|had| place(had) == place(&limit)) {
+                Some(had) if had.value < limit.value => *had = limit,
+                Some(_) => {}
+                None => found.push(limit),
+            }
+        }
+    }
+    found
+}
+
+/// A sentence for each limit of a target in a state that was replaced, as a reading is beyond it.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+pub fn replaced(record: &Record, limits: &[Limit], (target, state): (usize, CacheState)) -> Vec<String> {
+    let here = |it: &&Limit| it.target == target && it.state.is_none_or(|own| own == state);
+    let better = limits.iter().filter(here).filter(|it| is_of_reading(record, it));
+    let told = better.filter_map(|better| {
+        let same = |it: &&Limit| {
+            (it.kind, it.threads) == (better.kind, better.threads) && !is_of_reading(record, it)
+        };
+        let beaten = limits.iter().filter(here).filter(same).max_by_key(|it| it.value)?;
+        Some(format!(
+            "the {} limit is what {} reached, {}: {} showed {}",
+            better.kind.word(),
+            better.name,
+            Throughput(better.value as f64),
+            beaten.name,
+            Throughput(beaten.value as f64)
+        ))
+    });
+    told.collect()
+}
+
+/// What a trial shows to be possible; `None` for an ordinary reading, and where its samples do not stand.
+fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
+    let trial = &it.trial;
+    let kind = trial.limit().or_else(|| trial.bypasses_cache().then_some(LimitKind::Device))?;
+    if !it.stands() {
+        return None;
+    }
+    // A scan that looks at one byte of a page is no measure of memory.
+    if kind == LimitKind::Memory && !trial.work.touches_bytes() {
+        return None;
+    }
+    let target = record.targets.get(trial.target)?;
+    let size_bytes = target.size_bytes;
+    // A file system that stores a file encoded reads it through the page cache whatever it is asked.
+    let encoded_bytes = target.extents.as_ref().map_or(0, |extents| extents.encoded_bytes);
+    if kind == LimitKind::Device && encoded_bytes > size_bytes / 2 {
+        return None;
+    }
+    let calls = trial.params.0.get("calls").copied();
+    let bytes = if kind == LimitKind::Decoding { target.bytes_out(trial.decodes) } else { size_bytes };
+    let number = |sample: &Sample| number(kind, sample, bytes, calls);
+    let observed: Vec<Observation> = it
+        .samples
+        .iter()
+        .filter_map(|sample| Some(Observation { value: number(&sample)?, ..stats::wall(sample) }))
+        .collect();
+    let median = stats::median(observed.iter().map(|observation| observation.value))?;
+    let ci95 = Bootstrap::new(record.header.seed).median_interval(&observed);
+    Some(Limit {
+        kind,
+        name: trial.id.to_string(),
+        target: trial.target,
+        state: Some(trial.state),
+        trial: Some(trial.index),
+        threads: trial.threads(),
+        unit: unit(kind),
+        value: whole(median),
+        ci95: ci95.map(|ends| [whole(ends.low), whole(ends.high)]),
+        samples: observed.iter().map(|observation| whole(observation.value)).collect(),
+        how: how(kind).to_owned(),
+    })
+}
+
+/// One sample as a number of this limit; `None` where a meter is missing.
+#[expect(clippy::cast_precision_loss, reason = "rates and costs have three digits")]
+fn number(kind: LimitKind, sample: &Sample, bytes: u64, calls: Option<u64>) -> Option<f64> {
+    let wall_ns = sample.wall_ns.max(1) as f64;
+    let rate = |bytes: u64| (bytes > 0).then(|| bytes as f64 * 1e9 / wall_ns);
+    let each = |count: u64| (count > 0).then(|| wall_ns / count as f64);
+    match kind {
+        LimitKind::Memory | LimitKind::Copy | LimitKind::Decoding => rate(bytes),
+        // What came from the device, not what was asked for: holes cost nothing, and a file system may compress.
+        LimitKind::Device => rate(sample.device_read_bytes?),
+        LimitKind::Faults => each(Metric::MinorFaults.of(sample)?),
+        LimitKind::Syscall => each(calls?),
+    }
+}
+
+fn unit(kind: LimitKind) -> LimitUnit {
+    match kind {
+        LimitKind::Memory | LimitKind::Copy | LimitKind::Device | LimitKind::Decoding => {
+            LimitUnit::BytesPerSecond
+        }
+        LimitKind::Faults | LimitKind::Syscall => LimitUnit::Nanoseconds,
+    }
+}
+
+fn how(kind: LimitKind) -> &'static str {
+    match kind {
+        LimitKind::Memory => "the best scan over the file's bytes in anonymous memory",
+        LimitKind::Copy => {
+            "the file's bytes copied out of the page cache into a small buffer, and not looked at"
+        }
+        LimitKind::Faults => "the cached file mapped and one byte of every page touched; time for each fault",
+        LimitKind::Decoding => {
+            "an archive in memory decoded whole by the fastest decoder at hand; bytes that come out over the window"
+        }
+        LimitKind::Syscall => "getppid(2) in a loop; time for each call",
+        LimitKind::Device => "reads past the page cache (O_DIRECT); bytes from the device over the window",
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
+fn whole(value: f64) -> u64 {
+    value.round() as u64
+}
+
+/// What a trial cannot do without.
+#[derive(Debug)]
+pub(super) struct Needs<'a> {
+    pub(super) kind: LimitKind,
+    pub(super) trial: &'a Trial,
+    /// Threads that it works with.
+    pub(super) threads: u64,
+    /// The targets on the same mount: what one shows of the device holds for all.
+    pub(super) near_by: &'a [usize],
+}
+
+/// The limit that holds for a trial: of its target, from the rounds of its state where there are such, with as many
+/// threads if that was measured, else with the next more, else with the most; of these the fastest. What a trial shows
+/// is no limit of its own.
+pub(super) fn for_trial<'a>(limits: &'a [Limit], needs: &Needs) -> Option<&'a Limit> {
+    let &Needs { kind, trial, threads, near_by } = needs;
+    let others = || {
+        let of_kind = limits.iter().filter(move |limit| limit.kind == kind);
+        of_kind.filter(move |limit| limit.trial != Some(trial.index))
+    };
+    let own = others().any(|limit| limit.target == trial.target);
+    let of_target = || {
+        others().filter(move |limit| {
+            let elsewhere = kind == LimitKind::Device && !own && near_by.contains(&limit.target);
+            limit.target == trial.target || elsewhere
+        })
+    };
+    let same_rounds = of_target().any(|limit| limit.state == Some(trial.state));
+    let of_kind = || {
+        of_target()
+            .filter(move |limit| !same_rounds || limit.state == Some(trial.state) || limit.state.is_none())
+    };
+    if kind == LimitKind::Device {
+        return of_kind().max_by_key(|limit| limit.value);
+    }
+    let enough = of_kind().map(|limit| limit.threads).filter(|&have| have >= threads).min();
+    let threads = enough.or_else(|| of_kind().map(|limit| limit.threads).max())?;
+    let same = of_kind().filter(|limit| limit.threads == threads);
+    same.max_by_key(|limit| match limit.unit {
+        LimitUnit::BytesPerSecond => limit.value,
+        LimitUnit::Nanoseconds => u64::MAX - limit.value,
+    })
+}

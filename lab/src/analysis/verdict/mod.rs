@@ -1,0 +1,297 @@
+//! Which resource stops a reading from being faster: decided from its meters and the limits of the same record.
+//!
+//! Pure. A trial's wall time, for each of its threads, is cut into [`Parts`]: user code, the copy, page faults, the rest
+//! of the kernel, waiting, and waiting for a processor that others use, which decides nothing. Its rate is laid beside the limits. What decides is always one of these numbers, against the
+//! thresholds below; where a number is missing the verdict is [`Verdict::Unknown`] with the reason, never a guess.
+
+mod gives;
+mod limits;
+mod parts;
+mod sentence;
+
+#[cfg(test)]
+mod tests;
+
+pub use gives::what_gives;
+pub use limits::{limits, replaced};
+pub use parts::{Part, Parts};
+
+use crate::analysis::stats::{self, Bootstrap, Clear};
+use crate::record::{Limit, LimitKind, Record, TrialRecord};
+use crate::trial::{CacheState, Over};
+use parts::{Facts, Near};
+use serde::Serialize;
+
+/// At this share of a limit a reading stops at it.
+const AT_LIMIT: f64 = 0.85;
+
+/// And at this one where its interval and that of the limit overlap.
+const NEAR_LIMIT: f64 = 0.7;
+
+/// Above this share of a limit the limit was measured too low to be believed, and no share is told.
+const ABOVE_LIMIT: f64 = Limit::BEYOND;
+
+/// A part of the time that is this large decides.
+const DOMINANT: f64 = 0.5;
+
+/// Another setting must be so many times as fast to be told as a remedy.
+const REMEDY: f64 = 1.05;
+
+/// What stops a reading.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Verdict {
+    /// The device.
+    Device {
+        /// Whether it is busy, and if not, why.
+        pace: Pace,
+    },
+    /// The kernel's copy out of the page cache.
+    Copy,
+    /// Memory: no scan visits its bytes faster.
+    Memory,
+    /// The contender's own code.
+    Processing {
+        /// Another scan of the same method in this record that is faster beyond doubt, the fastest of them.
+        lift: Option<Remedy>,
+    },
+    /// Waiting, with an idle processor and an idle device.
+    Latency,
+    /// Waiting for the server that gives the bytes.
+    Server,
+    /// Decoding: the trial's own of an archive, or the file system's of what it stores otherwise than it reads.
+    Decoding,
+    /// Page faults.
+    Faults,
+    /// Several parts, none of which decides.
+    Mixed {
+        /// The parts of the time, largest first.
+        shares: Vec<(Part, f64)>,
+    },
+    /// It is faster than what should have limited it: the limit is not known here.
+    BeyondLimit {
+        /// What was measured too low.
+        limit: LimitKind,
+        /// Its name.
+        name: String,
+    },
+    /// It cannot be told.
+    Unknown {
+        /// Why.
+        why: String,
+    },
+}
+
+/// How a reading that waits for its device uses it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "pace", rename_all = "snake_case")]
+pub enum Pace {
+    /// It is busy.
+    Saturated,
+    /// It is asked for too few bytes at a time.
+    SmallBlocks {
+        /// The same depth with larger blocks.
+        remedy: Remedy,
+    },
+    /// It is asked for too few things at a time.
+    Shallow {
+        /// The same block with more of them in flight.
+        remedy: Remedy,
+    },
+    /// It is asked for too little at a time; which of the two, no pair of trials in this record tells.
+    TooLittle,
+}
+
+/// Another trial of the same record that is faster.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Remedy {
+    /// Its name.
+    pub name: String,
+    /// So many times as fast.
+    pub times: f64,
+}
+
+/// A trial's verdict with its reasons.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Judgement {
+    /// The limit it comes nearest to, of those it cannot do without.
+    pub limit: Option<Limit>,
+    /// Its rate over that limit; `None` where it is higher and cannot be told from it.
+    pub share_of_limit: Option<f64>,
+    /// What stops it.
+    pub verdict: Verdict,
+    /// How its time divides; `None` without CPU times.
+    pub parts: Option<Parts>,
+    /// The verdict in one sentence with its numbers.
+    pub sentence: String,
+}
+
+/// The verdict on one trial; `None` for a control and for a trial without samples that stand.
+#[must_use]
+pub fn judge(record: &Record, limits: &[Limit], trial: &TrialRecord) -> Option<Judgement> {
+    if trial.trial.is_control() || !trial.is_measured() {
+        return None;
+    }
+    let facts = Facts::of(record, limits, trial)?;
+    let verdict = decide(record, trial, &facts);
+    let nearest = facts.nearest().filter(|_| !matches!(verdict, Verdict::BeyondLimit { .. }));
+    Some(Judgement {
+        sentence: sentence::tell(&verdict, &facts),
+        limit: nearest.map(|near| near.limit.clone()),
+        share_of_limit: nearest.map(|near| near.share).filter(|share| *share <= ABOVE_LIMIT),
+        parts: facts.parts,
+        verdict,
+    })
+}
+
+/// The rules, in the order in which they are tried.
+fn decide(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
+    if facts.size_bytes == 0 {
+        return Verdict::Unknown { why: "the target has no bytes".to_owned() };
+    }
+    if let Some(near) = facts.beyond() {
+        return Verdict::BeyondLimit { limit: near.limit.kind, name: near.limit.name.clone() };
+    }
+    let stops = |near: Near| near.share >= AT_LIMIT || near.share >= NEAR_LIMIT && facts.overlaps(near);
+    let at = |kind| facts.limit(kind).is_some_and(stops);
+    if at(LimitKind::Device) {
+        return Verdict::Device { pace: Pace::Saturated };
+    }
+    if at(LimitKind::Decoding) {
+        return Verdict::Decoding;
+    }
+    if at(LimitKind::Memory) {
+        return Verdict::Memory;
+    }
+    let Some(parts) = facts.parts else {
+        return Verdict::Unknown { why: format!("no CPU times: {}", facts.why_no_cpu) };
+    };
+    if parts.is_share(parts.waiting, DOMINANT) {
+        return waiting(record, trial, facts);
+    }
+    // An overlap is not enough here: who copies and then visits comes near the copy's rate by both together.
+    if facts.limit(LimitKind::Copy).is_some_and(|near| near.share >= AT_LIMIT) {
+        return Verdict::Copy;
+    }
+    let shares = parts.largest_first();
+    let largest = shares.iter().find(|(part, _)| *part != Part::Queued);
+    match largest.filter(|(_, share)| parts.is_share(*share, DOMINANT)) {
+        // It takes this share of its time to decode as fast as can be.
+        Some((Part::User, _))
+            if facts.limit(LimitKind::Decoding).is_some_and(|near| near.share >= DOMINANT) =>
+        {
+            Verdict::Decoding
+        }
+        Some((Part::User, _)) => Verdict::Processing { lift: lift(record, trial) },
+        Some((Part::Copy, _)) => Verdict::Copy,
+        Some((Part::Faults, _)) => Verdict::Faults,
+        _ => Verdict::Mixed { shares },
+    }
+}
+
+/// What a reading waits for that leaves its processor idle.
+fn waiting(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
+    let target = record.targets.get(trial.trial.target);
+    if target.is_some_and(|target| target.over() == Over::Http) {
+        return Verdict::Server;
+    }
+    if trial.trial.state == CacheState::Warm {
+        return Verdict::Latency;
+    }
+    if facts.cold_above.is_some() {
+        return Verdict::Unknown { why: "it waits for what lies below its file system".to_owned() };
+    }
+    let Some(device_bytes) = facts.device_bytes else {
+        return Verdict::Unknown { why: format!("no device meter: {}", facts.why_no_device) };
+    };
+    if device_bytes == 0.0 {
+        return Verdict::Latency;
+    }
+    let encoded = facts.encoded_share >= DOMINANT;
+    match facts.limit(LimitKind::Device) {
+        Some(_) if encoded => Verdict::Decoding,
+        Some(_) => Verdict::Device { pace: pace(record, trial) },
+        None if encoded => {
+            let why = "it waits, and the file is stored encoded: whether for the decoder or for the device cannot be \
+                       told, for such a file cannot be read past the page cache";
+            Verdict::Unknown { why: why.to_owned() }
+        }
+        None => {
+            let why = "it waits, and no reading past the page cache shows what the device does at best";
+            Verdict::Unknown { why: why.to_owned() }
+        }
+    }
+}
+
+/// Why the device is not busy, by the readings past the cache that keep it busier.
+fn pace(record: &Record, it: &TrialRecord) -> Pace {
+    let (block, depth) = in_flight(it);
+    let others = record.trials.iter().filter(|other| {
+        let past_cache = other.trial.bypasses_cache() || other.trial.limit() == Some(LimitKind::Device);
+        past_cache && other.is_measured() && other.trial.target == it.trial.target
+    });
+    let faster = |fits: &dyn Fn(u64, u64) -> bool| {
+        let fitting = others.clone().filter(|other| {
+            let (block, depth) = in_flight(other);
+            fits(block, depth)
+        });
+        best(record, it, fitting)
+    };
+    if !it.trial.bypasses_cache() {
+        return Pace::TooLittle;
+    }
+    let larger = faster(&|other_block, other_depth| other_block > block && other_depth == depth);
+    let deeper = faster(&|other_block, other_depth| other_block == block && other_depth > depth);
+    match (larger, deeper) {
+        (Some(larger), Some(deeper)) if deeper.times > larger.times => Pace::Shallow { remedy: deeper },
+        (Some(remedy), _) => Pace::SmallBlocks { remedy },
+        (None, Some(remedy)) => Pace::Shallow { remedy },
+        (None, None) => Pace::TooLittle,
+    }
+}
+
+/// Bytes of one request, and requests in flight.
+fn in_flight(it: &TrialRecord) -> (u64, u64) {
+    let param = |name| it.trial.params.0.get(name).copied();
+    let block = param("buffer_bytes").unwrap_or(0) * param("buffers").unwrap_or(1);
+    (block, param("depth").unwrap_or(1) * param("threads").unwrap_or(1))
+}
+
+/// The fastest other scan of the same method with the same settings.
+fn lift(record: &Record, it: &TrialRecord) -> Option<Remedy> {
+    let trial = &it.trial;
+    let same = record.trials.iter().filter(|other| {
+        let other_trial = &other.trial;
+        (other_trial.target, other_trial.work, other_trial.state) == (trial.target, trial.work, trial.state)
+            && (&other_trial.contender, &other_trial.method) == (&trial.contender, &trial.method)
+            && other_trial.params == trial.params
+            && other_trial.scan != trial.scan
+            && other.is_measured()
+    });
+    best(record, it, same)
+}
+
+/// The fastest of these trials, if it is faster by more than [`REMEDY`], and beyond doubt.
+fn best<'a>(
+    record: &Record,
+    it: &TrialRecord,
+    others: impl Iterator<Item = &'a TrialRecord>,
+) -> Option<Remedy> {
+    let mine = parts::wall_ns(it)?;
+    let timed = others.filter_map(|other| Some((other, parts::wall_ns(other)?)));
+    let (other, wall_ns) = timed.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let times = mine / wall_ns.max(1.0);
+    let clear = || {
+        let ratio = stats::ratio(&it.samples, &other.samples, Bootstrap::new(record.header.seed));
+        ratio.and_then(|ratio| ratio.clear()) == Some(Clear::Faster)
+    };
+    (times >= REMEDY && clear()).then(|| Remedy { name: other.trial.id.to_string(), times })
+}
+
+impl Judgement {
+    /// What stops it, in two or three words: `copy 93 %`, `processing`.
+    #[must_use]
+    pub fn stops_at(&self) -> String {
+        sentence::stops_at(self)
+    }
+}

@@ -1,0 +1,316 @@
+//! What a verdict looks at: the medians of a trial's meters, how its time divides, and how near it comes to each limit.
+
+use super::ABOVE_LIMIT;
+use super::limits::{Needs, for_trial};
+use crate::analysis::stats::{self, Bootstrap, Interval, Observation};
+use crate::record::{Limit, LimitKind, Metric, Record, TrialRecord};
+use crate::target::TargetFacts;
+use crate::trial::CacheState;
+use serde::Serialize;
+
+/// Pages that the kernel maps around a fault on a cached file (fault_around_bytes, 64 KiB by default), and the most that
+/// a mapping of small folios needs: whoever maps a file has at least this many faults.
+const FAULT_AROUND_BYTES: f64 = 65_536.0;
+
+/// Bytes of a page of memory that a buffer takes one fault for, at most.
+const PAGE_BYTES: u64 = 4096;
+
+/// Kernel time beyond this share of the copy's own shows that a reading copies.
+const COPIES: f64 = 0.5;
+
+/// One part of the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// The contender's own code.
+    User,
+    /// The kernel's copy out of the page cache, as long as the control takes for the same bytes.
+    Copy,
+    /// Page faults, as long as the control takes for as many.
+    Faults,
+    /// All else in the kernel.
+    Kernel,
+    /// No processor works for it, and it wants none.
+    Waiting,
+    /// It wants a processor, and others have them all.
+    Queued,
+}
+
+/// How the time of a trial's threads divides; shares from 0 to 1 that add up to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Parts {
+    /// The contender's own code.
+    pub user: f64,
+    /// The kernel's copy.
+    pub copy: f64,
+    /// Page faults.
+    pub faults: f64,
+    /// The rest of the kernel.
+    pub kernel: f64,
+    /// Waiting for anything but a processor.
+    pub waiting: f64,
+    /// Waiting for a processor, as long as a control that never waits for anything else had to.
+    pub queued: f64,
+}
+
+impl Parts {
+    /// Whether a part is at least so large a share of what is the reading's own doing: all but the wait for a processor.
+    pub(super) fn is_share(&self, part: f64, share: f64) -> bool {
+        part >= share * (1.0 - self.queued) && part > 0.0
+    }
+
+    /// The parts, the largest first.
+    #[must_use]
+    pub fn largest_first(&self) -> Vec<(Part, f64)> {
+        let mut parts = vec![
+            (Part::User, self.user),
+            (Part::Copy, self.copy),
+            (Part::Faults, self.faults),
+            (Part::Kernel, self.kernel),
+            (Part::Waiting, self.waiting),
+            (Part::Queued, self.queued),
+        ];
+        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        parts
+    }
+}
+
+/// All numbers that decide about one trial.
+#[derive(Debug)]
+pub(super) struct Facts<'a> {
+    /// Size of the target.
+    pub(super) size_bytes: u64,
+    /// Bytes asked for per second: those that come out, where the trial decodes.
+    pub(super) rate: f64,
+    /// Bytes from the device, median.
+    pub(super) device_bytes: Option<f64>,
+    /// Bytes from the device per second.
+    pub(super) device_rate: Option<f64>,
+    /// Why there is no device meter.
+    pub(super) why_no_device: String,
+    /// The caches that a cold reading may come from, by name; `None` where it comes from the device.
+    pub(super) cold_above: Option<String>,
+    /// Share of the target that is stored otherwise than it reads.
+    pub(super) encoded_share: f64,
+    /// Processors at work, median.
+    pub(super) busy: Option<f64>,
+    /// How the time divides.
+    pub(super) parts: Option<Parts>,
+    /// Why the CPU times are not known.
+    pub(super) why_no_cpu: String,
+    /// The limits that this trial cannot do without.
+    near: Vec<Near<'a>>,
+    /// The trial itself.
+    it: &'a TrialRecord,
+    /// How its interval is drawn.
+    bootstrap: Bootstrap,
+}
+
+/// A limit and how near a trial comes to it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Near<'a> {
+    /// The limit.
+    pub(super) limit: &'a Limit,
+    /// The trial's rate.
+    pub(super) rate: f64,
+    /// The trial's rate over the limit's.
+    pub(super) share: f64,
+}
+
+impl<'a> Facts<'a> {
+    /// Collects them; `None` where the trial has no sample or its target is lost.
+    #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
+    pub(super) fn of(record: &Record, limits: &'a [Limit], it: &'a TrialRecord) -> Option<Facts<'a>> {
+        let target = record.targets.get(it.trial.target)?;
+        let (size, wall_ns) = (target.size_bytes as f64, wall_ns(it)?.max(1.0));
+        let cpu = median(it, Metric::CpuUserNs).zip(median(it, Metric::CpuSystemNs));
+        let busy = cpu.map(|(user, system)| (user + system) / wall_ns);
+        // Who does not say how many threads it has shows it by the processors it keeps busy.
+        let workers = it.trial.threads().max(busy.map_or(1, stats::whole_processors));
+        let same_mount = |(_, other): &(usize, &TargetFacts)| other.mount == target.mount;
+        let near_by = record.targets.iter().enumerate().filter(same_mount).map(|(index, _)| index);
+        let near_by: Vec<usize> = near_by.collect();
+        let needs = |kind| Needs { kind, trial: &it.trial, threads: workers, near_by: &near_by };
+        let limit = |kind| for_trial(limits, &needs(kind));
+        let readers = it.trial.readers() as f64;
+        let faults = faults(it, size);
+        let copy_ns = copy_cpu_ns(record, it).map(|ns| ns * readers);
+        let fault_ns = faults.zip(limit(LimitKind::Faults)).map(|(count, each)| count * each.value as f64);
+        let parts =
+            cpu.map(|cpu| divide(cpu, wall_ns * workers as f64, (copy_ns, fault_ns), available(record, it)));
+        let device_bytes = median(it, Metric::DeviceReadBytes);
+        let per_second = |bytes: f64| bytes * 1e9 / wall_ns;
+        let (rate, device_rate) =
+            (per_second(it.trial.bytes_out(target) as f64), device_bytes.map(per_second));
+        let cold = it.trial.state == CacheState::Cold;
+        let cold_above = target.cold_above().filter(|_| cold);
+        let rates = [
+            (LimitKind::Device, device_rate.filter(|rate| cold && cold_above.is_none() && *rate > 0.0)),
+            (LimitKind::Decoding, Some(rate).filter(|_| it.trial.decodes.is_some())),
+            (
+                LimitKind::Copy,
+                Some(per_second(size * readers)).filter(|_| parts.is_some_and(|parts| parts.copy > 0.0)),
+            ),
+            (LimitKind::Memory, Some(rate).filter(|_| it.trial.work.touches_bytes())),
+        ];
+        let near = rates.into_iter().filter_map(|(kind, rate)| Some(Near::of(limit(kind)?, rate?)));
+        // What fewer threads showed is no limit for those who are faster by having more.
+        let near = near.filter(|near| {
+            let as_many = near.limit.kind == LimitKind::Device || near.limit.threads >= workers;
+            as_many || near.share <= ABOVE_LIMIT
+        });
+        let encoded = target.extents.as_ref().map_or(0, |extents| extents.encoded_bytes);
+        let why = |meter| missing(it, meter);
+        Some(Facts {
+            size_bytes: target.size_bytes,
+            near: if size > 0.0 { near.collect() } else { Vec::new() },
+            encoded_share: encoded as f64 / size.max(1.0),
+            cold_above,
+            why_no_device: why(Metric::DeviceReadBytes),
+            why_no_cpu: why(Metric::CpuUserNs),
+            rate,
+            device_bytes,
+            device_rate,
+            busy,
+            parts,
+            it,
+            bootstrap: Bootstrap::new(record.header.seed),
+        })
+    }
+
+    /// The limit that the trial comes nearest to.
+    pub(super) fn nearest(&self) -> Option<Near<'a>> {
+        self.near.iter().copied().max_by(|a, b| a.share.total_cmp(&b.share))
+    }
+
+    /// The limit of one kind, with the trial's share of it.
+    pub(super) fn limit(&self, kind: LimitKind) -> Option<Near<'a>> {
+        self.near.iter().copied().find(|near| near.limit.kind == kind)
+    }
+
+    /// The limit that the trial is beyond, so that it is none here: the one that it is the furthest beyond.
+    pub(super) fn beyond(&self) -> Option<Near<'a>> {
+        let beyond = self.near.iter().copied().filter(|near| near.share > ABOVE_LIMIT);
+        beyond.filter(|near| !self.overlaps(*near)).max_by(|a, b| a.share.total_cmp(&b.share))
+    }
+
+    /// The limits that the trial is beyond by its interval and theirs, each with the better figure and its interval.
+    pub(super) fn beaten(&self) -> Vec<(Near<'a>, Interval)> {
+        let above = self.near.iter().copied().filter(|near| near.share > ABOVE_LIMIT);
+        let clear = above.filter(|near| near.limit.ci95.is_some() && !self.overlaps(*near));
+        let with_ends = clear.filter_map(|near| {
+            let (shortest, longest) = self.spread().filter(|(shortest, _)| *shortest > 0.0)?;
+            Some((near, Interval { low: near.rate / longest, high: near.rate / shortest }))
+        });
+        with_ends.collect()
+    }
+
+    /// Whether the interval of the trial overlaps that of a limit, so that they cannot be told apart. It is resampled
+    /// when asked for: for most trials their share alone decides.
+    #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
+    pub(super) fn overlaps(&self, near: Near) -> bool {
+        let ends = near.limit.ci95.zip(self.spread());
+        ends.is_some_and(|([low, high], (shortest, longest))| {
+            near.rate / shortest >= low as f64 && near.rate / longest <= high as f64
+        })
+    }
+
+    /// The ends of the interval of the trial's median time, as shares of the median, the lower one 0 where times scatter so
+    /// widely; `None` with too few samples.
+    fn spread(&self) -> Option<(f64, f64)> {
+        let walls: Vec<Observation> = self.it.samples.iter().map(stats::wall).collect();
+        let ends = self.bootstrap.median_interval(&walls)?;
+        let median = wall_ns(self.it)?;
+        (median > 0.0).then(|| (ends.low.max(0.0) / median, ends.high / median))
+    }
+}
+
+impl<'a> Near<'a> {
+    #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
+    fn of(limit: &'a Limit, rate: f64) -> Near<'a> {
+        Near { limit, rate, share: rate / limit.value.max(1) as f64 }
+    }
+}
+
+/// Cuts the time of all threads into parts. What one explains cannot be explained again: faults first, then the copy,
+/// if more than half of what it takes is there.
+fn divide(
+    (user, system): (f64, f64),
+    whole: f64,
+    (copy_ns, fault_ns): (Option<f64>, Option<f64>),
+    available: f64,
+) -> Parts {
+    // CPU times come from another clock than the wall time and may add up to a little more.
+    let whole = whole.max(user + system);
+    let faults = fault_ns.map_or(0.0, |ns| ns.min(system));
+    let left = system - faults;
+    let copy = copy_ns.filter(|ns| left >= ns * COPIES).map_or(0.0, |ns| ns.min(left));
+    let idle = whole - user - system;
+    let queued = idle.min((user + system) * (1.0 / available - 1.0));
+    Parts {
+        user: user / whole,
+        copy: copy / whole,
+        faults: faults / whole,
+        kernel: (left - copy) / whole,
+        waiting: (idle - queued) / whole,
+        queued: queued / whole,
+    }
+}
+
+/// Page faults of a reading that maps its file; `None` for one that has only those of its buffers.
+#[expect(clippy::cast_precision_loss, reason = "far fewer faults than 2^52")]
+fn faults(it: &TrialRecord, size: f64) -> Option<f64> {
+    let param = |name: &str| it.trial.params.0.get(name).copied();
+    let each = ["buffers", "depth", "threads"].iter().filter_map(|name| param(name)).product::<u64>();
+    let buffers = param("buffer_bytes").map_or(0, |bytes| bytes.saturating_mul(each) / PAGE_BYTES);
+    let count = median(it, Metric::MinorFaults)? - buffers as f64;
+    (count >= 16.0 && count >= size / FAULT_AROUND_BYTES / 2.0).then_some(count)
+}
+
+/// CPU time of the copy alone, for the same bytes by one thread; `None` past the page cache, where nothing is copied,
+/// for one that maps its file, and without the control.
+#[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
+fn copy_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
+    let size = record.targets.get(it.trial.target)?.size_bytes as f64;
+    if it.trial.bypasses_cache() || faults(it, size).is_some() {
+        return None;
+    }
+    let same_target = |other: &&TrialRecord| other.trial.target == it.trial.target;
+    let control =
+        record.trials.iter().filter(same_target).filter(|other| other.trial.limit() == Some(LimitKind::Copy));
+    let alone = control.min_by_key(|control| control.trial.threads())?;
+    let cpu = median(alone, Metric::CpuUserNs).zip(median(alone, Metric::CpuSystemNs));
+    cpu.map(|(user, system)| user + system)
+}
+
+/// The share of its time for which a thread that never waits got a processor, by the controls of the same rounds that
+/// do nothing but work: one on an idle machine, and where there is no such control.
+fn available(record: &Record, it: &TrialRecord) -> f64 {
+    let works = |other: &&TrialRecord| {
+        (other.trial.target, other.trial.state) == (it.trial.target, it.trial.state)
+            && matches!(other.trial.limit(), Some(LimitKind::Memory | LimitKind::Copy))
+            && other.trial.threads() == 1
+    };
+    let busy = record.trials.iter().filter(works).filter_map(|control| {
+        let cpu = median(control, Metric::CpuUserNs)? + median(control, Metric::CpuSystemNs)?;
+        Some(cpu / wall_ns(control)?.max(1.0))
+    });
+    busy.max_by(f64::total_cmp).map_or(1.0, |share| share.clamp(0.01, 1.0))
+}
+
+/// Median wall time.
+pub(super) fn wall_ns(it: &TrialRecord) -> Option<f64> {
+    median(it, Metric::WallNs)
+}
+
+/// The median of a meter over the samples that hold it.
+#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
+fn median(it: &TrialRecord, metric: Metric) -> Option<f64> {
+    stats::median(it.samples.iter().filter_map(|sample| Some(metric.of(&sample)? as f64)))
+}
+
+/// Why a meter was not read.
+fn missing(it: &TrialRecord, metric: Metric) -> String {
+    let none = || "no sample holds them and no reason was recorded".to_owned();
+    it.missing.get(metric.name()).cloned().unwrap_or_else(none)
+}

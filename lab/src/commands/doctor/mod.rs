@@ -1,0 +1,145 @@
+//! `readlab doctor`: what of this machine helps or spoils measuring, and how to mend it.
+
+pub mod checkup;
+
+use self::checkup::{Facts, Finding, Level};
+use crate::contender::roster::{Entry, Roster};
+use crate::contender::session::Breach;
+use crate::folder::scratch::{self, Left};
+use crate::machine::Machine;
+use crate::measure::busy;
+use crate::measure::rights::Rights;
+use crate::target::{Target, shown};
+use crate::units::Bytes;
+use anstyle::{AnsiColor, Style};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `readlab doctor`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct DoctorArgs {
+    /// A file that is to be read: then it is judged too
+    pub target: Option<PathBuf>,
+}
+
+/// Looks at the machine, and prints what it finds to standard output, the worst first. That something spoils measuring
+/// is no failure.
+///
+/// # Errors
+/// If the target cannot be looked at, or standard output cannot be written.
+pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
+    let target = args.target.as_deref().map(Target::examine).transpose()?;
+    let (machine, rights, busy) = (Machine::probe(), Rights::probe(), busy::others());
+    let target = target.as_ref().map(|target| &target.facts);
+    let mut findings = checkup::judge(&Facts { machine: &machine, target, rights: &rights, busy: &busy });
+    findings.extend(absent_contenders());
+    findings.extend(scratch::left().iter().map(left_behind));
+    checkup::sort(&mut findings);
+    print(&findings, &mut anstream::stdout().lock())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Contenders of the roster that cannot take part here, or not before they are built.
+fn absent_contenders() -> Vec<Finding> {
+    let roster = Roster::built_in();
+    roster.entries.iter().filter_map(|entry| Some(absent(entry, &entry.take_part().err()?))).collect()
+}
+
+/// Advice by the cause: a package only where a program is missing.
+fn absent(entry: &Entry, breach: &Breach) -> Finding {
+    let name = &entry.name;
+    let (what, why, mend) = match breach {
+        Breach::NotBuilt(_) => (
+            format!("contender {name} is not built yet"),
+            "what it needs is there: it is built before its first race, once".to_owned(),
+            Some(format!("readlab build {name}")),
+        ),
+        Breach::Unavailable(_) | Breach::NotStarted { .. } => {
+            (format!("contender {name} cannot take part"), breach.to_string(), entry.hint())
+        }
+        other => {
+            let again = (!entry.build.is_empty()).then(|| format!("readlab build {name}"));
+            (format!("contender {name} cannot take part"), other.to_string(), again)
+        }
+    };
+    Finding { level: Level::Note, what, why, mend }
+}
+
+/// What a run that was killed left.
+fn left_behind(left: &Left) -> Finding {
+    Finding {
+        level: Level::Note,
+        what: format!("{} was left by a run that was killed", shown(&left.path)),
+        why: format!("it takes {} of the disk", Bytes(left.bytes)),
+        mend: Some(left.remedy()),
+    }
+}
+
+/// One block a finding; the stream takes the colours out where they do not belong.
+fn print(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
+    for finding in findings {
+        let (word, colour) = match finding.level {
+            Level::Spoils => ("spoils", AnsiColor::Red),
+            Level::Note => ("note", AnsiColor::Yellow),
+            Level::Helps => ("helps", AnsiColor::Green),
+        };
+        let (mark, strong, dim) =
+            (Style::new().fg_color(Some(colour.into())), Style::new().bold(), Style::new().dimmed());
+        writeln!(out, "{mark}{word:<8}{mark:#}{strong}{}{strong:#}", finding.what)?;
+        writeln!(out, "        {dim}{}{dim:#}", finding.why)?;
+    }
+    let count = |level| findings.iter().filter(|finding| finding.level == level).count();
+    let (spoils, notes, helps) = (count(Level::Spoils), count(Level::Note), count(Level::Helps));
+    writeln!(out, "\n{spoils} spoil measuring, {notes} to know, {helps} help")?;
+    what_to_do(findings, out)
+}
+
+/// Every remedy once more, the one that is worth the most first: findings stand in that order.
+fn what_to_do(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
+    let mends = findings.iter().filter_map(|finding| Some((finding, finding.mend.as_ref()?)));
+    for (number, (finding, mend)) in (1..).zip(mends) {
+        if number == 1 {
+            writeln!(out, "\nwhat to do, in order of worth:")?;
+        }
+        writeln!(out, "{number:>3}. {}: {mend}", finding.what)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_contender_is_mended_by_what_it_lacks() {
+        let entry = Roster::built_in().entry("c").cloned().unwrap();
+        let mend = |breach| absent(&entry, &breach).mend.unwrap_or_default();
+        assert_eq!(mend(Breach::NotBuilt("c".into())), "readlab build c");
+        let missing = mend(Breach::Unavailable("it needs cc: No such file".into()));
+        assert!(missing.contains("apt-get install gcc"), "{missing}");
+        let broken = mend(Breach::Failed("it said nothing".into()));
+        assert_eq!(broken, "readlab build c", "the compiler is there");
+    }
+
+    #[test]
+    fn a_finding_is_printed_with_its_reason_and_its_remedy() {
+        let finding = Finding {
+            level: Level::Spoils,
+            what: "the fan is off".into(),
+            why: "it gets hot".into(),
+            mend: Some("fan --on".into()),
+        };
+        let mut plain = anstream::StripStream::new(Vec::new());
+        print(&[finding], &mut plain).unwrap();
+        insta::assert_snapshot!(String::from_utf8(plain.into_inner()).unwrap(), @r"
+        spoils  the fan is off
+                it gets hot
+
+        1 spoil measuring, 0 to know, 0 help
+
+        what to do, in order of worth:
+          1. the fan is off: fan --on
+        ");
+    }
+}

@@ -1,0 +1,200 @@
+//! The groups of options that several verbs share.
+//!
+//! Names and habits are those of the tools people know: hyperfine's `-w -r -m -M -c`, criterion's `--quiet`, exports with `-`
+//! for standard output. What the options mean together with a suite is decided in [`crate::experiment`].
+
+use crate::measure::plan::{Budget, Rules};
+use crate::record::history::SaveName;
+use crate::suite::States;
+use crate::trial::{Params, Work};
+use crate::units::Nanos;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// How long and how often.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Measuring")]
+pub struct Measuring {
+    /// Untimed readings before the timed ones, each time a contender is started
+    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    pub warmup: u32,
+    /// Exactly this many timed readings of each trial
+    #[arg(short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs"], value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: Option<u32>,
+    /// At least this many timed readings of each trial
+    #[arg(short, long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    pub min_runs: u32,
+    /// At most this many timed readings of each trial
+    #[arg(short = 'M', long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_runs: u32,
+    /// Time of timed readings at most for each trial, once it has the fewest [default: 30s, or what the suite says]
+    #[arg(long, value_name = "TIME")]
+    pub max_time: Option<Nanos>,
+    /// Time for the whole run, shared by the states, the reading for the right answer included; without it, about 100 s, and at
+    /// least five rounds whatever they take
+    #[arg(long, value_name = "TIME")]
+    pub budget: Option<Nanos>,
+    /// Stop a trial when half the interval of its median is this share of the median
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
+    pub precision: f64,
+    /// Fills of the cache over which warm readings are spread, at least
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    pub fills: u32,
+    /// State of the page cache when the clock starts [default: both, or what the suite says]
+    #[arg(long, value_name = "STATE")]
+    pub state: Option<States>,
+    /// Seed of every shuffle; recorded in any case
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// As root: also drop the caches of the whole machine before each cold reading
+    #[arg(long)]
+    pub drop_caches: bool,
+    /// Let a block device be a target; like every target, it is only ever read
+    #[arg(long)]
+    pub allow_device: bool,
+}
+
+/// What takes part.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Choosing")]
+pub struct Choosing {
+    /// Only methods whose name matches, such as 'rust/mmap/*' or 'rust/read@buffer=64KiB'; may be repeated
+    #[arg(long = "method", value_name = "GLOB")]
+    pub methods: Vec<String>,
+    /// Settings for every method that has them, such as buffer=128KiB,depth=16
+    #[arg(long = "param", value_name = "K=V,…", value_parser = clap::value_parser!(Params), default_value = "")]
+    pub params: Params,
+    /// A command to race too, `{}` for the path, such as 'wc -l {}'; without one the path is put at its end, unless the command
+    /// names the file itself; may be repeated
+    #[arg(short = 'c', long = "command", value_name = "COMMAND")]
+    pub commands: Vec<String>,
+    /// What is done with the bytes [default: newlines for text, sum for anything else]
+    #[arg(long, value_name = "WORK")]
+    pub work: Option<Work>,
+    /// The trial against which ratios are made
+    #[arg(long, value_name = "TRIAL")]
+    pub reference: Option<String>,
+    /// A roster with further contenders, as in contenders/roster.toml; may be repeated
+    #[arg(long = "roster", value_name = "FILE")]
+    pub rosters: Vec<PathBuf>,
+}
+
+/// What is shown and kept.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Output")]
+pub struct Giving {
+    /// Write everything as one JSON document; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub export_json: Option<PathBuf>,
+    /// Write every sample as a row of CSV; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub export_csv: Option<PathBuf>,
+    /// Write the tables as Markdown; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub export_markdown: Option<PathBuf>,
+    /// All percentiles of every metric, behind the tables
+    #[arg(long)]
+    pub percentiles: bool,
+    /// Folder for the record [default: a new one in the user's data folder]
+    #[arg(long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Give the record a name, for `compare` and `history`; a name that another record had moves
+    #[arg(long, value_name = "NAME")]
+    pub save: Option<SaveName>,
+    /// No table, no progress: only warnings, errors and exports
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// No progress line
+    #[arg(long)]
+    pub no_progress: bool,
+    /// Colours in the tables
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
+/// What is looked at inside what is measured, in runs that nobody times.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Looking inside")]
+pub struct Looking {
+    /// Draw a flame graph of each measured trial, from an untimed run [default: flamegraphs beside the record]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
+    pub flamegraph: Option<Option<PathBuf>>,
+    /// Trace the read calls of each measured trial in an untimed run: their sizes, offsets and latencies
+    #[arg(long)]
+    pub trace: bool,
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// Whether standard output is coloured.
+    #[must_use]
+    pub fn is_on(self) -> bool {
+        match self {
+            Color::Auto => anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never,
+            Color::Always => true,
+            Color::Never => false,
+        }
+    }
+}
+
+/// Time of timed readings of a trial, unless the user or the suite has another.
+const MAX_TIME: Nanos = Nanos(30_000_000_000);
+
+/// Time that a run without a `--budget` aims at.
+const ADVISED_BUDGET: Nanos = Nanos(100_000_000_000);
+
+impl Measuring {
+    /// The rules as the plan knows them, with a seed in any case.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
+        Rules {
+            warmup: self.warmup,
+            min_runs: self.runs.unwrap_or(self.min_runs),
+            max_runs: self.runs.unwrap_or(self.max_runs),
+            max_time: self.max_time.unwrap_or(MAX_TIME),
+            precision: self.precision,
+            fills: self.fills,
+            budget: self.budget.map_or(Budget::Advised(ADVISED_BUDGET), Budget::Firm),
+            seed: self.seed.unwrap_or_else(seed_of_now),
+        }
+    }
+}
+
+/// A seed that is not chosen: the low bits of the time.
+fn seed_of_now() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    u64::from(now.unwrap_or_default().subsec_nanos())
+}
+
+/// `1%` or `0.01`.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    let share: f64 =
+        number.trim().parse().map_err(|_| format!("'{text}' is no share, such as 1% or 0.01"))?;
+    let share = share / divisor;
+    if share > 0.0 && share < 1.0 { Ok(share) } else { Err(format!("'{text}' is not between 0 and 1")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_read_both_ways() {
+        assert_eq!(share("5%"), Ok(0.05));
+        assert_eq!(share("0.05"), Ok(0.05));
+        for wrong in ["", "0", "100%", "-1%", "x"] {
+            assert!(share(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Limits that another program measures, laid beside ours: fio on the device, where it is installed.
+//!
+//! Our own limits are controls of a plan, measured by contenders in the rounds of the others; what their samples say is
+//! in [`crate::analysis::verdict::limits`].
+
+use crate::record::{Limit, LimitKind, LimitUnit};
+use crate::units::Bytes;
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Times that fio reads the file; the median is told.
+const READINGS: usize = 3;
+
+/// Why fio measured nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum FioError {
+    /// It is not installed, or cannot be started.
+    #[error("fio cannot be started: {0}")]
+    NotStarted(std::io::Error),
+    /// It ended with an error.
+    #[error("fio: {0}")]
+    Failed(String),
+    /// Its output is not what was expected.
+    #[error("fio's output has no read rate: {0}")]
+    NoRate(String),
+}
+
+/// What fio reads from the device at best with this block and depth: O_DIRECT through io_uring, in order, the file
+/// opened read-only.
+///
+/// # Errors
+/// If fio is not there, fails, or says something unexpected.
+pub fn fio(path: &Path, target: usize, (block_bytes, depth): (u64, u64)) -> Result<Limit, FioError> {
+    let samples = (0..READINGS).map(|_| once(path, block_bytes, depth)).collect::<Result<Vec<u64>, _>>()?;
+    let mut sorted = samples.clone();
+    sorted.sort_unstable();
+    Ok(Limit {
+        kind: LimitKind::Device,
+        name: format!("fio@buffer={},depth={depth}", Bytes(block_bytes).exact()),
+        target,
+        state: None,
+        trial: None,
+        threads: 1,
+        unit: LimitUnit::BytesPerSecond,
+        value: sorted[READINGS / 2],
+        ci95: None,
+        samples,
+        how: "fio: io_uring, O_DIRECT, sequential; its own rate, after our rounds".to_owned(),
+    })
+}
+
+/// One reading of the whole file; bytes per second.
+fn once(path: &Path, block_bytes: u64, depth: u64) -> Result<u64, FioError> {
+    // A colon separates files in fio's list of names.
+    let name = path.to_string_lossy().replace(':', "\\:");
+    let output = Command::new("fio")
+        .args(["--name=readlab", "--readonly", "--rw=read", "--direct=1", "--ioengine=io_uring"])
+        .args(["--output-format=json", "--allow_file_create=0"])
+        .arg(format!("--bs={block_bytes}"))
+        .arg(format!("--iodepth={depth}"))
+        .arg(format!("--filename={name}"))
+        .stdin(Stdio::null())
+        .output()
+        .map_err(FioError::NotStarted)?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(FioError::Failed(said.lines().last().unwrap_or("it failed in silence").to_owned()));
+    }
+    rate(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// The read rate of the first job in fio's JSON; notes may stand before it.
+fn rate(said: &str) -> Result<u64, FioError> {
+    let no_rate = |why: &str| FioError::NoRate(why.to_owned());
+    let start = said.find('{').ok_or_else(|| no_rate("no JSON"))?;
+    let value: Value = serde_json::from_str(&said[start..]).map_err(|error| no_rate(&error.to_string()))?;
+    let rate = value["jobs"][0]["read"]["bw_bytes"].as_u64();
+    rate.filter(|rate| *rate > 0).ok_or_else(|| no_rate("no jobs[0].read.bw_bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_found_behind_notes_and_its_absence_is_told() {
+        let said = "note: both iodepth >= 1\n{\"jobs\":[{\"read\":{\"bw_bytes\":2300000000}}]}";
+        assert_eq!(rate(said).unwrap(), 2_300_000_000);
+        for wrong in ["", "{}", "{\"jobs\":[]}", "{\"jobs\":[{\"read\":{\"bw_bytes\":0}}]}"] {
+            assert!(rate(wrong).is_err(), "{wrong}");
+        }
+    }
+}

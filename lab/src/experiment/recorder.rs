@@ -1,0 +1,161 @@
+//! Where a run is: one line on standard error while it goes on, drawn only on a terminal and only between readings, so
+//! that nothing of the lab moves inside a window. And the record, to which every finding goes first; other labs are told there
+//! and on the terminal as soon as they are seen.
+
+use crate::folder::RunFolder;
+use crate::linux::instance_lock::{self, Presence};
+use crate::measure::plan::Plan;
+use crate::measure::world::{Progress, Sink, Step};
+use crate::record::{Line, RecordError, RecordWriter};
+use crate::terminal::notice;
+use crate::terminal::printable::printable;
+use crate::units::Nanos;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Writes the record and shows where the run is.
+#[derive(Debug)]
+pub struct Recorder {
+    writer: RecordWriter,
+    presence: Presence,
+    bar: ProgressBar,
+    names: BTreeMap<usize, String>,
+    stage: String,
+    round: u32,
+}
+
+/// Steps of the bar: shares are shown in thousandths.
+const BAR_STEPS: u64 = 1000;
+
+impl Recorder {
+    /// Begins the record of a run, which is seen from [`Recorder::publish`] on.
+    ///
+    /// # Errors
+    /// If the record cannot be made.
+    pub fn begin(folder: &RunFolder, shown: bool) -> Result<Recorder, RecordError> {
+        Ok(Recorder::of(RecordWriter::create(&folder.record())?, shown))
+    }
+
+    /// Goes on with a record.
+    #[must_use]
+    pub fn of(writer: RecordWriter, shown: bool) -> Recorder {
+        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(BAR_STEPS), target);
+        let style = ProgressStyle::with_template("{bar:24} {percent:>3} % {prefix}· {wide_msg}");
+        bar.set_style(style.expect("the template is checked by a test").progress_chars("━╸─"));
+        Recorder {
+            writer,
+            presence: Presence::begin(),
+            bar,
+            names: BTreeMap::new(),
+            stage: String::new(),
+            round: 0,
+        }
+    }
+
+    /// The first lines are written: from now on there is a record of this run.
+    ///
+    /// # Errors
+    /// If its file cannot be named.
+    pub fn publish(&mut self) -> Result<(), RecordError> {
+        self.writer.publish()
+    }
+
+    /// Where the record is, or will be.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.writer.path()
+    }
+
+    /// Takes the record of a run back that could not begin.
+    ///
+    /// # Errors
+    /// If its file cannot be removed.
+    pub fn withdraw(self) -> Result<(), RecordError> {
+        self.bar.finish_and_clear();
+        self.writer.withdraw()
+    }
+
+    /// Says what happens before the first stage.
+    pub fn note(&self, text: String) {
+        self.bar.set_message(printable(&text));
+        self.bar.tick();
+    }
+
+    /// Learns the names of a plan's trials.
+    pub fn follow(&mut self, plan: &Plan) {
+        self.names = plan.trials.iter().map(|p| (p.trial.index, p.trial.id.to_string())).collect();
+    }
+
+    /// The run is over; where its record is.
+    #[must_use]
+    pub fn finish(self) -> PathBuf {
+        self.bar.finish_and_clear();
+        self.writer.path().to_owned()
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "0 to 1000"
+    )]
+    fn show(&self, progress: Progress) {
+        self.bar.set_position((progress.share.clamp(0.0, 1.0) * BAR_STEPS as f64) as u64);
+        self.bar.set_prefix(progress.left().map_or_else(String::new, left));
+    }
+
+    fn name(&self, trial: usize) -> &str {
+        self.names.get(&trial).map_or("", String::as_str)
+    }
+}
+
+/// The time left as people say it: to the second, and to five above a minute.
+fn left(time: Nanos) -> String {
+    let seconds = time.as_secs_f64().round();
+    let seconds = if seconds > 60.0 { (seconds / 5.0).round() * 5.0 } else { seconds };
+    let (minutes, rest) = ((seconds / 60.0).floor(), seconds % 60.0);
+    if minutes > 0.0 { format!("{minutes} min {rest} s left ") } else { format!("{rest} s left ") }
+}
+
+impl Sink for Recorder {
+    fn append(&mut self, line: Line) -> Result<(), RecordError> {
+        // They come first, and nothing is read before they are there.
+        let is_first = matches!(line, Line::Header(_) | Line::Resumed(_));
+        let others = if is_first { Vec::new() } else { self.presence.newcomers() };
+        for other in others {
+            let text = instance_lock::warning(other);
+            self.bar.suspend(|| notice::tell(&text));
+            self.writer.append(&Line::Warning { text })?;
+        }
+        self.writer.append(&line)
+    }
+
+    fn about_to(&mut self, step: Step) {
+        let message = match step {
+            Step::Stage(state, trials) => {
+                self.stage = format!("{state}, {trials} trials");
+                self.stage.clone()
+            }
+            Step::Fill(fill) => format!("{}: filling the cache, fill {}", self.stage, fill + 1),
+            Step::Start(trial) => format!("{}: starting {}", self.stage, self.name(trial)),
+            Step::Count(trial, progress) => {
+                self.show(progress);
+                format!("{}: counting what {} does inside", self.stage, self.name(trial))
+            }
+            Step::LookInside(trial) => format!("{}: looking inside {}", self.stage, self.name(trial)),
+            Step::Turn(trial, round, position, of) => {
+                self.round = round;
+                format!("{}: round {}, {}/{of} {}", self.stage, round + 1, position + 1, self.name(trial))
+            }
+            Step::RoundOver(progress) => {
+                self.show(progress);
+                format!("{}: round {} done", self.stage, self.round + 1)
+            }
+        };
+        self.bar.set_message(printable(&message));
+        // Without a tick the bar draws at most twenty times a second and may lag behind what runs.
+        self.bar.tick();
+    }
+}

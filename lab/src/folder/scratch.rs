@@ -1,0 +1,245 @@
+//! Folders that readlab makes for files of its own and removes again, and what is left of them when a run is killed; the same for
+//! files that runtimes make for it, where they choose.
+//!
+//! While such a folder or file exists a note with its path lies in the user's data folder, locked by the run that made it. A note that
+//! nobody locks any more tells of a run that was killed: the next run names what is left, and the command that removes it. Nothing
+//! that another run made is ever removed without being asked.
+
+use crate::folder;
+use crate::terminal::notice;
+use crate::terminal::printable::printable;
+use crate::units::Bytes;
+use rustix::fs::{FlockOperation, flock};
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// How the names of all such folders begin.
+const PREFIX: &str = "readlab-";
+
+/// Where and how runtimes name the functions they make: `/tmp/perf-PID.map`.
+const MAPS: (&str, &str, &str) = ("/tmp", "perf-", ".map");
+
+/// The owner's alone: nobody else changes what is measured in it.
+const PRIVATE: u32 = 0o700;
+
+/// A folder that goes away when this is dropped, unless it is kept.
+#[derive(Debug)]
+pub struct Scratch {
+    path: PathBuf,
+    note: Option<Note>,
+    keep: bool,
+}
+
+/// The note about a folder or a file; its lock ends with the process.
+#[derive(Debug)]
+pub struct Note {
+    path: PathBuf,
+    _locked: File,
+}
+
+/// A folder or a file that a killed run left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it holds.
+    pub bytes: u64,
+}
+
+/// Where a runtime names the functions that this process makes of it.
+#[must_use]
+pub fn map_of(pid: u32) -> PathBuf {
+    let (folder, begin, end) = MAPS;
+    Path::new(folder).join(format!("{begin}{pid}{end}"))
+}
+
+impl Scratch {
+    /// A new folder below `parent`, named for what it is for; noted before it is made.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn make(parent: &Path, purpose: &str) -> io::Result<Scratch> {
+        let parent = std::path::absolute(parent)?;
+        loop {
+            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            let name = format!("{PREFIX}{purpose}-{:x}-{:x}", std::process::id(), now.as_nanos());
+            let path = parent.join(&name);
+            // A user without a home has no place for notes.
+            let note = folder::unfinished().ok().and_then(|notes| Note::of(&notes, &name, &path).ok());
+            match DirBuilder::new().mode(PRIVATE).create(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => return made.map(|()| Scratch { path, note, keep: false }),
+            }
+        }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// It is the user's from now on.
+    pub fn keep(&mut self) {
+        self.keep = true;
+        self.note = None;
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if self.keep {
+            return;
+        }
+        if let Err(error) = fs::remove_dir_all(&self.path) {
+            notice::tell(format!("{}: could not be removed: {error}", self.path.display()));
+        }
+    }
+}
+
+impl Note {
+    /// Notes that this process may make such a file; `None` for a user without a place for notes.
+    #[must_use]
+    pub fn of_map(pid: u32) -> Option<Note> {
+        let path = map_of(pid);
+        let name = format!("{}-{:x}", path.file_name()?.display(), std::process::id());
+        Note::of(&folder::unfinished().ok()?, &name, &path).ok()
+    }
+
+    fn of(notes: &Path, name: &str, left: &Path) -> io::Result<Note> {
+        fs::create_dir_all(notes)?;
+        let path = notes.join(name);
+        loop {
+            let mut file = File::create_new(&path)?;
+            flock(&file, FlockOperation::LockExclusive)?;
+            // Whoever looked before the lock was had took it for a note of nothing.
+            if file.metadata()?.nlink() > 0 {
+                file.write_all(left.as_os_str().as_bytes())?;
+                return Ok(Note { path, _locked: file });
+            }
+        }
+    }
+}
+
+impl Drop for Note {
+    fn drop(&mut self) {
+        // What remains is found, and removed, by the next run.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl Left {
+    /// What removes it.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        let path = printable(&self.path.to_string_lossy());
+        format!("rm -r {}", shell_words::quote(&path))
+    }
+}
+
+/// Says what killed runs left behind.
+pub fn tell_left() {
+    for left in left() {
+        let (path, bytes) = (left.path.display(), Bytes(left.bytes));
+        notice::tell(format!(
+            "left by a run that was killed: {path} ({bytes}); to remove it: {}",
+            left.remedy()
+        ));
+    }
+}
+
+/// What killed runs left behind.
+#[must_use]
+pub fn left() -> Vec<Left> {
+    folder::unfinished().map(|notes| left_in(&notes)).unwrap_or_default()
+}
+
+fn left_in(notes: &Path) -> Vec<Left> {
+    let notes = fs::read_dir(notes).into_iter().flatten().flatten();
+    let mut left: Vec<Left> = notes.filter_map(|note| of_note(&note.path())).collect();
+    left.sort_by(|a, b| a.path.cmp(&b.path));
+    left
+}
+
+/// What the note of a dead run tells of; a note of nothing, or of something that is gone, is removed.
+fn of_note(note: &Path) -> Option<Left> {
+    let mut file = File::open(note).ok()?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
+    let mut text = Vec::new();
+    file.read_to_end(&mut text).ok()?;
+    let path = PathBuf::from(OsStr::from_bytes(&text));
+    let found = fs::symlink_metadata(&path);
+    if text.is_empty() || found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        // It may be gone already: then somebody else looked at the same time.
+        let _ = fs::remove_file(note);
+        return None;
+    }
+    let found = found.ok()?;
+    let name = path.file_name()?.to_string_lossy();
+    if found.is_dir() && name.starts_with(PREFIX) {
+        let entries = fs::read_dir(&path).into_iter().flatten();
+        let bytes = entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum();
+        Some(Left { path, bytes })
+    } else if found.is_file() && is_map(&path, &name) {
+        Some(Left { path, bytes: found.len() })
+    } else {
+        None
+    }
+}
+
+fn is_map(path: &Path, name: &str) -> bool {
+    let (folder, begin, end) = MAPS;
+    let pid = name.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end));
+    path.parent() == Some(Path::new(folder)) && pid.is_some_and(|pid| pid.parse::<u32>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_tells_of_its_folder_only_when_nobody_holds_it() {
+        let home = tempfile::tempdir().unwrap();
+        let (notes, folder) = (home.path().join("notes"), home.path().join("readlab-x it's"));
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("f"), "1234").unwrap();
+        let note = Note::of(&notes, "one", &folder).unwrap();
+        assert!(left_in(&notes).is_empty(), "its run is there");
+        let path = note.path.clone();
+        // As a killed run does: the lock goes, the note stays.
+        let text = fs::read(&path).unwrap();
+        drop(note);
+        fs::write(&path, text).unwrap();
+        let left = left_in(&notes);
+        assert_eq!(left, [Left { path: folder.clone(), bytes: 4 }]);
+        assert!(left[0].remedy().starts_with("rm -r '") && left[0].remedy().contains("it'\\''s"));
+        fs::remove_dir_all(&folder).unwrap();
+        assert!(left_in(&notes).is_empty() && !path.exists(), "a note of nothing goes");
+        fs::write(&path, "").unwrap();
+        assert!(left_in(&notes).is_empty() && !path.exists(), "its run was killed before it wrote anything");
+        fs::write(&path, "/etc").unwrap();
+        assert!(left_in(&notes).is_empty(), "what is not named as ours is not told");
+    }
+
+    #[test]
+    fn a_map_that_a_runtime_wrote_is_told_and_no_other_file() {
+        let home = tempfile::tempdir().unwrap();
+        let notes = home.path().join("notes");
+        // No process has this number: the kernel's largest is 2^22.
+        let map = map_of((1 << 22) + std::process::id());
+        fs::create_dir(&notes).unwrap();
+        for path in [map.as_path(), Path::new("/etc/passwd"), &home.path().join("perf-7.map")] {
+            fs::write(notes.join(path.file_name().unwrap()), path.as_os_str().as_bytes()).unwrap();
+        }
+        fs::write(home.path().join("perf-7.map"), "").unwrap();
+        fs::write(&map, "10 10 f\n").unwrap();
+        let left = left_in(&notes);
+        fs::remove_file(&map).unwrap();
+        assert_eq!(left, [Left { path: map, bytes: 8 }]);
+    }
+}

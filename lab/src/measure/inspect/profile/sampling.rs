@@ -1,0 +1,356 @@
+//! Samples of where a process and its children spend the processor's time, taken while somebody else makes them work.
+//!
+//! The kernel writes a record into a ring some thousand times a second of processor time; a thread of the lab reads the rings, walks the
+//! stacks and counts them. Processor cycles where the processor counts them, else the kernel's clock of processor time.
+
+use super::mappings::{Mapping, Mappings};
+use super::records::{self, Body, Record, Sample};
+use super::symbols::Frame;
+use super::unwind::{REGISTERS, Walker, register_mask};
+use crate::linux::perf::ring::Rings;
+use crate::linux::perf::{self, Attr, flag, sample};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Samples a second of processor time: no round number, so that nothing periodic is met always or never.
+pub(super) const FREQUENCY: u64 = 997;
+
+/// Bytes of the user's stack in a sample; deeper stacks are cut.
+const STACK_BYTES: u32 = 16 << 10;
+
+/// Bytes in a ring after which its reader is woken.
+const WAKEUP_BYTES: u32 = 64 << 10;
+
+/// How long the reader of the rings sleeps at most.
+const NAP: Duration = Duration::from_millis(20);
+
+/// Ordinary users may sample their own processes up to this `kernel.perf_event_paranoid`, without the kernel.
+const PARANOID_USER: i32 = 2;
+
+/// What decides when a sample is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    /// The processor's cycles.
+    Cycles,
+    /// The kernel's clock of processor time.
+    CpuClock,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Stacks with the thread's name, outermost frame first, and how often each was seen.
+    pub(super) stacks: BTreeMap<(String, Vec<Frame>), u64>,
+    /// Every process that was seen.
+    pub(super) pids: BTreeSet<u32>,
+    /// Samples that the kernel had no room for.
+    pub(super) lost: u64,
+    /// Stacks whose end was not reached.
+    pub(super) cut: u64,
+}
+
+/// Sampling that goes on in a thread until it is stopped.
+#[derive(Debug)]
+pub(super) struct Sampling {
+    pub(super) event: Event,
+    /// Whether the kernel's frames are seen.
+    pub(super) kernel: bool,
+    stop: Arc<AtomicBool>,
+    from_ns: Arc<AtomicU64>,
+    taken: Arc<AtomicU64>,
+    thread: Option<JoinHandle<Found>>,
+}
+
+impl Sampling {
+    /// Begins; threads and children that come later are sampled too. No sample is counted yet.
+    ///
+    /// # Errors
+    /// Why not, in one line, with the command that would allow it.
+    pub(super) fn start(pid: u32) -> Result<Sampling, String> {
+        let (rings, event, kernel) = open(pid).map_err(|cause| perf::refusal(&cause, PARANOID_USER))?;
+        let (from_ns, taken) = (Arc::new(AtomicU64::new(u64::MAX)), Arc::new(AtomicU64::new(0)));
+        let stop = Arc::new(AtomicBool::new(false));
+        let collector = Collector::of(pid, Arc::clone(&from_ns), Arc::clone(&taken));
+        let until = Arc::clone(&stop);
+        let thread = std::thread::Builder::new()
+            .name("stacks".to_owned())
+            .spawn(move || collector.collect(rings, &until))
+            .map_err(|cause| format!("no thread to read samples: {cause}"))?;
+        Ok(Sampling { event, kernel, stop, from_ns, taken, thread: Some(thread) })
+    }
+
+    /// Samples from now on count.
+    pub(super) fn count_from_now(&self) {
+        self.from_ns.store(now_ns(), Ordering::Relaxed);
+    }
+
+    /// Samples that count, so far.
+    pub(super) fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Ends it; everything found.
+    pub(super) fn stop(mut self) -> Found {
+        self.join().expect("it is stopped once")
+    }
+
+    fn join(&mut self) -> Option<Found> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().map(|thread| thread.join().expect("reading records does not panic"))
+    }
+}
+
+impl Drop for Sampling {
+    fn drop(&mut self) {
+        // The maps that runtimes wrote go with what was found.
+        drop(self.join().map(|found| super::symbols::Maps::of(found.pids)));
+    }
+}
+
+/// The best event that may be opened: cycles before the clock, with the kernel before without.
+fn open(pid: u32) -> io::Result<(Rings, Event, bool)> {
+    let mut refused = io::Error::from(io::ErrorKind::Unsupported);
+    for kernel in [true, false] {
+        for (event, attr) in [(Event::Cycles, Attr::cycles()), (Event::CpuClock, Attr::cpu_clock())] {
+            match Rings::open(pid, &[sampled(attr, kernel)]) {
+                Ok(rings) => return Ok((rings, event, kernel)),
+                Err(cause) => refused = cause,
+            }
+        }
+    }
+    Err(refused)
+}
+
+/// The event as it is sampled.
+fn sampled(mut attr: Attr, kernel: bool) -> Attr {
+    attr.sample_period = FREQUENCY;
+    attr.sample_type =
+        sample::TID | sample::TIME | sample::CALLCHAIN | sample::REGS_USER | sample::STACK_USER;
+    attr.flags = flag::INHERIT
+        | flag::FREQ
+        | flag::MMAP2
+        | flag::COMM
+        | flag::COMM_EXEC
+        | flag::TASK
+        | flag::SAMPLE_ID_ALL
+        | flag::EXCLUDE_CALLCHAIN_USER
+        | flag::EXCLUDE_HYPERVISOR
+        | flag::WATERMARK
+        | flag::USE_CLOCKID;
+    if !kernel {
+        attr.flags |= flag::EXCLUDE_KERNEL;
+    }
+    attr.wakeup = WAKEUP_BYTES;
+    attr.sample_regs_user = register_mask();
+    attr.sample_stack_user = STACK_BYTES;
+    attr
+}
+
+/// Puts records in their order and counts stacks.
+struct Collector {
+    mappings: Mappings,
+    walker: Walker,
+    names: HashMap<u32, String>,
+    pending: Vec<Record>,
+    found: Found,
+    from_ns: Arc<AtomicU64>,
+    taken: Arc<AtomicU64>,
+}
+
+impl Collector {
+    /// With all that a process has by now.
+    fn of(pid: u32, from_ns: Arc<AtomicU64>, taken: Arc<AtomicU64>) -> Collector {
+        let mut mappings = Mappings::default();
+        mappings.look(pid);
+        let name = |tid| {
+            let comm = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/comm")).ok()?;
+            Some((tid, comm.trim_end_matches('\n').to_owned()))
+        };
+        let names = perf::threads(pid).unwrap_or_default().into_iter().filter_map(name).collect();
+        let pids = BTreeSet::from([pid]);
+        let found = Found { stacks: BTreeMap::new(), pids, lost: 0, cut: 0 };
+        Collector { mappings, walker: Walker::new(), names, pending: Vec::new(), found, from_ns, taken }
+    }
+
+    fn collect(mut self, mut rings: Rings, stop: &AtomicBool) -> Found {
+        loop {
+            rings.wait(NAP);
+            let last = stop.load(Ordering::Relaxed);
+            // What was written before now is in the rings; of what comes while they are read, one ring may hold more than another.
+            let before_ns = if last { u64::MAX } else { now_ns() };
+            let drained = rings.drain();
+            let counting = self.from_ns.load(Ordering::Relaxed) != u64::MAX;
+            self.found.lost += if counting { drained.lost } else { 0 };
+            self.pending.extend(drained.records.iter().filter_map(|raw| records::parse(raw, REGISTERS)));
+            self.take_in(before_ns);
+            if last {
+                return self.found;
+            }
+        }
+    }
+
+    /// Takes in the records up to a time, in the order of their times.
+    fn take_in(&mut self, before_ns: u64) {
+        self.pending.sort_by_key(|record| record.time_ns);
+        let ready = self.pending.partition_point(|record| record.time_ns <= before_ns);
+        let ready: Vec<Record> = self.pending.drain(..ready).collect();
+        for record in ready {
+            self.take(record);
+        }
+    }
+
+    fn take(&mut self, record: Record) {
+        let Record { pid, tid, time_ns, .. } = record;
+        match record.body {
+            Body::Sample(sample) if time_ns >= self.from_ns.load(Ordering::Relaxed) => {
+                self.count(pid, tid, &sample);
+            }
+            Body::Sample(_) => {}
+            Body::Map { start, end, offset, path } => {
+                self.mappings.map(pid, Mapping::named(start, end, offset, &path));
+                self.walker.forget(pid);
+            }
+            Body::Comm { name, exec } => {
+                self.names.insert(tid, String::from_utf8_lossy(&name).into_owned());
+                if exec {
+                    self.mappings.exec(pid);
+                    self.walker.forget(pid);
+                }
+            }
+            Body::Fork { parent, parent_tid } => {
+                self.mappings.fork(parent, pid);
+                self.found.pids.insert(pid);
+                if let Some(name) = self.names.get(&parent_tid).cloned() {
+                    self.names.insert(tid, name);
+                }
+            }
+        }
+    }
+
+    fn count(&mut self, pid: u32, tid: u32, sample: &Sample) {
+        let (user, whole) = self.walker.walk(pid, self.mappings.of(pid), sample);
+        self.found.cut += u64::from(!whole);
+        let of_user = user.into_iter().map(|address| match self.mappings.find(pid, address) {
+            Some(Mapping { start, offset, file: Some(file), .. }) => {
+                Frame::File(file.clone(), address - start + offset)
+            }
+            Some(_) => Frame::Made(pid, address),
+            None => Frame::Unmapped(pid, address),
+        });
+        let mut frames: Vec<Frame> =
+            sample.kernel.iter().map(|&address| Frame::Kernel(address)).chain(of_user).collect();
+        frames.reverse();
+        let name = self.names.get(&tid).cloned().unwrap_or_default();
+        *self.found.stacks.entry((name, frames)).or_default() += 1;
+        self.taken.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The lab's monotonic clock, by which records are dated too.
+fn now_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::perf::ring::Raw;
+    use crate::measure::inspect::profile::records::tests::{sample_body, words};
+
+    fn collector() -> Collector {
+        Collector::of(u32::MAX, Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)))
+    }
+
+    fn record(time_ns: u64, body: Body) -> Record {
+        Record { time_ns, pid: 5, tid: 6, body }
+    }
+
+    fn sampled_at(ip: u64) -> Body {
+        let registers = match REGISTERS {
+            3 => vec![0, 0, ip],
+            _ => vec![0, 0, 0, ip],
+        };
+        Body::Sample(Sample { registers: Some(registers), ..Sample::default() })
+    }
+
+    #[test]
+    fn records_of_several_rings_are_taken_in_by_their_times() {
+        let mut collector = collector();
+        let map = Body::Map { start: 0x1000, end: 0x2000, offset: 0x50, path: b"/lib/x".to_vec() };
+        let name = Body::Comm { name: b"reader".to_vec(), exec: false };
+        // As two rings would give them: the sample first, though it was later.
+        collector.pending = vec![
+            record(30, sampled_at(0x1004)),
+            record(90, sampled_at(0x1008)),
+            record(10, map),
+            record(20, name),
+        ];
+        collector.take_in(50);
+        let frame = |offset| vec![Frame::File("/lib/x".into(), offset)];
+        assert_eq!(collector.found.stacks, BTreeMap::from([(("reader".to_owned(), frame(0x54)), 1)]));
+        assert_eq!(collector.pending.len(), 1, "what is too new waits");
+        collector.take_in(u64::MAX);
+        assert_eq!(collector.found.stacks[&("reader".to_owned(), frame(0x58))], 1);
+        assert_eq!(collector.taken.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn what_was_sampled_before_the_counting_is_not_counted() {
+        let mut collector = collector();
+        collector.from_ns.store(50, Ordering::Relaxed);
+        collector.take(record(49, sampled_at(0x1004)));
+        collector.take(Record { time_ns: 20, pid: 8, tid: 8, body: Body::Fork { parent: 5, parent_tid: 6 } });
+        collector.take(record(50, sampled_at(0x1008)));
+        assert_eq!((collector.found.stacks.len(), collector.taken.load(Ordering::Relaxed)), (1, 1));
+        assert!(collector.found.pids.contains(&8), "whoever may leave a map is known from the beginning");
+    }
+
+    #[test]
+    fn a_stream_of_raw_records_becomes_stacks() {
+        let kernel = [(-128_i64).cast_unsigned(), 0xffff_ffff_8100_0000];
+        let registers = vec![0x77; REGISTERS];
+        let raw = Raw { kind: 9, misc: 0, body: sample_body(&kernel, &registers, &[]) };
+        let torn = Raw { kind: 9, misc: 0, body: words(&[1]) };
+        let mut collector = collector();
+        collector.pending =
+            [raw.clone(), torn, raw].iter().filter_map(|raw| records::parse(raw, REGISTERS)).collect();
+        collector.take_in(u64::MAX);
+        let stacks: Vec<_> = collector.found.stacks.into_iter().collect();
+        let [((name, frames), 2)] = &stacks[..] else { panic!("{stacks:?}") };
+        assert_eq!(name, "", "nobody told it");
+        assert_eq!(frames[..2], [Frame::Unmapped(5, 0x77), Frame::Kernel(0xffff_ffff_8100_0000)]);
+        assert_eq!(collector.found.cut, 2);
+    }
+
+    #[test]
+    fn children_are_named_and_mapped_as_their_parents_until_they_execute() {
+        let mut collector = collector();
+        let map = |path: &[u8]| Body::Map { start: 0x1000, end: 0x2000, offset: 0, path: path.to_vec() };
+        collector.take(record(1, Body::Comm { name: b"sh".to_vec(), exec: false }));
+        collector.take(record(2, map(b"/bin/sh")));
+        let child = |time_ns, body| Record { time_ns, pid: 8, tid: 8, body };
+        collector.take(child(3, Body::Fork { parent: 5, parent_tid: 6 }));
+        collector.take(child(4, sampled_at(0x1001)));
+        collector.take(child(5, Body::Comm { name: b"wc".to_vec(), exec: true }));
+        collector.take(child(6, sampled_at(0x1001)));
+        collector.take(child(7, map(b"/bin/wc")));
+        collector.take(child(8, sampled_at(0x1001)));
+        let mut seen: Vec<_> = collector.found.stacks.into_keys().collect();
+        seen.sort();
+        let stack = |name: &str, frame| (name.to_owned(), vec![frame]);
+        assert_eq!(
+            seen,
+            [
+                stack("sh", Frame::File("/bin/sh".into(), 1)),
+                stack("wc", Frame::File("/bin/wc".into(), 1)),
+                stack("wc", Frame::Unmapped(8, 0x1001)),
+            ]
+        );
+        assert!(collector.found.pids.contains(&8));
+    }
+}

@@ -1,0 +1,179 @@
+//! Everything that a run found, in the order it was found: an append-only file of JSON lines, flushed line by line.
+//!
+//! The record forgets nothing and rounds nothing: raw samples, refusals with both answers, meters that could not be
+//! had with the reason, the machine, the seed, the command. Whatever a page or a table says is computed from it. A run
+//! that was killed is a shorter record; [`Record::read`] takes it as far as it goes. The file's words are the ones of
+//! DESIGN's JSON contract; a new meaning takes a new [`SCHEMA_VERSION`], and old records stay readable.
+
+mod agenda;
+mod check;
+mod conduct;
+mod draft;
+mod file;
+mod header;
+pub mod history;
+mod inside;
+mod limit;
+mod line;
+mod requested;
+mod resumption;
+mod rules;
+mod sample;
+mod samples;
+mod swept;
+mod touched;
+mod trial;
+mod warm;
+mod write;
+
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub use agenda::{Agenda, Aim};
+pub use check::LINE_BYTES_MAX;
+pub use conduct::{Conduct, LeftBehind, OwnScheduling};
+pub use draft::HIDDEN_NAME;
+pub use file::{RecordError, RecordWriter};
+pub use header::{Header, Receipt, SCHEMA, SCHEMA_VERSION};
+pub use inside::{FlameGraph, HotSpot, Spread, Trace};
+pub use limit::{Limit, LimitKind, LimitUnit};
+pub use line::{EndReason, Line};
+pub use requested::Requested;
+pub use resumption::Resumption;
+pub use rules::{Budget, Rules};
+pub use sample::{Delivered, Metric, Sample, TurnSeen};
+pub use samples::Samples;
+pub use swept::{Point, Swept};
+pub use touched::{Touch, Visit};
+pub use trial::{Count, Outcome, Trial, TrialRecord};
+pub use warm::{Fill, WarmedUp, WarmupEnd};
+pub use write::{WriteTimes, WriteWay};
+
+use crate::target::TargetFacts;
+use std::collections::{BTreeMap, HashMap};
+
+/// A whole run, read back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// What was asked, of whom, where and when.
+    pub header: Header,
+    /// What was read, by number.
+    pub targets: Vec<TargetFacts>,
+    /// Who took part.
+    pub contenders: Vec<Receipt>,
+    /// What was found, by number.
+    pub trials: Vec<TrialRecord>,
+    /// The fills of the cache, in order.
+    pub fills: Vec<Fill>,
+    /// The files that the lab wrote: number of the target, how, and what it took.
+    pub writes: Vec<(usize, WriteWay, WriteTimes)>,
+    /// Limits that were measured by something else than a trial.
+    pub limits: Vec<Limit>,
+    /// What readers should know.
+    pub warnings: Vec<String>,
+    /// Where it went on after it had been cut short, in order.
+    pub resumed: Vec<Resumption>,
+    /// Why it ended and how long it took; `None` when it was cut short.
+    pub end: Option<(EndReason, u64)>,
+    /// Where in `trials` the trial of a number is.
+    places: HashMap<usize, usize>,
+}
+
+impl Record {
+    /// A record of which only the header is known.
+    #[must_use]
+    pub fn new(header: Header) -> Record {
+        Record {
+            header,
+            targets: Vec::new(),
+            contenders: Vec::new(),
+            trials: Vec::new(),
+            fills: Vec::new(),
+            writes: Vec::new(),
+            limits: Vec::new(),
+            warnings: Vec::new(),
+            resumed: Vec::new(),
+            end: None,
+            places: HashMap::new(),
+        }
+    }
+
+    /// The trial of this number.
+    #[must_use]
+    pub fn trial(&self, index: usize) -> Option<&TrialRecord> {
+        self.trials.get(self.place(index)?)
+    }
+
+    /// Takes in one more line. Lines about a trial that was never announced are dropped.
+    pub fn add(&mut self, line: Line) {
+        match line {
+            Line::Header(_) => {}
+            Line::Target { facts, .. } => self.targets.push(*facts),
+            Line::Contender(receipt) => self.contenders.push(receipt),
+            Line::Trial(trial) => self.announce(*trial),
+            Line::Fill(fill) => self.fills.push(fill),
+            Line::Write { target, how, times } => self.writes.push((target, how, times)),
+            Line::Limit(limit) => self.limits.push(*limit),
+            Line::Warning { text } => self.warnings.push(text),
+            Line::Resumed(resumption) => {
+                self.end = None;
+                resumption.reopened.iter().for_each(|&trial| self.with(trial, |trial| trial.outcome = None));
+                self.resumed.push(resumption);
+            }
+            Line::End { reason, wall_ns } => self.end = Some((reason, wall_ns)),
+            Line::Warmup(warmed) => self.with(warmed.trial, |trial| trial.warmups.push(warmed)),
+            Line::Sample(sample) => self.with(sample.trial, |trial| match sample.rung {
+                Some(_) => trial.searched.push(&sample),
+                None => trial.samples.push(&sample),
+            }),
+            Line::Rejected { trial, round, reason } => {
+                self.with(trial, |trial| trial.rejected.push((round, reason)));
+            }
+            Line::Missing { trial, meter, reason } => self.with(trial, |trial| {
+                trial.missing.insert(meter, reason);
+            }),
+            Line::LeftBehind { trial, left } => self.with(trial, |trial| trial.conduct.left_behind.add(left)),
+            Line::Scheduling { trial, scheduling } => self.with(trial, |trial| {
+                let known = &mut trial.conduct.scheduling;
+                if !known.contains(&scheduling) {
+                    known.push(*scheduling);
+                }
+            }),
+            Line::Counts { trial, counts } => self.with(trial, |trial| trial.counts.extend(counts)),
+            Line::FlameGraph { trial, graph } => self.with(trial, |trial| trial.flame_graph = Some(*graph)),
+            Line::Trace { trial, trace } => self.with(trial, |trial| trial.trace = Some(*trace)),
+            Line::Outcome { trial, outcome } => self.with(trial, |trial| trial.outcome = Some(outcome)),
+        }
+    }
+
+    fn announce(&mut self, trial: Trial) {
+        self.places.entry(trial.index).or_insert(self.trials.len());
+        self.trials.push(TrialRecord {
+            trial,
+            samples: Samples::default(),
+            searched: Samples::default(),
+            rejected: Vec::new(),
+            warmups: Vec::new(),
+            conduct: Conduct::default(),
+            missing: BTreeMap::new(),
+            counts: BTreeMap::new(),
+            flame_graph: None,
+            trace: None,
+            outcome: None,
+        });
+    }
+
+    fn with(&mut self, trial: usize, change: impl FnOnce(&mut TrialRecord)) {
+        if let Some(at) = self.place(trial) {
+            change(&mut self.trials[at]);
+        }
+    }
+
+    /// Where a trial is: looked up, for a record may have many trials and has a line for each of their samples.
+    fn place(&self, index: usize) -> Option<usize> {
+        let is_it = |at: &usize| self.trials.get(*at).is_some_and(|it| it.trial.index == index);
+        let found = self.places.get(&index).copied().filter(is_it);
+        // Its trials are public, and may have been moved.
+        found.or_else(|| self.trials.iter().position(|it| it.trial.index == index))
+    }
+}

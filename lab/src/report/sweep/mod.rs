@@ -1,0 +1,265 @@
+//! What a sweep says: for each way of writing and reading, the straight line through time on size, the rates by size,
+//! and the band of sizes that leaves the line, with what the meters say about why.
+//!
+//! The line is `time = fixed cost + size / rate` by ordinary least squares, as in the published experiment, and beside
+//! it the line of Theil and Sen, which single files cannot bend. A size leaves the second line when all its times lie
+//! on one side of it and their median differs by more than a fifth: by the first, one odd size would make all the small
+//! ones odd. Only what was metered explains it; otherwise the text says that nothing measured does.
+
+mod size;
+#[cfg(test)]
+mod tests;
+
+pub use size::SizeRow;
+
+use super::words;
+use crate::analysis::stats::{self, Interval, LeastSquares, Line};
+use crate::record::{Point, Record, Swept};
+use crate::units::{Bytes, Nanos, Throughput};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A whole sweep.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SweepView {
+    /// Writes first, then the methods that read.
+    pub series: Vec<Series>,
+    /// Methods that were refused, failed or unavailable: each reason once, with how many files it befell.
+    pub unmeasured: Vec<String>,
+    /// What a reader of the numbers should know: each caution once, whichever files it is about.
+    pub cautions: Vec<String>,
+}
+
+/// One way of writing or reading over all sizes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Series {
+    /// `write plain`, or the name of the method.
+    pub name: String,
+    /// Whether the lab wrote here.
+    pub is_write: bool,
+    /// Every file.
+    pub points: Vec<Point>,
+    /// Time in seconds on size in bytes; `None` with fewer than two sizes.
+    pub fit: Option<LeastSquares>,
+    /// The same by the line that outliers cannot bend.
+    pub robust: Option<Line>,
+    /// By size, ascending.
+    pub sizes: Vec<SizeRow>,
+    /// The sizes that leave the line, and why, a sentence each.
+    pub band: Vec<String>,
+}
+
+/// A size leaves the line when its median differs from it by more than this share.
+const LEAVES_SHARE: f64 = 0.2;
+
+/// Files below this share of their size from the device came in part from a cache.
+const DEVICE_SHARE_MIN: f64 = 0.9;
+
+/// A later pass this much faster than the first one speaks for a cache below this machine.
+const HOST_CACHE_RATIO: f64 = 1.2;
+
+impl SweepView {
+    /// What the record says, if it is one of a sweep.
+    #[must_use]
+    pub fn of(record: &Record) -> Option<SweepView> {
+        if record.header.verb != "sweep" {
+            return None;
+        }
+        Some(SweepView {
+            series: record.swept().into_iter().map(Series::of).collect(),
+            unmeasured: unmeasured(record),
+            cautions: cautions(record),
+        })
+    }
+}
+
+/// Each reason why files were not measured, once.
+fn unmeasured(record: &Record) -> Vec<String> {
+    let mut counts: BTreeMap<(String, &str, String), usize> = BTreeMap::new();
+    for trial in &record.trials {
+        let Some((outcome, reason)) = trial.outcome.as_ref().and_then(|o| Some((o.word(), o.reason()?)))
+        else {
+            continue;
+        };
+        // The same reason names another file each time.
+        let path = record.targets.get(trial.trial.target).map_or("", |facts| facts.path.as_str());
+        let reason = if path.is_empty() { reason.to_owned() } else { reason.replace(path, "the file") };
+        *counts.entry((trial.trial.id.to_string(), outcome, reason)).or_default() += 1;
+    }
+    counts
+        .iter()
+        .map(|((name, outcome, reason), n)| format!("{outcome}: {name}: {reason} ({n} files)"))
+        .collect()
+}
+
+fn cautions(record: &Record) -> Vec<String> {
+    let all: BTreeSet<&String> = record.targets.iter().flat_map(|facts| &facts.cautions).collect();
+    all.into_iter().cloned().collect()
+}
+
+impl Series {
+    fn of(swept: Swept) -> Series {
+        let seconds = swept.times();
+        let Swept { name, is_write, points } = swept;
+        let fit = stats::least_squares(&seconds);
+        let mut by_size: BTreeMap<u64, Vec<Point>> = BTreeMap::new();
+        for point in &points {
+            by_size.entry(point.size_bytes).or_default().push(*point);
+        }
+        let robust = stats::theil_sen(&seconds);
+        let sizes: Vec<SizeRow> =
+            by_size.values().map(|points| SizeRow::of(points, robust.as_ref())).collect();
+        let mut series = Series { name, is_write, points, fit, robust, sizes, band: Vec::new() };
+        series.band = series.explain();
+        series
+    }
+
+    /// The rate that the line's slope stands for, with its interval; `None` where time does not grow with size.
+    #[must_use]
+    pub fn rate(&self) -> Option<(Throughput, Option<[Throughput; 2]>)> {
+        let fit = self.fit.as_ref().filter(|fit| fit.line.slope > 0.0)?;
+        let ends = fit.slope_ci95.filter(|ends: &Interval| ends.low > 0.0);
+        Some((
+            Throughput(1.0 / fit.line.slope),
+            ends.map(|e| [Throughput(1.0 / e.high), Throughput(1.0 / e.low)]),
+        ))
+    }
+
+    /// The rate by the slope with its interval, and beside it the median of the files' own rates.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        let median = self.median_rate();
+        match self.rate() {
+            None => format!(
+                "{}: no line (one size, or time does not grow with size); median rate {median}",
+                self.name
+            ),
+            Some((rate, ends)) => {
+                let ends = ends.map_or_else(String::new, |[low, high]| format!(" [{low}, {high}]"));
+                format!("{}: {rate}{ends} by the slope; median rate {median}", self.name)
+            }
+        }
+    }
+
+    /// The fixed cost of a file with its interval, and both numbers by the line that outliers cannot bend.
+    #[must_use]
+    pub fn line_words(&self) -> Option<String> {
+        let (fit, robust) = (self.fit.as_ref()?, self.robust.as_ref()?);
+        let about = |seconds: f64| words::signed(seconds, |size| Nanos::from_secs_f64(size).to_string());
+        let ends = fit
+            .intercept_ci95
+            .map_or_else(String::new, |e| format!(" [{}, {}]", about(e.low), about(e.high)));
+        let rate = if robust.slope > 0.0 {
+            Throughput(1.0 / robust.slope).to_string()
+        } else {
+            words::NONE.to_owned()
+        };
+        Some(format!(
+            "fixed cost {}{ends}, by least squares over {} files; {rate} and {} by the line that outliers cannot bend",
+            about(fit.line.intercept),
+            fit.n,
+            about(robust.intercept),
+        ))
+    }
+
+    /// The median of all files' rates.
+    #[must_use]
+    pub fn median_rate(&self) -> Throughput {
+        Throughput(stats::median(self.points.iter().map(Point::rate)).unwrap_or(f64::NAN))
+    }
+
+    /// One sentence for each run of neighbouring sizes that leaves the line to the same side.
+    fn explain(&self) -> Vec<String> {
+        let mut runs: Vec<(bool, Vec<SizeRow>)> = Vec::new();
+        let mut last_left = None;
+        for row in &self.sizes {
+            let side = row.side();
+            if let Some(fast) = side {
+                match runs.last_mut() {
+                    Some((same, rows)) if last_left == side && *same == fast => rows.push(*row),
+                    _ => runs.push((fast, vec![*row])),
+                }
+            }
+            last_left = side;
+        }
+        runs.iter().map(|(fast, rows)| self.sentence(*fast, rows)).collect()
+    }
+
+    fn sentence(&self, fast: bool, rows: &[SizeRow]) -> String {
+        let sizes = match rows {
+            [one] => Bytes(one.size_bytes).to_string(),
+            [first, .., last] => format!("{} to {}", Bytes(first.size_bytes), Bytes(last.size_bytes)),
+            [] => String::new(),
+        };
+        let factors: Vec<f64> = rows.iter().filter_map(SizeRow::factor).collect();
+        let most =
+            factors.iter().copied().fold(1.0, |most: f64, f| if fast { most.max(f) } else { most.min(f) });
+        let what = if fast { "faster" } else { "slower" };
+        let times = if fast { most } else { 1.0 / most };
+        let reasons = self.reasons(fast, rows);
+        let why = if reasons.is_empty() {
+            "not explained by anything measured".to_owned()
+        } else {
+            reasons.join("; ")
+        };
+        format!("{sizes}: up to {} times {what} than the line says; {why}", words::factor(times))
+    }
+
+    /// What the meters say about a band.
+    fn reasons(&self, fast: bool, rows: &[SizeRow]) -> Vec<String> {
+        let mut reasons = Vec::new();
+        let share = rows.iter().filter_map(|row| row.device_share).fold(1.0, f64::min);
+        if fast && share < DEVICE_SHARE_MIN {
+            reasons.push(format!(
+                "only {} of the bytes came from the device, the rest from a cache",
+                words::percent(share)
+            ));
+        }
+        if let (true, Some(ratio)) = (fast && !self.is_write, self.later_pass_ratio(rows))
+            && ratio > HOST_CACHE_RATIO
+        {
+            reasons.push(format!(
+                "later passes over the same files were {} times as fast as the first: a cache below this machine held them",
+                words::factor(ratio)
+            ));
+        }
+        let fixed_ns = self.robust.map(|line| Nanos::from_secs_f64(line.intercept));
+        if let (true, Some(fixed), Some(smallest)) = (fast, fixed_ns, self.sizes.first())
+            && fixed.0 > smallest.median_ns
+        {
+            reasons.push(format!(
+                "the line's fixed cost of {fixed} comes from the large files: the smallest took {} in all",
+                Nanos(smallest.median_ns)
+            ));
+        }
+        if let (false, Some(robust)) = (fast, self.robust) {
+            let fixed = Nanos::from_secs_f64(robust.intercept);
+            let shares = rows.iter().map(|row| float(fixed.0) / float(row.median_ns.max(1)));
+            let most = shares.fold(0.0, f64::max);
+            if most > LEAVES_SHARE {
+                reasons.push(format!(
+                    "the fixed cost of {fixed} is up to {} of their time",
+                    words::percent(most.min(1.0))
+                ));
+            }
+        }
+        reasons
+    }
+
+    /// How much faster the later passes read these sizes than the first.
+    fn later_pass_ratio(&self, rows: &[SizeRow]) -> Option<f64> {
+        let median = |wanted: &dyn Fn(u32) -> bool| {
+            let among = |point: &&Point| {
+                wanted(point.pass) && rows.iter().any(|row| row.size_bytes == point.size_bytes)
+            };
+            let points = self.points.iter().filter(among);
+            stats::median(points.map(|point| point.seconds() / float(point.size_bytes.max(1))))
+        };
+        Some(median(&|pass| pass == 0)? / median(&|pass| pass > 0)?)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
+fn float(value: u64) -> f64 {
+    value as f64
+}

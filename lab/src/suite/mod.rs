@@ -1,0 +1,299 @@
+//! A suite: a list of trials with their labels and rules, as a TOML file. Published experiments and the default line-up
+//! of a race are such files; so is anybody's own.
+//!
+//! Only what the file says lives here; [`crate::experiment::planner`] turns it into a plan for this machine.
+
+pub mod parameter_space;
+pub mod published;
+
+use crate::corpus::Form;
+use crate::corpus::recipe::Recipe;
+use crate::terminal::printable::toml_cause;
+use crate::trial::{Over, Work};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The suites that come with readlab, by name.
+const BUILT_IN: [(&str, &str); 6] = [
+    ("race", include_str!("../../../suites/race.toml")),
+    ("newlines", include_str!("../../../suites/newlines.toml")),
+    ("byte-stream", include_str!("../../../suites/byte-stream.toml")),
+    ("zip-lines", include_str!("../../../suites/zip-lines.toml")),
+    ("limits", include_str!("../../../suites/limits.toml")),
+    ("tune", include_str!("../../../suites/tune.toml")),
+];
+
+/// The controls that take part in every suite that does not refuse them.
+const CONTROLS: &str = include_str!("../../../suites/controls.toml");
+
+/// What the file of the controls holds.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Controls {
+    trial: Vec<Entry>,
+}
+
+/// A suite file.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Suite {
+    /// Its name.
+    pub name: String,
+    /// What it asks, in one or two sentences.
+    pub about: String,
+    /// What is done with the bytes; absent: newlines for text, sum for anything else.
+    #[serde(default)]
+    pub work: Option<Work>,
+    /// The states of the cache: `cold`, `warm` or `both`.
+    #[serde(default)]
+    pub state: States,
+    /// What it reads when the user names no target.
+    #[serde(default)]
+    pub corpus: Option<Recipe>,
+    /// The same in the size of the publication, where that is too large for every day.
+    #[serde(default)]
+    pub full: Option<Recipe>,
+    /// The trial against which ratios are made.
+    #[serde(default)]
+    pub reference: Option<String>,
+    /// Timed readings at least, if the suite has a rule of its own.
+    #[serde(default)]
+    pub min_runs: Option<u32>,
+    /// Timed readings at most, if the suite has a rule of its own.
+    #[serde(default)]
+    pub max_runs: Option<u32>,
+    /// Time of timed readings at most for each trial, such as `30s`.
+    #[serde(default)]
+    pub max_time: Option<String>,
+    /// Time that the whole run aims at, such as `8m`.
+    #[serde(default)]
+    pub budget: Option<String>,
+    /// The published results that belong to it, such as `linux-newlines`.
+    #[serde(default)]
+    pub published: Option<String>,
+    /// Whether it is a file of the user's own, who then asked for each of its trials.
+    #[serde(skip)]
+    pub is_own_file: bool,
+    /// Whether the controls that show the limits take part.
+    #[serde(default = "yes")]
+    pub controls: bool,
+    /// Its trials, in the order of its tables, the controls that it does not name itself before them.
+    #[serde(rename = "trial")]
+    pub entries: Vec<Entry>,
+}
+
+/// One trial of a suite.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Whether it is a control that the suite itself does not name.
+    #[serde(skip)]
+    pub is_added: bool,
+    /// Its name, such as `rust/mmap/avx2`; the value `all` of a parameter stands for the number of processors.
+    pub trial: String,
+    /// What the suite calls it.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// What is done with the bytes, if it is not what the suite says.
+    #[serde(default)]
+    pub work: Option<Work>,
+    /// The works that it can do, for a command that always answers the same; without, any.
+    #[serde(default)]
+    pub answers: Vec<Work>,
+    /// The archive whose content it reads, such as `zip`: the corpus in that form, or a target that is one. Without, bytes
+    /// as they lie, unless its method says that it decodes.
+    #[serde(default, rename = "target")]
+    pub form: Form,
+    /// Over what its bytes come: the file itself, or a server.
+    #[serde(default)]
+    pub over: Over,
+    /// What the publication calls it, where that is something else.
+    #[serde(default)]
+    pub published: Option<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Which states of the cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum States {
+    /// Nothing of the file in the page cache.
+    Cold,
+    /// All of it.
+    Warm,
+    /// First the one, then the other.
+    #[default]
+    Both,
+}
+
+/// Why there is no such suite.
+#[derive(Debug, thiserror::Error)]
+pub enum SuiteError {
+    /// Neither a built-in name nor a file.
+    #[error("{name}: no suite of this name and no such file (suites: {known})")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The built-in names.
+        known: String,
+    },
+    /// The file is no suite.
+    #[error("{path}: {cause}")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        cause: String,
+    },
+}
+
+impl Suite {
+    /// The names of the built-in suites.
+    #[must_use]
+    pub fn names() -> Vec<&'static str> {
+        BUILT_IN.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// The default line-up of a race.
+    #[must_use]
+    pub fn race() -> Suite {
+        Suite::find("race").expect("the built-in suites are checked by a test")
+    }
+
+    /// A built-in suite by name, or any by its file's path.
+    ///
+    /// # Errors
+    /// If there is none, or the file is no suite.
+    pub fn find(name: &str) -> Result<Suite, SuiteError> {
+        let path = Path::new(name);
+        if let Some((_, text)) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
+            return Suite::parse(path, text);
+        }
+        let text = std::fs::read_to_string(path)
+            .map_err(|_| SuiteError::Unknown { name: name.to_owned(), known: Suite::names().join(", ") })?;
+        Ok(Suite { is_own_file: true, ..Suite::parse(path, &text)? })
+    }
+
+    /// A suite from its text; `path` is named where it is none.
+    ///
+    /// # Errors
+    /// If it is no suite.
+    pub fn parse(path: &Path, text: &str) -> Result<Suite, SuiteError> {
+        let suite: Result<Suite, _> = toml::from_str(text);
+        suite
+            .map(Suite::with_controls)
+            .map_err(|error| SuiteError::Malformed { path: path.to_owned(), cause: toml_cause(text, &error) })
+    }
+
+    /// The same with the controls that it lacks. Those with all threads are limits of nobody where everybody has one, and
+    /// those of an archive where nobody reads such an archive.
+    fn with_controls(mut self) -> Suite {
+        if !self.controls {
+            return self;
+        }
+        let controls: Controls =
+            toml::from_str(CONTROLS).expect("the file of the controls is checked by a test");
+        let has_several = |entry: &Entry| ["threads=", "readers="].iter().any(|it| entry.trial.contains(it));
+        let several = self.entries.iter().any(has_several);
+        let forms = self.forms();
+        let is_named = |control: &Entry| {
+            let place = |it: &Entry| (it.trial.clone(), it.over, it.form);
+            self.entries.iter().any(|it| place(it) == place(control))
+        };
+        let is_lacking = |control: &Entry| {
+            (several || !has_several(control)) && forms.contains(&control.form) && !is_named(control)
+        };
+        let lacking = controls.trial.into_iter().filter(is_lacking);
+        let mut entries: Vec<Entry> = lacking.map(|entry| Entry { is_added: true, ..entry }).collect();
+        entries.append(&mut self.entries);
+        Suite { entries, ..self }
+    }
+}
+
+impl Suite {
+    /// Whether some of its trials read over http.
+    #[must_use]
+    pub fn reads_over_http(&self) -> bool {
+        self.entries.iter().any(|entry| entry.over == Over::Http)
+    }
+
+    /// The forms of the corpus that its trials read; the plain one is the first in any case.
+    #[must_use]
+    pub fn forms(&self) -> Vec<Form> {
+        let read: BTreeSet<Form> = self.entries.iter().map(|entry| entry.form).chain([None]).collect();
+        read.into_iter().collect()
+    }
+}
+
+impl States {
+    /// The states themselves, in the order in which they are measured.
+    #[must_use]
+    pub fn list(self) -> Vec<crate::trial::CacheState> {
+        use crate::trial::CacheState::{Cold, Warm};
+        match self {
+            States::Cold => vec![Cold],
+            States::Warm => vec![Warm],
+            States::Both => vec![Cold, Warm],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_suite_is_whole() {
+        for name in Suite::names() {
+            let suite = Suite::find(name).unwrap();
+            assert_eq!(suite.name, name);
+            let labels: BTreeSet<_> =
+                suite.entries.iter().map(|e| (&e.label, &e.trial, e.over, e.form)).collect();
+            assert!(
+                suite.entries.iter().all(|entry| entry
+                    .trial
+                    .replace("=all", "=2")
+                    .parse::<crate::trial::TrialId>()
+                    .is_ok())
+            );
+            assert_eq!(labels.len(), suite.entries.len(), "{name}: entries are unique");
+        }
+    }
+
+    fn of(text: &str) -> Vec<String> {
+        let head = "name = \"x\"\nabout = \"\"\n";
+        let suite = Suite::parse(Path::new("x.toml"), &format!("{head}{text}")).unwrap();
+        suite.entries.into_iter().map(|entry| entry.trial).collect()
+    }
+
+    #[test]
+    fn every_suite_has_the_controls_unless_it_refuses_them() {
+        let device = "rust/device@buffer=128KiB,depth=16";
+        let single = ["rust/null", "rust/resident", "rust/copy", "rust/faults", device];
+        let own = |trial: &str| format!("[[trial]]\ntrial = \"{trial}\"\n");
+        assert_eq!(of(&own("command/wc -l")), [&single[..], &["command/wc -l"]].concat());
+        assert_eq!(of(&format!("controls = false\n{}", own("command/wc -l"))), ["command/wc -l"]);
+        let several = of(&own("java/BufferedReader@readers=2"));
+        for control in ["rust/resident@threads=all", "rust/copy@threads=all"] {
+            assert!(several.iter().any(|it| it == control), "{several:?}");
+        }
+        let gzip = of(&format!("{}target = \"gzip\"\n", own("rust/gzip")));
+        assert_eq!(gzip.iter().filter(|it| *it == "rust/decoder").count(), 1, "{gzip:?}");
+        // What it names itself stays where it is, with the work that it has there.
+        assert_eq!(of(&own("rust/copy")), ["rust/null", "rust/resident", "rust/faults", device, "rust/copy"]);
+        for name in Suite::names() {
+            let suite = Suite::find(name).unwrap();
+            assert!(suite.entries.iter().any(|it| it.trial.starts_with("rust/device@")), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_suite_is_an_error_that_lists_the_known() {
+        let error = Suite::find("no-such-suite").unwrap_err().to_string();
+        assert!(error.contains("newlines"), "{error}");
+    }
+}

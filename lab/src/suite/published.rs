@@ -1,0 +1,331 @@
+//! The published results that readlab carries, as sides of a comparison: `published:NAME`, or `published:NAME/MACHINE`.
+//!
+//! The tables lie in the folder `published/` as they were published; `publications.toml` beside them says what their columns
+//! are. No publication has code of its own. A suite names the published case that a trial of it repeats.
+
+use crate::analysis::compare::{Case, Figure, Measure, SHEET_FACT, Side, Statistic, Subject};
+use crate::suite::Suite;
+use crate::trial::{CacheState, Over, Work};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a name begins with that means a publication.
+pub const PREFIX: &str = "published:";
+
+const INDEX: &str = include_str!("../../../published/publications.toml");
+
+const TABLES: [(&str, &str); 5] = [
+    ("linux-newlines.csv", include_str!("../../../published/linux-newlines.csv")),
+    ("ssd-sizes.csv", include_str!("../../../published/ssd-sizes.csv")),
+    ("urlsession-percentiles.csv", include_str!("../../../published/urlsession-percentiles.csv")),
+    ("urlsession-summary.csv", include_str!("../../../published/urlsession-summary.csv")),
+    ("zip-lines.csv", include_str!("../../../published/zip-lines.csv")),
+];
+
+/// Why there is no such publication.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PublishedError {
+    /// No publication has this name.
+    #[error("{PREFIX}{name}: nothing of this name is published here (known: {known})")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The names.
+        known: String,
+    },
+    /// It has no such machine.
+    #[error("{PREFIX}{name}: no machine is called '{machine}' (known: {known})")]
+    NoMachine {
+        /// The publication.
+        name: String,
+        /// What was asked for.
+        machine: String,
+        /// Its machines.
+        known: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Index {
+    publication: Vec<Publication>,
+}
+
+/// What a table is.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Publication {
+    name: String,
+    about: String,
+    file: String,
+    /// The suite that repeats it.
+    suite: Option<String>,
+    /// The column that names the case.
+    case: String,
+    /// The column that names the machine, where the table has several.
+    sides: Option<String>,
+    work: Option<Work>,
+    over: Option<Over>,
+    state: Option<CacheState>,
+    size_bytes: Option<u64>,
+    /// Sizes of single cases that read something else.
+    #[serde(default)]
+    sizes: BTreeMap<String, u64>,
+    /// How many readers each read the whole in single cases; one in all others.
+    #[serde(default)]
+    readers: BTreeMap<String, u64>,
+    #[serde(default)]
+    notes: Vec<String>,
+    /// Facts of the one machine.
+    #[serde(default)]
+    machine: BTreeMap<String, Value>,
+    /// Facts of machines, by column.
+    #[serde(default)]
+    fact: Vec<FactColumn>,
+    number: Vec<NumberColumn>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FactColumn {
+    name: String,
+    column: String,
+    /// Set for numbers.
+    factor: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NumberColumn {
+    measure: Measure,
+    column: String,
+    #[serde(default = "one")]
+    factor: f64,
+    statistic: Statistic,
+    /// What the side is called, where a column is a side.
+    side: Option<String>,
+    /// Only in rows with these fields.
+    #[serde(default, rename = "where")]
+    rows: BTreeMap<String, String>,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// A row of a table by its columns.
+type Fields = BTreeMap<String, String>;
+
+/// The names of all publications.
+#[must_use]
+pub fn names() -> Vec<String> {
+    index().into_iter().map(|it| format!("{PREFIX}{}", it.name)).collect()
+}
+
+/// The machines of a publication, or of them those whose name holds what stands behind `/`; without the prefix.
+///
+/// # Errors
+/// If there is no such publication or machine.
+pub fn sides(name: &str) -> Result<Vec<Side>, PublishedError> {
+    let (name, machine) = name.split_once('/').map_or((name, None), |(name, machine)| (name, Some(machine)));
+    let publication =
+        index().into_iter().find(|it| it.name == name).ok_or_else(|| PublishedError::Unknown {
+            name: name.to_owned(),
+            known: index().iter().map(|it| it.name.clone()).collect::<Vec<_>>().join(", "),
+        })?;
+    let all = publication.sides();
+    let Some(machine) = machine else { return Ok(all) };
+    let known = all.iter().map(|side| side.name.clone()).collect::<Vec<_>>().join(", ");
+    let holds = |side: &Side| side.name.to_lowercase().contains(&machine.to_lowercase());
+    let found: Vec<Side> = all.into_iter().filter(holds).collect();
+    if found.is_empty() {
+        let (name, machine) = (name.to_owned(), machine.to_owned());
+        return Err(PublishedError::NoMachine { name, machine, known });
+    }
+    Ok(found)
+}
+
+fn index() -> Vec<Publication> {
+    let index: Index = toml::from_str(INDEX).expect("the index of publications is checked by a test");
+    index.publication
+}
+
+impl Publication {
+    fn sides(&self) -> Vec<Side> {
+        let mut sides: Vec<Side> = Vec::new();
+        for row in self.rows() {
+            for number in self.number.iter().filter(|number| number.is_in(&row)) {
+                // An empty field is a number that was not published.
+                let Some(value) = row.get(&number.column).and_then(|text| text.parse::<f64>().ok()) else {
+                    continue;
+                };
+                let name = self.side_name(number, &row);
+                let at = sides.iter().position(|side| side.name == name).unwrap_or_else(|| {
+                    sides.push(self.side(name, &row));
+                    sides.len() - 1
+                });
+                let case = self.case_in(&mut sides[at], &row[&self.case]);
+                let figure = Figure::Told { value: value * number.factor, statistic: number.statistic };
+                if let (Measure::Wall, Some(size_bytes)) = (number.measure, case.subject.size_bytes) {
+                    #[expect(clippy::cast_precision_loss, reason = "a size below 2^53")]
+                    let bytes = size_bytes as f64 * case.subject.readers.unwrap_or(1) as f64;
+                    let rate = bytes * 1e9 / (value * number.factor);
+                    let rate = Figure::Told { value: rate, statistic: number.statistic };
+                    case.figures.insert(Measure::Rate, rate);
+                }
+                case.figures.insert(number.measure, figure);
+            }
+        }
+        sides
+    }
+
+    fn rows(&self) -> Vec<Fields> {
+        let (_, text) = (TABLES.iter().find(|(file, _)| *file == self.file))
+            .expect("the index of publications is checked by a test");
+        let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<_, _>>();
+        rows.expect("the tables are checked by a test")
+    }
+
+    fn side_name(&self, number: &NumberColumn, row: &Fields) -> String {
+        let named = number.side.clone();
+        named.or_else(|| row.get(self.sides.as_ref()?).cloned()).unwrap_or_else(|| self.name.clone())
+    }
+
+    fn side(&self, name: String, row: &Fields) -> Side {
+        let mut facts = self.machine.clone();
+        for fact in &self.fact {
+            let Some(text) = row.get(&fact.column) else { continue };
+            let value = match fact.factor {
+                Some(factor) => text.parse::<f64>().map_or(Value::Null, |number| (number * factor).into()),
+                None => text.clone().into(),
+            };
+            facts.insert(fact.name.clone(), value);
+        }
+        let about = format!("{PREFIX}{} · {}", self.name, self.about);
+        Side { name, about, facts, notes: self.notes.clone(), seed: 0, cases: Vec::new() }
+    }
+
+    /// The case of this name, made unless it is there, with the names that the suite has for it.
+    fn case_in<'a>(&self, side: &'a mut Side, name: &str) -> &'a mut Case {
+        if let Some(at) = side.cases.iter().position(|case| case.name == name) {
+            return &mut side.cases[at];
+        }
+        let size_bytes = self.sizes.get(name).copied().or(self.size_bytes);
+        side.cases.push(Case {
+            name: name.to_owned(),
+            names: self.names(name),
+            subject: Subject {
+                size_bytes,
+                work: self.work,
+                over: self.over,
+                state: self.state,
+                readers: Some(self.readers.get(name).copied().unwrap_or(1)),
+                ..Subject::default()
+            },
+            figures: BTreeMap::new(),
+            unmeasured: None,
+        });
+        side.cases.last_mut().expect("one was just pushed")
+    }
+
+    fn names(&self, case: &str) -> BTreeSet<String> {
+        let suite = self.suite.as_ref().and_then(|name| Suite::find(name).ok());
+        let entries = suite.into_iter().flat_map(|suite| suite.entries);
+        let repeats = entries
+            .filter(|entry| entry.published.as_ref().or(entry.label.as_ref()).is_some_and(|it| it == case));
+        let called = repeats.flat_map(|entry| entry.label.into_iter().chain([entry.trial]));
+        called.chain([case.to_owned()]).collect()
+    }
+}
+
+impl NumberColumn {
+    fn is_in(&self, row: &Fields) -> bool {
+        self.rows.iter().all(|(column, value)| row.get(column) == Some(value))
+    }
+}
+
+/// Gives every side without a data sheet this one.
+pub fn with_sheet(sides: &mut [Side], bytes_per_s: f64) {
+    for side in sides {
+        side.facts.entry(SHEET_FACT.to_owned()).or_insert_with(|| bytes_per_s.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::compare::{FitAsked, fit};
+
+    #[test]
+    fn every_publication_is_whole() {
+        for publication in index() {
+            let sides = publication.sides();
+            assert!(
+                !sides.is_empty() && sides.iter().all(|side| !side.cases.is_empty()),
+                "{}",
+                publication.name
+            );
+            let columns = publication.rows();
+            let known: BTreeSet<&String> = columns[0].keys().collect();
+            for number in &publication.number {
+                assert!(known.contains(&number.column), "{}", number.column);
+            }
+            if let Some(suite) = &publication.suite {
+                let suite = Suite::find(suite).unwrap();
+                for entry in suite.entries.iter().filter_map(|entry| entry.published.as_ref()) {
+                    assert!(
+                        sides.iter().any(|side| side.cases.iter().any(|case| case.name == *entry)),
+                        "{entry}"
+                    );
+                }
+                let repeated = sides[0].cases.iter().filter(|case| case.names.len() > 1).count();
+                assert!(repeated >= 4, "{}: the suite repeats {repeated} of its cases", publication.name);
+            }
+        }
+        assert_eq!(names().len(), 4);
+    }
+
+    #[test]
+    fn the_numbers_are_those_of_the_tables() {
+        let sides = sides("urlsession").unwrap();
+        assert_eq!(sides.iter().map(|side| side.cases.len()).collect::<Vec<_>>(), [14, 14]);
+        let m2 = &super::sides("urlsession/m2").unwrap()[0];
+        let case =
+            m2.cases.iter().find(|case| case.names.contains("swift/dataTask-delegate/for-unsafe")).unwrap();
+        assert_eq!(
+            case.name,
+            "dataTask(with:) and an incremental delegate with for loop inside withUnsafeBytes"
+        );
+        assert_eq!(case.figures[&Measure::Wall].value(), 36e6);
+        assert!(case.figures.contains_key(&Measure::Retains) && case.figures.contains_key(&Measure::Rate));
+    }
+
+    #[test]
+    fn the_rate_of_two_readers_counts_what_both_read() {
+        let m920 = &sides("zip-lines/M920").unwrap()[0];
+        let case = m920.cases.iter().find(|case| case.name.contains("2 threads")).unwrap();
+        assert_eq!(case.subject.readers, Some(2));
+        assert_eq!((case.figures[&Measure::Rate].value() / 1e6).trunc(), 952.0);
+        let one = m920.cases.iter().find(|case| case.name == "buffer 8192").unwrap();
+        assert_eq!((one.figures[&Measure::Rate].value() / 1e6).trunc(), 519.0);
+    }
+
+    #[test]
+    fn the_clocks_that_the_zip_experiment_asks_for_come_out() {
+        let asked = FitAsked::parse("zip/wall", "machine.max_turbo_ghz").unwrap();
+        let fit = fit(&sides("zip-lines").unwrap(), &asked).unwrap();
+        assert_eq!(fit.points.len(), 3, "a processor with two drives is one point");
+        let ask = |machine: &str| {
+            let asks = fit.asks.iter().find(|it| it.machine.contains(machine) && it.case == "buffer 8192");
+            format!("{:.2}", asks.unwrap().fact.unwrap())
+        };
+        assert_eq!((ask("M920"), ask("NUC11")), ("5.52".to_owned(), "5.90".to_owned()));
+    }
+
+    #[test]
+    fn unknown_publications_and_machines_are_errors_that_list_the_known() {
+        assert!(sides("nothing").unwrap_err().to_string().contains("zip-lines, ssd-sizes"));
+        assert!(sides("zip-lines/VAX").unwrap_err().to_string().contains("M920"));
+    }
+}
