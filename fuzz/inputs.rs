@@ -14,7 +14,7 @@ use readlab::target::url::Url;
 use readlab::terminal::printable::is_obeyed;
 use readlab::trial::{Params, TrialId};
 use readlab::units::{Bytes, Nanos, Throughput};
-use readlab_protocol::{Archive, Ask, Say};
+use readlab_protocol::{Archive, Message, TurnRequest};
 use readlab_rust::{Reading, Work};
 use std::cell::Cell;
 use std::fs;
@@ -38,11 +38,11 @@ const ANSWER_BYTES_MAX: u64 = 1 << 20;
 /// A line of a contender, and a line of the lab.
 pub(crate) fn protocol(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
-    if let Ok(say) = Say::parse(text) {
-        assert_eq!(Say::parse(&say.line()).expect("what is said is understood"), say);
+    if let Ok(say) = Message::parse(text) {
+        assert_eq!(Message::parse(&say.line()).expect("what is said is understood"), say);
     }
-    if let Ok(ask) = text.parse::<Ask>() {
-        assert_eq!(ask.to_string().parse::<Ask>().expect("what is asked is understood"), ask);
+    if let Ok(ask) = text.parse::<TurnRequest>() {
+        assert_eq!(ask.to_string().parse::<TurnRequest>().expect("what is asked is understood"), ask);
     }
 }
 

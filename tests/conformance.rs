@@ -4,11 +4,11 @@
 //! Which methods, scans and parameters there are is asked of the contender itself: a new one is tested by existing.
 
 use readlab::contender::roster::{Contender, Roster};
-use readlab::contender::session::{Breach, Session};
+use readlab::contender::session::{Session, SessionError};
 use readlab::corpus::oracle::{self, Truth};
 use readlab::corpus::recipe::{CorpusKind, Recipe};
 use readlab::trial::{Answer, MethodId, Params, Work};
-use readlab_protocol::{Archive, Ask, Cache, MethodLine, Reads};
+use readlab_protocol::{Archive, Cache, MethodLine, Reads, TurnRequest};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -167,18 +167,18 @@ impl Talk<'_> {
                     assert!(answer.proves(self.work, truth), "{what}: {answer} instead of {truth}");
                 }
             }
-            Err(Breach::Unavailable(reason)) => eprintln!("SKIPPED: {what}: {reason}"),
+            Err(SessionError::Unavailable(reason)) => eprintln!("SKIPPED: {what}: {reason}"),
             Err(breach) => panic!("{what}: {breach}"),
         }
     }
 
-    fn answers(&self) -> Result<Vec<Answer>, Breach> {
+    fn answers(&self) -> Result<Vec<Answer>, SessionError> {
         let choice = self.contender.choose(&self.id, &self.params, self.work).unwrap();
         let command = self.contender.read_command(&choice, self.work, self.case.path.as_os_str());
         let mut session = Session::start(&self.id.contender, &command)?;
         session.ready()?;
-        let first = session.turn(Ask { lead: 0, count: 1 }, PATIENCE)?;
-        let second = session.turn(Ask { lead: 1, count: 1 }, PATIENCE)?;
+        let first = session.turn(TurnRequest { lead: 0, count: 1 }, PATIENCE)?;
+        let second = session.turn(TurnRequest { lead: 1, count: 1 }, PATIENCE)?;
         Ok(first.samples.iter().chain(&second.samples).map(Answer::from).collect())
     }
 }

@@ -1,9 +1,9 @@
 //! One misbehaving contender per rule of PROTOCOL.md. Each is a few lines of shell; none may hang or hurt the lab.
 
 use readlab::contender::process::{CommandLine, Process};
-use readlab::contender::session::{Breach, Session, Turn};
+use readlab::contender::session::{Session, SessionError, Turn};
 use readlab::record::Outcome;
-use readlab_protocol::{Ask, LINE_BYTES_MAX};
+use readlab_protocol::{LINE_BYTES_MAX, TurnRequest};
 use std::time::{Duration, Instant};
 
 const HELLO: &str = r#"echo '{"say":"hello","protocol":1,"contender":"fake","version":"1","runtime":"sh"}'"#;
@@ -22,14 +22,14 @@ fn shell(script: &str) -> CommandLine {
 }
 
 /// A whole conversation of one turn with a contender that runs these lines; `go` waits for the lab's line.
-fn converse(lines: &[&str], patience: Duration) -> Result<Turn, Breach> {
+fn converse(lines: &[&str], patience: Duration) -> Result<Turn, SessionError> {
     let script = lines.iter().map(|line| if *line == "go" { "read go" } else { line });
     let mut session = Session::start("fake", &shell(&script.collect::<Vec<_>>().join("\n")))?;
     session.ready()?;
-    session.turn(Ask { lead: 0, count: 1 }, patience)
+    session.turn(TurnRequest { lead: 0, count: 1 }, patience)
 }
 
-fn breach(lines: &[&str]) -> Breach {
+fn breach(lines: &[&str]) -> SessionError {
     converse(lines, PATIENCE).expect_err("this contender breaks the contract")
 }
 
@@ -43,18 +43,18 @@ fn a_contender_that_keeps_the_contract_is_heard() {
 #[test]
 fn another_protocol_number_is_refused_before_anything_is_read() {
     let hello = HELLO.replace("\"protocol\":1", "\"protocol\":2");
-    assert!(matches!(breach(&[&hello, READY, "go", SAMPLE, DONE]), Breach::WrongVersion(2)));
+    assert!(matches!(breach(&[&hello, READY, "go", SAMPLE, DONE]), SessionError::WrongVersion(2)));
 }
 
 #[test]
 fn another_name_than_in_the_roster_is_refused() {
     let hello = HELLO.replace("fake", "other");
-    assert!(matches!(breach(&[&hello]), Breach::WrongName { .. }));
+    assert!(matches!(breach(&[&hello]), SessionError::WrongName { .. }));
 }
 
 #[test]
 fn no_receipt_no_timing() {
-    assert!(matches!(breach(&[READY]), Breach::OutOfTurn { expected: "hello", .. }));
+    assert!(matches!(breach(&[READY]), SessionError::OutOfTurn { expected: "hello", .. }));
 }
 
 #[test]
@@ -63,7 +63,10 @@ fn a_line_that_is_no_message_ends_the_session() {
         ["echo hi", "echo '{}'", r#"echo '{"say":"sample","wall_ns":1,"surprise":2}'"#, "printf '\\377\\n'"]
     {
         let breach = breach(&[HELLO, READY, "go", line]);
-        assert!(matches!(breach, Breach::Malformed(_) | Breach::Silent { .. }), "{line}: {breach}");
+        assert!(
+            matches!(breach, SessionError::Malformed(_) | SessionError::Silent { .. }),
+            "{line}: {breach}"
+        );
         assert!(matches!(breach.outcome(), Some(Outcome::Failed { .. })));
     }
 }
@@ -76,17 +79,17 @@ fn a_line_without_end_is_cut_off_at_the_limit() {
 
 #[test]
 fn a_message_out_of_turn_ends_the_session() {
-    assert!(matches!(breach(&[HELLO, SAMPLE]), Breach::OutOfTurn { expected: "ready", .. }));
-    assert!(matches!(breach(&[HELLO, READY, "go", READY]), Breach::OutOfTurn { .. }));
+    assert!(matches!(breach(&[HELLO, SAMPLE]), SessionError::OutOfTurn { expected: "ready", .. }));
+    assert!(matches!(breach(&[HELLO, READY, "go", READY]), SessionError::OutOfTurn { .. }));
 }
 
 #[test]
 fn more_or_fewer_samples_than_asked_are_refused() {
-    assert!(matches!(breach(&[HELLO, READY, "go", DONE]), Breach::WrongCount { asked: 1, got: 0 }));
+    assert!(matches!(breach(&[HELLO, READY, "go", DONE]), SessionError::WrongCount { asked: 1, got: 0 }));
     let two = breach(&[HELLO, READY, "go", SAMPLE, SAMPLE, r#"echo '{"say":"done","count":2}'"#]);
-    assert!(matches!(two, Breach::WrongCount { asked: 1, got: 2 }));
+    assert!(matches!(two, SessionError::WrongCount { asked: 1, got: 2 }));
     let miscounted = breach(&[HELLO, READY, "go", SAMPLE, r#"echo '{"say":"done","count":7}'"#]);
-    assert!(matches!(miscounted, Breach::WrongCount { .. }));
+    assert!(matches!(miscounted, SessionError::WrongCount { .. }));
 }
 
 #[test]
@@ -95,20 +98,20 @@ fn what_a_runtime_counts_comes_once_and_after_the_samples() {
     let turn = converse(&[HELLO, READY, "go", SAMPLE, &count("gc_ns"), DONE], PATIENCE).unwrap();
     assert_eq!((turn.counts[0].of.as_str(), turn.counts[0].value), ("gc_ns", Some(7)));
     let twice = breach(&[HELLO, READY, "go", SAMPLE, &count("gc_ns"), &count("gc_ns"), DONE]);
-    assert!(matches!(twice, Breach::TooManyCounts(_)), "{twice}");
+    assert!(matches!(twice, SessionError::TooManyCounts(_)), "{twice}");
     let many: Vec<String> = (0..17).map(|n| count(&format!("n{n}"))).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let flood = breach(&[&[HELLO, READY, "go", SAMPLE], &many[..], &[DONE]].concat());
-    assert!(matches!(flood, Breach::TooManyCounts(_)), "{flood}");
+    assert!(matches!(flood, SessionError::TooManyCounts(_)), "{flood}");
     let early = breach(&[HELLO, READY, "go", &count("gc_ns"), SAMPLE, DONE]);
-    assert!(matches!(early, Breach::OutOfTurn { .. }), "{early}");
+    assert!(matches!(early, SessionError::OutOfTurn { .. }), "{early}");
 }
 
 #[test]
 fn a_window_longer_than_the_lab_saw_is_a_lie() {
     let hour = SAMPLE.replace("\"wall_ns\":1", "\"wall_ns\":3600000000000");
     let lie = breach(&[HELLO, READY, "go", &hour, DONE]);
-    assert!(matches!(lie, Breach::LiesAboutTime { claimed_ns: 3_600_000_000_000, .. }), "{lie}");
+    assert!(matches!(lie, SessionError::LiesAboutTime { claimed_ns: 3_600_000_000_000, .. }), "{lie}");
     assert!(matches!(lie.outcome(), Some(Outcome::Refused { .. })));
 }
 
@@ -116,14 +119,14 @@ fn a_window_longer_than_the_lab_saw_is_a_lie() {
 fn a_sample_sent_before_it_was_asked_for_is_a_lie_too() {
     let early = SAMPLE.replace("\"wall_ns\":1", "\"wall_ns\":3600000000000");
     let lie = breach(&[HELLO, READY, &early, DONE, "go"]);
-    assert!(matches!(lie, Breach::LiesAboutTime { .. }), "{lie}");
+    assert!(matches!(lie, SessionError::LiesAboutTime { .. }), "{lie}");
 }
 
 #[test]
 fn a_contender_that_hangs_is_killed_at_the_deadline() {
     let start = Instant::now();
     let hung = converse(&[HELLO, READY, "go", "sleep 600"], SHORT_PATIENCE).unwrap_err();
-    assert!(matches!(hung, Breach::Silent { .. }), "{hung}");
+    assert!(matches!(hung, SessionError::Silent { .. }), "{hung}");
     assert!(hung.to_string().contains("no answer within"), "{hung}");
     assert!(start.elapsed() < Duration::from_secs(300), "it was not waited for");
 }

@@ -2,14 +2,14 @@
 
 use readlab::machine::Machine;
 use readlab::record::{
-    Agenda, Aim, Budget, Count, EndReason, Fill, FlameGraph, Header, HotSpot, LeftBehind, Limit, LimitKind,
-    LimitUnit, Line, Outcome, OwnScheduling, Receipt, Record, RecordError, RecordWriter, Requested,
-    Resumption, Rules, SCHEMA, SCHEMA_VERSION, Sample, Spread, Trace, Trial, WarmedUp, WarmupEnd, WriteTimes,
-    WriteWay,
+    Budget, Count, EndReason, Fill, FlameGraph, Header, HotSpot, LeftBehind, Limit, LimitKind, LimitUnit,
+    Line, Outcome, OwnScheduling, Receipt, Record, RecordError, RecordWriter, Requested, ResumePlan,
+    Resumption, Rules, SCHEMA, SCHEMA_VERSION, Sample, Spread, TargetRef, Trace, Trial, WarmedUp, WarmupEnd,
+    WriteTimes, WriteWay,
 };
 use readlab::target::identity::Identity;
 use readlab::target::{Decoded, Http, TargetFacts};
-use readlab::trial::{Answer, CacheState, Over, Params, Work};
+use readlab::trial::{Answer, CacheState, Params, Transport, Work};
 use readlab::units::Nanos;
 use readlab_protocol::{Archive, Cache, Policy, Scheduling};
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ fn header() -> Header {
 }
 
 /// What is to be measured, with the largest numbers that there are.
-fn agenda() -> Agenda {
+fn agenda() -> ResumePlan {
     let rules = Rules {
         warmup: 1,
         min_runs: 2,
@@ -46,10 +46,14 @@ fn agenda() -> Agenda {
         seed: u64::MAX,
     };
     let identity = Identity { dev: 1, ino: u64::MAX, size_bytes: 7, mtime: (-1, 999), ctime: (2, 3) };
-    Agenda {
+    ResumePlan {
         boot: Some("boot".to_owned()),
         folder: "/a".to_owned(),
-        targets: vec![Aim { form: Some(Archive::Zip), over: Over::Http, identity: Some(identity) }],
+        targets: vec![TargetRef {
+            form: Some(Archive::Zip),
+            over: Transport::Http,
+            identity: Some(identity),
+        }],
         states: vec![CacheState::Cold, CacheState::Warm],
         rules,
         trials: vec![trial()],
@@ -114,13 +118,13 @@ fn trace() -> Line {
 }
 
 /// That the run went on.
-fn resumed(reopened: Vec<usize>) -> Line {
+fn resumed(reopen: Vec<usize>) -> Line {
     Line::Resumed(Resumption {
         at: "2024-01-02T00:00:00Z".to_owned(),
         elapsed_ns: 1 << 53,
         state: CacheState::Warm,
         round: 5,
-        reopened,
+        reopen,
     })
 }
 

@@ -6,7 +6,7 @@
 //! own clock, the lab's first.
 
 use anyhow::{Context, bail};
-use readlab_protocol::Say;
+use readlab_protocol::Message;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
@@ -59,7 +59,7 @@ impl Relay {
         let (theirs, ours) = (format!("\"contender\":\"{contender}\""), format!("\"contender\":\"{NAME}\""));
         while let Some(line) = from.next().transpose()? {
             println!("{}", line.replacen(&theirs, &ours, 1));
-            if matches!(Say::parse(&line)?, Say::Ready { .. }) {
+            if matches!(Message::parse(&line)?, Message::Ready { .. }) {
                 return Ok(Some(Relay { to, from }));
             }
         }
@@ -91,9 +91,9 @@ impl Relay {
             if told {
                 println!("{line}");
             }
-            match Say::parse(&line)? {
-                Say::Sample(sample) => wall_ns = Some(sample.wall_ns),
-                Say::Done { .. } => return Ok(wall_ns),
+            match Message::parse(&line)? {
+                Message::Sample(sample) => wall_ns = Some(sample.wall_ns),
+                Message::Done { .. } => return Ok(wall_ns),
                 _ => {}
             }
         }

@@ -2,9 +2,9 @@
 //! 2 usage or environment, 3 slower than `--fail-over`, 130 interrupted.
 
 use clap::Parser;
+use readlab::commands;
 use readlab::commands::{Cli, Verb};
 use readlab::contender::launcher;
-use readlab::commands;
 use readlab::terminal::notice;
 use signal_hook::consts::SIGXFSZ;
 use std::process::ExitCode;

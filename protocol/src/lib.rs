@@ -1,19 +1,19 @@
 //! What may pass between the lab and a contender, and nothing else.
 //!
 //! PROTOCOL.md at the root of the project is the contract in words; its examples are parsed by a test here. This
-//! crate holds the same contract as types: [`Ask`] is what the lab says, [`Say`] what a contender says; both sides and
+//! crate holds the same contract as types: [`TurnRequest`] is what the lab says, [`Message`] what a contender says; both sides and
 //! the tests share them. [`serve`] is the contender's side of a conversation, for contenders written in Rust.
 
-mod ask;
-mod say;
+mod message;
 mod scheduling;
 pub mod serve;
+mod turn_request;
 
-pub use ask::{Ask, AskError};
-pub use say::{
-    Archive, Cache, CountLine, MethodLine, ParamLine, Reads, SampleLine, Say, SayError, UnknownArchive,
+pub use message::{
+    Archive, Cache, CountLine, Message, MethodLine, ParamLine, Reads, SampleLine, SayError, UnknownArchive,
 };
 pub use scheduling::{Policy, Scheduling};
+pub use turn_request::{AskError, TurnRequest};
 
 /// The number that both sides must agree on. It grows when an old contender would misunderstand a new lab.
 pub const VERSION: u32 = 1;
@@ -38,11 +38,11 @@ mod tests {
         let said = examples("json");
         assert!(said.len() >= 9, "the page shows every message: {said:?}");
         for line in &said {
-            let say = Say::parse(line).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(Say::parse(&say.line()).unwrap(), say);
+            let say = Message::parse(line).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(Message::parse(&say.line()).unwrap(), say);
         }
         for line in examples("text") {
-            assert_eq!(line.parse::<Ask>().unwrap().to_string(), line);
+            assert_eq!(line.parse::<TurnRequest>().unwrap().to_string(), line);
         }
     }
 
@@ -85,7 +85,7 @@ mod tests {
             r#"{"say":"done","count":1,"extra":2}"#,
             r#"{"say":"done","count":1} trailing"#,
         ] {
-            assert!(Say::parse(line).is_err(), "{line}");
+            assert!(Message::parse(line).is_err(), "{line}");
         }
     }
 }

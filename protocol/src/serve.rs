@@ -3,7 +3,7 @@
 //! A contender says who it is and what it offers, and opens a reader for a request; everything else that PROTOCOL.md
 //! asks of a contender happens here. Input and output are parameters, so that a conversation can be had in a test.
 
-use crate::{Ask, LINE_BYTES_MAX, MethodLine, SampleLine, Say, VERSION};
+use crate::{LINE_BYTES_MAX, Message, MethodLine, SampleLine, TurnRequest, VERSION};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, Write};
@@ -39,7 +39,7 @@ pub trait Reader {
     ///
     /// # Errors
     /// If a reading fails.
-    fn turn(&mut self, ask: Ask) -> Result<Vec<SampleLine>, Refusal>;
+    fn turn(&mut self, ask: TurnRequest) -> Result<Vec<SampleLine>, Refusal>;
 }
 
 /// What the words behind `read` ask for.
@@ -101,8 +101,8 @@ pub fn serve(
 ) -> ExitCode {
     let last_word = match conversation(contender, words, input, output) {
         Ok(()) => return ExitCode::SUCCESS,
-        Err(Broken::Refused(Refusal::Unavailable(reason))) => Ok(Say::Unavailable { reason }),
-        Err(Broken::Refused(Refusal::Failed(reason))) => Ok(Say::Failed { reason }),
+        Err(Broken::Refused(Refusal::Unavailable(reason))) => Ok(Message::Unavailable { reason }),
+        Err(Broken::Refused(Refusal::Failed(reason))) => Ok(Message::Failed { reason }),
         Err(Broken::Lab(error)) => Err(error),
     };
     if let Err(error) = last_word.and_then(|say| tell(output, [say])) {
@@ -121,7 +121,7 @@ fn conversation(
     let (verb, rest) = words.split_first().map_or((None, words), |(verb, rest)| (verb.to_str(), rest));
     match (verb, rest) {
         (Some("hello"), []) => Ok(()),
-        (Some("methods"), []) => Ok(tell(output, contender.methods().into_iter().map(Say::Method))?),
+        (Some("methods"), []) => Ok(tell(output, contender.methods().into_iter().map(Message::Method))?),
         (Some("read"), rest) => turns(&mut *contender.open(&Request::parse(rest)?)?, input, output),
         _ => Err(Refusal::Failed(format!("unknown words {words:?}: expected hello, methods or read")).into()),
     }
@@ -129,10 +129,10 @@ fn conversation(
 
 /// Answers turns until the input ends.
 fn turns(reader: &mut dyn Reader, input: &mut dyn BufRead, output: &mut dyn Write) -> Result<(), Broken> {
-    tell(output, [Say::Ready { params: reader.params() }])?;
+    tell(output, [Message::Ready { params: reader.params() }])?;
     while let Some(ask) = next_turn(input)? {
         let samples = reader.turn(ask)?;
-        tell(output, samples.into_iter().map(Say::Sample).chain([Say::Done { count: ask.count }]))?;
+        tell(output, samples.into_iter().map(Message::Sample).chain([Message::Done { count: ask.count }]))?;
     }
     Ok(())
 }
@@ -159,25 +159,25 @@ fn setting(word: &OsStr) -> Result<(&str, u64), Refusal> {
 }
 
 /// The next line of the lab, or `None` at the end.
-fn next_turn(input: &mut dyn BufRead) -> Result<Option<Ask>, Broken> {
+fn next_turn(input: &mut dyn BufRead) -> Result<Option<TurnRequest>, Broken> {
     let mut line = Vec::new();
     io::Read::take(input, LINE_BYTES_MAX as u64).read_until(b'\n', &mut line)?;
     if line.is_empty() {
         return Ok(None);
     }
-    let ask = String::from_utf8_lossy(&line).parse::<Ask>();
+    let ask = String::from_utf8_lossy(&line).parse::<TurnRequest>();
     ask.map(Some).map_err(|error| Refusal::Failed(error.to_string()).into())
 }
 
 /// Says something, all of it with one write.
-fn tell(output: &mut dyn Write, says: impl IntoIterator<Item = Say>) -> io::Result<()> {
+fn tell(output: &mut dyn Write, says: impl IntoIterator<Item = Message>) -> io::Result<()> {
     let lines: String = says.into_iter().map(|say| say.line() + "\n").collect();
     output.write_all(lines.as_bytes())?;
     output.flush()
 }
 
-fn hello(contender: &dyn Contender) -> Say {
-    Say::Hello {
+fn hello(contender: &dyn Contender) -> Message {
+    Message::Hello {
         protocol: VERSION,
         contender: contender.name().to_owned(),
         version: contender.version().to_owned(),
@@ -218,7 +218,7 @@ mod tests {
         fn params(&self) -> BTreeMap<String, u64> {
             BTreeMap::from([("depth".to_owned(), 1)])
         }
-        fn turn(&mut self, ask: Ask) -> Result<Vec<SampleLine>, Refusal> {
+        fn turn(&mut self, ask: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
             self.0 += 1;
             if self.0 == 3 {
                 return Err(Refusal::Failed("third".to_owned()));
@@ -229,12 +229,12 @@ mod tests {
         }
     }
 
-    fn conversation(words: &str, input: &str) -> (Vec<Say>, ExitCode) {
+    fn conversation(words: &str, input: &str) -> (Vec<Message>, ExitCode) {
         let words: Vec<OsString> = words.split_whitespace().map(OsString::from).collect();
         let mut output = Vec::new();
         let code = serve(&Counter, &words, &mut input.as_bytes(), &mut output);
         let text = String::from_utf8(output).unwrap();
-        (text.lines().map(|line| Say::parse(line).unwrap()).collect(), code)
+        (text.lines().map(|line| Message::parse(line).unwrap()).collect(), code)
     }
 
     #[test]
@@ -242,7 +242,13 @@ mod tests {
         let (says, code) = conversation("read m - sum /f depth=1", "go 1 2\n");
         assert!(matches!(
             says[..],
-            [Say::Hello { .. }, Say::Ready { .. }, Say::Sample(_), Say::Sample(_), Say::Done { count: 2 }]
+            [
+                Message::Hello { .. },
+                Message::Ready { .. },
+                Message::Sample(_),
+                Message::Sample(_),
+                Message::Done { count: 2 }
+            ]
         ));
         assert_eq!(code, ExitCode::SUCCESS);
     }
@@ -250,14 +256,14 @@ mod tests {
     #[test]
     fn a_failed_turn_is_the_last_word() {
         let (says, code) = conversation("read m - sum /f", "go 0 1\ngo 0 1\ngo 0 1\ngo 0 1\n");
-        assert_eq!(says.last(), Some(&Say::Failed { reason: "third".to_owned() }));
+        assert_eq!(says.last(), Some(&Message::Failed { reason: "third".to_owned() }));
         assert_eq!(code, ExitCode::FAILURE);
     }
 
     #[test]
     fn what_is_not_available_is_said_instead_of_ready() {
         let (says, _) = conversation("read absent - sum /f", "");
-        assert!(matches!(says[..], [Say::Hello { .. }, Say::Unavailable { .. }]));
+        assert!(matches!(says[..], [Message::Hello { .. }, Message::Unavailable { .. }]));
     }
 
     #[test]
@@ -266,7 +272,7 @@ mod tests {
             [("", ""), ("bye", ""), ("read", ""), ("read m - sum /f x", ""), ("read m - sum /f", "stop\n")]
         {
             let (says, code) = conversation(words, input);
-            assert!(matches!(says.last(), Some(Say::Failed { .. })), "{words:?} {input:?}");
+            assert!(matches!(says.last(), Some(Message::Failed { .. })), "{words:?} {input:?}");
             assert_eq!(code, ExitCode::FAILURE);
         }
     }

@@ -3,8 +3,8 @@
 
 use super::home::{AS_NOBODY, Home, READLAB, Said, no_other_user, trials};
 use readlab::measure::cache::Eviction;
-use readlab::measure::residency::{Proof, Residency};
-use readlab::measure::subject::Ground;
+use readlab::measure::residency::{ResidencyProof, Residency};
+use readlab::measure::target::CacheControl;
 use readlab::target::Target;
 use serde_json::Value;
 use std::fs::{self, File, Permissions};
@@ -91,12 +91,12 @@ impl Image {
     }
 }
 
-fn resident(path: &Path) -> Proof {
+fn resident(path: &Path) -> ResidencyProof {
     Residency::open(path).unwrap().share().unwrap()
 }
 
-fn evict(target: &Target) -> Result<Proof, String> {
-    let Ok(Ground::File { cache, .. }) = Ground::of(target, Eviction::OfFile) else {
+fn evict(target: &Target) -> Result<ResidencyProof, String> {
+    let Ok(CacheControl::File { cache, .. }) = CacheControl::of(target, Eviction::OfFile) else {
         panic!("a file of this machine")
     };
     cache.evict().map_err(|error| error.to_string())

@@ -150,7 +150,7 @@ fn a_race_that_was_stopped_goes_on_too() {
     assert_eq!(said.code, Some(0), "{said}");
     let whole = Record::read(&record(&home)).unwrap();
     assert_whole(&whole);
-    assert!(!whole.resumed[0].reopened.is_empty());
+    assert!(!whole.resumed[0].reopen.is_empty());
     assert_holds(&whole, &before);
 }
 

@@ -8,7 +8,7 @@ use crate::pairs;
 use crate::programs::{Programs, Race, Search};
 use crate::row::Row;
 use anyhow::Context;
-use readlab::analysis::stats::{self, Bootstrap, Clear, EXHAUSTIVE_READINGS};
+use readlab::analysis::stats::{self, Bootstrap, EXHAUSTIVE_READINGS, Significance};
 use readlab::record::{Record, TrialRecord};
 use readlab::trial::CacheState;
 use readlab::units::Bytes;
@@ -142,7 +142,7 @@ fn identical(programs: &Programs) -> anyhow::Result<Row> {
         let (first, second) = of("first").zip(of("second")).context("a twin was not measured")?;
         let ratio = stats::ratio(&first.samples, &second.samples, Bootstrap::new(search.header.seed));
         let clear = ratio.and_then(|ratio| ratio.clear());
-        different += usize::from(matches!(clear, Some(Clear::Faster | Clear::Slower)));
+        different += usize::from(matches!(clear, Some(Significance::Faster | Significance::Slower)));
     }
     let share = different as f64 / COMPARISONS as f64;
     let words = format!("{different} of {COMPARISONS} called different");

@@ -25,7 +25,7 @@ const SHARE_MIN: f64 = 0.9;
 
 /// Where a case's file lies.
 #[derive(Clone, Copy)]
-enum Ground {
+enum FilePlace {
     /// The disk of the build.
     Disk(Bytes),
     /// The same, which may give so many bytes per second.
@@ -38,7 +38,7 @@ enum Ground {
 
 struct Case {
     name: &'static str,
-    ground: Ground,
+    ground: FilePlace,
     state: CacheState,
     trials: &'static [&'static str],
     /// What may stand at the head of the two or three words that say what stops it.
@@ -48,14 +48,14 @@ struct Case {
 const CASES: [Case; 13] = [
     Case {
         name: "a throttled device",
-        ground: Ground::Throttled(100_000_000),
+        ground: FilePlace::Throttled(100_000_000),
         state: CacheState::Cold,
         trials: &["rust/read@buffer=128KiB", "rust/device"],
         right: &["device"],
     },
     Case {
         name: "a cold file, much in flight",
-        ground: Ground::Disk(FILE),
+        ground: FilePlace::Disk(FILE),
         state: CacheState::Cold,
         trials: &[
             "rust/io_uring@buffer=1MiB,depth=8,direct=1",
@@ -66,14 +66,14 @@ const CASES: [Case; 13] = [
     },
     Case {
         name: "small blocks, one in flight",
-        ground: Ground::Disk(SMALL),
+        ground: FilePlace::Disk(SMALL),
         state: CacheState::Cold,
         trials: &["rust/direct@buffer=8KiB", "rust/direct@buffer=1MiB", "rust/device"],
         right: &["small blocks"],
     },
     Case {
         name: "large blocks, one in flight",
-        ground: Ground::Disk(FILE),
+        ground: FilePlace::Disk(FILE),
         state: CacheState::Cold,
         trials: &[
             "rust/io_uring@buffer=128KiB,depth=1,direct=1",
@@ -84,42 +84,42 @@ const CASES: [Case; 13] = [
     },
     Case {
         name: "a slow scan of a mapped file",
-        ground: Ground::Disk(FILE),
+        ground: FilePlace::Disk(FILE),
         state: CacheState::Warm,
         trials: &["rust/mmap/scalar", "rust/mmap", "rust/resident", "rust/copy"],
         right: &["processing"],
     },
     Case {
         name: "a string made of every line",
-        ground: Ground::Disk(FILE),
+        ground: FilePlace::Disk(FILE),
         state: CacheState::Warm,
         trials: &["rust/lines", "rust/resident", "rust/copy"],
         right: &["processing"],
     },
     Case {
         name: "a cached file copied",
-        ground: Ground::Disk(FILE),
+        ground: FilePlace::Disk(FILE),
         state: CacheState::Warm,
         trials: &["rust/read@buffer=128KiB", "rust/resident", "rust/copy"],
         right: &["copy"],
     },
     Case {
         name: "a cached file mapped and counted by all processors",
-        ground: Ground::Disk(FILE),
+        ground: FilePlace::Disk(FILE),
         state: CacheState::Warm,
         trials: &["rust/mmap@threads=all", "rust/resident@threads=all", "rust/resident", "rust/copy"],
         right: &["memory"],
     },
     Case {
         name: "a mapping of small pages",
-        ground: Ground::Elsewhere(Place::Compressed, FILE),
+        ground: FilePlace::Elsewhere(Place::Compressed, FILE),
         state: CacheState::Warm,
         trials: &["rust/mmap", "rust/resident", "rust/copy", "rust/faults"],
         right: &["faults", "mixed"],
     },
     Case {
         name: "a compressed file, cold",
-        ground: Ground::Elsewhere(Place::Compressed, FILE),
+        ground: FilePlace::Elsewhere(Place::Compressed, FILE),
         state: CacheState::Cold,
         trials: &["rust/read@buffer=128KiB"],
         // No reading past the cache shows what the device could do: then the honest answer is that it cannot be told.
@@ -127,21 +127,21 @@ const CASES: [Case; 13] = [
     },
     Case {
         name: "a program that sleeps",
-        ground: Ground::Disk(SMALL),
+        ground: FilePlace::Disk(SMALL),
         state: CacheState::Warm,
         trials: &["command/sleep 0.2; wc -l {}", "rust/resident", "rust/copy"],
         right: &["latency"],
     },
     Case {
         name: "a slow file system in user space",
-        ground: Ground::Elsewhere(Place::Slow, SMALL),
+        ground: FilePlace::Elsewhere(Place::Slow, SMALL),
         state: CacheState::Cold,
         trials: &["rust/read@buffer=128KiB"],
         right: &["latency"],
     },
     Case {
         name: "a zip",
-        ground: Ground::Zipped,
+        ground: FilePlace::Zipped,
         state: CacheState::Warm,
         trials: &["rust/zip", "rust/decoder", "rust/resident", "rust/copy"],
         right: &["decoding"],
@@ -184,14 +184,14 @@ fn told(programs: &Programs, case: &Case) -> anyhow::Result<String> {
         programs.race(&Race { name: "verdicts", trials: case.trials, file, state, options: &options })
     };
     let record = match case.ground {
-        Ground::Disk(size) => race(&programs.lines(size)?)?,
-        Ground::Zipped => race(&programs.zipped_lines(SMALL)?)?,
-        Ground::Throttled(bytes_per_second) => {
+        FilePlace::Disk(size) => race(&programs.lines(size)?)?,
+        FilePlace::Zipped => race(&programs.zipped_lines(SMALL)?)?,
+        FilePlace::Throttled(bytes_per_second) => {
             let file = programs.lines(SMALL)?;
             let _throttle = Throttle::on(&file, bytes_per_second)?;
             race(&file)?
         }
-        Ground::Elsewhere(place, size) => race(place.make(programs, size)?.file())?,
+        FilePlace::Elsewhere(place, size) => race(place.make(programs, size)?.file())?,
     };
     first(&record)
 }

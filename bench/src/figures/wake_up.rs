@@ -11,7 +11,7 @@ use anyhow::Context;
 use readlab::contender::session::Session;
 use readlab::measure::cache::{Eviction, PageCache};
 use readlab::units::{Bytes, Nanos};
-use readlab_protocol::Ask;
+use readlab_protocol::TurnRequest;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -22,9 +22,9 @@ const LARGE: Bytes = Bytes(4 << 20);
 const PAUSE: Duration = Duration::from_millis(100);
 const PASSES: usize = 41;
 const PATIENCE: Duration = Duration::from_secs(60);
-const ONE: Ask = Ask { lead: 0, count: 1 };
+const ONE: TurnRequest = TurnRequest { lead: 0, count: 1 };
 /// As the lab asks for files of this size.
-const SEVERAL: Ask = Ask { lead: 44, count: 10 };
+const SEVERAL: TurnRequest = TurnRequest { lead: 44, count: 10 };
 
 /// What comes right before a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ enum Before {
 }
 
 /// One circumstance: its name, what comes before, and what is asked.
-type Circumstance = (&'static str, Before, Ask);
+type Circumstance = (&'static str, Before, TurnRequest);
 
 const WARM: [Circumstance; 5] = [
     ("one reading a turn, back to back", Before::Nothing, ONE),
@@ -131,7 +131,7 @@ impl Table {
 
     /// The median window of one turn, in nanoseconds. The turn before has just been answered, unless the cache was in
     /// the way.
-    fn turn(&mut self, ask: Ask) -> anyhow::Result<f64> {
+    fn turn(&mut self, ask: TurnRequest) -> anyhow::Result<f64> {
         let turn = self.session.turn(ask, PATIENCE)?;
         Ok(pairs::median(&pairs::floats(turn.samples.iter().map(|sample| sample.wall_ns))))
     }

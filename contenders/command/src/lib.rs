@@ -13,7 +13,7 @@ mod template;
 
 use counted::Counted;
 use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};
-use readlab_protocol::{Ask, Cache, MethodLine, Reads, SampleLine};
+use readlab_protocol::{Cache, MethodLine, Reads, SampleLine, TurnRequest};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -93,7 +93,7 @@ impl Reader for Execution {
         BTreeMap::new()
     }
 
-    fn turn(&mut self, ask: Ask) -> Result<Vec<SampleLine>, Refusal> {
+    fn turn(&mut self, ask: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
         for _ in 0..ask.lead {
             self.once()?;
         }

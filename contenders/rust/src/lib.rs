@@ -32,7 +32,7 @@ mod work;
 
 pub use clock::Sample;
 pub use consumer::Consumer;
-pub use method::auto::{Auto, Way};
+pub use method::auto::{Auto, Strategy};
 pub use method::{Fault, Method};
 pub use reading::{ReadError, Reading, RequestError};
 pub use sink::Sink;

@@ -8,7 +8,7 @@ use crate::method::{Method, registry};
 use crate::reading::{ReadError, Reading, RequestError};
 use crate::work::Work;
 use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};
-use readlab_protocol::{Ask, MethodLine, ParamLine, SampleLine};
+use readlab_protocol::{MethodLine, ParamLine, SampleLine, TurnRequest};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{BufRead, Write};
@@ -62,7 +62,7 @@ impl Reader for Reading {
         self.settings().iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    fn turn(&mut self, ask: Ask) -> Result<Vec<SampleLine>, Refusal> {
+    fn turn(&mut self, ask: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
         self.prepare().map_err(failed)?;
         for _ in 0..ask.lead {
             self.read().map_err(failed)?;

@@ -1,7 +1,7 @@
 //! The reader that chooses brings every byte once and in its place, whatever part of the file is cached.
 
 use proptest::prelude::*;
-use readlab_rust::{Auto, Way};
+use readlab_rust::{Auto, Strategy};
 use rustix::fs::Advice;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -112,11 +112,11 @@ fn the_way_is_told_and_follows_the_cache() {
     let (careful, mapping) = (Auto::new(), unsafe { Auto::new().mapping() });
     from_front(careful, file.path());
     std::fs::read(file.path()).unwrap();
-    assert_eq!(mapping.way(file.path()).unwrap(), Way::Mapped);
-    assert_eq!(careful.way(file.path()).unwrap(), Way::Copied);
+    assert_eq!(mapping.strategy(file.path()).unwrap(), Strategy::Mapped);
+    assert_eq!(careful.strategy(file.path()).unwrap(), Strategy::Copied);
     evict(&file, 0..bytes.len());
-    match careful.way(file.path()).unwrap() {
-        Way::InFlight => {}
+    match careful.strategy(file.path()).unwrap() {
+        Strategy::InFlight => {}
         other => {
             eprintln!("SKIPPED: {other}: no io_uring, or no file system that reads past the cache, here")
         }

@@ -1,6 +1,6 @@
 //! Whole conversations with `serve`, in memory.
 
-use readlab_protocol::{Cache, SampleLine, Say};
+use readlab_protocol::{Cache, Message, SampleLine};
 use readlab_rust::serve::serve;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -8,12 +8,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// What was said, and whether the exit code was 0.
-fn talk(words: &[&str], input: &str) -> (Vec<Say>, bool) {
+fn talk(words: &[&str], input: &str) -> (Vec<Message>, bool) {
     let mut output = Vec::new();
     let code = serve(words.iter().map(OsString::from), &mut input.as_bytes(), &mut output);
     let output = String::from_utf8(output).unwrap();
     assert!(output.ends_with('\n'));
-    let says = output.lines().map(|line| Say::parse(line).unwrap()).collect();
+    let says = output.lines().map(|line| Message::parse(line).unwrap()).collect();
     (says, code == ExitCode::SUCCESS)
 }
 
@@ -24,9 +24,9 @@ fn file(dir: &tempfile::TempDir) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-fn assert_hello(say: &Say) {
+fn assert_hello(say: &Message) {
     match say {
-        Say::Hello { protocol, contender, runtime, .. } => {
+        Message::Hello { protocol, contender, runtime, .. } => {
             assert_eq!((*protocol, contender.as_str()), (readlab_protocol::VERSION, "rust"));
             assert!(runtime.starts_with("rustc 1."), "{runtime}");
         }
@@ -49,7 +49,7 @@ fn methods_lists_each_with_its_scans_best_first() {
     let methods: Vec<_> = says[1..]
         .iter()
         .map(|say| match say {
-            Say::Method(method) => method,
+            Message::Method(method) => method,
             other => panic!("{other:?}"),
         })
         .collect();
@@ -69,20 +69,20 @@ fn a_session_answers_each_turn_with_its_samples_and_ends_with_its_input() {
     assert!(well);
     assert_hello(&says[0]);
     match &says[1] {
-        Say::Ready { params } => {
+        Message::Ready { params } => {
             assert_eq!((params["threads"], params["populate"]), (2, 0));
         }
         other => panic!("{other:?}"),
     }
     let counts = [says.len(), count_of(&says[2..4]), count_of(&says[5..6])];
     assert_eq!(counts, [7, 2, 1]);
-    assert_eq!((&says[4], &says[6]), (&Say::Done { count: 2 }, &Say::Done { count: 1 }));
+    assert_eq!((&says[4], &says[6]), (&Message::Done { count: 2 }, &Message::Done { count: 1 }));
 }
 
 /// How many of these are samples, each with the right answer.
-fn count_of(says: &[Say]) -> usize {
-    let right = |say: &&Say| match say {
-        Say::Sample(SampleLine {
+fn count_of(says: &[Message]) -> usize {
+    let right = |say: &&Message| match say {
+        Message::Sample(SampleLine {
             wall_ns,
             bytes: Some(5),
             newlines: Some(1),
@@ -99,7 +99,7 @@ fn count_of(says: &[Say]) -> usize {
 fn values_that_follow_from_others_are_told() {
     let dir = tempfile::tempdir().unwrap();
     let (says, _) = talk(&["read", "pread", "-", "discard", &file(&dir), "buffer_bytes=5000000"], "");
-    let Say::Ready { params } = &says[1] else { panic!("{says:?}") };
+    let Message::Ready { params } = &says[1] else { panic!("{says:?}") };
     assert_eq!(params["segment_bytes"], 5_000_000);
 }
 
@@ -120,7 +120,7 @@ fn wrong_words_are_said_to_be_wrong() {
         assert!(!well);
         assert_hello(&says[0]);
         match says.last().unwrap() {
-            Say::Failed { reason } => assert!(reason.contains(text), "{reason}"),
+            Message::Failed { reason } => assert!(reason.contains(text), "{reason}"),
             other => panic!("{words:?}: {other:?}"),
         }
     }
@@ -130,7 +130,7 @@ fn wrong_words_are_said_to_be_wrong() {
 fn a_failed_reading_ends_the_session_without_samples() {
     let (says, well) = talk(&["read", "read", "scalar", "sum", "/nonexistent/file"], "go 0 3\ngo 0 3\n");
     assert!(!well);
-    let [_, Say::Ready { .. }, Say::Failed { reason }] = &says[..] else { panic!("{says:?}") };
+    let [_, Message::Ready { .. }, Message::Failed { reason }] = &says[..] else { panic!("{says:?}") };
     assert!(reason.starts_with("/nonexistent/file: No such file"), "{reason}");
 }
 
@@ -143,7 +143,7 @@ fn what_the_file_system_lacks_is_unavailable() {
     let words = ["read", "direct", "scalar", "sum", file.path().to_str().unwrap()];
     let (says, well) = talk(&words, "go 0 1\n");
     assert!(!well);
-    let Some(Say::Unavailable { reason }) = says.last() else { panic!("{says:?}") };
+    let Some(Message::Unavailable { reason }) = says.last() else { panic!("{says:?}") };
     assert!(reason.starts_with("O_DIRECT: "), "{reason}");
 }
 

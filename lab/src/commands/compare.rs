@@ -1,8 +1,8 @@
 //! `readlab compare A B…`: records and published results side by side, with ratios, a gate for machines that must say no,
 //! and exports for services that watch benchmarks.
 
-use super::giving;
 use super::outcome::EXIT_TRIAL;
+use super::output;
 use crate::analysis::compare::{Comparison, Fit, FitAsked, Gate, Measure, Side, fit};
 use crate::commands::options::{self, Color};
 use crate::record::Record;
@@ -160,10 +160,10 @@ impl CompareArgs {
         let mut shown_elsewhere = false;
         for (file, text) in documents.into_iter().flatten() {
             shown_elsewhere |= file == Path::new("-");
-            giving::write(file, |out| out.write_all(text.as_bytes())).with_context(|| shown(file))?;
+            output::write(file, |out| out.write_all(text.as_bytes())).with_context(|| shown(file))?;
         }
         if !shown_elsewhere {
-            let style = Style { width: giving::terminal_width(), color: self.color.is_on() };
+            let style = Style { width: output::terminal_width(), color: self.color.is_on() };
             std::io::stdout().write_all(report::comparison_terminal(comparison, fit, style).as_bytes())?;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! `readlab history`: the records that the user has, one of them shown again, and those that may go.
 
-use super::giving;
+use super::output;
 use crate::record::Record;
 use crate::record::history::{Entry, History, Removed};
 use crate::report::{self, Page, Style};
@@ -44,13 +44,13 @@ pub fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout();
     match &args.verb {
         None | Some(HistoryVerb::List) => {
-            let width = giving::terminal_width();
+            let width = output::terminal_width();
             out.write_all(report::history_table(&lines(&history.entries()?), width).as_bytes())?;
         }
         Some(HistoryVerb::Show { name }) => {
             let path = history.find(name)?;
             let style = Style {
-                width: giving::terminal_width(),
+                width: output::terminal_width(),
                 color: crate::commands::options::Color::Auto.is_on(),
             };
             let page = Page::of(&Record::read(&path)?);

@@ -1,16 +1,16 @@
 //! `readlab limits [DIR|FILE]`: what memory, the kernel's copy, page faults, system calls and the device do at best.
 
-use super::asked::Asked;
-use super::goal::Wanted;
 use super::run;
-use crate::commands::options::{Choosing, Giving, Looking, Measuring};
+use super::run_config::RunConfig;
+use super::target_spec::TargetSpec;
+use crate::commands::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
 use crate::corpus;
 use crate::corpus::recipe::{CorpusKind, Recipe};
 use crate::folder::scratch::Scratch;
 use crate::linux::interrupt;
 use crate::suite::Suite;
 use crate::target;
-use crate::trial::{Over, Params, Work};
+use crate::trial::{Params, Transport, Work};
 use crate::units::Bytes;
 use anyhow::Context;
 use clap::Args;
@@ -28,10 +28,10 @@ pub struct LimitsArgs {
     pub size: Bytes,
     /// How long and how often.
     #[command(flatten)]
-    pub measuring: Measuring,
+    pub measuring: SamplingOptions,
     /// What is shown and kept.
     #[command(flatten)]
-    pub giving: Giving,
+    pub giving: OutputOptions,
 }
 
 /// Measures the limits of a place.
@@ -40,7 +40,7 @@ pub struct LimitsArgs {
 /// If there is no space, the file cannot be made or read, or the record cannot be written.
 pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
     let suite = Suite::find("limits")?;
-    let choosing = Choosing {
+    let choosing = SelectionOptions {
         methods: Vec::new(),
         params: Params::default(),
         commands: Vec::new(),
@@ -48,17 +48,17 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
         reference: None,
         rosters: Vec::new(),
     };
-    let asked = Asked {
+    let asked = RunConfig {
         verb: "limits",
         suite: &suite,
         space: None,
         measuring: &args.measuring,
         choosing: &choosing,
-        looking: &Looking::default(),
+        looking: &InspectOptions::default(),
         giving: &args.giving,
     };
     if !args.place.is_dir() {
-        return run::each(&asked, &[vec![Wanted::plain(&args.place, Over::File)]]);
+        return run::each(&asked, &[vec![TargetSpec::plain(&args.place, Transport::File)]]);
     }
     // From here on Ctrl-C is an ordinary return, so that the folder is removed.
     interrupt::listen().context("cannot listen for Ctrl-C")?;
@@ -67,5 +67,5 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
     // Bytes that no file system can compress: then what is asked of the device is what it gives.
     let recipe = Recipe { kind: CorpusKind::Random, size_bytes: args.size.0, seed: 1 };
     let made = corpus::make(folder.path(), recipe)?;
-    run::each(&asked, &[vec![Wanted::plain(&made.path, Over::File)]])
+    run::each(&asked, &[vec![TargetSpec::plain(&made.path, Transport::File)]])
 }

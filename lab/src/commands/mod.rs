@@ -1,22 +1,20 @@
 //! The command line: the verbs, one a file, each with its arguments and a `run`. No measuring and no formatting here.
 
-mod asked;
 pub mod build;
 pub mod compare;
 pub mod completions;
 pub mod contender;
 pub mod corpus;
+mod deadline;
 pub mod doctor;
-mod found;
-mod giving;
-mod goal;
+mod expected_answers;
 pub mod history;
 pub mod limits;
 pub mod list;
 pub mod man;
 pub mod options;
 mod outcome;
-mod patience;
+mod output;
 mod prepare;
 mod probe;
 pub mod race;
@@ -24,9 +22,11 @@ pub mod report;
 pub mod request;
 mod resume;
 mod run;
+mod run_config;
 pub mod serve;
 pub mod suite;
 pub mod sweep;
+mod target_spec;
 mod template;
 pub mod tune;
 

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// How long and how often.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Measuring")]
-pub struct Measuring {
+pub struct SamplingOptions {
     /// Untimed readings before the timed ones, each time a contender is started
     #[arg(short, long, value_name = "N", default_value_t = 1)]
     pub warmup: u32,
@@ -57,7 +57,7 @@ pub struct Measuring {
 /// What takes part.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Choosing")]
-pub struct Choosing {
+pub struct SelectionOptions {
     /// Only methods whose name matches, such as 'rust/mmap/*' or 'rust/read@buffer=64KiB'; may be repeated
     #[arg(long = "method", value_name = "GLOB")]
     pub methods: Vec<String>,
@@ -82,7 +82,7 @@ pub struct Choosing {
 /// What is shown and kept.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
-pub struct Giving {
+pub struct OutputOptions {
     /// Write everything as one JSON document; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub export_json: Option<PathBuf>,
@@ -115,7 +115,7 @@ pub struct Giving {
 /// What is looked at inside what is measured, in runs that nobody times.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Looking inside")]
-pub struct Looking {
+pub struct InspectOptions {
     /// Draw a flame graph of each measured trial, from an untimed run [default: flamegraphs beside the record]
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
     pub flamegraph: Option<Option<PathBuf>>,
@@ -153,7 +153,7 @@ const MAX_TIME: Nanos = Nanos(30_000_000_000);
 /// Time that a run without a `--budget` aims at.
 const ADVISED_BUDGET: Nanos = Nanos(100_000_000_000);
 
-impl Measuring {
+impl SamplingOptions {
     /// The rules as the plan knows them, with a seed in any case.
     #[must_use]
     pub fn rules(&self) -> Rules {

@@ -1,11 +1,11 @@
 //! Before anything reads a target: whether a cache lies below everything that can be seen. Once a file system, and only where
 //! something is to be made cold.
 
-use super::asked::Asked;
+use super::run_config::RunConfig;
 use crate::experiment::recorder::Recorder;
 use crate::measure::hidden_cache::{PROBE_TIME, probe};
 use crate::measure::plan::{Budget, Rules};
-use crate::measure::subject::Ground;
+use crate::measure::target::CacheControl;
 use crate::target::Target;
 use crate::target::hidden_cache::{HiddenCache, NotProbed};
 use crate::trial::CacheState;
@@ -17,14 +17,14 @@ const PART_OF_BUDGET: u32 = 10;
 
 /// Probes each file system of the targets.
 pub(super) fn hidden_caches(
-    asked: &Asked,
+    asked: &RunConfig,
     targets: &mut [Target],
-    grounds: &[Ground],
+    grounds: &[CacheControl],
     (rules, recorder): (&Rules, &Recorder),
 ) {
     let mut probed = BTreeSet::new();
     for (target, ground) in targets.iter_mut().zip(grounds) {
-        let Ground::File { cache, .. } = ground else { continue };
+        let CacheControl::File { cache, .. } = ground else { continue };
         let is_cold = asked.states(&target.facts).contains(&CacheState::Cold);
         if !is_cold || !probed.insert((target.facts.filesystem.clone(), target.facts.mount.clone())) {
             continue;

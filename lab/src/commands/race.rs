@@ -1,11 +1,11 @@
 //! `readlab race TARGET…`: every available way of reading on the user's own file, cold and warm, or on a URL.
 
-use super::asked::Asked;
-use super::goal::Wanted;
+use super::run_config::RunConfig;
+use super::target_spec::TargetSpec;
 use super::{resume, run, template};
-use crate::commands::options::{Choosing, Giving, Looking, Measuring};
+use crate::commands::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
 use crate::suite::Suite;
-use crate::trial::Over;
+use crate::trial::Transport;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,16 +24,16 @@ pub struct RaceArgs {
     pub resume: Option<String>,
     /// How long and how often.
     #[command(flatten)]
-    pub measuring: Measuring,
+    pub measuring: SamplingOptions,
     /// What takes part.
     #[command(flatten)]
-    pub choosing: Choosing,
+    pub choosing: SelectionOptions,
     /// What is looked at inside.
     #[command(flatten)]
-    pub looking: Looking,
+    pub looking: InspectOptions,
     /// What is shown and kept.
     #[command(flatten)]
-    pub giving: Giving,
+    pub giving: OutputOptions,
 }
 
 /// Races each target in turn.
@@ -46,7 +46,7 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
     }
     let suite = Suite::race();
     let choosing = template::placed(&args.choosing, &args.targets)?;
-    let asked = Asked {
+    let asked = RunConfig {
         verb: "race",
         suite: &suite,
         space: None,
@@ -55,7 +55,7 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
         looking: &args.looking,
         giving: &args.giving,
     };
-    let over = if args.http { Over::Http } else { Over::File };
-    let goals: Vec<_> = args.targets.iter().map(|word| vec![Wanted::plain(word, over)]).collect();
+    let over = if args.http { Transport::Http } else { Transport::File };
+    let goals: Vec<_> = args.targets.iter().map(|word| vec![TargetSpec::plain(word, over)]).collect();
     run::each(&asked, &goals)
 }

@@ -4,7 +4,7 @@ use crate::contender::roster::Roster;
 use crate::trial::{TrialId, Work};
 use anyhow::Context;
 use clap::Args;
-use readlab_protocol::Ask;
+use readlab_protocol::TurnRequest;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,7 +37,7 @@ pub fn run(args: &RequestArgs) -> anyhow::Result<ExitCode> {
     let contender = entry.take_part().with_context(|| name.clone())?;
     let choice = contender.choose(&id.method, &id.params, args.work)?;
     let command = contender.read_command(&choice, args.work, args.target.as_os_str());
-    let ask = Ask { lead: 0, count: 1 };
+    let ask = TurnRequest { lead: 0, count: 1 };
     writeln!(std::io::stdout(), "printf '{ask}\\n' | {}", command.shell_line())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -4,30 +4,32 @@
 //! the contenders. How rounds go on lives in [`crate::measure::round`].
 
 use super::compare::path_of;
-use super::found::Found;
-use super::giving::{exportable, progress_shown, save};
-use super::goal::{Wanted, serve};
+use super::deadline::Deadline;
+use super::expected_answers::ExpectedAnswers;
 use super::outcome::exit_code;
-use super::patience::Patience;
+use super::output::{exportable, progress_shown, save};
 use super::prepare::truth;
 use super::run::{header, told};
-use crate::commands::options::Giving;
+use super::target_spec::{TargetSpec, serve};
+use crate::commands::options::OutputOptions;
 use crate::contender::discovery::Contenders;
 use crate::contender::roster::Roster;
-use crate::experiment::planner::Shape;
+use crate::experiment::planner::TargetForm;
 use crate::experiment::recorder::Recorder;
 use crate::folder::scratch;
 use crate::linux::interrupt;
 use crate::machine;
 use crate::measure::cache::Eviction;
+use crate::measure::interface::Sink;
 use crate::measure::plan::{Plan, Planned};
 use crate::measure::rights;
-use crate::measure::round::{self, Past};
-use crate::measure::sampler::{Hired, Looks, Pictures};
-use crate::measure::subject::Ground;
-use crate::measure::world::Sink;
+use crate::measure::round::{self, ResumeState};
+use crate::measure::sampler::{FlameGraphPaths, InspectPlan, ProcessSampler};
+use crate::measure::target::CacheControl;
 use crate::record::history::History;
-use crate::record::{Agenda, Aim, EndReason, Header, Line, Record, RecordWriter, Resumption, Trial};
+use crate::record::{
+    EndReason, Header, Line, Record, RecordWriter, ResumePlan, Resumption, TargetRef, Trial,
+};
 use crate::target::{Accept, Target, TargetFacts, shown, without_parents};
 use crate::terminal::notice;
 use crate::trial::{COMMAND, MethodId, TrialId};
@@ -40,7 +42,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// Goes on with the run of this record.
-pub(super) fn run(verb: &str, name: &str, giving: &Giving) -> anyhow::Result<ExitCode> {
+pub(super) fn run(verb: &str, name: &str, giving: &OutputOptions) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     scratch::tell_left();
     match go_on(verb, name, giving) {
@@ -53,7 +55,7 @@ pub(super) fn run(verb: &str, name: &str, giving: &Giving) -> anyhow::Result<Exi
     }
 }
 
-fn go_on(verb: &str, name: &str, giving: &Giving) -> anyhow::Result<Record> {
+fn go_on(verb: &str, name: &str, giving: &OutputOptions) -> anyhow::Result<Record> {
     exportable(giving)?;
     let path = path_of(History::of_user().as_ref(), name)?;
     // It names the programs that are started: who may write it must not be somebody else.
@@ -65,7 +67,7 @@ fn go_on(verb: &str, name: &str, giving: &Giving) -> anyhow::Result<Record> {
     let earlier = elapsed(&record, &path)?;
     let agenda = agenda(verb, &record).with_context(|| shown(&path))?;
     let begun = Instant::now();
-    let patience = Patience::of_resuming(&agenda.rules, begun, earlier);
+    let deadline = Deadline::of_resuming(&agenda.rules, begun, earlier);
     if agenda.drop_caches {
         rights::drop_caches().map_err(|reason| anyhow!("--drop-caches: {reason}"))?;
     }
@@ -75,7 +77,7 @@ fn go_on(verb: &str, name: &str, giving: &Giving) -> anyhow::Result<Record> {
     let contenders = contenders(&agenda, &record, giving)?;
     let plan = plan(&agenda, &contenders)?;
     let mut recorder = Recorder::of(writer, progress_shown(giving));
-    let found = found(&agenda, (&mut targets, &record.targets), (&recorder, &patience))?;
+    let found = found(&agenda, (&mut targets, &record.targets), (&recorder, &deadline))?;
     save(giving, &path)?;
     for line in [Line::Resumed(resumption(&plan, &record, earlier)?)]
         .into_iter()
@@ -88,7 +90,7 @@ fn go_on(verb: &str, name: &str, giving: &Giving) -> anyhow::Result<Record> {
     let subjects = targets.iter().zip(&found).zip(grounds).enumerate();
     let subjects =
         subjects.map(|(index, ((target, found), ground))| found.subject((index, target), ground)).collect();
-    let mut hired = Hired::new(&plan, &contenders, subjects)
+    let mut hired = ProcessSampler::new(&plan, &contenders, subjects)
         .looking(looks(&agenda, &path)?)
         .after(earlier + begun.elapsed());
     let ended = round::resume(&plan, &record, (&mut hired, &mut recorder));
@@ -98,7 +100,7 @@ fn go_on(verb: &str, name: &str, giving: &Giving) -> anyhow::Result<Record> {
 }
 
 /// The plan of a record whose run may go on here.
-fn agenda(verb: &str, record: &Record) -> anyhow::Result<Agenda> {
+fn agenda(verb: &str, record: &Record) -> anyhow::Result<ResumePlan> {
     let header = &record.header;
     match record.end.map(|(reason, _)| reason) {
         Some(EndReason::Settled) => {
@@ -150,21 +152,22 @@ fn elapsed(record: &Record, path: &Path) -> anyhow::Result<Duration> {
 }
 
 /// The targets as they are now.
-fn targets(agenda: &Agenda, before: &[TargetFacts]) -> anyhow::Result<(Vec<Shape>, Vec<Target>)> {
+fn targets(agenda: &ResumePlan, before: &[TargetFacts]) -> anyhow::Result<(Vec<TargetForm>, Vec<Target>)> {
     let accept = if agenda.allow_device { Accept::Devices } else { Accept::Files };
-    let patience = Patience::of_asking(&agenda.rules);
-    let again = |(facts, aim): (&TargetFacts, &Aim)| Wanted::again(facts, aim).examine(accept, &patience);
+    let deadline = Deadline::of_asking(&agenda.rules);
+    let again =
+        |(facts, aim): (&TargetFacts, &TargetRef)| TargetSpec::again(facts, aim).examine(accept, &deadline);
     let targets = before.iter().zip(&agenda.targets).map(again).collect::<anyhow::Result<Vec<_>>>()?;
     Ok(targets.into_iter().unzip())
 }
 
 /// What the states of the targets rest on, if these are the files that they were. Rights and links may have changed meanwhile; and
 /// after a new start of the machine a device may have another number.
-fn grounds(agenda: &Agenda, targets: &[Target]) -> anyhow::Result<Vec<Ground>> {
+fn grounds(agenda: &ResumePlan, targets: &[Target]) -> anyhow::Result<Vec<CacheControl>> {
     let eviction = if agenda.drop_caches { Eviction::OfSystem } else { Eviction::OfFile };
     let mut grounds = Vec::new();
     for (target, aim) in targets.iter().zip(&agenda.targets) {
-        let ground = Ground::of(target, eviction)?;
+        let ground = CacheControl::of(target, eviction)?;
         if let (Some(before), Some(mut now)) = (aim.identity, ground.identity()) {
             now.ctime = before.ctime;
             if machine::boot() != agenda.boot {
@@ -181,14 +184,14 @@ fn grounds(agenda: &Agenda, targets: &[Target]) -> anyhow::Result<Vec<Ground>> {
 
 /// What is true of the targets, if it is what it was.
 fn found(
-    agenda: &Agenda,
+    agenda: &ResumePlan,
     (targets, before): (&mut [Target], &[TargetFacts]),
-    (recorder, patience): (&Recorder, &Patience),
-) -> anyhow::Result<Vec<Found>> {
-    let mut all = Vec::<Found>::new();
+    (recorder, deadline): (&Recorder, &Deadline),
+) -> anyhow::Result<Vec<ExpectedAnswers>> {
+    let mut all = Vec::<ExpectedAnswers>::new();
     for ((target, before), aim) in targets.iter_mut().zip(before).zip(&agenda.targets) {
         recorder.note(format!("reading {} once for the right answer", target.facts.path));
-        let truth = truth(target, patience)?;
+        let truth = truth(target, deadline)?;
         let is_same = before.digest.as_ref() == Some(&truth.digest) && before.http == target.facts.http;
         ensure!(
             is_same,
@@ -198,14 +201,14 @@ fn found(
         target.facts.answer = Some(truth.answer);
         target.facts.decoded = before.decoded.clone();
         let decoded = aim.form.and_then(|_| Some(all.first()?.truth.clone()));
-        all.push(Found { truth, decoded });
+        all.push(ExpectedAnswers { truth, decoded });
     }
     // What comes out of the user's own archive; the archives of a suite are made of the first target.
     let mine = |trial: &Trial| trial.target == 0 && agenda.targets[0].form.is_none();
     let decodes = agenda.trials.iter().filter(|trial| mine(trial)).find_map(|trial| trial.decodes);
     if let (Some(archive), [target, ..], [found, ..]) = (decodes, targets, &mut all[..]) {
         recorder.note(format!("decoding {} once for the right answer", target.facts.path));
-        let content = found.decode(target, archive, patience);
+        let content = found.decode(target, archive, deadline);
         let digest =
             content.map_err(|reason| anyhow::anyhow!("{}: {reason}", before[0].path))?.digest.clone();
         let was = before[0].decoded.as_ref().map(|decoded| &decoded.digest);
@@ -215,7 +218,7 @@ fn found(
 }
 
 /// Those who took part, if they show the receipts that they showed before.
-fn contenders(agenda: &Agenda, record: &Record, giving: &Giving) -> anyhow::Result<Contenders> {
+fn contenders(agenda: &ResumePlan, record: &Record, giving: &OutputOptions) -> anyhow::Result<Contenders> {
     let rosters: Vec<PathBuf> = agenda.rosters.iter().map(PathBuf::from).collect();
     let roster = Roster::with(&rosters)?;
     let wanted = |name: &str| agenda.trials.iter().any(|trial| trial.contender == name);
@@ -245,7 +248,7 @@ fn contenders(agenda: &Agenda, record: &Record, giving: &Giving) -> anyhow::Resu
 }
 
 /// The plan as it was, with the methods that carry it out now.
-fn plan(agenda: &Agenda, contenders: &Contenders) -> anyhow::Result<Plan> {
+fn plan(agenda: &ResumePlan, contenders: &Contenders) -> anyhow::Result<Plan> {
     let trials =
         agenda.trials.iter().map(|trial| planned(trial, contenders)).collect::<anyhow::Result<Vec<_>>>()?;
     Ok(Plan { trials, absent: agenda.absent.clone(), states: agenda.states.clone(), rules: agenda.rules })
@@ -272,23 +275,23 @@ fn planned(trial: &Trial, contenders: &Contenders) -> anyhow::Result<Planned> {
 }
 
 /// What is looked at inside.
-fn looks(agenda: &Agenda, record: &Path) -> anyhow::Result<Looks> {
+fn looks(agenda: &ResumePlan, record: &Path) -> anyhow::Result<InspectPlan> {
     let record_folder = without_parents(record.parent().unwrap_or(Path::new(".")))?;
-    let pictures = |folder: &String| Pictures { folder: PathBuf::from(folder), record_folder };
-    Ok(Looks { flame_graphs: agenda.flame_graphs.as_ref().map(pictures), trace: agenda.trace })
+    let pictures = |folder: &String| FlameGraphPaths { folder: PathBuf::from(folder), record_folder };
+    Ok(InspectPlan { flame_graphs: agenda.flame_graphs.as_ref().map(pictures), trace: agenda.trace })
 }
 
 /// Where the run goes on.
 fn resumption(plan: &Plan, record: &Record, earlier: Duration) -> anyhow::Result<Resumption> {
-    let reopened = round::reopened(record);
-    let next = Past::of(record).next(plan, &reopened);
+    let reopen = round::reopen(record);
+    let next = ResumeState::of(record).next(plan, &reopen);
     let (state, round) = next.context("its plan has no state: begin anew")?;
     let elapsed_ns = u64::try_from(earlier.as_nanos()).unwrap_or(u64::MAX);
-    Ok(Resumption { at: Timestamp::now().to_string(), elapsed_ns, state, round, reopened })
+    Ok(Resumption { at: Timestamp::now().to_string(), elapsed_ns, state, round, reopen })
 }
 
 /// What readers must know if the machine was started anew, or is another.
-fn restart(agenda: &Agenda, before: &Header) -> Option<Line> {
+fn restart(agenda: &ResumePlan, before: &Header) -> Option<Line> {
     if machine::boot() == agenda.boot {
         return None;
     }

@@ -1,28 +1,28 @@
 //! What `race`, `suite`, `tune` and `limits` share: from what is asked for to a record that is saved
-//! and shown. What is asked lives in [`super::asked`], on what in [`super::goal`], what is given in [`super::giving`].
+//! and shown. What is asked lives in [`super::run_config`], on what in [`super::target_spec`], what is given in [`super::output`].
 
-use super::asked::Asked;
-use super::giving::{begin, exportable, progress_shown, show};
-use super::goal::{Goal, serve};
+use super::deadline::Deadline;
 use super::outcome::exit_code;
-use super::patience::Patience;
+use super::output::{begin, exportable, progress_shown, show};
 use super::prepare::{Prepared, prepare};
 use super::probe::hidden_caches;
-use crate::commands::options::Giving;
+use super::run_config::RunConfig;
+use super::target_spec::{TargetSpecs, serve};
+use crate::commands::options::OutputOptions;
 use crate::contender::discovery::Contenders;
 use crate::experiment::fio;
-use crate::experiment::planner::Shape;
+use crate::experiment::planner::TargetForm;
 use crate::experiment::recorder::Recorder;
 use crate::folder::RunFolder;
 use crate::folder::scratch;
 use crate::linux::interrupt;
 use crate::machine::Machine;
+use crate::measure::interface::Sink;
 use crate::measure::plan::{Plan, Rules};
 use crate::measure::round;
-use crate::measure::sampler::Hired;
+use crate::measure::sampler::ProcessSampler;
 use crate::measure::search::{self, Tuning};
-use crate::measure::subject::Ground;
-use crate::measure::world::Sink;
+use crate::measure::target::CacheControl;
 use crate::record::{EndReason, Header, Line, Record, RecordError, SCHEMA, SCHEMA_VERSION};
 use crate::target::{Accept, Target};
 use crate::trial::TrialId;
@@ -32,7 +32,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// Runs on each goal in turn; the worst end is the exit code.
-pub(super) fn each(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
+pub(super) fn each(asked: &RunConfig, goals: &[TargetSpecs]) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     scratch::tell_left();
     match in_turn(asked, goals) {
@@ -44,17 +44,17 @@ pub(super) fn each(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
 
 /// The targets of one run, with the time that examining them took.
 struct Examined {
-    targets: Vec<(Shape, Target)>,
+    targets: Vec<(TargetForm, Target)>,
     took: Duration,
 }
 
-fn in_turn(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
+fn in_turn(asked: &RunConfig, goals: &[TargetSpecs]) -> anyhow::Result<ExitCode> {
     let accept = if asked.measuring.allow_device { Accept::Devices } else { Accept::Files };
     let rules = asked.rules()?;
-    let examine = |goal: &Goal| {
-        let (begun, patience) = (Instant::now(), Patience::of_asking(&rules));
+    let examine = |goal: &TargetSpecs| {
+        let (begun, deadline) = (Instant::now(), Deadline::of_asking(&rules));
         let targets =
-            goal.iter().map(|wanted| wanted.examine(accept, &patience)).collect::<anyhow::Result<_>>()?;
+            goal.iter().map(|wanted| wanted.examine(accept, &deadline)).collect::<anyhow::Result<_>>()?;
         Ok(Examined { targets, took: begun.elapsed() })
     };
     let goals = goals.iter().map(examine).collect::<anyhow::Result<Vec<Examined>>>()?;
@@ -87,7 +87,7 @@ fn in_turn(asked: &Asked, goals: &[Goal]) -> anyhow::Result<ExitCode> {
 
 /// One target, in a folder of its own; nothing is left of a run that does not begin.
 fn one(
-    asked: &Asked,
+    asked: &RunConfig,
     contenders: &Contenders,
     goal: Examined,
     rules: (Rules, Option<TrialId>),
@@ -98,7 +98,7 @@ fn one(
 
 /// One target: examined, measured, recorded, shown.
 fn in_folder(
-    asked: &Asked,
+    asked: &RunConfig,
     contenders: &Contenders,
     goal: Examined,
     ((rules, reference), folder): ((Rules, Option<TrialId>), &RunFolder),
@@ -106,9 +106,9 @@ fn in_folder(
     // Building contenders, once, is in nobody's budget; what is asked and read beforehand is.
     let now = Instant::now();
     let begun = now.checked_sub(goal.took).unwrap_or(now);
-    let (shapes, mut targets): (Vec<Shape>, Vec<Target>) = goal.targets.into_iter().unzip();
+    let (shapes, mut targets): (Vec<TargetForm>, Vec<Target>) = goal.targets.into_iter().unzip();
     let servers = serve(&shapes, &mut targets)?;
-    let grounds = targets.iter().map(|target| Ground::of(target, asked.eviction()));
+    let grounds = targets.iter().map(|target| CacheControl::of(target, asked.eviction()));
     let grounds = grounds.collect::<Result<Vec<_>, _>>()?;
     let recorder = Recorder::begin(folder, progress_shown(asked.giving))?;
     // Whatever reads it whole would fill a cache below.
@@ -130,7 +130,7 @@ fn in_folder(
     if let Some(text) = why_not {
         recorder.append(Line::Warning { text })?;
     }
-    let mut hired = Hired::new(plan, contenders, subjects).looking(looks).after(begun.elapsed());
+    let mut hired = ProcessSampler::new(plan, contenders, subjects).looking(looks).after(begun.elapsed());
     let ended = match &tuning {
         Some(tuning) => search::run(tuning, &mut hired, &mut recorder),
         None => round::run(plan, &mut hired, &mut recorder),
@@ -148,7 +148,7 @@ fn in_folder(
 
 /// The record as it was written, which is shown. One that could not be written to its end, as on a full disk, is shown as far as it goes.
 pub(super) fn told(
-    giving: &Giving,
+    giving: &OutputOptions,
     recorder: Recorder,
     ended: Result<EndReason, RecordError>,
 ) -> anyhow::Result<Record> {

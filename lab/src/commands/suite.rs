@@ -1,14 +1,14 @@
 //! `readlab suite NAME|FILE.toml`: a published experiment, or the user's own definition.
 
-use super::asked::Asked;
-use super::goal::{Goal, Wanted};
+use super::run_config::RunConfig;
+use super::target_spec::{TargetSpec, TargetSpecs};
 use super::{resume, run, template};
-use crate::commands::options::{Choosing, Giving, Looking, Measuring};
+use crate::commands::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
 use crate::corpus;
 use crate::suite::Suite;
 use crate::target::url;
 use crate::terminal::notice;
-use crate::trial::Over;
+use crate::trial::Transport;
 use anyhow::Context;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -31,16 +31,16 @@ pub struct SuiteArgs {
     pub resume: Option<String>,
     /// How long and how often.
     #[command(flatten)]
-    pub measuring: Measuring,
+    pub measuring: SamplingOptions,
     /// What takes part.
     #[command(flatten)]
-    pub choosing: Choosing,
+    pub choosing: SelectionOptions,
     /// What is looked at inside.
     #[command(flatten)]
-    pub looking: Looking,
+    pub looking: InspectOptions,
     /// What is shown and kept.
     #[command(flatten)]
-    pub giving: Giving,
+    pub giving: OutputOptions,
 }
 
 /// Runs the suite on its corpus or on the user's files.
@@ -53,7 +53,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         (None, name) => Suite::find(name.as_deref().context("no suite is named")?)?,
     };
     let choosing = template::placed(&args.choosing, &args.targets)?;
-    let asked = Asked {
+    let asked = RunConfig {
         verb: "suite",
         suite: &suite,
         space: None,
@@ -63,7 +63,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         giving: &args.giving,
     };
     if !args.targets.is_empty() {
-        let goals: Vec<Goal> = args.targets.iter().map(|word| plain(&suite, word)).collect();
+        let goals: Vec<TargetSpecs> = args.targets.iter().map(|word| plain(&suite, word)).collect();
         return run::each(&asked, &goals);
     }
     let recipe = if args.full {
@@ -75,16 +75,17 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         notice::tell(format!("making sure of the corpus: {}", recipe.file_name()));
     }
     let made = corpus::make_forms(&corpus::default_folder()?, recipe, &suite.forms())?;
-    let mut goal: Goal = made.iter().map(|(form, corpus)| Wanted::form(*form, &corpus.path)).collect();
+    let mut goal: TargetSpecs =
+        made.iter().map(|(form, corpus)| TargetSpec::form(*form, &corpus.path)).collect();
     if suite.reads_over_http() {
-        goal.extend(made.first().map(|(_, plain)| Wanted::plain(&plain.path, Over::Http)));
+        goal.extend(made.first().map(|(_, plain)| TargetSpec::plain(&plain.path, Transport::Http)));
     }
     run::each(&asked, &[goal])
 }
 
 /// One target of the user's: a file, and where the suite asks for it the same file over http; or a URL.
-fn plain(suite: &Suite, word: &Path) -> Goal {
+fn plain(suite: &Suite, word: &Path) -> TargetSpecs {
     let served = suite.reads_over_http() && !url::is_url(word.as_os_str());
-    let overs = [Some(Over::File), served.then_some(Over::Http)];
-    overs.into_iter().flatten().map(|over| Wanted::plain(word, over)).collect()
+    let overs = [Some(Transport::File), served.then_some(Transport::Http)];
+    overs.into_iter().flatten().map(|over| TargetSpec::plain(word, over)).collect()
 }

@@ -2,22 +2,22 @@
 //! line through time on size, and what leaves it.
 
 use super::outcome::exit_code;
-use super::{giving, run};
-use crate::commands::options::Giving;
+use super::{output, run};
+use crate::commands::options::OutputOptions;
 use crate::contender::discovery::Contenders;
 use crate::contender::roster::Roster;
 use crate::corpus::oracle::Truth;
 use crate::corpus::recipe::{CorpusKind, Recipe};
-use crate::experiment::planner::{self, Selection, View};
+use crate::experiment::planner::{self, ReadableTarget, Selection};
 use crate::experiment::recorder::Recorder;
 use crate::experiment::sweep::sizes::{PUBLISHED, Sizes};
-use crate::experiment::sweep::{self, SweepFile, SweepFolder, write};
+use crate::experiment::sweep::{self, SweepFolder, WrittenFile, write};
 use crate::folder::RunFolder;
 use crate::folder::scratch;
 use crate::linux::interrupt;
-use crate::measure::pass::{self, Visit, WarmUp, Waypoint};
+use crate::measure::interface::Sink;
+use crate::measure::pass::{self, SweepRead, SweepTarget, WarmUp};
 use crate::measure::plan::{Plan, Rules};
-use crate::measure::world::Sink;
 use crate::record::{EndReason, Line, Record, Requested, WriteWay};
 use crate::suite::Entry;
 use crate::target::{Target, shown, without_parents};
@@ -72,7 +72,7 @@ pub struct SweepArgs {
     pub seed: u64,
     /// What is shown and kept.
     #[command(flatten)]
-    pub giving: Giving,
+    pub giving: OutputOptions,
 }
 
 /// The order in which files are read.
@@ -106,7 +106,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<ExitCode> {
     let contenders = Contenders::discover(&Roster::built_in(), |name| {
         names(args).iter().any(|trial| trial.starts_with(&format!("{name}/")))
     });
-    giving::exportable(&args.giving)?;
+    output::exportable(&args.giving)?;
     let plan = plan(args, &contenders)?;
     // All that the user may have got wrong is known before there is a record.
     let Some(folder) = open_or_make(args)? else { return Ok(ExitCode::from(interrupt::EXIT_CODE)) };
@@ -117,15 +117,15 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<ExitCode> {
     recorder.append(Line::End { reason: end, wall_ns: Nanos::from(start.elapsed()).0 })?;
     let path = recorder.finish();
     let record = Record::read(&path)?;
-    giving::show(&args.giving, &record, &path)?;
+    output::show(&args.giving, &record, &path)?;
     let requested: Vec<Requested> = args.methods.iter().cloned().map(Requested::Method).collect();
     Ok(ExitCode::from(exit_code(&record, &requested)))
 }
 
 fn begin(args: &SweepArgs, folder: &RunFolder) -> anyhow::Result<Recorder> {
-    let mut recorder = Recorder::begin(folder, giving::progress_shown(&args.giving))?;
+    let mut recorder = Recorder::begin(folder, output::progress_shown(&args.giving))?;
     recorder.append(Line::Header(Box::new(run::header("sweep", args.seed, None))))?;
-    giving::begin(&args.giving, recorder)
+    output::begin(&args.giving, recorder)
 }
 
 fn names(args: &SweepArgs) -> Vec<String> {
@@ -216,14 +216,14 @@ fn write_all(args: &SweepArgs, folder: &mut SweepFolder, recorder: &mut Recorder
 }
 
 /// Every file as a target in the record, with its truth.
-fn announce(folder: &SweepFolder, recorder: &mut Recorder) -> anyhow::Result<Vec<Waypoint>> {
+fn announce(folder: &SweepFolder, recorder: &mut Recorder) -> anyhow::Result<Vec<SweepTarget>> {
     let mut waypoints = Vec::new();
     for (index, file) in folder.files.iter().enumerate() {
         let mut target = Target::examine(&folder.path().join(&file.name))?;
         target.facts.answer = Some(file.answer);
         target.facts.digest = Some(file.digest.clone());
         recorder.append(Line::Target { index, facts: Box::new(target.facts.clone()) })?;
-        waypoints.push(Waypoint { truth: truth(file), target });
+        waypoints.push(SweepTarget { truth: truth(file), target });
     }
     Ok(waypoints)
 }
@@ -237,12 +237,12 @@ fn own_file(parent: &Path, of: &SweepFolder) -> anyhow::Result<(SweepFolder, War
     let mut folder = SweepFolder::make(parent, recipe.size_bytes, None)?;
     write::write(&mut folder, "warm-up".to_owned(), recipe, WriteWay::Plain)?;
     let path = folder.path().join(&folder.files[0].name);
-    let at = Waypoint { target: Target::examine(&path)?, truth: truth(&folder.files[0]) };
+    let at = SweepTarget { target: Target::examine(&path)?, truth: truth(&folder.files[0]) };
     Ok((folder, WarmUp::on(&path, at)))
 }
 
 /// What is known from writing; a slow device's time for the size stands for the plainest reading.
-fn truth(file: &SweepFile) -> Truth {
+fn truth(file: &WrittenFile) -> Truth {
     const SLOW_BYTES_PER_SECOND: u64 = 20_000_000;
     let wall_ns = file.recipe.size_bytes.saturating_mul(1_000_000_000 / SLOW_BYTES_PER_SECOND);
     Truth { answer: file.answer, digest: file.digest.clone(), text: false, archive: None, wall_ns }
@@ -252,7 +252,7 @@ fn truth(file: &SweepFile) -> Truth {
 fn plan(args: &SweepArgs, contenders: &Contenders) -> anyhow::Result<Plan> {
     let selection = Selection {
         entries: names(args).into_iter().map(|trial| Entry { trial, ..Entry::default() }).collect(),
-        views: View::of_bytes(args.work),
+        views: ReadableTarget::of_bytes(args.work),
         told: true,
         ..Selection::default()
     };
@@ -262,7 +262,7 @@ fn plan(args: &SweepArgs, contenders: &Contenders) -> anyhow::Result<Plan> {
 /// As many passes as methods, the methods taking turns from file to file.
 fn read_all(
     args: &SweepArgs,
-    (folder, waypoints, warm_up): (&SweepFolder, &[Waypoint], Option<&WarmUp>),
+    (folder, waypoints, warm_up): (&SweepFolder, &[SweepTarget], Option<&WarmUp>),
     (contenders, plan): (&Contenders, Plan),
     recorder: &mut Recorder,
 ) -> anyhow::Result<EndReason> {
@@ -280,8 +280,8 @@ fn read_all(
             (planned.trial.index, planned.trial.target) = (index, at);
             index += 1;
             let (pass, position) = (u32::try_from(pass)?, u32::try_from(position)?);
-            let visit = Visit { at: &waypoints[at], planned, pass, position, of, warm_up };
-            if let Some(end) = pass::visit(&visit, contenders, recorder)? {
+            let visit = SweepRead { at: &waypoints[at], planned, pass, position, of, warm_up };
+            if let Some(end) = pass::read_one(&visit, contenders, recorder)? {
                 return Ok(end);
             }
         }

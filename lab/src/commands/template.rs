@@ -3,7 +3,7 @@
 //! A command without `{}` gets the path at its end, and one that names the file already would read it twice. What a command
 //! line means beyond its words is the business of the `command` contender.
 
-use crate::commands::options::Choosing;
+use crate::commands::options::SelectionOptions;
 use crate::target::shown;
 use crate::terminal::notice;
 use crate::trial::COMMAND;
@@ -21,7 +21,7 @@ const BETWEEN_WORDS: &str = " \t\n|&;<>()";
 ///
 /// # Errors
 /// If a command names a target where nothing else can be put.
-pub(super) fn placed(choosing: &Choosing, targets: &[PathBuf]) -> anyhow::Result<Choosing> {
+pub(super) fn placed(choosing: &SelectionOptions, targets: &[PathBuf]) -> anyhow::Result<SelectionOptions> {
     let mut choosing = choosing.clone();
     for command in &mut choosing.commands {
         if let Some(template) = template(command, targets)? {

@@ -1,14 +1,14 @@
 //! `readlab tune TARGET`: which method, buffer, depth and threads are the fastest, in a fraction of the readings that
 //! measuring them all would take; what to use, how sure that is, and the code for it.
 
-use super::asked::Asked;
-use super::goal::Wanted;
 use super::run;
+use super::run_config::RunConfig;
+use super::target_spec::TargetSpec;
 use crate::analysis::stats::EXHAUSTIVE_READINGS;
-use crate::commands::options::{Choosing, Giving, Looking, Measuring};
+use crate::commands::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
 use crate::suite::parameter_space::Space;
 use crate::suite::{States, Suite};
-use crate::trial::{Over, Params, Work};
+use crate::trial::{Params, Transport, Work};
 use crate::units::Nanos;
 use clap::Args;
 use std::path::PathBuf;
@@ -53,10 +53,10 @@ pub struct TuneArgs {
     pub rosters: Vec<PathBuf>,
     /// What is looked at inside.
     #[command(flatten)]
-    pub looking: Looking,
+    pub looking: InspectOptions,
     /// What is shown and kept.
     #[command(flatten)]
-    pub giving: Giving,
+    pub giving: OutputOptions,
 }
 
 /// Searches, measures the best afresh, and advises.
@@ -65,7 +65,7 @@ pub struct TuneArgs {
 /// If the target cannot be read, no method matches, or the record cannot be written.
 pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     let (suite, space) = (Suite::find("tune")?, args.space.clone().unwrap_or_else(Space::usual));
-    let asked = Asked {
+    let asked = RunConfig {
         verb: "tune",
         suite: &suite,
         space: Some(&space),
@@ -74,14 +74,14 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
         looking: &args.looking,
         giving: &args.giving,
     };
-    run::each(&asked, &[vec![Wanted::plain(&args.target, Over::File)]])
+    run::each(&asked, &[vec![TargetSpec::plain(&args.target, Transport::File)]])
 }
 
 impl TuneArgs {
     /// The rules of the fresh measurement: each of the chosen once in each of ten rounds, each round on a fill of its own.
-    fn measuring(&self) -> Measuring {
+    fn measuring(&self) -> SamplingOptions {
         let readings = u32::try_from(EXHAUSTIVE_READINGS).expect("ten");
-        Measuring {
+        SamplingOptions {
             warmup: 1,
             runs: Some(readings),
             min_runs: readings,
@@ -97,8 +97,8 @@ impl TuneArgs {
         }
     }
 
-    fn choosing(&self) -> Choosing {
-        Choosing {
+    fn choosing(&self) -> SelectionOptions {
+        SelectionOptions {
             methods: self.methods.clone(),
             params: Params::default(),
             commands: Vec::new(),

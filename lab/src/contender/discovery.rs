@@ -3,7 +3,7 @@
 //! Which of their methods are measured is decided by the planner of an experiment.
 
 use super::roster::{self, Contender, Roster};
-use super::session::Breach;
+use super::session::SessionError;
 use crate::trial::MethodId;
 use readlab_protocol::{Cache, MethodLine};
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ impl Contenders {
     fn ask(&mut self, entry: &roster::Entry) {
         match entry.take_part() {
             Ok(contender) => self.contenders.push(contender),
-            Err(breach @ (Breach::Unavailable(_) | Breach::NotStarted { .. })) => {
+            Err(breach @ (SessionError::Unavailable(_) | SessionError::NotStarted { .. })) => {
                 self.mark_unavailable(entry, breach.to_string())
             }
             // What it needs is there: no package mends that.

@@ -19,7 +19,7 @@ const STEP_MAX: Duration = Duration::from_millis(10);
 
 /// What became of the children of this process.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Swept {
+pub(super) struct EndedProcesses {
     /// Processes that were still running and were killed, theirs included.
     pub(super) ended: u32,
     /// Processes that could not be ended in time.
@@ -88,8 +88,8 @@ fn reaped(child: u32) -> Reaped {
 
 /// Kills and reaps every child of this process but `spared`, and what becomes its child meanwhile, until nothing is left or
 /// `patience` is over. The status is that of `asked`, which is a child even where /proc says nothing.
-pub(super) fn end_children(spared: Option<u32>, asked: Option<u32>, patience: Duration) -> Swept {
-    let (mut swept, mut killed) = (Swept::default(), BTreeSet::new());
+pub(super) fn end_children(spared: Option<u32>, asked: Option<u32>, patience: Duration) -> EndedProcesses {
+    let (mut swept, mut killed) = (EndedProcesses::default(), BTreeSet::new());
     let deadline = Instant::now() + patience;
     let (mut open, mut step) = (asked, STEP);
     loop {

@@ -5,7 +5,7 @@
 
 use crate::contender::build::Workplace;
 use crate::contender::process::CommandLine;
-use crate::contender::session::{Breach, Session};
+use crate::contender::session::{Session, SessionError};
 use crate::record::Receipt;
 use crate::terminal::printable::toml_cause;
 use crate::trial::{MethodId, Params, TrialError, Work};
@@ -99,7 +99,7 @@ pub enum RosterError {
 
 /// Why a trial's name leads to no method.
 #[derive(Debug, thiserror::Error)]
-pub enum NoMethod {
+pub enum ResolveError {
     /// The contender lists no such method.
     #[error("{contender} has no method '{method}' (it has: {known})")]
     Unknown {
@@ -160,7 +160,7 @@ pub struct Contender {
 
 /// A contender's method chosen by a trial's name: scan decided, parameters spelled out and within bounds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Choice {
+pub struct ResolvedMethod {
     /// With the scan that will be used.
     pub id: MethodId,
     /// As they were given.
@@ -222,12 +222,12 @@ impl Entry {
     ///
     /// # Errors
     /// If it is not built, does not start or breaks the contract.
-    pub fn take_part(&self) -> Result<Contender, Breach> {
-        let unavailable = |error: super::build::BuildError| Breach::Unavailable(error.to_string());
+    pub fn take_part(&self) -> Result<Contender, SessionError> {
+        let unavailable = |error: super::build::BuildError| SessionError::Unavailable(error.to_string());
         let place = Workplace::of(self).map_err(unavailable)?;
         if let Some(place) = place.as_ref().filter(|place| !place.is_built(self)) {
             let missing = self.missing(place).map(unavailable);
-            return Err(missing.unwrap_or_else(|| Breach::NotBuilt(self.name.clone())));
+            return Err(missing.unwrap_or_else(|| SessionError::NotBuilt(self.name.clone())));
         }
         let command = self.line(&self.run, place.as_ref());
         let mut asked = command.clone();
@@ -236,13 +236,13 @@ impl Entry {
             Ok((receipt, methods)) => {
                 Ok(Contender { command, receipt, methods, warmup: self.warmup, collects: self.collects })
             }
-            Err(Breach::Interrupted) => Err(Breach::Interrupted),
+            Err(SessionError::Interrupted) => Err(SessionError::Interrupted),
             Err(breach) => Err(place.and_then(|place| self.missing(&place)).map_or(breach, unavailable)),
         }
     }
 
     /// Its receipt and its methods, from a program started with `methods`.
-    fn introduce(&self, asked: &CommandLine) -> Result<(Receipt, Vec<MethodLine>), Breach> {
+    fn introduce(&self, asked: &CommandLine) -> Result<(Receipt, Vec<MethodLine>), SessionError> {
         let mut session = Session::start(&self.name, asked)?;
         let methods = session.methods()?;
         Ok((session.receipt, methods))
@@ -262,24 +262,24 @@ impl Contender {
     ///
     /// # Errors
     /// If there is no such method, scan or parameter, or the contender says it does not work here.
-    pub fn choose(&self, id: &MethodId, params: &Params, work: Work) -> Result<Choice, NoMethod> {
+    pub fn choose(&self, id: &MethodId, params: &Params, work: Work) -> Result<ResolvedMethod, ResolveError> {
         let named = |name: &str| self.methods.iter().find(|method| method.method == name);
         let method =
             named(&id.method).or_else(|| named(ANY_METHOD)).ok_or_else(|| self.unknown(&id.method))?;
         if let Some(reason) = &method.unavailable {
-            return Err(NoMethod::Unavailable(reason.clone()));
+            return Err(ResolveError::Unavailable(reason.clone()));
         }
         let offered = method.scans.get(work.word()).map_or(&[][..], Vec::as_slice);
         let fits = |scan: &&String| id.scan.as_ref().is_none_or(|wanted| wanted == *scan);
         let scan = offered.iter().find(fits).ok_or_else(|| no_scan(id, method, work))?;
         let scan = (scan != NO_SCAN).then(|| scan.clone());
         let id = MethodId { scan, ..id.clone() };
-        Ok(Choice { id, params: params.resolve(method)?, method: method.clone() })
+        Ok(ResolvedMethod { id, params: params.resolve(method)?, method: method.clone() })
     }
 
-    fn unknown(&self, method: &str) -> NoMethod {
+    fn unknown(&self, method: &str) -> ResolveError {
         let known: Vec<&str> = self.methods.iter().map(|method| method.method.as_str()).collect();
-        NoMethod::Unknown {
+        ResolveError::Unknown {
             contender: self.receipt.contender.clone(),
             method: method.to_owned(),
             known: known.join(", "),
@@ -288,7 +288,7 @@ impl Contender {
 
     /// The command that starts a session for one choice.
     #[must_use]
-    pub fn read_command(&self, choice: &Choice, work: Work, target: &OsStr) -> CommandLine {
+    pub fn read_command(&self, choice: &ResolvedMethod, work: Work, target: &OsStr) -> CommandLine {
         let mut command = self.command.clone();
         let scan = choice.id.scan.as_deref().unwrap_or(NO_SCAN);
         command.args.extend(["read", &choice.id.method, scan, work.word()].map(OsString::from));
@@ -299,12 +299,12 @@ impl Contender {
 }
 
 /// Why a method has no scan for this work: it has others, or it does other work.
-fn no_scan(id: &MethodId, line: &MethodLine, work: Work) -> NoMethod {
+fn no_scan(id: &MethodId, line: &MethodLine, work: Work) -> ResolveError {
     let method = format!("{}/{}", id.contender, id.method);
     let offered = line.scans.get(work.word()).map_or(&[][..], Vec::as_slice);
     if let (Some(scan), [_, ..]) = (&id.scan, offered) {
         let known = offered.join(", ").replace(NO_SCAN, "none to choose");
-        return NoMethod::NoScan { method, scan: scan.clone(), work, known };
+        return ResolveError::NoScan { method, scan: scan.clone(), work, known };
     }
     let done = line.scans.iter().filter(|(_, scans)| !scans.is_empty());
     let told = |(work, scans): (&String, &Vec<String>)| match scans.as_slice() {
@@ -313,7 +313,7 @@ fn no_scan(id: &MethodId, line: &MethodLine, work: Work) -> NoMethod {
     };
     let known: Vec<String> = done.map(told).collect();
     let known = if known.is_empty() { "nothing".to_owned() } else { known.join("; ") };
-    NoMethod::NoWork { method, work, known }
+    ResolveError::NoWork { method, work, known }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A conversation with one contender about one trial: the receipt, the readiness, the turns. Knows nothing of pipes.
 //!
-//! Every way in which a contender can break PROTOCOL.md is a [`Breach`] of its own, which the lab turns into the
+//! Every way in which a contender can break PROTOCOL.md is a [`SessionError`] of its own, which the lab turns into the
 //! trial's outcome.
 
 use crate::contender::process::{CommandLine, Process, ReadError};
@@ -8,7 +8,9 @@ use crate::contender::{Left, scheduling};
 use crate::machine::memory;
 use crate::record::{Outcome, OwnScheduling, Receipt};
 use crate::trial::Params;
-use readlab_protocol::{Ask, CountLine, LINE_BYTES_MAX, MethodLine, SampleLine, Say, SayError, VERSION};
+use readlab_protocol::{
+    CountLine, LINE_BYTES_MAX, Message, MethodLine, SampleLine, SayError, TurnRequest, VERSION,
+};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -20,7 +22,7 @@ const COUNTS_MAX: usize = 16;
 
 /// How a contender broke the contract, or why it cannot take part.
 #[derive(Debug, thiserror::Error)]
-pub enum Breach {
+pub enum SessionError {
     /// The program could not be started.
     #[error("cannot start {command}: {cause}")]
     NotStarted {
@@ -92,17 +94,17 @@ pub enum Breach {
     Interrupted,
 }
 
-impl Breach {
+impl SessionError {
     /// What this makes of the trial; `None` when it is not the contender's doing.
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
         let reason = self.to_string();
         match self {
-            Breach::Interrupted => None,
-            Breach::Unavailable(_) | Breach::NotBuilt(_) | Breach::NotStarted { .. } => {
+            SessionError::Interrupted => None,
+            SessionError::Unavailable(_) | SessionError::NotBuilt(_) | SessionError::NotStarted { .. } => {
                 Some(Outcome::Unavailable { reason })
             }
-            Breach::LiesAboutTime { .. } => Some(Outcome::Refused { reason }),
+            SessionError::LiesAboutTime { .. } => Some(Outcome::Refused { reason }),
             _ => Some(Outcome::Failed { reason }),
         }
     }
@@ -134,18 +136,20 @@ impl Session {
     ///
     /// # Errors
     /// If it does not start, or says no proper hello.
-    pub fn start(name: &str, command: &CommandLine) -> Result<Session, Breach> {
+    pub fn start(name: &str, command: &CommandLine) -> Result<Session, SessionError> {
         let oom_kills = memory::oom_kills();
         let process = Process::spawn(command, LINE_BYTES_MAX)
-            .map_err(|cause| Breach::NotStarted { command: command.shell_line(), cause })?;
+            .map_err(|cause| SessionError::NotStarted { command: command.shell_line(), cause })?;
         let receipt = Receipt { contender: name.to_owned(), version: String::new(), runtime: String::new() };
         let mut session = Session { process, oom_kills, receipt };
-        match session.hear(START_PATIENCE)? {
-            Say::Hello { protocol, .. } if protocol != VERSION => Err(Breach::WrongVersion(protocol)),
-            Say::Hello { contender, .. } if contender != name => {
-                Err(Breach::WrongName { expected: name.to_owned(), said: contender })
+        match session.receive(START_PATIENCE)? {
+            Message::Hello { protocol, .. } if protocol != VERSION => {
+                Err(SessionError::WrongVersion(protocol))
             }
-            Say::Hello { version, runtime, .. } => {
+            Message::Hello { contender, .. } if contender != name => {
+                Err(SessionError::WrongName { expected: name.to_owned(), said: contender })
+            }
+            Message::Hello { version, runtime, .. } => {
                 session.receipt.version = version;
                 session.receipt.runtime = runtime;
                 Ok(session)
@@ -158,12 +162,12 @@ impl Session {
     ///
     /// # Errors
     /// If it says anything else.
-    pub fn methods(&mut self) -> Result<Vec<MethodLine>, Breach> {
+    pub fn methods(&mut self) -> Result<Vec<MethodLine>, SessionError> {
         let mut methods = Vec::new();
         loop {
             match self.process.read_line(START_PATIENCE) {
-                Ok(line) => match Say::parse(&line)? {
-                    Say::Method(method) => methods.push(method),
+                Ok(line) => match Message::parse(&line)? {
+                    Message::Method(method) => methods.push(method),
                     other => return Err(out_of_turn("method", &other)),
                 },
                 Err(ReadError::Closed) => return Ok(methods),
@@ -176,9 +180,9 @@ impl Session {
     ///
     /// # Errors
     /// If it is not available here, or breaks the contract.
-    pub fn ready(&mut self) -> Result<Params, Breach> {
-        match self.hear(START_PATIENCE)? {
-            Say::Ready { params } => Ok(Params(params)),
+    pub fn ready(&mut self) -> Result<Params, SessionError> {
+        match self.receive(START_PATIENCE)? {
+            Message::Ready { params } => Ok(Params(params)),
             other => Err(out_of_turn("ready", &other)),
         }
     }
@@ -187,47 +191,51 @@ impl Session {
     ///
     /// # Errors
     /// If the contender fails, hangs for longer than `patience`, or breaks the contract.
-    pub fn turn(&mut self, ask: Ask, patience: Duration) -> Result<Turn, Breach> {
+    pub fn turn(&mut self, ask: TurnRequest, patience: Duration) -> Result<Turn, SessionError> {
         let start = Instant::now();
         if let Err(error) = self.process.write_line(&ask.to_string()) {
             return Err(self.silent(ReadError::Io(error)));
         }
-        let first = self.hear(patience)?;
+        let first = self.receive(patience)?;
         let seen_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let (samples, counts) = self.collect(ask, first)?;
         let claimed_ns = samples.iter().fold(0_u64, |sum, sample| sum.saturating_add(sample.wall_ns));
         if claimed_ns > seen_ns {
-            return Err(Breach::LiesAboutTime { claimed_ns, seen_ns });
+            return Err(SessionError::LiesAboutTime { claimed_ns, seen_ns });
         }
         Ok(Turn { samples, counts, seen_ns })
     }
 
     /// The samples of a turn and what was counted in it, from the first line of its answer on.
-    fn collect(&mut self, ask: Ask, first: Say) -> Result<(Vec<SampleLine>, Vec<CountLine>), Breach> {
+    fn collect(
+        &mut self,
+        ask: TurnRequest,
+        first: Message,
+    ) -> Result<(Vec<SampleLine>, Vec<CountLine>), SessionError> {
         let (mut samples, mut counts) = (Vec::new(), Vec::<CountLine>::new());
         let mut say = first;
         loop {
             match say {
-                Say::Sample(_) if samples.len() as u64 >= u64::from(ask.count) => {
-                    return Err(Breach::WrongCount { asked: ask.count, got: ask.count + 1 });
+                Message::Sample(_) if samples.len() as u64 >= u64::from(ask.count) => {
+                    return Err(SessionError::WrongCount { asked: ask.count, got: ask.count + 1 });
                 }
-                Say::Sample(sample) if counts.is_empty() => samples.push(sample),
-                Say::Count(count)
+                Message::Sample(sample) if counts.is_empty() => samples.push(sample),
+                Message::Count(count)
                     if counts.len() >= COUNTS_MAX || counts.iter().any(|it| it.of == count.of) =>
                 {
-                    return Err(Breach::TooManyCounts(count.of));
+                    return Err(SessionError::TooManyCounts(count.of));
                 }
-                Say::Count(count) => counts.push(count),
-                Say::Done { count } if count == ask.count && samples.len() as u64 == u64::from(count) => {
+                Message::Count(count) => counts.push(count),
+                Message::Done { count } if count == ask.count && samples.len() as u64 == u64::from(count) => {
                     return Ok((samples, counts));
                 }
-                Say::Done { .. } => {
+                Message::Done { .. } => {
                     let got = u32::try_from(samples.len()).unwrap_or(u32::MAX);
-                    return Err(Breach::WrongCount { asked: ask.count, got });
+                    return Err(SessionError::WrongCount { asked: ask.count, got });
                 }
                 other => return Err(out_of_turn("sample, count or done", &other)),
             }
-            say = self.hear(START_PATIENCE)?;
+            say = self.receive(START_PATIENCE)?;
         }
     }
 
@@ -266,24 +274,24 @@ impl Session {
     }
 
     /// The next message; what ends a session by the contender's own word is an error.
-    fn hear(&mut self, patience: Duration) -> Result<Say, Breach> {
+    fn receive(&mut self, patience: Duration) -> Result<Message, SessionError> {
         let line = match self.process.read_line(patience) {
             Ok(line) => line,
             Err(cause) => return Err(self.silent(cause)),
         };
-        match Say::parse(&line)? {
-            Say::Unavailable { reason } => Err(Breach::Unavailable(reason)),
-            Say::Failed { reason } => Err(Breach::Failed(self.with_memory(reason))),
+        match Message::parse(&line)? {
+            Message::Unavailable { reason } => Err(SessionError::Unavailable(reason)),
+            Message::Failed { reason } => Err(SessionError::Failed(self.with_memory(reason))),
             say => Ok(say),
         }
     }
 
-    fn silent(&mut self, cause: ReadError) -> Breach {
+    fn silent(&mut self, cause: ReadError) -> SessionError {
         match cause {
-            ReadError::Interrupted => Breach::Interrupted,
+            ReadError::Interrupted => SessionError::Interrupted,
             cause => {
                 let end = self.process.finish();
-                Breach::Silent { end: self.with_memory(end), cause }
+                SessionError::Silent { end: self.with_memory(end), cause }
             }
         }
     }
@@ -298,6 +306,6 @@ impl Session {
     }
 }
 
-fn out_of_turn(expected: &'static str, said: &Say) -> Breach {
-    Breach::OutOfTurn { expected, said: said.line() }
+fn out_of_turn(expected: &'static str, said: &Message) -> SessionError {
+    SessionError::OutOfTurn { expected, said: said.line() }
 }

@@ -3,7 +3,7 @@
 
 use crate::contender::discovery::Contenders;
 use crate::contender::snippet::is_easy;
-use crate::experiment::planner::{LineupError, no_match};
+use crate::experiment::planner::{PlanError, no_match};
 use crate::suite::parameter_space::Space;
 use crate::trial::{MethodId, Params, TrialId, Work};
 use globset::Glob;
@@ -22,8 +22,8 @@ pub fn candidates(
     contenders: &Contenders,
     globs: &[String],
     (space, work): (&Space, Work),
-) -> Result<Vec<TrialId>, LineupError> {
-    let mut found = Found { ids: Vec::new(), seen: BTreeSet::new(), set: BTreeSet::new() };
+) -> Result<Vec<TrialId>, PlanError> {
+    let mut found = CandidateSet { ids: Vec::new(), seen: BTreeSet::new(), set: BTreeSet::new() };
     if globs.is_empty() {
         for (contender, method) in offered(contenders).filter(|(contender, _)| *contender == USUAL) {
             if space.tunes(method) {
@@ -52,20 +52,20 @@ pub fn candidates(
     }
     let is_set = |name: &&str| found.set.contains(Params::short(name));
     match space.asked_for().find(|name| !is_set(name)) {
-        Some(name) => Err(LineupError::NothingToSet(name.to_owned())),
+        Some(name) => Err(PlanError::NothingToSet(name.to_owned())),
         None => Ok(found.ids),
     }
 }
 
 /// Candidates in the order in which they were found, each once.
-struct Found {
+struct CandidateSet {
     ids: Vec<TrialId>,
     seen: BTreeSet<TrialId>,
     /// The short names of what is set.
     set: BTreeSet<String>,
 }
 
-impl Found {
+impl CandidateSet {
     fn add(&mut self, method: MethodId, line: &MethodLine, space: &Space) {
         self.set.extend(space.set_of(line).map(str::to_owned));
         // One that cannot work here is told once, and not for each of its settings.
@@ -79,7 +79,7 @@ impl Found {
         method: MethodId,
         line: &MethodLine,
         (space, kept): (&Space, &Params),
-    ) -> Result<(), LineupError> {
+    ) -> Result<(), PlanError> {
         if kept.0.is_empty() {
             self.add(method, line, space);
             return Ok(());

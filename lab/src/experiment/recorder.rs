@@ -3,9 +3,9 @@
 //! and on the terminal as soon as they are seen.
 
 use crate::folder::RunFolder;
-use crate::linux::instance_lock::{self, Presence};
+use crate::linux::instance_lock::{self, InstanceLock};
+use crate::measure::interface::{Progress, Sink, Step};
 use crate::measure::plan::Plan;
-use crate::measure::world::{Progress, Sink, Step};
 use crate::record::{Line, RecordError, RecordWriter};
 use crate::terminal::notice;
 use crate::terminal::printable::printable;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Recorder {
     writer: RecordWriter,
-    presence: Presence,
+    presence: InstanceLock,
     bar: ProgressBar,
     names: BTreeMap<usize, String>,
     stage: String,
@@ -46,7 +46,7 @@ impl Recorder {
         bar.set_style(style.expect("the template is checked by a test").progress_chars("━╸─"));
         Recorder {
             writer,
-            presence: Presence::begin(),
+            presence: InstanceLock::begin(),
             bar,
             names: BTreeMap::new(),
             stage: String::new(),

@@ -18,20 +18,20 @@ const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Being seen by other labs, until it is dropped.
 #[derive(Debug)]
-pub struct Presence {
+pub struct InstanceLock {
     /// Holds the lock as long as it is open; `None` where that cannot be.
     held: Option<File>,
     known: BTreeSet<u32>,
     looked: Option<Instant>,
 }
 
-impl Presence {
+impl InstanceLock {
     /// Begins to be seen. Where the folder cannot be locked, nobody sees anybody, and measuring goes on all the same.
     #[must_use]
-    pub fn begin() -> Presence {
+    pub fn begin() -> InstanceLock {
         let folder = File::open(std::env::temp_dir()).ok();
         let held = folder.filter(|folder| flock(folder, FlockOperation::NonBlockingLockShared).is_ok());
-        Presence { held, known: BTreeSet::new(), looked: None }
+        InstanceLock { held, known: BTreeSet::new(), looked: None }
     }
 
     /// The labs that were not told before and are there now, by process id. Looks only now and then.

@@ -1,6 +1,6 @@
 //! A turn from a proven state, taken again a few times while the state cannot be proven.
 
-use super::world::{Ending, Sampler, Trouble};
+use super::interface::{SampleError, Sampler, TrialEnd};
 use crate::record::{Outcome, Sample};
 use crate::trial::CacheState;
 
@@ -16,18 +16,18 @@ pub(super) fn proven<E>(
     sampler: &mut dyn Sampler,
     (trial, state): (usize, CacheState),
     mut rejected: impl FnMut(&mut dyn Sampler, String) -> Result<(), E>,
-) -> Result<Result<Vec<Sample>, Ending>, E> {
+) -> Result<Result<Vec<Sample>, TrialEnd>, E> {
     let mut last = String::new();
     for _ in 0..TRIES {
         match sampler.turn(trial, state) {
             Ok(samples) => return Ok(Ok(samples)),
-            Err(Trouble::Ending(ending)) => return Ok(Err(ending)),
-            Err(Trouble::Unproven(reason)) => {
+            Err(SampleError::TrialEnd(ending)) => return Ok(Err(ending)),
+            Err(SampleError::Unproven(reason)) => {
                 rejected(sampler, reason.clone())?;
                 last = reason;
             }
         }
     }
     let reason = format!("the {state} state could not be proven in {TRIES} tries: {last}");
-    Ok(Err(Ending::Trial(Outcome::Refused { reason })))
+    Ok(Err(TrialEnd::Trial(Outcome::Refused { reason })))
 }

@@ -5,7 +5,7 @@
 //! chooses folio sizes by the pattern of the reads that bring them, and mappings of small folios fault more often. There
 //! are no other ways into either state. The file is only ever opened for reading.
 
-use super::residency::{Proof, Residency, ResidencyError};
+use super::residency::{Residency, ResidencyError, ResidencyProof};
 use crate::corpus::oracle::at_byte;
 use crate::machine::memory::Memory;
 use crate::target::caution::bypasses_cache;
@@ -83,7 +83,7 @@ pub enum CacheError {
         /// The file.
         path: PathBuf,
         /// What was found after the last try.
-        proof: Proof,
+        proof: ResidencyProof,
         /// How often it was tried.
         tries: u32,
     },
@@ -115,7 +115,7 @@ pub enum CacheError {
         /// Its size.
         size_bytes: u64,
         /// What was found after the fill.
-        proof: Proof,
+        proof: ResidencyProof,
         /// The memory that there was before the fill.
         memory: Memory,
     },
@@ -146,7 +146,7 @@ pub struct Filled {
     /// Time of the sequential read, eviction not included.
     pub wall_ns: u64,
     /// What was found afterwards: all resident.
-    pub proof: Proof,
+    pub proof: ResidencyProof,
 }
 
 /// The page cache of one file.
@@ -189,7 +189,7 @@ impl PageCache {
     ///
     /// # Errors
     /// If a call fails.
-    pub fn resident(&self) -> Result<Proof, CacheError> {
+    pub fn resident(&self) -> Result<ResidencyProof, CacheError> {
         Ok(self.residency.share()?)
     }
 
@@ -198,7 +198,7 @@ impl PageCache {
     /// # Errors
     /// [`CacheError::RamBacked`] and [`CacheError::Uncached`] where that is impossible, [`CacheError::OwnCache`] where it cannot be
     /// proven, [`CacheError::Remains`] where pages stay.
-    pub fn evict(&self) -> Result<Proof, CacheError> {
+    pub fn evict(&self) -> Result<ResidencyProof, CacheError> {
         let proof = self.evict_own(0)?;
         self.evict_below()?;
         Ok(proof)
@@ -218,7 +218,7 @@ impl PageCache {
     }
 
     /// Makes this file cold but for so many pages.
-    fn evict_own(&self, remaining: u64) -> Result<Proof, CacheError> {
+    fn evict_own(&self, remaining: u64) -> Result<ResidencyProof, CacheError> {
         let (path, filesystem) = (self.path.clone(), self.filesystem);
         match filesystem.backing {
             Backing::Memory => return Err(CacheError::RamBacked { path, filesystem }),
@@ -338,7 +338,7 @@ impl PageCache {
 }
 
 /// What usually keeps pages where they are.
-fn why_pages_remain(proof: &Proof) -> &'static str {
+fn why_pages_remain(proof: &ResidencyProof) -> &'static str {
     match proof.dirty {
         Some(dirty) if dirty > 0 => "another program is writing to it",
         _ => "another program has it mapped, has locked it into memory, or is reading it",

@@ -2,7 +2,7 @@
 //!
 //! A plan is data. It knows no contender's process and no clock; [`super::round`] carries it out.
 
-use crate::contender::roster::{Choice, Warmup};
+use crate::contender::roster::{ResolvedMethod, Warmup};
 pub use crate::record::{Budget, Rules};
 use crate::record::{Outcome, Trial};
 use crate::trial::CacheState;
@@ -75,7 +75,7 @@ pub struct Planned {
     /// The question, as it will stand in the record.
     pub trial: Trial,
     /// The contender's method.
-    pub choice: Choice,
+    pub choice: ResolvedMethod,
     /// How its contender becomes ready each time it is started.
     pub warmup: Warmup,
     /// Whether its contender collects garbage between a turn's readings and its answer.

@@ -38,7 +38,7 @@ pub enum Means {
 
 /// What a look at the page cache found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Proof {
+pub struct ResidencyProof {
     /// How it was found out.
     pub means: Means,
     /// Pages that the file has.
@@ -98,7 +98,7 @@ impl Means {
     }
 }
 
-impl Proof {
+impl ResidencyProof {
     /// Share of the file's pages that are in the page cache, 0 to 1; exactly 0 or 1 only when none or all of the pages
     /// looked at are. `None` for an empty file, which has no pages.
     #[must_use]
@@ -132,7 +132,7 @@ impl Proof {
     }
 }
 
-impl fmt::Display for Proof {
+impl fmt::Display for ResidencyProof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.is_estimate() { "probed pages" } else { "pages" };
         write!(f, "{} of {} {kind} resident", self.resident, self.pages)
@@ -204,11 +204,12 @@ impl Residency {
     ///
     /// # Errors
     /// If a call fails, or if the file system does not know reads that do not wait.
-    pub fn share(&self) -> Result<Proof, ResidencyError> {
+    pub fn share(&self) -> Result<ResidencyProof, ResidencyError> {
         let io = |call, cause| ResidencyError::Io { path: self.path.clone(), call, cause };
         let size = size_of(&self.file).map_err(|cause| io("fstat", cause))?;
         let file_pages = size.div_ceil(page_bytes());
-        let empty = Proof { means: self.means, file_pages, pages: file_pages, resident: 0, dirty: None };
+        let empty =
+            ResidencyProof { means: self.means, file_pages, pages: file_pages, resident: 0, dirty: None };
         if size == 0 {
             return Ok(empty);
         }
@@ -218,19 +219,19 @@ impl Residency {
                     cachestat(self.file.as_fd(), size).map_err(|cause| io("cachestat", cause.into()))?;
                 let dirty = Some(found.nr_dirty + found.nr_writeback);
                 // The file may have grown since its size was read; a share above one helps nobody.
-                Ok(Proof { resident: found.nr_cache.min(file_pages), dirty, ..empty })
+                Ok(ResidencyProof { resident: found.nr_cache.min(file_pages), dirty, ..empty })
             }
             Means::Mincore => {
                 let resident =
                     mincore(self.file.as_fd(), size).map_err(|cause| io("mincore", cause.into()))?;
-                Ok(Proof { resident, ..empty })
+                Ok(ResidencyProof { resident, ..empty })
             }
             Means::Probe => self.probe(file_pages),
         }
     }
 
     /// Asks pages spread evenly whether they can be read without waiting.
-    fn probe(&self, file_pages: u64) -> Result<Proof, ResidencyError> {
+    fn probe(&self, file_pages: u64) -> Result<ResidencyProof, ResidencyError> {
         let io = |call, cause| ResidencyError::Io { path: self.path.clone(), call, cause };
         let probes = file_pages.min(PROBES);
         let mut missing = Vec::new();
@@ -262,7 +263,7 @@ impl Residency {
                 .map_err(|cause| io("posix_fadvise", cause.into()))?;
         }
         let resident = probes - missing.len() as u64;
-        Ok(Proof { means: Means::Probe, file_pages, pages: probes, resident, dirty: None })
+        Ok(ResidencyProof { means: Means::Probe, file_pages, pages: probes, resident, dirty: None })
     }
 }
 
@@ -375,7 +376,7 @@ mod tests {
         Some(file)
     }
 
-    fn by(means: Means, path: &Path) -> Proof {
+    fn by(means: Means, path: &Path) -> ResidencyProof {
         Residency::with(path, File::open(path).unwrap(), means).unwrap().share().unwrap()
     }
 

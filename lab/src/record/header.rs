@@ -1,6 +1,6 @@
 //! The first line of a record, and who took part.
 
-use super::agenda::Agenda;
+use super::resume_plan::ResumePlan;
 use crate::machine::Machine;
 use crate::trial::TrialId;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ pub struct Header {
     /// What is to be measured, so that a run which is cut short can go on; `None` for verbs that begin anew, and in records of before
     /// there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agenda: Option<Agenda>,
+    pub agenda: Option<ResumePlan>,
 }
 
 /// A contender that showed its receipt.

@@ -5,7 +5,6 @@
 //! that was killed is a shorter record; [`Record::read`] takes it as far as it goes. The file's words are the ones of
 //! DESIGN's JSON contract; a new meaning takes a new [`SCHEMA_VERSION`], and old records stay readable.
 
-mod agenda;
 mod check;
 mod conduct;
 mod draft;
@@ -16,11 +15,12 @@ mod inside;
 mod limit;
 mod line;
 mod requested;
+mod resume_plan;
 mod resumption;
 mod rules;
 mod sample;
 mod samples;
-mod swept;
+mod sweep_series;
 mod touched;
 mod trial;
 mod warm;
@@ -29,7 +29,6 @@ mod write;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use agenda::{Agenda, Aim};
 pub use check::LINE_BYTES_MAX;
 pub use conduct::{Conduct, LeftBehind, OwnScheduling};
 pub use draft::HIDDEN_NAME;
@@ -39,12 +38,13 @@ pub use inside::{FlameGraph, HotSpot, Spread, Trace};
 pub use limit::{Limit, LimitKind, LimitUnit};
 pub use line::{EndReason, Line};
 pub use requested::Requested;
+pub use resume_plan::{ResumePlan, TargetRef};
 pub use resumption::Resumption;
 pub use rules::{Budget, Rules};
 pub use sample::{Delivered, Metric, Sample, TurnSeen};
 pub use samples::Samples;
-pub use swept::{Point, Swept};
-pub use touched::{Touch, Visit};
+pub use sweep_series::{Point, SweepSeries};
+pub use touched::{Touch, VisitCost};
 pub use trial::{Count, Outcome, Trial, TrialRecord};
 pub use warm::{Fill, WarmedUp, WarmupEnd};
 pub use write::{WriteTimes, WriteWay};
@@ -117,7 +117,7 @@ impl Record {
             Line::Warning { text } => self.warnings.push(text),
             Line::Resumed(resumption) => {
                 self.end = None;
-                resumption.reopened.iter().for_each(|&trial| self.with(trial, |trial| trial.outcome = None));
+                resumption.reopen.iter().for_each(|&trial| self.with(trial, |trial| trial.outcome = None));
                 self.resumed.push(resumption);
             }
             Line::End { reason, wall_ns } => self.end = Some((reason, wall_ns)),

@@ -16,5 +16,5 @@ pub struct Resumption {
     /// With which round of that state, from 0: the first that nobody had begun.
     pub round: u32,
     /// The trials that an interruption had ended as measured: they go on, and have no outcome until their next one.
-    pub reopened: Vec<usize>,
+    pub reopen: Vec<usize>,
 }

@@ -14,7 +14,7 @@ const ANSWERING_FACTOR: u64 = 4;
 
 /// What visiting the bytes and answering take, as controls have shown it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Visit {
+pub struct VisitCost {
     /// CPU time of the cheapest visit of bytes that lie in memory, by target.
     cpu_ns: BTreeMap<usize, u64>,
     /// CPU time of the dearest turn in which nothing was read.
@@ -34,7 +34,7 @@ pub enum Touch {
     Nothing,
 }
 
-impl Visit {
+impl VisitCost {
     /// Learns from a reading, if it is a control's.
     pub fn learn(&mut self, trial: &Trial, sample: &Sample) {
         if !trial.is_control() || trial.decodes.is_some() {
@@ -104,8 +104,8 @@ mod tests {
         *trial
     }
 
-    fn visit() -> Visit {
-        let mut visit = Visit::default();
+    fn visit() -> VisitCost {
+        let mut visit = VisitCost::default();
         for (name, cpu_ns, newlines) in [("null", MS / 10, None), ("resident", 3 * MS, Some(1))] {
             let control = trial(name, Cache::None);
             let turn = TurnSeen { cpu_ns: Some(cpu_ns), ..TurnSeen::default() };
@@ -155,7 +155,7 @@ mod tests {
             ..Sample::default()
         };
         let any = trial("a", Cache::Through);
-        assert_eq!(Visit::default().touch(&any, &sample), Touch::Unknown);
+        assert_eq!(VisitCost::default().touch(&any, &sample), Touch::Unknown);
         let discard = Trial { work: Work::Discard, ..any };
         assert_eq!(visit().touch(&discard, &sample), Touch::Unknown);
     }

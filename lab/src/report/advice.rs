@@ -4,9 +4,9 @@
 //! What a way of reading asks of a program is told by its snippet ([`crate::contender::snippet`]); of one without, nothing is known, and
 //! it counts as the least simple.
 
-use super::ranking::{Reference, Row, Standing, WhyReference};
+use super::ranking::{Reference, Row, TieStatus, WhyReference};
 use super::words;
-use crate::analysis::stats::{self, Bootstrap, Clear, Ratio};
+use crate::analysis::stats::{self, Bootstrap, Ratio, Significance};
 use crate::contender::snippet::{self, Snippet};
 use crate::record::TrialRecord;
 use crate::trial::{COMMAND, Params, TrialId};
@@ -105,7 +105,7 @@ impl<'r, 'a> Field<'r, 'a> {
     }
 
     fn is_faster(&self, it: &Measured, than: &Measured) -> bool {
-        self.ratio(than, it).and_then(|ratio| ratio.clear()) == Some(Clear::Faster)
+        self.ratio(than, it).and_then(|ratio| ratio.clear()) == Some(Significance::Faster)
     }
 
     /// Whether nothing that was measured is faster beyond doubt.
@@ -144,7 +144,7 @@ impl Advice {
             rows.iter().filter(|(row, _)| row.place.is_some_and(|it| it.rank == 1)).collect();
         let fastest = *first.first().filter(|_| rows.len() > 1)?;
         let undecided =
-            first.iter().filter(|(row, _)| row.place.is_some_and(|it| it.standing == Standing::Undecided));
+            first.iter().filter(|(row, _)| row.place.is_some_and(|it| it.standing == TieStatus::Undecided));
         let undecided = undecided.count();
         if undecided > 0 {
             return Some(Advice::none(condition, undecided));
@@ -152,7 +152,8 @@ impl Advice {
         let field = Field { rows, bootstrap };
         let used = field.simplest(first.clone()).unwrap_or(fastest);
         let (used, case) = case(&field, used, reference);
-        let ties = |it: &Measured| field.ratio(used, it).and_then(|ratio| ratio.clear()) == Some(Clear::Tie);
+        let ties =
+            |it: &Measured| field.ratio(used, it).and_then(|ratio| ratio.clear()) == Some(Significance::Tie);
         let others = first.iter().filter(|it| ties(it));
         let tied: Vec<String> = others.map(|(row, _)| row.name.clone()).collect();
         let mut advice = Advice {
@@ -241,7 +242,7 @@ fn not_faster(what: &str, ratio: Option<&Ratio>) -> String {
     };
     let times = words::factor(ratio.estimate);
     match (clear, ratio.ci95) {
-        (Clear::Slower, Some(ends)) => {
+        (Significance::Slower, Some(ends)) => {
             let (low, high) = (words::factor(ends.low), words::factor(ends.high));
             format!("{what} is slower: {times} [{low}, {high}] times as fast")
         }
@@ -264,7 +265,7 @@ fn case<'r, 'a>(
         return (used, Case::Itself { is_reference: is_reference(used) });
     };
     let ratio = field.ratio(base, used);
-    match ratio.filter(|ratio| ratio.clear() == Some(Clear::Faster)) {
+    match ratio.filter(|ratio| ratio.clear() == Some(Significance::Faster)) {
         Some(ratio) => (used, Case::Faster { base, ratio, is_simplest: true }),
         None if field.is_unbeaten(base) => (base, Case::Kept { instead: used, ratio }),
         None => {
@@ -302,7 +303,7 @@ fn baseline<'r, 'a>(
     reference: Option<&Reference>,
 ) -> Option<&'r Measured<'a>> {
     let own = reference.and_then(|own| Some((own.why, rows.iter().find(|(row, _)| row.index == own.index)?)));
-    let named = own.filter(|(why, _)| *why == WhyReference::Named).map(|(_, it)| it);
+    let named = own.filter(|(why, _)| *why == WhyReference::TrialSpec).map(|(_, it)| it);
     let usual = |(_, trial): &&Measured| {
         let method = &trial.trial.id.method;
         method.contender == used.1.trial.contender && snippet::is_usual(method)
@@ -323,7 +324,8 @@ fn cheaper<'r, 'a>(
     };
     // Of many steps down the lowest is told: what needs nothing, before what needs a little less.
     let candidates = rows.iter().filter(asks_less).filter_map(|measured| {
-        let ratio = ratio_to_baseline(measured).filter(|ratio| ratio.clear() == Some(Clear::Faster))?;
+        let ratio =
+            ratio_to_baseline(measured).filter(|ratio| ratio.clear() == Some(Significance::Faster))?;
         let without = all.difference(&needs(measured)?).copied().collect();
         let (index, name) = (measured.0.index, measured.0.name.clone());
         Some((measured, Cheaper { index, name, ratio, without }))

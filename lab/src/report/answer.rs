@@ -1,13 +1,13 @@
 //! The answer: who is the fastest in each state, how much faster than the reference, and how sure that is.
 
 use super::limits;
-use super::ranking::{Place, Ranking, Row, Standing, WhyReference};
+use super::ranking::{Place, Ranking, Row, TieStatus, WhyReference};
 use super::sweep::SweepView;
 use super::words;
-use crate::analysis::stats::Clear;
+use crate::analysis::stats::Significance;
 use crate::record::{Limit, LimitKind, LimitUnit};
 use crate::target::web::CACHE_UNKNOWN;
-use crate::trial::{CacheState, Over};
+use crate::trial::{CacheState, Transport};
 use readlab_protocol::Archive;
 use std::collections::BTreeMap;
 
@@ -30,15 +30,15 @@ pub struct Claim {
 pub(super) fn condition(
     state: CacheState,
     is_above_cache: bool,
-    over: Over,
+    over: Transport,
     decodes: Option<Archive>,
 ) -> String {
     let source = decodes.map_or_else(String::new, |archive| format!(", out of the {archive}"));
     let above = if state == CacheState::Cold && is_above_cache { " above a cache" } else { "" };
     match (state, over) {
         (CacheState::Unknown, _) => format!("over http ({CACHE_UNKNOWN}){source}"),
-        (state, Over::Http) => format!("{state}{above} over http{source}"),
-        (state, Over::File) => format!("{state}{above}{source}"),
+        (state, Transport::Http) => format!("{state}{above} over http{source}"),
+        (state, Transport::File) => format!("{state}{above}{source}"),
     }
 }
 
@@ -70,7 +70,7 @@ impl Ranking {
     /// Whether the first by its median is slower than the reference within rounds, beyond doubt.
     pub(super) fn is_first_slower(&self) -> bool {
         let ratio = self.rows.first().and_then(|first| first.ratio);
-        ratio.and_then(|ratio| ratio.clear()) == Some(Clear::Slower)
+        ratio.and_then(|ratio| ratio.clear()) == Some(Significance::Slower)
     }
 
     /// `Cold · newlines`, `Cold over http · newlines`, `Cold · newlines · out of the zip`.
@@ -87,7 +87,7 @@ impl Ranking {
             let with = |row: &&Row| row.place == Some(Place { rank: 1, standing });
             self.rows.iter().filter(with).count()
         };
-        (count(Standing::Tied), count(Standing::Undecided))
+        (count(TieStatus::Tied), count(TieStatus::Undecided))
     }
 
     /// The answer in short; `None` when nothing was measured.
@@ -140,12 +140,12 @@ impl Ranking {
         let Some((ratio, reference)) = first.ratio.zip(reference) else { return clause };
         let (times, than) = (words::factor(ratio.estimate), brief(reference));
         match ratio.clear() {
-            Some(Clear::Faster) => format!("{clause}, {times} times as fast as {than}"),
-            Some(Clear::Slower) => {
+            Some(Significance::Faster) => format!("{clause}, {times} times as fast as {than}"),
+            Some(Significance::Slower) => {
                 format!("{clause}, but is slower than {than} within rounds, {times} times as fast")
             }
             // The reference is among those that cannot be told apart.
-            Some(Clear::Tie) => clause,
+            Some(Significance::Tie) => clause,
             None if self.beside() == (0, 0) => {
                 format!("{clause}; how many times as fast as {than} cannot be told with so few rounds")
             }

@@ -4,10 +4,10 @@
 //! says why, by the field's name. The words are those of the record.
 
 use super::escaped;
-use super::ranking::{Ranking, Row, Standing};
+use super::ranking::{Ranking, Row, TieStatus};
 use super::sweep::SweepView;
 use crate::analysis::stats::{OBSERVATIONS_MIN, Ratio};
-use crate::analysis::verdict::{self, Judgement};
+use crate::analysis::verdict::{self, Diagnosis};
 use crate::record::{Conduct, Limit, Metric, Record, Samples, TrialRecord};
 use crate::target::TargetFacts;
 use crate::target::web::CACHE_UNKNOWN;
@@ -66,7 +66,7 @@ pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
         "seed": header.seed,
         "machine": header.machine,
         "targets": record.targets,
-        "what_gives": (0..record.targets.len()).map(|target| verdict::what_gives(record, target)).collect::<Vec<_>>(),
+        "what_gives": (0..record.targets.len()).map(|target| verdict::explain_device_bytes(record, target)).collect::<Vec<_>>(),
         "contenders": record.contenders,
         "limits": Some(&limits).filter(|limits| !limits.is_empty()),
         "searches": rankings.iter().filter_map(search).collect::<Vec<Value>>(),
@@ -152,9 +152,9 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "rank": row.and_then(|row| row.place).map(|place| json!({
             "place": place.rank,
             "standing": match place.standing {
-                Standing::First => "first",
-                Standing::Tied => "tied",
-                Standing::Undecided => "undecided",
+                TieStatus::First => "first",
+                TieStatus::Tied => "tied",
+                TieStatus::Undecided => "undecided",
             },
         })),
         "bytes_in": target.map(|target| trial.bytes_in(target)),
@@ -248,7 +248,7 @@ fn decoding_ratio(target: &TargetFacts, decodes: Option<Archive>) -> Option<f64>
 }
 
 /// The verdict, its sentence, and how the time divides.
-fn verdict_of(judged: &Judgement) -> Value {
+fn verdict_of(judged: &Diagnosis) -> Value {
     json!({
         "is": judged.verdict,
         "stops_at": judged.stops_at(),

@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// A meter, or all readings of a state, that could not be had, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lack {
+pub struct MissingMetric {
     /// What is missing.
     pub what: String,
     /// Why.
@@ -91,7 +91,7 @@ fn server(http: &Http) -> String {
 }
 
 /// Meters that could not be read, those with the same reason together.
-pub(super) fn missing(record: &Record) -> Vec<Lack> {
+pub(super) fn missing(record: &Record) -> Vec<MissingMetric> {
     let mut reasons: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for (meter, reason) in record.trials.iter().flat_map(|trial| &trial.missing) {
         *reasons.entry((reason, meter)).or_default() += 1;
@@ -100,7 +100,7 @@ pub(super) fn missing(record: &Record) -> Vec<Lack> {
     for ((reason, meter), trials) in reasons {
         merged.entry((reason, trials)).or_default().push(meter);
     }
-    let lack = |((reason, trials), meters): ((&str, usize), Vec<&str>)| Lack {
+    let lack = |((reason, trials), meters): ((&str, usize), Vec<&str>)| MissingMetric {
         what: meters.join(", "),
         reason: reason.to_owned(),
         extent: format!("in {}", plural(trials, "trial")),
@@ -109,14 +109,14 @@ pub(super) fn missing(record: &Record) -> Vec<Lack> {
 }
 
 /// Readings that were thrown away, those with the same reason together.
-pub(super) fn rejected(record: &Record) -> Vec<Lack> {
+pub(super) fn rejected(record: &Record) -> Vec<MissingMetric> {
     let mut reasons: BTreeMap<(&str, String), usize> = BTreeMap::new();
     for trial in &record.trials {
         for (_, reason) in &trial.rejected {
             *reasons.entry((reason, trial.trial.id.to_string())).or_default() += 1;
         }
     }
-    let lack = |((reason, name), readings): ((&str, String), usize)| Lack {
+    let lack = |((reason, name), readings): ((&str, String), usize)| MissingMetric {
         what: name,
         reason: reason.to_owned(),
         extent: plural(readings, "reading"),

@@ -8,6 +8,7 @@
 mod advice;
 mod answer;
 mod bound;
+mod chart_reading;
 mod charts;
 mod comparison;
 mod csv;
@@ -27,7 +28,6 @@ mod page;
 mod palette;
 mod percentiles;
 mod ranking;
-mod reading;
 mod search;
 mod svg;
 mod sweep;
@@ -40,6 +40,7 @@ mod tests;
 pub use advice::{Advice, Against, Cheaper};
 pub use answer::Claim;
 pub use bound::Bound;
+pub use chart_reading::{ChartReading, Dots};
 pub use comparison::{
     COMPARISON_SCHEMA, COMPARISON_VERSION, bencher, comparison_json, comparison_markdown,
     comparison_terminal, github,
@@ -51,13 +52,12 @@ pub use history::{HistoryLine, history_table};
 pub use inside::Inside;
 pub use json::{EXPORT_SCHEMA, EXPORT_VERSION, json};
 pub use markdown::markdown;
-pub use method::{Lack, MEANINGS};
+pub use method::{MEANINGS, MissingMetric};
 pub use page::Page;
 pub use percentiles::percentiles;
 pub use ranking::{
-    Place, Proof, Range, Ranking, Reference, Row, Standing, Touched, Unmeasured, WhyReference,
+    Place, Range, Ranking, Reference, Row, StateProof, TieStatus, Touched, Unmeasured, WhyReference,
 };
-pub use reading::{Dots, Reading};
 pub use search::SearchView;
 pub use sweep::{Series, SizeRow, SweepView};
 pub use terminal::{Style, terminal};

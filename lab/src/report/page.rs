@@ -4,7 +4,7 @@ use super::advice::Advice;
 use super::answer::{self, Claim};
 use super::curve::Curve;
 use super::inside::Inside;
-use super::method::{self, Lack};
+use super::method::{self, MissingMetric};
 use super::ranking::{Range, Ranking, WhyReference};
 use super::sweep::SweepView;
 use super::words;
@@ -13,7 +13,7 @@ use crate::record::{EndReason, Limit, Record, Resumption, TrialRecord, WarmupEnd
 use crate::target::TargetFacts;
 use crate::target::hidden_cache::HiddenCache;
 use crate::target::web::CACHE_UNKNOWN;
-use crate::trial::{CacheState, Over};
+use crate::trial::{CacheState, Transport};
 use crate::units::{Bytes, Nanos};
 
 /// What a record says.
@@ -48,9 +48,9 @@ pub struct Page {
     /// Who made the record, with which seed.
     pub maker: String,
     /// Meters that could not be read.
-    pub missing: Vec<Lack>,
+    pub missing: Vec<MissingMetric>,
     /// Readings that were thrown away.
-    pub rejected: Vec<Lack>,
+    pub rejected: Vec<MissingMetric>,
     /// Each kind of count with the ways it was made.
     pub counted: Vec<(String, Vec<String>)>,
     /// What the machine does at best.
@@ -174,7 +174,7 @@ impl Ranking {
     pub fn reference_line(&self) -> Option<String> {
         let reference = self.reference.as_ref()?;
         let why = match reference.why {
-            WhyReference::Named => "as asked",
+            WhyReference::TrialSpec => "as asked",
             WhyReference::Baseline => "the baseline: code that others wrote",
             WhyReference::Usual => "what most programs do",
             WhyReference::Fastest => "the fastest, as no usual reference was measured",
@@ -212,10 +212,10 @@ impl Ranking {
             Some(Range { low, high }) => format!("{} to {}", words::percent(low), words::percent(high)),
         };
         let from_device = match self.over {
-            Over::File => {
+            Transport::File => {
                 format!("from the device {} of the size{}", between(proof.device_share), proof.of_device())
             }
-            Over::Http => "what came from the device, the server read".to_owned(),
+            Transport::Http => "what came from the device, the server read".to_owned(),
         };
         let below = proof.below_share.map_or_else(String::new, |share| {
             format!("; the layer below read {} of the size", between(Some(share)))

@@ -9,7 +9,7 @@ pub mod published;
 use crate::corpus::Form;
 use crate::corpus::recipe::Recipe;
 use crate::terminal::printable::toml_cause;
-use crate::trial::{Over, Work};
+use crate::trial::{Transport, Work};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -107,7 +107,7 @@ pub struct Entry {
     pub form: Form,
     /// Over what its bytes come: the file itself, or a server.
     #[serde(default)]
-    pub over: Over,
+    pub over: Transport,
     /// What the publication calls it, where that is something else.
     #[serde(default)]
     pub published: Option<String>,
@@ -218,7 +218,7 @@ impl Suite {
     /// Whether some of its trials read over http.
     #[must_use]
     pub fn reads_over_http(&self) -> bool {
-        self.entries.iter().any(|entry| entry.over == Over::Http)
+        self.entries.iter().any(|entry| entry.over == Transport::Http)
     }
 
     /// The forms of the corpus that its trials read; the plain one is the first in any case.

@@ -3,9 +3,9 @@
 //! The tables lie in the folder `published/` as they were published; `publications.toml` beside them says what their columns
 //! are. No publication has code of its own. A suite names the published case that a trial of it repeats.
 
-use crate::analysis::compare::{Case, Figure, Measure, SHEET_FACT, Side, Statistic, Subject};
+use crate::analysis::compare::{Case, ComparisonKey, Figure, Measure, SHEET_FACT, Side, Statistic};
 use crate::suite::Suite;
-use crate::trial::{CacheState, Over, Work};
+use crate::trial::{CacheState, Transport, Work};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,7 +66,7 @@ struct Publication {
     /// The column that names the machine, where the table has several.
     sides: Option<String>,
     work: Option<Work>,
-    over: Option<Over>,
+    over: Option<Transport>,
     state: Option<CacheState>,
     size_bytes: Option<u64>,
     /// Sizes of single cases that read something else.
@@ -215,13 +215,13 @@ impl Publication {
         side.cases.push(Case {
             name: name.to_owned(),
             names: self.names(name),
-            subject: Subject {
+            subject: ComparisonKey {
                 size_bytes,
                 work: self.work,
                 over: self.over,
                 state: self.state,
                 readers: Some(self.readers.get(name).copied().unwrap_or(1)),
-                ..Subject::default()
+                ..ComparisonKey::default()
             },
             figures: BTreeMap::new(),
             unmeasured: None,

@@ -18,7 +18,7 @@ pub mod url;
 pub mod web;
 
 use crate::terminal::printable::printable;
-use crate::trial::{Answer, Over};
+use crate::trial::{Answer, Transport};
 use device::{Device, Mount};
 use extents::Extents;
 use filesystem::{Backing, Filesystem};
@@ -267,10 +267,10 @@ impl TargetFacts {
         bytes.map_or_else(|| PathBuf::from(&self.path), |bytes| PathBuf::from(OsString::from_vec(bytes)))
     }
 
-    /// Over what its bytes come to a contender.
+    /// Transport what its bytes come to a contender.
     #[must_use]
-    pub fn over(&self) -> Over {
-        if self.http.is_some() { Over::Http } else { Over::File }
+    pub fn over(&self) -> Transport {
+        if self.http.is_some() { Transport::Http } else { Transport::File }
     }
 
     /// Whether nobody here can tell what its server has in its cache.

@@ -47,7 +47,7 @@ pub enum CacheState {
 /// Over what the bytes of a target come to a contender.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Over {
+pub enum Transport {
     /// A file that it opens.
     #[default]
     File,
@@ -159,13 +159,13 @@ impl fmt::Display for CacheState {
     }
 }
 
-impl Over {
+impl Transport {
     /// The word used in suites and exports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Over::File => "file",
-            Over::Http => "http",
+            Transport::File => "file",
+            Transport::Http => "http",
         }
     }
 
@@ -173,8 +173,8 @@ impl Over {
     #[must_use]
     pub fn suits(self, reads: Reads) -> bool {
         match self {
-            Over::File => reads != Reads::Url,
-            Over::Http => reads != Reads::File,
+            Transport::File => reads != Reads::Url,
+            Transport::Http => reads != Reads::File,
         }
     }
 }

@@ -4,7 +4,7 @@
 //! than one read in flight they land in any order, so lines are not offered.
 
 use super::direct::DirectFile;
-use super::ring::{Errand, Flight, Order, Plan, Registered};
+use super::ring::{InFlight, Order, Plan, Registered, RingJob};
 use super::size::size_of;
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
@@ -127,9 +127,9 @@ impl Reader for Ring {
             let mut consumer = Consumer::new(visit);
             let mut errands = || {
                 let (file, otherwise) = (file.as_fd(), None);
-                segments.take().map(|range| Errand { range, file, block_bytes, otherwise })
+                segments.take().map(|range| RingJob { range, file, block_bytes, otherwise })
             };
-            let flight = Flight::prepare(ring, &self.plan, segments.count())?;
+            let flight = InFlight::prepare(ring, &self.plan, segments.count())?;
             flight.run(Order::Any, &mut errands, &mut consumer, None)?;
             Ok(consumer.finish())
         })?;

@@ -40,7 +40,7 @@ pub(crate) enum Registered {
 
 /// A part of a file to be read by one slot.
 #[derive(Debug, Clone)]
-pub(crate) struct Errand<'a> {
+pub(crate) struct RingJob<'a> {
     /// Which bytes.
     pub(crate) range: Range<u64>,
     /// Of which file.
@@ -61,7 +61,7 @@ pub(crate) enum Order {
 }
 
 /// Work that can be done while reads are in flight; tells whether there was any.
-pub(crate) type Meanwhile<'w, S> = &'w mut dyn FnMut(&mut S) -> Result<bool, Fault>;
+pub(crate) type IdleWork<'w, S> = &'w mut dyn FnMut(&mut S) -> Result<bool, Fault>;
 
 /// One read and the memory it fills.
 struct Slot<'a> {
@@ -69,13 +69,13 @@ struct Slot<'a> {
     part: Range<usize>,
     /// The parts of that part that a vectored read fills; the kernel may look at it until the read has landed.
     vector: Vec<libc::iovec>,
-    errand: Option<Errand<'a>>,
+    errand: Option<RingJob<'a>>,
     filled: usize,
     full: bool,
 }
 
 /// Everything that is in the air.
-pub(crate) struct Flight<'a> {
+pub(crate) struct InFlight<'a> {
     // Dropped before the slots: a ring holds on to registered buffers.
     ring: IoUring,
     slots: Vec<Slot<'a>>,
@@ -84,14 +84,14 @@ pub(crate) struct Flight<'a> {
     plan: Plan,
 }
 
-impl<'a> Flight<'a> {
+impl<'a> InFlight<'a> {
     /// Takes the buffers, as many as there is use for, and tells the kernel of them if so planned.
-    pub(crate) fn prepare(ring: IoUring, plan: &Plan, errands: u64) -> Result<Flight<'a>, Fault> {
+    pub(crate) fn prepare(ring: IoUring, plan: &Plan, errands: u64) -> Result<InFlight<'a>, Fault> {
         let used = plan.depth.min(usize::try_from(errands).unwrap_or(usize::MAX));
         let part_bytes = plan.buffer_bytes * plan.buffers;
         let slots = (0..used).map(|index| Slot::new(index, part_bytes)).collect();
         let memory = Buffer::huge(part_bytes * used.max(1))?;
-        let mut flight = Flight { ring, slots, memory, in_flight: 0, plan: *plan };
+        let mut flight = InFlight { ring, slots, memory, in_flight: 0, plan: *plan };
         if plan.registered != Registered::No && used > 0 {
             match flight.register() {
                 Err(_) if plan.registered == Registered::IfAllowed => flight.plan.registered = Registered::No,
@@ -118,9 +118,9 @@ impl<'a> Flight<'a> {
     pub(crate) fn run<S: Sink>(
         mut self,
         order: Order,
-        errands: &mut dyn FnMut() -> Option<Errand<'a>>,
+        errands: &mut dyn FnMut() -> Option<RingJob<'a>>,
         sink: &mut S,
-        mut meanwhile: Option<Meanwhile<'_, S>>,
+        mut meanwhile: Option<IdleWork<'_, S>>,
     ) -> Result<(), Fault> {
         for index in 0..self.slots.len() {
             self.launch_next(index, errands)?;
@@ -150,7 +150,7 @@ impl<'a> Flight<'a> {
     fn launch_next(
         &mut self,
         index: usize,
-        errands: &mut dyn FnMut() -> Option<Errand<'a>>,
+        errands: &mut dyn FnMut() -> Option<RingJob<'a>>,
     ) -> Result<(), Fault> {
         let slot = &mut self.slots[index];
         (slot.errand, slot.filled, slot.full) = (errands(), 0, false);
@@ -169,7 +169,7 @@ impl<'a> Flight<'a> {
     }
 
     /// Does something else while reads are in flight, or waits if there is nothing else.
-    fn wait_or_work<S>(&self, sink: &mut S, meanwhile: &mut Option<Meanwhile<'_, S>>) -> Result<(), Fault> {
+    fn wait_or_work<S>(&self, sink: &mut S, meanwhile: &mut Option<IdleWork<'_, S>>) -> Result<(), Fault> {
         if let Some(work) = meanwhile {
             self.submit(0)?;
             if work(sink)? {
@@ -199,7 +199,7 @@ impl<'a> Flight<'a> {
     }
 }
 
-impl Drop for Flight<'_> {
+impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         while self.in_flight > 0 {
             if self.submit(1).is_err() {
@@ -272,7 +272,7 @@ impl<'a> Slot<'a> {
     }
 }
 
-impl Errand<'_> {
+impl RingJob<'_> {
     /// What is asked for. Past the cache only whole blocks can be.
     fn asked_bytes(&self) -> usize {
         (self.range.end - self.range.start).next_multiple_of(self.block_bytes) as usize
@@ -312,8 +312,8 @@ mod tests {
         registered: Registered::No,
     };
 
-    fn errand(file: &File, range: Range<u64>, block_bytes: u64) -> Errand<'_> {
-        Errand { range, file: file.as_fd(), block_bytes, otherwise: None }
+    fn errand(file: &File, range: Range<u64>, block_bytes: u64) -> RingJob<'_> {
+        RingJob { range, file: file.as_fd(), block_bytes, otherwise: None }
     }
 
     fn slot(file: &File, range: Range<u64>, block_bytes: u64) -> Slot<'_> {
@@ -371,7 +371,7 @@ mod tests {
                 Ok(ring) => ring,
                 Err(cause) => return eprintln!("SKIPPED: io_uring: {cause}"),
             };
-            let mut flight = Flight::prepare(ring, &plan, 1).unwrap();
+            let mut flight = InFlight::prepare(ring, &plan, 1).unwrap();
             (flight.slots[0].errand, flight.slots[0].filled) = (Some(errand(&file, 0..4096, 1)), 1500);
             flight.launch(0).unwrap();
             flight.submit(1).unwrap();
@@ -401,7 +401,7 @@ mod tests {
             worked.set(worked.get() + 1);
             Ok(worked.get() < 3)
         };
-        let flight = Flight::prepare(ring, &plan, 64).unwrap();
+        let flight = InFlight::prepare(ring, &plan, 64).unwrap();
         flight.run(Order::Launched, &mut errands, &mut sink, Some(&mut meanwhile)).unwrap();
         assert_eq!((seen.take(), worked.get()), (bytes, 3));
     }

@@ -1,7 +1,7 @@
 //! The judgement for a machine that must say no: is anything slower than allowed, beyond doubt?
 
 use super::{Cell, Comparison, Lacking, Row};
-use crate::analysis::stats::Quotient;
+use crate::analysis::stats::UnpairedRatio;
 use crate::record::Outcome;
 
 /// What may not happen.
@@ -27,7 +27,7 @@ pub enum GateError {
 impl Gate {
     /// Whether the whole interval lies beyond what is allowed; what has none is never judged.
     #[must_use]
-    pub fn fails(&self, ratio: &Quotient) -> bool {
+    pub fn fails(&self, ratio: &UnpairedRatio) -> bool {
         ratio.ci95.is_some_and(|ends| ends.high < 1.0 / (1.0 + self.fail_over))
     }
 

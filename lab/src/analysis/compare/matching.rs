@@ -3,7 +3,7 @@
 //! A case of the first side takes, of each other side, the case of the same name whose target, work, state and parameters
 //! agree. Where names meet and nothing agrees, the two are unlike: they are compared only if that is forced.
 
-use super::side::{Case, Side, Subject};
+use super::side::{Case, ComparisonKey, Side};
 use crate::units::Bytes;
 
 /// A case of the first side with its partners, one for each side.
@@ -121,7 +121,7 @@ fn same_name(one: &Case, other: &Case) -> bool {
 const SIZE_SLACK: u64 = 100;
 
 /// What does not agree, in words; what one side does not know agrees.
-pub(super) fn differences(one: &Subject, other: &Subject) -> Vec<String> {
+pub(super) fn differences(one: &ComparisonKey, other: &ComparisonKey) -> Vec<String> {
     let mut found = Vec::new();
     match (&one.digest, &other.digest) {
         (Some(a), Some(b)) if a != b => {
@@ -150,16 +150,16 @@ pub(super) fn differences(one: &Subject, other: &Subject) -> Vec<String> {
     if one.params.is_none() || other.params.is_none() {
         differ("readers", one.readers.map(|it| it.to_string()), other.readers.map(|it| it.to_string()));
     }
-    let above = |it: &Subject| {
+    let above = |it: &ComparisonKey| {
         it.is_above_cache.map(|above| if above { "above a cache" } else { "of the device" }.to_owned())
     };
     differ("cold", above(one), above(other));
-    let params = |it: &Subject| it.params.as_ref().map(|params| format!("[{params}]"));
+    let params = |it: &ComparisonKey| it.params.as_ref().map(|params| format!("[{params}]"));
     differ("parameters", params(one), params(other));
     found
 }
 
-fn sizes(one: &Subject, other: &Subject) -> String {
+fn sizes(one: &ComparisonKey, other: &ComparisonKey) -> String {
     match (one.size_bytes, other.size_bytes) {
         (Some(a), Some(b)) if a != b => format!(", {} and {}", Bytes(a), Bytes(b)),
         _ => String::new(),

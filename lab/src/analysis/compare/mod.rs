@@ -17,9 +17,9 @@ mod tests;
 pub use fit::{Asks, Fit, FitAsked, FitError, FitPoint, fit};
 pub use gate::{Gate, GateError};
 pub use measure::{Measure, Unit};
-pub use side::{Case, Figure, Side, Statistic, Subject};
+pub use side::{Case, ComparisonKey, Figure, Side, Statistic};
 
-use crate::analysis::stats::{Interval, LogMedian, Quotient};
+use crate::analysis::stats::{Interval, LogMedian, UnpairedRatio};
 use crate::record::Outcome;
 pub use matching::Unpaired;
 use matching::{Matched, Matching};
@@ -73,7 +73,7 @@ pub struct Row {
     /// What it is called on the first side.
     pub name: String,
     /// What was read, how and from where, on the first side.
-    pub subject: Subject,
+    pub subject: ComparisonKey,
     /// One for each side; `None` where the side does not know this number.
     pub cells: Vec<Option<Cell>>,
 }
@@ -90,7 +90,7 @@ pub struct Cell {
     /// What it is where it is no median of samples.
     pub statistic: Option<Statistic>,
     /// How many times as good as the first side; `None` on the first side and where that has no number.
-    pub ratio: Option<Quotient>,
+    pub ratio: Option<UnpairedRatio>,
 }
 
 /// A case that one side could not measure.
@@ -112,7 +112,7 @@ pub struct SheetRow {
     /// The case.
     pub name: String,
     /// Where the bytes were.
-    pub subject: Subject,
+    pub subject: ComparisonKey,
     /// Measured, bytes per second.
     pub rate: f64,
     /// Of the data sheet, bytes per second.

@@ -2,10 +2,10 @@
 //! highest rate of a single file. Single sizes are cases of their own ([`super::side`]).
 
 use super::measure::Measure;
-use super::side::{Case, Figure, Statistic, Subject};
+use super::side::{Case, ComparisonKey, Figure, Statistic};
 use crate::analysis::stats;
-use crate::record::{Point, Record, Swept};
-use crate::trial::{CacheState, Over};
+use crate::record::{Point, Record, SweepSeries};
+use crate::trial::{CacheState, Transport};
 use std::collections::BTreeMap;
 
 /// What publications call plain writing, and the method of reading that comes first.
@@ -16,13 +16,17 @@ pub(super) fn cases(record: &Record) -> Vec<Case> {
     let swept = record.swept();
     let first = |is_write: bool| swept.iter().position(move |it| it.is_write == is_write);
     let published = [first(true), first(false)];
-    let case = |(at, it): (usize, &Swept)| {
+    let case = |(at, it): (usize, &SweepSeries)| {
         let also = published.iter().zip(PUBLISHED).find(|(first, _)| **first == Some(at));
         let name = format!("{} over all sizes", it.name);
         Case {
             names: [name.clone()].into_iter().chain(also.map(|(_, word)| word.to_owned())).collect(),
             name,
-            subject: Subject { over: Some(Over::File), state: state(record, it), ..Subject::default() },
+            subject: ComparisonKey {
+                over: Some(Transport::File),
+                state: state(record, it),
+                ..ComparisonKey::default()
+            },
             figures: figures(it),
             unmeasured: None,
         }
@@ -31,12 +35,12 @@ pub(super) fn cases(record: &Record) -> Vec<Case> {
 }
 
 /// The state in which a method read; a write has none.
-fn state(record: &Record, it: &Swept) -> Option<CacheState> {
+fn state(record: &Record, it: &SweepSeries) -> Option<CacheState> {
     let trial = record.trials.iter().find(|trial| !it.is_write && trial.trial.id.to_string() == it.name)?;
     Some(trial.trial.state)
 }
 
-fn figures(it: &Swept) -> BTreeMap<Measure, Figure> {
+fn figures(it: &SweepSeries) -> BTreeMap<Measure, Figure> {
     let rates = || it.points.iter().filter(|point| point.size_bytes > 0).map(Point::rate);
     let told = |value: Option<f64>, statistic| value.map(|value| Figure::Told { value, statistic });
     let slope = stats::least_squares(&it.times()).map(|fit| 1.0 / fit.line.slope).filter(|rate| *rate > 0.0);

@@ -5,7 +5,7 @@ use super::series;
 use crate::analysis::stats::{self, Bootstrap, LogMedian, Observation};
 use crate::record::{Outcome, Record, TrialRecord};
 use crate::target::TargetFacts;
-use crate::trial::{CacheState, Over, Params, Work};
+use crate::trial::{CacheState, Params, Transport, Work};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +34,7 @@ pub struct Case {
     /// Everything that it is called.
     pub names: BTreeSet<String>,
     /// What must agree before numbers are compared.
-    pub subject: Subject,
+    pub subject: ComparisonKey,
     /// Its numbers.
     pub figures: BTreeMap<Measure, Figure>,
     /// Why it has none, if it was refused, failed or unavailable.
@@ -43,11 +43,11 @@ pub struct Case {
 
 /// What must agree before numbers are compared; `None` is not known.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Subject {
+pub struct ComparisonKey {
     /// Where the target was.
     pub path: Option<String>,
     /// Over what its bytes came.
-    pub over: Option<Over>,
+    pub over: Option<Transport>,
     /// Digest of its content.
     pub digest: Option<String>,
     /// Its size.
@@ -136,7 +136,7 @@ impl Side {
         for it in record.trials.iter().filter(|it| only_controls || !it.trial.is_control()) {
             let case = case(record, it);
             let same = |other: &&mut Case| {
-                let place = |it: &Case| Subject { path: None, ..it.subject.clone() };
+                let place = |it: &Case| ComparisonKey { path: None, ..it.subject.clone() };
                 other.names == case.names && place(other) == place(&case)
             };
             match cases.iter_mut().find(same) {
@@ -179,7 +179,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
     Case {
         name: trial.label.clone().unwrap_or_else(|| id.clone()),
         names: trial.label.iter().cloned().chain([id]).collect(),
-        subject: Subject {
+        subject: ComparisonKey {
             path: target.map(|target| target.path.clone()),
             over: target.map(TargetFacts::over),
             digest: target.and_then(|target| target.digest.clone()),

@@ -14,11 +14,11 @@ fn case(name: &str, digest: &str, state: CacheState, level: f64) -> Case {
     Case {
         name: name.to_owned(),
         names: BTreeSet::from([name.to_owned()]),
-        subject: Subject {
+        subject: ComparisonKey {
             digest: Some(digest.to_owned()),
             work: Some(Work::Newlines),
             state: Some(state),
-            ..Subject::default()
+            ..ComparisonKey::default()
         },
         figures: BTreeMap::from([(Measure::Wall, samples(level))]),
         unmeasured: None,
@@ -35,7 +35,7 @@ fn two(slower: f64) -> Comparison {
     Comparison::of(vec![of("a", 1e6), of("b", 1e6 * slower)], &[Measure::Wall], false).unwrap()
 }
 
-fn ratio(comparison: &Comparison) -> Quotient {
+fn ratio(comparison: &Comparison) -> UnpairedRatio {
     comparison.tables[0].rows[0].cells[1].unwrap().ratio.unwrap()
 }
 
@@ -51,8 +51,8 @@ fn the_gate_fails_only_when_the_whole_interval_lies_beyond() {
     for (slower, fails) in [(1.0, 0), (1.04, 0), (1.05, 0), (1.07, 1), (0.5, 0)] {
         assert_eq!(gate.judge(&two(slower)).unwrap().len(), fails, "{slower}");
     }
-    let straddling = Quotient { estimate: 0.8, ci95: Some(Interval { low: 0.6, high: 0.97 }) };
-    assert!(!gate.fails(&straddling) && !gate.fails(&Quotient { ci95: None, ..straddling }));
+    let straddling = UnpairedRatio { estimate: 0.8, ci95: Some(Interval { low: 0.6, high: 0.97 }) };
+    assert!(!gate.fails(&straddling) && !gate.fails(&UnpairedRatio { ci95: None, ..straddling }));
 }
 
 #[test]

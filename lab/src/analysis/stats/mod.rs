@@ -5,7 +5,6 @@
 //! samples to draw one. Randomness comes from a seed that the caller takes from the record, so that the same record
 //! gives the same page.
 
-mod apart;
 mod bootstrap;
 mod changepoint;
 mod fills;
@@ -16,12 +15,13 @@ mod student;
 mod summary;
 #[cfg(test)]
 pub(crate) mod testing;
+mod unpaired;
 
-pub use apart::{LogMedian, Quotient};
 pub use bootstrap::{Bootstrap, Interval, OBSERVATIONS_MIN, Observation};
 pub use changepoint::{Steadiness, Trend, steadiness};
 pub use fills::{FillMedian, FillSpread, fill_spread};
-pub use ratio::{Clear, Ratio, ratio};
+pub use ratio::{Ratio, Significance, ratio};
 pub use regression::{LeastSquares, Line, least_squares, theil_sen};
 pub use search::{EXHAUSTIVE_READINGS, Search, SearchRules};
 pub use summary::{Outliers, Summary, median, precision, quantile, summary, wall, whole_processors};
+pub use unpaired::{LogMedian, UnpairedRatio};

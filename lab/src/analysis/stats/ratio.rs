@@ -24,7 +24,7 @@ pub struct Ratio {
 /// What an interval allows one to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Clear {
+pub enum Significance {
     /// Faster than the reference.
     Faster,
     /// Slower than the reference.
@@ -36,21 +36,21 @@ pub enum Clear {
 impl Ratio {
     /// Faster, slower or a tie; `None` where there are too few pairs to say.
     #[must_use]
-    pub fn clear(&self) -> Option<Clear> {
-        self.ci95.map(Clear::of)
+    pub fn clear(&self) -> Option<Significance> {
+        self.ci95.map(Significance::of)
     }
 }
 
-impl Clear {
+impl Significance {
     /// What the interval of a ratio allows one to say.
     #[must_use]
-    pub fn of(ci95: Interval) -> Clear {
+    pub fn of(ci95: Interval) -> Significance {
         if ci95.holds(1.0) {
-            Clear::Tie
+            Significance::Tie
         } else if ci95.low > 1.0 {
-            Clear::Faster
+            Significance::Faster
         } else {
-            Clear::Slower
+            Significance::Slower
         }
     }
 }
@@ -132,9 +132,9 @@ mod tests {
         let trial: Vec<Sample> = (0..5).map(|round| sample(0, round, 100)).collect();
         let faster = ratio(&reference, &trial, Bootstrap::new(1)).unwrap();
         assert!((faster.estimate - 3.0).abs() < 1e-12 && faster.pairs == 5);
-        assert_eq!(faster.clear(), Some(Clear::Faster));
-        assert_eq!(ratio(&trial, &reference, Bootstrap::new(1)).unwrap().clear(), Some(Clear::Slower));
-        assert_eq!(ratio(&trial, &trial, Bootstrap::new(1)).unwrap().clear(), Some(Clear::Tie));
+        assert_eq!(faster.clear(), Some(Significance::Faster));
+        assert_eq!(ratio(&trial, &reference, Bootstrap::new(1)).unwrap().clear(), Some(Significance::Slower));
+        assert_eq!(ratio(&trial, &trial, Bootstrap::new(1)).unwrap().clear(), Some(Significance::Tie));
     }
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
     fn drift_falls_out_of_the_ratio() {
         let (reference, trial) = rounds(&mut Noise::new(11), 3, 12, 0.9);
         let found = ratio(&reference, &trial, Bootstrap::new(1)).unwrap();
-        assert_eq!(found.clear(), Some(Clear::Faster));
+        assert_eq!(found.clear(), Some(Significance::Faster));
         assert!(found.ci95.unwrap().holds(1.0 / 0.9), "{found:?}");
     }
 
@@ -169,7 +169,7 @@ mod tests {
             let mut noise = Noise::new(23);
             let ties = (0..200).filter(|&seed| {
                 let (a, b) = rounds(&mut noise, fills, each, 1.0);
-                ratio(&a, &b, Bootstrap::quick(seed)).unwrap().clear() == Some(Clear::Tie)
+                ratio(&a, &b, Bootstrap::quick(seed)).unwrap().clear() == Some(Significance::Tie)
             });
             let ties = ties.count();
             assert!(ties >= 187, "{fills} fills of {each} rounds: {ties} of 200, chance allows 187");

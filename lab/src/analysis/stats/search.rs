@@ -224,7 +224,7 @@ impl Search {
 mod tests {
     use super::*;
     use crate::analysis::stats::testing::{Noise, sample};
-    use crate::analysis::stats::{Clear, ratio};
+    use crate::analysis::stats::{Significance, ratio};
     use proptest::prelude::*;
 
     /// A whole search; `wall_ns` tells how long a candidate takes in a rung.
@@ -347,7 +347,7 @@ mod tests {
                 winner.push(sample(round, round, wall(drift)));
                 second.push(sample(round, round, wall(drift)));
             }
-            ratio(&second, &winner, Bootstrap::quick(seed)).unwrap().clear() != Some(Clear::Tie)
+            ratio(&second, &winner, Bootstrap::quick(seed)).unwrap().clear() != Some(Significance::Tie)
         });
         let different = different.count();
         assert!(different <= 20, "{different} of 400");

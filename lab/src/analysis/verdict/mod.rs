@@ -4,7 +4,7 @@
 //! of the kernel, waiting, and waiting for a processor that others use, which decides nothing. Its rate is laid beside the limits. What decides is always one of these numbers, against the
 //! thresholds below; where a number is missing the verdict is [`Verdict::Unknown`] with the reason, never a guess.
 
-mod gives;
+mod device_bytes;
 mod limits;
 mod parts;
 mod sentence;
@@ -12,13 +12,13 @@ mod sentence;
 #[cfg(test)]
 mod tests;
 
-pub use gives::what_gives;
+pub use device_bytes::explain_device_bytes;
 pub use limits::{limits, replaced};
 pub use parts::{Part, Parts};
 
-use crate::analysis::stats::{self, Bootstrap, Clear};
+use crate::analysis::stats::{self, Bootstrap, Significance};
 use crate::record::{Limit, LimitKind, Record, TrialRecord};
-use crate::trial::{CacheState, Over};
+use crate::trial::{CacheState, Transport};
 use parts::{Facts, Near};
 use serde::Serialize;
 
@@ -113,7 +113,7 @@ pub struct Remedy {
 
 /// A trial's verdict with its reasons.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Judgement {
+pub struct Diagnosis {
     /// The limit it comes nearest to, of those it cannot do without.
     pub limit: Option<Limit>,
     /// Its rate over that limit; `None` where it is higher and cannot be told from it.
@@ -128,14 +128,14 @@ pub struct Judgement {
 
 /// The verdict on one trial; `None` for a control and for a trial without samples that stand.
 #[must_use]
-pub fn judge(record: &Record, limits: &[Limit], trial: &TrialRecord) -> Option<Judgement> {
+pub fn judge(record: &Record, limits: &[Limit], trial: &TrialRecord) -> Option<Diagnosis> {
     if trial.trial.is_control() || !trial.is_measured() {
         return None;
     }
     let facts = Facts::of(record, limits, trial)?;
     let verdict = decide(record, trial, &facts);
     let nearest = facts.nearest().filter(|_| !matches!(verdict, Verdict::BeyondLimit { .. }));
-    Some(Judgement {
+    Some(Diagnosis {
         sentence: sentence::tell(&verdict, &facts),
         limit: nearest.map(|near| near.limit.clone()),
         share_of_limit: nearest.map(|near| near.share).filter(|share| *share <= ABOVE_LIMIT),
@@ -192,7 +192,7 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
 /// What a reading waits for that leaves its processor idle.
 fn waiting(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
     let target = record.targets.get(trial.trial.target);
-    if target.is_some_and(|target| target.over() == Over::Http) {
+    if target.is_some_and(|target| target.over() == Transport::Http) {
         return Verdict::Server;
     }
     if trial.trial.state == CacheState::Warm {
@@ -283,12 +283,12 @@ fn best<'a>(
     let times = mine / wall_ns.max(1.0);
     let clear = || {
         let ratio = stats::ratio(&it.samples, &other.samples, Bootstrap::new(record.header.seed));
-        ratio.and_then(|ratio| ratio.clear()) == Some(Clear::Faster)
+        ratio.and_then(|ratio| ratio.clear()) == Some(Significance::Faster)
     };
     (times >= REMEDY && clear()).then(|| Remedy { name: other.trial.id.to_string(), times })
 }
 
-impl Judgement {
+impl Diagnosis {
     /// What stops it, in two or three words: `copy 93 %`, `processing`.
     #[must_use]
     pub fn stops_at(&self) -> String {

@@ -1,7 +1,7 @@
 //! Verdicts in words, with the numbers that they rest on.
 
 use super::parts::{Facts, Near, Part};
-use super::{ABOVE_LIMIT, Judgement, Pace, Remedy, Verdict};
+use super::{ABOVE_LIMIT, Diagnosis, Pace, Remedy, Verdict};
 use crate::record::LimitKind;
 use crate::units::Throughput;
 
@@ -140,7 +140,7 @@ fn word(part: Part) -> &'static str {
 }
 
 /// What stops it in two or three words.
-pub(super) fn stops_at(judgement: &Judgement) -> String {
+pub(super) fn stops_at(judgement: &Diagnosis) -> String {
     let share = |word: &str| match (&judgement.limit, judgement.share_of_limit) {
         (Some(limit), Some(share)) if limit.kind.word() == word => format!("{word} {}", percent(share)),
         _ => word.to_owned(),

@@ -85,7 +85,7 @@ fn machine() -> Record {
     record
 }
 
-fn verdict_on(record: &Record, trial: usize) -> Judgement {
+fn verdict_on(record: &Record, trial: usize) -> Diagnosis {
     judge(record, &limits(record), &record.trials[trial]).unwrap()
 }
 
@@ -302,7 +302,7 @@ fn an_encoded_file_is_decoding_only_where_the_device_is_known_to_have_room() {
     let judged = verdict_on(&record, read);
     assert_eq!(judged.verdict, Verdict::Decoding);
     assert!((judged.share_of_limit.unwrap() - 0.1).abs() < 1e-9);
-    let said = what_gives(&record, 0);
+    let said = explain_device_bytes(&record, 0);
     assert!(said[0].contains("1.00 GB of 1.00 GB are stored encoded"), "{said:?}");
     assert!(
         said[1].contains("takes 200 MB to 1.00 GB from the device: its rate is up to 5.0 times"),
@@ -313,10 +313,10 @@ fn an_encoded_file_is_decoding_only_where_the_device_is_known_to_have_room() {
 #[test]
 fn holes_are_told_and_a_plain_file_says_nothing() {
     let holes = Extents { count: 1, hole_bytes: 600_000_000, ..Extents::default() };
-    assert!(what_gives(&record(Some(holes)), 0)[0].contains("600 MB of 1.00 GB are in holes"));
+    assert!(explain_device_bytes(&record(Some(holes)), 0)[0].contains("600 MB of 1.00 GB are in holes"));
     let mut plain = record(Some(Extents { count: 1, ..Extents::default() }));
     cold(&mut plain, "rust/read", cpu(500, 10, 10));
-    assert_eq!(what_gives(&plain, 0), Vec::<String>::new());
+    assert_eq!(explain_device_bytes(&plain, 0), Vec::<String>::new());
 }
 
 #[test]

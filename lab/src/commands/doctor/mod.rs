@@ -4,7 +4,7 @@ pub mod checkup;
 
 use self::checkup::{Facts, Finding, Level};
 use crate::contender::roster::{Entry, Roster};
-use crate::contender::session::Breach;
+use crate::contender::session::SessionError;
 use crate::folder::scratch::{self, Left};
 use crate::machine::Machine;
 use crate::measure::busy;
@@ -47,15 +47,15 @@ fn absent_contenders() -> Vec<Finding> {
 }
 
 /// Advice by the cause: a package only where a program is missing.
-fn absent(entry: &Entry, breach: &Breach) -> Finding {
+fn absent(entry: &Entry, breach: &SessionError) -> Finding {
     let name = &entry.name;
     let (what, why, mend) = match breach {
-        Breach::NotBuilt(_) => (
+        SessionError::NotBuilt(_) => (
             format!("contender {name} is not built yet"),
             "what it needs is there: it is built before its first race, once".to_owned(),
             Some(format!("readlab build {name}")),
         ),
-        Breach::Unavailable(_) | Breach::NotStarted { .. } => {
+        SessionError::Unavailable(_) | SessionError::NotStarted { .. } => {
             (format!("contender {name} cannot take part"), breach.to_string(), entry.hint())
         }
         other => {
@@ -115,10 +115,10 @@ mod tests {
     fn a_contender_is_mended_by_what_it_lacks() {
         let entry = Roster::built_in().entry("c").cloned().unwrap();
         let mend = |breach| absent(&entry, &breach).mend.unwrap_or_default();
-        assert_eq!(mend(Breach::NotBuilt("c".into())), "readlab build c");
-        let missing = mend(Breach::Unavailable("it needs cc: No such file".into()));
+        assert_eq!(mend(SessionError::NotBuilt("c".into())), "readlab build c");
+        let missing = mend(SessionError::Unavailable("it needs cc: No such file".into()));
         assert!(missing.contains("apt-get install gcc"), "{missing}");
-        let broken = mend(Breach::Failed("it said nothing".into()));
+        let broken = mend(SessionError::Failed("it said nothing".into()));
         assert_eq!(broken, "readlab build c", "the compiler is there");
     }
 

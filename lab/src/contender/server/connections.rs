@@ -33,12 +33,12 @@ struct Open {
 #[derive(Debug)]
 struct Entry {
     stream: Arc<TcpStream>,
-    standing: Standing,
+    standing: ConnectionState,
 }
 
 /// What a connection may claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum ConnectionState {
     /// Nothing: it has not asked for the file.
     Stranger,
     /// Its place: it gets the file.
@@ -65,7 +65,7 @@ impl Connections {
         let mut open = self.lock();
         let (number, stream) = (open.next, Arc::new(stream));
         open.next += 1;
-        open.all.insert(number, Entry { stream: Arc::clone(&stream), standing: Standing::Stranger });
+        open.all.insert(number, Entry { stream: Arc::clone(&stream), standing: ConnectionState::Stranger });
         Ok(Connection { connections: Arc::clone(self), number, stream })
     }
 
@@ -73,9 +73,9 @@ impl Connections {
     /// or it does not go.
     pub(super) fn make_room(&self) -> bool {
         let mut open = self.lock();
-        let stranger = open.all.iter_mut().find(|(_, it)| it.standing == Standing::Stranger);
+        let stranger = open.all.iter_mut().find(|(_, it)| it.standing == ConnectionState::Stranger);
         let Some((&number, entry)) = stranger else { return false };
-        entry.standing = Standing::Leaving;
+        entry.standing = ConnectionState::Leaving;
         // One that is closed already leaves as well.
         let _ = entry.stream.shutdown(Shutdown::Both);
         let is_there = |open: &mut Open| open.all.contains_key(&number);
@@ -92,8 +92,8 @@ impl Connection {
     /// It asked for the file: from now on it keeps its place. `false` where it has lost it already.
     pub(super) fn keep(&self) -> bool {
         match self.connections.lock().all.get_mut(&self.number) {
-            Some(entry) if entry.standing != Standing::Leaving => {
-                entry.standing = Standing::Reader;
+            Some(entry) if entry.standing != ConnectionState::Leaving => {
+                entry.standing = ConnectionState::Reader;
                 true
             }
             _ => false,
@@ -177,7 +177,7 @@ mod tests {
         let (_client, server) = port.connection();
         let connection = connections.admit(server).unwrap();
         let number = connection.number;
-        connections.lock().all.get_mut(&number).unwrap().standing = Standing::Leaving;
+        connections.lock().all.get_mut(&number).unwrap().standing = ConnectionState::Leaving;
         assert!(!connection.keep());
     }
 }

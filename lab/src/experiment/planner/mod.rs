@@ -7,28 +7,28 @@ mod pattern;
 mod selection;
 
 use crate::contender::discovery::Contenders;
-use crate::contender::roster::{Choice, NoMethod};
+use crate::contender::roster::{ResolveError, ResolvedMethod};
 use crate::corpus::Form;
 use crate::measure::plan::{Plan, Planned, Rules};
 use crate::record::{LimitKind, Outcome, Trial};
-use crate::trial::{CacheState, MethodId, Over, Params, TrialError, TrialId, Work};
+use crate::trial::{CacheState, MethodId, Params, Transport, TrialError, TrialId, Work};
 pub use pattern::MethodPattern;
 use readlab_protocol::Cache;
-use selection::Named;
-pub use selection::{Selection, Shape, View, Views, with_all};
+use selection::TrialSpec;
+pub use selection::{ReadableTarget, ReadableTargets, Selection, TargetForm, with_all};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A method with one of its scans, on something that it could read.
 struct Matched {
     id: MethodId,
-    shape: Shape,
+    shape: TargetForm,
     /// Whether the method can read it, and it is there.
     is_there: bool,
 }
 
 /// Why a selection makes no plan.
 #[derive(Debug, thiserror::Error)]
-pub enum LineupError {
+pub enum PlanError {
     /// A name is misspelled.
     #[error(transparent)]
     Trial(#[from] TrialError),
@@ -73,11 +73,11 @@ fn every_id(contenders: &Contenders, selection: &Selection) -> Vec<Matched> {
 }
 
 /// Why a glob matches nothing: its contender may not be there.
-pub(super) fn no_match(contenders: &Contenders, glob: &str) -> LineupError {
+pub(super) fn no_match(contenders: &Contenders, glob: &str) -> PlanError {
     let absent = contenders.absent().iter().find(|(name, _)| glob.split('/').next() == Some(name.as_str()));
     absent.map_or_else(
-        || LineupError::NoMatch(glob.to_owned()),
-        |(_, reason)| LineupError::Absent { glob: glob.to_owned(), reason: reason.clone() },
+        || PlanError::NoMatch(glob.to_owned()),
+        |(_, reason)| PlanError::Absent { glob: glob.to_owned(), reason: reason.clone() },
     )
 }
 
@@ -90,7 +90,7 @@ pub fn plan(
     selection: &Selection,
     states: &[CacheState],
     rules: Rules,
-) -> Result<Plan, LineupError> {
+) -> Result<Plan, PlanError> {
     let mut plan = Plan { trials: Vec::new(), absent: Vec::new(), states: states.to_vec(), rules };
     let entries = if selection.globs.is_empty() {
         selection.named().collect::<Result<Vec<_>, _>>()?
@@ -102,7 +102,7 @@ pub fn plan(
         for entry in &entries {
             if !contenders.absent().contains_key(&entry.id.method.contender) {
                 let id = with_params(contenders, &entry.id, &selection.params);
-                let named = Named { id, shape: selection.shape(contenders, entry), ..entry.clone() };
+                let named = TrialSpec { id, shape: selection.shape(contenders, entry), ..entry.clone() };
                 add(&mut plan, contenders, &mut seen, (&named, selection, state));
             }
         }
@@ -111,7 +111,7 @@ pub fn plan(
 }
 
 /// Every method and scan that one of the globs matches, then the controls and commands of the selection.
-fn matching(contenders: &Contenders, selection: &Selection) -> Result<Vec<Named>, LineupError> {
+fn matching(contenders: &Contenders, selection: &Selection) -> Result<Vec<TrialSpec>, PlanError> {
     let mut ids = Vec::new();
     for glob in &selection.globs {
         // Commands stay with every glob; one that is about them alone asks for no method beside them.
@@ -131,7 +131,7 @@ fn matching(contenders: &Contenders, selection: &Selection) -> Result<Vec<Named>
         }
         let meant = meant(matched, pattern.is_name);
         if meant.is_empty() {
-            return Err(LineupError::OtherTarget(glob.clone()));
+            return Err(PlanError::OtherTarget(glob.clone()));
         }
         ids.extend(meant.into_iter().map(|it| selection.like_named(it.id, pattern.params.clone(), it.shape)));
     }
@@ -175,8 +175,8 @@ fn with_params(contenders: &Contenders, id: &TrialId, general: &Params) -> Trial
 fn add(
     plan: &mut Plan,
     contenders: &Contenders,
-    seen: &mut BTreeSet<(TrialId, Work, Shape)>,
-    (named, selection, state): (&Named, &Selection, CacheState),
+    seen: &mut BTreeSet<(TrialId, Work, TargetForm)>,
+    (named, selection, state): (&TrialSpec, &Selection, CacheState),
 ) {
     let view = selection.views.get(&named.shape);
     if view.is_none() && !named.told {
@@ -186,8 +186,8 @@ fn add(
     let (label, id) = (named.label.clone(), &named.id);
     let work = named.work.unwrap_or_else(|| selection.work(named.shape));
     let choice = match (contenders.contender(&id.method.contender), unread(contenders, (named, work), view)) {
-        (None, _) => Err(NoMethod::NoContender(id.method.contender.clone())),
-        (_, Some(reason)) => Err(NoMethod::Unavailable(reason)),
+        (None, _) => Err(ResolveError::NoContender(id.method.contender.clone())),
+        (_, Some(reason)) => Err(ResolveError::Unavailable(reason)),
         (Some(contender), None) => {
             contender.choose(&id.method, &id.params, work).and_then(|it| suits(it, named.shape.over))
         }
@@ -231,28 +231,32 @@ fn add(
 }
 
 /// The choice, if its method can be pointed at such a target.
-fn suits(choice: Choice, over: Over) -> Result<Choice, NoMethod> {
+fn suits(choice: ResolvedMethod, over: Transport) -> Result<ResolvedMethod, ResolveError> {
     if over.suits(choice.method.reads) {
         return Ok(choice);
     }
     let what = match over {
-        Over::File => "it reads URLs, and the target is a file (`readlab race --http` serves it)",
-        Over::Http => "it reads files, and the target is a URL",
+        Transport::File => "it reads URLs, and the target is a file (`readlab race --http` serves it)",
+        Transport::Http => "it reads files, and the target is a URL",
     };
-    Err(NoMethod::Unavailable(what.to_owned()))
+    Err(ResolveError::Unavailable(what.to_owned()))
 }
 
 /// Why a trial cannot read what there is, or not for this work.
-fn unread(contenders: &Contenders, (named, work): (&Named, Work), view: Option<&View>) -> Option<String> {
-    let Shape { form, over } = named.shape;
+fn unread(
+    contenders: &Contenders,
+    (named, work): (&TrialSpec, Work),
+    view: Option<&ReadableTarget>,
+) -> Option<String> {
+    let TargetForm { form, over } = named.shape;
     let archive = form.map(|archive| archive.word()).unwrap_or_default();
     let decodes = contenders.method(&named.id.method).map_or(&[][..], |method| &method.decodes);
     match view {
-        None if over == Over::Http => {
+        None if over == Transport::Http => {
             Some(format!("it reads what comes out of a {archive}, and only files are decoded"))
         }
         None => Some(format!("it reads what comes out of a {archive}, and the target is none")),
-        Some(View { broken: Some(reason), .. }) => Some(reason.clone()),
+        Some(ReadableTarget { broken: Some(reason), .. }) => Some(reason.clone()),
         Some(_) if form.is_some_and(|it| !decodes.is_empty() && !decodes.contains(&it)) => {
             Some(format!("it does not decode a {archive}"))
         }

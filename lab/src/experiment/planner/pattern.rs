@@ -1,6 +1,6 @@
 //! What `--method` says: a name or a glob over names of methods, and the settings behind its `@`.
 
-use super::{LineupError, with_all};
+use super::{PlanError, with_all};
 use crate::trial::{MethodId, Params, TrialId};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
@@ -17,7 +17,7 @@ pub struct MethodPattern {
 impl MethodPattern {
     /// # Errors
     /// If the glob or its settings are misspelled.
-    pub fn parse(text: &str) -> Result<MethodPattern, LineupError> {
+    pub fn parse(text: &str) -> Result<MethodPattern, PlanError> {
         let (pattern, params) = text.split_once('@').unwrap_or((text, ""));
         let params = with_all(params).parse()?;
         // The pattern itself; and, where it names a method without its scan, every scan of it.

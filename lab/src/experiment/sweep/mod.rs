@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 /// One file of a sweep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SweepFile {
+pub struct WrittenFile {
     /// Its name in the folder.
     pub name: String,
     /// What it holds.
@@ -41,7 +41,7 @@ pub struct SweepFile {
 #[serde(deny_unknown_fields)]
 struct Manifest {
     made_by: String,
-    files: Vec<SweepFile>,
+    files: Vec<WrittenFile>,
 }
 
 /// A folder with the files of a sweep.
@@ -49,7 +49,7 @@ struct Manifest {
 pub struct SweepFolder {
     place: Place,
     /// The files that were written, in the order of writing.
-    pub files: Vec<SweepFile>,
+    pub files: Vec<WrittenFile>,
 }
 
 /// Where the files are.

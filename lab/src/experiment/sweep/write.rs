@@ -3,7 +3,7 @@
 //! Only the calls are timed, from creating the file to closing it; making the bytes and their digest happens between
 //! them. Where a size is no multiple of the block, the last bytes cannot go past the page cache and are written through it.
 
-use super::{SweepError, SweepFile, SweepFolder, at};
+use super::{SweepError, SweepFolder, WrittenFile, at};
 use crate::corpus::oracle::Tally;
 use crate::corpus::recipe::Recipe;
 use crate::linux::interrupt;
@@ -64,7 +64,7 @@ pub fn write(
     drop(file);
     let write_ns = Nanos::from(written + closing.elapsed()).0;
     let (answer, digest) = tally.finish();
-    folder.files.push(SweepFile { name, recipe, digest, answer });
+    folder.files.push(WrittenFile { name, recipe, digest, answer });
     Ok(WriteTimes { write_ns, sync_ns: (way == WriteWay::Fdatasync).then(|| Nanos::from(synced).0) })
 }
 

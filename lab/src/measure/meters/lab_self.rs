@@ -1,14 +1,14 @@
 //! Meters of the lab itself.
 
-use super::{ProcFile, Reading, cpu_ns, peak_rss_bytes};
+use super::{MeterReading, ProcFile, cpu_ns, peak_rss_bytes};
 
 /// What the lab itself has used since it started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabSelf {
     /// CPU time of all its threads, in nanoseconds; contenders are not in it.
-    pub cpu_ns: Reading,
+    pub cpu_ns: MeterReading,
     /// High-water mark of its resident memory.
-    pub peak_rss_bytes: Reading,
+    pub peak_rss_bytes: MeterReading,
 }
 
 /// Meters the lab itself, to show that it stays out of the way.

@@ -24,7 +24,7 @@ pub(super) use whole::tick_ns;
 use whole::{DELAY, Delays, Io, Living, delay_ns};
 
 /// A meter's reading, or why there is none.
-pub type Reading = Result<u64, Missing>;
+pub type MeterReading = Result<u64, Missing>;
 
 /// Clock ticks of CPU time below which their proportion says too little to split a total by.
 const TICKS_MIN: u64 = 10;
@@ -99,19 +99,19 @@ pub struct CpuSplit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metered {
     /// CPU time of the process and its threads, by its own CPU clock, in nanoseconds.
-    pub cpu_total_ns: Reading,
+    pub cpu_total_ns: MeterReading,
     /// The same total split in the proportion of the kernel's clock ticks, for contenders that cannot ask it.
     pub cpu_split: Result<CpuSplit, Missing>,
     /// High-water mark of resident memory since `begin`, mapped file pages included.
-    pub peak_rss_bytes: Reading,
+    pub peak_rss_bytes: MeterReading,
     /// Page faults served without the device, those of reaped children included.
-    pub minor_faults: Reading,
+    pub minor_faults: MeterReading,
     /// Those of reaped children alone: of what starts a program for each reading, the program's own.
-    pub child_minor_faults: Reading,
+    pub child_minor_faults: MeterReading,
     /// Page faults that waited for the device, those of reaped children included.
-    pub major_faults: Reading,
+    pub major_faults: MeterReading,
     /// Bytes fetched from the device, those of reaped children included.
-    pub device_read_bytes: Reading,
+    pub device_read_bytes: MeterReading,
     /// What claims are held against.
     pub whole: Whole,
 }
@@ -133,11 +133,11 @@ pub struct Meters {
 /// One reading of every counter.
 #[derive(Debug)]
 struct Counters {
-    cpu_ns: Reading,
+    cpu_ns: MeterReading,
     io: Result<Io, Missing>,
     delays: Result<Delays, Missing>,
-    lab_delayed_ns: Reading,
-    living_ns: Reading,
+    lab_delayed_ns: MeterReading,
+    living_ns: MeterReading,
     stat: Result<Stat, Missing>,
     reset: Result<(), Missing>,
 }
@@ -228,7 +228,7 @@ impl Meters {
     }
 
     /// The high-water mark, which is only worth telling when it was reset.
-    fn peak(&self, after: &Counters) -> Reading {
+    fn peak(&self, after: &Counters) -> MeterReading {
         after.reset.clone()?;
         if after.stat.as_ref().is_ok_and(|stat| stat.zombie) {
             return Err(Missing::Ended { pid: self.status.pid });
@@ -356,7 +356,7 @@ fn cpu_clock_of(pid: u32) -> Result<libc::clockid_t, Missing> {
 }
 
 /// What a CPU clock shows.
-fn cpu_ns(clock: libc::clockid_t, pid: u32) -> Reading {
+fn cpu_ns(clock: libc::clockid_t, pid: u32) -> MeterReading {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call writes one timespec to a place of that type that outlives it.
     if unsafe { libc::clock_gettime(clock, &raw mut time) } != 0 {

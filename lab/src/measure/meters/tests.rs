@@ -24,13 +24,13 @@ enum Deed {
 }
 
 /// A forked process that does deeds, killed and reaped when dropped.
-struct Subject {
+struct ForkedProcess {
     pid: i32,
     link: UnixStream,
 }
 
-impl Subject {
-    fn start(file: &Path) -> Subject {
+impl ForkedProcess {
+    fn start(file: &Path) -> ForkedProcess {
         let (link, far) = UnixStream::pair().unwrap();
         let path = std::ffi::CString::new(file.as_os_str().as_encoded_bytes()).unwrap();
         // SAFETY: the child makes only system calls through async-signal-safe functions, on memory that the fork
@@ -41,7 +41,7 @@ impl Subject {
             // SAFETY: as above; the descriptor and the path are this process's copies.
             unsafe { obey(far.as_raw_fd(), &path) }
         }
-        Subject { pid, link }
+        ForkedProcess { pid, link }
     }
 
     fn pid(&self) -> u32 {
@@ -72,7 +72,7 @@ impl Subject {
     }
 }
 
-impl Drop for Subject {
+impl Drop for ForkedProcess {
     fn drop(&mut self) {
         self.reap();
     }
@@ -163,7 +163,7 @@ fn evict(path: &Path) {
 fn the_peak_is_that_of_the_turn_and_not_an_older_one() {
     // The subject begins as large as the test that it was forked from, so peaks are compared, with room for the
     // kernel's approximate counters.
-    let mut subject = Subject::start(Path::new("/dev/null"));
+    let mut subject = ForkedProcess::start(Path::new("/dev/null"));
     let mut meters = Meters::open(subject.pid());
     let idle = meters.end().peak_rss_bytes.unwrap();
     subject.does(Deed::Touch64MiB);
@@ -176,7 +176,7 @@ fn the_peak_is_that_of_the_turn_and_not_an_older_one() {
 
 #[test]
 fn faults_without_the_device_are_minor_ones() {
-    let mut subject = Subject::start(Path::new("/dev/null"));
+    let mut subject = ForkedProcess::start(Path::new("/dev/null"));
     let mut meters = Meters::open(subject.pid());
     subject.does(Deed::Touch64MiB);
     let touched = meters.end();
@@ -190,7 +190,7 @@ fn faults_without_the_device_are_minor_ones() {
 #[test]
 fn bytes_from_the_device_are_counted_once_and_cached_ones_not_at_all() {
     let Some((_folder, path)) = cold_file() else { return };
-    let mut subject = Subject::start(&path);
+    let mut subject = ForkedProcess::start(&path);
     let mut meters = Meters::open(subject.pid());
     subject.does(Deed::ReadFile);
     let cold = meters.end().device_read_bytes.unwrap();
@@ -203,7 +203,7 @@ fn bytes_from_the_device_are_counted_once_and_cached_ones_not_at_all() {
 #[test]
 fn a_child_that_was_reaped_counts_in_bytes_and_faults_and_makes_the_other_meters_silent() {
     let Some((_folder, path)) = cold_file() else { return };
-    let mut subject = Subject::start(&path);
+    let mut subject = ForkedProcess::start(&path);
     let meters = Meters::open(subject.pid());
     subject.does(Deed::ReadFileInChild);
     let metered = meters.end();
@@ -244,7 +244,7 @@ fn of_a_contender_behind_a_script_the_cpu_time_is_counted() {
 
 #[test]
 fn whoever_runs_nothing_else_is_alone_and_its_calls_are_counted() {
-    let mut subject = Subject::start(Path::new("/proc/self/exe"));
+    let mut subject = ForkedProcess::start(Path::new("/proc/self/exe"));
     let meters = Meters::open(subject.pid());
     subject.does(Deed::ReadFile);
     let whole = meters.end().whole;
@@ -256,7 +256,7 @@ fn whoever_runs_nothing_else_is_alone_and_its_calls_are_counted() {
 
 #[test]
 fn cpu_time_is_exact_and_its_two_parts_make_the_whole() {
-    let mut subject = Subject::start(Path::new("/dev/null"));
+    let mut subject = ForkedProcess::start(Path::new("/dev/null"));
     let mut meters = Meters::open(subject.pid());
     assert!(matches!(meters.end().cpu_split, Err(Missing::TooFewTicks { .. })));
     meters.begin();
@@ -271,7 +271,7 @@ fn cpu_time_is_exact_and_its_two_parts_make_the_whole() {
 
 #[test]
 fn a_process_that_ends_leaves_reasons_and_no_zeros() {
-    let mut subject = Subject::start(Path::new("/dev/null"));
+    let mut subject = ForkedProcess::start(Path::new("/dev/null"));
     let mut meters = Meters::open(subject.pid());
     let pid = subject.pid();
     subject.dies();

@@ -4,7 +4,7 @@
 //! Verified on Linux 6.18: `rchar` holds what reaped children read; their CPU time is added up in nanoseconds and shown in whole
 //! clock ticks, so that a difference is wrong by less than a tick, in user and in system time each.
 
-use super::{Counters, Missing, ProcFile, Reading, Stat, both, cpu_clock_of, cpu_ns, field, missing};
+use super::{Counters, MeterReading, Missing, ProcFile, Stat, both, cpu_clock_of, cpu_ns, field, missing};
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -14,15 +14,15 @@ pub struct Whole {
     /// CPU time of the process, its threads, and of children, whether they were reaped or live on.
     ///
     /// A contender behind a script is such a child.
-    pub cpu_ns: Reading,
+    pub cpu_ns: MeterReading,
     /// How wrong that may be in either direction: only what children used is in clock ticks.
     pub cpu_error_ns: u64,
     /// Bytes that passed through read calls, from whatever file or pipe.
-    pub passed_bytes: Reading,
+    pub passed_bytes: MeterReading,
     /// Time in which the contender's threads could have run and had no processor, all together.
-    pub delayed_ns: Reading,
+    pub delayed_ns: MeterReading,
     /// The same of the lab.
-    pub lab_delayed_ns: Reading,
+    pub lab_delayed_ns: MeterReading,
     /// Whether it ran nothing beside itself, so that its own high-water mark is all there is.
     pub alone: bool,
 }
@@ -54,9 +54,9 @@ impl Whole {
     pub(super) fn between(
         before: &Counters,
         after: &Counters,
-        (own_cpu, stat): (&Reading, &Result<Stat, Missing>),
+        (own_cpu, stat): (&MeterReading, &Result<Stat, Missing>),
     ) -> Whole {
-        let since = |before: &Reading, after: &Reading| {
+        let since = |before: &MeterReading, after: &MeterReading| {
             both(before, after).map(|(before, after)| after.saturating_sub(*before))
         };
         let living_ns = since(&before.living_ns, &after.living_ns);
@@ -108,7 +108,7 @@ impl Living {
     }
 
     /// CPU time that the children and theirs have used so far; 0 without any.
-    pub(super) fn cpu_ns(&self) -> Reading {
+    pub(super) fn cpu_ns(&self) -> MeterReading {
         let list = self.of_first_thread.read(|text| Some(text.to_owned()), "list of children")?;
         if self.elsewhere { Err(Missing::OtherPrograms) } else { Ok(sum_ns(&list, GENERATIONS_MAX)) }
     }

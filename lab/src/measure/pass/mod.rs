@@ -7,11 +7,11 @@ mod warm_up;
 
 use super::attempt;
 use super::cache::Eviction;
+use super::interface::{Sampler, Sink, Step, TrialEnd};
 use super::plan::{Plan, Planned, Rules};
 use super::round::ceiling::stood_still;
-use super::sampler::Hired;
-use super::subject::{Ground, Subject};
-use super::world::{Ending, Sampler, Sink, Step};
+use super::sampler::ProcessSampler;
+use super::target::{CacheControl, MeasuredTarget};
 use crate::contender::discovery::Contenders;
 use crate::corpus::oracle::Truth;
 use crate::linux::interrupt;
@@ -23,7 +23,7 @@ use warm_up::WarmedUp;
 
 /// A file on the way, with what is known of it.
 #[derive(Debug, Clone)]
-pub struct Waypoint {
+pub struct SweepTarget {
     /// The file.
     pub target: Target,
     /// What every answer is compared with.
@@ -32,9 +32,9 @@ pub struct Waypoint {
 
 /// One reading to be taken: which file, by which method.
 #[derive(Debug, Clone)]
-pub struct Visit<'a> {
+pub struct SweepRead<'a> {
     /// The file.
-    pub at: &'a Waypoint,
+    pub at: &'a SweepTarget,
     /// The trial, with its contender's method.
     pub planned: Planned,
     /// Which pass, from 0.
@@ -55,61 +55,63 @@ const WARMED_UP_BYTES_MAX: u64 = 16_000_000;
 ///
 /// # Errors
 /// If the record cannot be written.
-pub fn visit(
-    visit: &Visit,
+pub fn read_one(
+    read_one: &SweepRead,
     contenders: &Contenders,
     sink: &mut dyn Sink,
 ) -> Result<Option<EndReason>, RecordError> {
-    let trial = &visit.planned.trial;
-    sink.about_to(Step::Turn(trial.index, visit.pass, visit.position, visit.of));
-    let (params, ending) = match read(visit, contenders, sink)? {
+    let trial = &read_one.planned.trial;
+    sink.about_to(Step::Turn(trial.index, read_one.pass, read_one.position, read_one.of));
+    let (params, ending) = match read(read_one, contenders, sink)? {
         Ok((params, samples)) => {
-            announce(visit, &params, sink)?;
+            announce(read_one, &params, sink)?;
             if let Some(reason) = stood_still(trial, &samples) {
                 return outcome(trial.index, Outcome::Refused { reason }, sink).map(|()| None);
             }
             for mut sample in samples {
-                (sample.fill, sample.round, sample.position) = (visit.pass, visit.pass, visit.position);
+                (sample.fill, sample.round, sample.position) =
+                    (read_one.pass, read_one.pass, read_one.position);
                 sink.append(Line::Sample(Box::new(sample)))?;
             }
             return outcome(trial.index, Outcome::Measured, sink).map(|()| None);
         }
         Err((params, ending)) => (params, ending),
     };
-    announce(visit, &params, sink)?;
+    announce(read_one, &params, sink)?;
     match ending {
-        Ending::Trial(ended) => outcome(trial.index, ended, sink).map(|()| None),
-        Ending::Run(reason) => Ok(Some(reason)),
-        Ending::Both(ended, reason) => outcome(trial.index, ended, sink).map(|()| Some(reason)),
+        TrialEnd::Trial(ended) => outcome(trial.index, ended, sink).map(|()| None),
+        TrialEnd::Run(reason) => Ok(Some(reason)),
+        TrialEnd::Both(ended, reason) => outcome(trial.index, ended, sink).map(|()| Some(reason)),
     }
 }
 
 /// The samples of one reading, with the parameters in force; or why there are none.
-type Reading = Result<(Params, Vec<Sample>), (Params, Ending)>;
+type Reading = Result<(Params, Vec<Sample>), (Params, TrialEnd)>;
 
-fn read(visit: &Visit, contenders: &Contenders, sink: &mut dyn Sink) -> Result<Reading, RecordError> {
+fn read(read_one: &SweepRead, contenders: &Contenders, sink: &mut dyn Sink) -> Result<Reading, RecordError> {
     let none = Params::default;
     if interrupt::requested() {
-        return Ok(Err((none(), Ending::Run(EndReason::Interrupted))));
+        return Ok(Err((none(), TrialEnd::Run(EndReason::Interrupted))));
     }
     let plan = Plan {
-        trials: vec![visit.planned.clone()],
+        trials: vec![read_one.planned.clone()],
         absent: Vec::new(),
         states: vec![CacheState::Cold],
         rules: Rules::one_reading(0),
     };
-    let target = &visit.at.target;
-    let (index, truth) = (visit.planned.trial.target, &visit.at.truth);
-    let subject = match Ground::of(target, Eviction::OfFile) {
-        Ok(ground) => Subject { index, target, truth, decoded: None, ground },
+    let target = &read_one.at.target;
+    let (index, truth) = (read_one.planned.trial.target, &read_one.at.truth);
+    let subject = match CacheControl::of(target, Eviction::OfFile) {
+        Ok(ground) => MeasuredTarget { index, target, truth, decoded: None, ground },
         Err(error) => return Ok(Err((none(), unavailable(error.to_string())))),
     };
-    let mut hired = Hired::new(&plan, contenders, vec![subject]).unrehearsed();
-    let params = match seat(visit, (&plan, contenders), &mut hired) {
+    let mut sampler = ProcessSampler::new(&plan, contenders, vec![subject]).without_warm_up();
+    let params = match seat(read_one, (&plan, contenders), &mut sampler) {
         Ok((params, cold)) => {
-            let text =
-                |reason| format!("{} was not warmed up before its reading: {reason}", visit.planned.trial.id);
-            let text = cold.map(text).filter(|text| visit.warm_up.is_some_and(|it| it.is_news(text)));
+            let text = |reason| {
+                format!("{} was not warmed up before its reading: {reason}", read_one.planned.trial.id)
+            };
+            let text = cold.map(text).filter(|text| read_one.warm_up.is_some_and(|it| it.is_news(text)));
             if let Some(text) = text {
                 sink.append(Line::Warning { text })?;
             }
@@ -117,8 +119,8 @@ fn read(visit: &Visit, contenders: &Contenders, sink: &mut dyn Sink) -> Result<R
         }
         Err(ending) => return Ok(Err((none(), ending))),
     };
-    let taken = turn(visit, &mut hired, sink)?;
-    for note in hired.notes() {
+    let taken = turn(read_one, &mut sampler, sink)?;
+    for note in sampler.notes() {
         sink.append(note)?;
     }
     Ok(match taken {
@@ -130,41 +132,41 @@ fn read(visit: &Visit, contenders: &Contenders, sink: &mut dyn Sink) -> Result<R
 /// Starts the contender, warmed up on another file than it reads: that one must not be touched before its timed reading. Tells
 /// the parameters in force, and why it could not be warmed up.
 fn seat(
-    visit: &Visit,
+    read_one: &SweepRead,
     (plan, contenders): (&Plan, &Contenders),
-    hired: &mut Hired,
-) -> Result<(Params, Option<String>), Ending> {
-    let (index, target) = (visit.planned.trial.index, &visit.at.target);
+    sampler: &mut ProcessSampler,
+) -> Result<(Params, Option<String>), TrialEnd> {
+    let (index, target) = (read_one.planned.trial.index, &read_one.at.target);
     let small = target.facts.size_bytes <= WARMED_UP_BYTES_MAX;
-    let warmed_up = match (visit.warm_up.filter(|_| small), target.file()) {
+    let warmed_up = match (read_one.warm_up.filter(|_| small), target.file()) {
         (Some(warm_up), Some(file)) => warm_up.warm_up(file, (plan, contenders))?,
         _ => WarmedUp::Another,
     };
     let cold = match warmed_up {
         WarmedUp::Waiting(seat, params) => {
-            hired.take_over(index, *seat);
+            sampler.take_over(index, *seat);
             return Ok((params, None));
         }
         WarmedUp::Not(reason) => Some(reason),
         WarmedUp::Another => None,
     };
-    hired.open(index).map(|params| (params, cold))
+    sampler.open(index).map(|params| (params, cold))
 }
 
 /// The reading itself, taken again while its state cannot be proven.
 fn turn(
-    visit: &Visit,
-    hired: &mut Hired,
+    read_one: &SweepRead,
+    sampler: &mut ProcessSampler,
     sink: &mut dyn Sink,
-) -> Result<Result<Vec<Sample>, Ending>, RecordError> {
-    let index = visit.planned.trial.index;
-    attempt::proven(hired, (index, CacheState::Cold), |_, reason| {
-        sink.append(Line::Rejected { trial: index, round: visit.pass, reason })
+) -> Result<Result<Vec<Sample>, TrialEnd>, RecordError> {
+    let index = read_one.planned.trial.index;
+    attempt::proven(sampler, (index, CacheState::Cold), |_, reason| {
+        sink.append(Line::Rejected { trial: index, round: read_one.pass, reason })
     })
 }
 
-fn announce(visit: &Visit, params: &Params, sink: &mut dyn Sink) -> Result<(), RecordError> {
-    let mut trial = visit.planned.trial.clone();
+fn announce(read_one: &SweepRead, params: &Params, sink: &mut dyn Sink) -> Result<(), RecordError> {
+    let mut trial = read_one.planned.trial.clone();
     trial.params.0.extend(params.0.clone());
     sink.append(Line::Trial(Box::new(trial)))
 }
@@ -173,6 +175,6 @@ fn outcome(trial: usize, outcome: Outcome, sink: &mut dyn Sink) -> Result<(), Re
     sink.append(Line::Outcome { trial, outcome })
 }
 
-fn unavailable(reason: String) -> Ending {
-    Ending::Trial(Outcome::Unavailable { reason })
+fn unavailable(reason: String) -> TrialEnd {
+    TrialEnd::Trial(Outcome::Unavailable { reason })
 }

@@ -5,14 +5,14 @@
 //! first and is changed to lead to the next file before its timed turn. Commands get no link, for some refuse it; each of
 //! their readings is a process of its own, which another contender process warms up as well.
 
-use super::Waypoint;
+use super::SweepTarget;
 use crate::contender::discovery::Contenders;
 use crate::measure::cache::Eviction;
+use crate::measure::interface::{Sampler, TrialEnd};
 use crate::measure::plan::Plan;
-use crate::measure::sampler::Hired;
-use crate::measure::seats::Seat;
-use crate::measure::subject::{Ground, Subject};
-use crate::measure::world::{Ending, Sampler};
+use crate::measure::sampler::ProcessSampler;
+use crate::measure::session_pool::PooledSession;
+use crate::measure::target::{CacheControl, MeasuredTarget};
 use crate::record::Outcome;
 use crate::target::{Place, Target, shown};
 use crate::trial::{COMMAND, Params};
@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 /// A file of readlab's own, and a link that leads to it or to the file that is read next.
 #[derive(Debug)]
 pub struct WarmUp {
-    at: Waypoint,
+    at: SweepTarget,
     file: PathBuf,
     link: PathBuf,
     /// What was said already.
@@ -36,7 +36,7 @@ pub struct WarmUp {
 /// What became of a contender on that file.
 pub(super) enum WarmedUp {
     /// It waits, and the link that it was given leads to the file that it reads next.
-    Waiting(Box<Seat>, Params),
+    Waiting(Box<PooledSession>, Params),
     /// Another process of it was warmed up.
     Another,
     /// It could not be, and starts cold: why.
@@ -46,7 +46,7 @@ pub(super) enum WarmedUp {
 impl WarmUp {
     /// By a file that holds what is known of it, with a link beside it.
     #[must_use]
-    pub fn on(file: &Path, at: Waypoint) -> WarmUp {
+    pub fn on(file: &Path, at: SweepTarget) -> WarmUp {
         let (file, link) = (file.to_owned(), file.with_file_name("next"));
         WarmUp { at, file, link, said: RefCell::default() }
     }
@@ -71,7 +71,7 @@ impl WarmUp {
         &self,
         next: &Path,
         (plan, contenders): (&Plan, &Contenders),
-    ) -> Result<WarmedUp, Ending> {
+    ) -> Result<WarmedUp, TrialEnd> {
         let trial = &plan.trials[0].trial;
         let is_command = trial.contender == COMMAND;
         let lead =
@@ -81,22 +81,23 @@ impl WarmUp {
         }
         let place = if is_command { self.at.target.place.clone() } else { Place::File(self.link.clone()) };
         let target = &Target { place, ..self.at.target.clone() };
-        let ground = match Ground::of(target, Eviction::OfFile) {
+        let ground = match CacheControl::of(target, Eviction::OfFile) {
             Ok(ground) => ground,
             Err(error) => return Ok(WarmedUp::Not(error.to_string())),
         };
-        let subject = Subject { index: trial.target, target, truth: &self.at.truth, decoded: None, ground };
-        let mut hired = Hired::new(plan, contenders, vec![subject]);
-        let params = match hired.open(trial.index) {
+        let subject =
+            MeasuredTarget { index: trial.target, target, truth: &self.at.truth, decoded: None, ground };
+        let mut sampler = ProcessSampler::new(plan, contenders, vec![subject]);
+        let params = match sampler.open(trial.index) {
             Ok(params) => params,
             // It is started once more, for its own file, and says the same.
-            Err(Ending::Trial(_)) => return Ok(WarmedUp::Another),
+            Err(TrialEnd::Trial(_)) => return Ok(WarmedUp::Another),
             Err(ending) => return Err(ending),
         };
-        match hired.rehearse(trial.index) {
+        match sampler.warm_up(trial.index) {
             Ok(()) => {}
             // It may fail here and not there: a file system that knows no O_DIRECT.
-            Err(Ending::Trial(Outcome::Failed { reason } | Outcome::Unavailable { reason })) => {
+            Err(TrialEnd::Trial(Outcome::Failed { reason } | Outcome::Unavailable { reason })) => {
                 return Ok(WarmedUp::Not(reason));
             }
             Err(ending) => return Err(ending),
@@ -104,7 +105,7 @@ impl WarmUp {
         if is_command {
             return Ok(WarmedUp::Another);
         }
-        Ok(match (lead(next), hired.give_up(trial.index)) {
+        Ok(match (lead(next), sampler.give_up(trial.index)) {
             (Ok(()), Some(seat)) => WarmedUp::Waiting(Box::new(seat), params),
             (Ok(()), None) => WarmedUp::Not("memory ran short".to_owned()),
             (Err(reason), _) => WarmedUp::Not(reason),

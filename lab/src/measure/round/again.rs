@@ -4,19 +4,19 @@
 //! Which of the two figures is the limit, and what it means for a reading, is decided by the verdict.
 
 use super::clock::StageClock;
-use super::past::First;
-use super::standing::Standing;
-use super::{Run, Stop};
+use super::resume_state::NextRound;
+use super::trial_progress::TrialProgress;
+use super::{Run, RunStop};
 use crate::analysis::stats::{self, Bootstrap, Interval, Observation};
 use crate::measure::attempt;
+use crate::measure::interface::{Step, TrialEnd};
 use crate::measure::plan::ROUNDS_MIN;
-use crate::measure::world::{Ending, Step};
 use crate::record::{EndReason, Limit, LimitKind, LimitUnit, Line, Sample};
 use crate::trial::CacheState;
 use crate::units::Throughput;
 
 /// A control and the reading that it should have limited.
-struct Beaten {
+struct BeatenLimit {
     kind: LimitKind,
     control: usize,
     by: usize,
@@ -27,33 +27,33 @@ impl Run<'_> {
     pub(in crate::measure) fn rounds_and_limits(
         &mut self,
         state: CacheState,
-        first: First,
-        (standings, clock): (&mut [Standing], &StageClock),
-    ) -> Result<EndReason, Stop> {
-        let end = self.rounds(state, first, (standings, clock))?;
-        for beaten in self.beaten(standings) {
+        first: NextRound,
+        (progresses, clock): (&mut [TrialProgress], &StageClock),
+    ) -> Result<EndReason, RunStop> {
+        let end = self.rounds(state, first, (progresses, clock))?;
+        for beaten in self.beaten(progresses) {
             let is_up = clock.is_firmly_up(self.sampler.elapsed_ns());
-            if !is_up && !self.past.is_measured_again(standings[beaten.control].trial) {
-                self.measure_again(state, &beaten, standings)?;
+            if !is_up && !self.past.is_measured_again(progresses[beaten.control].trial) {
+                self.measure_again(state, &beaten, progresses)?;
             }
         }
         Ok(end)
     }
 
     /// The controls that a reading is clearly beyond, each with the fastest such reading.
-    fn beaten(&self, standings: &[Standing]) -> Vec<Beaten> {
-        let mut found: Vec<Beaten> = Vec::new();
-        for (by, reading) in standings.iter().enumerate().filter(|(_, it)| self.may_beat(it)) {
+    fn beaten(&self, progresses: &[TrialProgress]) -> Vec<BeatenLimit> {
+        let mut found: Vec<BeatenLimit> = Vec::new();
+        for (by, reading) in progresses.iter().enumerate().filter(|(_, it)| self.may_beat(it)) {
             for kind in [LimitKind::Device, LimitKind::Memory, LimitKind::Decoding] {
-                let Some(control) = self.control_of(kind, reading, standings) else { continue };
-                if !self.is_beyond(kind, reading, &standings[control]) {
+                let Some(control) = self.control_of(kind, reading, progresses) else { continue };
+                if !self.is_beyond(kind, reading, &progresses[control]) {
                     continue;
                 }
-                let rate = |at: usize| self.rate(kind, &standings[at]).unwrap_or_default();
+                let rate = |at: usize| self.rate(kind, &progresses[at]).unwrap_or_default();
                 match found.iter_mut().find(|had| had.control == control) {
                     Some(had) if rate(had.by) < rate(by) => had.by = by,
                     Some(_) => {}
-                    None => found.push(Beaten { kind, control, by }),
+                    None => found.push(BeatenLimit { kind, control, by }),
                 }
             }
         }
@@ -61,14 +61,19 @@ impl Run<'_> {
     }
 
     /// Whether a trial is a reading that will stand.
-    fn may_beat(&self, it: &Standing) -> bool {
+    fn may_beat(&self, it: &TrialProgress) -> bool {
         let trial = &self.plan.planned(it.trial).trial;
         let refused = it.fastest_ns.is_none_or(|ns| self.ceiling.beyond(trial, ns).is_some());
         !it.ended && !trial.is_control() && !refused
     }
 
     /// The control that limits a reading: with as many threads as it keeps busy or more, of these the fewest.
-    fn control_of(&self, kind: LimitKind, reading: &Standing, standings: &[Standing]) -> Option<usize> {
+    fn control_of(
+        &self,
+        kind: LimitKind,
+        reading: &TrialProgress,
+        progresses: &[TrialProgress],
+    ) -> Option<usize> {
         let own = &self.plan.planned(reading.trial).trial;
         let applies = match kind {
             LimitKind::Memory => own.work.touches_bytes() && own.decodes.is_none(),
@@ -76,7 +81,7 @@ impl Run<'_> {
             _ => true,
         };
         let workers = own.threads().max(reading.processors());
-        let fits = |it: &Standing| {
+        let fits = |it: &TrialProgress| {
             let control = &self.plan.planned(it.trial).trial;
             let visits = kind != LimitKind::Memory || control.work.touches_bytes();
             let same =
@@ -84,9 +89,10 @@ impl Run<'_> {
             let enough = kind == LimitKind::Device || control.threads() >= workers;
             !it.ended && control.limit() == Some(kind) && visits && same && enough
         };
-        let controls = standings.iter().enumerate().filter(|(_, it)| applies && fits(it));
+        let controls = progresses.iter().enumerate().filter(|(_, it)| applies && fits(it));
         // Of the device all are limits, and the fastest is the limit.
-        let fastest = |it: &Standing| self.rate(kind, it).map_or(u64::MAX, |rate| u64::MAX - whole(rate));
+        let fastest =
+            |it: &TrialProgress| self.rate(kind, it).map_or(u64::MAX, |rate| u64::MAX - whole(rate));
         let best = controls.min_by_key(|(_, it)| match kind {
             LimitKind::Device => (0, fastest(it)),
             _ => (self.plan.planned(it.trial).trial.threads(), fastest(it)),
@@ -95,7 +101,7 @@ impl Run<'_> {
     }
 
     /// Whether a reading is so much faster than a control that their intervals lie apart.
-    fn is_beyond(&self, kind: LimitKind, reading: &Standing, control: &Standing) -> bool {
+    fn is_beyond(&self, kind: LimitKind, reading: &TrialProgress, control: &TrialProgress) -> bool {
         let rates = self.rate(kind, reading).zip(self.rate(kind, control));
         let apart = || {
             let ends =
@@ -110,7 +116,7 @@ impl Run<'_> {
     }
 
     /// The readings of a trial as numbers of a limit; none where a meter or the number of bytes is not known.
-    fn rates(&self, kind: LimitKind, it: &Standing) -> Vec<Observation> {
+    fn rates(&self, kind: LimitKind, it: &TrialProgress) -> Vec<Observation> {
         if kind == LimitKind::Device {
             return it.device_rates.clone();
         }
@@ -123,7 +129,7 @@ impl Run<'_> {
     }
 
     /// The median of these.
-    fn rate(&self, kind: LimitKind, it: &Standing) -> Option<f64> {
+    fn rate(&self, kind: LimitKind, it: &TrialProgress) -> Option<f64> {
         stats::median(self.rates(kind, it).iter().map(|it| it.value))
     }
 
@@ -131,18 +137,18 @@ impl Run<'_> {
     fn measure_again(
         &mut self,
         state: CacheState,
-        beaten: &Beaten,
-        standings: &[Standing],
-    ) -> Result<(), Stop> {
-        let control = &standings[beaten.control];
-        let mut again = Standing::new(control.trial);
+        beaten: &BeatenLimit,
+        progresses: &[TrialProgress],
+    ) -> Result<(), RunStop> {
+        let control = &progresses[beaten.control];
+        let mut again = TrialProgress::new(control.trial);
         for turn in 0..ROUNDS_MIN {
             self.sink.about_to(Step::Turn(control.trial, turn, 0, 1));
-            let taken = attempt::proven(self.sampler, (control.trial, state), |_, _| Ok::<(), Stop>(()))?;
+            let taken = attempt::proven(self.sampler, (control.trial, state), |_, _| Ok::<(), RunStop>(()))?;
             let mut samples = match taken {
                 Ok(samples) => samples,
-                Err(Ending::Trial(_)) => break,
-                Err(Ending::Run(end) | Ending::Both(_, end)) => return Err(Stop::Ended(end)),
+                Err(TrialEnd::Trial(_)) => break,
+                Err(TrialEnd::Run(end) | TrialEnd::Both(_, end)) => return Err(RunStop::Ended(end)),
             };
             samples.iter_mut().for_each(|sample: &mut Sample| (sample.round, sample.fill) = (turn, turn));
             again.take(&samples, &self.plan.rules);
@@ -150,7 +156,7 @@ impl Run<'_> {
             // Why a meter could not be read was said in the rounds.
             self.sampler.missing();
         }
-        let by = &standings[beaten.by];
+        let by = &progresses[beaten.by];
         let Some(limit) = self.limit(state, beaten.kind, (&again, by)) else { return Ok(()) };
         let shown = |it| Throughput(self.rate(beaten.kind, it).unwrap_or_default());
         let text = format!(
@@ -171,7 +177,7 @@ impl Run<'_> {
         &self,
         state: CacheState,
         kind: LimitKind,
-        (again, by): (&Standing, &Standing),
+        (again, by): (&TrialProgress, &TrialProgress),
     ) -> Option<Limit> {
         let trial = &self.plan.planned(again.trial).trial;
         let rates = self.rates(kind, again);

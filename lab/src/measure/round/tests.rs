@@ -2,9 +2,9 @@
 //! moves; it and the record write into one log, which reads like the run.
 
 use super::*;
-use crate::contender::roster::{Choice, Warmup};
+use crate::contender::roster::{ResolvedMethod, Warmup};
+use crate::measure::interface::{Progress, SampleError, Step};
 use crate::measure::plan::{Budget, Planned, Rules};
-use crate::measure::world::{Progress, Step, Trouble};
 use crate::record::{Count, Fill, Sample, Trial};
 use crate::trial::{Answer, TrialId, Work};
 use crate::units::Nanos;
@@ -24,25 +24,25 @@ const WALL_NS: u64 = 100;
 
 pub(in crate::measure) type Log = Rc<RefCell<Vec<String>>>;
 
-pub(in crate::measure) type Shape = Box<dyn FnMut(&mut Sample)>;
+pub(in crate::measure) type AlterSample = Box<dyn FnMut(&mut Sample)>;
 
 /// The world: what each call answers, first come, first served; what is not scripted goes well.
 #[derive(Default)]
-pub(in crate::measure) struct World {
+pub(in crate::measure) struct ScriptedSampler {
     pub(in crate::measure) log: Log,
     pub(in crate::measure) now_ns: u64,
     pub(in crate::measure) names: BTreeMap<usize, String>,
-    pub(in crate::measure) opens: BTreeMap<usize, VecDeque<Result<Params, Ending>>>,
-    pub(in crate::measure) rehearsals: BTreeMap<usize, VecDeque<Result<(), Ending>>>,
-    pub(in crate::measure) fills: VecDeque<Result<(), Ending>>,
-    pub(in crate::measure) turns: BTreeMap<usize, VecDeque<Result<Vec<u64>, Trouble>>>,
+    pub(in crate::measure) opens: BTreeMap<usize, VecDeque<Result<Params, TrialEnd>>>,
+    pub(in crate::measure) warm_ups: BTreeMap<usize, VecDeque<Result<(), TrialEnd>>>,
+    pub(in crate::measure) fills: VecDeque<Result<(), TrialEnd>>,
+    pub(in crate::measure) turns: BTreeMap<usize, VecDeque<Result<Vec<u64>, SampleError>>>,
     pub(in crate::measure) walls: BTreeMap<usize, u64>,
     /// Time that a start takes besides, and a count.
     pub(in crate::measure) start_ns: u64,
     pub(in crate::measure) count_ns: u64,
     /// What is done to each sample of a trial before it is handed on.
-    pub(in crate::measure) shapes: BTreeMap<usize, Shape>,
-    pub(in crate::measure) counts: BTreeMap<usize, Result<u64, Ending>>,
+    pub(in crate::measure) shapes: BTreeMap<usize, AlterSample>,
+    pub(in crate::measure) counts: BTreeMap<usize, Result<u64, TrialEnd>>,
     /// The names of those that were counted.
     pub(in crate::measure) counted: BTreeSet<String>,
     pub(in crate::measure) missing: VecDeque<Vec<(&'static str, String)>>,
@@ -57,7 +57,7 @@ pub(in crate::measure) struct World {
 }
 
 /// The record of a scripted run; the lines themselves beside the log.
-struct Paper {
+struct RecordingSink {
     log: Log,
     lines: Vec<Line>,
     names: BTreeMap<usize, String>,
@@ -65,27 +65,27 @@ struct Paper {
     progress: Vec<Progress>,
 }
 
-impl World {
+impl ScriptedSampler {
     fn say(&mut self, what: &str, trial: usize) {
         self.now_ns += STEP_NS;
         self.log.borrow_mut().push(format!("  {what} {}", self.names[&trial]));
     }
 }
 
-impl Sampler for World {
-    fn open(&mut self, trial: usize) -> Result<Params, Ending> {
+impl Sampler for ScriptedSampler {
+    fn open(&mut self, trial: usize) -> Result<Params, TrialEnd> {
         self.say("open", trial);
         self.now_ns += self.start_ns;
         let scripted = self.opens.get_mut(&trial).and_then(VecDeque::pop_front);
         scripted.unwrap_or_else(|| Ok(Params(BTreeMap::from([("depth".to_owned(), 1)]))))
     }
 
-    fn rehearse(&mut self, trial: usize) -> Result<(), Ending> {
+    fn warm_up(&mut self, trial: usize) -> Result<(), TrialEnd> {
         self.say("rehearse", trial);
-        self.rehearsals.get_mut(&trial).and_then(VecDeque::pop_front).unwrap_or(Ok(()))
+        self.warm_ups.get_mut(&trial).and_then(VecDeque::pop_front).unwrap_or(Ok(()))
     }
 
-    fn fill(&mut self, fill: u32) -> Result<Fill, Ending> {
+    fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
         self.now_ns += STEP_NS;
         self.log.borrow_mut().push(format!("  fill {fill}"));
         let filled = self.fills.pop_front().unwrap_or(Ok(()));
@@ -93,7 +93,7 @@ impl Sampler for World {
         filled.map(|()| Fill { fill, target: 0, how, wall_ns: STEP_NS, resident_after: Some(1.0) })
     }
 
-    fn turn(&mut self, trial: usize, state: CacheState) -> Result<Vec<Sample>, Trouble> {
+    fn turn(&mut self, trial: usize, state: CacheState) -> Result<Vec<Sample>, SampleError> {
         self.log.borrow_mut().push(format!("  turn {} {state}", self.names[&trial]));
         let default = self.walls.get(&trial).copied().unwrap_or(WALL_NS);
         let scripted = self.turns.get_mut(&trial).and_then(VecDeque::pop_front);
@@ -121,7 +121,7 @@ impl Sampler for World {
         Ok(samples)
     }
 
-    fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Ending> {
+    fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, TrialEnd> {
         self.say("count", trial);
         if !self.is_counted(trial) {
             self.now_ns += self.count_ns;
@@ -174,7 +174,7 @@ impl Sampler for World {
     }
 }
 
-impl Sink for Paper {
+impl Sink for RecordingSink {
     fn append(&mut self, line: Line) -> Result<(), RecordError> {
         if self.lines.len() >= self.full_after {
             let cause = std::io::ErrorKind::StorageFull.into();
@@ -285,7 +285,7 @@ pub(in crate::measure) fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> P
         };
         Planned {
             trial,
-            choice: Choice { id: id.method, params: Params::default(), method },
+            choice: ResolvedMethod { id: id.method, params: Params::default(), method },
             warmup: Warmup::Readings,
             collects: false,
         }
@@ -296,32 +296,32 @@ pub(in crate::measure) fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> P
 }
 
 /// A run that is over.
-pub(in crate::measure) struct Told {
+pub(in crate::measure) struct RecordedRun {
     pub(in crate::measure) end: Result<EndReason, RecordError>,
     pub(in crate::measure) log: Vec<String>,
     pub(in crate::measure) lines: Vec<Line>,
     progress: Vec<Progress>,
 }
 
-pub(in crate::measure) fn play(plan: &Plan, script: World) -> Told {
+pub(in crate::measure) fn play(plan: &Plan, script: ScriptedSampler) -> RecordedRun {
     play_until_full(plan, script, usize::MAX)
 }
 
 /// A run whose record takes only so many lines.
-fn play_until_full(plan: &Plan, script: World, full_after: usize) -> Told {
-    play_by(plan, (script, full_after), |world, paper| run(plan, world, paper))
+fn play_until_full(plan: &Plan, script: ScriptedSampler, full_after: usize) -> RecordedRun {
+    play_by(plan, (script, full_after), |interface, paper| run(plan, interface, paper))
 }
 
 /// A run in a scripted world, carried out as `run` does.
 pub(in crate::measure) fn play_by(
     plan: &Plan,
-    (mut script, full_after): (World, usize),
-    run: impl FnOnce(&mut World, &mut dyn Sink) -> Result<EndReason, RecordError>,
-) -> Told {
+    (mut script, full_after): (ScriptedSampler, usize),
+    run: impl FnOnce(&mut ScriptedSampler, &mut dyn Sink) -> Result<EndReason, RecordError>,
+) -> RecordedRun {
     let trials = plan.trials.iter().map(|planned| &planned.trial);
     let trials = trials.chain(plan.absent.iter().map(|(trial, _)| trial));
     script.names = trials.map(|trial| (trial.index, trial.method.clone())).collect();
-    let mut paper = Paper {
+    let mut paper = RecordingSink {
         log: Rc::clone(&script.log),
         lines: Vec::new(),
         names: script.names.clone(),
@@ -330,10 +330,10 @@ pub(in crate::measure) fn play_by(
     };
     let end = run(&mut script, &mut paper);
     let log = script.log.borrow().clone();
-    Told { end, log, lines: paper.lines, progress: paper.progress }
+    RecordedRun { end, log, lines: paper.lines, progress: paper.progress }
 }
 
-impl Told {
+impl RecordedRun {
     /// The lines of the log that begin with one of these words, marks and indents aside.
     pub(in crate::measure) fn only(&self, words: &[&str]) -> Vec<&str> {
         let lines = self.log.iter().map(|line| line.trim_start_matches(['>', ' ']));
@@ -366,14 +366,14 @@ pub(in crate::measure) fn failed(reason: &str) -> Outcome {
     Outcome::Failed { reason: reason.to_owned() }
 }
 
-pub(in crate::measure) fn unproven(times: usize) -> VecDeque<Result<Vec<u64>, Trouble>> {
-    (1..=times).map(|n| Err(Trouble::Unproven(format!("try {n}")))).collect()
+pub(in crate::measure) fn unproven(times: usize) -> VecDeque<Result<Vec<u64>, SampleError>> {
+    (1..=times).map(|n| Err(SampleError::Unproven(format!("try {n}")))).collect()
 }
 
 #[test]
 fn a_whole_run_reads_like_the_method() {
     let plan = plan(runs(2), &[("read", COLD), ("read", WARM), ("mmap", WARM)]);
-    let told = play(&plan, World::default());
+    let told = play(&plan, ScriptedSampler::default());
     insta::assert_snapshot!(told.log.join("\n"));
     assert_eq!(told.end.unwrap(), EndReason::Settled);
 }
@@ -383,7 +383,7 @@ fn a_round_is_shuffled_by_the_seed_alone_and_repeats_from_it() {
     let trials = [("a", WARM), ("b", WARM), ("c", WARM), ("d", WARM), ("e", WARM)];
     let orders = |seed| {
         let plan = plan(Rules { seed, ..runs(6) }, &trials);
-        play(&plan, World::default()).samples().iter().map(|s| s.trial).collect::<Vec<_>>()
+        play(&plan, ScriptedSampler::default()).samples().iter().map(|s| s.trial).collect::<Vec<_>>()
     };
     assert_eq!(orders(1), orders(1));
     assert_ne!(orders(1), orders(2));
@@ -399,9 +399,9 @@ fn a_round_is_shuffled_by_the_seed_alone_and_repeats_from_it() {
 fn insides_are_looked_at_when_all_rounds_are_over_and_only_of_what_was_measured() {
     let plan = plan(runs(2), &[("read", COLD), ("read", WARM), ("broken", WARM)]);
     let trace = |trial| Ok(vec![Line::Trace { trial, trace: Box::default() }]);
-    let opens = BTreeMap::from([(2, VecDeque::from([Err(Ending::Trial(failed("no")))]))]);
+    let opens = BTreeMap::from([(2, VecDeque::from([Err(TrialEnd::Trial(failed("no")))]))]);
     let looks = VecDeque::from([trace(1), trace(0)]);
-    let told = play(&plan, World { opens, looks, ..World::default() });
+    let told = play(&plan, ScriptedSampler { opens, looks, ..ScriptedSampler::default() });
     let after = told.log.iter().position(|line| line.starts_with("look inside")).unwrap();
     assert!(!told.log[after..].iter().any(|line| line.contains("sample") || line.contains("turn")));
     let marks = told.only(&["trace", "end"]);
@@ -413,14 +413,14 @@ fn insides_are_looked_at_when_all_rounds_are_over_and_only_of_what_was_measured(
     assert_eq!(traced.collect::<Vec<_>>(), [1, 0]);
     assert_eq!(told.end.unwrap(), EndReason::Settled);
     let looks = VecDeque::from([Err(EndReason::Interrupted)]);
-    let stopped = play(&plan, World { looks, ..World::default() });
+    let stopped = play(&plan, ScriptedSampler { looks, ..ScriptedSampler::default() });
     assert_eq!(stopped.only(&["look inside"]).len(), 2, "said and done once");
     assert_eq!(stopped.end.unwrap(), EndReason::Interrupted);
 }
 
 #[test]
 fn places_are_counted_from_zero_within_each_round() {
-    let told = play(&plan(runs(3), &[("a", WARM), ("b", WARM), ("c", WARM)]), World::default());
+    let told = play(&plan(runs(3), &[("a", WARM), ("b", WARM), ("c", WARM)]), ScriptedSampler::default());
     let places: Vec<(u32, u32)> = told.samples().iter().map(|s| (s.round, s.position)).collect();
     let expected: Vec<(u32, u32)> =
         (0..3).flat_map(|round| (0..3).map(move |place| (round, place))).collect();
@@ -430,7 +430,7 @@ fn places_are_counted_from_zero_within_each_round() {
 #[test]
 fn rounds_are_numbered_through_over_all_fills_and_cold_rounds_are_one_sitting() {
     let rules = Rules { fills: 3, ..runs(6) };
-    let told = play(&plan(rules, &[("a", COLD), ("a", WARM)]), World::default());
+    let told = play(&plan(rules, &[("a", COLD), ("a", WARM)]), ScriptedSampler::default());
     let of = |trial| {
         let samples = told.samples().into_iter().filter(move |s| s.trial == trial);
         samples.map(|s| (s.fill, s.round)).collect::<Vec<_>>()
@@ -447,57 +447,57 @@ fn rounds_are_numbered_through_over_all_fills_and_cold_rounds_are_one_sitting() 
 #[test]
 fn controls_are_in_every_round_and_end_with_the_last_of_the_others() {
     let rules = Rules { min_runs: 1, ..runs(4) };
-    let mut world = World::default();
-    world.walls.insert(0, 10);
-    let told = play(&plan(rules, &[("resident", WARM), ("a", WARM), ("b", WARM)]), world);
+    let mut interface = ScriptedSampler::default();
+    interface.walls.insert(0, 10);
+    let told = play(&plan(rules, &[("resident", WARM), ("a", WARM), ("b", WARM)]), interface);
     assert_eq!([told.count_of(0), told.count_of(1), told.count_of(2)], [4, 4, 4]);
     // Only controls: each is settled by itself.
-    let told = play(&plan(runs(2), &[("null", WARM), ("resident", WARM)]), World::default());
+    let told = play(&plan(runs(2), &[("null", WARM), ("resident", WARM)]), ScriptedSampler::default());
     assert_eq!([told.count_of(0), told.count_of(1)], [2, 2]);
 }
 
 #[test]
 fn a_trial_that_is_settled_leaves_the_others_to_their_rounds() {
     let rules = Rules { min_runs: 2, max_runs: 6, max_time: Nanos(10_000), ..runs(6) };
-    let mut world = World::default();
-    world.walls.insert(1, 6_000);
-    let told = play(&plan(rules, &[("null", COLD), ("slow", COLD), ("fast", COLD)]), world);
+    let mut interface = ScriptedSampler::default();
+    interface.walls.insert(1, 6_000);
+    let told = play(&plan(rules, &[("null", COLD), ("slow", COLD), ("fast", COLD)]), interface);
     assert_eq!([told.count_of(0), told.count_of(1), told.count_of(2)], [6, 2, 6]);
 }
 
 #[test]
 fn max_time_waits_for_the_fewest_readings() {
     let rules = Rules { min_runs: 3, max_runs: 9, max_time: Nanos(1), ..runs(9) };
-    assert_eq!(play(&plan(rules, &[("a", COLD)]), World::default()).count_of(0), 3);
+    assert_eq!(play(&plan(rules, &[("a", COLD)]), ScriptedSampler::default()).count_of(0), 3);
 }
 
 #[test]
 fn precision_ends_a_trial_once_it_has_the_fewest_readings_and_fills() {
     let rules = Rules { min_runs: 6, max_runs: 50, precision: 0.01, ..runs(50) };
-    let steady = play(&plan(rules, &[("a", WARM)]), World::default());
+    let steady = play(&plan(rules, &[("a", WARM)]), ScriptedSampler::default());
     assert_eq!(steady.count_of(0), 6);
-    let many_fills = play(&plan(Rules { fills: 9, ..rules }, &[("a", WARM)]), World::default());
+    let many_fills = play(&plan(Rules { fills: 9, ..rules }, &[("a", WARM)]), ScriptedSampler::default());
     assert_eq!(many_fills.count_of(0), 9, "one round a fill, and at least nine fills");
-    let mut world = World::default();
-    world.turns.insert(0, (0..50).map(|n| Ok(vec![100 + 40 * (n % 3)])).collect());
-    let unsteady = play(&plan(rules, &[("a", WARM)]), world);
+    let mut interface = ScriptedSampler::default();
+    interface.turns.insert(0, (0..50).map(|n| Ok(vec![100 + 40 * (n % 3)])).collect());
+    let unsteady = play(&plan(rules, &[("a", WARM)]), interface);
     assert_eq!(unsteady.count_of(0), 50);
 }
 
 #[test]
 fn fills_come_until_the_rule_has_enough() {
     let rules = Rules { fills: 3, ..runs(10) };
-    let told = play(&plan(rules, &[("a", WARM)]), World::default());
+    let told = play(&plan(rules, &[("a", WARM)]), ScriptedSampler::default());
     assert_eq!(told.only(&["filled"]), ["filled 0", "filled 1", "filled 2"]);
     assert_eq!(told.count_of(0), 10);
 }
 
 #[test]
 fn warm_up_is_taken_at_every_start_and_the_answer_is_checked_at_least_once() {
-    for (warmup, rehearsals) in [(0, 1), (1, 2), (3, 6)] {
+    for (warmup, warm_ups) in [(0, 1), (1, 2), (3, 6)] {
         let rules = Rules { warmup, fills: 2, ..runs(2) };
-        let told = play(&plan(rules, &[("a", WARM)]), World::default());
-        assert_eq!(told.only(&["rehearse"]).len(), rehearsals, "warm-up {warmup}");
+        let told = play(&plan(rules, &[("a", WARM)]), ScriptedSampler::default());
+        assert_eq!(told.only(&["rehearse"]).len(), warm_ups, "warm-up {warmup}");
     }
 }
 
@@ -505,7 +505,7 @@ fn warm_up_is_taken_at_every_start_and_the_answer_is_checked_at_least_once() {
 fn who_warms_up_for_long_stays_for_five_fills() {
     let mut plan = plan(Rules { fills: 7, ..runs(7) }, &[("a", WARM), ("b", WARM)]);
     plan.trials[1].warmup = Warmup::UntilSteady;
-    let told = play(&plan, World::default());
+    let told = play(&plan, ScriptedSampler::default());
     let started = |name: &str| told.only(&["start "]).iter().filter(|line| line.ends_with(name)).count();
     assert_eq!(started("a"), 7);
     assert_eq!(started("b"), 2);
@@ -515,9 +515,9 @@ fn who_warms_up_for_long_stays_for_five_fills() {
 #[test]
 fn an_unproven_turn_is_taken_again_and_a_warm_one_after_a_refill() {
     for (state, refills) in [(COLD, 0), (WARM, 2)] {
-        let mut world = World::default();
-        world.turns.insert(0, unproven(2));
-        let told = play(&plan(runs(1), &[("a", state)]), world);
+        let mut interface = ScriptedSampler::default();
+        interface.turns.insert(0, unproven(2));
+        let told = play(&plan(runs(1), &[("a", state)]), interface);
         assert_eq!(told.only(&["rejected"]), ["rejected a round 0: try 1", "rejected a round 0: try 2"]);
         assert_eq!(told.only(&["turn"]).len(), 3);
         assert_eq!(told.only(&["fill 0"]).len(), refills + 2 * usize::from(state == WARM), "{:?}", told.log);
@@ -528,9 +528,9 @@ fn an_unproven_turn_is_taken_again_and_a_warm_one_after_a_refill() {
 #[test]
 fn a_state_that_cannot_be_proven_is_refused_after_the_last_try_and_the_rest_goes_on() {
     for state in [COLD, WARM] {
-        let mut world = World::default();
-        world.turns.insert(0, unproven(9));
-        let told = play(&plan(runs(3), &[("a", state), ("b", state)]), world);
+        let mut interface = ScriptedSampler::default();
+        interface.turns.insert(0, unproven(9));
+        let told = play(&plan(runs(3), &[("a", state), ("b", state)]), interface);
         let refusal = format!("refused a: the {state} state could not be proven in 4 tries: try 4");
         assert_eq!(told.outcomes(), [refusal.as_str(), "measured b"]);
         assert_eq!(told.only(&["turn a"]).len(), 4);
@@ -541,23 +541,31 @@ fn a_state_that_cannot_be_proven_is_refused_after_the_last_try_and_the_rest_goes
 #[test]
 fn what_is_found_of_a_trial_when_it_is_settled_refuses_it_and_it_is_not_counted() {
     let plan = plan(runs(2), &[("a", COLD), ("b", COLD)]);
-    let told = play(&plan, World { refusals: [(0, "it kept the file")].into(), ..World::default() });
+    let told = play(
+        &plan,
+        ScriptedSampler { refusals: [(0, "it kept the file")].into(), ..ScriptedSampler::default() },
+    );
     assert_eq!(told.outcomes(), ["refused a: it kept the file", "measured b"]);
     assert_eq!(told.only(&["count "]), ["count b", "count b"]);
 }
 
 #[test]
 fn a_contender_that_fails_at_any_moment_ends_alone() {
-    let at_open =
-        World { opens: [(0, [Err(Ending::Trial(failed("no")))].into())].into(), ..World::default() };
-    let at_rehearsal =
-        World { rehearsals: [(0, [Err(Ending::Trial(failed("no")))].into())].into(), ..World::default() };
-    let at_turn = World {
-        turns: [(0, [Ok(vec![100]), Err(Trouble::Ending(Ending::Trial(failed("no"))))].into())].into(),
-        ..World::default()
+    let at_open = ScriptedSampler {
+        opens: [(0, [Err(TrialEnd::Trial(failed("no")))].into())].into(),
+        ..ScriptedSampler::default()
     };
-    for (world, samples) in [(at_open, 0), (at_rehearsal, 0), (at_turn, 1)] {
-        let told = play(&plan(runs(3), &[("a", WARM), ("b", WARM)]), world);
+    let at_rehearsal = ScriptedSampler {
+        warm_ups: [(0, [Err(TrialEnd::Trial(failed("no")))].into())].into(),
+        ..ScriptedSampler::default()
+    };
+    let at_turn = ScriptedSampler {
+        turns: [(0, [Ok(vec![100]), Err(SampleError::TrialEnd(TrialEnd::Trial(failed("no"))))].into())]
+            .into(),
+        ..ScriptedSampler::default()
+    };
+    for (interface, samples) in [(at_open, 0), (at_rehearsal, 0), (at_turn, 1)] {
+        let told = play(&plan(runs(3), &[("a", WARM), ("b", WARM)]), interface);
         assert_eq!(told.outcomes(), ["failed a: no", "measured b"]);
         assert_eq!((told.count_of(0), told.count_of(1)), (samples, 3));
         assert_eq!(told.only(&["counts"]), ["counts b Some(7)"], "who failed is not counted");
@@ -568,20 +576,23 @@ fn a_contender_that_fails_at_any_moment_ends_alone() {
 
 #[test]
 fn when_all_the_others_failed_the_controls_have_an_outcome_too() {
-    let world = World { opens: [(1, [Err(Ending::Trial(failed("no")))].into())].into(), ..World::default() };
-    let told = play(&plan(runs(3), &[("null", WARM), ("a", WARM)]), world);
+    let interface = ScriptedSampler {
+        opens: [(1, [Err(TrialEnd::Trial(failed("no")))].into())].into(),
+        ..ScriptedSampler::default()
+    };
+    let told = play(&plan(runs(3), &[("null", WARM), ("a", WARM)]), interface);
     assert_eq!(told.outcomes(), ["failed a: no", "unavailable null: nobody was left to race against"]);
     assert_eq!(told.end.unwrap(), EndReason::Settled);
 }
 
 #[test]
 fn a_target_that_changed_ends_the_run_with_outcomes() {
-    let changed = Ending::Both(refused("f became shorter"), EndReason::TargetChanged);
-    let world = World {
-        turns: [(0, [Ok(vec![100]), Err(Trouble::Ending(changed))].into())].into(),
-        ..World::default()
+    let changed = TrialEnd::Both(refused("f became shorter"), EndReason::TargetChanged);
+    let interface = ScriptedSampler {
+        turns: [(0, [Ok(vec![100]), Err(SampleError::TrialEnd(changed))].into())].into(),
+        ..ScriptedSampler::default()
     };
-    let told = play(&plan(runs(5), &[("a", COLD), ("b", COLD), ("b", WARM)]), world);
+    let told = play(&plan(runs(5), &[("a", COLD), ("b", COLD), ("b", WARM)]), interface);
     assert!(told.outcomes().contains(&"refused a: f became shorter"));
     assert!(
         told.outcomes().contains(&"measured b"),
@@ -595,20 +606,29 @@ fn a_target_that_changed_ends_the_run_with_outcomes() {
 
 #[test]
 fn an_interrupted_run_keeps_what_was_measured_and_lets_everybody_go() {
-    let interrupted = || Err(Trouble::Ending(Ending::Run(EndReason::Interrupted)));
-    let world = World { turns: [(0, [Ok(vec![5]), interrupted()].into())].into(), ..World::default() };
-    let told = play(&plan(runs(9), &[("a", COLD), ("b", COLD)]), world);
+    let interrupted = || Err(SampleError::TrialEnd(TrialEnd::Run(EndReason::Interrupted)));
+    let interface = ScriptedSampler {
+        turns: [(0, [Ok(vec![5]), interrupted()].into())].into(),
+        ..ScriptedSampler::default()
+    };
+    let told = play(&plan(runs(9), &[("a", COLD), ("b", COLD)]), interface);
     assert!(told.outcomes().contains(&"measured a"), "{:?}", told.log);
     let mut closed = told.only(&["close"]);
     closed.sort_unstable();
     assert_eq!(closed, ["close a", "close b"]);
     assert_eq!(told.end.unwrap(), EndReason::Interrupted);
     // Before anything was measured there is nothing to keep, and no outcome is made up.
-    for world in [
-        World { opens: [(0, [Err(Ending::Run(EndReason::Interrupted))].into())].into(), ..World::default() },
-        World { fills: [Err(Ending::Run(EndReason::Interrupted))].into(), ..World::default() },
+    for interface in [
+        ScriptedSampler {
+            opens: [(0, [Err(TrialEnd::Run(EndReason::Interrupted))].into())].into(),
+            ..ScriptedSampler::default()
+        },
+        ScriptedSampler {
+            fills: [Err(TrialEnd::Run(EndReason::Interrupted))].into(),
+            ..ScriptedSampler::default()
+        },
     ] {
-        let told = play(&plan(runs(9), &[("a", WARM), ("b", WARM)]), world);
+        let told = play(&plan(runs(9), &[("a", WARM), ("b", WARM)]), interface);
         assert_eq!((told.outcomes(), told.samples().len()), (vec![], 0), "{:?}", told.log);
         assert_eq!(told.end.unwrap(), EndReason::Interrupted);
     }
@@ -616,16 +636,22 @@ fn an_interrupted_run_keeps_what_was_measured_and_lets_everybody_go() {
 
 #[test]
 fn an_interrupted_count_spoils_nothing() {
-    let world = World { counts: [(0, Err(Ending::Run(EndReason::Interrupted)))].into(), ..World::default() };
-    let told = play(&plan(runs(1), &[("a", COLD), ("a", WARM)]), world);
+    let interface = ScriptedSampler {
+        counts: [(0, Err(TrialEnd::Run(EndReason::Interrupted)))].into(),
+        ..ScriptedSampler::default()
+    };
+    let told = play(&plan(runs(1), &[("a", COLD), ("a", WARM)]), interface);
     assert_eq!(told.outcomes(), ["measured a"]);
     assert_eq!(told.end.unwrap(), EndReason::Interrupted);
 }
 
 #[test]
 fn counts_come_after_each_stage_and_one_that_fails_says_why() {
-    let world = World { counts: [(0, Err(Ending::Trial(failed("no room"))))].into(), ..World::default() };
-    let told = play(&plan(runs(1), &[("a", COLD), ("b", WARM)]), world);
+    let interface = ScriptedSampler {
+        counts: [(0, Err(TrialEnd::Trial(failed("no room"))))].into(),
+        ..ScriptedSampler::default()
+    };
+    let told = play(&plan(runs(1), &[("a", COLD), ("b", WARM)]), interface);
     assert_eq!(
         told.only(&["stage", "measured", "counts", "end"]),
         [
@@ -650,8 +676,9 @@ fn counts_come_after_each_stage_and_one_that_fails_says_why() {
 #[test]
 fn a_meter_that_is_missing_is_told_once_a_trial() {
     let note = || vec![("minor_faults", "not here".to_owned())];
-    let world = World { missing: [note(), note(), note()].into(), ..World::default() };
-    let told = play(&plan(runs(3), &[("a", WARM)]), world);
+    let interface =
+        ScriptedSampler { missing: [note(), note(), note()].into(), ..ScriptedSampler::default() };
+    let told = play(&plan(runs(3), &[("a", WARM)]), interface);
     assert_eq!(told.only(&["missing"]), ["missing a minor_faults: not here"]);
 }
 
@@ -660,7 +687,7 @@ fn what_was_asked_for_and_is_absent_has_its_outcome_first() {
     let mut plan = plan(runs(1), &[("a", COLD), ("gone", COLD)]);
     let gone = plan.trials.pop().unwrap().trial;
     plan.absent.push((gone, Outcome::Unavailable { reason: "no such call".to_owned() }));
-    let told = play(&plan, World::default());
+    let told = play(&plan, ScriptedSampler::default());
     assert_eq!(told.log[..2], ["> trial gone ", "> unavailable gone: no such call"]);
     assert_eq!(told.outcomes(), ["unavailable gone: no such call", "measured a"]);
 }
@@ -669,23 +696,23 @@ fn what_was_asked_for_and_is_absent_has_its_outcome_first() {
 fn a_state_without_trials_is_not_prepared() {
     let mut plan = plan(runs(1), &[("a", COLD)]);
     plan.states.push(WARM);
-    assert_eq!(play(&plan, World::default()).only(&["stage", "fill"]), ["stage cold 1"]);
+    assert_eq!(play(&plan, ScriptedSampler::default()).only(&["stage", "fill"]), ["stage cold 1"]);
 }
 
 #[test]
 fn a_cache_that_cannot_be_filled_is_everybodys_outcome() {
-    let no = Ending::Trial(Outcome::Unavailable { reason: "larger than memory".to_owned() });
-    let world = World { fills: [Err(no)].into(), ..World::default() };
-    let told = play(&plan(runs(3), &[("a", WARM), ("b", WARM)]), world);
+    let no = TrialEnd::Trial(Outcome::Unavailable { reason: "larger than memory".to_owned() });
+    let interface = ScriptedSampler { fills: [Err(no)].into(), ..ScriptedSampler::default() };
+    let told = play(&plan(runs(3), &[("a", WARM), ("b", WARM)]), interface);
     assert_eq!(told.outcomes(), ["unavailable a: larger than memory", "unavailable b: larger than memory"]);
     assert_eq!(told.only(&["trial"]), ["trial a ", "trial b "]);
 }
 
 #[test]
 fn a_later_fill_that_fails_leaves_the_samples_of_the_earlier_ones() {
-    let no = Ending::Trial(Outcome::Unavailable { reason: "memory ran out".to_owned() });
-    let world = World { fills: [Ok(()), Err(no)].into(), ..World::default() };
-    let told = play(&plan(Rules { fills: 3, ..runs(3) }, &[("a", WARM)]), world);
+    let no = TrialEnd::Trial(Outcome::Unavailable { reason: "memory ran out".to_owned() });
+    let interface = ScriptedSampler { fills: [Ok(()), Err(no)].into(), ..ScriptedSampler::default() };
+    let told = play(&plan(Rules { fills: 3, ..runs(3) }, &[("a", WARM)]), interface);
     assert_eq!(told.outcomes(), ["measured a"]);
     assert_eq!(told.count_of(0), 1);
     let warning = "warning the cache could not be filled again after 1 fills: memory ran out";
@@ -697,7 +724,10 @@ fn a_firm_budget_ends_in_the_middle_of_a_round() {
     // Fill 1000, two starts of 2000 each, then turns of 2000 each until seven eighths of the time, 9100: three of them.
     let rules = Rules { budget: Budget::Firm(Nanos(10_400)), ..runs(9) };
     let walls = BTreeMap::from([(0, 2_000), (1, 2_000)]);
-    let told = play(&plan(rules, &[("a", WARM), ("b", WARM)]), World { walls, ..World::default() });
+    let told = play(
+        &plan(rules, &[("a", WARM), ("b", WARM)]),
+        ScriptedSampler { walls, ..ScriptedSampler::default() },
+    );
     assert_eq!(told.samples().len(), 3);
     assert_eq!(told.outcomes(), ["measured a", "measured b"]);
     assert_eq!(
@@ -711,7 +741,7 @@ fn a_firm_budget_ends_in_the_middle_of_a_round() {
 #[test]
 fn a_firm_budget_that_is_used_up_by_starts_says_so_of_everybody() {
     let rules = Rules { budget: Budget::Firm(Nanos(2_000)), ..runs(9) };
-    let told = play(&plan(rules, &[("a", COLD), ("b", COLD), ("b", WARM)]), World::default());
+    let told = play(&plan(rules, &[("a", COLD), ("b", COLD), ("b", WARM)]), ScriptedSampler::default());
     let why = "the time for the whole run was used up before the first reading";
     let expected = ["a", "b", "b"].map(|name| format!("unavailable {name}: {why}"));
     assert_eq!(told.outcomes(), expected);
@@ -722,7 +752,7 @@ fn a_firm_budget_that_is_used_up_by_starts_says_so_of_everybody() {
 #[test]
 fn an_advised_budget_still_gives_each_state_the_fewest_rounds() {
     let rules = Rules { budget: Budget::Advised(Nanos(1)), fills: 3, ..runs(30) };
-    let told = play(&plan(rules, &[("a", COLD), ("a", WARM)]), World::default());
+    let told = play(&plan(rules, &[("a", COLD), ("a", WARM)]), ScriptedSampler::default());
     assert_eq!((told.count_of(0), told.count_of(1)), (5, 5));
     assert_eq!(told.only(&["counts"]), ["counts a Some(7)", "counts a Some(7)"]);
     assert_eq!(told.end.unwrap(), EndReason::Budget);
@@ -731,7 +761,7 @@ fn an_advised_budget_still_gives_each_state_the_fewest_rounds() {
 #[test]
 fn the_time_left_is_shared_with_the_states_to_come() {
     let rules = Rules { budget: Budget::Firm(Nanos(20_000)), ..runs(1_000) };
-    let told = play(&plan(rules, &[("a", COLD), ("a", WARM)]), World::default());
+    let told = play(&plan(rules, &[("a", COLD), ("a", WARM)]), ScriptedSampler::default());
     // Cold: 2000 of starting, then turns of 100 until 8750, and a count until 9800. Warm: fill and start, then until 18725.
     assert_eq!((told.count_of(0), told.count_of(1)), (68, 60));
 }
@@ -739,16 +769,16 @@ fn the_time_left_is_shared_with_the_states_to_come() {
 #[test]
 fn a_window_shorter_than_visiting_memory_is_refused() {
     // A control that proves nothing is no ceiling.
-    let mut world = World::default();
-    world.walls.extend([(0, 1_000), (1, 100)]);
-    let told = play(&plan(runs(3), &[("null", WARM), ("a", WARM)]), world);
+    let mut interface = ScriptedSampler::default();
+    interface.walls.extend([(0, 1_000), (1, 100)]);
+    let told = play(&plan(runs(3), &[("null", WARM), ("a", WARM)]), interface);
     assert_eq!(told.outcomes(), ["measured null", "measured a"]);
     // One that does is, whichever comes first in the round.
     for seed in 0..8 {
-        let mut world = World::default();
-        world.walls.extend([(0, 1_000), (1, 333), (2, 334)]);
+        let mut interface = ScriptedSampler::default();
+        interface.walls.extend([(0, 1_000), (1, 333), (2, 334)]);
         let trials = [("resident", WARM), ("a", WARM), ("b", WARM)];
-        let told = play(&plan(Rules { seed, ..runs(1) }, &trials), world);
+        let told = play(&plan(Rules { seed, ..runs(1) }, &trials), interface);
         let refusal =
             "refused a: a window of 333 ns is shorter than visiting the bytes in memory took: 1000 ns";
         let mut outcomes = told.outcomes();
@@ -758,12 +788,13 @@ fn a_window_shorter_than_visiting_memory_is_refused() {
 }
 
 /// A device that shows so much in its rounds and then, and one who reads past it at ten bytes a nanosecond.
-fn beyond_the_device(rounds: u32, then_ns: u64) -> Told {
+fn beyond_the_device(rounds: u32, then_ns: u64) -> RecordedRun {
     let turns = (0..rounds).map(|_| Ok(vec![1_000])).chain((0..5).map(|_| Ok(vec![then_ns])));
-    let mut world = World { turns: [(0, turns.collect())].into(), ..World::default() };
-    world.device.extend([(0, 1_000), (1, 1_000), (2, 1_000)]);
-    world.walls.extend([(1, 100), (2, 1_050)]);
-    play(&plan(runs(rounds), &[("device", COLD), ("read", COLD), ("slow", COLD)]), world)
+    let mut interface =
+        ScriptedSampler { turns: [(0, turns.collect())].into(), ..ScriptedSampler::default() };
+    interface.device.extend([(0, 1_000), (1, 1_000), (2, 1_000)]);
+    interface.walls.extend([(1, 100), (2, 1_050)]);
+    play(&plan(runs(rounds), &[("device", COLD), ("read", COLD), ("slow", COLD)]), interface)
 }
 
 #[test]
@@ -797,10 +828,10 @@ fn a_limit_that_nobody_is_beyond_or_not_beyond_doubt_is_not_measured_again() {
     // Too few rounds make no interval.
     assert_eq!(beyond_the_device(4, 80).only(&["limit", "warning"]), Vec::<&str>::new());
     let memory = |wall_ns, busy: &[usize]| {
-        let mut world = World::default();
-        world.walls.extend([(0, 100), (1, wall_ns)]);
-        world.busy.extend(busy);
-        play(&plan(runs(6), &[("resident", WARM), ("read", WARM)]), world).only(&["limit"]).len()
+        let mut interface = ScriptedSampler::default();
+        interface.walls.extend([(0, 100), (1, wall_ns)]);
+        interface.busy.extend(busy);
+        play(&plan(runs(6), &[("resident", WARM), ("read", WARM)]), interface).only(&["limit"]).len()
     };
     assert_eq!((memory(95, &[]), memory(80, &[])), (0, 1));
     assert_eq!(memory(80, &[1]), 0, "two processors are more than the one that the control has");
@@ -808,12 +839,12 @@ fn a_limit_that_nobody_is_beyond_or_not_beyond_doubt_is_not_measured_again() {
 
 #[test]
 fn a_firm_budget_leaves_no_time_for_measuring_again() {
-    let mut world = World::default();
-    world.device.extend([(0, 1_000), (1, 1_000)]);
-    world.walls.extend([(0, 1_000), (1, 100)]);
+    let mut interface = ScriptedSampler::default();
+    interface.device.extend([(0, 1_000), (1, 1_000)]);
+    interface.walls.extend([(0, 1_000), (1, 100)]);
     // Two starts of 2000 each, then seven rounds of 1100.
     let rules = Rules { budget: Budget::Firm(Nanos(11_700)), ..runs(100) };
-    let told = play(&plan(rules, &[("device", COLD), ("read", COLD)]), world);
+    let told = play(&plan(rules, &[("device", COLD), ("read", COLD)]), interface);
     assert!(told.count_of(0) >= 6, "{:?}", told.log);
     assert_eq!(told.only(&["limit"]), Vec::<&str>::new());
     assert_eq!(told.end.unwrap(), EndReason::Budget);
@@ -821,34 +852,35 @@ fn a_firm_budget_leaves_no_time_for_measuring_again() {
 
 #[test]
 fn what_happens_while_a_limit_is_measured_again_spoils_nothing() {
-    let fails = |end: Ending| {
-        let turns = (0..6).map(|_| Ok(vec![1_000])).chain([Err(Trouble::Ending(end))]);
-        let mut world = World { turns: [(0, turns.collect())].into(), ..World::default() };
-        world.device.extend([(0, 1_000), (1, 1_000)]);
-        play(&plan(runs(6), &[("device", COLD), ("read", COLD)]), world)
+    let fails = |end: TrialEnd| {
+        let turns = (0..6).map(|_| Ok(vec![1_000])).chain([Err(SampleError::TrialEnd(end))]);
+        let mut interface =
+            ScriptedSampler { turns: [(0, turns.collect())].into(), ..ScriptedSampler::default() };
+        interface.device.extend([(0, 1_000), (1, 1_000)]);
+        play(&plan(runs(6), &[("device", COLD), ("read", COLD)]), interface)
     };
-    let told = fails(Ending::Trial(failed("it crashed")));
+    let told = fails(TrialEnd::Trial(failed("it crashed")));
     assert_eq!(told.outcomes(), ["measured device", "measured read"]);
     assert_eq!(told.only(&["limit"]), Vec::<&str>::new());
     assert_eq!(told.end.unwrap(), EndReason::Settled);
-    let told = fails(Ending::Run(EndReason::Interrupted));
+    let told = fails(TrialEnd::Run(EndReason::Interrupted));
     assert_eq!(told.outcomes(), ["measured device", "measured read"]);
     assert_eq!(told.end.unwrap(), EndReason::Interrupted);
 }
 
 #[test]
 fn the_ceiling_of_one_state_is_not_that_of_the_next() {
-    let mut world = World::default();
-    world.walls.extend([(0, 1_000_000), (1, 1_000_000), (2, 100)]);
-    let told = play(&plan(runs(2), &[("resident", COLD), ("a", COLD), ("a", WARM)]), world);
+    let mut interface = ScriptedSampler::default();
+    interface.walls.extend([(0, 1_000_000), (1, 1_000_000), (2, 100)]);
+    let told = play(&plan(runs(2), &[("resident", COLD), ("a", COLD), ("a", WARM)]), interface);
     assert_eq!(told.outcomes(), ["measured resident", "measured a", "measured a"]);
 }
 
 #[test]
 fn several_readings_of_a_turn_are_all_kept() {
-    let mut world = World::default();
-    world.turns.insert(0, [Ok(vec![3, 1, 2])].into());
-    let told = play(&plan(runs(3), &[("a", WARM)]), world);
+    let mut interface = ScriptedSampler::default();
+    interface.turns.insert(0, [Ok(vec![3, 1, 2])].into());
+    let told = play(&plan(runs(3), &[("a", WARM)]), interface);
     let readings: Vec<(u32, u64)> = told.samples().iter().map(|s| (s.reading, s.wall_ns)).collect();
     assert_eq!(readings, [(0, 3), (1, 1), (2, 2)]);
 }
@@ -866,9 +898,9 @@ fn turns_of_several_readings_end_at_the_most_exactly_and_are_spread_over_the_fil
 #[test]
 fn a_record_that_cannot_be_written_ends_the_run_with_the_error() {
     let plan = plan(runs(3), &[("a", WARM), ("b", WARM)]);
-    let whole = play(&plan, World::default()).lines.len();
+    let whole = play(&plan, ScriptedSampler::default()).lines.len();
     for lines in 0..whole {
-        let told = play_until_full(&plan, World::default(), lines);
+        let told = play_until_full(&plan, ScriptedSampler::default(), lines);
         let error = told.end.unwrap_err().to_string();
         assert!(error.starts_with("record: "), "{error}");
         assert_eq!(told.lines.len(), lines);
@@ -885,9 +917,12 @@ fn time_left_is_right_within_a_factor_of_two_after_a_third_of_the_run() {
         // Its time is up long before the rounds without which there is no interval.
         Rules { budget: Budget::Advised(Nanos(6 * READING_NS)), ..runs(1_000_000) },
     ];
-    let world = || World { walls: (0..4).map(|trial| (trial, READING_NS)).collect(), ..World::default() };
+    let interface = || ScriptedSampler {
+        walls: (0..4).map(|trial| (trial, READING_NS)).collect(),
+        ..ScriptedSampler::default()
+    };
     for rules in settled_by {
-        let told = play(&plan(rules, &[("a", COLD), ("b", COLD), ("a", WARM), ("b", WARM)]), world());
+        let told = play(&plan(rules, &[("a", COLD), ("b", COLD), ("a", WARM), ("b", WARM)]), interface());
         let Some(Line::End { wall_ns, .. }) = told.lines.last() else { panic!("a run without an end") };
         let late = |at: &&Progress| (wall_ns / 3..wall_ns * 9 / 10).contains(&at.elapsed_ns);
         let late: Vec<&Progress> = told.progress.iter().filter(late).collect();
@@ -908,7 +943,7 @@ fn many(budget_ns: u64) -> Plan {
 }
 
 /// Readings of each state.
-fn readings(told: &Told, plan: &Plan) -> [usize; 2] {
+fn readings(told: &RecordedRun, plan: &Plan) -> [usize; 2] {
     let of = |state| {
         let of_state = |sample: &&&Sample| plan.planned(sample.trial).trial.state == state;
         told.samples().iter().filter(of_state).count()
@@ -920,7 +955,7 @@ fn readings(told: &Told, plan: &Plan) -> [usize; 2] {
 fn slow_starts_leave_every_state_its_rounds_in_a_firm_time() {
     // Starting all ten takes 200,000 ns and more: as much as both states have.
     let plan = many(200_000);
-    let told = play(&plan, World { start_ns: 20_000, ..World::default() });
+    let told = play(&plan, ScriptedSampler { start_ns: 20_000, ..ScriptedSampler::default() });
     let [cold, warm] = readings(&told, &plan);
     assert!(cold > 30 && warm > 10, "{cold} cold and {warm} warm: {:?}", told.outcomes());
     for state in [COLD, WARM] {
@@ -942,7 +977,7 @@ fn slow_starts_leave_every_state_its_rounds_in_a_firm_time() {
 fn whoever_waited_to_start_is_started_when_the_others_are_settled() {
     let mut plan = many(2_000_000);
     plan.rules = Rules { min_runs: 2, max_runs: 2, ..plan.rules };
-    let told = play(&plan, World { start_ns: 60_000, ..World::default() });
+    let told = play(&plan, ScriptedSampler { start_ns: 60_000, ..ScriptedSampler::default() });
     let counts: Vec<usize> = plan.trials_of(COLD).iter().map(|&trial| told.count_of(trial)).collect();
     assert!(counts.iter().all(|&count| count >= 2), "{counts:?}: {:?}", told.outcomes());
 }
@@ -952,7 +987,7 @@ fn one_that_takes_long_to_start_is_still_read_where_it_is_the_only_one() {
     let rules = Rules { budget: Budget::Firm(Nanos(100_000)), ..runs(3) };
     let told = play(
         &plan(rules, &[("null", COLD), ("b", COLD)]),
-        World { start_ns: 60_000 / 2, ..World::default() },
+        ScriptedSampler { start_ns: 60_000 / 2, ..ScriptedSampler::default() },
     );
     assert!(told.count_of(1) > 0, "{:?}", told.outcomes());
 }
@@ -960,7 +995,7 @@ fn one_that_takes_long_to_start_is_still_read_where_it_is_the_only_one() {
 #[test]
 fn counting_takes_no_time_from_the_next_state() {
     let plan = many(400_000);
-    let told = play(&plan, World { count_ns: 15_000, ..World::default() });
+    let told = play(&plan, ScriptedSampler { count_ns: 15_000, ..ScriptedSampler::default() });
     let [cold, warm] = readings(&told, &plan);
     assert!(cold > 100 && warm > 100, "{cold} cold and {warm} warm");
     // An eighth of the state's time is for counting; and what was counted among the cold costs nothing among the warm.
@@ -974,8 +1009,10 @@ fn looking_inside_is_left_out_with_its_reason_when_a_firm_time_is_used_up() {
     let rules = Rules { budget: Budget::Firm(Nanos(30_000)), ..runs(2) };
     let looks = VecDeque::from(vec![Ok(Vec::new()); 3]);
     let walls = BTreeMap::from([(0, 40_000)]);
-    let told =
-        play(&plan(rules, &[("read", COLD), ("mmap", COLD)]), World { looks, walls, ..World::default() });
+    let told = play(
+        &plan(rules, &[("read", COLD), ("mmap", COLD)]),
+        ScriptedSampler { looks, walls, ..ScriptedSampler::default() },
+    );
     assert_eq!(told.only(&["look inside"]), Vec::<&str>::new());
     assert!(told.only(&["not inspected"]).iter().all(|line| line.ends_with("was used up")));
     assert_eq!(told.only(&["not inspected"]).len(), 1);

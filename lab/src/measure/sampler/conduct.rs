@@ -4,12 +4,12 @@
 //! Nothing here happens within a window. A turn that left nothing costs a look at one list of /proc and, for each thread, at
 //! one file.
 
-use super::Hired;
+use super::ProcessSampler;
 use crate::contender::Left;
 use crate::contender::session::Turn;
-use crate::measure::world::{Ending, Trouble};
+use crate::measure::interface::{SampleError, TrialEnd};
 use crate::record::{LeftBehind, Line, Outcome, OwnScheduling};
-use readlab_protocol::Ask;
+use readlab_protocol::TurnRequest;
 use std::collections::BTreeMap;
 
 /// Most kinds of scheduling that are noted of one trial.
@@ -18,13 +18,18 @@ const KINDS_MAX: usize = 4;
 /// The scheduling that was noted already, by trial.
 pub(super) type Noted = BTreeMap<usize, Vec<OwnScheduling>>;
 
-impl Hired<'_> {
+impl ProcessSampler<'_> {
     /// Ends what the trial's turn left behind, and notes what it did to its own scheduling.
-    pub(super) fn look_after(&mut self, trial: usize, ask: Ask, turn: &Turn) -> Result<(), Trouble> {
+    pub(super) fn look_after(
+        &mut self,
+        trial: usize,
+        ask: TurnRequest,
+        turn: &Turn,
+    ) -> Result<(), SampleError> {
         let session = &self.seat(trial)?.session;
         let left = session.end_leftovers();
         let scheduled = session.scheduled(&turn.samples);
-        let failed = |reason: String| Trouble::Ending(Ending::Trial(Outcome::Failed { reason }));
+        let failed = |reason: String| SampleError::TrialEnd(TrialEnd::Trial(Outcome::Failed { reason }));
         let Left { ended, remaining } =
             left.map_err(|cause| failed(format!("the process that supervises it has gone: {cause}")))?;
         if ended > 0 {

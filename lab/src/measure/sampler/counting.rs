@@ -3,11 +3,11 @@
 //!
 //! How counting is done lives in [`crate::measure::counts`]; here it is decided what is counted, and per what.
 
-use super::Hired;
-use crate::contender::session::Breach;
+use super::ProcessSampler;
+use crate::contender::session::SessionError;
 use crate::measure::counts::{self, ArcWay, Counting};
 use crate::record::{Count, Trial};
-use readlab_protocol::{Ask, CountLine};
+use readlab_protocol::{CountLine, TurnRequest};
 use std::collections::BTreeMap;
 
 /// From this time on, under counting, starting and answering are lost in a reading, and three more would cost too much.
@@ -15,14 +15,14 @@ const LONG_READING_NS: u64 = 500_000_000;
 
 /// What a contender's runtime counted in all turns of one trial that stand.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct RuntimeCounts {
     readings: u64,
     counts: BTreeMap<String, Count>,
 }
 
-impl Told {
+impl RuntimeCounts {
     /// Adds what was told of one turn.
-    pub(super) fn add(&mut self, ask: Ask, lines: &[CountLine]) {
+    pub(super) fn add(&mut self, ask: TurnRequest, lines: &[CountLine]) {
         self.readings += u64::from(ask.lead) + u64::from(ask.count);
         for line in lines {
             let nothing = Count { value: Some(0), how: line.how.clone() };
@@ -49,15 +49,15 @@ impl Told {
     }
 }
 
-impl Hired<'_> {
+impl ProcessSampler<'_> {
     /// What one reading does inside. Loading the library into programs that are started for a reading makes system
     /// calls, so those of such a contender are counted once more without it.
-    pub(super) fn counted(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Breach> {
+    pub(super) fn counted(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, SessionError> {
         let mut counts = match self.counted_before(trial) {
             Some(counts) => counts.clone(),
             None => self.counted_anew(trial)?,
         };
-        counts.extend(self.told.get(&trial).map(Told::per_reading).unwrap_or_default());
+        counts.extend(self.told.get(&trial).map(RuntimeCounts::per_reading).unwrap_or_default());
         Ok(counts)
     }
 
@@ -69,7 +69,7 @@ impl Hired<'_> {
         before.map(|(_, counts)| counts)
     }
 
-    fn counted_anew(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Breach> {
+    fn counted_anew(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, SessionError> {
         let contender = self.contenders.contender(&self.planned(trial).contender);
         let runtime = contender.map_or("", |contender| contender.receipt.runtime.as_str());
         let mut loaded = Counting::prepare(ArcWay::for_runtime(runtime));
@@ -83,13 +83,17 @@ impl Hired<'_> {
 
     /// The difference between a turn of two readings and a turn of one, in a process that has read before: what is done
     /// once, and the answer, are in neither. A reading that takes long is counted once, for little else is in it.
-    fn one_reading(&self, trial: usize, counting: &mut Counting) -> Result<BTreeMap<String, Count>, Breach> {
+    fn one_reading(
+        &self,
+        trial: usize,
+        counting: &mut Counting,
+    ) -> Result<BTreeMap<String, Count>, SessionError> {
         let (mut session, _) = self.start(trial, counting.env())?;
         counting.attach(session.id());
         let mut turn = |lead: u32| {
             counting.begin();
-            let turn = session.turn(Ask { lead, count: 1 }, self.patience(trial, lead + 1))?;
-            Ok::<_, Breach>((counting.end(), turn.seen_ns))
+            let turn = session.turn(TurnRequest { lead, count: 1 }, self.patience(trial, lead + 1))?;
+            Ok::<_, SessionError>((counting.end(), turn.seen_ns))
         };
         let (first, seen_ns) = turn(0)?;
         if seen_ns > LONG_READING_NS {
@@ -125,9 +129,9 @@ mod tests {
 
     #[test]
     fn what_is_told_of_turns_is_divided_by_all_their_readings() {
-        let mut told = Told::default();
-        told.add(Ask { lead: 3, count: 1 }, &[line("bytes", Some(401))]);
-        told.add(Ask { lead: 0, count: 2 }, &[line("bytes", Some(200))]);
+        let mut told = RuntimeCounts::default();
+        told.add(TurnRequest { lead: 3, count: 1 }, &[line("bytes", Some(401))]);
+        told.add(TurnRequest { lead: 0, count: 2 }, &[line("bytes", Some(200))]);
         let counts = told.per_reading();
         assert_eq!(counts["bytes"].value, Some(100));
         assert!(counts["bytes"].how.starts_with("beans"));
@@ -135,9 +139,9 @@ mod tests {
 
     #[test]
     fn what_was_not_counted_in_one_turn_is_not_known() {
-        let mut told = Told::default();
+        let mut told = RuntimeCounts::default();
         for value in [Some(1), None, Some(1)] {
-            told.add(Ask { lead: 0, count: 1 }, &[line("bytes", value)]);
+            told.add(TurnRequest { lead: 0, count: 1 }, &[line("bytes", value)]);
         }
         assert_eq!(told.per_reading()["bytes"].value, None);
     }

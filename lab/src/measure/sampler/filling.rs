@@ -1,30 +1,31 @@
 //! The files of a plan made warm, each by the standard fill. What a fill is lives in [`crate::measure::cache`]; what to do
 //! about processes that keep pages where they are, in `holding`.
 
-use super::Hired;
+use super::ProcessSampler;
 use crate::measure::cache::{CacheError, FILL, FILL_OVER, Filled};
-use crate::measure::subject::Subject;
-use crate::measure::world::Ending;
+use crate::measure::interface::TrialEnd;
+use crate::measure::target::MeasuredTarget;
 use crate::record::{Fill, Line};
 
 /// How often the cache is filled before a file counts as one that cannot be warm.
 const FILL_TRIES: u32 = 4;
 
-impl<'a> Hired<'a> {
+impl<'a> ProcessSampler<'a> {
     /// Every file among the targets, once, however many of them are read from it.
-    pub(super) fn files(&self) -> impl Iterator<Item = &Subject<'a>> {
-        let first =
-            |at: usize, subject: &Subject| !self.subjects[..at].iter().any(|it| it.shares_file(subject));
+    pub(super) fn files(&self) -> impl Iterator<Item = &MeasuredTarget<'a>> {
+        let first = |at: usize, subject: &MeasuredTarget| {
+            !self.subjects[..at].iter().any(|it| it.shares_file(subject))
+        };
         let files = self.subjects.iter().enumerate().filter(|(_, subject)| subject.cache().is_some());
         files.filter(move |(at, subject)| first(*at, subject)).map(|(_, subject)| subject)
     }
 
     /// Every file filled; the fill of the first, and those of the others as notes.
-    pub(super) fn fill_all(&mut self, fill: u32) -> Result<Fill, Ending> {
+    pub(super) fn fill_all(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
         let targets: Vec<usize> = self.files().map(|subject| subject.index).collect();
         let filled: Result<Vec<_>, _> =
             targets.into_iter().map(|target| self.fill_one(target, fill)).collect();
-        let mut fills = filled.map_err(|error| Ending::Trial(super::cache_outcome(&error)))?;
+        let mut fills = filled.map_err(|error| TrialEnd::Trial(super::cache_outcome(&error)))?;
         let first = fills.remove(0);
         self.notes.extend(fills.into_iter().map(Line::Fill));
         Ok(first)

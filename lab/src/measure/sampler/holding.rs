@@ -4,15 +4,15 @@
 //! on. A program of somebody else's is named once in a warning, and what can be measured beside it is measured. Who holds
 //! a file is looked up in [`crate::measure::holders`]; how often eviction is tried is in [`crate::measure::cache`].
 
-use super::{Hired, PageCache};
+use super::{PageCache, ProcessSampler};
 use crate::measure::cache::CacheError;
 use crate::measure::holders::{Hold, Holder, Processes, can_be_seen};
-use crate::measure::residency::Proof;
-use crate::measure::subject::Subject;
-use crate::measure::world::{Ending, Trouble};
+use crate::measure::interface::{SampleError, TrialEnd};
+use crate::measure::residency::ResidencyProof;
+use crate::measure::target::MeasuredTarget;
 use crate::record::{Line, Outcome, Trial};
 use crate::target::identity::Identity;
-use crate::trial::Over;
+use crate::trial::Transport;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -52,10 +52,10 @@ impl Holding {
     }
 }
 
-impl Hired<'_> {
+impl ProcessSampler<'_> {
     /// Makes the file of a target cold. Where pages stay, who keeps them is looked for: a contender of this run is ended and
     /// its trial refused, and eviction is tried again.
-    pub(super) fn evict(&mut self, target: usize) -> Result<Proof, CacheError> {
+    pub(super) fn evict(&mut self, target: usize) -> Result<ResidencyProof, CacheError> {
         let evicted = self.page_cache(target).evict();
         if !is_kept(&evicted) {
             return evicted;
@@ -91,13 +91,13 @@ impl Hired<'_> {
 
     /// The state before a cold turn: nothing resident. A method past the page cache is measured even where pages stay, for
     /// its bytes come from the device all the same, which is proven after the turn.
-    pub(super) fn make_cold(&mut self, trial: &Trial) -> Result<Option<Proof>, Trouble> {
-        let waits = self.seats.has(trial.index);
+    pub(super) fn make_cold(&mut self, trial: &Trial) -> Result<Option<ResidencyProof>, SampleError> {
+        let waits = self.pool.has(trial.index);
         let evicted = self.evict(trial.target);
         self.not_refused(trial.index)?;
-        if waits && !self.seats.has(trial.index) {
+        if waits && !self.pool.has(trial.index) {
             let reason = "its process was ended to find out who keeps pages of the file in memory";
-            return Err(Trouble::Unproven(reason.to_owned()));
+            return Err(SampleError::Unproven(reason.to_owned()));
         }
         match evicted {
             Err(CacheError::Remains { proof, .. }) if trial.bypasses_cache() => Ok(Some(proof)),
@@ -111,30 +111,30 @@ impl Hired<'_> {
     }
 
     /// The end of a trial that was seen to keep the file.
-    pub(super) fn not_refused(&self, trial: usize) -> Result<(), Trouble> {
+    pub(super) fn not_refused(&self, trial: usize) -> Result<(), SampleError> {
         match self.holding.refusal(trial) {
-            Some(refused) => Err(Trouble::Ending(Ending::Trial(refused))),
+            Some(refused) => Err(SampleError::TrialEnd(TrialEnd::Trial(refused))),
             None => Ok(()),
         }
     }
 
     /// Looks once, after a contender's first turn, whether it has let go of the file, as the contract says.
-    pub(super) fn has_let_go(&mut self, trial: usize) -> Result<(), Trouble> {
+    pub(super) fn has_let_go(&mut self, trial: usize) -> Result<(), SampleError> {
         let subject = self.subject(trial);
-        let opens_it = subject.target.facts.over() == Over::File && !self.planned(trial).is_control();
+        let opens_it = subject.target.facts.over() == Transport::File && !self.planned(trial).is_control();
         let file = subject.ground.identity().filter(|_| opens_it);
-        let waiting = self.seats.processes().into_iter().find(|(of, _)| *of == trial);
+        let waiting = self.pool.processes().into_iter().find(|(of, _)| *of == trial);
         let (Some(file), Some((_, process))) = (file, waiting) else { return Ok(()) };
         if !self.holding.checked.insert(trial) {
             return Ok(());
         }
         let mut pause = FIRST_PAUSE;
-        for look in 1..=LOOKS {
+        for inspect in 1..=LOOKS {
             let now = Processes::now();
             let mut holders = now.holders(&now.family(process), &file);
             holders.sort_by_key(|holder| holder.hold == Hold::Open);
             let Some(holder) = holders.first() else { break };
-            if look == LOOKS {
+            if inspect == LOOKS {
                 self.refuse(trial, self.reason(trial, holder));
                 return self.not_refused(trial);
             }
@@ -148,7 +148,7 @@ impl Hired<'_> {
     /// there was one.
     fn end_own_holders(&mut self, now: &Processes, target: usize, file: &Identity) -> bool {
         let mut found = false;
-        for (trial, process) in self.seats.processes() {
+        for (trial, process) in self.pool.processes() {
             let holders = now.holders(&now.family(process), file);
             let Some(first) = holders.iter().find(|holder| holder.hold == Hold::Mapped) else { continue };
             if !self.subject(trial).shares_file(self.target(target)) {
@@ -187,14 +187,14 @@ impl Hired<'_> {
 
     /// Ends one waiting contender after the other, those that nobody can look into first, until the pages go. The ended are
     /// started anew before their next turn; the one with whose end they went is refused when that happens again.
-    fn evict_without(&mut self, target: usize) -> Result<Proof, CacheError> {
+    fn evict_without(&mut self, target: usize) -> Result<ResidencyProof, CacheError> {
         let shares = |(trial, _): &(usize, u32)| self.subject(*trial).shares_file(self.target(target));
-        let mut waiting: Vec<(usize, u32)> = self.seats.processes().into_iter().filter(shares).collect();
+        let mut waiting: Vec<(usize, u32)> = self.pool.processes().into_iter().filter(shares).collect();
         waiting.sort_by_key(|(trial, process)| {
             (!self.holding.suspects.contains_key(trial), can_be_seen(*process))
         });
         for (trial, _) in waiting {
-            self.seats.leave(trial);
+            self.pool.leave(trial);
             let evicted = self.page_cache(target).evict();
             if is_kept(&evicted) {
                 continue;
@@ -215,7 +215,7 @@ impl Hired<'_> {
     }
 
     fn refuse(&mut self, trial: usize, reason: String) {
-        self.seats.leave(trial);
+        self.pool.leave(trial);
         self.holding.refused.insert(trial, reason);
     }
 
@@ -229,7 +229,7 @@ impl Hired<'_> {
         format!("it keeps {path} {hold} between turns ({holder}), {why}")
     }
 
-    fn target(&self, target: usize) -> &Subject<'_> {
+    fn target(&self, target: usize) -> &MeasuredTarget<'_> {
         let subject = self.subjects.iter().find(|subject| subject.index == target);
         subject.expect("every target of the plan has its subject")
     }
@@ -240,6 +240,6 @@ impl Hired<'_> {
     }
 }
 
-fn is_kept(evicted: &Result<Proof, CacheError>) -> bool {
+fn is_kept(evicted: &Result<ResidencyProof, CacheError>) -> bool {
     matches!(evicted, Err(CacheError::Remains { .. }))
 }

@@ -4,31 +4,31 @@
 //! What cannot be seen has its reason and spoils nothing; only the wish to stop ends the run.
 
 use super::samples::minor_faults;
-use super::{Hired, cache_trouble, take_breach};
+use super::{ProcessSampler, cache_trouble, take_breach};
 use crate::contender::roster::Warmup;
-use crate::contender::session::{Breach, Session, Turn};
+use crate::contender::session::{Session, SessionError, Turn};
 use crate::measure::inspect::profile::{self, Profiling, Sampled};
 use crate::measure::inspect::trace::{Around, Tracing, untraced};
-use crate::measure::seats::Seat;
-use crate::measure::world::{Ending, Trouble};
+use crate::measure::interface::{SampleError, TrialEnd};
+use crate::measure::session_pool::PooledSession;
 use crate::record::{EndReason, FlameGraph, HotSpot, Line, Trace, Trial};
-use crate::trial::{CacheState, Over};
-use readlab_protocol::Ask;
+use crate::trial::{CacheState, Transport};
+use readlab_protocol::TurnRequest;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// What is looked at besides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Looks {
+pub struct InspectPlan {
     /// Where flame graphs go; `None` where there shall be none.
-    pub flame_graphs: Option<Pictures>,
+    pub flame_graphs: Option<FlameGraphPaths>,
     /// Whether the calls of a reading are traced.
     pub trace: bool,
 }
 
 /// Where pictures go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pictures {
+pub struct FlameGraphPaths {
     /// Their folder; made when the first is.
     pub folder: PathBuf,
     /// The record's folder, from which they are named where they lie below it.
@@ -57,25 +57,25 @@ const HOTTEST: usize = 5;
 const NAME_LETTERS: usize = 80;
 
 /// Why nothing was seen.
-enum Unseen {
+enum InspectError {
     Because(String),
     End(EndReason),
 }
 
-impl From<Trouble> for Unseen {
-    fn from(trouble: Trouble) -> Unseen {
+impl From<SampleError> for InspectError {
+    fn from(trouble: SampleError) -> InspectError {
         match trouble {
-            Trouble::Ending(Ending::Run(end) | Ending::Both(_, end)) => Unseen::End(end),
-            Trouble::Ending(Ending::Trial(outcome)) => {
-                Unseen::Because(outcome.reason().unwrap_or("it ended").to_owned())
+            SampleError::TrialEnd(TrialEnd::Run(end) | TrialEnd::Both(_, end)) => InspectError::End(end),
+            SampleError::TrialEnd(TrialEnd::Trial(outcome)) => {
+                InspectError::Because(outcome.reason().unwrap_or("it ended").to_owned())
             }
-            Trouble::Unproven(reason) => Unseen::Because(reason),
+            SampleError::Unproven(reason) => InspectError::Because(reason),
         }
     }
 }
 
-impl From<Breach> for Unseen {
-    fn from(breach: Breach) -> Unseen {
+impl From<SessionError> for InspectError {
+    fn from(breach: SessionError) -> InspectError {
         take_breach(&breach).into()
     }
 }
@@ -88,9 +88,9 @@ fn no_trace(reason: String) -> Trace {
     untraced(reason, Around::default())
 }
 
-impl Hired<'_> {
+impl ProcessSampler<'_> {
     /// Everything that is looked at inside a trial. A control has nothing inside.
-    pub(super) fn look(&mut self, trial: usize) -> Result<Vec<Line>, EndReason> {
+    pub(super) fn inspect(&mut self, trial: usize) -> Result<Vec<Line>, EndReason> {
         let mut lines = Vec::new();
         if self.planned(trial).is_control() {
             return Ok(lines);
@@ -122,10 +122,10 @@ impl Hired<'_> {
     }
 
     /// Samples readings until there are enough, and draws them.
-    fn flame_graph(&mut self, trial: usize, pictures: &Pictures) -> Result<FlameGraph, Unseen> {
+    fn flame_graph(&mut self, trial: usize, pictures: &FlameGraphPaths) -> Result<FlameGraph, InspectError> {
         let (mut session, _) = self.start(trial, profile::environment())?;
         // From the start on, so that whatever process leaves a map of names is known and its map removed.
-        let profiling = Profiling::begin(session.id()).map_err(Unseen::Because)?;
+        let profiling = Profiling::begin(session.id()).map_err(InspectError::Because)?;
         let readings = self.sampled(trial, &mut session, &profiling);
         let sampled = profiling.end();
         // Some runtimes tell the names of their functions on the way out; nobody writes a map from here on.
@@ -134,7 +134,12 @@ impl Hired<'_> {
     }
 
     /// Reads until there are samples enough; how many readings they are of.
-    fn sampled(&mut self, trial: usize, session: &mut Session, profiling: &Profiling) -> Result<u32, Unseen> {
+    fn sampled(
+        &mut self,
+        trial: usize,
+        session: &mut Session,
+        profiling: &Profiling,
+    ) -> Result<u32, InspectError> {
         let lead = self.warm_up(trial, session)?;
         profiling.count_from_now();
         let (began, mut readings) = (Instant::now(), 0);
@@ -147,17 +152,18 @@ impl Hired<'_> {
     }
 
     /// The calls of one reading.
-    fn traced(&mut self, trial: usize) -> Result<Trace, Unseen> {
+    fn traced(&mut self, trial: usize) -> Result<Trace, InspectError> {
         let target = self.subject(trial).target;
-        let file = target.file().filter(|_| target.facts.over() == Over::File);
-        let file =
-            file.ok_or_else(|| Unseen::Because("it reads over http: the server reads the file".to_owned()))?;
-        let tracing = Tracing::prepare(file).map_err(Unseen::Because)?;
+        let file = target.file().filter(|_| target.facts.over() == Transport::File);
+        let file = file.ok_or_else(|| {
+            InspectError::Because("it reads over http: the server reads the file".to_owned())
+        })?;
+        let tracing = Tracing::prepare(file).map_err(InspectError::Because)?;
         let (session, _) = self.start(trial, tracing.env())?;
-        let mut seat = Seat::new(session);
+        let mut seat = PooledSession::new(session);
         self.warm_up(trial, &mut seat.session)?;
         self.make_state(trial)?;
-        tracing.begin().map_err(Unseen::Because)?;
+        tracing.begin().map_err(InspectError::Because)?;
         seat.meters.begin();
         let turn = self.read(trial, &mut seat.session, 0)?;
         let metered = seat.meters.end();
@@ -169,7 +175,7 @@ impl Hired<'_> {
 
     /// Reads until a contender that must warm up has had its time, the others once; tells how many readings lead a turn of
     /// a tenth of a second. Each cold reading has a turn of its own, for the next would not be cold.
-    fn warm_up(&mut self, trial: usize, session: &mut Session) -> Result<u32, Unseen> {
+    fn warm_up(&mut self, trial: usize, session: &mut Session) -> Result<u32, InspectError> {
         let contender = self.contenders.contender(&self.planned(trial).contender);
         let patience = match contender.map(|contender| contender.warmup) {
             Some(Warmup::UntilSteady) => WARM_UP,
@@ -190,9 +196,9 @@ impl Hired<'_> {
     }
 
     /// The cache as the trial's state wants it: warm from the last fill, and filled again where something took pages away.
-    fn make_state(&mut self, trial: usize) -> Result<(), Trouble> {
+    fn make_state(&mut self, trial: usize) -> Result<(), SampleError> {
         let planned = self.planned(trial);
-        let proof = self.make(planned)?;
+        let proof = self.prepare_state(planned)?;
         match (planned.state, self.subject(trial).cache()) {
             (CacheState::Warm, Some(cache)) if proof.is_some_and(|proof| !proof.is_warm()) => {
                 cache.fill().map(drop).map_err(cache_trouble)
@@ -202,24 +208,24 @@ impl Hired<'_> {
     }
 
     /// One turn whose answer is checked.
-    fn read(&self, trial: usize, session: &mut Session, lead: u32) -> Result<Turn, Unseen> {
-        let turn = session.turn(Ask { lead, count: 1 }, self.patience(trial, lead + 1))?;
+    fn read(&self, trial: usize, session: &mut Session, lead: u32) -> Result<Turn, InspectError> {
+        let turn = session.turn(TurnRequest { lead, count: 1 }, self.patience(trial, lead + 1))?;
         self.compare(self.planned(trial), &turn)?;
         Ok(turn)
     }
 }
 
 /// What was seen, or that it was not; the end of the run, where the user wants to stop.
-fn or_reason<T>(seen: Result<T, Unseen>, without: impl FnOnce(String) -> T) -> Result<T, EndReason> {
+fn or_reason<T>(seen: Result<T, InspectError>, without: impl FnOnce(String) -> T) -> Result<T, EndReason> {
     match seen {
         Ok(seen) => Ok(seen),
-        Err(Unseen::Because(reason)) => Ok(without(reason)),
-        Err(Unseen::End(end)) => Err(end),
+        Err(InspectError::Because(reason)) => Ok(without(reason)),
+        Err(InspectError::End(end)) => Err(end),
     }
 }
 
 /// The picture as a file, and what is told of it.
-fn drawn(trial: &Trial, readings: u32, sampled: Sampled, pictures: &Pictures) -> FlameGraph {
+fn drawn(trial: &Trial, readings: u32, sampled: Sampled, pictures: &FlameGraphPaths) -> FlameGraph {
     let profile = sampled.named();
     let samples = profile.folded.samples();
     let hottest = profile.folded.hottest(HOTTEST).into_iter();

@@ -8,31 +8,31 @@ mod claims;
 mod conduct;
 mod counting;
 mod filling;
-mod flaw;
 mod holding;
 mod inside;
+mod read_offset;
 mod samples;
-mod unreadable;
+mod state_violation;
 mod warmup;
 
 use super::cache::{CacheError, PageCache};
+use super::interface::{SampleError, Sampler, TrialEnd};
 use super::meters::Metered;
 use super::next_layer::NextLayer;
 use super::plan::Plan;
-use super::residency::Proof;
-use super::seats::{Seat, Seats};
-use super::subject::Subject;
-use super::world::{Ending, Sampler, Trouble};
+use super::residency::ResidencyProof;
+use super::session_pool::{PooledSession, SessionPool};
+use super::target::MeasuredTarget;
 use crate::contender::discovery::Contenders;
-use crate::contender::session::{Breach, Session, Turn};
+use crate::contender::session::{Session, SessionError, Turn};
 use crate::corpus::oracle::Truth;
 use crate::record::{Count, EndReason, Fill, Line, Outcome, Sample, Trial};
 use crate::target::web::CACHE_UNKNOWN;
-use crate::trial::{Answer, CacheState, Over, Params, TrialId, Work};
-use counting::Told;
+use crate::trial::{Answer, CacheState, Params, Transport, TrialId, Work};
+use counting::RuntimeCounts;
 use holding::Holding;
-pub use inside::{Looks, Pictures};
-use readlab_protocol::Ask;
+pub use inside::{FlameGraphPaths, InspectPlan};
+use readlab_protocol::TurnRequest;
 use samples::Observed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -64,13 +64,13 @@ const SHORT_READING_FIXED_NS: u64 = 2_000;
 const NO_PROXY: [&str; 2] = ["no_proxy", "NO_PROXY"];
 
 /// Contenders hired for one plan on one target.
-pub struct Hired<'a> {
+pub struct ProcessSampler<'a> {
     plan: &'a Plan,
     contenders: &'a Contenders,
-    subjects: Vec<Subject<'a>>,
-    seats: Seats,
+    subjects: Vec<MeasuredTarget<'a>>,
+    pool: SessionPool,
     holding: Holding,
-    told: BTreeMap<usize, Told>,
+    told: BTreeMap<usize, RuntimeCounts>,
     /// What was counted of trials, without what their runtimes told.
     counts: BTreeMap<usize, BTreeMap<String, Count>>,
     missing: Vec<(&'static str, String)>,
@@ -78,29 +78,33 @@ pub struct Hired<'a> {
     /// Those whose answers readlab adds to, which is said once.
     adjusted: BTreeSet<TrialId>,
     noted: conduct::Noted,
-    looks: Looks,
+    looks: InspectPlan,
     /// Whether a contender that is started anew before its turn reads the file untimed first.
-    rehearses: bool,
+    warms_up: bool,
     /// Time that the run took before it was cut short.
     earlier: Duration,
     started: Instant,
 }
 
-impl<'a> Hired<'a> {
+impl<'a> ProcessSampler<'a> {
     /// Ready to carry out the plan on its targets, by number, whose right answers are known.
     #[must_use]
-    pub fn new(plan: &'a Plan, contenders: &'a Contenders, subjects: Vec<Subject<'a>>) -> Hired<'a> {
-        let (seats, holding) = (Seats::default(), Holding::default());
+    pub fn new(
+        plan: &'a Plan,
+        contenders: &'a Contenders,
+        subjects: Vec<MeasuredTarget<'a>>,
+    ) -> ProcessSampler<'a> {
+        let (pool, holding) = (SessionPool::default(), Holding::default());
         let (told, counts) = (BTreeMap::new(), BTreeMap::new());
-        let (missing, notes, looks) = (Vec::new(), Vec::new(), Looks::default());
+        let (missing, notes, looks) = (Vec::new(), Vec::new(), InspectPlan::default());
         let noted = conduct::Noted::new();
-        let (rehearses, adjusted) = (true, BTreeSet::new());
+        let (warms_up, adjusted) = (true, BTreeSet::new());
         let (earlier, started) = (Duration::ZERO, Instant::now());
-        Hired {
+        ProcessSampler {
             plan,
             contenders,
             subjects,
-            seats,
+            pool,
             holding,
             told,
             counts,
@@ -109,7 +113,7 @@ impl<'a> Hired<'a> {
             noted,
             adjusted,
             looks,
-            rehearses,
+            warms_up,
             earlier,
             started,
         }
@@ -117,34 +121,34 @@ impl<'a> Hired<'a> {
 
     /// The same, where no file may be read before its timed reading.
     #[must_use]
-    pub(super) fn unrehearsed(self) -> Self {
-        Hired { rehearses: false, ..self }
+    pub(super) fn without_warm_up(self) -> Self {
+        ProcessSampler { warms_up: false, ..self }
     }
 
     /// A contender that goes on elsewhere, if it still waits.
-    pub(super) fn give_up(&mut self, trial: usize) -> Option<Seat> {
-        self.seats.give_up(trial)
+    pub(super) fn give_up(&mut self, trial: usize) -> Option<PooledSession> {
+        self.pool.give_up(trial)
     }
 
     /// Goes on with a contender that was started elsewhere.
-    pub(super) fn take_over(&mut self, trial: usize, seat: Seat) {
-        self.seats.take(trial, seat);
+    pub(super) fn take_over(&mut self, trial: usize, seat: PooledSession) {
+        self.pool.take(trial, seat);
     }
 
     /// The same, looking inside what is measured besides.
     #[must_use]
-    pub fn looking(self, looks: Looks) -> Hired<'a> {
-        Hired { looks, ..self }
+    pub fn looking(self, looks: InspectPlan) -> ProcessSampler<'a> {
+        ProcessSampler { looks, ..self }
     }
 
     /// The same, where the run has taken some time already.
     #[must_use]
-    pub fn after(self, earlier: Duration) -> Hired<'a> {
-        Hired { earlier, ..self }
+    pub fn after(self, earlier: Duration) -> ProcessSampler<'a> {
+        ProcessSampler { earlier, ..self }
     }
 
     /// What a trial reads.
-    fn subject(&self, trial: usize) -> &Subject<'a> {
+    fn subject(&self, trial: usize) -> &MeasuredTarget<'a> {
         let target = self.planned(trial).target;
         let subject = self.subjects.iter().find(|subject| subject.index == target);
         subject.expect("every target of the plan has its subject")
@@ -160,7 +164,7 @@ impl<'a> Hired<'a> {
     /// Brings the cache into the state that a turn starts from, and tells what is resident then. The warm state stands
     /// since the last fill. Eviction proves itself: to look once more would, for a file of somebody else's, bring
     /// pages back.
-    fn make(&mut self, trial: &Trial) -> Result<Option<Proof>, Trouble> {
+    fn prepare_state(&mut self, trial: &Trial) -> Result<Option<ResidencyProof>, SampleError> {
         match (trial.state, self.subject(trial.index).cache()) {
             (CacheState::Cold, Some(_)) => self.make_cold(trial),
             _ => Ok(self.resident(trial.index, "resident_before")),
@@ -168,7 +172,7 @@ impl<'a> Hired<'a> {
     }
 
     /// How much of the file is resident now, asked of the kernel; `name` is the contenders of a sample that it becomes.
-    fn resident(&mut self, trial: usize, name: &'static str) -> Option<Proof> {
+    fn resident(&mut self, trial: usize, name: &'static str) -> Option<ResidencyProof> {
         let cache = self.subject(trial).cache().ok_or_else(|| CACHE_UNKNOWN.to_owned());
         let found = cache.and_then(|cache| cache.resident().map_err(|error| error.to_string()));
         found.map_err(|why| self.missing.push((name, why))).ok()
@@ -180,7 +184,7 @@ impl<'a> Hired<'a> {
     }
 
     /// One turn between meters.
-    fn metered_turn(&mut self, trial: usize, ask: Ask) -> Result<(Turn, Metered), Trouble> {
+    fn metered_turn(&mut self, trial: usize, ask: TurnRequest) -> Result<(Turn, Metered), SampleError> {
         let patience = self.patience(trial, ask.lead + ask.count);
         let seat = self.seat(trial)?;
         seat.meters.begin();
@@ -198,14 +202,17 @@ impl<'a> Hired<'a> {
         PATIENCE_MIN + Duration::from_nanos(self.truth(trial).wall_ns) * PATIENCE_FACTOR * readings
     }
 
-    fn seat(&mut self, trial: usize) -> Result<&mut Seat, Trouble> {
-        let nobody =
-            || Trouble::Ending(Ending::Trial(Outcome::Failed { reason: "it was not started".to_owned() }));
-        self.seats.get_mut(trial).ok_or_else(nobody)
+    fn seat(&mut self, trial: usize) -> Result<&mut PooledSession, SampleError> {
+        let nobody = || {
+            SampleError::TrialEnd(TrialEnd::Trial(Outcome::Failed {
+                reason: "it was not started".to_owned(),
+            }))
+        };
+        self.pool.get_mut(trial).ok_or_else(nobody)
     }
 
     /// Every answer of a turn, compared with the truth.
-    fn compare(&self, trial: &Trial, turn: &Turn) -> Result<(), Trouble> {
+    fn compare(&self, trial: &Trial, turn: &Turn) -> Result<(), SampleError> {
         let truth = &self.truth(trial.index).answer;
         for sample in &turn.samples {
             let answer = Answer::from(sample);
@@ -213,7 +220,7 @@ impl<'a> Hired<'a> {
             let of_control = answer == Answer::default() || answer.proves(Work::Discard, truth);
             if !(answer.proves(trial.work, truth) || trial.is_control() && of_control) {
                 let reason = answer.refusal(trial.work, truth);
-                return Err(Trouble::Ending(Ending::Trial(Outcome::Refused { reason })));
+                return Err(SampleError::TrialEnd(TrialEnd::Trial(Outcome::Refused { reason })));
             }
         }
         Ok(())
@@ -231,16 +238,16 @@ impl<'a> Hired<'a> {
     }
 
     /// A target that changed ends the run: no number about it can be compared with another.
-    fn unchanged(&self, trial: usize) -> Result<(), Trouble> {
+    fn unchanged(&self, trial: usize) -> Result<(), SampleError> {
         let subject = self.subject(trial);
         subject.change().map_or(Ok(()), |change| {
             let reason = format!("{} {change} while it was raced", subject.target.facts.path);
-            Err(Trouble::Ending(Ending::Both(Outcome::Refused { reason }, EndReason::TargetChanged)))
+            Err(SampleError::TrialEnd(TrialEnd::Both(Outcome::Refused { reason }, EndReason::TargetChanged)))
         })
     }
 
     /// Starts the contender of a trial, with something added to its environment.
-    fn start(&self, trial: usize, env: Vec<(OsString, OsString)>) -> Result<(Session, Params), Breach> {
+    fn start(&self, trial: usize, env: Vec<(OsString, OsString)>) -> Result<(Session, Params), SessionError> {
         let choice = &self.plan.planned(trial).choice;
         let contender = self
             .contenders
@@ -249,7 +256,7 @@ impl<'a> Hired<'a> {
         let target = self.subject(trial).target;
         let mut command = contender.read_command(choice, self.planned(trial).work, target.word());
         command.env.extend(env);
-        if target.facts.over() == Over::Http {
+        if target.facts.over() == Transport::Http {
             command.env.extend(NO_PROXY.map(|name| (name.into(), "*".into())));
         }
         let mut session = Session::start(&choice.id.contender, &command)?;
@@ -262,52 +269,55 @@ impl<'a> Hired<'a> {
     }
 
     /// How many readings a turn holds: one, unless they are so short that waking up would be most of them.
-    fn ask(&self, trial: &Trial) -> Ask {
+    fn ask(&self, trial: &Trial) -> TurnRequest {
         let facts = &self.subject(trial.index).target.facts;
         let bytes = facts.size_bytes.max(facts.bytes_out(trial.decodes));
         let reading_ns = SHORT_READING_FIXED_NS + bytes / 4;
-        if trial.state == CacheState::Cold || facts.over() == Over::Http || reading_ns >= SHORT_READING_NS {
-            return Ask { lead: 0, count: 1 };
+        if trial.state == CacheState::Cold
+            || facts.over() == Transport::Http
+            || reading_ns >= SHORT_READING_NS
+        {
+            return TurnRequest { lead: 0, count: 1 };
         }
         let times = |span_ns: u64, most: u64| {
             u32::try_from((span_ns / reading_ns).clamp(1, most)).expect("at most sixty-four")
         };
         let count = self.plan.rules.readings_per_turn(times(SHORT_READING_NS, COUNT_MAX));
-        Ask { lead: times(LEAD_NS, LEAD_MAX), count }
+        TurnRequest { lead: times(LEAD_NS, LEAD_MAX), count }
     }
 
     /// Starts the contender of a trial in the place of the one before.
-    fn seat_anew(&mut self, trial: usize) -> Result<Params, Breach> {
-        self.seats.leave(trial);
+    fn restart(&mut self, trial: usize) -> Result<Params, SessionError> {
+        self.pool.leave(trial);
         let (session, params) = self.start(trial, Vec::new())?;
-        self.seats.take(trial, Seat::new(session));
+        self.pool.take(trial, PooledSession::new(session));
         Ok(params)
     }
 
     /// One whom memory did not let stay is started and warmed up as at the beginning.
-    fn be_seated(&mut self, trial: usize) -> Result<(), Trouble> {
-        if self.seats.has(trial) {
+    fn ensure_running(&mut self, trial: usize) -> Result<(), SampleError> {
+        if self.pool.has(trial) {
             return Ok(());
         }
-        self.seat_anew(trial).map_err(|breach| take_breach(&breach))?;
-        let rehearsals = if self.rehearses { self.plan.rules.warmup.max(1) } else { 0 };
-        (0..rehearsals).try_for_each(|_| self.rehearsal(trial))
+        self.restart(trial).map_err(|breach| take_breach(&breach))?;
+        let warm_ups = if self.warms_up { self.plan.rules.warmup.max(1) } else { 0 };
+        (0..warm_ups).try_for_each(|_| self.warm_up_until_ready(trial))
     }
 
     /// Whose turn is over stays if memory allows it.
-    fn rest(&mut self, trial: usize) {
-        let cached = |subject: &Subject| subject.target.facts.size_bytes;
+    fn release_if_low_memory(&mut self, trial: usize) {
+        let cached = |subject: &MeasuredTarget| subject.target.facts.size_bytes;
         let cached_bytes = match self.planned(trial).state {
             CacheState::Warm => self.files().map(cached).sum(),
             CacheState::Cold | CacheState::Unknown => 0,
         };
-        self.seats.rest(trial, cached_bytes);
+        self.pool.release_if_low_memory(trial, cached_bytes);
     }
 
     /// The sentence: the cache made and proven, the turn between meters, the state proven again, the answers compared.
-    fn proven_turn(&mut self, trial: &Trial) -> Result<Vec<Sample>, Trouble> {
+    fn proven_turn(&mut self, trial: &Trial) -> Result<Vec<Sample>, SampleError> {
         let ask = self.ask(trial);
-        let before = self.make(trial)?;
+        let before = self.prepare_state(trial)?;
         let below_before = self.next_layer_bytes(trial.index);
         let (turn, metered) = self.metered_turn(trial.index, ask)?;
         let below = below_before.zip(self.next_layer_bytes(trial.index));
@@ -316,27 +326,28 @@ impl<'a> Hired<'a> {
         self.compare(trial, &turn)?;
         self.note_added(trial, &turn);
         if let Some(reason) = claims::refuted(ask, &turn, &metered).filter(|_| !trial.is_control()) {
-            return Err(Trouble::Ending(Ending::Trial(Outcome::Refused { reason })));
+            return Err(SampleError::TrialEnd(TrialEnd::Trial(Outcome::Refused { reason })));
         }
         self.told.entry(trial.index).or_default().add(ask, &turn.counts);
         let observed = Observed { before, turn, metered, after, below };
         let samples = self.samples(trial, ask, &observed);
-        self.flaw(trial, &samples, &observed).map_or(Ok(samples), |flaw| Err(Trouble::Unproven(flaw)))
+        self.state_violation(trial, &samples, &observed)
+            .map_or(Ok(samples), |state_violation| Err(SampleError::Unproven(state_violation)))
     }
 }
 
-fn take_breach(breach: &Breach) -> Trouble {
-    Trouble::Ending(match breach.outcome() {
-        Some(outcome) => Ending::Trial(outcome),
-        None => Ending::Run(EndReason::Interrupted),
+fn take_breach(breach: &SessionError) -> SampleError {
+    SampleError::TrialEnd(match breach.outcome() {
+        Some(outcome) => TrialEnd::Trial(outcome),
+        None => TrialEnd::Run(EndReason::Interrupted),
     })
 }
 
 /// Pages that stay may go at the next try; every other failure is in the nature of the file system.
-fn cache_trouble(error: CacheError) -> Trouble {
+fn cache_trouble(error: CacheError) -> SampleError {
     match error {
-        CacheError::Remains { .. } => Trouble::Unproven(error.to_string()),
-        other => Trouble::Ending(Ending::Trial(cache_outcome(&other))),
+        CacheError::Remains { .. } => SampleError::Unproven(error.to_string()),
+        other => SampleError::TrialEnd(TrialEnd::Trial(cache_outcome(&other))),
     }
 }
 
@@ -350,48 +361,48 @@ fn cache_outcome(error: &CacheError) -> Outcome {
     }
 }
 
-impl Sampler for Hired<'_> {
-    fn open(&mut self, trial: usize) -> Result<Params, Ending> {
+impl Sampler for ProcessSampler<'_> {
+    fn open(&mut self, trial: usize) -> Result<Params, TrialEnd> {
         if let Some(refused) = self.refusal(trial) {
-            return Err(Ending::Trial(refused));
+            return Err(TrialEnd::Trial(refused));
         }
-        self.seat_anew(trial)
-            .map_err(|breach| breach.outcome().map_or(Ending::Run(EndReason::Interrupted), Ending::Trial))
+        self.restart(trial)
+            .map_err(|breach| breach.outcome().map_or(TrialEnd::Run(EndReason::Interrupted), TrialEnd::Trial))
     }
 
-    fn rehearse(&mut self, trial: usize) -> Result<(), Ending> {
-        let rehearsed = self.rehearsal(trial);
-        self.rest(trial);
+    fn warm_up(&mut self, trial: usize) -> Result<(), TrialEnd> {
+        let rehearsed = self.warm_up_until_ready(trial);
+        self.release_if_low_memory(trial);
         rehearsed.map_err(|trouble| match trouble {
-            Trouble::Ending(ending) => self.placed(trial, ending),
-            Trouble::Unproven(reason) => Ending::Trial(Outcome::Refused { reason }),
+            SampleError::TrialEnd(ending) => self.with_read_offset(trial, ending),
+            SampleError::Unproven(reason) => TrialEnd::Trial(Outcome::Refused { reason }),
         })
     }
 
-    fn fill(&mut self, fill: u32) -> Result<Fill, Ending> {
+    fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
         if crate::linux::interrupt::requested() {
-            return Err(Ending::Run(EndReason::Interrupted));
+            return Err(TrialEnd::Run(EndReason::Interrupted));
         }
         self.fill_all(fill)
     }
 
-    fn turn(&mut self, trial: usize, _state: CacheState) -> Result<Vec<Sample>, Trouble> {
+    fn turn(&mut self, trial: usize, _state: CacheState) -> Result<Vec<Sample>, SampleError> {
         self.not_refused(trial)?;
-        self.be_seated(trial)?;
+        self.ensure_running(trial)?;
         // What an earlier turn left behind, of whichever trial, is not this one's.
         self.missing.clear();
         let samples = self.proven_turn(self.planned(trial));
-        self.rest(trial);
+        self.release_if_low_memory(trial);
         samples.map_err(|trouble| match trouble {
-            Trouble::Ending(ending) => Trouble::Ending(self.placed(trial, ending)),
-            unproven @ Trouble::Unproven(_) => unproven,
+            SampleError::TrialEnd(ending) => SampleError::TrialEnd(self.with_read_offset(trial, ending)),
+            unproven @ SampleError::Unproven(_) => unproven,
         })
     }
 
-    fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Ending> {
-        let ended = |breach: Breach| match take_breach(&breach) {
-            Trouble::Ending(ending) => ending,
-            Trouble::Unproven(reason) => Ending::Trial(Outcome::Failed { reason }),
+    fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, TrialEnd> {
+        let ended = |breach: SessionError| match take_breach(&breach) {
+            SampleError::TrialEnd(ending) => ending,
+            SampleError::Unproven(reason) => TrialEnd::Trial(Outcome::Failed { reason }),
         };
         self.counted(trial).map_err(ended)
     }
@@ -401,11 +412,11 @@ impl Sampler for Hired<'_> {
     }
 
     fn looks_inside(&self) -> bool {
-        self.looks != Looks::default()
+        self.looks != InspectPlan::default()
     }
 
     fn look_inside(&mut self, trial: usize) -> Result<Vec<Line>, EndReason> {
-        self.look(trial)
+        self.inspect(trial)
     }
 
     fn refusal(&self, trial: usize) -> Option<Outcome> {
@@ -421,7 +432,7 @@ impl Sampler for Hired<'_> {
     }
 
     fn close(&mut self, trial: usize) {
-        self.seats.leave(trial);
+        self.pool.leave(trial);
     }
 
     fn notes(&mut self) -> Vec<Line> {

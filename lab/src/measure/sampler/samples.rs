@@ -1,12 +1,12 @@
 //! From what was seen of one turn to its samples: what the contender said, over what the lab metered from outside.
 
-use super::Hired;
+use super::ProcessSampler;
 use crate::contender::session::Turn;
 use crate::measure::meters::{CpuSplit, Metered, Missing};
-use crate::measure::residency::Proof;
+use crate::measure::residency::ResidencyProof;
 use crate::record::{Delivered, LimitKind, Sample, Trial, TurnSeen};
-use crate::trial::{Answer, COMMAND, Over};
-use readlab_protocol::{Ask, SampleLine};
+use crate::trial::{Answer, COMMAND, Transport};
+use readlab_protocol::{SampleLine, TurnRequest};
 
 /// Why a reading over http has no bytes from a device.
 const BEHIND_SERVER: &str = "the server reads the device, not the contender";
@@ -16,10 +16,10 @@ const MAPPED_AROUND_BYTES: u64 = 64 << 10;
 
 /// What was seen of one turn.
 pub(super) struct Observed {
-    pub(super) before: Option<Proof>,
+    pub(super) before: Option<ResidencyProof>,
     pub(super) turn: Turn,
     pub(super) metered: Metered,
-    pub(super) after: Option<Proof>,
+    pub(super) after: Option<ResidencyProof>,
     /// What the next layer read meanwhile, where there is one with a count of its own.
     pub(super) below: Option<Result<u64, String>>,
 }
@@ -30,9 +30,9 @@ pub(super) fn minor_faults<'m>(trial: &Trial, metered: &'m Metered) -> &'m Resul
     if trial.contender == COMMAND { &metered.child_minor_faults } else { &metered.minor_faults }
 }
 
-impl Hired<'_> {
+impl ProcessSampler<'_> {
     /// The samples of a turn, with what was metered around it shared out among its readings.
-    pub(super) fn samples(&mut self, trial: &Trial, ask: Ask, observed: &Observed) -> Vec<Sample> {
+    pub(super) fn samples(&mut self, trial: &Trial, ask: TurnRequest, observed: &Observed) -> Vec<Sample> {
         let shared = u64::from(ask.lead + ask.count);
         let template = Sample {
             trial: trial.index,
@@ -46,8 +46,8 @@ impl Hired<'_> {
                 .map(|n| n / shared),
             device_read_bytes: self.device_bytes(trial, observed).map(|n| n / shared),
             below_read_bytes: self.below_bytes(trial, observed).map(|n| n / shared),
-            resident_before: observed.before.as_ref().and_then(Proof::share),
-            resident_after: observed.after.as_ref().and_then(Proof::share),
+            resident_before: observed.before.as_ref().and_then(ResidencyProof::share),
+            resident_after: observed.after.as_ref().and_then(ResidencyProof::share),
             turn: self.seen(trial, shared, observed),
             ..Sample::default()
         };
@@ -112,7 +112,7 @@ impl Hired<'_> {
 
     /// Bytes from the device, where it is the contender that makes the kernel fetch them.
     fn device_bytes(&mut self, trial: &Trial, observed: &Observed) -> Option<u64> {
-        if !trial.is_control() && self.subject(trial.index).target.facts.over() == Over::Http {
+        if !trial.is_control() && self.subject(trial.index).target.facts.over() == Transport::Http {
             self.missing.push(("device_read_bytes", BEHIND_SERVER.to_owned()));
             return None;
         }

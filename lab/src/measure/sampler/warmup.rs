@@ -1,12 +1,12 @@
 //! Untimed readings before the timed ones: at least one, and of contenders that become faster while they run as many as
 //! it takes until the readings stay at one level. What steady means lives in [`crate::analysis::stats`].
 
-use super::{COUNT_MAX, Hired};
+use super::{COUNT_MAX, ProcessSampler};
 use crate::analysis::stats::{Steadiness, steadiness};
 use crate::contender::roster::Warmup;
-use crate::measure::world::Trouble;
+use crate::measure::interface::SampleError;
 use crate::record::{Line, WarmedUp, WarmupEnd};
-use readlab_protocol::Ask;
+use readlab_protocol::TurnRequest;
 use std::time::{Duration, Instant};
 
 /// Longest time for which a contender reads until it is steady, each time it is started.
@@ -21,12 +21,12 @@ const WARMUP_READINGS_MAX: usize = 300;
 /// Readings of a warm-up in one turn: as many as fit this time, so that short ones are not all waking up.
 const WARMUP_TURN_NS: u64 = 200_000_000;
 
-impl Hired<'_> {
+impl ProcessSampler<'_> {
     /// One untimed reading whose answer is checked; and the first time, if the contender is one of those, as many as it
     /// takes to be steady.
-    pub(super) fn rehearsal(&mut self, trial: usize) -> Result<(), Trouble> {
+    pub(super) fn warm_up_until_ready(&mut self, trial: usize) -> Result<(), SampleError> {
         self.not_refused(trial)?;
-        self.be_seated(trial)?;
+        self.ensure_running(trial)?;
         let first_ns = self.warmup_turn(trial, 1)?;
         self.has_let_go(trial)?;
         let contender = self.contenders.contender(&self.planned(trial).contender);
@@ -40,7 +40,7 @@ impl Hired<'_> {
     }
 
     /// Reads until the readings stay at one level, or for as long as may be.
-    fn until_steady(&mut self, trial: usize, mut walls_ns: Vec<u64>) -> Result<WarmedUp, Trouble> {
+    fn until_steady(&mut self, trial: usize, mut walls_ns: Vec<u64>) -> Result<WarmedUp, SampleError> {
         let (began, patience) = (Instant::now(), self.warmup_time(trial));
         loop {
             let end = match steadiness(&walls_ns) {
@@ -63,8 +63,8 @@ impl Hired<'_> {
     }
 
     /// Readings whose times are for the warm-up alone; every answer is checked.
-    fn warmup_turn(&mut self, trial: usize, count: u32) -> Result<Vec<u64>, Trouble> {
-        let (turn, _) = self.metered_turn(trial, Ask { lead: 0, count })?;
+    fn warmup_turn(&mut self, trial: usize, count: u32) -> Result<Vec<u64>, SampleError> {
+        let (turn, _) = self.metered_turn(trial, TurnRequest { lead: 0, count })?;
         self.compare(self.planned(trial), &turn)?;
         Ok(turn.samples.iter().map(|sample| sample.wall_ns).collect())
     }

@@ -7,13 +7,13 @@
 #[cfg(test)]
 mod tests;
 
+use super::interface::{Sampler, Sink, Step};
 use super::plan::Plan;
 use super::round::clock::StageClock;
-use super::round::past::First;
-use super::round::standing::Standing;
+use super::round::resume_state::NextRound;
+use super::round::trial_progress::TrialProgress;
 use super::round::turn::Slot;
-use super::round::{Past, Run, Stop, carry_out};
-use super::world::{Sampler, Sink, Step};
+use super::round::{ResumeState, Run, RunStop, execute};
 use crate::analysis::stats::{EXHAUSTIVE_READINGS, Observation, Search, SearchRules, quantile};
 use crate::contender::roster::Warmup;
 use crate::contender::snippet::is_easy;
@@ -49,8 +49,8 @@ pub fn run(
     sampler: &mut dyn Sampler,
     sink: &mut dyn Sink,
 ) -> Result<EndReason, RecordError> {
-    let begun = (&tuning.plan, Past::default());
-    carry_out(begun, (sampler, sink), |run, state, parts| run.tune(tuning, state, parts))
+    let begun = (&tuning.plan, ResumeState::default());
+    execute(begun, (sampler, sink), |run, state, parts| run.tune(tuning, state, parts))
 }
 
 impl Tuning {
@@ -93,21 +93,21 @@ impl Tuning {
 
 impl Run<'_> {
     /// The sentence: rungs until few are left and told apart, the chosen measured afresh, every outcome written.
-    fn tune(&mut self, tuning: &Tuning, state: CacheState, parts: usize) -> Result<EndReason, Stop> {
+    fn tune(&mut self, tuning: &Tuning, state: CacheState, parts: usize) -> Result<EndReason, RunStop> {
         let trials = self.plan.trials_of(state);
         self.sink.about_to(Step::Stage(state, trials.len()));
         self.forget_controls();
-        let mut standings: Vec<Standing> = trials.into_iter().map(Standing::new).collect();
+        let mut progresses: Vec<TrialProgress> = trials.into_iter().map(TrialProgress::new).collect();
         let clock = StageClock::start(self.plan, self.sampler.elapsed_ns(), parts);
         let mut search = Search::new(tuning.candidates_of(state), tuning.rules(state));
-        let searched = self.rungs(state, &mut search, (&mut standings, &clock.first_part(SEARCH_SHARE)));
+        let searched = self.rungs(state, &mut search, (&mut progresses, &clock.first_part(SEARCH_SHARE)));
         let end = match searched {
             Ok(searched) => self
-                .afresh(state, &search, tuning, (&mut standings, &clock))
+                .afresh(state, &search, tuning, (&mut progresses, &clock))
                 .map(|measured| if measured == EndReason::Settled { searched } else { measured }),
             Err(stop) => Err(stop),
         };
-        self.close(state, (&mut standings, &clock), end)
+        self.close(state, (&mut progresses, &clock), end)
     }
 
     /// Rung after rung, until the search has seen enough or its time is up.
@@ -115,17 +115,17 @@ impl Run<'_> {
         &mut self,
         state: CacheState,
         search: &mut Search,
-        (standings, clock): (&mut Vec<Standing>, &StageClock),
-    ) -> Result<EndReason, Stop> {
+        (progresses, clock): (&mut Vec<TrialProgress>, &StageClock),
+    ) -> Result<EndReason, RunStop> {
         while !search.is_over() {
             if clock.is_firmly_up(self.sampler.elapsed_ns()) {
                 return Ok(EndReason::Budget);
             }
             let rung = search.rung();
-            if state == CacheState::Warm && !self.filled(rung, standings)? {
+            if state == CacheState::Warm && !self.filled(rung, progresses)? {
                 return Ok(EndReason::Settled);
             }
-            if self.rung(state, search, (standings, clock))? == EndReason::Budget {
+            if self.rung(state, search, (progresses, clock))? == EndReason::Budget {
                 return Ok(EndReason::Budget);
             }
             search.close_rung();
@@ -141,48 +141,48 @@ impl Run<'_> {
         &mut self,
         state: CacheState,
         search: &mut Search,
-        (standings, clock): (&mut [Standing], &StageClock),
-    ) -> Result<EndReason, Stop> {
+        (progresses, clock): (&mut [TrialProgress], &StageClock),
+    ) -> Result<EndReason, RunStop> {
         let (rung, left) = (search.rung(), search.left());
-        let takes_part = |standing: &Standing| {
-            !standing.ended && (left.contains(&standing.trial) || self.is_control(standing.trial))
+        let takes_part = |progress: &TrialProgress| {
+            !progress.ended && (left.contains(&progress.trial) || self.is_control(progress.trial))
         };
-        let live: Vec<usize> = (0..standings.len()).filter(|&at| takes_part(&standings[at])).collect();
+        let live: Vec<usize> = (0..progresses.len()).filter(|&at| takes_part(&progresses[at])).collect();
         let slot = Slot { state, fill: rung, round: rung, rung: Some(rung) };
         let of = u32::try_from(live.len()).unwrap_or(u32::MAX);
         for (position, at) in (0..).zip(self.plan.order(state, rung, &live)) {
             if clock.is_firmly_up(self.sampler.elapsed_ns()) {
                 return Ok(EndReason::Budget);
             }
-            let standing = &mut standings[at];
-            if !standing.announced {
-                self.seat(standing)?;
+            let progress = &mut progresses[at];
+            if !progress.announced {
+                self.seat(progress)?;
             }
-            if !standing.ended {
-                self.sink.about_to(Step::Turn(standing.trial, rung, position, of));
-                self.turn(&slot, position, standing)?;
+            if !progress.ended {
+                self.sink.about_to(Step::Turn(progress.trial, rung, position, of));
+                self.turn(&slot, position, progress)?;
             }
-            self.tell(search, standing);
-            self.dismiss(standing);
+            self.tell(search, progress);
+            self.dismiss(progress);
         }
         Ok(EndReason::Settled)
     }
 
     /// What the search learns of a candidate's turn.
-    fn tell(&self, search: &mut Search, standing: &Standing) {
-        if self.is_control(standing.trial) {
+    fn tell(&self, search: &mut Search, progress: &TrialProgress) {
+        if self.is_control(progress.trial) {
             return;
         }
-        match turn_wall_ns(&standing.walls, search.rung()) {
-            Some(wall_ns) if !standing.ended => search.take(standing.trial, wall_ns),
-            _ => search.fail(standing.trial),
+        match turn_wall_ns(&progress.walls, search.rung()) {
+            Some(wall_ns) if !progress.ended => search.take(progress.trial, wall_ns),
+            _ => search.fail(progress.trial),
         }
     }
 
     /// Hundreds of candidates do not wait side by side: each is started anew for its next turn, unless its start is long.
-    fn dismiss(&mut self, standing: &Standing) {
-        if self.plan.planned(standing.trial).warmup != Warmup::UntilSteady {
-            self.sampler.close(standing.trial);
+    fn dismiss(&mut self, progress: &TrialProgress) {
+        if self.plan.planned(progress.trial).warmup != Warmup::UntilSteady {
+            self.sampler.close(progress.trial);
         }
     }
 
@@ -192,23 +192,23 @@ impl Run<'_> {
         state: CacheState,
         search: &Search,
         tuning: &Tuning,
-        (standings, clock): (&mut Vec<Standing>, &StageClock),
-    ) -> Result<EndReason, Stop> {
+        (progresses, clock): (&mut Vec<TrialProgress>, &StageClock),
+    ) -> Result<EndReason, RunStop> {
         let chosen = tuning.chosen(search);
         if chosen.is_empty() {
             return Ok(EndReason::Settled);
         }
         let takes_part =
-            |standing: &Standing| chosen.contains(&standing.trial) || self.is_control(standing.trial);
-        let (mut fresh, others): (Vec<_>, Vec<_>) = standings.drain(..).partition(takes_part);
-        for standing in &mut fresh {
-            self.sampler.close(standing.trial);
-            standing.forget();
+            |progress: &TrialProgress| chosen.contains(&progress.trial) || self.is_control(progress.trial);
+        let (mut fresh, others): (Vec<_>, Vec<_>) = progresses.drain(..).partition(takes_part);
+        for progress in &mut fresh {
+            self.sampler.close(progress.trial);
+            progress.forget();
         }
         let next = search.rung() + 1;
-        let first = First { round: next, fill: next };
+        let first = NextRound { round: next, fill: next };
         let end = self.rounds_and_limits(state, first, (&mut fresh, clock));
-        standings.extend(fresh.into_iter().chain(others));
+        progresses.extend(fresh.into_iter().chain(others));
         end
     }
 }

@@ -1,9 +1,11 @@
 //! Whole searches against the scripted world of the rounds, exact to the digit.
 
 use super::*;
+use crate::measure::interface::{SampleError, TrialEnd};
 use crate::measure::plan::{Budget, Rules};
-use crate::measure::round::tests::{COLD, Told, WARM, World, failed, plan, play_by, runs, unproven};
-use crate::measure::world::{Ending, Trouble};
+use crate::measure::round::tests::{
+    COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play_by, runs, unproven,
+};
 use crate::trial::CacheState;
 use crate::units::Nanos;
 use std::collections::VecDeque;
@@ -22,21 +24,24 @@ fn tuning(candidates: usize, state: CacheState, rules: Rules) -> Tuning {
 }
 
 /// Candidates that take 100, 200, 300 … ns.
-fn by_number(candidates: usize) -> World {
-    World { walls: (2..candidates + 2).map(|at| (at, 100 * (at as u64 - 1))).collect(), ..World::default() }
+fn by_number(candidates: usize) -> ScriptedSampler {
+    ScriptedSampler {
+        walls: (2..candidates + 2).map(|at| (at, 100 * (at as u64 - 1))).collect(),
+        ..ScriptedSampler::default()
+    }
 }
 
-fn play(tuning: &Tuning, script: World) -> Told {
-    play_by(&tuning.plan, (script, usize::MAX), |world, paper| run(tuning, world, paper))
+fn play(tuning: &Tuning, script: ScriptedSampler) -> RecordedRun {
+    play_by(&tuning.plan, (script, usize::MAX), |interface, paper| run(tuning, interface, paper))
 }
 
 /// The trials with readings whose numbers are told, by number.
-fn fresh(told: &Told) -> BTreeSet<usize> {
+fn fresh(told: &RecordedRun) -> BTreeSet<usize> {
     told.samples().iter().filter(|sample| sample.rung.is_none()).map(|sample| sample.trial).collect()
 }
 
 /// How many candidates were read in each rung.
-fn rungs(told: &Told) -> Vec<usize> {
+fn rungs(told: &RecordedRun) -> Vec<usize> {
     let of_rung =
         |rung| told.samples().iter().filter(|sample| sample.rung == Some(rung) && sample.trial > 1).count();
     (0..).map(of_rung).take_while(|read| *read > 0).collect()
@@ -82,10 +87,10 @@ fn fresh_readings_have_new_processes_and_new_fills() {
 
 #[test]
 fn one_that_fails_in_a_later_rung_leaves_with_its_reason_and_the_search_goes_on() {
-    let mut world = by_number(12);
-    let broken = || Trouble::Ending(Ending::Trial(failed("broken pipe")));
-    world.turns.insert(2, VecDeque::from([Ok(vec![100]), Err(broken())]));
-    let told = play(&tuning(12, WARM, runs(2)), world);
+    let mut interface = by_number(12);
+    let broken = || SampleError::TrialEnd(TrialEnd::Trial(failed("broken pipe")));
+    interface.turns.insert(2, VecDeque::from([Ok(vec![100]), Err(broken())]));
+    let told = play(&tuning(12, WARM, runs(2)), interface);
     assert!(told.outcomes().contains(&"failed a: broken pipe"), "{:?}", told.outcomes());
     assert_eq!(fresh(&told), BTreeSet::from([0, 1, 3, 4]));
     assert_eq!(told.end.unwrap(), EndReason::Settled);
@@ -93,10 +98,10 @@ fn one_that_fails_in_a_later_rung_leaves_with_its_reason_and_the_search_goes_on(
 
 #[test]
 fn one_that_cannot_start_or_whose_state_is_not_proven_leaves_too() {
-    let mut world = by_number(6);
-    world.opens.insert(2, VecDeque::from([Err(Ending::Trial(failed("no such program")))]));
-    world.turns.insert(3, unproven(4));
-    let told = play(&tuning(6, COLD, runs(2)), world);
+    let mut interface = by_number(6);
+    interface.opens.insert(2, VecDeque::from([Err(TrialEnd::Trial(failed("no such program")))]));
+    interface.turns.insert(3, unproven(4));
+    let told = play(&tuning(6, COLD, runs(2)), interface);
     assert!(told.outcomes().contains(&"failed a: no such program"));
     assert!(told.outcomes().iter().any(|line| line.starts_with("refused b: the cold state")));
     assert_eq!(fresh(&told), BTreeSet::from([0, 1, 4, 5]));
@@ -104,11 +109,11 @@ fn one_that_cannot_start_or_whose_state_is_not_proven_leaves_too() {
 
 #[test]
 fn where_all_fail_nothing_is_measured_afresh() {
-    let mut world = World::default();
+    let mut interface = ScriptedSampler::default();
     for trial in 2..6 {
-        world.opens.insert(trial, VecDeque::from([Err(Ending::Trial(failed("no")))]));
+        interface.opens.insert(trial, VecDeque::from([Err(TrialEnd::Trial(failed("no")))]));
     }
-    let told = play(&tuning(4, WARM, runs(2)), world);
+    let told = play(&tuning(4, WARM, runs(2)), interface);
     assert!(fresh(&told).is_empty());
     assert_eq!(told.outcomes().iter().filter(|line| line.starts_with("failed")).count(), 4);
     assert_eq!(told.end.unwrap(), EndReason::Settled);
@@ -116,7 +121,7 @@ fn where_all_fail_nothing_is_measured_afresh() {
 
 #[test]
 fn one_candidate_is_measured_at_once() {
-    let told = play(&tuning(1, WARM, runs(3)), World::default());
+    let told = play(&tuning(1, WARM, runs(3)), ScriptedSampler::default());
     assert_eq!((rungs(&told), fresh(&told)), (vec![], BTreeSet::from([0, 1, 2])));
 }
 
@@ -129,7 +134,8 @@ fn the_best_that_is_easy_to_have_is_measured_too() {
 
 #[test]
 fn a_budget_that_ends_in_the_first_rung_leaves_time_for_the_best_of_those_that_were_read() {
-    let mut slow = World { walls: (2..22).map(|at| (at, 1_000_000)).collect(), ..World::default() };
+    let mut slow =
+        ScriptedSampler { walls: (2..22).map(|at| (at, 1_000_000)).collect(), ..ScriptedSampler::default() };
     slow.walls.insert(2, 900_000);
     let budget = Budget::Firm(Nanos(15_000_000));
     let told = play(&tuning(20, COLD, Rules { budget, ..runs(2) }), slow);
@@ -143,10 +149,10 @@ fn a_budget_that_ends_in_the_first_rung_leaves_time_for_the_best_of_those_that_w
 
 #[test]
 fn an_interruption_ends_it_at_once_and_keeps_what_was_read() {
-    let mut world = by_number(8);
-    let stop = Trouble::Ending(Ending::Run(EndReason::Interrupted));
-    world.turns.insert(3, VecDeque::from([Ok(vec![200]), Err(stop)]));
-    let told = play(&tuning(8, WARM, runs(2)), world);
+    let mut interface = by_number(8);
+    let stop = SampleError::TrialEnd(TrialEnd::Run(EndReason::Interrupted));
+    interface.turns.insert(3, VecDeque::from([Ok(vec![200]), Err(stop)]));
+    let told = play(&tuning(8, WARM, runs(2)), interface);
     assert!(fresh(&told).is_empty() && rungs(&told)[0] == 8);
     assert!(told.outcomes().iter().any(|line| line.starts_with("measured")));
     assert_eq!(told.end.unwrap(), EndReason::Interrupted);
@@ -154,9 +160,9 @@ fn an_interruption_ends_it_at_once_and_keeps_what_was_read() {
 
 #[test]
 fn a_file_that_cannot_be_filled_ends_the_search_with_the_reason() {
-    let mut world = World::default();
-    world.fills.push_back(Err(Ending::Trial(failed("it will not stay"))));
-    let told = play(&tuning(4, WARM, runs(2)), world);
+    let mut interface = ScriptedSampler::default();
+    interface.fills.push_back(Err(TrialEnd::Trial(failed("it will not stay"))));
+    let told = play(&tuning(4, WARM, runs(2)), interface);
     assert_eq!(told.outcomes().iter().filter(|line| line.ends_with("it will not stay")).count(), 6);
     assert!(told.samples().is_empty());
 }

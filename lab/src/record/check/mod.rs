@@ -200,7 +200,7 @@ fn found(record: &Record, line: &mut Line) -> Result<(), String> {
         Line::Limit(limit) => measured_limit(record, limit),
         Line::Resumed(resumption) => {
             at_most("elapsed_ns", resumption.elapsed_ns, NS_MAX)?;
-            resumption.reopened.iter().try_for_each(|&trial| known(record, trial))
+            resumption.reopen.iter().try_for_each(|&trial| known(record, trial))
         }
         Line::End { .. } if record.end.is_some() => Err("a second end".to_owned()),
         Line::End { wall_ns, .. } => at_most("wall_ns", *wall_ns, NS_MAX),

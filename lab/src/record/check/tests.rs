@@ -55,9 +55,9 @@ fn end() -> Line {
     Line::End { reason: EndReason::Interrupted, wall_ns: 1 }
 }
 
-fn resumed(reopened: Vec<usize>) -> Line {
+fn resumed(reopen: Vec<usize>) -> Line {
     let (at, state) = ("2024-01-02T00:00:00Z".to_owned(), CacheState::Warm);
-    Line::Resumed(Resumption { at, elapsed_ns: 1, state, round: 5, reopened })
+    Line::Resumed(Resumption { at, elapsed_ns: 1, state, round: 5, reopen })
 }
 
 fn limit(change: impl FnOnce(&mut Limit)) -> Line {

@@ -1,8 +1,8 @@
 //! Rounds in time: one line a trial of its wall time around its own median, all on one scale, so that what moves
 //! together is the machine and what moves alone is the method.
 
+use super::super::chart_reading;
 use super::super::ranking::{Ranking, Row};
-use super::super::reading;
 use super::super::svg::{self, Scale};
 use super::super::{html::Element, words};
 use super::Chart;
@@ -63,7 +63,7 @@ impl Track<'_> {
     #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
     fn of(row: &Row) -> Option<Track<'_>> {
         let median = row.wall.median.max(1) as f64;
-        let rounds = reading::rounds(&row.readings)
+        let rounds = chart_reading::rounds(&row.readings)
             .into_iter()
             .map(|(round, fill, wall)| (round, fill, wall / median - 1.0));
         let rounds: Vec<_> = rounds.collect();

@@ -1,8 +1,8 @@
 //! Who is how fast: a bar for the median rate, its interval, every reading as a dot, the limits as lines.
 
 use super::super::bound::Bound;
+use super::super::chart_reading::Dots;
 use super::super::ranking::{Ranking, Row};
-use super::super::reading::Dots;
 use super::super::svg::{self, Quantity, Scale};
 use super::super::{html::Element, words};
 use super::rows::{self, THICK, WIDTH};

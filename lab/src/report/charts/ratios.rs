@@ -7,7 +7,7 @@ use super::super::words;
 use super::Chart;
 use super::legend;
 use super::rows::{self, THICK, WIDTH};
-use crate::analysis::stats::{Interval, Quotient};
+use crate::analysis::stats::{Interval, UnpairedRatio};
 
 /// The least that the scale reaches to both sides of 1.
 const REACH_LEAST: f64 = 1.1;
@@ -21,7 +21,7 @@ pub(in super::super) struct RatioRow {
     /// The case.
     pub(in super::super) name: String,
     /// How many times as good.
-    pub(in super::super) ratio: Quotient,
+    pub(in super::super) ratio: UnpairedRatio,
     /// The same in words, at the right end.
     pub(in super::super) value: String,
 }
@@ -47,7 +47,7 @@ pub(in super::super) fn ratios(ratios: &[RatioRow], (title, slug): (String, Stri
 }
 
 /// Whether the interval leaves 1 out.
-pub(in super::super) fn is_clear(ratio: &Quotient) -> bool {
+pub(in super::super) fn is_clear(ratio: &UnpairedRatio) -> bool {
     ratio.ci95.is_some_and(|Interval { low, high }| low > 1.0 || high < 1.0)
 }
 

@@ -14,8 +14,10 @@ pub use markdown::comparison_markdown;
 pub use terminal::comparison_terminal;
 
 use super::words::{self, NONE, factor, grouped};
-use crate::analysis::compare::{Cell, Comparison, Fit, Measure, SHEET_FACT, Side, Statistic, Subject, Unit};
-use crate::analysis::stats::{Interval, Quotient};
+use crate::analysis::compare::{
+    Cell, Comparison, ComparisonKey, Fit, Measure, SHEET_FACT, Side, Statistic, Unit,
+};
+use crate::analysis::stats::{Interval, UnpairedRatio};
 use crate::units::{Bytes, Nanos, Throughput};
 use serde_json::Value;
 
@@ -33,7 +35,7 @@ pub(super) fn legend(at: usize, side: &Side) -> String {
 }
 
 /// What was read, how and from where, as far as it is known.
-pub(super) fn section(subject: &Subject) -> String {
+pub(super) fn section(subject: &ComparisonKey) -> String {
     let parts = [
         subject.state.map(|it| it.to_string()),
         subject.work.map(|it| it.to_string()),
@@ -68,7 +70,7 @@ pub(super) fn value(measure: Measure, cell: &Cell) -> String {
 }
 
 /// `1.25 [1.20, 1.31]`, with `=` behind it for a tie and `?` where there is no interval.
-pub(super) fn times(ratio: &Quotient) -> String {
+pub(super) fn times(ratio: &UnpairedRatio) -> String {
     let estimate = factor(ratio.estimate);
     match ratio.ci95 {
         None => format!("{estimate} ?"),
@@ -154,6 +156,6 @@ fn signed(measure: Measure, value: f64) -> String {
 }
 
 /// `warm`, where it is known.
-pub(super) fn state(subject: &Subject) -> String {
+pub(super) fn state(subject: &ComparisonKey) -> String {
     subject.state.map_or_else(String::new, |state| format!(" ({state})"))
 }

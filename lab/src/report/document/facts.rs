@@ -4,7 +4,7 @@ use super::super::advice::Advice;
 use super::super::answer::Claim;
 use super::super::html::{Element, element, words};
 use super::super::limits::{shown, sure};
-use super::super::method::{Lack, MEANINGS};
+use super::super::method::{MEANINGS, MissingMetric};
 use super::super::page::Page;
 use super::super::ranking::Unmeasured;
 use super::super::words::{NONE, unbroken};
@@ -182,6 +182,6 @@ fn list(title: &str, lines: Vec<String>) -> Vec<Element> {
     ]
 }
 
-fn lacks(title: &str, lacks: &[Lack]) -> Vec<Element> {
+fn lacks(title: &str, lacks: &[MissingMetric]) -> Vec<Element> {
     list(title, lacks.iter().map(|it| format!("{} ({}): {}", it.what, it.extent, it.reason)).collect())
 }

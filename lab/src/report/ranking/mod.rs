@@ -7,9 +7,9 @@ mod row;
 mod touched;
 mod unmeasured;
 
-pub use proof::{Proof, Range};
+pub use proof::{Range, StateProof};
 pub use reference::{Reference, WhyReference};
-pub use row::{Place, Row, Standing};
+pub use row::{Place, Row, TieStatus};
 pub use touched::Touched;
 pub use unmeasured::Unmeasured;
 
@@ -18,12 +18,12 @@ use super::answer::condition;
 use super::bound::Bound;
 use super::name::Names;
 use super::search::SearchView;
-use crate::analysis::stats::{self, Bootstrap, Clear};
+use crate::analysis::stats::{self, Bootstrap, Significance};
 use crate::analysis::verdict;
 use crate::record::{Limit, Record, Samples, Trial, TrialRecord};
 use crate::target::hidden_cache::HiddenCache;
 use crate::target::{TargetFacts, layers};
-use crate::trial::{CacheState, Over, Work};
+use crate::trial::{CacheState, Transport, Work};
 use crate::units::Bytes;
 use readlab_protocol::Archive;
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,7 +53,7 @@ pub struct Ranking {
     /// What is known of the layers below a target that was made cold, a line each.
     pub below: Vec<String>,
     /// Over what they come.
-    pub over: Over,
+    pub over: Transport,
     /// The work and the target, where other rankings of the record have others: ` (lines)`, ` (lines, data.zip)`.
     pub apart: String,
     /// Against what ratios are made; `None` when nothing was measured.
@@ -65,7 +65,7 @@ pub struct Ranking {
     /// The others, in the order of the record.
     pub unmeasured: Vec<Unmeasured>,
     /// What was proven of the cache over all samples that stand, controls left out.
-    pub proof: Proof,
+    pub proof: StateProof,
     /// Which readings are known to have touched the bytes.
     pub touched: Option<Touched>,
     /// What the machine can do at best in this state, slowest first; empty where the record holds no limits.
@@ -86,7 +86,7 @@ impl Ranking {
     #[must_use]
     pub fn leads(&self, row: &Row) -> bool {
         let at_first = |row: &Row| row.place.is_some_and(|place| place.rank == 1);
-        let undecided = |row: &&Row| row.place == Some(Place { rank: 1, standing: Standing::Undecided });
+        let undecided = |row: &&Row| row.place == Some(Place { rank: 1, standing: TieStatus::Undecided });
         let decided = !self.rows.iter().any(|row| undecided(&row));
         at_first(row) && decided && self.rows.iter().any(|row| !at_first(row))
     }
@@ -130,7 +130,7 @@ impl Ranking {
         for (row, trial) in &mut rows {
             row.judgement = verdict::judge(record, limits, trial);
         }
-        let over = facts.map_or_else(Over::default, TargetFacts::over);
+        let over = facts.map_or_else(Transport::default, TargetFacts::over);
         let cold = facts.filter(|_| state == CacheState::Cold);
         let cold_above = cold.and_then(TargetFacts::cold_above);
         let path = facts.map_or_else(|| format!("target {target}"), |facts| facts.path.clone());
@@ -151,7 +151,7 @@ impl Ranking {
             cold_above,
             over,
             reference,
-            proof: Proof::of(ranked(), size),
+            proof: StateProof::of(ranked(), size),
             gives: gives(record, limits, ((target, state), !rows.is_empty())),
             touched: Touched::of(trials, ranked()),
             controls: controls.into_iter().map(|(row, _)| row).collect(),
@@ -171,7 +171,7 @@ fn gives(
     limits: &[Limit],
     ((target, state), is_ranked): ((usize, CacheState), bool),
 ) -> Vec<String> {
-    let of_cold = (state == CacheState::Cold).then(|| verdict::what_gives(record, target));
+    let of_cold = (state == CacheState::Cold).then(|| verdict::explain_device_bytes(record, target));
     let replaced = is_ranked.then(|| verdict::replaced(record, limits, (target, state)));
     of_cold.into_iter().chain(replaced).flatten().collect()
 }
@@ -223,13 +223,15 @@ fn compare(rows: &mut [(Row, &TrialRecord)], reference: Option<&Reference>, boot
         }
         let ratio = first.map(|(rank, first)| (rank, stats::ratio(first, &trial.samples, bootstrap)));
         row.place = Some(match ratio.map(|(rank, ratio)| (rank, ratio.and_then(|ratio| ratio.clear()))) {
-            None | Some((_, Some(Clear::Slower))) => {
+            None | Some((_, Some(Significance::Slower))) => {
                 first = Some((at + 1, &trial.samples));
-                Place { rank: at + 1, standing: Standing::First }
+                Place { rank: at + 1, standing: TieStatus::First }
             }
             // A higher median and yet faster within rounds is no order either.
-            Some((rank, Some(Clear::Tie | Clear::Faster))) => Place { rank, standing: Standing::Tied },
-            Some((rank, None)) => Place { rank, standing: Standing::Undecided },
+            Some((rank, Some(Significance::Tie | Significance::Faster))) => {
+                Place { rank, standing: TieStatus::Tied }
+            }
+            Some((rank, None)) => Place { rank, standing: TieStatus::Undecided },
         });
     }
 }

@@ -18,7 +18,7 @@ pub struct Range {
 
 /// What was proven of the cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Proof {
+pub struct StateProof {
     /// Samples that stand.
     pub samples: usize,
     /// Of these, samples whose residency is known both before and after.
@@ -50,11 +50,11 @@ impl Range {
     }
 }
 
-impl Proof {
+impl StateProof {
     /// What the bytes from the device do not prove, and what nothing else does; nothing where they are known of all samples and
     /// are not all there is.
     pub(in crate::report) fn of_device(&self) -> String {
-        let Proof { samples, device_known, by_device_alone, .. } = self;
+        let StateProof { samples, device_known, by_device_alone, .. } = self;
         let mut text = String::new();
         if device_known < samples {
             text += &format!(" (device bytes known for {device_known} of {samples})");
@@ -70,10 +70,10 @@ impl Proof {
     pub(super) fn of<'a>(
         trials: impl Iterator<Item = &'a TrialRecord> + Clone,
         size: Option<Bytes>,
-    ) -> Proof {
+    ) -> StateProof {
         let samples = || trials.clone().flat_map(|trial| &trial.samples);
         let known = |sample: &Sample| sample.resident_before.is_some() && sample.resident_after.is_some();
-        Proof {
+        StateProof {
             samples: samples().count(),
             residency_known: samples().filter(known).count(),
             device_known: samples().filter(|sample| sample.device_read_bytes.is_some()).count(),

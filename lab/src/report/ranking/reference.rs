@@ -18,7 +18,7 @@ pub struct Reference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhyReference {
     /// The user named it.
-    Named,
+    TrialSpec,
     /// It is code that nobody here wrote: `wc -l`, or what brings it the bytes: a decoder, over http curl.
     Baseline,
     /// It is what most programs do: Rust's buffered reader.
@@ -46,7 +46,7 @@ impl Reference {
             trial.trial.id.method.contender == "rust" && trial.trial.id.method.method == "buffered"
         };
         let ((row, _), why) = find(&named)
-            .map(|found| (found, WhyReference::Named))
+            .map(|found| (found, WhyReference::TrialSpec))
             .or_else(|| find(&baseline).map(|found| (found, WhyReference::Baseline)))
             .or_else(|| find(&usual).map(|found| (found, WhyReference::Usual)))
             .or_else(|| rows.first().map(|found| (found, WhyReference::Fastest)))?;

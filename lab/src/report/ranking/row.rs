@@ -1,10 +1,10 @@
 //! One measured trial, and its place.
 
+use super::super::chart_reading::{self, ChartReading};
 use super::super::name::Names;
-use super::super::reading::{self, Reading};
 use super::proof::{Range, device_shares};
 use crate::analysis::stats::{self, Bootstrap, FillSpread, Ratio, Summary};
-use crate::analysis::verdict::Judgement;
+use crate::analysis::verdict::Diagnosis;
 use crate::record::{Count, Metric, TrialRecord};
 use crate::trial::{CacheState, MethodId, Params};
 use crate::units::{Bytes, Nanos, Throughput};
@@ -38,7 +38,7 @@ pub struct Row {
     /// Every metric that some sample holds, the wall time among them.
     pub summaries: BTreeMap<Metric, Summary>,
     /// The readings one by one.
-    pub readings: Vec<Reading>,
+    pub readings: Vec<ChartReading>,
     /// Processors in use on average: CPU time over wall time, the median over the samples that hold both.
     pub cores: Option<f64>,
     /// Counts from untimed runs.
@@ -60,7 +60,7 @@ pub struct Row {
     /// Whether the run was cut short before this trial was done.
     pub cut_short: bool,
     /// What stops it, with its nearest limit and the reasons; `None` for a control.
-    pub judgement: Option<Judgement>,
+    pub judgement: Option<Diagnosis>,
 }
 
 /// A place in the ranking.
@@ -69,12 +69,12 @@ pub struct Place {
     /// From 1; those that cannot be told apart share it.
     pub rank: usize,
     /// How it stands to the first of its rank.
-    pub standing: Standing,
+    pub standing: TieStatus,
 }
 
 /// How a trial stands to the first of its rank, by their ratio within rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum TieStatus {
     /// It is the first.
     First,
     /// The interval of their ratio holds 1.
@@ -88,9 +88,9 @@ impl Place {
     #[must_use]
     pub fn word(self) -> String {
         match self.standing {
-            Standing::First => self.rank.to_string(),
-            Standing::Tied => format!("{}=", self.rank),
-            Standing::Undecided => format!("{}?", self.rank),
+            TieStatus::First => self.rank.to_string(),
+            TieStatus::Tied => format!("{}=", self.rank),
+            TieStatus::Undecided => format!("{}?", self.rank),
         }
     }
 }
@@ -123,8 +123,8 @@ impl Row {
                 .map(|size| Throughput::of(by_all(size), Nanos(wall.median))),
             wall,
             summaries,
-            readings: trial.samples.iter().map(Reading::of).collect(),
-            cores: reading::cores(&trial.samples),
+            readings: trial.samples.iter().map(ChartReading::of).collect(),
+            cores: chart_reading::cores(&trial.samples),
             counts: trial.counts.clone(),
             missing: trial.missing.clone(),
             ratio: None,

@@ -1,6 +1,6 @@
 //! How many readings are known to have touched the bytes, rather than to have been answered from memory, and by which meters.
 
-use crate::record::{Delivered, Touch, TrialRecord, Visit};
+use crate::record::{Delivered, Touch, TrialRecord, VisitCost};
 use std::collections::BTreeMap;
 
 /// Readings by what the meters of their turns say.
@@ -14,7 +14,7 @@ impl Touched {
         all: &[&TrialRecord],
         ranked: impl Iterator<Item = &'a TrialRecord>,
     ) -> Option<Touched> {
-        let mut visit = Visit::default();
+        let mut visit = VisitCost::default();
         for control in all.iter().filter(|it| it.trial.is_control()) {
             control.samples.iter().for_each(|sample| visit.learn(&control.trial, &sample));
         }

@@ -14,7 +14,7 @@ pub use size::SizeRow;
 
 use super::words;
 use crate::analysis::stats::{self, Interval, LeastSquares, Line};
-use crate::record::{Point, Record, Swept};
+use crate::record::{Point, Record, SweepSeries};
 use crate::units::{Bytes, Nanos, Throughput};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,9 +98,9 @@ fn cautions(record: &Record) -> Vec<String> {
 }
 
 impl Series {
-    fn of(swept: Swept) -> Series {
+    fn of(swept: SweepSeries) -> Series {
         let seconds = swept.times();
-        let Swept { name, is_write, points } = swept;
+        let SweepSeries { name, is_write, points } = swept;
         let fit = stats::least_squares(&seconds);
         let mut by_size: BTreeMap<u64, Vec<Point>> = BTreeMap::new();
         for point in &points {

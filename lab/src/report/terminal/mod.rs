@@ -11,7 +11,7 @@ use super::limits;
 use super::page::Page;
 use super::ranking::{Place, Ranking, Row, Unmeasured};
 use super::words::{self, NONE};
-use crate::analysis::verdict::Judgement;
+use crate::analysis::verdict::Diagnosis;
 use crate::record::Metric;
 use crate::terminal::printable::printable;
 use crate::units::Bytes;
@@ -102,7 +102,7 @@ impl Column {
             Column::System => time(Metric::CpuSystemNs),
             Column::Peak => median(Metric::PeakRssBytes).map(|bytes| Bytes(bytes).binary()),
             Column::Ratio => Some(row.ratio.map_or_else(|| NONE.to_owned(), |ratio| words::ratio(&ratio))),
-            Column::StopsAt => row.judgement.as_ref().map(Judgement::stops_at),
+            Column::StopsAt => row.judgement.as_ref().map(Diagnosis::stops_at),
         };
         text.unwrap_or_else(|| NONE.to_owned())
     }

@@ -1,7 +1,7 @@
 //! `auto` as a method of the contender, so that every race tells whether it chose well.
 
-use super::scene::Scene;
-use super::{Way, from_front, in_pieces};
+use super::file_context::FileContext;
+use super::{Strategy, from_front, in_pieces};
 use crate::consumer::Consumer;
 use crate::method::{Fault, Feeding, Method, Reader, memory};
 use crate::scan::Visit;
@@ -45,19 +45,19 @@ const MAPS: bool = true;
 
 impl Reader for Chosen {
     fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
-        let scene = Scene::of(path)?;
+        let context = FileContext::of(path)?;
         match visit {
-            Visit::Lines(_) if scene.way(MAPS) == Way::Mapped => {
-                let map = scene.map()?;
+            Visit::Lines(_) if context.strategy(MAPS) == Strategy::Mapped => {
+                let map = context.map()?;
                 memory::visit_all(&map, memory::SEGMENT.default, self.threads.get() as u64, visit)
             }
             Visit::Lines(_) => {
                 let mut consumer = Consumer::new(visit);
-                from_front::read(&scene, MAPS, &mut consumer)?;
+                from_front::read(&context, MAPS, &mut consumer)?;
                 Ok(consumer.finish())
             }
             _ => {
-                let parts = in_pieces::read(&scene, MAPS, self.threads, &|| Consumer::new(visit))?;
+                let parts = in_pieces::read(&context, MAPS, self.threads, &|| Consumer::new(visit))?;
                 Ok(Answer::of_parts(parts.into_iter().map(Consumer::finish).collect()))
             }
         }

@@ -1,14 +1,14 @@
 //! A file read by several threads in any order, each with a sink of its own.
 
+use super::file_context::FileContext;
 use super::from_front::copied;
 use super::pieces::Pieces;
-use super::scene::Scene;
-use super::way::{Backing, Cached, Way};
+use super::strategy::{Backing, Cached, Strategy};
 use crate::buffer::Buffer;
 use crate::method::Fault;
 use crate::method::direct::DirectFile;
 use crate::method::pread::read_range;
-use crate::method::ring::{Errand, Flight, Order, Plan, Registered};
+use crate::method::ring::{InFlight, Order, Plan, Registered, RingJob};
 use crate::segments::crew;
 use crate::sink::Sink;
 use io_uring::IoUring;
@@ -48,26 +48,28 @@ const PART_BYTES: u64 = 1 << 20;
 
 /// Reads a whole file; gives back the sinks, one a thread.
 pub(super) fn read<S: Sink + Send>(
-    scene: &Scene,
+    context: &FileContext,
     maps: bool,
     threads: NonZero<usize>,
     sink: &(impl Fn() -> S + Sync),
 ) -> Result<Vec<S>, Fault> {
-    let way = scene.way(maps);
-    let alone = threads.get() == 1 || scene.size_bytes <= CACHED_PIECE_BYTES;
-    if way == Way::Once || way == Way::Copied && alone {
+    let strategy = context.strategy(maps);
+    let alone = threads.get() == 1 || context.size_bytes <= CACHED_PIECE_BYTES;
+    if strategy == Strategy::Once || strategy == Strategy::Copied && alone {
         let mut sink = sink();
-        copied(scene, &mut sink)?;
+        copied(context, &mut sink)?;
         return Ok(vec![sink]);
     }
-    let direct = if way == Way::InFlight { scene.direct() } else { None };
-    let maps = match way {
+    let direct = if strategy == Strategy::InFlight { context.direct() } else { None };
+    let maps = match strategy {
         // Faults on small pages by several threads wait for each other, and these file systems have few others.
-        Way::Mapped => threads.get() == 1 || !matches!(scene.backing(), Backing::Memory | Backing::Other),
-        Way::InFlight => maps && direct.is_some(),
-        Way::Once | Way::Copied => false,
+        Strategy::Mapped => {
+            threads.get() == 1 || !matches!(context.backing(), Backing::Memory | Backing::Other)
+        }
+        Strategy::InFlight => maps && direct.is_some(),
+        Strategy::Once | Strategy::Copied => false,
     };
-    let work = Job::cut(scene, direct, maps)?;
+    let work = Job::cut(context, direct, maps)?;
     let threads = (threads.get() as u64).min(work.cached.count() + work.missing.count());
     let plan = plan(threads.max(1));
     crew(threads, || work.take_part(&plan, sink()), || work.stop())
@@ -75,7 +77,7 @@ pub(super) fn read<S: Sink + Send>(
 
 /// The parts of one file, by where they lie.
 struct Job<'a> {
-    scene: &'a Scene<'a>,
+    context: &'a FileContext<'a>,
     direct: Option<DirectFile>,
     map: Option<Mmap>,
     cached: Pieces,
@@ -83,20 +85,20 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// Parts that are not cached are fetched past the cache if that can be, and by way of it if not.
-    fn cut(scene: &'a Scene<'a>, direct: Option<DirectFile>, maps: bool) -> Result<Job<'a>, Fault> {
-        let whole = 0..scene.size_bytes;
+    /// Parts that are not cached are fetched past the cache if that can be, and by strategy of it if not.
+    fn cut(context: &'a FileContext<'a>, direct: Option<DirectFile>, maps: bool) -> Result<Job<'a>, Fault> {
+        let whole = 0..context.size_bytes;
         let (cached, missing) = match direct {
             None => (vec![whole], Vec::new()),
-            Some(_) => by_residency(scene, whole),
+            Some(_) => by_residency(context, whole),
         };
         let maps = maps && !cached.is_empty();
-        let map = if maps { Some(scene.map()?) } else { None };
+        let map = if maps { Some(context.map()?) } else { None };
         let pieces = |parts: Vec<Range<u64>>, step: u64| {
             Pieces::new(parts.into_iter().flat_map(move |part| Pieces::cut(part, step)))
         };
         let (cached, missing) = (pieces(cached, CACHED_PIECE_BYTES), pieces(missing, PIECE_BYTES));
-        Ok(Job { scene, direct, map, cached, missing })
+        Ok(Job { context, direct, map, cached, missing })
     }
 
     /// What one thread does: keeps reads in flight while there is something to fetch, and visits cached bytes meanwhile.
@@ -113,23 +115,23 @@ impl<'a> Job<'a> {
         {
             let ring = IoUring::new(plan.entries)?;
             let mut errands = || self.errand(direct);
-            let flight = Flight::prepare(ring, plan, self.missing.count())?;
+            let flight = InFlight::prepare(ring, plan, self.missing.count())?;
             flight.run(Order::Any, &mut errands, &mut sink, Some(&mut visit))?;
         }
         while visit(&mut sink)? {}
         Ok(sink)
     }
 
-    fn errand<'d>(&'d self, direct: &'d DirectFile) -> Option<Errand<'d>> {
-        let (file, otherwise) = (direct.file.as_fd(), Some(self.scene.file.as_fd()));
-        self.missing.take().map(|range| Errand { range, file, block_bytes: direct.block_bytes, otherwise })
+    fn errand<'d>(&'d self, direct: &'d DirectFile) -> Option<RingJob<'d>> {
+        let (file, otherwise) = (direct.file.as_fd(), Some(self.context.file.as_fd()));
+        self.missing.take().map(|range| RingJob { range, file, block_bytes: direct.block_bytes, otherwise })
     }
 
-    /// Hands on bytes from the page cache: mapped, or by way of a buffer.
+    /// Hands on bytes from the page cache: mapped, or by strategy of a buffer.
     fn visit(&self, range: Range<u64>, buffer: &mut [u8], sink: &mut impl Sink) -> Result<(), Fault> {
         match &self.map {
             Some(map) => sink.take(range.start, &map[range.start as usize..range.end as usize]),
-            None => read_range(&self.scene.file, range, buffer, sink)?,
+            None => read_range(&self.context.file, range, buffer, sink)?,
         }
         Ok(())
     }
@@ -142,12 +144,12 @@ impl<'a> Job<'a> {
 }
 
 /// The parts of a file that are wholly in the page cache, and the others.
-fn by_residency(scene: &Scene, whole: Range<u64>) -> (Vec<Range<u64>>, Vec<Range<u64>>) {
-    match scene.cached() {
+fn by_residency(context: &FileContext, whole: Range<u64>) -> (Vec<Range<u64>>, Vec<Range<u64>>) {
+    match context.cached() {
         Cached::None => (Vec::new(), vec![whole]),
         Cached::All => (vec![whole], Vec::new()),
         Cached::Some => {
-            Pieces::cut(whole, PART_BYTES).partition(|part| scene.cached_of(part.clone()) == Cached::All)
+            Pieces::cut(whole, PART_BYTES).partition(|part| context.cached_of(part.clone()) == Cached::All)
         }
     }
 }

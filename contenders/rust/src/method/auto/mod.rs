@@ -1,33 +1,33 @@
-//! `auto`: a reader that looks at the file and reads it in the way that suits it.
+//! `auto`: a reader that looks at the file and reads it in the strategy that suits it.
 //!
 //! A small file is read into one small buffer; one that lies in the page cache is mapped, or copied where mapping is not
 //! allowed; one that does not is fetched past the cache with many reads in flight; and of one that lies there in part,
 //! each part is brought by its own means, the cached parts while reads of the others are in flight. Where something is
 //! refused, what is left is read(2), which works everywhere.
 //!
-//! The choice lives in [`way`], what it rests on in [`scene`], what a file has in the page cache in [`residency`], and
+//! The choice lives in [`strategy`], what it rests on in [`context`], what a file has in the page cache in [`residency`], and
 //! the reading in [`from_front`] and [`in_pieces`]; [`entry`] makes it a method of the contender.
 
 mod entry;
+mod file_context;
 mod from_front;
 mod in_pieces;
 mod pieces;
 mod residency;
-mod scene;
-mod way;
+mod strategy;
 
 pub(super) use entry::AUTO;
-pub use way::Way;
+pub use strategy::Strategy;
 
 use super::Fault;
 use crate::reading::ReadError;
 use crate::sink::Sink;
-use scene::Scene;
+use file_context::FileContext;
 use std::num::NonZero;
 use std::path::Path;
 use std::thread;
 
-/// A reader that chooses its way by the file.
+/// A reader that chooses its strategy by the file.
 ///
 /// ```
 /// use readlab_rust::Auto;
@@ -78,7 +78,7 @@ impl Auto {
     /// # Errors
     /// If a call fails; the sink has then seen a part of the file.
     pub fn read(&self, path: &Path, mut sink: impl Sink) -> Result<u64, ReadError> {
-        let mut read = || from_front::read(&Scene::of(path)?, self.maps, &mut sink);
+        let mut read = || from_front::read(&FileContext::of(path)?, self.maps, &mut sink);
         read().map_err(|fault| ReadError::new(path, fault))
     }
 
@@ -92,16 +92,16 @@ impl Auto {
         path: &Path,
         sink: impl Fn() -> S + Sync,
     ) -> Result<Vec<S>, ReadError> {
-        let read = || in_pieces::read(&Scene::of(path)?, self.maps, self.threads, &sink);
+        let read = || in_pieces::read(&FileContext::of(path)?, self.maps, self.threads, &sink);
         read().map_err(|fault| ReadError::new(path, fault))
     }
 
-    /// Which way a file would be read now.
+    /// Which strategy a file would be read now.
     ///
     /// # Errors
     /// If the file cannot be looked at.
-    pub fn way(&self, path: &Path) -> Result<Way, ReadError> {
-        let choose = || Ok::<Way, Fault>(Scene::of(path)?.way(self.maps));
+    pub fn strategy(&self, path: &Path) -> Result<Strategy, ReadError> {
+        let choose = || Ok::<Strategy, Fault>(FileContext::of(path)?.strategy(self.maps));
         choose().map_err(|fault| ReadError::new(path, fault))
     }
 }

@@ -1,9 +1,9 @@
 //! How much of a file is in the page cache, as well as a reader needs to know it: all, some or none of a range.
 //!
 //! cachestat(2) counts (Linux 6.5; for files that one owns or may write since 6.15). Where it does not answer, single bytes
-//! are asked for with `preadv2(RWF_NOWAIT)`; a file that cannot be asked counts as cached in part, which suits any way.
+//! are asked for with `preadv2(RWF_NOWAIT)`; a file that cannot be asked counts as cached in part, which suits any strategy.
 
-use super::way::Cached;
+use super::strategy::Cached;
 use rustix::fs::Advice;
 use rustix::io::{ReadWriteFlags, preadv2};
 use std::fs::File;

@@ -46,7 +46,7 @@ pub struct Profiling {
 /// What was sampled; names can be found once the process has ended, for some runtimes tell them then.
 #[derive(Debug)]
 pub struct Sampled {
-    found: sampling::Found,
+    found: sampling::SampledStacks,
     maps: Maps,
     how: String,
     kernel: bool,

@@ -42,7 +42,7 @@ pub(super) enum Event {
 
 /// What was found.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct SampledStacks {
     /// Stacks with the thread's name, outermost frame first, and how often each was seen.
     pub(super) stacks: BTreeMap<(String, Vec<Frame>), u64>,
     /// Every process that was seen.
@@ -62,7 +62,7 @@ pub(super) struct Sampling {
     stop: Arc<AtomicBool>,
     from_ns: Arc<AtomicU64>,
     taken: Arc<AtomicU64>,
-    thread: Option<JoinHandle<Found>>,
+    thread: Option<JoinHandle<SampledStacks>>,
 }
 
 impl Sampling {
@@ -94,11 +94,11 @@ impl Sampling {
     }
 
     /// Ends it; everything found.
-    pub(super) fn stop(mut self) -> Found {
+    pub(super) fn stop(mut self) -> SampledStacks {
         self.join().expect("it is stopped once")
     }
 
-    fn join(&mut self) -> Option<Found> {
+    fn join(&mut self) -> Option<SampledStacks> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().map(|thread| thread.join().expect("reading records does not panic"))
     }
@@ -156,7 +156,7 @@ struct Collector {
     walker: Walker,
     names: HashMap<u32, String>,
     pending: Vec<Record>,
-    found: Found,
+    found: SampledStacks,
     from_ns: Arc<AtomicU64>,
     taken: Arc<AtomicU64>,
 }
@@ -172,11 +172,11 @@ impl Collector {
         };
         let names = perf::threads(pid).unwrap_or_default().into_iter().filter_map(name).collect();
         let pids = BTreeSet::from([pid]);
-        let found = Found { stacks: BTreeMap::new(), pids, lost: 0, cut: 0 };
+        let found = SampledStacks { stacks: BTreeMap::new(), pids, lost: 0, cut: 0 };
         Collector { mappings, walker: Walker::new(), names, pending: Vec::new(), found, from_ns, taken }
     }
 
-    fn collect(mut self, mut rings: Rings, stop: &AtomicBool) -> Found {
+    fn collect(mut self, mut rings: Rings, stop: &AtomicBool) -> SampledStacks {
         loop {
             rings.wait(NAP);
             let last = stop.load(Ordering::Relaxed);

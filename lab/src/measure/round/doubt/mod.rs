@@ -2,15 +2,15 @@
 //! control may have been preempted: so nobody is refused before the controls, and the trial itself, had further turns.
 //! Readings of those turns are never told.
 //!
-//! The rules live in [`super::ceiling`], [`super::unaccounted`] and [`crate::record::Visit`].
+//! The rules live in [`super::ceiling`], [`super::unaccounted`] and [`crate::record::VisitCost`].
 
 #[cfg(test)]
 mod tests;
 
-use super::standing::Standing;
+use super::trial_progress::TrialProgress;
 use super::unaccounted::{Collects, NULL_TURNS_MIN, is_null};
-use super::{Run, Stop};
-use crate::measure::world::{Ending, Trouble};
+use super::{Run, RunStop};
+use crate::measure::interface::{SampleError, TrialEnd};
 use crate::record::Sample;
 use crate::trial::{COMMAND, CacheState};
 
@@ -41,9 +41,9 @@ impl Run<'_> {
     pub(super) fn refutation(
         &mut self,
         state: CacheState,
-        standing: &mut Standing,
-    ) -> Result<Option<String>, Stop> {
-        if self.doubt(standing).is_none() {
+        progress: &mut TrialProgress,
+    ) -> Result<Option<String>, RunStop> {
+        if self.doubt(progress).is_none() {
             return Ok(None);
         }
         let controls: Vec<usize> =
@@ -52,53 +52,54 @@ impl Run<'_> {
             for &control in &controls {
                 self.again(control, state)?;
             }
-            if self.doubt(standing).is_none() {
+            if self.doubt(progress).is_none() {
                 return Ok(None);
             }
         }
-        while standing.turns.len() < TURNS_MIN {
-            let turns = standing.turns.len();
-            if let Some(samples) = self.again(standing.trial, state)? {
-                standing.look_at(&samples);
+        while progress.turns.len() < TURNS_MIN {
+            let turns = progress.turns.len();
+            if let Some(samples) = self.again(progress.trial, state)? {
+                progress.look_at(&samples);
             }
-            if standing.turns.len() == turns || self.doubt(standing).is_none() {
+            if progress.turns.len() == turns || self.doubt(progress).is_none() {
                 break;
             }
         }
-        Ok(self.doubt(standing))
+        Ok(self.doubt(progress))
     }
 
     /// The same where nobody can be asked again: only of one that had turns enough.
-    pub(super) fn doubt_when_stopped(&self, standing: &Standing) -> Option<String> {
-        self.doubt(standing).filter(|_| standing.walls.len() >= TURNS_MIN)
+    pub(super) fn doubt_when_stopped(&self, progress: &TrialProgress) -> Option<String> {
+        self.doubt(progress).filter(|_| progress.walls.len() >= TURNS_MIN)
     }
 
     /// Why what a trial showed so far cannot be true, as far as the controls tell by now.
-    pub(super) fn doubt(&self, standing: &Standing) -> Option<String> {
-        let planned = self.plan.planned(standing.trial);
+    pub(super) fn doubt(&self, progress: &TrialProgress) -> Option<String> {
+        let planned = self.plan.planned(progress.trial);
         let trial = &planned.trial;
         if trial.is_control() {
             return None;
         }
-        let by_rate = || self.ceiling.beyond(trial, standing.fastest_ns?);
+        let by_rate = || self.ceiling.beyond(trial, progress.fastest_ns?);
         let has_null =
             self.plan.trials_of(trial.state).iter().any(|&at| is_null(&self.plan.planned(at).trial));
         let answering_is_known = !has_null || self.answering.turns() >= NULL_TURNS_MIN;
         // A command's clock is readlab's own; what starts and reaps it between two readings is in no window.
         let has_own_clock = trial.contender != COMMAND;
         let by_clock = || {
-            let refuted = self.answering.refutes(&standing.turns, Collects(planned.collects));
+            let refuted = self.answering.refutes(&progress.turns, Collects(planned.collects));
             refuted.filter(|_| answering_is_known && has_own_clock)
         };
-        by_rate().or_else(by_clock).or_else(|| self.untouched(standing))
+        by_rate().or_else(by_clock).or_else(|| self.untouched(progress))
     }
 
     /// Warm readings for which there was not even the CPU time to visit the bytes.
-    fn untouched(&self, standing: &Standing) -> Option<String> {
-        let trial = &self.plan.planned(standing.trial).trial;
-        let all = standing.turns.len();
-        let unseen = standing.unseen.iter().filter(|_| trial.state == CacheState::Warm);
-        let nothing = unseen.filter(|turn| self.visit.is_too_little(trial, turn.readings, turn.cpu_most_ns));
+    fn untouched(&self, progress: &TrialProgress) -> Option<String> {
+        let trial = &self.plan.planned(progress.trial).trial;
+        let all = progress.turns.len();
+        let not_inspected = progress.not_inspected.iter().filter(|_| trial.state == CacheState::Warm);
+        let nothing =
+            not_inspected.filter(|turn| self.visit.is_too_little(trial, turn.readings, turn.cpu_most_ns));
         let least = nothing.clone().min_by_key(|turn| turn.cpu_most_ns)?;
         let needed_ns = self.visit.least_ns(trial, least.readings)?;
         let found = nothing.count();
@@ -111,14 +112,16 @@ impl Run<'_> {
     }
 
     /// One more turn, of which nothing but what is learnt from it stays; `None` where it gave nothing.
-    fn again(&mut self, trial: usize, state: CacheState) -> Result<Option<Vec<Sample>>, Stop> {
+    fn again(&mut self, trial: usize, state: CacheState) -> Result<Option<Vec<Sample>>, RunStop> {
         match self.sampler.turn(trial, state) {
             Ok(samples) => {
                 self.learn(trial, &samples);
                 Ok(Some(samples))
             }
-            Err(Trouble::Ending(Ending::Run(end) | Ending::Both(_, end))) => Err(Stop::Ended(end)),
-            Err(Trouble::Unproven(_) | Trouble::Ending(Ending::Trial(_))) => Ok(None),
+            Err(SampleError::TrialEnd(TrialEnd::Run(end) | TrialEnd::Both(_, end))) => {
+                Err(RunStop::Ended(end))
+            }
+            Err(SampleError::Unproven(_) | SampleError::TrialEnd(TrialEnd::Trial(_))) => Ok(None),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Whole runs in which somebody lies, or a control was preempted, in the scripted world.
 
-use crate::measure::round::tests::{COLD, Told, WARM, World, plan, play, runs};
+use crate::measure::round::tests::{COLD, RecordedRun, ScriptedSampler, WARM, plan, play, runs};
 use crate::record::{Delivered, Sample, TurnSeen};
 use std::collections::VecDeque;
 
@@ -36,20 +36,20 @@ impl Shown {
 }
 
 /// `null`, `resident` and `a`, each showing these in order, the last of them for ever.
-fn race(state: crate::trial::CacheState, rounds: u32, shown: [&[Shown]; 3]) -> Told {
-    let mut world = World::default();
+fn race(state: crate::trial::CacheState, rounds: u32, shown: [&[Shown]; 3]) -> RecordedRun {
+    let mut interface = ScriptedSampler::default();
     for (trial, shown) in shown.into_iter().enumerate() {
         let mut left: VecDeque<Shown> = shown.iter().copied().collect();
         let shape = move |sample: &mut Sample| {
             let now = if left.len() > 1 { left.pop_front() } else { left.front().copied() };
             now.expect("something is scripted").into_sample(sample);
         };
-        world.shapes.insert(trial, Box::new(shape));
+        interface.shapes.insert(trial, Box::new(shape));
     }
-    play(&plan(runs(rounds), &[("null", state), ("resident", state), ("a", state)]), world)
+    play(&plan(runs(rounds), &[("null", state), ("resident", state), ("a", state)]), interface)
 }
 
-fn outcome_of_a(told: &Told) -> String {
+fn outcome_of_a(told: &RecordedRun) -> String {
     told.outcomes().iter().find(|line| line.split([' ', ':']).nth(1) == Some("a")).unwrap().to_string()
 }
 
@@ -128,14 +128,14 @@ fn a_warm_turn_without_the_time_to_touch_the_bytes_is_refused() {
 
 #[test]
 fn bytes_that_were_seen_to_arrive_need_no_other_proof() {
-    let mut world = World::default();
+    let mut interface = ScriptedSampler::default();
     let resident = |sample: &mut Sample| honest(6 * MS).into_sample(sample);
     let by_calls = |sample: &mut Sample| {
         Shown { window_ns: 9 * MS, cpu_ns: MS, seen_ns: 9 * MS }.into_sample(sample);
         sample.turn.delivered = Some(Delivered::Calls);
     };
-    world.shapes.insert(0, Box::new(resident));
-    world.shapes.insert(1, Box::new(by_calls));
-    let told = play(&plan(runs(4), &[("resident", WARM), ("a", WARM)]), world);
+    interface.shapes.insert(0, Box::new(resident));
+    interface.shapes.insert(1, Box::new(by_calls));
+    let told = play(&plan(runs(4), &[("resident", WARM), ("a", WARM)]), interface);
     assert_eq!(outcome_of_a(&told), "measured a");
 }

@@ -4,7 +4,7 @@
 use crate::contender::session::Turn;
 use crate::machine::memory::Memory;
 use crate::measure::meters::{Metered, tick_ns};
-use readlab_protocol::{Ask, SampleLine};
+use readlab_protocol::{SampleLine, TurnRequest};
 
 /// A claim may exceed the kernel's count by two clock ticks, and by one part in so many: on some kernels the CPU time of a
 /// thread that runs is brought up to date by ticks only.
@@ -18,7 +18,7 @@ const BELOW_FACTOR: u64 = 4;
 const PEAK_SLACK_BYTES: u64 = 4 << 20;
 
 /// Why what was claimed in a turn cannot be true; `None` where it can.
-pub(super) fn refuted(ask: Ask, turn: &Turn, metered: &Metered) -> Option<String> {
+pub(super) fn refuted(ask: TurnRequest, turn: &Turn, metered: &Metered) -> Option<String> {
     too_much_cpu(turn, metered).or_else(|| too_little_cpu(ask, turn, metered)).or_else(|| peak(turn, metered))
 }
 
@@ -44,7 +44,7 @@ fn too_much_cpu(turn: &Turn, metered: &Metered) -> Option<String> {
         .then(|| format!("it claims {claimed_ns} ns of CPU time in a turn for which {who} {counted_ns} ns"))
 }
 
-fn too_little_cpu(ask: Ask, turn: &Turn, metered: &Metered) -> Option<String> {
+fn too_little_cpu(ask: TurnRequest, turn: &Turn, metered: &Metered) -> Option<String> {
     let (claimed_ns, counted_ns) = (claimed_cpu_ns(turn)?, *metered.whole.cpu_ns.as_ref().ok()?);
     let readings = u64::from(ask.lead) + u64::from(ask.count);
     let of_readings_ns = counted_ns / readings.max(1) * u64::from(ask.count);

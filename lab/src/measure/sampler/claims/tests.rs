@@ -4,7 +4,7 @@ use super::*;
 use crate::measure::meters::{Missing, Whole};
 
 const MS: u64 = 1_000_000;
-const ASK: Ask = Ask { lead: 0, count: 1 };
+const ASK: TurnRequest = TurnRequest { lead: 0, count: 1 };
 
 fn turn(cpu: Option<(u64, u64)>, peak_rss_bytes: Option<u64>) -> Turn {
     let (cpu_user_ns, cpu_system_ns) = cpu.unzip();
@@ -64,8 +64,11 @@ fn no_cpu_time_for_much_work_is_refused() {
     assert_eq!(said((0, 0), 4 * 2 * tick_ns()), None, "too little to tell");
     let why = said((0, 0), 1000 * MS).unwrap();
     assert_eq!(why, "it claims 0 ns of CPU time in readings for which the kernel counted 1000000000 ns");
-    let half =
-        refuted(Ask { lead: 9, count: 1 }, &turn(Some((90 * MS, 0)), None), &metered(Ok(1000 * MS), true));
+    let half = refuted(
+        TurnRequest { lead: 9, count: 1 },
+        &turn(Some((90 * MS, 0)), None),
+        &metered(Ok(1000 * MS), true),
+    );
     assert_eq!(half, None, "untimed readings have their part");
 }
 

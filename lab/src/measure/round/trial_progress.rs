@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 const PRECISION_SLACK: usize = 20;
 
 /// Where one trial stands.
-pub(in crate::measure) struct Standing {
+pub(in crate::measure) struct TrialProgress {
     pub(in crate::measure) trial: usize,
     /// Whether its line is in the record.
     pub(in crate::measure) announced: bool,
@@ -35,7 +35,7 @@ pub(in crate::measure) struct Standing {
     /// What the lab saw of its turns.
     pub(super) turns: Vec<LeftOut>,
     /// Of those in which bytes were not seen to arrive, what CPU time there was to touch them.
-    pub(super) unseen: Vec<Spent>,
+    pub(super) not_inspected: Vec<Spent>,
     /// Meters of which the record has been told that they could not be read.
     pub(super) missing: BTreeSet<String>,
 }
@@ -48,14 +48,14 @@ pub(in crate::measure) struct Spent {
     pub(super) readings: u32,
 }
 
-impl Standing {
-    pub(in crate::measure) fn new(trial: usize) -> Standing {
+impl TrialProgress {
+    pub(in crate::measure) fn new(trial: usize) -> TrialProgress {
         let (walls, missing) = (Vec::new(), BTreeSet::new());
         let (announced, ended, measured, counted) = (false, false, false, false);
         let (device_rates, busy) = (Vec::new(), Vec::new());
         let (precision, precision_from, fastest_ns) = (None, 0, None);
-        let (turns, unseen) = (Vec::new(), Vec::new());
-        Standing {
+        let (turns, not_inspected) = (Vec::new(), Vec::new());
+        TrialProgress {
             trial,
             announced,
             ended,
@@ -68,7 +68,7 @@ impl Standing {
             precision_from,
             fastest_ns,
             turns,
-            unseen,
+            not_inspected,
             missing,
         }
     }
@@ -103,12 +103,12 @@ impl Standing {
     /// Takes in what the lab saw of a turn, whether its readings count or not.
     pub(super) fn look_at(&mut self, turn: &[Sample]) {
         self.turns.extend(LeftOut::of(turn));
-        let unseen = turn.first().filter(|first| first.turn.delivered.is_none());
-        let spent = unseen.and_then(|first| {
+        let not_inspected = turn.first().filter(|first| first.turn.delivered.is_none());
+        let spent = not_inspected.and_then(|first| {
             let cpu_most_ns = first.turn.cpu_ns?.saturating_add(first.turn.cpu_error_ns.unwrap_or(0));
             Some(Spent { cpu_most_ns, readings: first.turn_readings })
         });
-        self.unseen.extend(spent);
+        self.not_inspected.extend(spent);
     }
 
     /// Forgets its readings: it is measured afresh.
@@ -117,7 +117,7 @@ impl Standing {
         self.device_rates.clear();
         self.busy.clear();
         self.turns.clear();
-        self.unseen.clear();
+        self.not_inspected.clear();
         (self.precision, self.precision_from) = (None, 0);
     }
 

@@ -2,10 +2,10 @@
 //! the rounds.
 
 use super::clock::StageClock;
-use super::standing::Standing;
-use super::{Run, Stop};
+use super::trial_progress::TrialProgress;
+use super::{Run, RunStop};
+use crate::measure::interface::{Step, TrialEnd};
 use crate::measure::plan::Budget;
-use crate::measure::world::{Ending, Step};
 use crate::record::{Count, EndReason, Line, Outcome};
 use crate::trial::{CacheState, Params};
 use std::collections::BTreeMap;
@@ -21,20 +21,20 @@ impl Run<'_> {
     pub(in crate::measure) fn close(
         &mut self,
         state: CacheState,
-        (standings, clock): (&mut [Standing], &StageClock),
-        end: Result<EndReason, Stop>,
-    ) -> Result<EndReason, Stop> {
-        let judged = end.and_then(|reason| Ok((self.refuted(state, standings)?, reason)));
+        (progresses, clock): (&mut [TrialProgress], &StageClock),
+        end: Result<EndReason, RunStop>,
+    ) -> Result<EndReason, RunStop> {
+        let judged = end.and_then(|reason| Ok((self.refuted(state, progresses)?, reason)));
         let (refuted, end) = match judged {
             Ok((refuted, reason)) => (refuted, Ok(reason)),
             // A run that is stopped has no further turns.
             Err(stop) => {
-                (standings.iter().map(|standing| self.doubt_when_stopped(standing)).collect(), Err(stop))
+                (progresses.iter().map(|progress| self.doubt_when_stopped(progress)).collect(), Err(stop))
             }
         };
-        self.conclude(standings, refuted, end.as_ref().ok().copied())?;
+        self.conclude(progresses, refuted, end.as_ref().ok().copied())?;
         match end {
-            Ok(reason) => self.count(standings, clock).map(|()| reason),
+            Ok(reason) => self.count(progresses, clock).map(|()| reason),
             Err(stop) => Err(stop),
         }
     }
@@ -43,70 +43,70 @@ impl Run<'_> {
     fn refuted(
         &mut self,
         state: CacheState,
-        standings: &mut [Standing],
-    ) -> Result<Vec<Option<String>>, Stop> {
-        let of = |standing: &mut Standing| {
-            let has_numbers = !standing.ended && standing.fastest_ns.is_some();
-            if has_numbers { self.refutation(state, standing) } else { Ok(None) }
+        progresses: &mut [TrialProgress],
+    ) -> Result<Vec<Option<String>>, RunStop> {
+        let of = |progress: &mut TrialProgress| {
+            let has_numbers = !progress.ended && progress.fastest_ns.is_some();
+            if has_numbers { self.refutation(state, progress) } else { Ok(None) }
         };
-        standings.iter_mut().map(of).collect()
+        progresses.iter_mut().map(of).collect()
     }
 
     /// Everybody leaves; those whose samples stand are measured. `end` is why the stage is over; whoever got no turn
     /// in a run that was stopped has no outcome, and was only cut short.
     fn conclude(
         &mut self,
-        standings: &mut [Standing],
+        progresses: &mut [TrialProgress],
         refuted: Vec<Option<String>>,
         end: Option<EndReason>,
-    ) -> Result<(), Stop> {
-        let left = standings.iter_mut().zip(refuted).filter(|(standing, _)| !standing.ended);
-        for (standing, refuted) in left {
-            if standing.fastest_ns.is_none() {
+    ) -> Result<(), RunStop> {
+        let left = progresses.iter_mut().zip(refuted).filter(|(progress, _)| !progress.ended);
+        for (progress, refuted) in left {
+            if progress.fastest_ns.is_none() {
                 let Some(end) = end else {
-                    self.sampler.close(standing.trial);
+                    self.sampler.close(progress.trial);
                     continue;
                 };
-                self.announce(standing, &Params::default())?;
-                self.end(standing, untried(end))?;
+                self.announce(progress, &Params::default())?;
+                self.end(progress, untried(end))?;
                 continue;
             }
             let refuted = refuted.map(|reason| Outcome::Refused { reason });
-            let refused = refuted.or_else(|| self.sampler.refusal(standing.trial));
+            let refused = refuted.or_else(|| self.sampler.refusal(progress.trial));
             let outcome = refused.unwrap_or(Outcome::Measured);
-            standing.measured = outcome == Outcome::Measured;
-            self.end(standing, outcome)?;
+            progress.measured = outcome == Outcome::Measured;
+            self.end(progress, outcome)?;
         }
         Ok(())
     }
 
     /// Counts what each measured contender does inside. A count that fails is told with the counts, and spoils nothing.
-    fn count(&mut self, standings: &[Standing], clock: &StageClock) -> Result<(), Stop> {
-        let measured = |(_, it): &(usize, &Standing)| it.measured && !it.counted;
-        for (at, standing) in standings.iter().enumerate().filter(measured) {
-            let costs_nothing = self.sampler.is_counted(standing.trial);
+    fn count(&mut self, progresses: &[TrialProgress], clock: &StageClock) -> Result<(), RunStop> {
+        let measured = |(_, it): &(usize, &TrialProgress)| it.measured && !it.counted;
+        for (at, progress) in progresses.iter().enumerate().filter(measured) {
+            let costs_nothing = self.sampler.is_counted(progress.trial);
             let counts = if !costs_nothing && clock.is_counting_up(self.sampler.elapsed_ns()) {
                 uncounted(TIME_USED_UP)
             } else {
-                let progress = self.progress_of_counting(&standings[at..], clock);
-                self.sink.about_to(Step::Count(standing.trial, progress));
-                match self.sampler.count(standing.trial) {
+                let so_far = self.progress_of_counting(&progresses[at..], clock);
+                self.sink.about_to(Step::Count(progress.trial, so_far));
+                match self.sampler.count(progress.trial) {
                     Ok(counts) => counts,
-                    Err(Ending::Run(end) | Ending::Both(_, end)) => return Err(Stop::Ended(end)),
-                    Err(Ending::Trial(outcome)) => {
+                    Err(TrialEnd::Run(end) | TrialEnd::Both(_, end)) => return Err(RunStop::Ended(end)),
+                    Err(TrialEnd::Trial(outcome)) => {
                         uncounted(outcome.reason().unwrap_or("it could not be counted"))
                     }
                 }
             };
-            self.sink.append(Line::Counts { trial: standing.trial, counts })?;
-            self.measured.push(standing.trial);
+            self.sink.append(Line::Counts { trial: progress.trial, counts })?;
+            self.measured.push(progress.trial);
         }
         Ok(())
     }
 
     /// Looks inside what was measured, where that was asked for; when all rounds of all states are over, so that none of them has
     /// less time or another cache for it. The state that stands now comes first.
-    pub(super) fn look_inside(&mut self) -> Result<(), Stop> {
+    pub(super) fn look_inside(&mut self) -> Result<(), RunStop> {
         let states = self.plan.states.iter().rev().filter(|_| self.sampler.looks_inside());
         let trials: Vec<usize> = states.flat_map(|&state| self.plan.trials_of(state)).collect();
         for trial in trials.into_iter().filter(|trial| self.measured.contains(trial)).collect::<Vec<_>>() {
@@ -114,7 +114,7 @@ impl Run<'_> {
                 self.sampler.not_inspected(trial, TIME_USED_UP)
             } else {
                 self.sink.about_to(Step::LookInside(trial));
-                self.sampler.look_inside(trial).map_err(Stop::Ended)?
+                self.sampler.look_inside(trial).map_err(RunStop::Ended)?
             };
             lines.into_iter().try_for_each(|line| self.sink.append(line))?;
         }

@@ -1,17 +1,22 @@
 //! Why samples of a turn were not taken from the state that they claim: pages that were there or were not, bytes that
 //! came from the device or did not. Whoever has a flaw is taken again ([`crate::measure::attempt`]).
 
-use super::Hired;
+use super::ProcessSampler;
 use super::samples::Observed;
 use crate::record::{Sample, Trial};
-use crate::trial::{CacheState, Over};
+use crate::trial::{CacheState, Transport};
 
 /// Share of the file that must have come from the device for a reading to count as cold.
 const DEVICE_SHARE_MIN: f64 = 0.99;
 
-impl Hired<'_> {
+impl ProcessSampler<'_> {
     /// Why these samples were not taken from the state they claim; `None` when they were.
-    pub(super) fn flaw(&self, trial: &Trial, samples: &[Sample], observed: &Observed) -> Option<String> {
+    pub(super) fn state_violation(
+        &self,
+        trial: &Trial,
+        samples: &[Sample],
+        observed: &Observed,
+    ) -> Option<String> {
         if trial.is_control() || self.subject(trial.index).target.facts.size_bytes == 0 {
             return None;
         }
@@ -76,7 +81,7 @@ fn unseen_flaw(trial: &Trial, observed: &Observed) -> Option<String> {
 }
 
 /// What keeps a sample from being a warm one.
-fn warm_flaw(sample: &Sample, observed: &Observed, over: Over) -> Option<String> {
+fn warm_flaw(sample: &Sample, observed: &Observed, over: Transport) -> Option<String> {
     for (when, proof) in [("before", &observed.before), ("after", &observed.after)] {
         if let Some(proof) = proof.as_ref().filter(|proof| !proof.is_warm()) {
             return Some(format!("{proof} {when} the reading"));
@@ -84,7 +89,7 @@ fn warm_flaw(sample: &Sample, observed: &Observed, over: Over) -> Option<String>
     }
     match (sample.major_faults, sample.device_read_bytes) {
         // Who asks a server maps nothing of the file.
-        (Some(faults), _) if faults > 0 && over == Over::File => {
+        (Some(faults), _) if faults > 0 && over == Transport::File => {
             Some(format!("{faults} page faults waited for the device"))
         }
         (_, Some(bytes)) if bytes > 0 => Some(format!("{bytes} bytes came from the device")),

@@ -1,8 +1,8 @@
 //! Where a file cannot be read: looked for when a contender failed at it, for few of them tell the place.
 
-use super::Hired;
+use super::ProcessSampler;
 use crate::corpus::oracle;
-use crate::measure::world::Ending;
+use crate::measure::interface::TrialEnd;
 use crate::record::Outcome;
 use std::fs::File;
 use std::io;
@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 /// A file that reads well for so long is not looked at any further.
 const LOOK_MAX: Duration = Duration::from_secs(2);
 
-impl Hired<'_> {
+impl ProcessSampler<'_> {
     /// The same end, with the byte at which the file fails if it does and nobody said so.
-    pub(super) fn placed(&self, trial: usize, ending: Ending) -> Ending {
+    pub(super) fn with_read_offset(&self, trial: usize, ending: TrialEnd) -> TrialEnd {
         match ending {
-            Ending::Trial(Outcome::Failed { reason }) if !reason.contains(" at byte ") => {
+            TrialEnd::Trial(Outcome::Failed { reason }) if !reason.contains(" at byte ") => {
                 let place = self.unreadable(trial).map(|place| format!("; the file itself: {place}"));
-                Ending::Trial(Outcome::Failed { reason: reason + &place.unwrap_or_default() })
+                TrialEnd::Trial(Outcome::Failed { reason: reason + &place.unwrap_or_default() })
             }
             other => other,
         }

@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// One target of a run.
 #[derive(Debug)]
-pub struct Subject<'a> {
+pub struct MeasuredTarget<'a> {
     /// The number of the target in the record.
     pub index: usize,
     /// The file or URL.
@@ -21,12 +21,12 @@ pub struct Subject<'a> {
     /// What every answer about its content is compared with, where trials decode it.
     pub decoded: Option<&'a Truth>,
     /// What its state rests on.
-    pub ground: Ground,
+    pub ground: CacheControl,
 }
 
 /// What the state of a target rests on.
 #[derive(Debug)]
-pub enum Ground {
+pub enum CacheControl {
     /// A file of this machine.
     File {
         /// What it was when the truth was found.
@@ -42,7 +42,7 @@ pub enum Ground {
 
 /// Why nothing can be measured on a target.
 #[derive(Debug, thiserror::Error)]
-pub enum GroundError {
+pub enum CacheControlError {
     /// Its page cache cannot be had.
     #[error(transparent)]
     Cache(#[from] CacheError),
@@ -56,37 +56,37 @@ pub enum GroundError {
     },
 }
 
-impl Ground {
+impl CacheControl {
     /// Of a target as it is now: to be taken before its truth is found.
     ///
     /// # Errors
     /// If its file cannot be looked at, or nothing here can tell its state.
-    pub fn of(target: &Target, eviction: Eviction) -> Result<Ground, GroundError> {
-        let Some(path) = target.file() else { return Ok(Ground::Web) };
+    pub fn of(target: &Target, eviction: Eviction) -> Result<CacheControl, CacheControlError> {
+        let Some(path) = target.file() else { return Ok(CacheControl::Web) };
         let cache = PageCache::open(path, eviction)?.above(&target.evictable);
         let identity = Identity::of_path(path)
-            .map_err(|cause| GroundError::Identity { path: path.to_owned(), cause })?;
+            .map_err(|cause| CacheControlError::Identity { path: path.to_owned(), cause })?;
         let next_layer = NextLayer::of(&target.facts.layers);
-        Ok(Ground::File { identity, cache, next_layer })
+        Ok(CacheControl::File { identity, cache, next_layer })
     }
 
     /// What the file was; `None` behind somebody else's server.
     #[must_use]
     pub fn identity(&self) -> Option<Identity> {
         match self {
-            Ground::File { identity, .. } => Some(*identity),
-            Ground::Web => None,
+            CacheControl::File { identity, .. } => Some(*identity),
+            CacheControl::Web => None,
         }
     }
 }
 
-impl Subject<'_> {
+impl MeasuredTarget<'_> {
     /// Its pages in memory; `None` behind somebody else's server.
     #[must_use]
     pub fn cache(&self) -> Option<&PageCache> {
         match &self.ground {
-            Ground::File { cache, .. } => Some(cache),
-            Ground::Web => None,
+            CacheControl::File { cache, .. } => Some(cache),
+            CacheControl::Web => None,
         }
     }
 
@@ -94,14 +94,14 @@ impl Subject<'_> {
     #[must_use]
     pub fn next_layer(&self) -> Option<&NextLayer> {
         match &self.ground {
-            Ground::File { next_layer, .. } => next_layer.as_ref(),
-            Ground::Web => None,
+            CacheControl::File { next_layer, .. } => next_layer.as_ref(),
+            CacheControl::Web => None,
         }
     }
 
     /// Whether both are the same file, so that the state of one is the state of the other.
     #[must_use]
-    pub fn shares_file(&self, other: &Subject) -> bool {
+    pub fn shares_file(&self, other: &MeasuredTarget) -> bool {
         self.target.file().is_some() && self.target.file() == other.target.file()
     }
 
@@ -109,7 +109,7 @@ impl Subject<'_> {
     #[must_use]
     pub fn change(&self) -> Option<String> {
         match (&self.ground, &self.target.place) {
-            (Ground::File { identity, .. }, Place::File(path) | Place::Served { file: path, .. }) => {
+            (CacheControl::File { identity, .. }, Place::File(path) | Place::Served { file: path, .. }) => {
                 change_of_file(identity, path)
             }
             (_, Place::Web { url, version: Some(version) }) => match Version::of(url) {

@@ -3,8 +3,8 @@
 
 use super::Run;
 use super::clock::StageClock;
-use super::standing::Standing;
-use crate::measure::world::Progress;
+use super::trial_progress::TrialProgress;
+use crate::measure::interface::Progress;
 
 /// Counting what a contender does inside takes about so many readings.
 const COUNTING_READINGS: u64 = 4;
@@ -12,19 +12,24 @@ const COUNTING_READINGS: u64 = 4;
 impl Run<'_> {
     /// The share of the whole run that is done after so many rounds of this stage.
     #[expect(clippy::cast_precision_loss, reason = "numbers of trials, and times below 104 days")]
-    pub(super) fn progress(&mut self, standings: &[Standing], clock: &StageClock, rounds: u32) -> Progress {
+    pub(super) fn progress(
+        &mut self,
+        progresses: &[TrialProgress],
+        clock: &StageClock,
+        rounds: u32,
+    ) -> Progress {
         let now_ns = self.sampler.elapsed_ns();
-        let needed = standings.iter().map(|it| it.done(&self.plan.rules).clamp(0.0, 1.0)).sum::<f64>();
-        let by_trials = needed / standings.len().max(1) as f64;
+        let needed = progresses.iter().map(|it| it.done(&self.plan.rules).clamp(0.0, 1.0)).sum::<f64>();
+        let by_trials = needed / progresses.len().max(1) as f64;
         let of_rounds = by_trials.max(clock.share_done(rounds, now_ns));
         let stage_ns = clock.since_start_ns(now_ns) as f64;
-        let whole_ns = stage_ns / of_rounds + self.counting_ns(standings) as f64;
+        let whole_ns = stage_ns / of_rounds + self.counting_ns(progresses) as f64;
         self.progress_with(stage_ns / whole_ns)
     }
 
     /// The same when the rounds are over and the contenders of these trials are still to be counted.
     #[expect(clippy::cast_precision_loss, reason = "times below 104 days")]
-    pub(super) fn progress_of_counting(&mut self, left: &[Standing], clock: &StageClock) -> Progress {
+    pub(super) fn progress_of_counting(&mut self, left: &[TrialProgress], clock: &StageClock) -> Progress {
         let stage_ns = clock.since_start_ns(self.sampler.elapsed_ns()) as f64;
         self.progress_with(stage_ns / (stage_ns + self.counting_ns(left) as f64))
     }
@@ -40,8 +45,8 @@ impl Run<'_> {
     }
 
     /// What counting these will take.
-    fn counting_ns(&self, standings: &[Standing]) -> u64 {
-        let open = standings.iter().filter(|it| !it.counted && !self.sampler.is_counted(it.trial));
+    fn counting_ns(&self, progresses: &[TrialProgress]) -> u64 {
+        let open = progresses.iter().filter(|it| !it.counted && !self.sampler.is_counted(it.trial));
         open.filter_map(|it| it.fastest_ns).map(|fastest_ns| COUNTING_READINGS * fastest_ns).sum()
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// One timed reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reading {
+pub struct ChartReading {
     /// In which round.
     pub round: u32,
     /// Of which fill of the cache.
@@ -24,9 +24,9 @@ pub struct Dots {
     pub of: usize,
 }
 
-impl Reading {
-    pub(super) fn of(sample: Sample) -> Reading {
-        Reading { round: sample.round, fill: sample.fill, wall_ns: sample.wall_ns }
+impl ChartReading {
+    pub(super) fn of(sample: Sample) -> ChartReading {
+        ChartReading { round: sample.round, fill: sample.fill, wall_ns: sample.wall_ns }
     }
 }
 
@@ -41,7 +41,7 @@ pub(super) fn cores(samples: &Samples) -> Option<f64> {
 }
 
 /// The median wall time of each round with the fill it belongs to, in order of the rounds.
-pub(super) fn rounds(readings: &[Reading]) -> Vec<(u32, u32, f64)> {
+pub(super) fn rounds(readings: &[ChartReading]) -> Vec<(u32, u32, f64)> {
     let mut rounds: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
     for reading in readings {
         #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// One way of writing or reading over all sizes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Swept {
+pub struct SweepSeries {
     /// `write plain`, or the name of the method.
     pub name: String,
     /// Whether the lab wrote here.
@@ -29,7 +29,7 @@ pub struct Point {
     pub pass: u32,
 }
 
-impl Swept {
+impl SweepSeries {
     /// Time on size: bytes and seconds of every file.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "exact up to 9 PB")]
@@ -56,7 +56,7 @@ impl Point {
 impl Record {
     /// What it found if it is one of a sweep: writes first, then methods, each as they came; nothing that does not stand.
     #[must_use]
-    pub fn swept(&self) -> Vec<Swept> {
+    pub fn swept(&self) -> Vec<SweepSeries> {
         let mut all = Vec::new();
         if self.header.verb != "sweep" {
             return all;
@@ -78,14 +78,18 @@ impl Record {
     }
 }
 
-fn add(all: &mut Vec<Swept>, (name, is_write): (String, bool), points: impl IntoIterator<Item = Point>) {
+fn add(
+    all: &mut Vec<SweepSeries>,
+    (name, is_write): (String, bool),
+    points: impl IntoIterator<Item = Point>,
+) {
     let mut points = points.into_iter().peekable();
     if points.peek().is_none() {
         return;
     }
     match all.iter_mut().find(|it| (it.is_write, &it.name) == (is_write, &name)) {
         Some(it) => it.points.extend(points),
-        None => all.push(Swept { name, is_write, points: points.collect() }),
+        None => all.push(SweepSeries { name, is_write, points: points.collect() }),
     }
 }
 

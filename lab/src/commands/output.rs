@@ -1,7 +1,7 @@
 //! What a run gives: when it begins, a record in its place under its name; when it is over, the page beside the record, the
 //! table on standard output, and the exports.
 
-use crate::commands::options::Giving;
+use crate::commands::options::OutputOptions;
 use crate::experiment::recorder::Recorder;
 use crate::folder::REPORT;
 use crate::record::Record;
@@ -15,13 +15,13 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// Whether the run says how far it is.
-pub(super) fn progress_shown(giving: &Giving) -> bool {
+pub(super) fn progress_shown(giving: &OutputOptions) -> bool {
     !giving.quiet && !giving.no_progress
 }
 
 /// The record of a run whose first lines are written gets its place and the name that the user gave, so that both stay
 /// when the run is killed; one that cannot have them is taken back.
-pub(super) fn begin(giving: &Giving, mut recorder: Recorder) -> anyhow::Result<Recorder> {
+pub(super) fn begin(giving: &OutputOptions, mut recorder: Recorder) -> anyhow::Result<Recorder> {
     recorder.publish()?;
     match save(giving, recorder.path()) {
         Ok(()) => Ok(recorder),
@@ -33,7 +33,7 @@ pub(super) fn begin(giving: &Giving, mut recorder: Recorder) -> anyhow::Result<R
 }
 
 /// Gives a record the name for which the user asked.
-pub(super) fn save(giving: &Giving, record: &Path) -> anyhow::Result<()> {
+pub(super) fn save(giving: &OutputOptions, record: &Path) -> anyhow::Result<()> {
     if let Some(name) = &giving.save {
         History::of_user()?.save(name, record)?;
     }
@@ -41,7 +41,7 @@ pub(super) fn save(giving: &Giving, record: &Path) -> anyhow::Result<()> {
 }
 
 /// The page beside the record, the table on standard output, and the exports where they were asked for.
-pub(super) fn show(giving: &Giving, record: &Record, path: &Path) -> anyhow::Result<()> {
+pub(super) fn show(giving: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result<()> {
     let page = Page::of(record);
     let beside = path.with_file_name(REPORT);
     let paged = write_page(&beside, &report::html(&page)).with_context(|| shown(&beside));
@@ -85,7 +85,7 @@ pub(super) fn terminal_width() -> u16 {
 }
 
 /// Refuses exports that could not be written when the race is over, before it begins.
-pub(super) fn exportable(giving: &Giving) -> anyhow::Result<()> {
+pub(super) fn exportable(giving: &OutputOptions) -> anyhow::Result<()> {
     let exports = [&giving.export_json, &giving.export_csv, &giving.export_markdown];
     exports.into_iter().flatten().try_for_each(|file| writable(file))
 }

@@ -12,7 +12,7 @@ use std::str::FromStr;
 /// One line from a contender.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Say {
+pub enum Message {
     /// The receipt: who speaks, in which version, built and run by what. The first line of every conversation.
     Hello {
         /// The protocol's number, [`crate::VERSION`].
@@ -237,12 +237,12 @@ pub struct SayError {
     cause: serde_json::Error,
 }
 
-impl Say {
+impl Message {
     /// Reads one line, with or without its newline.
     ///
     /// # Errors
     /// If the line is not exactly one known message.
-    pub fn parse(line: &str) -> Result<Say, SayError> {
+    pub fn parse(line: &str) -> Result<Message, SayError> {
         serde_json::from_str(line).map_err(|cause| SayError { line: line.chars().take(200).collect(), cause })
     }
 

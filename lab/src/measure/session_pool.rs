@@ -18,7 +18,7 @@ const ROOM_MIN_BYTES: u64 = 256 << 20;
 const LIGHT_BYTES: u64 = 32 << 20;
 
 /// A contender at work: its conversation and its meters.
-pub(super) struct Seat {
+pub(super) struct PooledSession {
     pub(super) session: Session,
     pub(super) meters: Meters,
     /// Whether its warm-up is over.
@@ -26,20 +26,20 @@ pub(super) struct Seat {
     held_bytes: u64,
 }
 
-impl Seat {
-    pub(super) fn new(session: Session) -> Seat {
-        Seat { meters: Meters::open(session.id()), session, warm: false, held_bytes: 0 }
+impl PooledSession {
+    pub(super) fn new(session: Session) -> PooledSession {
+        PooledSession { meters: Meters::open(session.id()), session, warm: false, held_bytes: 0 }
     }
 }
 
 /// Everybody who waits, by the number of the trial.
 #[derive(Default)]
-pub(super) struct Seats {
-    taken: BTreeMap<usize, Seat>,
+pub(super) struct SessionPool {
+    taken: BTreeMap<usize, PooledSession>,
 }
 
-impl Seats {
-    pub(super) fn get_mut(&mut self, trial: usize) -> Option<&mut Seat> {
+impl SessionPool {
+    pub(super) fn get_mut(&mut self, trial: usize) -> Option<&mut PooledSession> {
         self.taken.get_mut(&trial)
     }
 
@@ -47,7 +47,7 @@ impl Seats {
         self.taken.contains_key(&trial)
     }
 
-    pub(super) fn take(&mut self, trial: usize, seat: Seat) {
+    pub(super) fn take(&mut self, trial: usize, seat: PooledSession) {
         self.taken.insert(trial, seat);
     }
 
@@ -56,7 +56,7 @@ impl Seats {
     }
 
     /// A contender that goes on elsewhere.
-    pub(super) fn give_up(&mut self, trial: usize) -> Option<Seat> {
+    pub(super) fn give_up(&mut self, trial: usize) -> Option<PooledSession> {
         self.taken.remove(&trial)
     }
 
@@ -66,7 +66,7 @@ impl Seats {
     }
 
     /// Lets the one whose turn is over go if memory would run short for the next; `cached_bytes` of files must stay cached.
-    pub(super) fn rest(&mut self, trial: usize, cached_bytes: u64) {
+    pub(super) fn release_if_low_memory(&mut self, trial: usize, cached_bytes: u64) {
         let Some(seat) = self.taken.get_mut(&trial) else { return };
         seat.held_bytes = anonymous_bytes(seat.session.id()).unwrap_or(0);
         let own_bytes = seat.held_bytes;

@@ -1,10 +1,10 @@
-//! The choice: which way of reading suits a file, from what is known of it. Pure; nothing here touches a file.
+//! The choice: which strategy of reading suits a file, from what is known of it. Pure; nothing here touches a file.
 
 use std::fmt;
 
-/// A way of reading one file.
+/// A strategy of reading one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Strategy {
     /// Through one small buffer, and no question asked before.
     Once,
     /// read(2) or pread(2) through the page cache, buffer by buffer.
@@ -66,30 +66,30 @@ const READ_AHEAD_BYTES: u64 = 8 << 20;
 /// out more would cost is saved: measured at 64 KiB to 8 MiB, with pages of 4 KiB and with large ones.
 pub(super) const ONCE_BYTES: u64 = 1 << 20;
 
-impl Way {
-    pub(super) fn choose(facts: &Facts) -> Way {
+impl Strategy {
+    pub(super) fn choose(facts: &Facts) -> Strategy {
         if facts.size_bytes <= ONCE_BYTES {
-            return Way::Once;
+            return Strategy::Once;
         }
         match (facts.cached, facts.backing) {
-            (Cached::All, _) | (_, Backing::Memory) if facts.maps => Way::Mapped,
+            (Cached::All, _) | (_, Backing::Memory) if facts.maps => Strategy::Mapped,
             (Cached::Some | Cached::None, Backing::Device)
                 if facts.rings && facts.size_bytes > READ_AHEAD_BYTES =>
             {
-                Way::InFlight
+                Strategy::InFlight
             }
-            _ => Way::Copied,
+            _ => Strategy::Copied,
         }
     }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Way::Once => "through one small buffer",
-            Way::Copied => "copied from the page cache",
-            Way::Mapped => "mapped",
-            Way::InFlight => "many reads in flight past the page cache",
+            Strategy::Once => "through one small buffer",
+            Strategy::Copied => "copied from the page cache",
+            Strategy::Mapped => "mapped",
+            Strategy::InFlight => "many reads in flight past the page cache",
         })
     }
 }
@@ -108,18 +108,21 @@ mod tests {
 
     #[test]
     fn the_way_follows_from_what_is_known() {
-        let way = |facts: Facts| Way::choose(&facts);
-        assert_eq!(way(Facts { size_bytes: 1 << 20, ..FACTS }), Way::Once);
-        assert_eq!(way(Facts { cached: Cached::All, ..FACTS }), Way::Mapped);
-        assert_eq!(way(Facts { cached: Cached::All, maps: false, ..FACTS }), Way::Copied);
-        assert_eq!(way(Facts { cached: Cached::All, maps: false, rings: false, ..FACTS }), Way::Copied);
-        assert_eq!(way(FACTS), Way::InFlight);
-        assert_eq!(way(Facts { cached: Cached::Some, ..FACTS }), Way::InFlight);
-        assert_eq!(way(Facts { rings: false, ..FACTS }), Way::Copied);
-        assert_eq!(way(Facts { size_bytes: 2_000_000, ..FACTS }), Way::Copied);
-        assert_eq!(way(Facts { size_bytes: 2_000_000, cached: Cached::All, ..FACTS }), Way::Mapped);
-        assert_eq!(way(Facts { backing: Backing::Other, ..FACTS }), Way::Copied);
-        assert_eq!(way(Facts { backing: Backing::Memory, ..FACTS }), Way::Mapped);
-        assert_eq!(way(Facts { backing: Backing::Memory, maps: false, ..FACTS }), Way::Copied);
+        let strategy = |facts: Facts| Strategy::choose(&facts);
+        assert_eq!(strategy(Facts { size_bytes: 1 << 20, ..FACTS }), Strategy::Once);
+        assert_eq!(strategy(Facts { cached: Cached::All, ..FACTS }), Strategy::Mapped);
+        assert_eq!(strategy(Facts { cached: Cached::All, maps: false, ..FACTS }), Strategy::Copied);
+        assert_eq!(
+            strategy(Facts { cached: Cached::All, maps: false, rings: false, ..FACTS }),
+            Strategy::Copied
+        );
+        assert_eq!(strategy(FACTS), Strategy::InFlight);
+        assert_eq!(strategy(Facts { cached: Cached::Some, ..FACTS }), Strategy::InFlight);
+        assert_eq!(strategy(Facts { rings: false, ..FACTS }), Strategy::Copied);
+        assert_eq!(strategy(Facts { size_bytes: 2_000_000, ..FACTS }), Strategy::Copied);
+        assert_eq!(strategy(Facts { size_bytes: 2_000_000, cached: Cached::All, ..FACTS }), Strategy::Mapped);
+        assert_eq!(strategy(Facts { backing: Backing::Other, ..FACTS }), Strategy::Copied);
+        assert_eq!(strategy(Facts { backing: Backing::Memory, ..FACTS }), Strategy::Mapped);
+        assert_eq!(strategy(Facts { backing: Backing::Memory, maps: false, ..FACTS }), Strategy::Copied);
     }
 }

@@ -1,7 +1,7 @@
 //! A file that is about to be read, opened, with what the choice rests on.
 
 use super::residency::{self, Residency};
-use super::way::{Backing, Cached, Facts, ONCE_BYTES, Way};
+use super::strategy::{Backing, Cached, Facts, ONCE_BYTES, Strategy};
 use crate::method::direct::DirectFile;
 use crate::method::{Fault, io_uring};
 use memmap2::{Mmap, MmapOptions};
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 /// The file.
-pub(super) struct Scene<'a> {
+pub(super) struct FileContext<'a> {
     pub(super) file: File,
     pub(super) size_bytes: u64,
     seeks: bool,
@@ -25,9 +25,9 @@ pub(super) struct Scene<'a> {
     cached: OnceLock<Cached>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> FileContext<'a> {
     /// Opens a file and asks for its size; everything else is found out when it is wanted.
-    pub(super) fn of(path: &'a Path) -> Result<Scene<'a>, Fault> {
+    pub(super) fn of(path: &'a Path) -> Result<FileContext<'a>, Fault> {
         let file = File::open(path)?;
         // A third of the price of the standard library's statx(2), which shows in files of a few kilobytes.
         let end = rustix::fs::seek(&file, SeekFrom::End(0));
@@ -39,7 +39,7 @@ impl<'a> Scene<'a> {
         };
         let seeks = end.is_ok();
         let (backing, residency, cached) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Ok(Scene { file, size_bytes, seeks, path, backing, residency, cached })
+        Ok(FileContext { file, size_bytes, seeks, path, backing, residency, cached })
     }
 
     /// What stands at a place of it, into a buffer; where nothing can be sought, what comes next.
@@ -52,13 +52,13 @@ impl<'a> Scene<'a> {
         found.map(|(bytes, _)| &*bytes)
     }
 
-    /// The way that suits it now; asks the kernel no more than the choice needs.
-    pub(super) fn way(&self, maps: bool) -> Way {
+    /// The strategy that suits it now; asks the kernel no more than the choice needs.
+    pub(super) fn strategy(&self, maps: bool) -> Strategy {
         let small = self.size_bytes <= ONCE_BYTES;
         let cached = if small { Cached::Some } else { self.cached() };
         let backing = if small || cached == Cached::All { Backing::Other } else { self.backing() };
         let rings = backing == Backing::Device && rings();
-        Way::choose(&Facts { size_bytes: self.size_bytes, backing, cached, maps, rings })
+        Strategy::choose(&Facts { size_bytes: self.size_bytes, backing, cached, maps, rings })
     }
 
     /// What keeps its bytes; whoever does not say is like any other.
@@ -70,7 +70,7 @@ impl<'a> Scene<'a> {
     pub(super) fn cached(&self) -> Cached {
         *self.cached.get_or_init(|| {
             match residency::counted(&self.file, self.size_bytes) {
-                // What is counted is there on any file system; what is not may be kept in another way.
+                // What is counted is there on any file system; what is not may be kept in another strategy.
                 Some(Cached::All) => Cached::All,
                 _ if self.backing() == Backing::Memory => Cached::All,
                 Some(found) if self.backing() != Backing::Stacked => found,

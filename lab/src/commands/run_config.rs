@@ -1,26 +1,26 @@
 //! What the user asked for, and what follows from it and from the suite: rules, contenders, trials, states, the work.
 //! The command line's word goes before the suite's.
 
-use crate::commands::options::{Choosing, Giving, Looking, Measuring};
+use crate::commands::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
 use crate::contender::discovery::Contenders;
 use crate::contender::roster::Roster;
 use crate::experiment::candidates::candidates;
-use crate::experiment::planner::{LineupError, Selection, Shape, Views};
+use crate::experiment::planner::{PlanError, ReadableTargets, Selection, TargetForm};
 use crate::folder::{FLAME_GRAPHS, RunFolder};
 use crate::machine;
 use crate::measure::cache::Eviction;
 use crate::measure::inspect::profile;
 use crate::measure::plan::{Budget, Plan, Rules};
 use crate::measure::rights;
-use crate::measure::sampler::{Looks, Pictures};
-use crate::measure::subject::Ground;
-use crate::record::{Agenda, Aim, Requested};
+use crate::measure::sampler::{FlameGraphPaths, InspectPlan};
+use crate::measure::target::CacheControl;
+use crate::record::{Requested, ResumePlan, TargetRef};
 use crate::suite::parameter_space::Space;
 use crate::suite::{Entry, Suite};
 use crate::target::web::CACHE_UNKNOWN;
 use crate::target::{TargetFacts, shown, without_parents};
 use crate::terminal::notice;
-use crate::trial::{CacheState, Over, TrialId, Work};
+use crate::trial::{CacheState, Transport, TrialId, Work};
 use crate::units::Nanos;
 use anyhow::{Context, anyhow, bail};
 use std::path::{Path, PathBuf};
@@ -29,24 +29,24 @@ use std::path::{Path, PathBuf};
 const RESUMABLE: [&str; 2] = ["race", "suite"];
 
 /// What the user asked for.
-pub(super) struct Asked<'a> {
+pub(super) struct RunConfig<'a> {
     pub(super) verb: &'static str,
     pub(super) suite: &'a Suite,
     /// The space to search; `None` where every trial is measured.
     pub(super) space: Option<&'a Space>,
-    pub(super) measuring: &'a Measuring,
-    pub(super) choosing: &'a Choosing,
-    pub(super) looking: &'a Looking,
-    pub(super) giving: &'a Giving,
+    pub(super) measuring: &'a SamplingOptions,
+    pub(super) choosing: &'a SelectionOptions,
+    pub(super) looking: &'a InspectOptions,
+    pub(super) giving: &'a OutputOptions,
 }
 
-impl Asked<'_> {
+impl RunConfig<'_> {
     /// What is looked at inside, for a run of this folder; and why not all that was asked for, in one line.
     ///
     /// # Errors
     /// If there is no current folder from which a path could be told.
-    pub(super) fn looks(&self, folder: &RunFolder) -> anyhow::Result<(Looks, Option<String>)> {
-        let mut looks = Looks { flame_graphs: None, trace: self.looking.trace };
+    pub(super) fn looks(&self, folder: &RunFolder) -> anyhow::Result<(InspectPlan, Option<String>)> {
+        let mut looks = InspectPlan { flame_graphs: None, trace: self.looking.trace };
         let Some(named) = &self.looking.flamegraph else { return Ok((looks, None)) };
         if let Err(why) = profile::can_sample() {
             return Ok((looks, Some(format!("no flame graphs: {why}"))));
@@ -54,7 +54,7 @@ impl Asked<'_> {
         let whole = |path: &Path| without_parents(path).with_context(|| shown(path));
         let record_folder = whole(folder.path())?;
         let folder = named.as_deref().map_or_else(|| Ok(record_folder.join(FLAME_GRAPHS)), whole)?;
-        looks.flame_graphs = Some(Pictures { folder, record_folder });
+        looks.flame_graphs = Some(FlameGraphPaths { folder, record_folder });
         Ok((looks, None))
     }
 
@@ -133,16 +133,12 @@ impl Asked<'_> {
     }
 
     /// What is searched, if anything is.
-    pub(super) fn candidates(
-        &self,
-        contenders: &Contenders,
-        work: Work,
-    ) -> Result<Vec<TrialId>, LineupError> {
+    pub(super) fn candidates(&self, contenders: &Contenders, work: Work) -> Result<Vec<TrialId>, PlanError> {
         let searched = |space| candidates(contenders, &self.choosing.methods, (space, work));
         self.space.map_or(Ok(Vec::new()), searched)
     }
 
-    pub(super) fn selection(&self, views: Views, candidates: &[TrialId]) -> Selection {
+    pub(super) fn selection(&self, views: ReadableTargets, candidates: &[TrialId]) -> Selection {
         let mut entries = self.suite.entries.clone();
         if self.choosing.work.is_some() {
             entries.iter_mut().for_each(|entry| entry.work = None);
@@ -151,7 +147,7 @@ impl Asked<'_> {
         let over = views
             .iter()
             .find(|(_, view)| view.target == 0)
-            .map_or_else(Over::default, |(shape, _)| shape.over);
+            .map_or_else(Transport::default, |(shape, _)| shape.over);
         // They come first: where time is short, contenders are started in this order.
         let commands = self.choosing.commands.iter();
         let of_user =
@@ -173,10 +169,10 @@ impl Asked<'_> {
     pub(super) fn agenda<'g>(
         &self,
         plan: &Plan,
-        targets: impl Iterator<Item = (Shape, &'g Ground)>,
-        looks: &Looks,
-    ) -> Option<Agenda> {
-        let aim = |(shape, ground): (Shape, &'g Ground)| Aim {
+        targets: impl Iterator<Item = (TargetForm, &'g CacheControl)>,
+        looks: &InspectPlan,
+    ) -> Option<ResumePlan> {
+        let aim = |(shape, ground): (TargetForm, &'g CacheControl)| TargetRef {
             form: shape.form,
             over: shape.over,
             identity: ground.identity(),
@@ -185,7 +181,7 @@ impl Asked<'_> {
         let path = |path: std::io::Result<PathBuf>| {
             path.map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned())
         };
-        RESUMABLE.contains(&self.verb).then(|| Agenda {
+        RESUMABLE.contains(&self.verb).then(|| ResumePlan {
             boot: machine::boot(),
             folder: path(std::env::current_dir()),
             targets: targets.map(aim).collect(),

@@ -10,7 +10,7 @@
 
 use super::bootstrap::{Bootstrap, Interval, Observation};
 use super::median;
-use super::ratio::Clear;
+use super::ratio::Significance;
 use serde::Serialize;
 
 /// The logarithm of a median with its 95 % interval.
@@ -24,7 +24,7 @@ pub struct LogMedian {
 
 /// How many times one median is the other.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Quotient {
+pub struct UnpairedRatio {
     /// The quotient of the medians.
     pub estimate: f64,
     /// 95 % interval; `None` where a side has none.
@@ -49,21 +49,21 @@ impl LogMedian {
 
     /// How many times the other median this one is.
     #[must_use]
-    pub fn over(&self, under: &LogMedian) -> Quotient {
+    pub fn over(&self, under: &LogMedian) -> UnpairedRatio {
         let difference = self.value - under.value;
         let ends = self.ci95.zip(under.ci95).map(|(a, b)| Interval {
             low: (difference - (self.value - a.low).hypot(b.high - under.value)).exp(),
             high: (difference + (a.high - self.value).hypot(under.value - b.low)).exp(),
         });
-        Quotient { estimate: difference.exp(), ci95: ends }
+        UnpairedRatio { estimate: difference.exp(), ci95: ends }
     }
 }
 
-impl Quotient {
+impl UnpairedRatio {
     /// Above one, below one or a tie; `None` where there is no interval.
     #[must_use]
-    pub fn clear(&self) -> Option<Clear> {
-        self.ci95.map(Clear::of)
+    pub fn clear(&self) -> Option<Significance> {
+        self.ci95.map(Significance::of)
     }
 }
 
@@ -143,7 +143,7 @@ mod tests {
         let mut noise = Noise::new(13);
         let ties = (0..400).filter(|&seed| {
             let mut of = || LogMedian::of(&record(&mut noise, (10, 1), 0.02, 1e6), Bootstrap::quick(seed));
-            of().unwrap().over(&of().unwrap()).clear() == Some(Clear::Tie)
+            of().unwrap().over(&of().unwrap()).clear() == Some(Significance::Tie)
         });
         let ties = ties.count();
         // Chance alone allows 368 of 400 at 95 %.

@@ -14,31 +14,31 @@ pub trait Sampler {
     ///
     /// # Errors
     /// If the contender cannot take part, or the run must end.
-    fn open(&mut self, trial: usize) -> Result<Params, Ending>;
+    fn open(&mut self, trial: usize) -> Result<Params, TrialEnd>;
 
     /// One untimed reading whose answer is checked.
     ///
     /// # Errors
     /// If the contender failed or answered wrongly, or the run must end.
-    fn rehearse(&mut self, trial: usize) -> Result<(), Ending>;
+    fn warm_up(&mut self, trial: usize) -> Result<(), TrialEnd>;
 
     /// Empties the cache of the target and fills it the standard way.
     ///
     /// # Errors
     /// If the file cannot be made warm, or the run must end.
-    fn fill(&mut self, fill: u32) -> Result<Fill, Ending>;
+    fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd>;
 
     /// One turn from a proven state: one or more timed readings, metered, with every answer checked.
     ///
     /// # Errors
     /// If the state could not be proven, the trial ended, or the run must end.
-    fn turn(&mut self, trial: usize, state: CacheState) -> Result<Vec<Sample>, Trouble>;
+    fn turn(&mut self, trial: usize, state: CacheState) -> Result<Vec<Sample>, SampleError>;
 
     /// What a contender does inside, counted in one untimed run of a process of its own.
     ///
     /// # Errors
     /// If the contender could not be counted, or the run must end.
-    fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, Ending>;
+    fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, TrialEnd>;
 
     /// Whether counting it takes no reading, as the same readings were counted from another state.
     fn is_counted(&self, _trial: usize) -> bool {
@@ -140,7 +140,7 @@ impl Progress {
 
 /// The end of a trial or of the whole run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ending {
+pub enum TrialEnd {
     /// Of the trial.
     Trial(Outcome),
     /// Of the run.
@@ -151,9 +151,9 @@ pub enum Ending {
 
 /// Why a turn gave no samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
+pub enum SampleError {
     /// The state of the cache was not proven; the turn may be taken again.
     Unproven(String),
     /// Something ended.
-    Ending(Ending),
+    TrialEnd(TrialEnd),
 }

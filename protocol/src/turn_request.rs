@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// One turn: `go LEAD COUNT`. The contender reads the target `lead` times untimed and then `count` times timed,
 /// back to back, and prints nothing before the last is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ask {
+pub struct TurnRequest {
     /// Readings before the timed ones, which wake the processor and fill its caches; not reported.
     pub lead: u32,
     /// Timed readings; each is answered by one line.
@@ -18,21 +18,23 @@ pub struct Ask {
 #[error("expected `go LEAD COUNT` with COUNT above 0, got {0:?}")]
 pub struct AskError(String);
 
-impl fmt::Display for Ask {
+impl fmt::Display for TurnRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "go {} {}", self.lead, self.count)
     }
 }
 
-impl FromStr for Ask {
+impl FromStr for TurnRequest {
     type Err = AskError;
 
     fn from_str(line: &str) -> Result<Self, AskError> {
         let wrong = || AskError(line.to_owned());
         let words: Vec<&str> = line.trim_end().split(' ').collect();
         let ["go", lead, count] = words[..] else { return Err(wrong()) };
-        let ask =
-            Ask { lead: lead.parse().map_err(|_| wrong())?, count: count.parse().map_err(|_| wrong())? };
+        let ask = TurnRequest {
+            lead: lead.parse().map_err(|_| wrong())?,
+            count: count.parse().map_err(|_| wrong())?,
+        };
         if ask.count == 0 { Err(wrong()) } else { Ok(ask) }
     }
 }
@@ -43,14 +45,14 @@ mod tests {
 
     #[test]
     fn a_turn_survives_the_wire() {
-        let ask = Ask { lead: 3, count: 16 };
+        let ask = TurnRequest { lead: 3, count: 16 };
         assert_eq!(ask.to_string().parse(), Ok(ask));
     }
 
     #[test]
     fn anything_else_is_refused() {
         for line in ["", "go", "go 1", "go 0 0", "go -1 1", "go 1 1 1", "stop 1 1", "go  1 1"] {
-            assert!(line.parse::<Ask>().is_err(), "{line:?}");
+            assert!(line.parse::<TurnRequest>().is_err(), "{line:?}");
         }
     }
 }

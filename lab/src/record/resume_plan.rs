@@ -8,19 +8,19 @@ use super::requested::Requested;
 use super::rules::Rules;
 use super::trial::{Outcome, Trial};
 use crate::target::identity::Identity;
-use crate::trial::{CacheState, Over};
+use crate::trial::{CacheState, Transport};
 use readlab_protocol::Archive;
 use serde::{Deserialize, Serialize};
 
 /// A whole plan, with what it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Agenda {
+pub struct ResumePlan {
     /// The kernel's random name for the time since the machine was started; `None` where it has none.
     pub boot: Option<String>,
     /// The folder in which the lab was started: commands may be seen from there.
     pub folder: String,
     /// How each target is read, by its number.
-    pub targets: Vec<Aim>,
+    pub targets: Vec<TargetRef>,
     /// The states of the cache, in order.
     pub states: Vec<CacheState>,
     /// When enough has been measured.
@@ -46,11 +46,11 @@ pub struct Agenda {
 
 /// How a target is read, and by what it is known again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Aim {
+pub struct TargetRef {
     /// The archive that it is of the first target, if it is one.
     pub form: Option<Archive>,
     /// Over what its bytes come.
-    pub over: Over,
+    pub over: Transport,
     /// What it was before it was first read; `None` behind somebody else's server.
     pub identity: Option<Identity>,
 }

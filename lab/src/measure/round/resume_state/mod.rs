@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::standing::Standing;
+use super::trial_progress::TrialProgress;
 use super::unaccounted::turns;
 use crate::measure::plan::{Plan, Rules};
 use crate::record::{EndReason, Outcome, Record, Sample, TrialRecord};
@@ -12,11 +12,11 @@ use crate::trial::CacheState;
 
 /// The earlier part, if there was one.
 #[derive(Clone, Copy, Default)]
-pub struct Past<'a>(Option<&'a Record>);
+pub struct ResumeState<'a>(Option<&'a Record>);
 
 /// The numbers of the first round and the first fill that are still to come in a state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in crate::measure) struct First {
+pub(in crate::measure) struct NextRound {
     /// Of rounds, from 0.
     pub(in crate::measure) round: u32,
     /// Of fills, from 0.
@@ -26,7 +26,7 @@ pub(in crate::measure) struct First {
 /// Trials that an interruption ended as measured, and that have readings to come: those of the states that it kept from being
 /// closed. A state is closed by counting what its contenders do inside.
 #[must_use]
-pub fn reopened(record: &Record) -> Vec<usize> {
+pub fn reopen(record: &Record) -> Vec<usize> {
     if !matches!(record.end, Some((EndReason::Interrupted, _))) {
         return Vec::new();
     }
@@ -35,20 +35,20 @@ pub fn reopened(record: &Record) -> Vec<usize> {
     record.trials.iter().filter(goes_on).map(|it| it.trial.index).collect()
 }
 
-impl<'a> Past<'a> {
+impl<'a> ResumeState<'a> {
     /// The part that this record holds.
     #[must_use]
-    pub fn of(record: &'a Record) -> Past<'a> {
-        Past(Some(record))
+    pub fn of(record: &'a Record) -> ResumeState<'a> {
+        ResumeState(Some(record))
     }
 
     /// The first state of the plan in which something is left to do, else its last, with the round that comes next there; with
     /// these trials opened again.
     #[must_use]
-    pub fn next(self, plan: &Plan, reopened: &[usize]) -> Option<(CacheState, u32)> {
+    pub fn next(self, plan: &Plan, reopen: &[usize]) -> Option<(CacheState, u32)> {
         let is_done = |trial: &usize| {
             self.trial(*trial).is_some_and(|it| match &it.outcome {
-                Some(Outcome::Measured) => !reopened.contains(trial) && !it.counts.is_empty(),
+                Some(Outcome::Measured) => !reopen.contains(trial) && !it.counts.is_empty(),
                 other => other.is_some(),
             })
         };
@@ -75,37 +75,37 @@ impl<'a> Past<'a> {
     }
 
     /// What is still to come in a state: a round or a fill that was begun is not taken up again.
-    pub(super) fn first(self, state: CacheState) -> First {
-        let Some(record) = self.0 else { return First::default() };
+    pub(super) fn first(self, state: CacheState) -> NextRound {
+        let Some(record) = self.0 else { return NextRound::default() };
         let trials = || record.trials.iter().filter(|it| it.trial.state == state);
         let samples = || trials().flat_map(|it| &it.samples);
         let rejected = trials().flat_map(|it| it.rejected.iter().map(|(round, _)| *round));
         let filled = record.fills.iter().map(|fill| fill.fill).filter(|_| state == CacheState::Warm);
         let next = |last: Option<u32>| last.map_or(0, |last| last.saturating_add(1));
-        First {
+        NextRound {
             round: next(samples().map(|sample| sample.round).chain(rejected).max()),
             fill: next(samples().map(|sample| sample.fill).chain(filled).max()),
         }
     }
 
     /// Where a trial stands.
-    pub(super) fn standing(self, trial: usize, rules: &Rules) -> Standing {
-        let mut standing = self.as_read(trial, rules);
+    pub(super) fn progress(self, trial: usize, rules: &Rules) -> TrialProgress {
+        let mut progress = self.as_read(trial, rules);
         if let Some(it) = self.trial(trial) {
-            standing.announced = true;
-            standing.ended = it.outcome.is_some();
-            standing.measured = it.outcome == Some(Outcome::Measured);
-            standing.counted = !it.counts.is_empty();
-            standing.missing = it.missing.keys().cloned().collect();
+            progress.announced = true;
+            progress.ended = it.outcome.is_some();
+            progress.measured = it.outcome == Some(Outcome::Measured);
+            progress.counted = !it.counts.is_empty();
+            progress.missing = it.missing.keys().cloned().collect();
         }
-        standing
+        progress
     }
 
     /// The same by its readings alone, whatever its outcome.
-    fn as_read(self, trial: usize, rules: &Rules) -> Standing {
-        let mut standing = Standing::new(trial);
-        standing.take(self.samples(trial), rules);
-        standing
+    fn as_read(self, trial: usize, rules: &Rules) -> TrialProgress {
+        let mut progress = TrialProgress::new(trial);
+        progress.take(self.samples(trial), rules);
+        progress
     }
 
     /// Why the rounds of a state were over, if they were: that somebody was measured is said only then.
@@ -121,7 +121,7 @@ impl<'a> Past<'a> {
     }
 
     /// Trials that were measured and not looked into.
-    pub(super) fn unseen(self, plan: &Plan) -> Vec<usize> {
+    pub(super) fn not_inspected(self, plan: &Plan) -> Vec<usize> {
         let is_unseen = |trial: &usize| {
             self.trial(*trial).is_some_and(|it| {
                 let seen = it.flame_graph.is_some() || it.trace.is_some();

@@ -1,21 +1,25 @@
 //! What is true of one target, found by the oracle before anything is measured: of its bytes, and of what comes out of it.
 
-use super::patience::Patience;
+use super::deadline::Deadline;
 use crate::corpus::oracle::{self, Truth};
-use crate::measure::subject::{Ground, Subject};
+use crate::measure::target::{CacheControl, MeasuredTarget};
 use crate::target::{Decoded, Target};
 use readlab_protocol::Archive;
 
 /// What is true of a target.
-pub(super) struct Found {
+pub(super) struct ExpectedAnswers {
     pub(super) truth: Truth,
     pub(super) decoded: Option<Truth>,
 }
 
-impl Found {
+impl ExpectedAnswers {
     /// The target as those see it who carry out the plan.
-    pub(super) fn subject<'a>(&'a self, (index, target): (usize, &'a Target), ground: Ground) -> Subject<'a> {
-        Subject { index, target, truth: &self.truth, decoded: self.decoded.as_ref(), ground }
+    pub(super) fn subject<'a>(
+        &'a self,
+        (index, target): (usize, &'a Target),
+        ground: CacheControl,
+    ) -> MeasuredTarget<'a> {
+        MeasuredTarget { index, target, truth: &self.truth, decoded: self.decoded.as_ref(), ground }
     }
 
     /// Decodes the user's own archive once, and keeps what is true of what comes out; or tells why it cannot be decoded.
@@ -23,10 +27,10 @@ impl Found {
         &mut self,
         target: &mut Target,
         archive: Archive,
-        patience: &Patience,
+        deadline: &Deadline,
     ) -> Result<&Truth, String> {
         let file = target.file().expect("what somebody else's server gives is never decoded");
-        match oracle::content(file, archive, &|| patience.go_on()) {
+        match oracle::content(file, archive, &|| deadline.check()) {
             Ok(content) => {
                 target.facts.decoded = Some(facts(archive, &content));
                 Ok(self.decoded.insert(content))
