@@ -1,5 +1,6 @@
-//! What readlab does with bytes that others made, one function for each reader of them. Whatever the bytes are, none of these may
-//! panic, hang, or take memory beyond what the input is worth; and nothing that is said of them may move a cursor.
+//! What readlab does with bytes that others made, one function for each reader of them. Whatever
+//! the bytes are, none of these may panic, hang, or take memory beyond what the input is worth; and
+//! nothing that is said of them may move a cursor.
 //!
 //! The fuzzers in `fuzz_targets` and the quick test in `tests/garbage.rs` share this file.
 
@@ -57,7 +58,8 @@ pub(crate) fn record(input: &[u8], file: &Path) {
     }
 }
 
-/// A record with few of its samples: they are as good as all, and leave more time for other changes.
+/// A record with few of its samples: they are as good as all, and leave more time for other
+/// changes.
 pub(crate) fn shorter(record: &[u8]) -> Vec<u8> {
     let mut samples = 0;
     let keep = |line: &&[u8]| {
@@ -129,7 +131,8 @@ pub(crate) fn words(input: &[u8]) {
     let _ = text.parse::<Url>();
 }
 
-/// A file that may be an archive: by the plainest code, and by the Rust contender's methods, which agree where both can.
+/// A file that may be an archive: by the plainest code, and by the Rust contender's methods, which
+/// agree where both can.
 pub(crate) fn archive(input: &[u8], file: &Path, archive: Archive) {
     fs::write(file, input).expect("the file can be written");
     let pieces = Cell::new(0);
@@ -170,7 +173,8 @@ pub(crate) fn http(input: &[u8]) {
         if let Ok(response) = http::ask(Verb::Get, &url, &|| Ok(())) {
             let _ = std::io::copy(&mut response.take(ANSWER_BYTES_MAX), &mut std::io::sink());
         }
-        // A scope waits for what a thread does, and a join until nothing of the thread is left, which is what leaks are told by.
+        // A scope waits for what a thread does, and a join until nothing of the thread is left,
+        // which is what leaks are told by.
         answering.join().expect("it does not panic");
     });
 }

@@ -1,6 +1,6 @@
-//! Tells the program which commit it was built from, so that a record can say so; compiles the libraries that count
-//! allocations and trace read calls inside contenders; and lists the sources of the contenders that are no crates, and the snippets of all. The
-//! program carries them.
+//! Tells the program which commit it was built from, so that a record can say so; compiles the
+//! libraries that count allocations and trace read calls inside contenders; and lists the sources
+//! of the contenders that are no crates, and the snippets of all. The program carries them.
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,7 +21,8 @@ fn main() {
     snippets();
 }
 
-/// Has cargo look again when another commit is checked out or made; a linked work tree keeps its log elsewhere.
+/// Has cargo look again when another commit is checked out or made; a linked work tree keeps its
+/// log elsewhere.
 fn watch_revision() {
     let log = Command::new("git").args(["rev-parse", "--git-path", "logs/HEAD"]).output();
     if let Ok(log) = log
@@ -31,7 +32,8 @@ fn watch_revision() {
     }
 }
 
-/// Within a contender's folder, what is built from its sources, what shows them and what tests them: not carried.
+/// Within a contender's folder, what is built from its sources, what shows them and what tests
+/// them: not carried.
 const NOT_CARRIED: [&str; 5] = ["build", "snippets", "test", "tests", "test.sh"];
 
 /// The contenders whose sources are carried: those that are no crates, which readlab has in itself.
@@ -111,8 +113,9 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Compiles a library that is preloaded into contenders by itself, with no crate but `core`. Where no shared library can be made, an
-/// empty file takes its place: the program then says what it cannot do.
+/// Compiles a library that is preloaded into contenders by itself, with no crate but `core`. Where
+/// no shared library can be made, an empty file takes its place: the program then says what it
+/// cannot do.
 fn preloaded(name: &str, source: &Path, loss: &str) {
     let variable = |name| std::env::var_os(name);
     let (Some(rustc), Some(out), Some(target)) = (variable("RUSTC"), variable("OUT_DIR"), variable("TARGET"))

@@ -1,5 +1,6 @@
-//! Pages in a real browser: they sort, they have two themes, they fit a telephone, they ask for nothing and complain
-//! of nothing. Chromium is spoken to over a pipe (the DevTools protocol), so nothing listens anywhere.
+//! Pages in a real browser: they sort, they have two themes, they fit a telephone, they ask for
+//! nothing and complain of nothing. Chromium is spoken to over a pipe (the DevTools protocol), so
+//! nothing listens anywhere.
 
 use assert_cmd::Command as Program;
 use serde_json::{Value, json};
@@ -7,7 +8,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// Where distributions keep the program; the one on the path may be a wrapper, which serves as well.
+/// Where distributions keep the program; the one on the path may be a wrapper, which serves as
+/// well.
 const PROGRAMS: [&str; 4] = [
     "/usr/lib/chromium/chromium",
     "/usr/bin/chromium",
@@ -254,7 +256,8 @@ fn pages_fit_their_window_and_can_be_read_on_a_telephone() {
     }
 }
 
-/// Texts that a line of the same chart goes through, or that are cut by something, in the page's own words.
+/// Texts that a line of the same chart goes through, or that are cut by something, in the page's
+/// own words.
 const CROSSED: &str = "[...document.querySelectorAll('svg.chart')].flatMap(chart => { \
     const box = it => it.getBoundingClientRect(); \
     const lines = [...chart.querySelectorAll('.bound')].map(box); \

@@ -1,7 +1,9 @@
-//! Conformance: every way of reading × every scan × every work of the program as it is shipped, through the protocol and
-//! over files of awkward sizes, gives the answer of the plainest code in the house.
+//! Conformance: every way of reading × every scan × every work of the program as it is shipped,
+//! through the protocol and over files of awkward sizes, gives the answer of the plainest code in
+//! the house.
 //!
-//! Which methods, scans and parameters there are is asked of the contender itself: a new one is tested by existing.
+//! Which methods, scans and parameters there are is asked of the contender itself: a new one is
+//! tested by existing.
 
 use readlab::contender::roster::{Contender, Roster};
 use readlab::contender::session::{Session, SessionError};
@@ -44,7 +46,8 @@ struct Talk<'a> {
     case: &'a Case,
 }
 
-/// A folder on the file system of the build: elsewhere, such as in memory, `O_DIRECT` may be refused.
+/// A folder on the file system of the build: elsewhere, such as in memory, `O_DIRECT` may be
+/// refused.
 fn folder() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
@@ -217,7 +220,8 @@ fn every_way_of_reading_is_right_on_64_mib() {
     converse(&talks);
 }
 
-/// Files of awkward sizes in an archive, each with what is true of what comes out; and one of several entries or members.
+/// Files of awkward sizes in an archive, each with what is true of what comes out; and one of
+/// several entries or members.
 fn archived(folder: &Path, archive: Archive) -> Vec<Case> {
     let recipes = [0, 1, PAGE - 1, PAGE + 1, (1 << 16) + 1, 3_000_001].map(|size_bytes| Recipe {
         kind: CorpusKind::Gdelt,

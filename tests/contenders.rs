@@ -1,13 +1,13 @@
-//! Contenders in other languages, from their sources to a record: built on demand, raced, and missed with a reason where
-//! something that they need is not there.
+//! Contenders in other languages, from their sources to a record: built on demand, raced, and
+//! missed with a reason where something that they need is not there.
 
 use assert_cmd::Command;
 use readlab::record::{Line, Outcome, Record, WarmupEnd};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A contender in shell, which its build script writes. It has no clock: it claims 1000 ns for each reading, less than the
-/// opening, the calls and the line of one take on any machine.
+/// A contender in shell, which its build script writes. It has no clock: it claims 1000 ns for each
+/// reading, less than the opening, the calls and the line of one take on any machine.
 const SOURCES: &str = r#"
 mkdir -p build
 cat >build/read.sh <<'END'
@@ -112,8 +112,9 @@ fn a_race_builds_what_it_needs_once_and_warms_it_up_until_it_is_steady() {
     assert!(record.warnings.iter().any(|text| text.contains("broken") && text.contains("no-such-compiler")));
 }
 
-/// Builds a contender that readlab carries and races one of its methods on a small file, in an archive if one is named, and
-/// those that read URLs on the same file over http; says loudly where its toolchain is not there.
+/// Builds a contender that readlab carries and races one of its methods on a small file, in an
+/// archive if one is named, and those that read URLs on the same file over http; says loudly where
+/// its toolchain is not there.
 fn carried(name: &str, (method, archive): (&str, Option<&str>), over_http: &[&str]) {
     let folder = folder();
     let mut file = folder.path().join("four.txt");

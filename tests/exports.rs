@@ -1,8 +1,8 @@
-//! Records of every verb that an earlier readlab wrote, with the exports it made. Users keep both, so a record of then must give
-//! the same exports today, to the byte.
+//! Records of every verb that an earlier readlab wrote, with the exports it made. Users keep both,
+//! so a record of then must give the same exports today, to the byte.
 //!
-//! `tests/golden/made/` holds the records and, under the same name, the exports. Records by hand, each with something peculiar
-//! in it, are one folder above.
+//! `tests/golden/made/` holds the records and, under the same name, the exports. Records by hand,
+//! each with something peculiar in it, are one folder above.
 
 use readlab::record::Record;
 use readlab::report;
@@ -20,7 +20,8 @@ fn records() -> Vec<PathBuf> {
     records
 }
 
-/// Compares an export with the stored one. A different one is written to the tests' folder for a look.
+/// Compares an export with the stored one. A different one is written to the tests' folder for a
+/// look.
 fn assert_unchanged(path: &Path, ending: &str, export: Export) {
     let record = Record::read(path).unwrap();
     let mut now = Vec::new();

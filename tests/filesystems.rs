@@ -1,5 +1,6 @@
-//! Verdicts on real file systems, made by the test on loop devices as root: that compression is told on btrfs with
-//! zstd, and that a limit of the device is found on ext4 and xfs. Skipped aloud where that cannot be.
+//! Verdicts on real file systems, made by the test on loop devices as root: that compression is
+//! told on btrfs with zstd, and that a limit of the device is found on ext4 and xfs. Skipped aloud
+//! where that cannot be.
 
 use std::fs;
 use std::path::PathBuf;

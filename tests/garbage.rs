@@ -1,5 +1,5 @@
-//! Whatever reads what others wrote, fed with garbage: good inputs changed in many small ways, the same ways each time. What
-//! a fuzzer does for hours (`make fuzz`), for a few seconds.
+//! Whatever reads what others wrote, fed with garbage: good inputs changed in many small ways, the
+//! same ways each time. What a fuzzer does for hours (`make fuzz`), for a few seconds.
 
 #[path = "../fuzz/inputs.rs"]
 mod inputs;

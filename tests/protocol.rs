@@ -1,4 +1,5 @@
-//! One misbehaving contender per rule of PROTOCOL.md. Each is a few lines of shell; none may hang or hurt the lab.
+//! One misbehaving contender per rule of PROTOCOL.md. Each is a few lines of shell; none may hang
+//! or hurt the lab.
 
 use readlab::contender::process::{CommandLine, Process};
 use readlab::contender::session::{Session, SessionError, Turn};
@@ -21,7 +22,8 @@ fn shell(script: &str) -> CommandLine {
     CommandLine { program: "/bin/sh".into(), args: vec!["-c".into(), script.into()], env: Vec::new() }
 }
 
-/// A whole conversation of one turn with a contender that runs these lines; `go` waits for the lab's line.
+/// A whole conversation of one turn with a contender that runs these lines; `go` waits for the
+/// lab's line.
 fn converse(lines: &[&str], patience: Duration) -> Result<Turn, SessionError> {
     let script = lines.iter().map(|line| if *line == "go" { "read go" } else { line });
     let mut session = Session::start("fake", &shell(&script.collect::<Vec<_>>().join("\n")))?;

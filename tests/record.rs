@@ -1,4 +1,5 @@
-//! The record as a file: whole, cut short, broken, of a later readlab, or no record at all; every kind of line comes back.
+//! The record as a file: whole, cut short, broken, of a later readlab, or no record at all; every
+//! kind of line comes back.
 
 use readlab::machine::Machine;
 use readlab::record::{

@@ -1,4 +1,5 @@
-//! `readlab report` from outside: where pages go, and what happens with files that are no whole records.
+//! `readlab report` from outside: where pages go, and what happens with files that are no whole
+//! records.
 
 use assert_cmd::Command;
 use std::fs;

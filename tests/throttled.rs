@@ -1,5 +1,6 @@
-//! A device of known speed: a control group lets a whole race have 100 MB/s of the disk, so that whatever it reads cold is
-//! stopped by the device, and says so. Skipped aloud where there is no such control group.
+//! A device of known speed: a control group lets a whole race have 100 MB/s of the disk, so that
+//! whatever it reads cold is stopped by the device, and says so. Skipped aloud where there is no
+//! such control group.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const BYTES_PER_SECOND: u64 = 100_000_000;
-/// Large enough that what the kernel lets through at once, a tenth of a second's worth, is little of it.
+/// Large enough that what the kernel lets through at once, a tenth of a second's worth, is little
+/// of it.
 const SIZE_BYTES: usize = 64 << 20;
 
 /// A control group that throttles reads of one device; taken away when dropped.

@@ -1,5 +1,6 @@
-//! Nothing that a record says reaches a terminal, a page or an export as more than text: every text of every kind of line is
-//! made hostile, one after the other, and everything that is made of the record is looked at.
+//! Nothing that a record says reaches a terminal, a page or an export as more than text: every text
+//! of every kind of line is made hostile, one after the other, and everything that is made of the
+//! record is looked at.
 
 #[allow(dead_code)]
 #[path = "../fuzz/inputs.rs"]
@@ -19,7 +20,8 @@ const HOSTILE: &str = "\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}31m\r\n\u{202e}\u{200b}</sc
 /// What only a page that was broken into has.
 const BROKEN_INTO: [&str; 3] = ["<script>alert", "<img src=x", "<svg onload"];
 
-/// Every text of a record's line, by its place; the same place in another line of its kind counts once.
+/// Every text of a record's line, by its place; the same place in another line of its kind counts
+/// once.
 fn places(value: &Value, place: String, found: &mut Vec<String>) {
     match value {
         Value::String(_) => found.push(place),
@@ -31,7 +33,8 @@ fn places(value: &Value, place: String, found: &mut Vec<String>) {
     }
 }
 
-/// Records that differ from a golden one by one hostile text each; those that are no records any more are left out.
+/// Records that differ from a golden one by one hostile text each; those that are no records any
+/// more are left out.
 fn hostile(golden: &str, folder: &Path) -> Vec<(String, Record)> {
     let lines: Vec<Value> = golden.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let (mut seen, mut records) = (BTreeSet::new(), Vec::new());

@@ -1,4 +1,5 @@
-//! fio as a figure's counterpart: one sequential O_DIRECT reading of a whole file, and what fio tells of it.
+//! fio as a figure's counterpart: one sequential O_DIRECT reading of a whole file, and what fio
+//! tells of it.
 
 use anyhow::Context;
 use serde_json::Value;

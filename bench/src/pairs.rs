@@ -1,7 +1,9 @@
-//! Ratios of two things measured in turns: one quotient for each pair, their median, and its interval.
+//! Ratios of two things measured in turns: one quotient for each pair, their median, and its
+//! interval.
 //!
-//! What drifts with the machine is in both halves of a pair and falls out of their quotient. Logarithms make the ratio
-//! of A to B the inverse of that of B to A; the interval is the lab's own, over pairs.
+//! What drifts with the machine is in both halves of a pair and falls out of their quotient.
+//! Logarithms make the ratio of A to B the inverse of that of B to A; the interval is the lab's
+//! own, over pairs.
 
 use readlab::analysis::stats::{self, Bootstrap, Interval, Observation};
 

@@ -1,5 +1,6 @@
-//! Places that are no usual disk: memory, a compressing file system on a device of its own, and a slow one in user space.
-//! The last two are made for the purpose, need root, and are taken away when they are dropped.
+//! Places that are no usual disk: memory, a compressing file system on a device of its own, and a
+//! slow one in user space. The last two are made for the purpose, need root, and are taken away
+//! when they are dropped.
 
 use crate::programs::Programs;
 use crate::slow;

@@ -1,7 +1,8 @@
-//! The programs that are measured: the lab as its users start it, and the same loop without the lab.
+//! The programs that are measured: the lab as its users start it, and the same loop without the
+//! lab.
 //!
-//! Both are started from their release builds and read back from what they print or record. Files of the bench lie in
-//! the folder `bench` of the build.
+//! Both are started from their release builds and read back from what they print or record. Files
+//! of the bench lie in the folder `bench` of the build.
 
 use anyhow::{Context, bail};
 use readlab::record::Record;
@@ -94,7 +95,8 @@ impl Programs {
         Running { child, record: folder.join("record.jsonl") }.record()
     }
 
-    /// A roster in which the lab's own Rust contender stands under several names; each answers to its own.
+    /// A roster in which the lab's own Rust contender stands under several names; each answers to
+    /// its own.
     pub(crate) fn twins(&self, names: [&str; 2]) -> anyhow::Result<String> {
         let mut roster = String::new();
         for name in names {

@@ -1,9 +1,11 @@
-//! Stands between the lab and a contender, and after each of the lab's turns has it read once more by hand: two readings of one process,
-//! next to each other. `languages` starts it from a roster of its own.
+//! Stands between the lab and a contender, and after each of the lab's turns has it read once more
+//! by hand: two readings of one process, next to each other. `languages` starts it from a roster of
+//! its own.
 //!
-//! Usage: `readlab-relay NOTES CONTENDER PROGRAM [ARGUMENT…]`, with the lab's words behind. Everything is handed on as it is, save
-//! the contender's name, which becomes the roster's; NOTES gets a line for each pair: the wall times in nanoseconds by the contender's
-//! own clock, the lab's first.
+//! Usage: `readlab-relay NOTES CONTENDER PROGRAM [ARGUMENT…]`, with the lab's words behind.
+//! Everything is handed on as it is, save the contender's name, which becomes the roster's; NOTES
+//! gets a line for each pair: the wall times in nanoseconds by the contender's own clock, the lab's
+//! first.
 
 use anyhow::{Context, bail};
 use readlab_protocol::Message;
@@ -66,7 +68,8 @@ impl Relay {
         Ok(None)
     }
 
-    /// The lab's turns, each with one by hand behind it, until the lab has no more or the contender ends.
+    /// The lab's turns, each with one by hand behind it, until the lab has no more or the contender
+    /// ends.
     fn take_turns(mut self, notes: &str) -> anyhow::Result<()> {
         for line in io::stdin().lines() {
             let Some(lab_ns) = self.turn(&line?, true)? else { break };

@@ -1,4 +1,5 @@
-//! One line of the report: a figure, what was promised, what was measured, and whether the promise is kept.
+//! One line of the report: a figure, what was promised, what was measured, and whether the promise
+//! is kept.
 
 use readlab::analysis::stats::Interval;
 use serde::Serialize;
@@ -12,7 +13,8 @@ pub(crate) struct Row {
     pub(crate) target: Option<String>,
     /// What was found, in words.
     pub(crate) measured: String,
-    /// Whether the promise is kept; `None` where there is none, and where nothing could be measured.
+    /// Whether the promise is kept; `None` where there is none, and where nothing could be
+    /// measured.
     pub(crate) ok: Option<bool>,
     /// The number itself, unrounded; `None` where nothing could be measured.
     pub(crate) value: Option<f64>,

@@ -1,5 +1,6 @@
-//! A file system in user space with one file in it that comes slowly: every request waits before it is answered. Whoever
-//! reads it waits while neither the device nor a processor is busy. Needs root.
+//! A file system in user space with one file in it that comes slowly: every request waits before it
+//! is answered. Whoever reads it waits while neither the device nor a processor is busy. Needs
+//! root.
 
 use anyhow::Context;
 use fuser::{

@@ -1,5 +1,5 @@
-//! Parses, dispatches, prints one error line, chooses the exit code: 0 well, 1 some trial failed or was refused,
-//! 2 usage or environment, 3 slower than `--fail-over`, 130 interrupted.
+//! Parses, dispatches, prints one error line, chooses the exit code: 0 well, 1 some trial failed or
+//! was refused, 2 usage or environment, 3 slower than `--fail-over`, 130 interrupted.
 
 use clap::Parser;
 use readlab::commands;
@@ -53,8 +53,9 @@ fn run(verb: Verb) -> ExitCode {
     })
 }
 
-/// A file that would grow beyond `ulimit -f` is then an error of the write, which names the file. By a handler and not by
-/// ignoring the signal, so that programs which readlab starts have it as ever.
+/// A file that would grow beyond `ulimit -f` is then an error of the write, which names the file.
+/// By a handler and not by ignoring the signal, so that programs which readlab starts have it as
+/// ever.
 fn survive_file_size_limit() {
     // Where the handler cannot be had, the signal ends the lab as it would have.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());

@@ -1,8 +1,9 @@
-//! Quantities with their units: time, size, rate. Parsing, the arithmetic that makes sense, and display.
+//! Quantities with their units: time, size, rate. Parsing, the arithmetic that makes sense, and
+//! display.
 //!
-//! Files hold plain integers in nanoseconds and bytes; these types are for everything that a person reads or types.
-//! Rates and measured sizes are shown in powers of ten, as drives and networks are sold; buffers in powers of two, as
-//! programs allocate them. Every shown number carries its unit.
+//! Files hold plain integers in nanoseconds and bytes; these types are for everything that a person
+//! reads or types. Rates and measured sizes are shown in powers of ten, as drives and networks are
+//! sold; buffers in powers of two, as programs allocate them. Every shown number carries its unit.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -120,7 +121,8 @@ impl fmt::Display for Bytes {
 }
 
 impl Bytes {
-    /// Exactly, in the largest power of two that divides it: `8KiB`, `2MiB`, `1000`. What [`Bytes::from_str`] reads.
+    /// Exactly, in the largest power of two that divides it: `8KiB`, `2MiB`, `1000`. What
+    /// [`Bytes::from_str`] reads.
     #[must_use]
     pub fn exact(self) -> String {
         for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] {

@@ -1,8 +1,9 @@
 //! What may pass between the lab and a contender, and nothing else.
 //!
-//! PROTOCOL.md at the root of the project is the contract in words; its examples are parsed by a test here. This
-//! crate holds the same contract as types: [`TurnRequest`] is what the lab says, [`Message`] what a contender says; both sides and
-//! the tests share them. [`serve`] is the contender's side of a conversation, for contenders written in Rust.
+//! PROTOCOL.md at the root of the project is the contract in words; its examples are parsed by a
+//! test here. This crate holds the same contract as types: [`TurnRequest`] is what the lab says,
+//! [`Message`] what a contender says; both sides and the tests share them. [`serve`] is the
+//! contender's side of a conversation, for contenders written in Rust.
 
 mod message;
 mod scheduling;
@@ -15,7 +16,8 @@ pub use message::{
 pub use scheduling::{Policy, Scheduling};
 pub use turn_request::{AskError, TurnRequest};
 
-/// The number that both sides must agree on. It grows when an old contender would misunderstand a new lab.
+/// The number that both sides must agree on. It grows when an old contender would misunderstand a
+/// new lab.
 pub const VERSION: u32 = 1;
 
 /// The longest line either side may send, its newline included. A longer one ends the session.

@@ -1,7 +1,7 @@
 //! What a contender says to the lab: one flat JSON object per line, told apart by its `say`.
 //!
-//! Unknown words and unknown fields are errors: a contender that says more than the lab understands was written for
-//! another lab, and its numbers may mean something else.
+//! Unknown words and unknown fields are errors: a contender that says more than the lab understands
+//! was written for another lab, and its numbers may mean something else.
 
 use crate::scheduling::Scheduling;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,8 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Message {
-    /// The receipt: who speaks, in which version, built and run by what. The first line of every conversation.
+    /// The receipt: who speaks, in which version, built and run by what. The first line of every
+    /// conversation.
     Hello {
         /// The protocol's number, [`crate::VERSION`].
         protocol: u32,
@@ -26,7 +27,8 @@ pub enum Message {
     },
     /// One way of reading that this contender offers.
     Method(MethodLine),
-    /// The session stands; turns may come. Holds every parameter that is in force, defaults included.
+    /// The session stands; turns may come. Holds every parameter that is in force, defaults
+    /// included.
     Ready {
         /// Name of the parameter, with its unit, and its value.
         params: BTreeMap<String, u64>,
@@ -40,7 +42,8 @@ pub enum Message {
         /// How many samples the turn had.
         count: u32,
     },
-    /// This method cannot work here: the kernel, the processor or the file system lacks something. Ends the session.
+    /// This method cannot work here: the kernel, the processor or the file system lacks something.
+    /// Ends the session.
     Unavailable {
         /// Why, in one line.
         reason: String,
@@ -70,7 +73,8 @@ pub struct MethodLine {
     /// What it can be pointed at.
     #[serde(default, skip_serializing_if = "Reads::is_default")]
     pub reads: Reads,
-    /// The archives whose content it reads, if it reads nothing else: its answers are about what comes out of them.
+    /// The archives whose content it reads, if it reads nothing else: its answers are about what
+    /// comes out of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decodes: Vec<Archive>,
     /// Why it cannot work on this machine, if so.
@@ -113,11 +117,13 @@ impl Reads {
     }
 }
 
-/// A file that holds other bytes, which come out of it by decoding; told by its first bytes, never by its name.
+/// A file that holds other bytes, which come out of it by decoding; told by its first bytes, never
+/// by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Archive {
-    /// A zip. Its content is that of all its entries, in the order of its directory, one behind the other.
+    /// A zip. Its content is that of all its entries, in the order of its directory, one behind the
+    /// other.
     Zip,
     /// A gzip (RFC 1952). Its content is that of all its members, one behind the other.
     Gzip,
@@ -136,8 +142,8 @@ impl Archive {
         }
     }
 
-    /// What a file with this beginning is, if it is an archive: a zip with or without entries (APPNOTE 4.3.7, 4.3.16), or
-    /// a deflated gzip (RFC 1952, 2.3.1).
+    /// What a file with this beginning is, if it is an archive: a zip with or without entries
+    /// (APPNOTE 4.3.7, 4.3.16), or a deflated gzip (RFC 1952, 2.3.1).
     #[must_use]
     pub fn by_magic(head: &[u8]) -> Option<Archive> {
         let is = |magic: &[u8]| head.starts_with(magic);
@@ -194,12 +200,13 @@ pub struct SampleLine {
     /// CPU time spent in the kernel during the window, when the contender can ask its kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_system_ns: Option<u64>,
-    /// Largest resident memory of a program that the contender started for this reading. Contenders that read by
-    /// themselves leave it out: the lab asks the kernel.
+    /// Largest resident memory of a program that the contender started for this reading. Contenders
+    /// that read by themselves leave it out: the lab asks the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_rss_bytes: Option<u64>,
-    /// How a program that the contender started for this reading was scheduled at its end, where that is not how the
-    /// contender itself is. Contenders that read by themselves leave it out: the lab asks the kernel.
+    /// How a program that the contender started for this reading was scheduled at its end, where
+    /// that is not how the contender itself is. Contenders that read by themselves leave it out:
+    /// the lab asks the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduling: Option<Scheduling>,
     /// Proof of work: bytes that were read.

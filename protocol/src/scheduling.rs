@@ -1,4 +1,5 @@
-//! How the kernel schedules a thread: policy, priority, niceness, processors. What is done about it lives with whoever asks.
+//! How the kernel schedules a thread: policy, priority, niceness, processors. What is done about it
+//! lives with whoever asks.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -78,10 +79,12 @@ impl fmt::Display for Policy {
 }
 
 impl Scheduling {
-    /// From the text of /proc/PID/stat or /proc/PID/task/TID/stat, which an ended process that was not reaped still has.
+    /// From the text of /proc/PID/stat or /proc/PID/task/TID/stat, which an ended process that was
+    /// not reaped still has.
     #[must_use]
     pub fn from_stat(stat: &str, processors: Vec<u32>) -> Option<Scheduling> {
-        // The name before the last parenthesis may hold anything; proc_pid_stat(5) counts from 1, and the name is the second.
+        // The name before the last parenthesis may hold anything; proc_pid_stat(5) counts from 1,
+        // and the name is the second.
         let fields: Vec<&str> = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace().collect();
         let field = |number: usize| fields.get(number - 3);
         Some(Scheduling {

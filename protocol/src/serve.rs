@@ -1,7 +1,8 @@
 //! The contender's side of a conversation, for contenders written in Rust: words in, lines out.
 //!
-//! A contender says who it is and what it offers, and opens a reader for a request; everything else that PROTOCOL.md
-//! asks of a contender happens here. Input and output are parameters, so that a conversation can be had in a test.
+//! A contender says who it is and what it offers, and opens a reader for a request; everything else
+//! that PROTOCOL.md asks of a contender happens here. Input and output are parameters, so that a
+//! conversation can be had in a test.
 
 use crate::{LINE_BYTES_MAX, Message, MethodLine, SampleLine, TurnRequest, VERSION};
 use std::collections::BTreeMap;
@@ -86,7 +87,8 @@ impl From<io::Error> for Broken {
     }
 }
 
-/// Has one conversation on standard input and output. `words` are those behind the contender's name.
+/// Has one conversation on standard input and output. `words` are those behind the contender's
+/// name.
 pub fn main(contender: &dyn Contender, words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let words: Vec<OsString> = words.into_iter().collect();
     serve(contender, &words, &mut io::stdin().lock(), &mut io::stdout().lock())

@@ -1,10 +1,11 @@
-//! What the lab says to a contender: one short line of plain words, so that a program without a JSON reader can obey.
+//! What the lab says to a contender: one short line of plain words, so that a program without a
+//! JSON reader can obey.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// One turn: `go LEAD COUNT`. The contender reads the target `lead` times untimed and then `count` times timed,
-/// back to back, and prints nothing before the last is done.
+/// One turn: `go LEAD COUNT`. The contender reads the target `lead` times untimed and then `count`
+/// times timed, back to back, and prints nothing before the last is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TurnRequest {
     /// Readings before the timed ones, which wake the processor and fill its caches; not reported.

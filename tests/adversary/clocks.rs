@@ -1,5 +1,6 @@
-//! Contenders that lie about their time, CPU time, memory or work, each beside an honest twin in the same program; and a race
-//! on a machine that is too busy to measure on, in which everybody is honest.
+//! Contenders that lie about their time, CPU time, memory or work, each beside an honest twin in
+//! the same program; and a race on a machine that is too busy to measure on, in which everybody is
+//! honest.
 
 use super::home::{Home, trials};
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! Contenders that break the contract in the middle of a race: each ends alone, and the others go on.
+//! Contenders that break the contract in the middle of a race: each ends alone, and the others go
+//! on.
 
 use super::fake::{Fake, at_second_turn, roster};
 use super::home::{Home, trials};

@@ -1,5 +1,6 @@
-//! Contenders and other programs that keep the file in memory between turns, and contenders whose bytes from the device
-//! nobody can read: who does so is refused, the others are measured, and what is not proven is counted apart.
+//! Contenders and other programs that keep the file in memory between turns, and contenders whose
+//! bytes from the device nobody can read: who does so is refused, the others are measured, and what
+//! is not proven is counted apart.
 
 use super::home::{AS_NOBODY, Home, QUICK, READLAB, Said, no_other_user, trials};
 use readlab::target::filesystem::{Backing, Filesystem};
@@ -21,7 +22,8 @@ impl Drop for Outsider {
     }
 }
 
-/// A home with the program that lies, and a file that can be cold; `None`, said aloud, where that cannot be.
+/// A home with the program that lies, and a file that can be cold; `None`, said aloud, where that
+/// cannot be.
 fn scene() -> Option<(Home, PathBuf, PathBuf)> {
     let home = Home::new();
     let keeper = home.at("keeper");
@@ -127,8 +129,8 @@ fn a_program_of_somebody_else_is_named_once_and_the_rest_is_measured() {
     }
 }
 
-/// A cold race as a user who owns nothing but the file, with programs that this user may run and not read: so they cannot be looked into.
-/// The race on paper and in the terminal.
+/// A cold race as a user who owns nothing but the file, with programs that this user may run and
+/// not read: so they cannot be looked into. The race on paper and in the terminal.
 fn race_unseen(liars: &[&str]) -> Option<(Value, Said)> {
     if let Some(why) = no_other_user() {
         eprintln!("SKIPPED: {why}");

@@ -1,9 +1,10 @@
-//! Files with a cache below the page cache of the file: a loop device over a cached file, an overlay, a program behind FUSE,
-//! memory. Such a file is made cold down to where its bytes are stored, or its state is called by another name.
+//! Files with a cache below the page cache of the file: a loop device over a cached file, an
+//! overlay, a program behind FUSE, memory. Such a file is made cold down to where its bytes are
+//! stored, or its state is called by another name.
 
 use super::home::{AS_NOBODY, Home, READLAB, Said, no_other_user, trials};
 use readlab::measure::cache::Eviction;
-use readlab::measure::residency::{ResidencyProof, Residency};
+use readlab::measure::residency::{Residency, ResidencyProof};
 use readlab::measure::target::CacheControl;
 use readlab::target::Target;
 use serde_json::Value;
@@ -108,7 +109,8 @@ fn cold(more: &'static str) -> Vec<&'static str> {
     [&COLD[..], &[more]].concat()
 }
 
-/// That the readings of a race are cold above this cache, and that no device is named as their limit.
+/// That the readings of a race are cold above this cache, and that no device is named as their
+/// limit.
 fn is_cold_above(json: &Value, cache: &str) {
     let it = trials(json, "rust/read/scalar", "cold");
     assert_eq!((&it["outcome"], &it["cold_above"]), (&"measured".into(), &cache.into()), "{it}");
@@ -322,7 +324,8 @@ fn a_file_behind_a_program_is_cold_above_it_and_what_it_reads_is_counted() {
         return eprintln!("SKIPPED: the rest, for this kernel does not say who serves a FUSE file system");
     }
     let samples = trial["samples"].as_array().unwrap();
-    // It read its file when it was asked for the right answer, so it lies in the page cache, if it was not there before.
+    // It read its file when it was asked for the right answer, so it lies in the page cache, if it
+    // was not there before.
     assert!(samples.iter().all(|sample| sample["below_read_bytes"].is_u64()), "{trial}");
     assert!(samples.iter().all(|sample| sample["device_read_bytes"] == 0), "{trial}");
 }

@@ -1,7 +1,8 @@
-//! Programs that stay: what outlives a reading, what outlives the lab, and what a contender does to its own scheduling.
+//! Programs that stay: what outlives a reading, what outlives the lab, and what a contender does to
+//! its own scheduling.
 //!
-//! Every process of a test carries a word in its command line that no other process has, by which it is found in /proc. What
-//! must happen is waited for; nothing depends on how long it takes.
+//! Every process of a test carries a word in its command line that no other process has, by which
+//! it is found in /proc. What must happen is waited for; nothing depends on how long it takes.
 
 use super::fake::{Fake, roster};
 use super::home::{Home, READLAB, Said, trials};
@@ -26,7 +27,8 @@ fn soon(mut happened: impl FnMut() -> bool) -> bool {
     })
 }
 
-/// A number of seconds to sleep that nothing else on this machine sleeps: the mark of a test's processes.
+/// A number of seconds to sleep that nothing else on this machine sleeps: the mark of a test's
+/// processes.
 fn mark() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("{}.{:03}", 100_000 + std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
@@ -41,7 +43,8 @@ fn sleepers(mark: &str) -> Vec<u32> {
         .collect()
 }
 
-/// The processes of a home, by its path in their environment: labs, launchers, contenders and whatever they started.
+/// The processes of a home, by its path in their environment: labs, launchers, contenders and
+/// whatever they started.
 fn processes_of(home: &Home) -> Vec<u32> {
     let path = home.at("").into_os_string().into_encoded_bytes();
     let entries = fs::read_dir("/proc").unwrap().flatten();
@@ -79,8 +82,8 @@ fn assert_nobody_is_left(home: &Home, mark: &str) {
     assert!(soon(|| processes_of(home).is_empty()), "left: {:?}", processes_of(home));
 }
 
-/// A line that starts a sleeper for each mark, each where another kind of search does not find it; the first keeps the reading
-/// from its end.
+/// A line that starts a sleeper for each mark, each where another kind of search does not find it;
+/// the first keeps the reading from its end.
 fn hidden([waited, session, twice, deaf, bare]: &[String; 5]) -> String {
     let aside = "</dev/null >/dev/null 2>&1";
     [
@@ -131,7 +134,8 @@ fn a_lab_without_time_for_its_own_end_leaves_nobody() {
     assert_nobody_is_left(&home, &mark);
 }
 
-/// What a race of commands beside an honest method exports. The file is large enough that a turn is one reading.
+/// What a race of commands beside an honest method exports. The file is large enough that a turn is
+/// one reading.
 fn race_of(home: &Home, commands: &[String]) -> Value {
     let file = home.file("f", "line\n".repeat(1 << 20));
     let mut words = vec!["--method", "rust/read/scalar", "--state", "warm", "--output", "run"];

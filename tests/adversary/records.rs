@@ -1,5 +1,6 @@
-//! Records of runs that were killed or never began, and records that somebody wrote by hand: what is left can be read, a failed
-//! start leaves nothing, and what no run writes is refused with its line.
+//! Records of runs that were killed or never began, and records that somebody wrote by hand: what
+//! is left can be read, a failed start leaves nothing, and what no run writes is refused with its
+//! line.
 
 use super::home::{Home, READLAB, Said};
 use std::fs;
@@ -125,7 +126,8 @@ fn whoever_fails_to_start_leaves_no_record_and_takes_no_name() {
     }
     assert!(home.at("mine").is_dir(), "a folder of the user's stays");
     assert_eq!(fs::read(home.at("taken/record.jsonl")).unwrap(), b"something");
-    // A name that cannot be written is told before anything is measured, and nothing is left either.
+    // A name that cannot be written is told before anything is measured, and nothing is left
+    // either.
     fs::create_dir(home.at(".local/share/readlab/names/folder")).unwrap();
     let said = home.readlab([&race[..], &["--save", "folder"]].concat());
     assert_eq!((said.code, home.runs()), (Some(2), run), "{said}");

@@ -1,5 +1,6 @@
-//! Servers that are never silent and never done: a head at a byte now and then, trailers without end, a chunk's line that
-//! never ends. The user's time for the run ends the waiting, and where none is set, the client's own bounds do.
+//! Servers that are never silent and never done: a head at a byte now and then, trailers without
+//! end, a chunk's line that never ends. The user's time for the run ends the waiting, and where
+//! none is set, the client's own bounds do.
 
 use super::home::Home;
 use std::io::{Read, Write};
@@ -124,7 +125,8 @@ fn trailers_without_end_are_no_answer() {
     assert!(line.contains("what comes behind the last chunk has no end"), "{line}");
 }
 
-/// The time of the run is that from asking the server on: what the reading for the right answer takes is not added to the budget.
+/// The time of the run is that from asking the server on: what the reading for the right answer
+/// takes is not added to the budget.
 #[test]
 fn the_reading_for_the_right_answer_is_in_the_time_of_the_run() {
     const TOOK: Duration = Duration::from_secs(2);

@@ -1,5 +1,5 @@
-//! Records made by hand so that a verdict of many becomes wrong: one that stands under the name of a published case and read
-//! something else, and so would move the line through the machines.
+//! Records made by hand so that a verdict of many becomes wrong: one that stands under the name of
+//! a published case and read something else, and so would move the line through the machines.
 
 use super::home::{Home, Said};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! The program alone in the world: copied out of the build, started elsewhere, with nothing but a PATH. Whatever it needs
-//! must be inside it.
+//! The program alone in the world: copied out of the build, started elsewhere, with nothing but a
+//! PATH. Whatever it needs must be inside it.
 
 use super::{Home, QUICK, READLAB, Said};
 use assert_cmd::Command;

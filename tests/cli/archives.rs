@@ -1,5 +1,5 @@
-//! A user's own archive: raced as bytes like any file, and on what comes out of it by those that decode; broken ones are
-//! told with the reason and spoil nothing else.
+//! A user's own archive: raced as bytes like any file, and on what comes out of it by those that
+//! decode; broken ones are told with the reason and spoil nothing else.
 
 use super::{Home, trials};
 use flate2::Compression;

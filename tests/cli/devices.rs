@@ -1,5 +1,5 @@
-//! Block devices as targets, and devices that fail while they are read: loop devices over files, as root. Skipped aloud
-//! where there are none.
+//! Block devices as targets, and devices that fail while they are read: loop devices over files, as
+//! root. Skipped aloud where there are none.
 
 use super::interrupt::wait_for_a_sample;
 use super::{EVERY_METHOD, Home, READLAB, Said};

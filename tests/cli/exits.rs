@@ -1,4 +1,5 @@
-//! Exit codes: what was asked for by name and did not take part, what was never measured, and gates with a side missing.
+//! Exit codes: what was asked for by name and did not take part, what was never measured, and gates
+//! with a side missing.
 
 use super::{AS_NOBODY, Home, QUICK, READLAB, Said, no_other_user, trials};
 use std::path::Path;

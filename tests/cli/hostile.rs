@@ -1,4 +1,5 @@
-//! Targets that are no files, cannot be read, have strange names, lie in memory, or change while they are raced.
+//! Targets that are no files, cannot be read, have strange names, lie in memory, or change while
+//! they are raced.
 
 use super::fake::{Fake, at_second_turn, roster};
 use super::{AS_NOBODY, EVERY_METHOD, Home, READLAB, Said, no_other_user, trials};
@@ -170,7 +171,8 @@ fn a_file_that_is_touched_ends_the_race() {
     race_with("chmod 600 \"$target\"", "was touched: rights, owner, links or name");
 }
 
-/// A file that is nothing but a hole; `None`, said aloud, where the file system has no file of this size.
+/// A file that is nothing but a hole; `None`, said aloud, where the file system has no file of this
+/// size.
 fn hole(home: &Home, bytes: u64) -> Option<std::path::PathBuf> {
     let path = home.at("hole");
     let made = fs::File::create(&path).unwrap().set_len(bytes);

@@ -1,4 +1,5 @@
-//! Targets over http: readlab's own loopback server, servers of others, and servers that break their promises.
+//! Targets over http: readlab's own loopback server, servers of others, and servers that break
+//! their promises.
 
 use super::interrupt::{assert_nothing_left, descendants, send, soon, wait_for_a_sample};
 use super::{Home, READLAB, Said, trials};
@@ -27,7 +28,8 @@ impl Request {
     }
 }
 
-/// A server on the loopback interface whose answers are a script: the bytes it writes before it closes; none is silence.
+/// A server on the loopback interface whose answers are a script: the bytes it writes before it
+/// closes; none is silence.
 struct Server {
     port: u16,
     log: Arc<Mutex<Vec<String>>>,

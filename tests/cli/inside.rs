@@ -1,4 +1,5 @@
-//! Races that look inside: flame graphs beside the record, traces of read calls, and what is said where neither can be had.
+//! Races that look inside: flame graphs beside the record, traces of read calls, and what is said
+//! where neither can be had.
 
 use super::{AS_NOBODY, Home, READLAB, Said, no_other_user, trials};
 use readlab::measure::inspect::profile;
@@ -29,7 +30,8 @@ fn folder(home: &Home) -> PathBuf {
     runs.into_iter().next().unwrap()
 }
 
-/// The picture of a trial, which a strict reader of XML has read; `None`, loudly, where none can be made here.
+/// The picture of a trial, which a strict reader of XML has read; `None`, loudly, where none can be
+/// made here.
 fn picture(trial: &Value, folder: &Path) -> Option<String> {
     let graph = &trial["flame_graph"];
     if let Err(why) = profile::can_sample() {

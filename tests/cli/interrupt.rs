@@ -1,4 +1,5 @@
-//! Ctrl-C in the middle of a race: children gone, temporary files gone, the record kept and readable, exit 130.
+//! Ctrl-C in the middle of a race: children gone, temporary files gone, the record kept and
+//! readable, exit 130.
 
 use super::fake::{Fake, roster};
 use super::{Home, READLAB};

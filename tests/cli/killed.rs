@@ -1,5 +1,5 @@
-//! SIGKILL of the lab at any moment: nobody is left running, the record is whole as far as it goes, and whatever files remain
-//! are named by the next start, with the command that removes them.
+//! SIGKILL of the lab at any moment: nobody is left running, the record is whole as far as it goes,
+//! and whatever files remain are named by the next start, with the command that removes them.
 
 use super::fake::{Fake, roster};
 use super::interrupt::soon;
@@ -18,7 +18,8 @@ const HOMES: u64 = 4;
 const RACES: usize = 15;
 const SWEEPS: usize = 10;
 
-/// Until whoever was started by a lab that was killed must have gone; long, as machines may be busy.
+/// Until whoever was started by a lab that was killed must have gone; long, as machines may be
+/// busy.
 const LINGER: Duration = Duration::from_secs(30);
 
 /// What was found over all kills.
@@ -49,8 +50,9 @@ pub(super) fn start(home: &Home, words: &[&str]) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Starts a lab, kills it after a while, and looks at what remains running. Where something is named, the while begins when
-/// the record holds that: on a busy machine a lab may take long to come so far.
+/// Starts a lab, kills it after a while, and looks at what remains running. Where something is
+/// named, the while begins when the record holds that: on a busy machine a lab may take long to
+/// come so far.
 fn kill_after(home: &Home, words: &[&str], wait: Duration, from: Option<&str>) {
     let lab = start(home, words);
     let record = home.at("run/record.jsonl");
@@ -99,7 +101,8 @@ fn left(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
-/// That the next start names every folder that is left, with the command that removes it; and removes them by it.
+/// That the next start names every folder that is left, with the command that removes it; and
+/// removes them by it.
 fn clean_up(home: &Home, swept: &Path) {
     let folders = left(swept);
     let said = home.readlab(["race", "none"]);

@@ -1,6 +1,8 @@
-//! The program as its users meet it: words in, streams and exit codes out, on files and machines of every kind.
+//! The program as its users meet it: words in, streams and exit codes out, on files and machines of
+//! every kind.
 //!
-//! Each test has a [`Home`] of its own, so that nothing is read from or left in the home of whoever runs the tests.
+//! Each test has a [`Home`] of its own, so that nothing is read from or left in the home of whoever
+//! runs the tests.
 
 mod alone;
 mod archives;

@@ -1,5 +1,5 @@
-//! Little memory: a control group with a quarter of what the file has, a contender that the kernel kills, and the lab's own peak.
-//! Skipped aloud where there are no such control groups.
+//! Little memory: a control group with a quarter of what the file has, a contender that the kernel
+//! kills, and the lab's own peak. Skipped aloud where there are no such control groups.
 
 use super::fake::{Fake, at_second_turn, roster};
 use super::{EVERY_METHOD, Home, READLAB, Said, trials};
@@ -123,7 +123,8 @@ fn peak_kib(child: &Child) -> Option<u64> {
     Some(line.trim().trim_end_matches(" kB").parse().unwrap())
 }
 
-/// The lab's own peak as far as into its export, which does not fit so small a pipe and waits there to be read.
+/// The lab's own peak as far as into its export, which does not fit so small a pipe and waits there
+/// to be read.
 fn peak_of_race(home: &Home, file: &Path, words: &[&str]) -> u64 {
     let mut command = Command::new(READLAB);
     command.arg("race").arg(file).args(["--state", "warm", "--quiet", "--export-json", "-"]).args(words);

@@ -5,7 +5,8 @@ use serde_json::Value;
 
 const TEXT: &str = "one\ntwo\nthree";
 
-/// That every field is there which the contract names, with the type that it names; `null` only with a reason.
+/// That every field is there which the contract names, with the type that it names; `null` only
+/// with a reason.
 fn assert_contract(json: &Value) {
     assert!(json["schema"].is_string() && json["version"].is_u64(), "{json}");
     for field in ["machine", "limits", "trials", "seed", "command", "started", "targets", "contenders", "end"]

@@ -1,4 +1,5 @@
-//! What a stranger types first: the README's own lines, commands that name their file, paths with `..` and links.
+//! What a stranger types first: the README's own lines, commands that name their file, paths with
+//! `..` and links.
 
 use super::{Home, READLAB, Said, trials};
 use std::os::unix::fs::symlink;

@@ -1,4 +1,5 @@
-//! `--resume`: a race that was killed or stopped goes on from its record by its own plan, and by no other.
+//! `--resume`: a race that was killed or stopped goes on from its record by its own plan, and by no
+//! other.
 
 use super::fake::{Fake, roster};
 use super::interrupt::{send, soon};

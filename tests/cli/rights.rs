@@ -1,5 +1,5 @@
-//! Less than a user usually has: a read-only root, hidden processes, forbidden system calls, no home, no terminal, streams
-//! that are closed or full, no room for the record.
+//! Less than a user usually has: a read-only root, hidden processes, forbidden system calls, no
+//! home, no terminal, streams that are closed or full, no room for the record.
 
 use super::{AS_NOBODY, EVERY_METHOD, Home, READLAB, Said, no_other_user, trials};
 use readlab::record::Record;
@@ -20,7 +20,8 @@ fn race(home: &Home, words: &[&str]) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-/// Readlab in a mount namespace of its own, after a script that changes it; `None`, said aloud, where that may not be.
+/// Readlab in a mount namespace of its own, after a script that changes it; `None`, said aloud,
+/// where that may not be.
 fn after(script: &str, home: &Home, words: &[String]) -> Option<Said> {
     const NOT_PERMITTED: i32 = 77;
     if !rustix::process::geteuid().is_root() {
@@ -87,7 +88,8 @@ fn with_processes_hidden_an_ordinary_user_still_meters_all_that_is_its_own() {
     assert!(doctor.code == Some(0) && doctor.out.contains("hidepid"), "{doctor}");
 }
 
-/// What a system call of this number is answered with, for this process and all it starts: a seccomp filter in classic BPF.
+/// What a system call of this number is answered with, for this process and all it starts: a
+/// seccomp filter in classic BPF.
 fn forbid(command: &mut Command, calls: &[i64], errno: i32) {
     let op = |code: u32, k: u32| libc::sock_filter { code: code.try_into().unwrap(), jt: 0, jf: 0, k };
     // The number of the call is the first word of what the filter is shown.
@@ -104,8 +106,8 @@ fn forbid(command: &mut Command, calls: &[i64], errno: i32) {
             len: filter.len().try_into().expect("a few instructions"),
             filter: filter.as_ptr().cast_mut(),
         };
-        // SAFETY: both calls only read what they are given; the program points to as many instructions as it says, which
-        // live as long as the closure does.
+        // SAFETY: both calls only read what they are given; the program points to as many
+        // instructions as it says, which live as long as the closure does.
         let failed = unsafe {
             libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
                 || libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) != 0

@@ -1,5 +1,5 @@
-//! That cold was cold and warm was warm: a race on the file system of the build, as whoever runs the tests and as a user
-//! who owns nothing.
+//! That cold was cold and warm was warm: a race on the file system of the build, as whoever runs
+//! the tests and as a user who owns nothing.
 
 use super::{AS_NOBODY, Home, READLAB, Said, no_other_user};
 use readlab::target::filesystem::{Backing, Filesystem};

@@ -1,4 +1,5 @@
-//! `readlab sweep` where something is wrong with the place, the disk or the files; and what it leaves behind.
+//! `readlab sweep` where something is wrong with the place, the disk or the files; and what it
+//! leaves behind.
 
 use super::{AS_NOBODY, Home, READLAB, Said, no_other_user};
 use rustix::fs::inotify;
@@ -64,7 +65,8 @@ fn a_sweep_is_exported_and_leaves_nothing_but_its_record() {
 fn a_write_that_fails_half_way_is_told_with_the_file_and_nothing_is_left() {
     let home = Home::new();
     let folder = home.folder("swept");
-    // A limit on the size of files stands for the full disk: the write of the second file stops in its middle.
+    // A limit on the size of files stands for the full disk: the write of the second file stops in
+    // its middle.
     let script = format!(
         "trap '' XFSZ; ulimit -f 8192; exec '{READLAB}' sweep '{}' --sizes 2MB,30MB --repeat 1 --quiet",
         folder.display()
@@ -173,7 +175,8 @@ fn a_command_is_warmed_up_on_another_file_and_reads_each_file_of_the_sweep_once(
     assert!(is_empty(&folder), "files were left behind");
 }
 
-/// How often each file of a folder was read from an opening to the next, by the kernel's own events since the watch began.
+/// How often each file of a folder was read from an opening to the next, by the kernel's own events
+/// since the watch began.
 fn readings(watch: &OwnedFd) -> BTreeMap<String, u32> {
     let mut buffer = [MaybeUninit::uninit(); 4096];
     let mut events = inotify::Reader::new(watch, &mut buffer);

@@ -1,4 +1,5 @@
-//! Whole searches of small files: what is read in the search and what afresh, what is advised, and contenders that fail.
+//! Whole searches of small files: what is read in the search and what afresh, what is advised, and
+//! contenders that fail.
 
 use super::fake::{Fake, roster};
 use super::{Home, Said, trials};
@@ -75,7 +76,8 @@ fn a_search_in_the_terminal_tells_its_readings_and_shows_code() {
 fn a_contender_that_fails_in_a_later_rung_leaves_and_the_search_goes_on() {
     let home = Home::new();
     let file = home.file("f.txt", TEXT);
-    // Each start reads once untimed and once with a clock: the fourth reading is that of the second rung.
+    // Each start reads once untimed and once with a clock: the fourth reading is that of the second
+    // rung.
     let dies = "echo x >> \"$0.turns\"; if [ $(wc -l < \"$0.turns\") -ge 4 ]; then echo late >&2; exit 7; fi; answer";
     let names = ["dies", "f1", "f2", "f3", "f4", "f5", "f6", "f7"];
     let fakes: Vec<Fake> =

@@ -1,4 +1,5 @@
-//! The verbs that do not measure: help, list, request, corpus, completions, man; and words that mean nothing.
+//! The verbs that do not measure: help, list, request, corpus, completions, man; and words that
+//! mean nothing.
 
 use super::{Home, READLAB};
 use std::process::{Command, Stdio};

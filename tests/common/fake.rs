@@ -1,4 +1,5 @@
-//! Contenders of a few lines of shell: they keep the contract, or break it at a turn that a test chooses.
+//! Contenders of a few lines of shell: they keep the contract, or break it at a turn that a test
+//! chooses.
 
 #![allow(dead_code, reason = "each test program uses a part")]
 
@@ -23,8 +24,8 @@ pub(crate) fn roster(home: &Home, fakes: &[Fake]) -> String {
     home.file("roster.toml", roster).to_str().unwrap().to_owned()
 }
 
-/// A shell has no clock: it claims 1000 ns for each reading, less than the opening, six calls and the
-/// line of one take on any machine, and less by far than what a turn may leave out.
+/// A shell has no clock: it claims 1000 ns for each reading, less than the opening, six calls and
+/// the line of one take on any machine, and less by far than what a turn may leave out.
 fn script(name: &str, turn: &str) -> String {
     let ready = match name {
         "absent" => {

@@ -1,5 +1,6 @@
-//! A home folder for one test, and what a run of the program in it said: shared by all test programs that start readlab as
-//! its users do. Contenders of a few lines of shell live in [`super::fake`].
+//! A home folder for one test, and what a run of the program in it said: shared by all test
+//! programs that start readlab as its users do. Contenders of a few lines of shell live in
+//! [`super::fake`].
 
 #![allow(dead_code, reason = "each test program uses a part")]
 
@@ -20,7 +21,8 @@ pub(crate) const QUICK: [&str; 6] = ["--runs", "3", "--budget", "60s", "--no-pro
 /// Every method of Rust, each with one scan.
 pub(crate) const EVERY_METHOD: [&str; 4] = ["--method", "rust/*/memchr", "--method", "rust/lines"];
 
-/// A home folder for one test, on the file system of the build, with nothing in it but a folder for temporary files.
+/// A home folder for one test, on the file system of the build, with nothing in it but a folder for
+/// temporary files.
 pub(crate) struct Home {
     pub(crate) folder: TempDir,
 }
@@ -32,7 +34,8 @@ pub(crate) struct Said {
     pub(crate) err: String,
 }
 
-/// Contenders of other languages, built once for all tests; those whose compilers are not here stay absent.
+/// Contenders of other languages, built once for all tests; those whose compilers are not here stay
+/// absent.
 pub(crate) fn contenders() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -45,7 +48,8 @@ pub(crate) fn contenders() -> &'static Path {
     })
 }
 
-/// What lies in a folder, without the mark of one that readlab made; nothing, where there is no folder.
+/// What lies in a folder, without the mark of one that readlab made; nothing, where there is no
+/// folder.
 pub(crate) fn listed(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
     entries.filter(|path| path.file_name().is_none_or(|name| name != ".readlab-folder")).collect()

@@ -1,8 +1,10 @@
-//! Whether the reader that chooses keeps up with the best fixed method, wherever the file is and whatever of it is cached.
+//! Whether the reader that chooses keeps up with the best fixed method, wherever the file is and
+//! whatever of it is cached.
 //!
-//! For each case the fixed methods race once to find the best of them; then that one and `auto` race afresh, alone, pair
-//! by pair. (The best of many noisy medians is flattered by its noise; a fresh race is not.) The state "half cached" is
-//! none of the lab's: there the bench itself makes it before each reading.
+//! For each case the fixed methods race once to find the best of them; then that one and `auto`
+//! race afresh, alone, pair by pair. (The best of many noisy medians is flattered by its noise; a
+//! fresh race is not.) The state "half cached" is none of the lab's: there the bench itself makes
+//! it before each reading.
 
 mod half;
 
@@ -159,7 +161,8 @@ fn against_limits(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     ])
 }
 
-/// How many times as long one trial takes as another, pair by pair within rounds; both by their place in the suite.
+/// How many times as long one trial takes as another, pair by pair within rounds; both by their
+/// place in the suite.
 fn ratio_of(record: &Record, slow: usize, fast: usize) -> anyhow::Result<Ratio> {
     let (slow, fast) = (trial(record, slow)?, trial(record, fast)?);
     let bootstrap = Bootstrap::new(record.header.seed);

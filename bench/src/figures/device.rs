@@ -1,7 +1,9 @@
-//! Whether the lab finds all that the device gives: its best O_DIRECT setting against fio's best on the same file.
+//! Whether the lab finds all that the device gives: its best O_DIRECT setting against fio's best on
+//! the same file.
 //!
-//! Each looks for its own best among the same blocks and depths first; then both are run in turns. fio reads through io_uring from one
-//! job, and its rate is its own: bytes over a time in whole milliseconds, of which a reading takes hundreds.
+//! Each looks for its own best among the same blocks and depths first; then both are run in turns.
+//! fio reads through io_uring from one job, and its rate is its own: bytes over a time in whole
+//! milliseconds, of which a reading takes hundreds.
 
 use crate::fio;
 use crate::pairs;
@@ -60,7 +62,8 @@ fn best_of_ours(record: &Record) -> anyhow::Result<String> {
     Ok(best.context("the lab measured no setting")?.trial.id.to_string())
 }
 
-/// Its settings in turns, as ours are in rounds: one after the other, the device's own drift would choose.
+/// Its settings in turns, as ours are in rounds: one after the other, the device's own drift would
+/// choose.
 fn best_of_fio(file: &Path) -> anyhow::Result<(u64, u64)> {
     let mut found = SETTINGS.map(|setting| (Vec::new(), setting));
     for _ in 0..READINGS {

@@ -1,7 +1,8 @@
-//! How many honest trials are refused where the machine has more to do than processors: none may be.
+//! How many honest trials are refused where the machine has more to do than processors: none may
+//! be.
 //!
-//! Everybody in the line-up of `readlab race` is honest. Each race is short, for what is asked is whether anybody is refused, and
-//! not how fast anybody is.
+//! Everybody in the line-up of `readlab race` is honest. Each race is short, for what is asked is
+//! whether anybody is refused, and not how fast anybody is.
 
 use crate::programs::{Programs, Race};
 use crate::row::Row;

@@ -1,7 +1,8 @@
 //! Whether the lab tells the time that a method takes without the lab.
 //!
-//! In turns: a run of the lab (which fills the cache anew), then the stand-alone loop on the same pages; one quotient of
-//! medians for each such pair. Methods past the page cache are compared cold: they leave the cache as empty as it was.
+//! In turns: a run of the lab (which fills the cache anew), then the stand-alone loop on the same
+//! pages; one quotient of medians for each such pair. Methods past the page cache are compared
+//! cold: they leave the cache as empty as it was.
 
 use crate::pairs;
 use crate::programs::{Programs, Race};

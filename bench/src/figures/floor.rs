@@ -1,5 +1,6 @@
-//! What the lab itself costs: the shortest window it can tell, and the processor and memory it takes beside a contender
-//! that reads. The last two are watched from outside, by the lab's process, while a whole race goes on.
+//! What the lab itself costs: the shortest window it can tell, and the processor and memory it
+//! takes beside a contender that reads. The last two are watched from outside, by the lab's
+//! process, while a whole race goes on.
 
 use crate::pairs;
 use crate::programs::{Programs, Race, Running};
@@ -111,8 +112,8 @@ fn peak_bytes(pid: u32) -> Option<u64> {
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
-/// The child of this process that runs or waits for a device now. Every process is asked for its parent: not every
-/// kernel lists the children of one.
+/// The child of this process that runs or waits for a device now. Every process is asked for its
+/// parent: not every kernel lists the children of one.
 fn reader(pid: u32) -> Option<u32> {
     let folders = std::fs::read_dir("/proc").ok()?.flatten();
     let mut processes = folders.filter_map(|folder| folder.file_name().to_str()?.parse::<u32>().ok());
@@ -127,7 +128,8 @@ fn reader(pid: u32) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// Waits for something that a running process makes true sooner or later; gives up after a minute and more.
+    /// Waits for something that a running process makes true sooner or later; gives up after a
+    /// minute and more.
     fn until(mut is_true: impl FnMut() -> bool) {
         let came = (0..60_000).any(|_| {
             std::thread::sleep(Duration::from_millis(1));

@@ -1,7 +1,8 @@
-//! What two records of the same say of each other: how often a gate cries without cause, and what comparing costs.
+//! What two records of the same say of each other: how often a gate cries without cause, and what
+//! comparing costs.
 //!
-//! A pair is two races of the same file by the same program; the gate may let pass 5 %. Comparing is timed on two records
-//! of 10,000 samples.
+//! A pair is two races of the same file by the same program; the gate may let pass 5 %. Comparing
+//! is timed on two records of 10,000 samples.
 
 use crate::programs::{Programs, Race};
 use crate::row::Row;

@@ -1,7 +1,8 @@
 //! Whether the lab tells the time that a contender in another language takes without the lab.
 //!
-//! Two processes of one program differ by a fifth and more here, which hides what the lab does. So one process serves both: behind the
-//! lab's back the program `readlab-relay` has it read once more by hand after each of the lab's turns, and the two make a pair.
+//! Two processes of one program differ by a fifth and more here, which hides what the lab does. So
+//! one process serves both: behind the lab's back the program `readlab-relay` has it read once more
+//! by hand after each of the lab's turns, and the two make a pair.
 
 use crate::pairs;
 use crate::programs::{Programs, Race};

@@ -1,7 +1,9 @@
-//! Files whose sizes no 32-bit number holds: every byte method of every contender reads them once, and its answer is held against what
-//! is true. That a method cannot is an outcome with its reason; a wrong number is what must not be.
+//! Files whose sizes no 32-bit number holds: every byte method of every contender reads them once,
+//! and its answer is held against what is true. That a method cannot is an outcome with its reason;
+//! a wrong number is what must not be.
 //!
-//! They are full of newlines, so that counts leave 32 bits as sizes do; and sparse ones, which cost no disk, for the methods that deliver only.
+//! They are full of newlines, so that counts leave 32 bits as sizes do; and sparse ones, which cost
+//! no disk, for the methods that deliver only.
 
 use crate::outcomes;
 use crate::programs::{Programs, Race};

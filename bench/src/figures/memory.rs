@@ -1,6 +1,6 @@
-//! A file of 2 GiB through every method of every contender in a control group of 256 MiB: an answer is right, or there is none and
-//! why. That a method needs more than there is is an outcome with its reason; a wrong number, or a lab that goes down with what it
-//! measures, is what must not be.
+//! A file of 2 GiB through every method of every contender in a control group of 256 MiB: an answer
+//! is right, or there is none and why. That a method needs more than there is is an outcome with
+//! its reason; a wrong number, or a lab that goes down with what it measures, is what must not be.
 
 use crate::outcomes;
 use crate::programs::{Programs, Race};

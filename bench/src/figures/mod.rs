@@ -1,4 +1,5 @@
-//! The figures, one file each: what is promised, how it is measured, what came out. [`ALL`] is their one list.
+//! The figures, one file each: what is promised, how it is measured, what came out. [`ALL`] is
+//! their one list.
 
 mod auto;
 mod device;

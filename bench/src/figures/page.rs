@@ -1,7 +1,8 @@
 //! What the page of a large record costs: to make, to keep, and to open in a browser.
 //!
-//! The record is a real one: 20 trials of 500 readings each of a small file. Opening is what Chromium takes for the page
-//! less what it takes for an empty one, pair by pair, as its own start is no fault of the page's.
+//! The record is a real one: 20 trials of 500 readings each of a small file. Opening is what
+//! Chromium takes for the page less what it takes for an empty one, pair by pair, as its own start
+//! is no fault of the page's.
 
 use crate::pairs;
 use crate::programs::{Programs, Race};

@@ -1,4 +1,5 @@
-//! A race of a hundred thousand samples: whether the lab's memory and its open files stay what they were, and its record whole.
+//! A race of a hundred thousand samples: whether the lab's memory and its open files stay what they
+//! were, and its record whole.
 
 use crate::programs::{Programs, Race, Running};
 use crate::row::Row;

@@ -1,4 +1,5 @@
-//! Whether cold samples were cold and warm ones warm, by what the record says of every sample that stands.
+//! Whether cold samples were cold and warm ones warm, by what the record says of every sample that
+//! stands.
 
 use crate::programs::{Programs, Race};
 use crate::row::Row;

@@ -1,8 +1,9 @@
-//! Whether a search finds a setting as good as measuring them all does, in a fifth of the readings; and whether it calls
-//! two identical contenders different.
+//! Whether a search finds a setting as good as measuring them all does, in a fifth of the readings;
+//! and whether it calls two identical contenders different.
 //!
-//! In turns on the same file: the search, then every setting of the same space ten times. What each of them found is then
-//! raced afresh, alone, pair by pair: the best of many medians is flattered by its noise, whoever found it.
+//! In turns on the same file: the search, then every setting of the same space ten times. What each
+//! of them found is then raced afresh, alone, pair by pair: the best of many medians is flattered
+//! by its noise, whoever found it.
 
 use crate::pairs;
 use crate::programs::{Programs, Race, Search};
@@ -97,7 +98,8 @@ fn searched(record: &Record) -> impl Iterator<Item = &TrialRecord> {
     record.trials.iter().filter(|trial| !trial.trial.is_control() && !trial.searched.is_empty())
 }
 
-/// The name of the trial with the best median of the readings that are told, the search's reference left out.
+/// The name of the trial with the best median of the readings that are told, the search's reference
+/// left out.
 fn best(record: &Record) -> anyhow::Result<String> {
     let is_reference = |trial: &TrialRecord| Some(&trial.trial.id) == record.header.reference.as_ref();
     let told = record

@@ -1,7 +1,9 @@
-//! Whether verdicts are right: cases made for the purpose, in each of which it is known what stops the reading.
+//! Whether verdicts are right: cases made for the purpose, in each of which it is known what stops
+//! the reading.
 //!
-//! Each case is a place, a few trials (the one that is judged first, then those that show the limits), and the verdict
-//! that is right. Several verdicts may be right where the machine decides which of two near limits comes first.
+//! Each case is a place, a few trials (the one that is judged first, then those that show the
+//! limits), and the verdict that is right. Several verdicts may be right where the machine decides
+//! which of two near limits comes first.
 
 mod throttle;
 
@@ -122,7 +124,8 @@ const CASES: [Case; 13] = [
         ground: FilePlace::Elsewhere(Place::Compressed, FILE),
         state: CacheState::Cold,
         trials: &["rust/read@buffer=128KiB"],
-        // No reading past the cache shows what the device could do: then the honest answer is that it cannot be told.
+        // No reading past the cache shows what the device could do: then the honest answer is that
+        // it cannot be told.
         right: &["decoding", "unknown"],
     },
     Case {

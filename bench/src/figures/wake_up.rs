@@ -1,8 +1,9 @@
-//! Whether what happens just before a reading makes its start slower: a pause, other work on the processor, an eviction.
-//! Nothing is promised here; METHOD.md tells what was found.
+//! Whether what happens just before a reading makes its start slower: a pause, other work on the
+//! processor, an eviction. Nothing is promised here; METHOD.md tells what was found.
 //!
-//! The protocol is spoken by hand, so that nothing but the thing in question lies between two turns. In each pass every
-//! circumstance comes once, beginning with another one each time; ratios are made within passes.
+//! The protocol is spoken by hand, so that nothing but the thing in question lies between two
+//! turns. In each pass every circumstance comes once, beginning with another one each time; ratios
+//! are made within passes.
 
 use crate::pairs;
 use crate::programs::Programs;
@@ -129,8 +130,8 @@ impl Table {
         Ok(())
     }
 
-    /// The median window of one turn, in nanoseconds. The turn before has just been answered, unless the cache was in
-    /// the way.
+    /// The median window of one turn, in nanoseconds. The turn before has just been answered,
+    /// unless the cache was in the way.
     fn turn(&mut self, ask: TurnRequest) -> anyhow::Result<f64> {
         let turn = self.session.turn(ask, PATIENCE)?;
         Ok(pairs::median(&pairs::floats(turn.samples.iter().map(|sample| sample.wall_ns))))

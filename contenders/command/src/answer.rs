@@ -1,11 +1,13 @@
-//! A command's answer, read from its output: the first whole number, or for `discard` the output itself.
+//! A command's answer, read from its output: the first whole number, or for `discard` the output
+//! itself.
 
 use crate::counted::Counted;
 use crate::execution::Execution;
 use readlab_protocol::SampleLine;
 
-/// The sample with the proof that the output gives for this work (a word of the protocol). Where newlines or lines are asked for, a
-/// known program says which of the two it `counted`; what others count is taken to be what was asked for.
+/// The sample with the proof that the output gives for this work (a word of the protocol). Where
+/// newlines or lines are asked for, a known program says which of the two it `counted`; what others
+/// count is taken to be what was asked for.
 ///
 /// # Errors
 /// One line, if the output holds no number and the work needs one.

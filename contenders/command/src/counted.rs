@@ -1,7 +1,9 @@
-//! What a known program counts: bytes 0x0A, or lines with an unterminated last one. The two differ in a file that does not end
-//! with a newline, and there a right number is taken for a wrong one unless it is known of what it is.
+//! What a known program counts: bytes 0x0A, or lines with an unterminated last one. The two differ
+//! in a file that does not end with a newline, and there a right number is taken for a wrong one
+//! unless it is known of what it is.
 //!
-//! Only programs whose first number is plainly one of the two are known, at the end of pipelines that pass bytes on as they are.
+//! Only programs whose first number is plainly one of the two are known, at the end of pipelines
+//! that pass bytes on as they are.
 
 use crate::programs::commands;
 

@@ -1,8 +1,10 @@
-//! One execution of a command: spawned, drained, waited for, with the kernel's own accounting of what it used.
+//! One execution of a command: spawned, drained, waited for, with the kernel's own accounting of
+//! what it used.
 //!
-//! The clock runs from before the fork until the command is known to have ended; it is looked at and reaped after that. The kernel counts the peak memory of a process from its fork
-//! on, so the child is forked rather than spawned into this process's memory: what it inherits is then this process's
-//! anonymous memory, a fraction of a mebibyte and less than any program needs.
+//! The clock runs from before the fork until the command is known to have ended; it is looked at
+//! and reaped after that. The kernel counts the peak memory of a process from its fork on, so the
+//! child is forked rather than spawned into this process's memory: what it inherits is then this
+//! process's anonymous memory, a fraction of a mebibyte and less than any program needs.
 
 use crate::scheduling;
 use readlab_protocol::SampleLine;
@@ -73,7 +75,8 @@ fn not_started(name: &str, error: &io::Error) -> Refusal {
     }
 }
 
-/// The command with its streams: no input, output for us, errors to whoever listens to this contender's.
+/// The command with its streams: no input, output for us, errors to whoever listens to this
+/// contender's.
 fn command(words: &[OsString]) -> Command {
     let mut command = Command::new(words.first().cloned().unwrap_or_default());
     command.args(words.iter().skip(1));

@@ -1,8 +1,10 @@
-//! Any command line as a contender of readlab: timed from spawn to exit, its answer read from its output.
+//! Any command line as a contender of readlab: timed from spawn to exit, its answer read from its
+//! output.
 //!
-//! This contender stands between the lab and the command, so that the kernel accounts for the command alone, and a
-//! command is measured, metered and checked like any other way of reading. Its methods are all command lines; one of
-//! them, `true`, is a control: a command that does nothing shows what starting one costs.
+//! This contender stands between the lab and the command, so that the kernel accounts for the
+//! command alone, and a command is measured, metered and checked like any other way of reading. Its
+//! methods are all command lines; one of them, `true`, is a control: a command that does nothing
+//! shows what starting one costs.
 
 mod answer;
 mod counted;

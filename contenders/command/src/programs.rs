@@ -1,8 +1,10 @@
-//! Which programs a command line needs, and which of them are not there: asked before anything is timed.
+//! Which programs a command line needs, and which of them are not there: asked before anything is
+//! timed.
 //!
-//! A shell that misses one program of a pipeline says so on its standard error and goes on, and the answer is then wrong or
-//! missing for a reason that no number tells. What a line needs is found by the first word of each of its commands;
-//! words that only the shell can know (a variable, a function, a keyword) are left to it.
+//! A shell that misses one program of a pipeline says so on its standard error and goes on, and the
+//! answer is then wrong or missing for a reason that no number tells. What a line needs is found by
+//! the first word of each of its commands; words that only the shell can know (a variable, a
+//! function, a keyword) are left to it.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -33,7 +35,8 @@ const OF_THE_SHELL: [&str; 34] = [
     "export", "read", "set", "test", "trap", "wait",
 ];
 
-/// Why a command line cannot work here: a program that is not on the PATH, and how to get it; `None` if all are there.
+/// Why a command line cannot work here: a program that is not on the PATH, and how to get it;
+/// `None` if all are there.
 pub(crate) fn missing<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let absent = names.into_iter().find(|name| !is_there(OsStr::new(name), env::var_os("PATH")))?;
     if absent.contains('/') {
@@ -57,7 +60,8 @@ fn is_there(name: &OsStr, path: Option<OsString>) -> bool {
     path.is_none_or(|path| env::split_paths(&path).any(|folder| can_start(&folder.join(name))))
 }
 
-/// The first word of each command of a line for a shell, as far as it is plainly the name of a program.
+/// The first word of each command of a line for a shell, as far as it is plainly the name of a
+/// program.
 pub(crate) fn of_script(script: &str) -> Vec<&str> {
     commands(script).into_iter().filter_map(program).collect()
 }

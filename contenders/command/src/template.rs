@@ -1,7 +1,8 @@
 //! From the command line that a user typed to the words that are executed, for any path.
 //!
-//! A plain command is executed without a shell, so that its time is its own. One that uses what only a shell can do is
-//! given to `sh`, which then receives the path as an argument: no byte of a file's name is ever read as syntax.
+//! A plain command is executed without a shell, so that its time is its own. One that uses what
+//! only a shell can do is given to `sh`, which then receives the path as an argument: no byte of a
+//! file's name is ever read as syntax.
 
 use crate::counted::{self, Counted};
 use crate::programs;
@@ -91,7 +92,8 @@ fn place(word: &str, path: &OsStr) -> OsString {
     placed
 }
 
-/// Whether the line holds shell syntax outside of quotes. Double quotes still let `$` and backquotes through.
+/// Whether the line holds shell syntax outside of quotes. Double quotes still let `$` and
+/// backquotes through.
 fn needs_shell(text: &str) -> bool {
     let mut quote = None;
     for c in text.chars() {

@@ -1,6 +1,7 @@
 //! Counts the objects of JSON-lines files: `cargo run --release --example json_lines -- FILE…`.
 //!
-//! A line may be cut where one piece ends and the next begins: what is left of a piece is kept until its line is whole.
+//! A line may be cut where one piece ends and the next begins: what is left of a piece is kept
+//! until its line is whole.
 
 use readlab_rust::Auto;
 use std::error::Error;

@@ -1,5 +1,5 @@
-//! Reads a file N times in a plain loop and prints the nanoseconds of each reading: the same loop that the lab measures,
-//! without the lab.
+//! Reads a file N times in a plain loop and prints the nanoseconds of each reading: the same loop
+//! that the lab measures, without the lab.
 //!
 //! Usage: `standalone METHOD SCAN WORK FILE N [name=value …]`
 

@@ -1,6 +1,7 @@
 //! Adds up the bytes of files: `cargo run --release --example sum -- FILE…`.
 //!
-//! The files are mapped where they are cached, which is allowed here because nobody is expected to change them meanwhile.
+//! The files are mapped where they are cached, which is allowed here because nobody is expected to
+//! change them meanwhile.
 
 use readlab_rust::{Auto, Sink};
 use std::error::Error;

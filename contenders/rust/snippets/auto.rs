@@ -17,11 +17,12 @@ impl<F: Fn(&[u8]) -> u64> Sink for Counting<'_, F> {
     }
 }
 
-/// Adds up `count` over the file's bytes, in any order, in the way that suits the file. Without `mapping` it needs no
-/// unsafe code.
+/// Adds up `count` over the file's bytes, in any order, in the way that suits the file. Without
+/// `mapping` it needs no unsafe code.
 pub fn total(path: &Path, count: impl Fn(&[u8]) -> u64 + Sync) -> Result<u64, ReadError> {
     let threads = NonZero::new(THREADS).unwrap_or(NonZero::<usize>::MIN);
-    // SAFETY: nobody writes to the file or cuts it off while it is read: that is for the program to see to.
+    // SAFETY: nobody writes to the file or cuts it off while it is read: that is for the program to
+    // see to.
     let auto = unsafe { Auto::new().threads(threads).mapping() };
     let counted = auto.read_parallel(path, || Counting { count: &count, total: 0 })?;
     Ok(counted.iter().map(|counting| counting.total).sum())

@@ -27,7 +27,8 @@ impl Drop for NoUnwinding {
     }
 }
 
-/// Adds up `count` over the file's bytes, in the order in which reads land; `DEPTH` of them are in flight.
+/// Adds up `count` over the file's bytes, in the order in which reads land; `DEPTH` of them are in
+/// flight.
 pub fn total(path: &Path, count: impl Fn(&[u8]) -> u64) -> io::Result<u64> {
     let flags = if DIRECT { libc::O_DIRECT } else { 0 };
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
@@ -53,7 +54,8 @@ pub fn total(path: &Path, count: impl Fn(&[u8]) -> u64) -> io::Result<u64> {
             }
             let read =
                 opcode::Readv::new(types::Fd(file.as_raw_fd()), vectors[slot].as_ptr(), BUFFERS as u32);
-            // SAFETY: buffers and vector are left alone until its read has landed, and nothing ends before all have.
+            // SAFETY: buffers and vector are left alone until its read has landed, and nothing ends
+            // before all have.
             unsafe { ring.submission().push(&read.offset(next).build().user_data(slot as u64)) }
                 .expect("the ring has room for all slots");
             next += SLOT_BYTES as u64;

@@ -24,7 +24,8 @@ impl Drop for NoUnwinding {
     }
 }
 
-/// Adds up `count` over the file's bytes, in the order in which reads land; `DEPTH` of them are in flight.
+/// Adds up `count` over the file's bytes, in the order in which reads land; `DEPTH` of them are in
+/// flight.
 pub fn total(path: &Path, count: impl Fn(&[u8]) -> u64) -> io::Result<u64> {
     let flags = if DIRECT { libc::O_DIRECT } else { 0 };
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
@@ -45,7 +46,8 @@ pub fn total(path: &Path, count: impl Fn(&[u8]) -> u64) -> io::Result<u64> {
             *at = next;
             let read =
                 opcode::Read::new(types::Fd(file.as_raw_fd()), buffer.as_mut_ptr(), BUFFER_BYTES as u32);
-            // SAFETY: the buffer is left alone until its read has landed, and nothing ends before all have.
+            // SAFETY: the buffer is left alone until its read has landed, and nothing ends before
+            // all have.
             unsafe { ring.submission().push(&read.offset(next).build().user_data(slot as u64)) }
                 .expect("the ring has room for all slots");
             next += BUFFER_BYTES as u64;

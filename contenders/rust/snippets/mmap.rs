@@ -11,15 +11,16 @@ const SEQUENTIAL: bool = false; // = sequential
 const SEGMENT_BYTES: usize = 4194304; // = segment_bytes
 const THREADS: usize = 1; // = threads
 
-/// Adds up `count` over the file's bytes where they are mapped, in any order: threads take the next segment until none is
-/// left. A file that others cut off meanwhile ends the process with SIGBUS.
+/// Adds up `count` over the file's bytes where they are mapped, in any order: threads take the next
+/// segment until none is left. A file that others cut off meanwhile ends the process with SIGBUS.
 pub fn total(path: &Path, count: impl Fn(&[u8]) -> u64 + Sync) -> io::Result<u64> {
     let file = File::open(path)?;
     let mut options = MmapOptions::new();
     if POPULATE {
         options.populate();
     }
-    // SAFETY: nobody writes to the file or cuts it off while it is mapped: that is for the program to see to.
+    // SAFETY: nobody writes to the file or cuts it off while it is mapped: that is for the program
+    // to see to.
     let map = unsafe { options.map(&file)? };
     if SEQUENTIAL {
         map.advise(Advice::Sequential)?;

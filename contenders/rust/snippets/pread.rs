@@ -9,7 +9,8 @@ const BUFFER_BYTES: usize = 262144; // = buffer_bytes
 const SEGMENT_BYTES: u64 = 4194304; // = segment_bytes
 const THREADS: usize = 1; // = threads
 
-/// Adds up `count` over the file's bytes, in any order: threads take the next segment until none is left.
+/// Adds up `count` over the file's bytes, in any order: threads take the next segment until none is
+/// left.
 pub fn total(path: &Path, count: impl Fn(&[u8]) -> u64 + Sync) -> io::Result<u64> {
     let file = File::open(path)?;
     let next = AtomicU64::new(0);

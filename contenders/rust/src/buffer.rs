@@ -1,17 +1,20 @@
 //! Memory for what is read: whole pages of their own, taken from the kernel and given back to it.
 //!
-//! The allocator of the C library moves its threshold between heap and own mapping with every large block that is
-//! freed, so the first reading of a process would pay for fresh pages and the later ones not. Pages of their own cost
-//! the same in every reading, suit `O_DIRECT`, and leave nothing of a file behind.
+//! The allocator of the C library moves its threshold between heap and own mapping with every large
+//! block that is freed, so the first reading of a process would pay for fresh pages and the later
+//! ones not. Pages of their own cost the same in every reading, suit `O_DIRECT`, and leave nothing
+//! of a file behind.
 
 use memmap2::{Advice, MmapMut};
 use std::io;
 use std::ops::{Deref, DerefMut};
 
-/// The size of a huge page on the common architectures; memory that begins on one can be made of them.
+/// The size of a huge page on the common architectures; memory that begins on one can be made of
+/// them.
 pub(crate) const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// A buffer that begins on a page and is filled with zeros. The default one is empty and has no page.
+/// A buffer that begins on a page and is filled with zeros. The default one is empty and has no
+/// page.
 #[derive(Debug, Default)]
 pub(crate) struct Buffer {
     pages: Option<MmapMut>,
@@ -25,7 +28,8 @@ impl Buffer {
         Ok(Buffer { pages: Some(MmapMut::map_anon(bytes)?), start: 0, len: bytes })
     }
 
-    /// Takes huge pages if they are to be had: one of them is brought, and pinned for a device, at once instead of by 512.
+    /// Takes huge pages if they are to be had: one of them is brought, and pinned for a device, at
+    /// once instead of by 512.
     pub(crate) fn huge(bytes: usize) -> io::Result<Buffer> {
         if bytes < HUGE_PAGE_BYTES {
             return Buffer::new(bytes);

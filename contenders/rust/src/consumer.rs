@@ -1,7 +1,8 @@
-//! The one place where bytes meet the work: every method feeds what it brought to a [`Consumer`], piece by piece.
+//! The one place where bytes meet the work: every method feeds what it brought to a [`Consumer`],
+//! piece by piece.
 //!
-//! It keeps what must outlive a piece (counts, and the line that a border cut) and calls the scan that was chosen. It
-//! reads nothing itself.
+//! It keeps what must outlive a piece (counts, and the line that a border cut) and calls the scan
+//! that was chosen. It reads nothing itself.
 
 use crate::scan::{LineFinder, Visit};
 use crate::sink::Sink;

@@ -1,8 +1,9 @@
 //! The C library's allocator, kept from changing its mind between readings.
 //!
-//! From a certain size it gives a block a mapping of its own and returns it to the kernel when freed. By itself it
-//! raises that size whenever such a block is freed, so that a standard reader's large buffer would cost the first
-//! reading more than the later ones, and would stay, with the file's bytes in it, when nothing is being read.
+//! From a certain size it gives a block a mapping of its own and returns it to the kernel when
+//! freed. By itself it raises that size whenever such a block is freed, so that a standard reader's
+//! large buffer would cost the first reading more than the later ones, and would stay, with the
+//! file's bytes in it, when nothing is being read.
 
 /// Fixes the size from which blocks get a mapping of their own, at the C library's own default.
 #[cfg(target_env = "gnu")]

@@ -1,7 +1,8 @@
 //! Ways of reading a file, and of visiting its bytes, for Linux.
 //!
-//! A *method* brings the bytes (`read`, `mmap`, `io_uring` …), a *scan* visits them (`avx512`, `memchr`, `iterator` …),
-//! and a *work* is what for (count newlines, find lines, sum, nothing). [`Reading`] joins the three with a file:
+//! A *method* brings the bytes (`read`, `mmap`, `io_uring` …), a *scan* visits them (`avx512`,
+//! `memchr`, `iterator` …), and a *work* is what for (count newlines, find lines, sum, nothing).
+//! [`Reading`] joins the three with a file:
 //!
 //! ```
 //! use readlab_rust::{Reading, Work};
@@ -13,9 +14,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The modules, from the bytes up: `buffer` and `segments` are what methods share; [`scan`] and [`Consumer`] visit
-//! bytes; [`method`] holds the ways of reading and their list; [`reading`] and [`clock`] make one and time it;
-//! [`serve`] speaks the protocol and [`heap`] steadies the allocator for it. Nothing here knows rounds, caches or statistics.
+//! The modules, from the bytes up: `buffer` and `segments` are what methods share; [`scan`] and
+//! [`Consumer`] visit bytes; [`method`] holds the ways of reading and their list; [`reading`] and
+//! [`clock`] make one and time it; [`serve`] speaks the protocol and [`heap`] steadies the
+//! allocator for it. Nothing here knows rounds, caches or statistics.
 
 mod buffer;
 pub mod clock;

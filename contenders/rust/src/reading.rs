@@ -1,6 +1,7 @@
 //! One way of reading one file: the names checked once, then read as often as wished.
 //!
-//! This is the loop that the lab measures and that a program of one's own can call; there is no other.
+//! This is the loop that the lab measures and that a program of one's own can call; there is no
+//! other.
 
 use crate::method::{Fault, Method, Reader, registry};
 use crate::scan::{self, NO_SCAN, Visit};
@@ -76,8 +77,8 @@ impl Reading {
     /// Joins a method, a scan (`-` where there is none to choose), a work, a file and settings.
     ///
     /// # Errors
-    /// If a name is unknown, a combination is not offered, a setting is refused, or this machine cannot do it. The
-    /// file is not looked at.
+    /// If a name is unknown, a combination is not offered, a setting is refused, or this machine
+    /// cannot do it. The file is not looked at.
     pub fn new<'a>(
         method: &str,
         scan: &str,

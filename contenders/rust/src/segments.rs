@@ -1,7 +1,7 @@
 //! One file shared among threads: each takes the next segment from a counter until none is left.
 //!
-//! A slow thread then takes fewer segments instead of holding up the others. The calling thread works too, so one
-//! thread means no thread is started.
+//! A slow thread then takes fewer segments instead of holding up the others. The calling thread
+//! works too, so one thread means no thread is started.
 
 use crate::method::Fault;
 use std::io;
@@ -40,7 +40,8 @@ impl Segments {
         self.next.store(self.end, Ordering::Relaxed);
     }
 
-    /// Runs `work` on up to `threads` threads, never more than there are segments, and gives what came of each.
+    /// Runs `work` on up to `threads` threads, never more than there are segments, and gives what
+    /// came of each.
     pub(crate) fn share<T, W>(&self, threads: u64, work: W) -> Result<Vec<T>, Fault>
     where
         T: Send,
@@ -50,8 +51,8 @@ impl Segments {
     }
 }
 
-/// Runs `work` on so many threads, the calling one among them, and gives what came of each. At the first fault `stop`
-/// is called, which must leave the others nothing to do.
+/// Runs `work` on so many threads, the calling one among them, and gives what came of each. At the
+/// first fault `stop` is called, which must leave the others nothing to do.
 pub(crate) fn crew<T, W, S>(threads: u64, work: W, stop: S) -> Result<Vec<T>, Fault>
 where
     T: Send,

@@ -1,4 +1,5 @@
-//! This crate as a contender: what it says of itself, and how a request becomes a [`Reading`] that takes turns.
+//! This crate as a contender: what it says of itself, and how a request becomes a [`Reading`] that
+//! takes turns.
 //!
 //! The conversation itself is [`readlab_protocol::serve`], which every contender in Rust shares.
 
@@ -14,7 +15,8 @@ use std::ffi::OsString;
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
 
-/// Has one conversation on standard input and output. `words` are those behind the contender's name.
+/// Has one conversation on standard input and output. `words` are those behind the contender's
+/// name.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     heap::return_large_blocks();
     serve::main(&Rust, words)

@@ -89,7 +89,8 @@ impl Settings {
     /// The value in force.
     ///
     /// # Panics
-    /// If the method does not list the parameter: a mistake in its declaration, which a test over the list finds.
+    /// If the method does not list the parameter: a mistake in its declaration, which a test over
+    /// the list finds.
     #[must_use]
     pub fn get(&self, param: &Param) -> u64 {
         *self.0.get(param.name).expect("a method asks only for parameters that it lists")

@@ -71,7 +71,8 @@ impl Answer {
         parts.into_iter().reduce(Answer::merge).unwrap_or_default()
     }
 
-    /// The answer of two parts of one file together; what one of them does not know, the whole does not.
+    /// The answer of two parts of one file together; what one of them does not know, the whole does
+    /// not.
     #[must_use]
     pub fn merge(self, other: Answer) -> Answer {
         let add = |one: Option<u64>, two: Option<u64>| Some(one? + two?);

@@ -1,5 +1,6 @@
-//! Every method that decodes × scan × work × form of archive gives the answer of the plainest code about what comes out; and
-//! every broken archive is an error with its reason, by every one of them.
+//! Every method that decodes × scan × work × form of archive gives the answer of the plainest code
+//! about what comes out; and every broken archive is an error with its reason, by every one of
+//! them.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;

@@ -1,4 +1,5 @@
-//! The reader that chooses brings every byte once and in its place, whatever part of the file is cached.
+//! The reader that chooses brings every byte once and in its place, whatever part of the file is
+//! cached.
 
 use proptest::prelude::*;
 use readlab_rust::{Auto, Strategy};

@@ -10,7 +10,8 @@ use tempfile::TempDir;
 /// The largest block that any method here works in by default when files are small.
 const BLOCK: usize = 4096;
 
-/// The files, on the file system of this crate: `/tmp` may lie in memory, where `O_DIRECT` is refused.
+/// The files, on the file system of this crate: `/tmp` may lie in memory, where `O_DIRECT` is
+/// refused.
 fn files() -> (TempDir, Vec<(PathBuf, Vec<u8>)>) {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let text = |len: usize| -> Vec<u8> {
@@ -105,13 +106,14 @@ fn read(method: &Method, scan: &str, work: Work, path: &Path, settings: Given<'_
     }
 }
 
-/// Whether a method looks at the bytes of any file. Those that read URLs are held to the truth where there is a server, and
-/// what reads archives has tests of its own.
+/// Whether a method looks at the bytes of any file. Those that read URLs are held to the truth
+/// where there is a server, and what reads archives has tests of its own.
 fn reads(method: &Method) -> bool {
     !["null", "syscall"].contains(&method.name) && method.reads != Reads::Url && method.decodes.is_empty()
 }
 
-/// What a method proves when it is asked for a work: a control that looks at no byte proves that it brought them.
+/// What a method proves when it is asked for a work: a control that looks at no byte proves that it
+/// brought them.
 fn proven(method: &Method, work: Work) -> Work {
     if ["copy", "faults", "device"].contains(&method.name) { Work::Discard } else { work }
 }

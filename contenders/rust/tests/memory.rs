@@ -1,4 +1,5 @@
-//! What a contender holds between its turns. Alone in its file, and so in its process: the tests of one file share theirs.
+//! What a contender holds between its turns. Alone in its file, and so in its process: the tests of
+//! one file share theirs.
 
 use readlab_rust::serve::serve;
 use std::ffi::OsString;

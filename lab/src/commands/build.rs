@@ -1,5 +1,5 @@
-//! `readlab build [NAME…]`: builds contenders that come as sources, and shows the receipt of each. One that cannot be
-//! built never stops the others.
+//! `readlab build [NAME…]`: builds contenders that come as sources, and shows the receipt of each.
+//! One that cannot be built never stops the others.
 
 use crate::contender::build::BuildError;
 use crate::contender::roster::{Entry, Roster};

@@ -1,5 +1,5 @@
-//! `readlab compare A B…`: records and published results side by side, with ratios, a gate for machines that must say no,
-//! and exports for services that watch benchmarks.
+//! `readlab compare A B…`: records and published results side by side, with ratios, a gate for
+//! machines that must say no, and exports for services that watch benchmarks.
 
 use super::outcome::EXIT_TRIAL;
 use super::output;
@@ -22,30 +22,36 @@ use std::process::ExitCode;
 /// Arguments of `readlab compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// What is compared, the first being what the others are held against: a record's path, `last`, `last~1`, a name given with
-    /// --save, or published:newlines, published:urlsession, published:zip-lines, published:ssd-sizes, each perhaps with /MACHINE
+    /// What is compared, the first being what the others are held against: a record's path, `last`,
+    /// `last~1`, a name given with --save, or published:newlines, published:urlsession,
+    /// published:zip-lines, published:ssd-sizes, each perhaps with /MACHINE
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
-    /// Numbers to compare: wall, cpu, rate, peak, device, syscalls, mallocs, retains, releases, slope, most
-    /// [default: wall, or rate where a side knows no times]
+    /// Numbers to compare: wall, cpu, rate, peak, device, syscalls, mallocs, retains, releases,
+    /// slope, most [default: wall, or rate where a side knows no times]
     #[arg(long, value_name = "METRIC,…", value_delimiter = ',', hide_possible_values = true)]
     pub metric: Vec<Measure>,
     /// Only this state of the page cache
     #[arg(long, value_name = "STATE")]
     pub state: Option<CacheState>,
-    /// Compare and fit also what is not alike: other files, work, states or parameters under one name
+    /// Compare and fit also what is not alike: other files, work, states or parameters under one
+    /// name
     #[arg(long)]
     pub force: bool,
-    /// End with exit code 3 when the whole 95 % interval of a ratio says that something is worse by more than this
+    /// End with exit code 3 when the whole 95 % interval of a ratio says that something is worse by
+    /// more than this
     #[arg(long, value_name = "SHARE", value_parser = options::share)]
     pub fail_over: Option<f64>,
-    /// With --fail-over: pass although one side lacks a trial, instead of ending with exit code 1; what failed there still ends so
+    /// With --fail-over: pass although one side lacks a trial, instead of ending with exit code 1;
+    /// what failed there still ends so
     #[arg(long, requires = "fail_over")]
     pub allow_missing: bool,
-    /// Rates beside what the drive's data sheet says, such as 3400MB/s, for machines whose data sheet is not known
+    /// Rates beside what the drive's data sheet says, such as 3400MB/s, for machines whose data
+    /// sheet is not known
     #[arg(long, value_name = "RATE")]
     pub datasheet: Option<Throughput>,
-    /// A straight line through the machines, such as `--fit zip/wall machine.max_turbo_ghz`, and what it asks for to reach the others
+    /// A straight line through the machines, such as `--fit zip/wall machine.max_turbo_ghz`, and
+    /// what it asks for to reach the others
     #[arg(long, num_args = 2, value_names = ["CASE/METRIC", "FACT"])]
     pub fit: Option<Vec<String>>,
     /// Write the comparison as one JSON document; `-` is standard output
@@ -60,7 +66,8 @@ pub struct CompareArgs {
     /// Write the last one's numbers in Bencher Metric Format; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub export_bmf: Option<PathBuf>,
-    /// Write the last one's numbers as github-action-benchmark's array (customSmallerIsBetter); `-` is standard output
+    /// Write the last one's numbers as github-action-benchmark's array (customSmallerIsBetter); `-`
+    /// is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub export_github: Option<PathBuf>,
     /// Colours in the tables
@@ -97,7 +104,8 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(verdict(&comparison, worse.as_deref(), args.allow_missing)))
 }
 
-/// Says what is worse and what could not be judged, and the exit code that follows: what is worse goes before what is missing.
+/// Says what is worse and what could not be judged, and the exit code that follows: what is worse
+/// goes before what is missing.
 fn verdict(comparison: &Comparison, worse: Option<&[String]>, allow_missing: bool) -> u8 {
     let Some(worse) = worse else { return 0 };
     let mut missing = Gate::broken(comparison);

@@ -1,5 +1,6 @@
-//! `readlab contender NAME …`: readlab as a contender, in a process of its own. The only door between the lab and ways
-//! of reading: the lab starts this like any other program, and talks to it through the protocol alone.
+//! `readlab contender NAME …`: readlab as a contender, in a process of its own. The only door
+//! between the lab and ways of reading: the lab starts this like any other program, and talks to it
+//! through the protocol alone.
 
 use clap::{Args, Subcommand};
 use std::ffi::OsString;

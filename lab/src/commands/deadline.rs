@@ -1,5 +1,5 @@
-//! How long one may take to find out what must be known before anything is measured: as long as it must, unless the user set
-//! a time. Part of a run's `--budget` is used up by it.
+//! How long one may take to find out what must be known before anything is measured: as long as it
+//! must, unless the user set a time. Part of a run's `--budget` is used up by it.
 
 use crate::commands::options::SamplingOptions;
 use crate::linux::interrupt;
@@ -27,8 +27,8 @@ impl Deadline {
         Deadline { doing: "asking for it", limits: budget(rules, Instant::now()).into_iter().collect() }
     }
 
-    /// For the one plain reading that finds the right answer: what is left of the budget of a run that has `begun`, and what one
-    /// trial may take with its fewest readings.
+    /// For the one plain reading that finds the right answer: what is left of the budget of a run
+    /// that has `begun`, and what one trial may take with its fewest readings.
     pub(super) fn of_reading(measuring: &SamplingOptions, rules: &Rules, begun: Instant) -> Deadline {
         let runs = rules.min_runs;
         let of_trial = |time: Nanos| Limit {

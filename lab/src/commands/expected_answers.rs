@@ -1,4 +1,5 @@
-//! What is true of one target, found by the oracle before anything is measured: of its bytes, and of what comes out of it.
+//! What is true of one target, found by the oracle before anything is measured: of its bytes, and
+//! of what comes out of it.
 
 use super::deadline::Deadline;
 use crate::corpus::oracle::{self, Truth};
@@ -22,7 +23,8 @@ impl ExpectedAnswers {
         MeasuredTarget { index, target, truth: &self.truth, decoded: self.decoded.as_ref(), ground }
     }
 
-    /// Decodes the user's own archive once, and keeps what is true of what comes out; or tells why it cannot be decoded.
+    /// Decodes the user's own archive once, and keeps what is true of what comes out; or tells why
+    /// it cannot be decoded.
     pub(super) fn decode(
         &mut self,
         target: &mut Target,

@@ -1,4 +1,5 @@
-//! `readlab history`: the records that the user has, one of them shown again, and those that may go.
+//! `readlab history`: the records that the user has, one of them shown again, and those that may
+//! go.
 
 use super::output;
 use crate::record::Record;
@@ -57,7 +58,8 @@ pub fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
             out.write_all(report::terminal(&page, style, Some(&shown(&path))).as_bytes())?;
         }
         Some(HistoryVerb::Rm { names }) => {
-            // All names are looked up before the first record goes: `last~1` must not mean another one by then.
+            // All names are looked up before the first record goes: `last~1` must not mean another
+            // one by then.
             let all = names.iter().map(|name| history.removable(name)).collect::<Result<Vec<_>, _>>()?;
             for it in all {
                 let said = match history.remove(it)? {

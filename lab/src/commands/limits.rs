@@ -1,4 +1,5 @@
-//! `readlab limits [DIR|FILE]`: what memory, the kernel's copy, page faults, system calls and the device do at best.
+//! `readlab limits [DIR|FILE]`: what memory, the kernel's copy, page faults, system calls and the
+//! device do at best.
 
 use super::run;
 use super::run_config::RunConfig;

@@ -1,4 +1,5 @@
-//! `readlab list`: contenders with their receipts, methods with scans and parameters, and why some are not available.
+//! `readlab list`: contenders with their receipts, methods with scans and parameters, and why some
+//! are not available.
 
 use crate::contender::discovery::Contenders;
 use crate::contender::roster::{Contender, Roster};

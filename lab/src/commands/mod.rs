@@ -1,4 +1,5 @@
-//! The command line: the verbs, one a file, each with its arguments and a `run`. No measuring and no formatting here.
+//! The command line: the verbs, one a file, each with its arguments and a `run`. No measuring and
+//! no formatting here.
 
 pub mod build;
 pub mod compare;
@@ -36,7 +37,8 @@ use clap::{Parser, Subcommand};
 const EXIT_CODES: &str = "Exit codes: 0 well; 1 some trial failed or was refused, or something asked for by name did not take \
 part; 2 usage or environment, or nothing measured at all; 3 worse than --fail-over allows; 130 interrupted.";
 
-/// How fast can I read this file, which way of reading is fastest, and what stops it from being faster?
+/// How fast can I read this file, which way of reading is fastest, and what stops it from being
+/// faster?
 #[derive(Debug, Parser)]
 #[command(name = "readlab", version, about, max_term_width = 100, propagate_version = true, after_help = EXIT_CODES)]
 pub struct Cli {
@@ -54,9 +56,11 @@ pub enum Verb {
     Suite(suite::SuiteArgs),
     /// Write and read files over a range of sizes: rate by size, and what leaves the straight line
     Sweep(sweep::SweepArgs),
-    /// Search the best buffer, depth, threads and method for your own file, in a fraction of the readings
+    /// Search the best buffer, depth, threads and method for your own file, in a fraction of the
+    /// readings
     Tune(tune::TuneArgs),
-    /// Lay records and published results beside each other, with ratios; a gate for continuous integration
+    /// Lay records and published results beside each other, with ratios; a gate for continuous
+    /// integration
     Compare(compare::CompareArgs),
     /// List the records that you have, show one again, remove some
     History(history::HistoryArgs),

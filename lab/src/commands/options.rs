@@ -1,7 +1,8 @@
 //! The groups of options that several verbs share.
 //!
-//! Names and habits are those of the tools people know: hyperfine's `-w -r -m -M -c`, criterion's `--quiet`, exports with `-`
-//! for standard output. What the options mean together with a suite is decided in [`crate::experiment`].
+//! Names and habits are those of the tools people know: hyperfine's `-w -r -m -M -c`, criterion's
+//! `--quiet`, exports with `-` for standard output. What the options mean together with a suite is
+//! decided in [`crate::experiment`].
 
 use crate::measure::plan::{Budget, Rules};
 use crate::record::history::SaveName;
@@ -27,11 +28,12 @@ pub struct SamplingOptions {
     /// At most this many timed readings of each trial
     #[arg(short = 'M', long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub max_runs: u32,
-    /// Time of timed readings at most for each trial, once it has the fewest [default: 30s, or what the suite says]
+    /// Time of timed readings at most for each trial, once it has the fewest [default: 30s, or what
+    /// the suite says]
     #[arg(long, value_name = "TIME")]
     pub max_time: Option<Nanos>,
-    /// Time for the whole run, shared by the states, the reading for the right answer included; without it, about 100 s, and at
-    /// least five rounds whatever they take
+    /// Time for the whole run, shared by the states, the reading for the right answer included;
+    /// without it, about 100 s, and at least five rounds whatever they take
     #[arg(long, value_name = "TIME")]
     pub budget: Option<Nanos>,
     /// Stop a trial when half the interval of its median is this share of the median
@@ -58,14 +60,15 @@ pub struct SamplingOptions {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Choosing")]
 pub struct SelectionOptions {
-    /// Only methods whose name matches, such as 'rust/mmap/*' or 'rust/read@buffer=64KiB'; may be repeated
+    /// Only methods whose name matches, such as 'rust/mmap/*' or 'rust/read@buffer=64KiB'; may be
+    /// repeated
     #[arg(long = "method", value_name = "GLOB")]
     pub methods: Vec<String>,
     /// Settings for every method that has them, such as buffer=128KiB,depth=16
     #[arg(long = "param", value_name = "K=V,…", value_parser = clap::value_parser!(Params), default_value = "")]
     pub params: Params,
-    /// A command to race too, `{}` for the path, such as 'wc -l {}'; without one the path is put at its end, unless the command
-    /// names the file itself; may be repeated
+    /// A command to race too, `{}` for the path, such as 'wc -l {}'; without one the path is put at
+    /// its end, unless the command names the file itself; may be repeated
     #[arg(short = 'c', long = "command", value_name = "COMMAND")]
     pub commands: Vec<String>,
     /// What is done with the bytes [default: newlines for text, sum for anything else]
@@ -116,10 +119,12 @@ pub struct OutputOptions {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Looking inside")]
 pub struct InspectOptions {
-    /// Draw a flame graph of each measured trial, from an untimed run [default: flamegraphs beside the record]
+    /// Draw a flame graph of each measured trial, from an untimed run [default: flamegraphs beside
+    /// the record]
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
     pub flamegraph: Option<Option<PathBuf>>,
-    /// Trace the read calls of each measured trial in an untimed run: their sizes, offsets and latencies
+    /// Trace the read calls of each measured trial in an untimed run: their sizes, offsets and
+    /// latencies
     #[arg(long)]
     pub trace: bool,
 }

@@ -1,6 +1,8 @@
-//! The exit code of a run, and the line for each thing that was asked for by name and did not take part.
+//! The exit code of a run, and the line for each thing that was asked for by name and did not take
+//! part.
 //!
-//! A gate must not pass because a program is missing: what the user named is measured, or the exit code says that it is not.
+//! A gate must not pass because a program is missing: what the user named is measured, or the exit
+//! code says that it is not.
 
 use crate::experiment::planner::{MethodPattern, with_all};
 use crate::linux::interrupt;
@@ -14,8 +16,9 @@ pub(super) const EXIT_TRIAL: u8 = 1;
 /// Usage or environment: nothing was measured.
 const EXIT_NOTHING: u8 = 2;
 
-/// The exit code of a run, after what it rests on was said on standard error: 130 when the user stopped it, 1 when some trial
-/// failed or was refused or something requested did not take part, 2 when nothing was measured at all, else 0.
+/// The exit code of a run, after what it rests on was said on standard error: 130 when the user
+/// stopped it, 1 when some trial failed or was refused or something requested did not take part, 2
+/// when nothing was measured at all, else 0.
 pub(super) fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
     let spoiled =
         |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. } | Outcome::Refused { .. }));
@@ -35,7 +38,8 @@ pub(super) fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
     if is_spoiled || !missing.is_empty() { EXIT_TRIAL } else { 0 }
 }
 
-/// Why no number came out of a run; `None` if one did. Controls count only where there is nothing else.
+/// Why no number came out of a run; `None` if one did. Controls count only where there is nothing
+/// else.
 fn nothing_measured(record: &Record) -> Option<String> {
     let only_controls = record.trials.iter().all(|it| it.trial.is_control());
     let counted = || record.trials.iter().filter(|it| only_controls || !it.trial.is_control());
@@ -55,7 +59,8 @@ fn took_part(it: &TrialRecord) -> bool {
     it.stands() && !(it.samples.is_empty() && it.searched.is_empty())
 }
 
-/// Why something requested did not take part; `None` if it did, in whatever state and with whatever scan.
+/// Why something requested did not take part; `None` if it did, in whatever state and with whatever
+/// scan.
 fn why(requested: &Requested, record: &Record) -> Option<String> {
     let trials: Vec<&TrialRecord> = record.trials.iter().filter(|it| names(requested, it)).collect();
     if trials.iter().any(|it| took_part(it)) {

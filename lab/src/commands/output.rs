@@ -1,5 +1,5 @@
-//! What a run gives: when it begins, a record in its place under its name; when it is over, the page beside the record, the
-//! table on standard output, and the exports.
+//! What a run gives: when it begins, a record in its place under its name; when it is over, the
+//! page beside the record, the table on standard output, and the exports.
 
 use crate::commands::options::OutputOptions;
 use crate::experiment::recorder::Recorder;
@@ -19,8 +19,8 @@ pub(super) fn progress_shown(giving: &OutputOptions) -> bool {
     !giving.quiet && !giving.no_progress
 }
 
-/// The record of a run whose first lines are written gets its place and the name that the user gave, so that both stay
-/// when the run is killed; one that cannot have them is taken back.
+/// The record of a run whose first lines are written gets its place and the name that the user
+/// gave, so that both stay when the run is killed; one that cannot have them is taken back.
 pub(super) fn begin(giving: &OutputOptions, mut recorder: Recorder) -> anyhow::Result<Recorder> {
     recorder.publish()?;
     match save(giving, recorder.path()) {
@@ -40,7 +40,8 @@ pub(super) fn save(giving: &OutputOptions, record: &Path) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// The page beside the record, the table on standard output, and the exports where they were asked for.
+/// The page beside the record, the table on standard output, and the exports where they were asked
+/// for.
 pub(super) fn show(giving: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result<()> {
     let page = Page::of(record);
     let beside = path.with_file_name(REPORT);

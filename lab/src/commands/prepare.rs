@@ -1,4 +1,5 @@
-//! What must be known before anything is measured: the right answers, found by the oracle, and the plan.
+//! What must be known before anything is measured: the right answers, found by the oracle, and the
+//! plan.
 
 use super::deadline::Deadline;
 use super::expected_answers::{self, ExpectedAnswers};
@@ -36,7 +37,8 @@ pub(super) fn prepare(
         let truth = truth(target, &deadline)?;
         target.facts.digest = Some(truth.digest.clone());
         target.facts.answer = Some(truth.answer);
-        // Archives are made of the first target: what comes out of them is known from it, by no decoder.
+        // Archives are made of the first target: what comes out of them is known from it, by no
+        // decoder.
         let decoded = shape.form.and_then(|archive| Some((archive, all.first()?.truth.clone())));
         let work = asked.work(decoded.as_ref().map_or(truth.text, |(_, decoded)| decoded.text));
         views.insert(shape, ReadableTarget { target: index, work, broken: None });
@@ -67,7 +69,8 @@ pub(super) fn prepare(
     Ok(Prepared { found: all, plan, candidates })
 }
 
-/// What is true of a file, or of what a server gives; that gives its size too, which servers need not tell.
+/// What is true of a file, or of what a server gives; that gives its size too, which servers need
+/// not tell.
 pub(super) fn truth(target: &mut Target, deadline: &Deadline) -> anyhow::Result<Truth> {
     let go_on = || deadline.check();
     let Place::Web { url, .. } = &target.place else {

@@ -1,5 +1,5 @@
-//! Before anything reads a target: whether a cache lies below everything that can be seen. Once a file system, and only where
-//! something is to be made cold.
+//! Before anything reads a target: whether a cache lies below everything that can be seen. Once a
+//! file system, and only where something is to be made cold.
 
 use super::run_config::RunConfig;
 use crate::experiment::recorder::Recorder;

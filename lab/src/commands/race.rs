@@ -1,4 +1,5 @@
-//! `readlab race TARGET…`: every available way of reading on the user's own file, cold and warm, or on a URL.
+//! `readlab race TARGET…`: every available way of reading on the user's own file, cold and warm, or
+//! on a URL.
 
 use super::run_config::RunConfig;
 use super::target_spec::TargetSpec;
@@ -19,7 +20,8 @@ pub struct RaceArgs {
     /// Read the files over http, from a server of readlab's own on 127.0.0.1
     #[arg(long)]
     pub http: bool,
-    /// Go on with a run that was cut short, by its own plan: its record's path, `last`, or a name given with --save
+    /// Go on with a run that was cut short, by its own plan: its record's path, `last`, or a name
+    /// given with --save
     #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "http", "Measuring", "Choosing", "Looking", "output"])]
     pub resume: Option<String>,
     /// How long and how often.

@@ -1,4 +1,5 @@
-//! `readlab report RECORD`: one self-contained page, made from the record alone, and its charts as files.
+//! `readlab report RECORD`: one self-contained page, made from the record alone, and its charts as
+//! files.
 
 use super::compare::path_of;
 use crate::folder::REPORT;
@@ -58,7 +59,8 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Pictures are named from the record's folder: a page that lies elsewhere names them by their whole paths.
+/// Pictures are named from the record's folder: a page that lies elsewhere names them by their
+/// whole paths.
 fn name_whole(record: &mut Record, folder: &Path) -> anyhow::Result<()> {
     let folder = without_parents(folder).with_context(|| shown(folder))?;
     let graphs = record.trials.iter_mut().filter_map(|trial| trial.flame_graph.as_mut());

@@ -1,4 +1,5 @@
-//! `readlab request TRIAL [TARGET]`: the exact command and bytes that a contender would get, to run by hand.
+//! `readlab request TRIAL [TARGET]`: the exact command and bytes that a contender would get, to run
+//! by hand.
 
 use crate::contender::roster::Roster;
 use crate::trial::{TrialId, Work};

@@ -1,7 +1,9 @@
-//! `--resume RECORD` of `race` and `suite`: a run that was cut short goes on by the plan that its record begins with.
+//! `--resume RECORD` of `race` and `suite`: a run that was cut short goes on by the plan that its
+//! record begins with.
 //!
-//! What must be as it was is looked at here, and whatever is not refuses the run before anything is changed: the lab, the target,
-//! the contenders. How rounds go on lives in [`crate::measure::round`].
+//! What must be as it was is looked at here, and whatever is not refuses the run before anything is
+//! changed: the lab, the target, the contenders. How rounds go on lives in
+//! [`crate::measure::round`].
 
 use super::compare::path_of;
 use super::deadline::Deadline;
@@ -135,7 +137,8 @@ fn agenda(verb: &str, record: &Record) -> anyhow::Result<ResumePlan> {
     Ok(agenda.clone())
 }
 
-/// Time that the run had taken when it was cut short: by its last line, or from where it began or went on to the last writing.
+/// Time that the run had taken when it was cut short: by its last line, or from where it began or
+/// went on to the last writing.
 fn elapsed(record: &Record, path: &Path) -> anyhow::Result<Duration> {
     if let Some((_, wall_ns)) = record.end {
         return Ok(Duration::from_nanos(wall_ns));
@@ -161,8 +164,9 @@ fn targets(agenda: &ResumePlan, before: &[TargetFacts]) -> anyhow::Result<(Vec<T
     Ok(targets.into_iter().unzip())
 }
 
-/// What the states of the targets rest on, if these are the files that they were. Rights and links may have changed meanwhile; and
-/// after a new start of the machine a device may have another number.
+/// What the states of the targets rest on, if these are the files that they were. Rights and links
+/// may have changed meanwhile; and after a new start of the machine a device may have another
+/// number.
 fn grounds(agenda: &ResumePlan, targets: &[Target]) -> anyhow::Result<Vec<CacheControl>> {
     let eviction = if agenda.drop_caches { Eviction::OfSystem } else { Eviction::OfFile };
     let mut grounds = Vec::new();
@@ -203,7 +207,8 @@ fn found(
         let decoded = aim.form.and_then(|_| Some(all.first()?.truth.clone()));
         all.push(ExpectedAnswers { truth, decoded });
     }
-    // What comes out of the user's own archive; the archives of a suite are made of the first target.
+    // What comes out of the user's own archive; the archives of a suite are made of the first
+    // target.
     let mine = |trial: &Trial| trial.target == 0 && agenda.targets[0].form.is_none();
     let decodes = agenda.trials.iter().filter(|trial| mine(trial)).find_map(|trial| trial.decodes);
     if let (Some(archive), [target, ..], [found, ..]) = (decodes, targets, &mut all[..]) {

@@ -1,5 +1,6 @@
-//! What `race`, `suite`, `tune` and `limits` share: from what is asked for to a record that is saved
-//! and shown. What is asked lives in [`super::run_config`], on what in [`super::target_spec`], what is given in [`super::output`].
+//! What `race`, `suite`, `tune` and `limits` share: from what is asked for to a record that is
+//! saved and shown. What is asked lives in [`super::run_config`], on what in
+//! [`super::target_spec`], what is given in [`super::output`].
 
 use super::deadline::Deadline;
 use super::outcome::exit_code;
@@ -146,7 +147,8 @@ fn in_folder(
     told(asked.giving, recorder, ended)
 }
 
-/// The record as it was written, which is shown. One that could not be written to its end, as on a full disk, is shown as far as it goes.
+/// The record as it was written, which is shown. One that could not be written to its end, as on a
+/// full disk, is shown as far as it goes.
 pub(super) fn told(
     giving: &OutputOptions,
     recorder: Recorder,
@@ -160,7 +162,8 @@ pub(super) fn told(
     Ok(record)
 }
 
-/// What fio gets from the same device at the points where ours are best; that it is not there is said, and no more.
+/// What fio gets from the same device at the points where ours are best; that it is not there is
+/// said, and no more.
 fn beside_fio(recorder: &mut Recorder, file: &Path) -> anyhow::Result<()> {
     for point in [(128 << 10, 16), (1 << 20, 8)] {
         recorder.note("fio reads the device".to_owned());

@@ -1,5 +1,5 @@
-//! What the user asked for, and what follows from it and from the suite: rules, contenders, trials, states, the work.
-//! The command line's word goes before the suite's.
+//! What the user asked for, and what follows from it and from the suite: rules, contenders, trials,
+//! states, the work. The command line's word goes before the suite's.
 
 use crate::commands::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
 use crate::contender::discovery::Contenders;
@@ -41,7 +41,8 @@ pub(super) struct RunConfig<'a> {
 }
 
 impl RunConfig<'_> {
-    /// What is looked at inside, for a run of this folder; and why not all that was asked for, in one line.
+    /// What is looked at inside, for a run of this folder; and why not all that was asked for, in
+    /// one line.
     ///
     /// # Errors
     /// If there is no current folder from which a path could be told.
@@ -93,7 +94,8 @@ impl RunConfig<'_> {
         let by_roster = |name: &str| !Roster::built_in().entries.iter().any(|entry| entry.name == name);
         let by_reference =
             |name: &str| self.choosing.reference.iter().any(|trial| trial.starts_with(&format!("{name}/")));
-        // Globs are about methods: the controls and commands of the suite stay, and they need no building.
+        // Globs are about methods: the controls and commands of the suite stay, and they need no
+        // building.
         let needs_no_building = |name: &str| roster.entry(name).is_none_or(|entry| entry.sources.is_none());
         let wanted = |name: &str| {
             by_roster(name)
@@ -112,7 +114,8 @@ impl RunConfig<'_> {
         Ok(Contenders::build_and_discover(&roster, wanted, about_to))
     }
 
-    /// What the user asked for by name. Contenders of a roster are, unless the user's methods leave them out.
+    /// What the user asked for by name. Contenders of a roster are, unless the user's methods leave
+    /// them out.
     pub(super) fn requested(&self) -> Vec<Requested> {
         let choosing = self.choosing;
         let mut requested: Vec<Requested> =
@@ -202,7 +205,8 @@ impl RunConfig<'_> {
         if self.measuring.drop_caches { Eviction::OfSystem } else { Eviction::OfFile }
     }
 
-    /// Refuses `--drop-caches` where the kernel would not let this user, before anything is measured.
+    /// Refuses `--drop-caches` where the kernel would not let this user, before anything is
+    /// measured.
     pub(super) fn can_drop_caches(&self) -> anyhow::Result<()> {
         if !self.measuring.drop_caches {
             return Ok(());

@@ -26,7 +26,8 @@ pub struct SuiteArgs {
     /// The corpus in the size of the publication
     #[arg(long, conflicts_with = "targets")]
     pub full: bool,
-    /// Go on with a run that was cut short, by its own plan: its record's path, `last`, or a name given with --save
+    /// Go on with a run that was cut short, by its own plan: its record's path, `last`, or a name
+    /// given with --save
     #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "targets", "full", "Measuring", "Choosing", "Looking", "output"])]
     pub resume: Option<String>,
     /// How long and how often.
@@ -46,7 +47,8 @@ pub struct SuiteArgs {
 /// Runs the suite on its corpus or on the user's files.
 ///
 /// # Errors
-/// If there is no such suite, its corpus cannot be made, a target cannot be read, or the record cannot be written.
+/// If there is no such suite, its corpus cannot be made, a target cannot be read, or the record
+/// cannot be written.
 pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     let suite = match (&args.resume, &args.suite) {
         (Some(record), _) => return resume::run("suite", record, &args.giving),
@@ -83,7 +85,8 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     run::each(&asked, &[goal])
 }
 
-/// One target of the user's: a file, and where the suite asks for it the same file over http; or a URL.
+/// One target of the user's: a file, and where the suite asks for it the same file over http; or a
+/// URL.
 fn plain(suite: &Suite, word: &Path) -> TargetSpecs {
     let served = suite.reads_over_http() && !url::is_url(word.as_os_str());
     let overs = [Some(Transport::File), served.then_some(Transport::Http)];

@@ -1,5 +1,5 @@
-//! `readlab sweep DIR`: files of many sizes are written, settled, evicted and read again; rate by size, the straight
-//! line through time on size, and what leaves it.
+//! `readlab sweep DIR`: files of many sizes are written, settled, evicted and read again; rate by
+//! size, the straight line through time on size, and what leaves it.
 
 use super::outcome::exit_code;
 use super::{output, run};
@@ -35,15 +35,18 @@ use std::time::Instant;
 /// Arguments of `readlab sweep`.
 #[derive(Debug, Args)]
 pub struct SweepArgs {
-    /// Where the files are written, in a folder that is removed at the end; with --read-only, a folder that was kept
+    /// Where the files are written, in a folder that is removed at the end; with --read-only, a
+    /// folder that was kept
     pub dir: PathBuf,
-    /// Sizes: a list, or ranges in steps of 1, 2 and 5, such as 10kB,1MB or 10kB..2GB [default: 14 from 10 kB to 2 GB]
+    /// Sizes: a list, or ranges in steps of 1, 2 and 5, such as 10kB,1MB or 10kB..2GB [default: 14
+    /// from 10 kB to 2 GB]
     #[arg(long, value_name = "SIZES")]
     pub sizes: Option<Sizes>,
     /// Files of each size, written by cycling through the sizes
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
-    /// What the files hold: a is the byte 0x41; random is for devices that compress or remove duplicates
+    /// What the files hold: a is the byte 0x41; random is for devices that compress or remove
+    /// duplicates
     #[arg(long, value_name = "KIND", default_value = "a")]
     pub fill: CorpusKind,
     /// How the files are written
@@ -228,8 +231,8 @@ fn announce(folder: &SweepFolder, recorder: &mut Recorder) -> anyhow::Result<Vec
     Ok(waypoints)
 }
 
-/// A file of readlab's own, in a folder of its own, on which contenders are warmed up: no file of the sweep is read before its
-/// timed reading.
+/// A file of readlab's own, in a folder of its own, on which contenders are warmed up: no file of
+/// the sweep is read before its timed reading.
 fn own_file(parent: &Path, of: &SweepFolder) -> anyhow::Result<(SweepFolder, WarmUp)> {
     let largest = of.files.iter().map(|file| file.recipe.size_bytes).max().unwrap_or(0);
     let kind = of.files.first().map_or(CorpusKind::A, |file| file.recipe.kind);

@@ -1,4 +1,5 @@
-//! What one run reads: one or more targets as the user asked for them, examined, and served where they are read over http.
+//! What one run reads: one or more targets as the user asked for them, examined, and served where
+//! they are read over http.
 
 use super::deadline::Deadline;
 use crate::contender::server::Server;

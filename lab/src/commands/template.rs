@@ -1,7 +1,8 @@
-//! The user's command lines as templates: where a command without `{}` names the target itself, `{}` takes its place.
+//! The user's command lines as templates: where a command without `{}` names the target itself,
+//! `{}` takes its place.
 //!
-//! A command without `{}` gets the path at its end, and one that names the file already would read it twice. What a command
-//! line means beyond its words is the business of the `command` contender.
+//! A command without `{}` gets the path at its end, and one that names the file already would read
+//! it twice. What a command line means beyond its words is the business of the `command` contender.
 
 use crate::commands::options::SelectionOptions;
 use crate::target::shown;
@@ -40,7 +41,8 @@ pub(super) fn placed(choosing: &SelectionOptions, targets: &[PathBuf]) -> anyhow
     Ok(choosing)
 }
 
-/// The command with `{}` for each word that names a target; `None` where it has a `{}` or names none.
+/// The command with `{}` for each word that names a target; `None` where it has a `{}` or names
+/// none.
 fn template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option<String>> {
     if command.contains(PLACE) {
         return Ok(None);

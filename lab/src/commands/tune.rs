@@ -1,5 +1,6 @@
-//! `readlab tune TARGET`: which method, buffer, depth and threads are the fastest, in a fraction of the readings that
-//! measuring them all would take; what to use, how sure that is, and the code for it.
+//! `readlab tune TARGET`: which method, buffer, depth and threads are the fastest, in a fraction of
+//! the readings that measuring them all would take; what to use, how sure that is, and the code for
+//! it.
 
 use super::run;
 use super::run_config::RunConfig;
@@ -20,11 +21,13 @@ pub struct TuneArgs {
     /// The file to read
     #[arg(value_name = "TARGET")]
     pub target: PathBuf,
-    /// Methods to search, such as 'rust/mmap' or 'java/*'; may be repeated [default: those of contender rust with settings]
+    /// Methods to search, such as 'rust/mmap' or 'java/*'; may be repeated [default: those of
+    /// contender rust with settings]
     #[arg(long = "method", value_name = "GLOB", help_heading = "Searching")]
     pub methods: Vec<String>,
-    /// Settings to search: ranges that double, and lists, such as buffer=4KiB..8MiB,depth=1..64,threads=1..all,direct=0|1
-    /// [default: buffers of 16 KiB to 4 MiB, depths of 1 to 64, threads up to the processors, and switches]
+    /// Settings to search: ranges that double, and lists, such as
+    /// buffer=4KiB..8MiB,depth=1..64,threads=1..all,direct=0|1 [default: buffers of 16 KiB to 4
+    /// MiB, depths of 1 to 64, threads up to the processors, and switches]
     #[arg(long, value_name = "SPACE", help_heading = "Searching")]
     pub space: Option<Space>,
     /// State of the page cache when the clock starts [default: both; of a URL, unknown]
@@ -78,7 +81,8 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
 }
 
 impl TuneArgs {
-    /// The rules of the fresh measurement: each of the chosen once in each of ten rounds, each round on a fill of its own.
+    /// The rules of the fresh measurement: each of the chosen once in each of ten rounds, each
+    /// round on a fill of its own.
     fn measuring(&self) -> SamplingOptions {
         let readings = u32::try_from(EXHAUSTIVE_READINGS).expect("ten");
         SamplingOptions {

@@ -1,7 +1,9 @@
-//! Building a contender from its sources: in its own folder, once, within a deadline, with everything said kept in a log.
+//! Building a contender from its sources: in its own folder, once, within a deadline, with
+//! everything said kept in a log.
 //!
-//! Whether a contender is built is told by a note in its build folder, which also names the compiler as it was then: when
-//! the compiler changes, it is built again. What each language needs to be built is data in the roster.
+//! Whether a contender is built is told by a note in its build folder, which also names the
+//! compiler as it was then: when the compiler changes, it is built again. What each language needs
+//! to be built is data in the roster.
 
 use super::process::{self, CommandLine, ReadError};
 use super::roster::Entry;
@@ -89,7 +91,8 @@ impl BuildError {
 }
 
 impl Workplace {
-    /// Where a contender is built; its sources are laid out if need be. `None` for one that is not built.
+    /// Where a contender is built; its sources are laid out if need be. `None` for one that is not
+    /// built.
     ///
     /// # Errors
     /// If there are no sources.
@@ -114,14 +117,16 @@ impl Workplace {
         self.sources.join("build")
     }
 
-    /// Whether what was built is there, by the compiler that is there now; so is what needs no building.
+    /// Whether what was built is there, by the compiler that is there now; so is what needs no
+    /// building.
     #[must_use]
     pub fn is_built(&self, entry: &Entry) -> bool {
         entry.build.is_empty()
             || fs::read(self.build().join(NOTE)).is_ok_and(|note| note == self.compilers(entry).into_bytes())
     }
 
-    /// The programs that it is built by as they are now, without starting them: path, size and time of change.
+    /// The programs that it is built by as they are now, without starting them: path, size and time
+    /// of change.
     fn compilers(&self, entry: &Entry) -> String {
         let programs = entry.dependency.iter().filter_map(|words| words.first());
         let found = programs.map(|program| {
@@ -184,7 +189,8 @@ impl Workplace {
 }
 
 impl Entry {
-    /// Builds the contender; where that fails, what it needs and has not is said instead of how the failure looked.
+    /// Builds the contender; where that fails, what it needs and has not is said instead of how the
+    /// failure looked.
     ///
     /// # Errors
     /// If it cannot be built.
@@ -200,7 +206,8 @@ impl Entry {
         })
     }
 
-    /// Builds the contender unless it is built; `about_to` is told before it takes time, and not where something is missing.
+    /// Builds the contender unless it is built; `about_to` is told before it takes time, and not
+    /// where something is missing.
     ///
     /// # Errors
     /// If it cannot be built.
@@ -248,8 +255,8 @@ fn own_program() -> OsString {
     std::env::current_exe().map_or_else(|_| "readlab".into(), PathBuf::into_os_string)
 }
 
-/// Where toolchains lie that are on no PATH: as the environment says; in a checkout, beside its contenders; else among
-/// the user's caches.
+/// Where toolchains lie that are on no PATH: as the environment says; in a checkout, beside its
+/// contenders; else among the user's caches.
 fn toolchains() -> PathBuf {
     if let Some(named) = std::env::var_os(TOOLCHAINS_VARIABLE) {
         return named.into();

@@ -1,4 +1,5 @@
-//! The contenders of a roster that can take part on this machine, and for each of the others the reason why it cannot.
+//! The contenders of a roster that can take part on this machine, and for each of the others the
+//! reason why it cannot.
 //!
 //! Which of their methods are measured is decided by the planner of an experiment.
 
@@ -16,14 +17,16 @@ pub struct Contenders {
 }
 
 impl Contenders {
-    /// Asks every contender of the roster for its receipt, or only those that `wanted` accepts. Nothing is built.
+    /// Asks every contender of the roster for its receipt, or only those that `wanted` accepts.
+    /// Nothing is built.
     pub fn discover(roster: &Roster, wanted: impl Fn(&str) -> bool) -> Contenders {
         let mut found = Contenders::default();
         roster.entries.iter().filter(|entry| wanted(&entry.name)).for_each(|entry| found.ask(entry));
         found
     }
 
-    /// The same, after building those that are not built; `about_to` is told of each before it takes time.
+    /// The same, after building those that are not built; `about_to` is told of each before it
+    /// takes time.
     pub fn build_and_discover(
         roster: &Roster,
         wanted: impl Fn(&str) -> bool,

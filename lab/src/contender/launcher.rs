@@ -1,13 +1,14 @@
-//! The process from which contenders are started: forked off before the lab does anything, so that it is small, and there
-//! for as long as the lab is.
+//! The process from which contenders are started: forked off before the lab does anything, so that
+//! it is small, and there for as long as the lab is.
 //!
-//! It forks one `supervisor` for each program that the lab wants to run, and hands it the streams that the lab
-//! made: what passes between the lab and a contender passes nobody else. When its socket ends, by the lab's death if need
-//! be, every supervisor ends what it has; the launcher is a subreaper as well, and ends what they could not. It is in a
-//! process group of its own and takes no signal but SIGKILL, for it must outlive the lab.
+//! It forks one `supervisor` for each program that the lab wants to run, and hands it the streams
+//! that the lab made: what passes between the lab and a contender passes nobody else. When its
+//! socket ends, by the lab's death if need be, every supervisor ends what it has; the launcher is a
+//! subreaper as well, and ends what they could not. It is in a process group of its own and takes
+//! no signal but SIGKILL, for it must outlive the lab.
 //!
-//! Where there is no launcher, as in a test of the library, programs are children of the lab and die with it, but what
-//! they start may stay (`running`).
+//! Where there is no launcher, as in a test of the library, programs are children of the lab and
+//! die with it, but what they start may stay (`running`).
 
 use super::leftovers::end_children;
 use super::process::CommandLine;
@@ -27,7 +28,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The launcher and its supervisors by name: whoever kills all processes that are called like the lab does not mean these.
+/// The launcher and its supervisors by name: whoever kills all processes that are called like the
+/// lab does not mean these.
 const NAME: &std::ffi::CStr = c"launcher";
 
 /// How long supervisors may take to end what they have, before the launcher does it.
@@ -52,14 +54,16 @@ struct Launcher {
     pid: Pid,
 }
 
-/// Forks the launcher off. Without one the lab works all the same; what survives its violent death is then not ended.
+/// Forks the launcher off. Without one the lab works all the same; what survives its violent death
+/// is then not ended.
 pub fn begin() {
     // A fork copies the calling thread alone: locks that others hold would stay locked in the copy.
     if std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count) != 1 {
         return;
     }
     let Ok((ours, theirs)) = UnixStream::pair() else { return };
-    // SAFETY: this is the only thread, so the copy finds every lock free, and it never returns into the caller's code.
+    // SAFETY: this is the only thread, so the copy finds every lock free, and it never returns into
+    // the caller's code.
     match unsafe { libc::fork() } {
         -1 => {}
         0 => {
@@ -119,8 +123,8 @@ impl Task {
     }
 }
 
-/// The words of a task, each ended by a zero byte, which no word can hold: the folder, the program, the number of
-/// arguments, the arguments, and the names and values of the environment.
+/// The words of a task, each ended by a zero byte, which no word can hold: the folder, the program,
+/// the number of arguments, the arguments, and the names and values of the environment.
 fn encoded(task: &Task) -> Vec<u8> {
     let CommandLine { program, args, env } = &task.line;
     let folder = task.folder.as_ref().map_or(&b""[..], |folder| folder.as_os_str().as_bytes());
@@ -177,7 +181,8 @@ fn receive(mut lab: &UnixStream) -> Option<(Task, UnixStream)> {
 fn serve(lab: UnixStream) {
     settle();
     while let Some((task, supervisor)) = receive(&lab) {
-        // SAFETY: the launcher has one thread, so the copy finds every lock free, and it never returns into this loop.
+        // SAFETY: the launcher has one thread, so the copy finds every lock free, and it never
+        // returns into this loop.
         match unsafe { libc::fork() } {
             // The end of the supervisor's socket tells the lab that there is none.
             -1 => {}
@@ -216,7 +221,8 @@ fn settle() {
         let _ = rustix::stdio::dup2_stderr(&null);
     }
     take_signals_of_children(libc::SIG_IGN);
-    // SAFETY: the set is a live local, filled before it is used. Programs that are started get an empty one.
+    // SAFETY: the set is a live local, filled before it is used. Programs that are started get an
+    // empty one.
     unsafe {
         let mut all = MaybeUninit::uninit();
         libc::sigfillset(all.as_mut_ptr());
@@ -224,7 +230,8 @@ fn settle() {
     }
 }
 
-/// Ignored, children that end are reaped by the kernel: a launcher has nobody to ask how they ended.
+/// Ignored, children that end are reaped by the kernel: a launcher has nobody to ask how they
+/// ended.
 fn take_signals_of_children(how: libc::sighandler_t) {
     // SAFETY: neither of the two dispositions runs any code in this process.
     unsafe { libc::signal(libc::SIGCHLD, how) };

@@ -1,9 +1,11 @@
-//! Processes below a process, and how they are ended without missing one: whatever their session, group or parent.
+//! Processes below a process, and how they are ended without missing one: whatever their session,
+//! group or parent.
 //!
-//! A process that ends its own leftovers is a *subreaper* (prctl(2), `PR_SET_CHILD_SUBREAPER`): what its descendants leave
-//! becomes its child. Only children are killed, never their children: a child keeps its number until it is reaped, so no
-//! other process can be hit, and the children of one that was killed are the next to become ours. Which process is such a
-//! subreaper lives in [`super::supervisor`] and [`super::launcher`].
+//! A process that ends its own leftovers is a *subreaper* (prctl(2), `PR_SET_CHILD_SUBREAPER`):
+//! what its descendants leave becomes its child. Only children are killed, never their children: a
+//! child keeps its number until it is reaped, so no other process can be hit, and the children of
+//! one that was killed are the next to become ours. Which process is such a subreaper lives in
+//! [`super::supervisor`] and [`super::launcher`].
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::collections::BTreeSet;
@@ -11,7 +13,8 @@ use std::fs;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// How long one waits at first until one looks whether a killed child has gone; then each time twice as long.
+/// How long one waits at first until one looks whether a killed child has gone; then each time
+/// twice as long.
 const STEP: Duration = Duration::from_micros(200);
 
 /// The longest such wait.
@@ -86,8 +89,9 @@ fn reaped(child: u32) -> Reaped {
     }
 }
 
-/// Kills and reaps every child of this process but `spared`, and what becomes its child meanwhile, until nothing is left or
-/// `patience` is over. The status is that of `asked`, which is a child even where /proc says nothing.
+/// Kills and reaps every child of this process but `spared`, and what becomes its child meanwhile,
+/// until nothing is left or `patience` is over. The status is that of `asked`, which is a child
+/// even where /proc says nothing.
 pub(super) fn end_children(spared: Option<u32>, asked: Option<u32>, patience: Duration) -> EndedProcesses {
     let (mut swept, mut killed) = (EndedProcesses::default(), BTreeSet::new());
     let deadline = Instant::now() + patience;

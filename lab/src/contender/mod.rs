@@ -1,8 +1,10 @@
-//! Programs that read: who they are, how they are started, and what passes between them and the lab.
+//! Programs that read: who they are, how they are started, and what passes between them and the
+//! lab.
 //!
-//! [`roster`] names them, [`build`] makes those that come as sources, [`process`] runs one and knows nothing of messages,
-//! [`session`] speaks the protocol and knows nothing of pipes. [`launcher`] is the process from which all are started, so that
-//! nothing that they start outlives the lab.
+//! [`roster`] names them, [`build`] makes those that come as sources, [`process`] runs one and
+//! knows nothing of messages, [`session`] speaks the protocol and knows nothing of pipes.
+//! [`launcher`] is the process from which all are started, so that nothing that they start outlives
+//! the lab.
 
 pub mod build;
 pub mod discovery;

@@ -1,8 +1,10 @@
-//! One program with line-wise standard streams: spawn, deadlines, drain, end. Knows nothing of messages.
+//! One program with line-wise standard streams: spawn, deadlines, drain, end. Knows nothing of
+//! messages.
 //!
-//! It leads a process group of its own, so that Ctrl-C reaches only the lab; and it dies with the lab, however the lab
-//! ends. Standard error is drained while the lab waits for a line, and its end is kept for the reason of a failure.
-//! Dropping a [`Process`] leaves nothing behind, whatever the program started: who sees to that lives in `running`.
+//! It leads a process group of its own, so that Ctrl-C reaches only the lab; and it dies with the
+//! lab, however the lab ends. Standard error is drained while the lab waits for a line, and its end
+//! is kept for the reason of a failure. Dropping a [`Process`] leaves nothing behind, whatever the
+//! program started: who sees to that lives in `running`.
 
 use super::running::{Left, Running};
 use super::supervisor::Task;
@@ -201,11 +203,13 @@ impl Process {
         Ok(())
     }
 
-    /// Closes the child's input, lets it leave for a moment, ends all that it started, and says how it ended.
+    /// Closes the child's input, lets it leave for a moment, ends all that it started, and says how
+    /// it ended.
     pub fn finish(&mut self) -> String {
         drop(self.stdin.take());
         self.running.has_ended(GRACE);
-        // What the child wrote on its way out is the likeliest reason; failing to read it changes nothing.
+        // What the child wrote on its way out is the likeliest reason; failing to read it changes
+        // nothing.
         let _ = self.drain_stderr();
         match self.running.end() {
             Ok(status) => self.describe(status),
@@ -241,8 +245,8 @@ impl Drop for Process {
     }
 }
 
-/// Runs a program in a folder to its end, with all that it says in a file; it and all it started are killed when `patience`
-/// is over or the user wants to stop.
+/// Runs a program in a folder to its end, with all that it says in a file; it and all it started
+/// are killed when `patience` is over or the user wants to stop.
 ///
 /// # Errors
 /// If it cannot be started, takes too long, or the user wants to stop.

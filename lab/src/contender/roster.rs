@@ -1,7 +1,9 @@
-//! The roster: who may take part and how each is started. Contenders are data; the lab knows none of them by name.
+//! The roster: who may take part and how each is started. Contenders are data; the lab knows none
+//! of them by name.
 //!
-//! The built-in roster is `contenders/roster.toml`; a user's own file in the same form is added with `--roster`. A
-//! contender takes part when it shows its receipt; one that does not is unavailable with the reason.
+//! The built-in roster is `contenders/roster.toml`; a user's own file in the same form is added
+//! with `--roster`. A contender takes part when it shows its receipt; one that does not is
+//! unavailable with the reason.
 
 use crate::contender::build::Workplace;
 use crate::contender::process::CommandLine;
@@ -35,17 +37,21 @@ pub struct Entry {
     pub name: String,
     /// What it is, in one sentence.
     pub about: String,
-    /// The folder of its sources, if it must be built: one that readlab carries, or, in a user's roster, a folder seen from
-    /// the roster's. `{sources}` in the commands below; `{build}` is its folder `build`.
+    /// The folder of its sources, if it must be built: one that readlab carries, or, in a user's
+    /// roster, a folder seen from the roster's. `{sources}` in the commands below; `{build}` is its
+    /// folder `build`.
     #[serde(default)]
     pub sources: Option<String>,
-    /// The commands that build it, run in `{sources}` one after the other; none where the sources run as they are.
+    /// The commands that build it, run in `{sources}` one after the other; none where the sources
+    /// run as they are.
     #[serde(default)]
     pub build: Vec<Vec<String>>,
-    /// Commands that succeed where what it needs is there. They are asked before it is built, and when starting failed, to say why.
+    /// Commands that succeed where what it needs is there. They are asked before it is built, and
+    /// when starting failed, to say why.
     #[serde(default)]
     pub dependency: Vec<Vec<String>>,
-    /// The command that starts it, before the words of the protocol. `{self}` is readlab's own program.
+    /// The command that starts it, before the words of the protocol. `{self}` is readlab's own
+    /// program.
     pub run: Vec<String>,
     /// Added to the environment when it is built and when it runs.
     #[serde(default)]
@@ -71,7 +77,8 @@ pub enum Warmup {
     #[default]
     #[serde(rename = "readings")]
     Readings,
-    /// Until its readings stay at one level, as those of a runtime that compiles while it runs do after a while.
+    /// Until its readings stay at one level, as those of a runtime that compiles while it runs do
+    /// after a while.
     #[serde(rename = "until steady")]
     UntilSteady,
 }
@@ -158,7 +165,8 @@ pub struct Contender {
     pub collects: bool,
 }
 
-/// A contender's method chosen by a trial's name: scan decided, parameters spelled out and within bounds.
+/// A contender's method chosen by a trial's name: scan decided, parameters spelled out and within
+/// bounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResolvedMethod {
     /// With the scan that will be used.
@@ -258,7 +266,8 @@ impl Entry {
 }
 
 impl Contender {
-    /// The method that a name asks for, with the best scan for the work where the name leaves it open.
+    /// The method that a name asks for, with the best scan for the work where the name leaves it
+    /// open.
     ///
     /// # Errors
     /// If there is no such method, scan or parameter, or the contender says it does not work here.

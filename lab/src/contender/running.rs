@@ -1,7 +1,8 @@
-//! A program that was started, whoever its parent is: a supervisor of its own or, where there is no launcher, the lab.
+//! A program that was started, whoever its parent is: a supervisor of its own or, where there is no
+//! launcher, the lab.
 //!
-//! Its number keeps its meaning until [`Running::end`], for nobody reaps it before. What is said with it lives in
-//! [`super::process`], what a supervisor does in [`super::supervisor`].
+//! Its number keeps its meaning until [`Running::end`], for nobody reaps it before. What is said
+//! with it lives in [`super::process`], what a supervisor does in [`super::supervisor`].
 
 use super::leftovers::{children_of, is_running};
 use super::supervisor::{Report, SWEEP, Task};
@@ -16,7 +17,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// How often one looks whether a program that says nothing has ended, where the kernel does not tell.
+/// How often one looks whether a program that says nothing has ended, where the kernel does not
+/// tell.
 const WAIT_STEP: Duration = Duration::from_millis(20);
 
 /// A program that was started.
@@ -81,7 +83,8 @@ impl Running {
         }
     }
 
-    /// Ends what its processes left to its supervisor. One look at a list, unless there is something.
+    /// Ends what its processes left to its supervisor. One look at a list, unless there is
+    /// something.
     ///
     /// # Errors
     /// If the supervisor has gone.
@@ -147,7 +150,8 @@ impl Running {
             Parent::Nobody(status) => return Ok(*status),
             Parent::Lab(child) => {
                 if let Some(group) = Pid::from_raw(self.id.cast_signed()) {
-                    // An empty group is what we want; no other error can happen to a group of our own children.
+                    // An empty group is what we want; no other error can happen to a group of our
+                    // own children.
                     let _ = kill_process_group(group, Signal::KILL);
                 }
                 child.wait()?

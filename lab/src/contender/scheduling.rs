@@ -1,4 +1,5 @@
-//! How the threads of a contender are scheduled, looked at from outside, and what was given to it: that of its parent.
+//! How the threads of a contender are scheduled, looked at from outside, and what was given to it:
+//! that of its parent.
 
 use readlab_protocol::Scheduling;
 use rustix::process::Pid;

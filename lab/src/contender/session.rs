@@ -1,7 +1,8 @@
-//! A conversation with one contender about one trial: the receipt, the readiness, the turns. Knows nothing of pipes.
+//! A conversation with one contender about one trial: the receipt, the readiness, the turns. Knows
+//! nothing of pipes.
 //!
-//! Every way in which a contender can break PROTOCOL.md is a [`SessionError`] of its own, which the lab turns into the
-//! trial's outcome.
+//! Every way in which a contender can break PROTOCOL.md is a [`SessionError`] of its own, which the
+//! lab turns into the trial's outcome.
 
 use crate::contender::process::{CommandLine, Process, ReadError};
 use crate::contender::{Left, scheduling};
@@ -239,8 +240,8 @@ impl Session {
         }
     }
 
-    /// Lets the contender leave by itself, so that it may still write down what it has for the end; it is killed if it
-    /// does not.
+    /// Lets the contender leave by itself, so that it may still write down what it has for the end;
+    /// it is killed if it does not.
     pub fn finish(mut self) {
         // How it left decides nothing any more.
         let _ = self.process.finish();
@@ -254,7 +255,8 @@ impl Session {
         self.process.end_leftovers()
     }
 
-    /// Every scheduling of its threads, or of programs that it started for these readings, that it was not given.
+    /// Every scheduling of its threads, or of programs that it started for these readings, that it
+    /// was not given.
     #[must_use]
     pub fn scheduled(&self, samples: &[SampleLine]) -> Vec<OwnScheduling> {
         let Some(given) = scheduling::of_process(self.process.parent()) else { return Vec::new() };

@@ -1,9 +1,10 @@
-//! Pieces of code that read a file as a method does, in the language of its contender, and what each of them asks of a
-//! program: unsafe code, a library of others.
+//! Pieces of code that read a file as a method does, in the language of its contender, and what
+//! each of them asks of a program: unsafe code, a library of others.
 //!
-//! They are files, `contenders/NAME/snippets/METHOD.*`, and for the ways of visiting bytes `snippets/scan/SCAN.*`, which the
-//! program carries. The first lines may say `// needs: …; …` and `// usual: yes`; a line that ends in `// = NAME` holds the
-//! value of that parameter, which is filled in; where comments begin with `#`, so do these. Nothing here knows a method by name.
+//! They are files, `contenders/NAME/snippets/METHOD.*`, and for the ways of visiting bytes
+//! `snippets/scan/SCAN.*`, which the program carries. The first lines may say `// needs: …; …` and
+//! `// usual: yes`; a line that ends in `// = NAME` holds the value of that parameter, which is
+//! filled in; where comments begin with `#`, so do these. Nothing here knows a method by name.
 
 use crate::trial::{MethodId, Params};
 use std::collections::BTreeSet;
@@ -56,7 +57,8 @@ pub fn is_usual(method: &MethodId) -> bool {
     find(&method.contender, &method.method).is_some_and(|found| head(found.3).usual)
 }
 
-/// The code of a method with these settings, and that of its scan where there is one; empty where none is carried.
+/// The code of a method with these settings, and that of its scan where there is one; empty where
+/// none is carried.
 #[must_use]
 pub fn code(method: &MethodId, params: &Params) -> Vec<Snippet> {
     let scan = method.scan.as_ref().map(|scan| format!("scan/{scan}"));
@@ -86,7 +88,8 @@ fn head(text: &'static str) -> Head {
     head
 }
 
-/// The code with the values of these parameters: on a line that ends in `// = NAME`, what stands behind its equals sign.
+/// The code with the values of these parameters: on a line that ends in `// = NAME`, what stands
+/// behind its equals sign.
 fn filled(code: &str, params: &Params) -> String {
     let lines = code.lines().map(|line| {
         let mark = |mark: &&str| line.split_once(&format!("{mark} = "));
@@ -98,7 +101,8 @@ fn filled(code: &str, params: &Params) -> String {
     lines.map(|line| line + "\n").collect()
 }
 
-/// `before = value`, in the form that the old value had: a switch, or a number, and perhaps a semicolon.
+/// `before = value`, in the form that the old value had: a switch, or a number, and perhaps a
+/// semicolon.
 fn assigned(before: &str, old: &str, value: u64) -> String {
     let (old, end) = old.strip_suffix(';').map_or((old, ""), |old| (old, ";"));
     let value = if ["true", "false"].contains(&old) { (value != 0).to_string() } else { value.to_string() };

@@ -1,7 +1,9 @@
-//! The sources of the contenders that come with readlab, carried in the program and laid out in the user's cache folder.
+//! The sources of the contenders that come with readlab, carried in the program and laid out in the
+//! user's cache folder.
 //!
-//! Each gets a folder named after its content, `…/readlab/contenders/NAME-<digest>`, so that two readlabs never share
-//! one by mistake. It gets its name when it is whole. What is built from them is the business of [`super::build`].
+//! Each gets a folder named after its content, `…/readlab/contenders/NAME-<digest>`, so that two
+//! readlabs never share one by mistake. It gets its name when it is whole. What is built from them
+//! is the business of [`super::build`].
 
 use etcetera::BaseStrategy;
 use std::fs;
@@ -44,7 +46,8 @@ pub(super) fn laid_out(name: &str) -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Writes all files into a folder of another name, which then takes its own; if someone else was faster, theirs stays.
+/// Writes all files into a folder of another name, which then takes its own; if someone else was
+/// faster, theirs stays.
 fn lay_out(files: &[File], folder: &Path) -> io::Result<()> {
     let parent = folder.parent().expect("it was joined from a parent");
     fs::create_dir_all(parent)?;

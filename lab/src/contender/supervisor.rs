@@ -1,9 +1,11 @@
-//! The parent of one contender: a small process that sleeps while the contender reads, and ends what the contender leaves.
+//! The parent of one contender: a small process that sleeps while the contender reads, and ends
+//! what the contender leaves.
 //!
-//! It is a subreaper, so whatever the contender's processes leave becomes its child, sessions and double forks included. It
-//! wakes up for one reason alone: its socket. A byte asks it to end what is left beside the contender; the end of the
-//! stream, which is also the lab's death, to end all. It reaps the contender only then, so that the contender's number keeps
-//! its meaning for as long as the lab uses it. The lab's side of the socket lives in [`super::running`].
+//! It is a subreaper, so whatever the contender's processes leave becomes its child, sessions and
+//! double forks included. It wakes up for one reason alone: its socket. A byte asks it to end what
+//! is left beside the contender; the end of the stream, which is also the lab's death, to end all.
+//! It reaps the contender only then, so that the contender's number keeps its meaning for as long
+//! as the lab uses it. The lab's side of the socket lives in [`super::running`].
 
 use super::leftovers::{end_children, reap};
 use super::process::CommandLine;
@@ -26,7 +28,8 @@ const LEAVE: Duration = Duration::from_millis(20);
 /// How long what was killed may take to go.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long a supervisor stays for processes that cannot be killed now, when nobody waits for it any more.
+/// How long a supervisor stays for processes that cannot be killed now, when nobody waits for it
+/// any more.
 const LAST_PATIENCE: Duration = Duration::from_secs(8);
 
 /// What is to be run, with its streams.
@@ -101,8 +104,8 @@ impl Task {
     }
 }
 
-/// Asks the kernel to kill the child when the thread that starts it ends, in whatever way; and blocks no signal of it, as the
-/// launcher does of its own.
+/// Asks the kernel to kill the child when the thread that starts it ends, in whatever way; and
+/// blocks no signal of it, as the launcher does of its own.
 fn die_with_this_process(command: &mut Command) {
     let parent = getpid();
     let ask = move || {
@@ -116,11 +119,13 @@ fn die_with_this_process(command: &mut Command) {
         // The parent may have died between the fork and the line above.
         if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     };
-    // SAFETY: between fork and exec only async-signal-safe calls are made: three system calls, no allocation.
+    // SAFETY: between fork and exec only async-signal-safe calls are made: three system calls, no
+    // allocation.
     unsafe { command.pre_exec(ask) };
 }
 
-/// Runs a task and stays until the lab lets go of it or dies. This is the whole life of the process.
+/// Runs a task and stays until the lab lets go of it or dies. This is the whole life of the
+/// process.
 pub(super) fn supervise(task: Task, lab: &UnixStream) {
     // Without it leftovers go to the launcher, which is one too, and are ended with the lab.
     let _ = set_child_subreaper(Some(getpid()));

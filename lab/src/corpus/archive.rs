@@ -1,7 +1,8 @@
-//! Archives: deterministic files in one, the same each time by one version of the compressor; and what comes out of anybody's.
+//! Archives: deterministic files in one, the same each time by one version of the compressor; and
+//! what comes out of anybody's.
 //!
-//! Decoding is the plainest there is, one entry or member after the other, with the common crates; the archive's own checksums
-//! vouch for what comes out. It shares no code with any contender.
+//! Decoding is the plainest there is, one entry or member after the other, with the common crates;
+//! the archive's own checksums vouch for what comes out. It shares no code with any contender.
 
 use super::recipe::Recipe;
 use flate2::bufread::GzDecoder;
@@ -18,8 +19,8 @@ use zip::write::SimpleFileOptions;
 /// Bytes that are handed over at once.
 const CHUNK_BYTES: usize = 1 << 16;
 
-/// Writes an archive with the content of a recipe as its only entry or member; no time and no owner is in it. Sizes beyond
-/// 4 GiB take zip64.
+/// Writes an archive with the content of a recipe as its only entry or member; no time and no owner
+/// is in it. Sizes beyond 4 GiB take zip64.
 pub(super) fn write(recipe: &Recipe, archive: Archive, out: impl Write + Seek) -> io::Result<()> {
     match archive {
         Archive::Zip => {
@@ -46,12 +47,13 @@ fn content(recipe: &Recipe, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Hands over all that comes out of an archive, piece by piece: of a zip the entries that are no folders in the order of its
-/// directory, of a gzip its members.
+/// Hands over all that comes out of an archive, piece by piece: of a zip the entries that are no
+/// folders in the order of its directory, of a gzip its members.
 ///
 /// # Errors
-/// If the file cannot be read, is no such archive, is cut short, has no entry or an encrypted one, has bytes behind its
-/// last member, or what comes out has not the checksum that it says. Or the error of `take`.
+/// If the file cannot be read, is no such archive, is cut short, has no entry or an encrypted one,
+/// has bytes behind its last member, or what comes out has not the checksum that it says. Or the
+/// error of `take`.
 pub(super) fn decode(
     path: &Path,
     archive: Archive,

@@ -1,7 +1,8 @@
 //! Deterministic files to read, and the truth about any file.
 //!
-//! A file is written under a temporary name and gets its own when it is whole; beside it lies a note with its recipe and
-//! digest. What has no note is not ours: it is neither used nor removed. Nothing here knows how files are raced.
+//! A file is written under a temporary name and gets its own when it is whole; beside it lies a
+//! note with its recipe and digest. What has no note is not ours: it is neither used nor removed.
+//! Nothing here knows how files are raced.
 
 pub mod archive;
 pub mod oracle;
@@ -89,7 +90,8 @@ const FOLDER_MARK: &str = ".readlab-folder";
 /// Left free beside a tenth of what is written: notes, records, and the tables of the file system.
 const MARGIN_BYTES: u64 = 16 << 20;
 
-/// Where test files belong unless the user names a folder: within the user's caches, as they can be made again.
+/// Where test files belong unless the user names a folder: within the user's caches, as they can be
+/// made again.
 ///
 /// # Errors
 /// If the user has no home folder.
@@ -98,10 +100,12 @@ pub fn default_folder() -> Result<PathBuf, CorpusError> {
     Ok(places.cache_dir().join("readlab").join("corpus"))
 }
 
-/// The file of this recipe in `folder`, made unless it is there and its content has the digest of its note.
+/// The file of this recipe in `folder`, made unless it is there and its content has the digest of
+/// its note.
 ///
 /// # Errors
-/// If there is no space, the name is taken by something not made here, or a call fails. Nothing is left behind then.
+/// If there is no space, the name is taken by something not made here, or a call fails. Nothing is
+/// left behind then.
 pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
     make_folder(folder)?;
     let path = folder.join(recipe.file_name());
@@ -116,7 +120,8 @@ pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
 /// How the bytes of a file lie on the device: in an archive, or as they are.
 pub type Form = Option<Archive>;
 
-/// The same in every form, in the order that is asked for; the space is looked at for all of them before any is made.
+/// The same in every form, in the order that is asked for; the space is looked at for all of them
+/// before any is made.
 ///
 /// # Errors
 /// As for [`make`].
@@ -138,7 +143,8 @@ pub fn make_forms(folder: &Path, recipe: Recipe, forms: &[Form]) -> Result<Vec<(
     forms.iter().map(make_form).collect()
 }
 
-/// The folder, with a mark in it unless it was there before: only what was made here is ever removed.
+/// The folder, with a mark in it unless it was there before: only what was made here is ever
+/// removed.
 fn make_folder(folder: &Path) -> Result<(), CorpusError> {
     if folder.is_dir() {
         return Ok(());
@@ -221,8 +227,9 @@ pub fn list(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
     Ok(found)
 }
 
-/// Removes the files made here with their notes, and what a killed run left unfinished. Whatever else is in the folder
-/// stays, and so does the folder unless it was made here and is empty then. Returns the paths that were removed.
+/// Removes the files made here with their notes, and what a killed run left unfinished. Whatever
+/// else is in the folder stays, and so does the folder unless it was made here and is empty then.
+/// Returns the paths that were removed.
 ///
 /// # Errors
 /// If something cannot be removed.
@@ -335,7 +342,8 @@ fn check_space(folder: &Path, size_bytes: u64) -> Result<(), CorpusError> {
     Ok(())
 }
 
-/// A file under a temporary name, removed unless it gets its own. Its lock tells others that it is being written.
+/// A file under a temporary name, removed unless it gets its own. Its lock tells others that it is
+/// being written.
 fn begin(folder: &Path) -> Result<tempfile::NamedTempFile, CorpusError> {
     let mut builder = tempfile::Builder::new();
     // Readable for others, as files that programs write commonly are; the umask still applies.

@@ -1,4 +1,5 @@
-//! The truth about a file, or about any bytes that come one after the other, by the plainest code in the house: one read after the other, one loop for each question.
+//! The truth about a file, or about any bytes that come one after the other, by the plainest code
+//! in the house: one read after the other, one loop for each question.
 //!
 //! It must not depend on what is being judged, so it shares no code with any contender or scan.
 
@@ -138,9 +139,10 @@ pub fn content(path: &Path, archive: Archive, go_on: GoOn) -> io::Result<Truth> 
     Ok(witness.testify(start))
 }
 
-/// Whether the beginning of a file looks like text: it has no zero byte, and at most one byte in ten is no UTF-8 or is a
-/// control character other than tab, newline, carriage return, form feed and escape. Text in old encodings of one byte
-/// a character passes; UTF-16 does not, for its lines do not end in a byte 0x0A alone. An empty file is text.
+/// Whether the beginning of a file looks like text: it has no zero byte, and at most one byte in
+/// ten is no UTF-8 or is a control character other than tab, newline, carriage return, form feed
+/// and escape. Text in old encodings of one byte a character passes; UTF-16 does not, for its lines
+/// do not end in a byte 0x0A alone. An empty file is text.
 #[must_use]
 pub fn is_text(head: &[u8]) -> bool {
     if head.contains(&0) {

@@ -1,7 +1,8 @@
-//! What deterministic files hold: the same bytes for the same kind, size and seed on every machine, forever.
+//! What deterministic files hold: the same bytes for the same kind, size and seed on every machine,
+//! forever.
 //!
-//! Every number comes from xoshiro256++ by integer arithmetic alone. A change to any byte takes a new [`VERSION`], and
-//! the digests in the tests notice it.
+//! Every number comes from xoshiro256++ by integer arithmetic alone. A change to any byte takes a
+//! new [`VERSION`], and the digests in the tests notice it.
 
 use crate::units::Bytes;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -124,7 +125,8 @@ impl Pieces {
     }
 }
 
-/// A number below `below`, by the high bits of a product; the bias is below one in 2^25 for the small ranges used here.
+/// A number below `below`, by the high bits of a product; the bias is below one in 2^25 for the
+/// small ranges used here.
 fn below(random: &mut impl Rng, below: u64) -> u64 {
     ((random.next_u64() >> 32) * below) >> 32
 }
@@ -214,14 +216,16 @@ fn line(random: &mut impl Rng, text: &mut Vec<u8>) {
     text.push(b'\n');
 }
 
-/// Bytes and lines of the published file, from which the average line follows: 73.3 bytes with its newline.
+/// Bytes and lines of the published file, from which the average line follows: 73.3 bytes with its
+/// newline.
 const PUBLISHED_BYTES: u64 = 6_400_000_000;
 const PUBLISHED_LINES: u64 = 87_298_047;
 
 /// Bytes of a row without the names of the two actors.
 const ROW_BYTES: u64 = 66;
 
-/// One event: date, two actors, code, counts, class, scale, and three places of type, latitude and longitude.
+/// One event: date, two actors, code, counts, class, scale, and three places of type, latitude and
+/// longitude.
 fn row(random: &mut impl Rng, text: &mut Vec<u8>) {
     const WHOLE: u64 = PUBLISHED_BYTES / PUBLISHED_LINES;
     // What is left of the average after its whole bytes, as a share of 2^32.
@@ -243,7 +247,8 @@ fn row(random: &mut impl Rng, text: &mut Vec<u8>) {
         let value = below(random, limit);
         digits(text, value, width);
     }
-    // The scale runs from -9.9 to +9.9; every one has a sign, so that rows differ in their names only.
+    // The scale runs from -9.9 to +9.9; every one has a sign, so that rows differ in their names
+    // only.
     text.push(b'\t');
     decimal(random, text, 10, 1);
     for _ in 0..3 {

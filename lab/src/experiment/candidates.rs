@@ -1,5 +1,6 @@
-//! The trials of a search: every setting of the methods that are asked for, each with the way of visiting bytes that is
-//! best here, and where a method can be had without more than the language itself, with the best that needs no more either.
+//! The trials of a search: every setting of the methods that are asked for, each with the way of
+//! visiting bytes that is best here, and where a method can be had without more than the language
+//! itself, with the best that needs no more either.
 
 use crate::contender::discovery::Contenders;
 use crate::contender::snippet::is_easy;
@@ -13,8 +14,8 @@ use std::collections::BTreeSet;
 /// The contender whose methods are searched when none is named.
 const USUAL: &str = "rust";
 
-/// Every candidate: of the methods and scans that one of the globs matches, or without any, of what the Rust contender has
-/// to set. Settings behind an `@` are kept as they are.
+/// Every candidate: of the methods and scans that one of the globs matches, or without any, of what
+/// the Rust contender has to set. Settings behind an `@` are kept as they are.
 ///
 /// # Errors
 /// If a glob is misspelled or matches nothing.
@@ -112,7 +113,8 @@ fn offered(contenders: &Contenders) -> impl Iterator<Item = (&str, &MethodLine)>
     })
 }
 
-/// The method with its best scan; and if it is easy to have but not with that one, with the best that is.
+/// The method with its best scan; and if it is easy to have but not with that one, with the best
+/// that is.
 fn scans(contender: &str, method: &MethodLine, work: Work) -> Vec<MethodId> {
     let all = every_scan(contender, method, work);
     let best = all.first().cloned();

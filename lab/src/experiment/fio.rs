@@ -1,7 +1,8 @@
-//! Limits that another program measures, laid beside ours: fio on the device, where it is installed.
+//! Limits that another program measures, laid beside ours: fio on the device, where it is
+//! installed.
 //!
-//! Our own limits are controls of a plan, measured by contenders in the rounds of the others; what their samples say is
-//! in [`crate::analysis::verdict::limits`].
+//! Our own limits are controls of a plan, measured by contenders in the rounds of the others; what
+//! their samples say is in [`crate::analysis::verdict::limits`].
 
 use crate::record::{Limit, LimitKind, LimitUnit};
 use crate::units::Bytes;
@@ -26,8 +27,8 @@ pub enum FioError {
     NoRate(String),
 }
 
-/// What fio reads from the device at best with this block and depth: O_DIRECT through io_uring, in order, the file
-/// opened read-only.
+/// What fio reads from the device at best with this block and depth: O_DIRECT through io_uring, in
+/// order, the file opened read-only.
 ///
 /// # Errors
 /// If fio is not there, fails, or says something unexpected.

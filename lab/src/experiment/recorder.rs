@@ -1,6 +1,7 @@
-//! Where a run is: one line on standard error while it goes on, drawn only on a terminal and only between readings, so
-//! that nothing of the lab moves inside a window. And the record, to which every finding goes first; other labs are told there
-//! and on the terminal as soon as they are seen.
+//! Where a run is: one line on standard error while it goes on, drawn only on a terminal and only
+//! between readings, so that nothing of the lab moves inside a window. And the record, to which
+//! every finding goes first; other labs are told there and on the terminal as soon as they are
+//! seen.
 
 use crate::folder::RunFolder;
 use crate::linux::instance_lock::{self, InstanceLock};

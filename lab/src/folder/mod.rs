@@ -1,7 +1,7 @@
 //! The folder of one run: where its record and its report live.
 //!
-//! Either the one that the user named, or a new one with the time in its name under the user's data folder. Nothing is
-//! ever written over.
+//! Either the one that the user named, or a new one with the time in its name under the user's data
+//! folder. Nothing is ever written over.
 
 pub mod scratch;
 
@@ -78,7 +78,8 @@ impl RunFolder {
     }
 }
 
-/// A folder that is there, by its real name if its own has a `..`: a page's links are cut where a `..` is behind a link.
+/// A folder that is there, by its real name if its own has a `..`: a page's links are cut where a
+/// `..` is behind a link.
 fn without_parents(path: PathBuf) -> PathBuf {
     let has_parents = path.components().any(|part| part == Component::ParentDir);
     let real = if has_parents { path.canonicalize().ok() } else { None };
@@ -95,7 +96,8 @@ pub fn runs() -> Result<PathBuf, FolderError> {
     Ok(base.data_dir().join("readlab").join("runs"))
 }
 
-/// The folder of notes about what a run makes for itself and removes again ([`crate::folder::scratch`]).
+/// The folder of notes about what a run makes for itself and removes again
+/// ([`crate::folder::scratch`]).
 ///
 /// # Errors
 /// If the user has no home folder.

@@ -1,9 +1,10 @@
-//! Folders that readlab makes for files of its own and removes again, and what is left of them when a run is killed; the same for
-//! files that runtimes make for it, where they choose.
+//! Folders that readlab makes for files of its own and removes again, and what is left of them when
+//! a run is killed; the same for files that runtimes make for it, where they choose.
 //!
-//! While such a folder or file exists a note with its path lies in the user's data folder, locked by the run that made it. A note that
-//! nobody locks any more tells of a run that was killed: the next run names what is left, and the command that removes it. Nothing
-//! that another run made is ever removed without being asked.
+//! While such a folder or file exists a note with its path lies in the user's data folder, locked
+//! by the run that made it. A note that nobody locks any more tells of a run that was killed: the
+//! next run names what is left, and the command that removes it. Nothing that another run made is
+//! ever removed without being asked.
 
 use crate::folder;
 use crate::terminal::notice;
@@ -166,7 +167,8 @@ fn left_in(notes: &Path) -> Vec<Left> {
     left
 }
 
-/// What the note of a dead run tells of; a note of nothing, or of something that is gone, is removed.
+/// What the note of a dead run tells of; a note of nothing, or of something that is gone, is
+/// removed.
 fn of_note(note: &Path) -> Option<Left> {
     let mut file = File::open(note).ok()?;
     flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;

@@ -1,9 +1,10 @@
-//! Labs that measure on one machine at the same time, of whichever users: each is told of the others, for they spoil each
-//! other's numbers.
+//! Labs that measure on one machine at the same time, of whichever users: each is told of the
+//! others, for they spoil each other's numbers.
 //!
-//! A lab that measures holds a shared lock on the folder for temporary files, which everybody may read; /proc/locks tells
-//! who else holds one. Nothing is written, so nothing is left behind, however a lab ends. Labs that are given folders of their
-//! own (`TMPDIR`) do not see each other; `readlab doctor` looks for other labs by their names.
+//! A lab that measures holds a shared lock on the folder for temporary files, which everybody may
+//! read; /proc/locks tells who else holds one. Nothing is written, so nothing is left behind,
+//! however a lab ends. Labs that are given folders of their own (`TMPDIR`) do not see each other;
+//! `readlab doctor` looks for other labs by their names.
 
 use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeSet;
@@ -13,7 +14,8 @@ use std::time::{Duration, Instant};
 /// The kernel's list of locks.
 const LOCKS: &str = "/proc/locks";
 
-/// How often is looked at most: a look takes some ten microseconds, and who is there for less time spoils nothing.
+/// How often is looked at most: a look takes some ten microseconds, and who is there for less time
+/// spoils nothing.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Being seen by other labs, until it is dropped.
@@ -26,7 +28,8 @@ pub struct InstanceLock {
 }
 
 impl InstanceLock {
-    /// Begins to be seen. Where the folder cannot be locked, nobody sees anybody, and measuring goes on all the same.
+    /// Begins to be seen. Where the folder cannot be locked, nobody sees anybody, and measuring
+    /// goes on all the same.
     #[must_use]
     pub fn begin() -> InstanceLock {
         let folder = File::open(std::env::temp_dir()).ok();
@@ -34,7 +37,8 @@ impl InstanceLock {
         InstanceLock { held, known: BTreeSet::new(), looked: None }
     }
 
-    /// The labs that were not told before and are there now, by process id. Looks only now and then.
+    /// The labs that were not told before and are there now, by process id. Looks only now and
+    /// then.
     pub fn newcomers(&mut self) -> Vec<u32> {
         if self.held.is_none() || self.looked.is_some_and(|looked| looked.elapsed() < INTERVAL) {
             return Vec::new();
@@ -55,8 +59,8 @@ pub fn warning(pid: u32) -> String {
     )
 }
 
-/// Who else holds a shared lock on the file on which `own` holds one, by the kernel's list: `1: FLOCK  ADVISORY  READ  PID
-/// MAJOR:MINOR:INODE 0 EOF`.
+/// Who else holds a shared lock on the file on which `own` holds one, by the kernel's list: `1:
+/// FLOCK  ADVISORY  READ  PID MAJOR:MINOR:INODE 0 EOF`.
 fn sharers(locks: &str, own: u32) -> Vec<u32> {
     let shared = locks.lines().filter_map(|line| {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();

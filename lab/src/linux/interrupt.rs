@@ -1,7 +1,8 @@
 //! The user's wish to stop, as a flag that every wait looks at.
 //!
-//! The handler does nothing but set it: children, files and the record are put in order by the ordinary path of
-//! returning errors and dropping values. A second Ctrl-C ends the lab at once; its children die with it.
+//! The handler does nothing but set it: children, files and the record are put in order by the
+//! ordinary path of returning errors and dropping values. A second Ctrl-C ends the lab at once; its
+//! children die with it.
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -21,7 +22,8 @@ static REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 pub fn listen() -> io::Result<()> {
     let requested = REQUESTED.get_or_init(Arc::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // The order matters: on the second signal the flag is already set when this one looks at it.
+        // The order matters: on the second signal the flag is already set when this one looks at
+        // it.
         flag::register_conditional_shutdown(signal, i32::from(EXIT_CODE), Arc::clone(requested))?;
         flag::register(signal, Arc::clone(requested))?;
     }

@@ -1,7 +1,8 @@
-//! Everything that speaks to the kernel: system calls, /proc and /sys, signals, perf, and all `unsafe` code of the lab.
+//! Everything that speaks to the kernel: system calls, /proc and /sys, signals, perf, and all
+//! `unsafe` code of the lab.
 //!
-//! Functions here name no type of Linux in their signatures, so that another system is one more folder. What the answers
-//! mean for a measurement is decided by the callers.
+//! Functions here name no type of Linux in their signatures, so that another system is one more
+//! folder. What the answers mean for a measurement is decided by the callers.
 
 pub mod instance_lock;
 pub mod interrupt;

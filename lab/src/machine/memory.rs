@@ -1,4 +1,5 @@
-//! How much memory there is, and how much of it this process's control group may use, page cache included.
+//! How much memory there is, and how much of it this process's control group may use, page cache
+//! included.
 
 use procfs::process::Process;
 use procfs::{Current, Meminfo};
@@ -34,22 +35,24 @@ impl Memory {
         self.limit_bytes.unwrap_or(self.total_bytes)
     }
 
-    /// What could be cached now: what is available, or the control group's limit where that is less.
+    /// What could be cached now: what is available, or the control group's limit where that is
+    /// less.
     #[must_use]
     pub fn available_here_bytes(&self) -> u64 {
         self.available_bytes.min(self.ceiling_bytes())
     }
 }
 
-/// How many processes the kernel has killed for lack of memory since it started, in control groups or outside (`oom_kill` of
-/// /proc/vmstat, since Linux 4.13); `None` where it does not tell.
+/// How many processes the kernel has killed for lack of memory since it started, in control groups
+/// or outside (`oom_kill` of /proc/vmstat, since Linux 4.13); `None` where it does not tell.
 #[must_use]
 pub fn oom_kills() -> Option<u64> {
     let table = fs::read_to_string("/proc/vmstat").ok()?;
     table.lines().find_map(|line| line.strip_prefix("oom_kill "))?.trim().parse().ok()
 }
 
-/// The lowest memory limit of this process's control group and of the groups around it, version 1 or 2.
+/// The lowest memory limit of this process's control group and of the groups around it, version 1
+/// or 2.
 fn group_limit() -> Option<u64> {
     let process = Process::myself().ok()?;
     let mounts = process.mountinfo().ok()?.0;
@@ -75,7 +78,8 @@ fn group_limit() -> Option<u64> {
     limits.into_iter().min()
 }
 
-/// The folders of a group and of all groups around it, under a mount that may show only a part of the hierarchy.
+/// The folders of a group and of all groups around it, under a mount that may show only a part of
+/// the hierarchy.
 fn folders(mount_point: &Path, mount_root: &Path, group: &Path) -> Vec<PathBuf> {
     let inside = group.strip_prefix(mount_root).or_else(|_| group.strip_prefix("/")).unwrap_or(group);
     inside.ancestors().map(|part| mount_point.join(part)).collect()

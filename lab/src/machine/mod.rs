@@ -1,6 +1,7 @@
 //! Where a run took place: the facts of processor, memory, kernel and system that change a number.
 //!
-//! Data and its one-line summary; [`Machine::probe`] finds it out, `commands::doctor` judges it. A fact that could not be found out is `None`, never a guess.
+//! Data and its one-line summary; [`Machine::probe`] finds it out, `commands::doctor` judges it. A
+//! fact that could not be found out is `None`, never a guess.
 
 pub mod memory;
 mod probe;
@@ -62,7 +63,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// In one line, for tables: processor, its clock, memory that may be used, system, and whether it is a guest.
+    /// In one line, for tables: processor, its clock, memory that may be used, system, and whether
+    /// it is a guest.
     #[must_use]
     pub fn summary(&self) -> String {
         let mut parts = vec![self.cpu.clone().unwrap_or_else(|| self.system.clone())];

@@ -44,7 +44,8 @@ impl Machine {
     }
 }
 
-/// The kernel's random name for the time since it was started, the same for every process until the next start.
+/// The kernel's random name for the time since it was started, the same for every process until the
+/// next start.
 #[must_use]
 pub fn boot() -> Option<String> {
     line("/proc/sys/kernel/random/boot_id")
@@ -56,7 +57,8 @@ fn line(path: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The word in brackets of a list like `none [mq-deadline] kyber`; the whole list where there are none.
+/// The word in brackets of a list like `none [mq-deadline] kyber`; the whole list where there are
+/// none.
 pub(crate) fn chosen(list: &str) -> String {
     let inside = list.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     inside.map_or(list, |(word, _)| word).to_owned()
@@ -87,7 +89,8 @@ fn cpu_model() -> Option<String> {
     })
 }
 
-/// Processors in this process's affinity mask; those that are online, on machines too large for the mask.
+/// Processors in this process's affinity mask; those that are online, on machines too large for the
+/// mask.
 fn cpus() -> u64 {
     let mask = rustix::thread::sched_getaffinity(None).map(|mask| u64::from(mask.count()));
     mask.unwrap_or_else(|_| std::thread::available_parallelism().map_or(1, |count| count.get() as u64))
@@ -103,7 +106,8 @@ fn max_turbo_ghz() -> Option<f64> {
     kilohertz.max().map(|khz| f64::from(khz) / 1e6)
 }
 
-/// Whether the frequency driver lets processors run above their nominal clock; `None` where it does not say.
+/// Whether the frequency driver lets processors run above their nominal clock; `None` where it does
+/// not say.
 fn turbo() -> Option<bool> {
     let intel = line("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|off| off == "0");
     intel.or_else(|| line("/sys/devices/system/cpu/cpufreq/boost").map(|on| on != "0"))
@@ -133,7 +137,8 @@ fn cpu_features() -> Vec<String> {
     found.iter().filter(|(_, has)| *has).map(|(name, _)| (*name).to_owned()).collect()
 }
 
-/// The hypervisor above this machine: the word of the firmware or of Xen, or only that there is one.
+/// The hypervisor above this machine: the word of the firmware or of Xen, or only that there is
+/// one.
 fn hypervisor() -> Option<String> {
     let flagged = cpuinfo(&["flags"]).is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"));
     if let Some(kind) = line("/sys/hypervisor/type") {
@@ -150,7 +155,8 @@ fn hypervisor() -> Option<String> {
     guest.then_some(word)
 }
 
-/// Whether a DAMON context that may reclaim runs: as a module, by its administration files, or seen as a kernel thread.
+/// Whether a DAMON context that may reclaim runs: as a module, by its administration files, or seen
+/// as a kernel thread.
 fn reclaims_by_itself() -> bool {
     let enabled = |module: &str| {
         let on = line(&format!("/sys/module/{module}/parameters/enabled"));
@@ -177,8 +183,8 @@ fn swap_is_on() -> bool {
 fn io_uring_refused() -> Option<String> {
     // `struct io_uring_params` is 120 bytes long; zeros ask for nothing special.
     let mut params = [0_u64; 15];
-    // SAFETY: io_uring_setup(2) reads and writes only the 120 bytes of `params`, which outlive the call; a ring that it
-    // opens is a file descriptor that is closed below.
+    // SAFETY: io_uring_setup(2) reads and writes only the 120 bytes of `params`, which outlive the
+    // call; a ring that it opens is a file descriptor that is closed below.
     let ring = unsafe { libc::syscall(libc::SYS_io_uring_setup, 1, params.as_mut_ptr()) };
     let cause = io::Error::last_os_error();
     if let Ok(ring @ 0..) = i32::try_from(ring) {

@@ -7,8 +7,8 @@ use crate::trial::CacheState;
 /// How often a turn is taken whose state could not be proven.
 const TRIES: u32 = 4;
 
-/// The samples of a turn, or the ending that it brought. Of every try whose state was not proven `rejected` hears the
-/// reason, and may mend the state before the next.
+/// The samples of a turn, or the ending that it brought. Of every try whose state was not proven
+/// `rejected` hears the reason, and may mend the state before the next.
 ///
 /// # Errors
 /// Only those of `rejected`.

@@ -17,8 +17,8 @@ pub struct Busy {
     pub processors: f64,
 }
 
-/// The processes, without this one, that used processors during a quarter of a second, the busiest first; another lab
-/// is among them even when its contender does all the work.
+/// The processes, without this one, that used processors during a quarter of a second, the busiest
+/// first; another lab is among them even when its contender does all the work.
 #[must_use]
 pub fn others() -> Vec<Busy> {
     let before: HashMap<u32, u64> = processes().map(|(pid, _, ticks)| (pid, ticks)).collect();

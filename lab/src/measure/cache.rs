@@ -1,9 +1,11 @@
-//! Makes a file cold or warm, and proves it. A state that cannot be proven is an error that says why.
+//! Makes a file cold or warm, and proves it. A state that cannot be proven is an error that says
+//! why.
 //!
-//! Cold: what is dirty is written back, then the file's pages are evicted, which needs no rights but to read the file.
-//! Warm: by the standard fill, for it matters how pages came into the cache and not only that they are there: the kernel
-//! chooses folio sizes by the pattern of the reads that bring them, and mappings of small folios fault more often. There
-//! are no other ways into either state. The file is only ever opened for reading.
+//! Cold: what is dirty is written back, then the file's pages are evicted, which needs no rights
+//! but to read the file. Warm: by the standard fill, for it matters how pages came into the cache
+//! and not only that they are there: the kernel chooses folio sizes by the pattern of the reads
+//! that bring them, and mappings of small folios fault more often. There are no other ways into
+//! either state. The file is only ever opened for reading.
 
 use super::residency::{Residency, ResidencyError, ResidencyProof};
 use crate::corpus::oracle::at_byte;
@@ -19,8 +21,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The buffer of the standard fill. Programs that copy files commonly use as much, it is as large as the readahead that
-/// kernels begin with, and larger ones make smaller folios: each read beyond the readahead window restarts it.
+/// The buffer of the standard fill. Programs that copy files commonly use as much, it is as large
+/// as the readahead that kernels begin with, and larger ones make smaller folios: each read beyond
+/// the readahead window restarts it.
 const FILL_BUFFER_BYTES: usize = 128 * 1024;
 
 /// The standard fill in words, for the record.
@@ -31,8 +34,8 @@ pub const FILL: &str = "evicted, then read once from start to end with read(2) i
 pub const FILL_OVER: &str = "not evicted, for another program keeps pages of it in memory, then read once from start to end \
                              with read(2) into one buffer of 128 KiB, no advice given, by a file description of its own";
 
-/// How often eviction is tried, with doubling pauses from [`FIRST_PAUSE`]: pages under writeback or being read ahead
-/// are skipped by the kernel, and let go a little later.
+/// How often eviction is tried, with doubling pauses from [`FIRST_PAUSE`]: pages under writeback or
+/// being read ahead are skipped by the kernel, and let go a little later.
 const TRIES: u32 = 7;
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
@@ -41,8 +44,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(1);
 pub enum Eviction {
     /// This file's pages: `posix_fadvise(DONTNEED)`. Anybody may.
     OfFile,
-    /// This file's pages, then every clean page, dentry and inode of the system: `/proc/sys/vm/drop_caches`. Only root
-    /// may, and all other programs feel it.
+    /// This file's pages, then every clean page, dentry and inode of the system:
+    /// `/proc/sys/vm/drop_caches`. Only root may, and all other programs feel it.
     OfSystem,
 }
 
@@ -160,8 +163,9 @@ pub struct PageCache {
     below: Vec<PathBuf>,
 }
 
-/// Share of a file that may remain in caches below it, in percent: as little as may be missing of the bytes from the device. Other
-/// files in the same image, and the tables of its file system, have pages there too.
+/// Share of a file that may remain in caches below it, in percent: as little as may be missing of
+/// the bytes from the device. Other files in the same image, and the tables of its file system,
+/// have pages there too.
 const REMAINS_PERCENT: u64 = 1;
 
 impl PageCache {
@@ -196,23 +200,25 @@ impl PageCache {
     /// Makes the file cold, with the files below it: written back, evicted, proven.
     ///
     /// # Errors
-    /// [`CacheError::RamBacked`] and [`CacheError::Uncached`] where that is impossible, [`CacheError::OwnCache`] where it cannot be
-    /// proven, [`CacheError::Remains`] where pages stay.
+    /// [`CacheError::RamBacked`] and [`CacheError::Uncached`] where that is impossible,
+    /// [`CacheError::OwnCache`] where it cannot be proven, [`CacheError::Remains`] where pages
+    /// stay.
     pub fn evict(&self) -> Result<ResidencyProof, CacheError> {
         let proof = self.evict_own(0)?;
         self.evict_below()?;
         Ok(proof)
     }
 
-    /// Makes the files below it cold, the nearest first: what it writes back comes to lie in the next.
+    /// Makes the files below it cold, the nearest first: what it writes back comes to lie in the
+    /// next.
     ///
     /// # Errors
     /// As for [`PageCache::evict`].
     pub fn evict_below(&self) -> Result<(), CacheError> {
         let size_bytes = size_of(self.residency.file()).map_err(|cause| self.io("fstat", cause))?;
         let pages = size_bytes / 100 * REMAINS_PERCENT / rustix::param::page_size() as u64;
-        // Opened when it is needed: one that nobody here can tell the state of leaves the file without a cold state, not without a
-        // warm one.
+        // Opened when it is needed: one that nobody here can tell the state of leaves the file
+        // without a cold state, not without a warm one.
         let open = |path: &PathBuf| PageCache::open(path, Eviction::OfFile);
         self.below.iter().try_for_each(|path| open(path)?.evict_own(pages).map(drop))
     }
@@ -251,8 +257,9 @@ impl PageCache {
     /// Makes the file warm by the standard fill ([`FILL`]), and proves it.
     ///
     /// # Errors
-    /// Those of [`PageCache::evict`]; [`CacheError::TooLarge`] and [`CacheError::NotFilled`] where the file does not fit
-    /// the memory. A file that lives in memory is warm as it is, and is only read.
+    /// Those of [`PageCache::evict`]; [`CacheError::TooLarge`] and [`CacheError::NotFilled`] where
+    /// the file does not fit the memory. A file that lives in memory is warm as it is, and is only
+    /// read.
     pub fn fill(&self) -> Result<Filled, CacheError> {
         let memory = Memory::read();
         let size_bytes = self.fitting(&memory)?;
@@ -263,8 +270,8 @@ impl PageCache {
         self.read_warm(size_bytes, memory)
     }
 
-    /// Makes the file warm once it was evicted, or where pages stay whatever is done: what stayed lies in memory as it was
-    /// brought there, perhaps in other folios.
+    /// Makes the file warm once it was evicted, or where pages stay whatever is done: what stayed
+    /// lies in memory as it was brought there, perhaps in other folios.
     ///
     /// # Errors
     /// As for [`PageCache::fill`], but nothing is evicted.
@@ -297,7 +304,8 @@ impl PageCache {
     /// Brings dirty pages to the device; pages that are dirty cannot be evicted.
     fn write_back(&self) -> Result<(), CacheError> {
         match rustix::fs::fsync(self.residency.file()) {
-            // A file system that is read-only or has no fsync holds no dirty pages that it could write.
+            // A file system that is read-only or has no fsync holds no dirty pages that it could
+            // write.
             Ok(()) | Err(Errno::ROFS | Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
             Err(cause) => Err(self.io("fsync", cause.into())),
         }
@@ -315,7 +323,8 @@ impl PageCache {
         Ok(())
     }
 
-    /// Reads the file once; the time it took. A new description each time: the kernel's readahead starts afresh.
+    /// Reads the file once; the time it took. A new description each time: the kernel's readahead
+    /// starts afresh.
     fn read_once(&self) -> Result<u64, CacheError> {
         let mut file = File::open(&self.path).map_err(|cause| self.io("open", cause))?;
         let mut buffer = vec![0; FILL_BUFFER_BYTES];

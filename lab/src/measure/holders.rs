@@ -1,8 +1,9 @@
 //! Which processes have a file mapped or open, looked up in /proc as far as this user may look.
 //!
-//! Pages that a process has mapped, or has locked into memory through a mapping, cannot be evicted. A process that only
-//! has the file open does not hinder eviction, but PROTOCOL.md forbids both between turns. A process whose /proc files
-//! this user may not read is not looked into. What becomes of a holder is decided by [`super::sampler`].
+//! Pages that a process has mapped, or has locked into memory through a mapping, cannot be evicted.
+//! A process that only has the file open does not hinder eviction, but PROTOCOL.md forbids both
+//! between turns. A process whose /proc files this user may not read is not looked into. What
+//! becomes of a holder is decided by [`super::sampler`].
 
 use crate::target::identity::Identity;
 use procfs::process::{MMapPath, Process};
@@ -94,7 +95,8 @@ impl Processes {
 
     fn descends(&self, pid: u32, head: u32) -> bool {
         let mut at = pid;
-        // As many steps as there are processes: numbers that were given anew while the table was read could make a ring.
+        // As many steps as there are processes: numbers that were given anew while the table was
+        // read could make a ring.
         for _ in 0..self.all.len() {
             if at == head {
                 return true;
@@ -133,7 +135,8 @@ pub(super) fn can_be_seen(pid: u32) -> bool {
 
 fn has_mapped(pid: u32, file: &Identity) -> bool {
     let Ok(maps) = Process::new(pid.cast_signed()).and_then(|process| process.maps()) else { return false };
-    // A file system may give its maps another device number than its stat, as btrfs and overlay do: then the path decides.
+    // A file system may give its maps another device number than its stat, as btrfs and overlay do:
+    // then the path decides.
     let is_it = |dev: (i32, i32), path: &MMapPath| {
         let number = |part: i32| u32::try_from(part).unwrap_or(u32::MAX);
         rustix::fs::makedev(number(dev.0), number(dev.1)) == file.dev
@@ -163,7 +166,8 @@ mod tests {
     use std::fs::File;
     use std::process::{Child, Command, Stdio};
 
-    /// A shell that says a line when the words before are done, and then waits for its input to end.
+    /// A shell that says a line when the words before are done, and then waits for its input to
+    /// end.
     fn waiting(script: &str, path: &Path) -> Child {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{script} echo; read -r _")]).arg("sh").arg(path);

@@ -1,5 +1,6 @@
-//! What a run asks of the world and what it tells of itself: the two traits between [`super::round`] and everything that
-//! reads files, starts processes and writes records, and the words they speak.
+//! What a run asks of the world and what it tells of itself: the two traits between
+//! [`super::round`] and everything that reads files, starts processes and writes records, and the
+//! words they speak.
 //!
 //! The world itself lives in [`super::sampler`]; a scripted one in the tests of the rounds.
 
@@ -28,7 +29,8 @@ pub trait Sampler {
     /// If the file cannot be made warm, or the run must end.
     fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd>;
 
-    /// One turn from a proven state: one or more timed readings, metered, with every answer checked.
+    /// One turn from a proven state: one or more timed readings, metered, with every answer
+    /// checked.
     ///
     /// # Errors
     /// If the state could not be proven, the trial ended, or the run must end.
@@ -50,7 +52,8 @@ pub trait Sampler {
         false
     }
 
-    /// What is seen inside a contender, in untimed runs of processes of its own, as lines for the record.
+    /// What is seen inside a contender, in untimed runs of processes of its own, as lines for the
+    /// record.
     ///
     /// # Errors
     /// If the run must end. What cannot be seen has its reason in the lines.
@@ -58,12 +61,14 @@ pub trait Sampler {
         Ok(Vec::new())
     }
 
-    /// Why the numbers of a trial do not stand, though its turns went well: found while others had theirs.
+    /// Why the numbers of a trial do not stand, though its turns went well: found while others had
+    /// theirs.
     fn refusal(&self, _trial: usize) -> Option<Outcome> {
         None
     }
 
-    /// The lines that [`Sampler::look_inside`] would give, each with the reason why nothing was looked at.
+    /// The lines that [`Sampler::look_inside`] would give, each with the reason why nothing was
+    /// looked at.
     fn not_inspected(&mut self, _trial: usize, _reason: &str) -> Vec<Line> {
         Vec::new()
     }
@@ -79,7 +84,8 @@ pub trait Sampler {
     /// Meters that could not be read in the last turn, with the reason.
     fn missing(&mut self) -> Vec<(&'static str, String)>;
 
-    /// Lines for the record that were found beside what the calls return, such as warm-ups, since the last call.
+    /// Lines for the record that were found beside what the calls return, such as warm-ups, since
+    /// the last call.
     fn notes(&mut self) -> Vec<Line> {
         Vec::new()
     }

@@ -1,4 +1,5 @@
-//! The only place where time passes: states of the cache made and proven, turns taken, everything metered around them.
+//! The only place where time passes: states of the cache made and proven, turns taken, everything
+//! metered around them.
 
 mod attempt;
 pub mod busy;

@@ -1,8 +1,8 @@
-//! Bytes that the next layer reads for a contender: what a program behind a FUSE file system has fetched from devices, and what an
-//! NFS server has sent.
+//! Bytes that the next layer reads for a contender: what a program behind a FUSE file system has
+//! fetched from devices, and what an NFS server has sent.
 //!
-//! Looked at right before and right after a turn. Both count for everybody who uses that layer at the time, not for one contender.
-//! A layer that cannot be counted is a reason, never 0.
+//! Looked at right before and right after a turn. Both count for everybody who uses that layer at
+//! the time, not for one contender. A layer that cannot be counted is a reason, never 0.
 
 use crate::target::layers::{self, Layer, LayerKind};
 use std::fs;
@@ -28,8 +28,9 @@ pub enum NextLayer {
     },
 }
 
-/// `NFS server bytes`, the fifth number behind `bytes:` in /proc/self/mountstats: normal read, normal written, direct read, direct
-/// written, server read, server written, pages read, pages written.
+/// `NFS server bytes`, the fifth number behind `bytes:` in /proc/self/mountstats: normal read,
+/// normal written, direct read, direct written, server read, server written, pages read, pages
+/// written.
 const SERVER_READ: usize = 4;
 
 impl NextLayer {

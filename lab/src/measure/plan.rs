@@ -1,4 +1,5 @@
-//! What will be measured and in which order: the trials, the rules for stopping, and the shuffle of every round.
+//! What will be measured and in which order: the trials, the rules for stopping, and the shuffle of
+//! every round.
 //!
 //! A plan is data. It knows no contender's process and no clock; [`super::round`] carries it out.
 
@@ -43,15 +44,17 @@ impl Rules {
         }
     }
 
-    /// Rounds between two fills of the cache, so that the fewest readings are spread over the fewest fills.
+    /// Rounds between two fills of the cache, so that the fewest readings are spread over the
+    /// fewest fills.
     #[must_use]
     pub fn rounds_per_fill(&self) -> u32 {
         self.min_runs.div_ceil(self.fills.max(1)).max(1)
     }
 
-    /// Fills of the cache that one process of a contender reads. What makes fills differ is where the file's pages lie, and
-    /// what makes processes differ is where their own lie: a new process with each fill varies both. One that must warm up
-    /// for seconds stays for several fills, or there would be time for little else.
+    /// Fills of the cache that one process of a contender reads. What makes fills differ is where
+    /// the file's pages lie, and what makes processes differ is where their own lie: a new process
+    /// with each fill varies both. One that must warm up for seconds stays for several fills, or
+    /// there would be time for little else.
     #[must_use]
     pub fn fills_per_start(warmup: Warmup) -> u32 {
         match warmup {
@@ -60,8 +63,8 @@ impl Rules {
         }
     }
 
-    /// How many of the `wanted` readings one turn may hold: so few that the most readings are spread over the fewest
-    /// fills, and a number of turns that ends at the most readings exactly.
+    /// How many of the `wanted` readings one turn may hold: so few that the most readings are
+    /// spread over the fewest fills, and a number of turns that ends at the most readings exactly.
     #[must_use]
     pub fn readings_per_turn(&self, wanted: u32) -> u32 {
         let most = wanted.min(self.max_runs / self.fills.max(1));
@@ -113,7 +116,8 @@ impl Plan {
         of_state.map(|planned| planned.trial.index).collect()
     }
 
-    /// The order of one round: `live` shuffled by the seed, the state and the round alone, so that it can be repeated.
+    /// The order of one round: `live` shuffled by the seed, the state and the round alone, so that
+    /// it can be repeated.
     #[must_use]
     pub fn order(&self, state: CacheState, round: u32, live: &[usize]) -> Vec<usize> {
         // No record holds both a state that is known and one that is not.

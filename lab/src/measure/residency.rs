@@ -1,9 +1,10 @@
 //! How much of a file is in the page cache, by the best means that tells the truth here.
 //!
-//! cachestat(2) counts exactly, and counts dirty pages too. mincore(2) counts exactly for those who own the file or may
-//! write it; for all others it says "all resident" whatever is true, so it is never asked then. What is left is to ask
-//! single pages with `preadv2(RWF_NOWAIT)`: a share from probes is an estimate and says so. On overlayfs only mincore
-//! sees the pages, which belong to the file underneath; cachestat would say "none" whatever is true.
+//! cachestat(2) counts exactly, and counts dirty pages too. mincore(2) counts exactly for those who
+//! own the file or may write it; for all others it says "all resident" whatever is true, so it is
+//! never asked then. What is left is to ask single pages with `preadv2(RWF_NOWAIT)`: a share from
+//! probes is an estimate and says so. On overlayfs only mincore sees the pages, which belong to the
+//! file underneath; cachestat would say "none" whatever is true.
 //!
 //! Making the cache warm or cold is not done here; see [`super::cache`].
 
@@ -99,8 +100,8 @@ impl Means {
 }
 
 impl ResidencyProof {
-    /// Share of the file's pages that are in the page cache, 0 to 1; exactly 0 or 1 only when none or all of the pages
-    /// looked at are. `None` for an empty file, which has no pages.
+    /// Share of the file's pages that are in the page cache, 0 to 1; exactly 0 or 1 only when none
+    /// or all of the pages looked at are. `None` for an empty file, which has no pages.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "no file has 2^53 pages")]
     pub fn share(&self) -> Option<f64> {
@@ -163,7 +164,8 @@ impl Residency {
         Residency::with(path, file, means)
     }
 
-    /// The right to write does not count here: it is the file underneath that mincore(2) asks about.
+    /// The right to write does not count here: it is the file underneath that mincore(2) asks
+    /// about.
     fn open_stacked(path: &Path, file: File) -> Result<Residency, ResidencyError> {
         if owns(&file) || rustix::process::geteuid().is_root() {
             Residency::with(path, file, Means::Mincore)
@@ -177,7 +179,8 @@ impl Residency {
     /// The same by a given means, whether or not a better one exists.
     fn with(path: &Path, file: File, means: Means) -> Result<Residency, ResidencyError> {
         if means == Means::Probe {
-            // A probe that misses makes the kernel read ahead; without this it would fetch far more than one page.
+            // A probe that misses makes the kernel read ahead; without this it would fetch far more
+            // than one page.
             rustix::fs::fadvise(&file, 0, None, Advice::Random).map_err(|cause| ResidencyError::Io {
                 path: path.to_owned(),
                 call: "posix_fadvise",
@@ -199,8 +202,8 @@ impl Residency {
         &self.file
     }
 
-    /// Counts the file's pages in the page cache now. Leaves the cache as it was: pages that a probe made the kernel
-    /// fetch are evicted again.
+    /// Counts the file's pages in the page cache now. Leaves the cache as it was: pages that a
+    /// probe made the kernel fetch are evicted again.
     ///
     /// # Errors
     /// If a call fails, or if the file system does not know reads that do not wait.
@@ -242,7 +245,8 @@ impl Residency {
             let before = blocks_fetched();
             match rustix::io::preadv2(&self.file, slices, offset, ReadWriteFlags::NOWAIT) {
                 Ok(_) if blocks_fetched() == before => {}
-                // The device was faster than the look: the page is there now, because it was asked for.
+                // The device was faster than the look: the page is there now, because it was asked
+                // for.
                 Ok(_) => missing.push(offset),
                 Err(Errno::AGAIN) => missing.push(offset),
                 Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
@@ -256,8 +260,8 @@ impl Residency {
             }
         }
         for &offset in &missing {
-            // The kernel began to fetch this page when it was found missing. A page that is still being fetched cannot
-            // be evicted, so it is waited for first.
+            // The kernel began to fetch this page when it was found missing. A page that is still
+            // being fetched cannot be evicted, so it is waited for first.
             self.file.read_at(&mut [0], offset).map_err(|cause| io("pread", cause))?;
             rustix::fs::fadvise(&self.file, offset, page_bytes().try_into().ok(), Advice::DontNeed)
                 .map_err(|cause| io("posix_fadvise", cause.into()))?;
@@ -267,18 +271,20 @@ impl Residency {
     }
 }
 
-/// Blocks that this thread has had fetched from devices, as the kernel accounts them when it asks for them.
+/// Blocks that this thread has had fetched from devices, as the kernel accounts them when it asks
+/// for them.
 pub(super) fn blocks_fetched() -> c_long {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the structure has the size and alignment that the call fills, and zeros are a value of it even if it fails,
-    // which for a thread's own usage it cannot.
+    // SAFETY: the structure has the size and alignment that the call fills, and zeros are a value
+    // of it even if it fails, which for a thread's own usage it cannot.
     unsafe {
         libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
         usage.assume_init().ru_inblock
     }
 }
 
-/// Page number of probe `nth` of `probes`, so that the first asks the first page and the last the last.
+/// Page number of probe `nth` of `probes`, so that the first asks the first page and the last the
+/// last.
 fn evenly(nth: u64, probes: u64, pages: u64) -> u64 {
     let page = u128::from(nth) * u128::from(pages - 1) / u128::from((probes - 1).max(1));
     u64::try_from(page).expect("a page number is below the number of pages")
@@ -289,8 +295,8 @@ fn page_bytes() -> u64 {
     rustix::param::page_size() as u64
 }
 
-/// Whether this process owns the file. mincore(2) counts for the owner and for those who may write the file, and says
-/// "all" to others (`can_do_mincore` in the kernel's mm/mincore.c).
+/// Whether this process owns the file. mincore(2) counts for the owner and for those who may write
+/// the file, and says "all" to others (`can_do_mincore` in the kernel's mm/mincore.c).
 fn owns(file: &File) -> bool {
     file.metadata().is_ok_and(|meta| meta.uid() == rustix::process::geteuid().as_raw())
 }
@@ -314,13 +320,14 @@ struct CacheStat {
 /// Its number, the same on every architecture that Rust's standard library supports.
 const SYS_CACHESTAT: c_long = 451;
 
-/// cachestat(2) on the first `len` bytes. The length is given rather than left at 0, "to the end": the last folio may
-/// reach beyond the end of the file.
+/// cachestat(2) on the first `len` bytes. The length is given rather than left at 0, "to the end":
+/// the last folio may reach beyond the end of the file.
 fn cachestat(file: BorrowedFd<'_>, len: u64) -> Result<CacheStat, Errno> {
     let range = [0_u64, len];
     let mut found = CacheStat::default();
-    // SAFETY: `range` has the layout of `struct cachestat_range` (two 64-bit integers, offset and length) and is only
-    // read; `found` has the layout of `struct cachestat` and is written only within its size; both outlive the call.
+    // SAFETY: `range` has the layout of `struct cachestat_range` (two 64-bit integers, offset and
+    // length) and is only read; `found` has the layout of `struct cachestat` and is written only
+    // within its size; both outlive the call.
     let failed =
         unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), range.as_ptr(), &raw mut found, 0) } != 0;
     if failed { Err(last_errno()) } else { Ok(found) }
@@ -333,14 +340,17 @@ fn mincore(file: BorrowedFd<'_>, size: u64) -> Result<u64, Errno> {
     for offset in (0..size).step_by(usize::try_from(WINDOW_BYTES).expect("a window fits the address space")) {
         let len = usize::try_from(WINDOW_BYTES.min(size - offset)).expect("a window fits the address space");
         let mut pages = vec![0_u8; len.div_ceil(rustix::param::page_size())];
-        // SAFETY: a new mapping at an address that the kernel chooses; nothing in this program refers to it but the
-        // calls below, and it is never touched, so a file that shrinks meanwhile raises no signal.
+        // SAFETY: a new mapping at an address that the kernel chooses; nothing in this program
+        // refers to it but the calls below, and it is never touched, so a file that shrinks
+        // meanwhile raises no signal.
         let window =
             unsafe { mmap(std::ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, file, offset) }?;
-        // SAFETY: the mapping is `len` bytes long, and `pages` has room for a byte for each of its pages.
+        // SAFETY: the mapping is `len` bytes long, and `pages` has room for a byte for each of its
+        // pages.
         let failed = unsafe { libc::mincore(window, len, pages.as_mut_ptr()) } != 0;
         let cause = last_errno();
-        // SAFETY: the mapping was made above with this address and length, and nothing refers to it any more.
+        // SAFETY: the mapping was made above with this address and length, and nothing refers to it
+        // any more.
         unsafe { munmap(window, len) }?;
         if failed {
             return Err(cause);

@@ -1,4 +1,5 @@
-//! What metering is possible here, for this user on this kernel, and why not. Looked for without changing anything.
+//! What metering is possible here, for this user on this kernel, and why not. Looked for without
+//! changing anything.
 
 use super::counts;
 use std::fs::File;

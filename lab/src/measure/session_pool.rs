@@ -1,9 +1,10 @@
 //! Contenders that wait between their turns, and who of them may stay: as many as memory allows.
 //!
-//! One that stays keeps what its runtime has compiled and allocated. Where memory would run short, the one whose turn is
-//! over is let go, and is started and warmed up again before its next turn, outside of every window: in rounds everybody
-//! is needed again equally soon, so whoever has just been served is the one whose leaving costs the least. Memory that
-//! the raced files need to stay in the page cache is not counted as free.
+//! One that stays keeps what its runtime has compiled and allocated. Where memory would run short,
+//! the one whose turn is over is let go, and is started and warmed up again before its next turn,
+//! outside of every window: in rounds everybody is needed again equally soon, so whoever has just
+//! been served is the one whose leaving costs the least. Memory that the raced files need to stay
+//! in the page cache is not counted as free.
 
 use super::meters::Meters;
 use crate::contender::session::Session;
@@ -14,7 +15,8 @@ use std::collections::BTreeMap;
 /// Left free in any case: a contender that starts needs room before anybody knows how much.
 const ROOM_MIN_BYTES: u64 = 256 << 20;
 
-/// A contender that holds less is never let go for its memory: starting it again costs more than it gives back.
+/// A contender that holds less is never let go for its memory: starting it again costs more than it
+/// gives back.
 const LIGHT_BYTES: u64 = 32 << 20;
 
 /// A contender at work: its conversation and its meters.
@@ -65,7 +67,8 @@ impl SessionPool {
         self.taken.iter().map(|(&trial, seat)| (trial, seat.session.id())).collect()
     }
 
-    /// Lets the one whose turn is over go if memory would run short for the next; `cached_bytes` of files must stay cached.
+    /// Lets the one whose turn is over go if memory would run short for the next; `cached_bytes` of
+    /// files must stay cached.
     pub(super) fn release_if_low_memory(&mut self, trial: usize, cached_bytes: u64) {
         let Some(seat) = self.taken.get_mut(&trial) else { return };
         seat.held_bytes = anonymous_bytes(seat.session.id()).unwrap_or(0);
@@ -79,8 +82,9 @@ impl SessionPool {
     }
 }
 
-/// Whether there is too little room for one more contender as large as the largest so far. A control group's limit
-/// covers everybody's memory; what is available on the machine is free of it already.
+/// Whether there is too little room for one more contender as large as the largest so far. A
+/// control group's limit covers everybody's memory; what is available on the machine is free of it
+/// already.
 fn is_short(memory: &Memory, held_bytes: &[u64], cached_bytes: u64) -> bool {
     let needed_bytes =
         held_bytes.iter().copied().max().unwrap_or(0).max(ROOM_MIN_BYTES).saturating_add(cached_bytes);

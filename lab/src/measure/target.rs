@@ -1,5 +1,6 @@
-//! What is read, with what is true of it and what its state rests on: the page cache of a file, whether contenders open it or
-//! our own server does; nothing that could be made or proven, where the server is somebody else's.
+//! What is read, with what is true of it and what its state rests on: the page cache of a file,
+//! whether contenders open it or our own server does; nothing that could be made or proven, where
+//! the server is somebody else's.
 
 use super::cache::{CacheError, Eviction, PageCache};
 use super::next_layer::NextLayer;

@@ -1,4 +1,5 @@
-//! What a contender did beside reading: processes that it left behind, and how it had the kernel schedule it.
+//! What a contender did beside reading: processes that it left behind, and how it had the kernel
+//! schedule it.
 
 use readlab_protocol::{Policy, Scheduling};
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,10 @@
-//! The file of a record that has no name yet: where the file system can, it has none at all; elsewhere a hidden one.
+//! The file of a record that has no name yet: where the file system can, it has none at all;
+//! elsewhere a hidden one.
 //!
-//! A name in the user's folder means a record with a header, so the name is given when the first lines are written. A
-//! killed lab leaves nothing of a file without a name, and of a hidden one a leftover that the next run in the same folder
-//! takes over and `readlab history` does not list. What is written lives in [`super::file`].
+//! A name in the user's folder means a record with a header, so the name is given when the first
+//! lines are written. A killed lab leaves nothing of a file without a name, and of a hidden one a
+//! leftover that the next run in the same folder takes over and `readlab history` does not list.
+//! What is written lives in [`super::file`].
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with};
 use rustix::io::Errno;
@@ -11,7 +13,8 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-/// The name of a record's file where files cannot be without one; the next run in this folder takes it over.
+/// The name of a record's file where files cannot be without one; the next run in this folder takes
+/// it over.
 pub const HIDDEN_NAME: &str = ".record.jsonl.new";
 
 /// What rights a new file has, less the user's mask.

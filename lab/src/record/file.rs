@@ -67,7 +67,8 @@ pub struct RecordWriter {
 const BLOCK_BYTES: usize = 1 << 16;
 
 impl RecordWriter {
-    /// Begins a record. Its file has no name before [`RecordWriter::publish`] gives it, which nothing may have by then.
+    /// Begins a record. Its file has no name before [`RecordWriter::publish`] gives it, which
+    /// nothing may have by then.
     ///
     /// # Errors
     /// If there is such a file already, or none can be made.
@@ -83,8 +84,8 @@ impl RecordWriter {
         Ok(writer)
     }
 
-    /// Gives the file its name, with all that was appended so far: a record under a name has its header. Nothing
-    /// happens to one that has its name.
+    /// Gives the file its name, with all that was appended so far: a record under a name has its
+    /// header. Nothing happens to one that has its name.
     ///
     /// # Errors
     /// If something has the name meanwhile, or it cannot be given.
@@ -109,7 +110,8 @@ impl RecordWriter {
         Ok(())
     }
 
-    /// Opens a record to go on with it. Nothing is changed before the first line is appended: then a last line that was torn is cut off.
+    /// Opens a record to go on with it. Nothing is changed before the first line is appended: then
+    /// a last line that was torn is cut off.
     ///
     /// # Errors
     /// If there is none, it may not be written, or another lab is writing it.
@@ -119,7 +121,8 @@ impl RecordWriter {
         RecordWriter::locked(path, file, true)
     }
 
-    /// Keeps other labs out, which ends with the file's being closed, however the lab ends. On file systems without locks nobody is kept out.
+    /// Keeps other labs out, which ends with the file's being closed, however the lab ends. On file
+    /// systems without locks nobody is kept out.
     fn locked(path: &Path, file: File, torn: bool) -> Result<RecordWriter, RecordError> {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(RecordError::InUse(path.to_owned())),
@@ -138,7 +141,8 @@ impl RecordWriter {
     /// Appends one line with a single write, so that a killed run leaves whole lines.
     ///
     /// # Errors
-    /// If the file cannot be written, for instance on a full disk, or holds as much as can be read back.
+    /// If the file cannot be written, for instance on a full disk, or holds as much as can be read
+    /// back.
     pub fn append(&mut self, line: &Line) -> Result<(), RecordError> {
         let mut text = serde_json::to_vec(line).expect("records hold only strings, numbers and string keys");
         text.push(b'\n');
@@ -167,7 +171,8 @@ impl Drop for RecordWriter {
     }
 }
 
-/// Cuts off a last line that was torn; one that only lacks its end is given it, for [`Record::read`] takes it.
+/// Cuts off a last line that was torn; one that only lacks its end is given it, for
+/// [`Record::read`] takes it.
 fn mend(file: &mut File) -> io::Result<()> {
     let (whole, size) = (whole_bytes(file)?, file.metadata()?.len());
     let mut last = vec![0; usize::try_from(size - whole).map_err(io::Error::other)?];
@@ -194,11 +199,12 @@ fn whole_bytes(file: &File) -> io::Result<u64> {
 }
 
 impl Record {
-    /// Reads a record back, as far as it was written: a last line that was cut off is left out. Every line is held against
-    /// the rules of `check`.
+    /// Reads a record back, as far as it was written: a last line that was cut off is left out.
+    /// Every line is held against the rules of `check`.
     ///
     /// # Errors
-    /// If the file is no record, is of a later schema, is broken in the middle, or says what cannot be.
+    /// If the file is no record, is of a later schema, is broken in the middle, or says what cannot
+    /// be.
     pub fn read(path: &Path) -> Result<Record, RecordError> {
         let io = |cause| RecordError::Io { path: path.to_owned(), cause };
         let mut file = BufReader::new(File::open(path).map_err(io)?);
@@ -259,7 +265,8 @@ impl Record {
     }
 }
 
-/// The next line with its end, and the number of its bytes; of one that is too long one byte too many, and no more.
+/// The next line with its end, and the number of its bytes; of one that is too long one byte too
+/// many, and no more.
 fn next_line(file: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
     line.clear();
     file.take(LINE_BYTES_MAX + 1).read_until(b'\n', line)

@@ -33,8 +33,8 @@ pub struct Header {
     pub reference: Option<TrialId>,
     /// Where.
     pub machine: Machine,
-    /// What is to be measured, so that a run which is cut short can go on; `None` for verbs that begin anew, and in records of before
-    /// there was one.
+    /// What is to be measured, so that a run which is cut short can go on; `None` for verbs that
+    /// begin anew, and in records of before there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agenda: Option<ResumePlan>,
 }

@@ -1,8 +1,9 @@
-//! The records that a user has: those in the data folder, and the names that were given with `--save`.
+//! The records that a user has: those in the data folder, and the names that were given with
+//! `--save`.
 //!
-//! All of it is files that the user can see: `runs/` holds a folder for each run, `names/` a symbolic link for each name,
-//! to the folder of its record. There is no index and no other state. A name that is given again moves; no record is ever
-//! written over.
+//! All of it is files that the user can see: `runs/` holds a folder for each run, `names/` a
+//! symbolic link for each name, to the folder of its record. There is no index and no other state.
+//! A name that is given again moves; no record is ever written over.
 
 use crate::folder::{self, FolderError, REPORT};
 use crate::record::{HIDDEN_NAME, LINE_BYTES_MAX, Record, RecordError};
@@ -213,7 +214,8 @@ impl History {
         Ok(if own { Removable::Run(folder) } else { Removable::Name { name: name.to_owned(), folder } })
     }
 
-    /// Removes a run of the data folder with its names, or the name alone of a record that lies elsewhere.
+    /// Removes a run of the data folder with its names, or the name alone of a record that lies
+    /// elsewhere.
     ///
     /// # Errors
     /// If it cannot be removed.

@@ -1,5 +1,5 @@
-//! What was seen inside a reading, in runs of their own that nobody timed: where the processor's time went, and which
-//! calls brought the bytes.
+//! What was seen inside a reading, in runs of their own that nobody timed: where the processor's
+//! time went, and which calls brought the bytes.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 /// Where the processor's time went.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlameGraph {
-    /// The picture: within the record's folder from there on, elsewhere the whole path; `None` where there is none.
+    /// The picture: within the record's folder from there on, elsewhere the whole path; `None`
+    /// where there is none.
     pub file: Option<String>,
     /// Why there is no picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,7 +62,8 @@ pub struct Trace {
     pub asked_bytes: Spread,
     /// Bytes that each brought, those at the end of the file included.
     pub got_bytes: Spread,
-    /// The same without the calls that brought nothing; `None` in records of before they were told apart.
+    /// The same without the calls that brought nothing; `None` in records of before they were told
+    /// apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brought_bytes: Option<Spread>,
     /// How long each took.
@@ -94,7 +96,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of these numbers. Percentiles are numbers that are among them (nearest rank; Hyndman & Fan 1996, type 1).
+    /// Of these numbers. Percentiles are numbers that are among them (nearest rank; Hyndman & Fan
+    /// 1996, type 1).
     #[must_use]
     pub fn of(mut numbers: Vec<u64>) -> Spread {
         numbers.sort_unstable();
@@ -118,14 +121,15 @@ impl Trace {
         self.latency_ns.n
     }
 
-    /// Read calls that brought nothing: those that found the end of the file, and those that failed.
+    /// Read calls that brought nothing: those that found the end of the file, and those that
+    /// failed.
     #[must_use]
     pub fn empty(&self) -> u64 {
         self.got_bytes.buckets.iter().filter(|[from, _]| *from == 0).map(|[_, count]| count).sum()
     }
 
-    /// Bytes of each read call that brought any. Where the record does not tell them apart, places other than the smallest
-    /// are those of all calls.
+    /// Bytes of each read call that brought any. Where the record does not tell them apart, places
+    /// other than the smallest are those of all calls.
     #[must_use]
     pub fn brought(&self) -> Spread {
         if let Some(brought) = &self.brought_bytes {
@@ -140,7 +144,8 @@ impl Trace {
         brought
     }
 
-    /// The share of read calls that began where the one before had ended; the first of each thread has none before.
+    /// The share of read calls that began where the one before had ended; the first of each thread
+    /// has none before.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a share of at most a million calls")]
     pub fn sequential_share(&self) -> Option<f64> {

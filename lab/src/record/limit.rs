@@ -37,7 +37,8 @@ impl LimitKind {
         }
     }
 
-    /// The limit that a control of this name measures, in whatever contender; `None` for the other controls.
+    /// The limit that a control of this name measures, in whatever contender; `None` for the other
+    /// controls.
     #[must_use]
     pub fn of_control(method: &str) -> Option<LimitKind> {
         match method {
@@ -62,8 +63,9 @@ pub enum LimitUnit {
     Nanoseconds,
 }
 
-/// What was found to be possible at best. Most limits are controls of the record and computed from their samples
-/// ([`crate::analysis::verdict::limits`]); one that another program measured has a line of its own.
+/// What was found to be possible at best. Most limits are controls of the record and computed from
+/// their samples ([`crate::analysis::verdict::limits`]); one that another program measured has a
+/// line of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
     /// Of what.

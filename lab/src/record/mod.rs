@@ -1,9 +1,11 @@
-//! Everything that a run found, in the order it was found: an append-only file of JSON lines, flushed line by line.
+//! Everything that a run found, in the order it was found: an append-only file of JSON lines,
+//! flushed line by line.
 //!
-//! The record forgets nothing and rounds nothing: raw samples, refusals with both answers, meters that could not be
-//! had with the reason, the machine, the seed, the command. Whatever a page or a table says is computed from it. A run
-//! that was killed is a shorter record; [`Record::read`] takes it as far as it goes. The file's words are the ones of
-//! DESIGN's JSON contract; a new meaning takes a new [`SCHEMA_VERSION`], and old records stay readable.
+//! The record forgets nothing and rounds nothing: raw samples, refusals with both answers, meters
+//! that could not be had with the reason, the machine, the seed, the command. Whatever a page or a
+//! table says is computed from it. A run that was killed is a shorter record; [`Record::read`]
+//! takes it as far as it goes. The file's words are the ones of DESIGN's JSON contract; a new
+//! meaning takes a new [`SCHEMA_VERSION`], and old records stay readable.
 
 mod check;
 mod conduct;
@@ -169,7 +171,8 @@ impl Record {
         }
     }
 
-    /// Where a trial is: looked up, for a record may have many trials and has a line for each of their samples.
+    /// Where a trial is: looked up, for a record may have many trials and has a line for each of
+    /// their samples.
     fn place(&self, index: usize) -> Option<usize> {
         let is_it = |at: &usize| self.trials.get(*at).is_some_and(|it| it.trial.index == index);
         let found = self.places.get(&index).copied().filter(is_it);

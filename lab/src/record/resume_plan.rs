@@ -1,8 +1,8 @@
-//! What is to be measured and by which rules, as it was decided before anything was: all that it takes to go on with a run that
-//! was cut short, without asking its user again.
+//! What is to be measured and by which rules, as it was decided before anything was: all that it
+//! takes to go on with a run that was cut short, without asking its user again.
 //!
-//! It is part of the header, where readers that do not know it pass it over. Why a run may not go on is decided by
-//! `commands::resume`.
+//! It is part of the header, where readers that do not know it pass it over. Why a run may not go
+//! on is decided by `commands::resume`.
 
 use super::requested::Requested;
 use super::rules::Rules;
@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 /// A whole plan, with what it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResumePlan {
-    /// The kernel's random name for the time since the machine was started; `None` where it has none.
+    /// The kernel's random name for the time since the machine was started; `None` where it has
+    /// none.
     pub boot: Option<String>,
     /// The folder in which the lab was started: commands may be seen from there.
     pub folder: String,

@@ -3,8 +3,8 @@
 use crate::trial::CacheState;
 use serde::{Deserialize, Serialize};
 
-/// A line between what was measured before a run was cut short and what was measured when it went on: in new processes, from new
-/// fills of the cache, by the same plan.
+/// A line between what was measured before a run was cut short and what was measured when it went
+/// on: in new processes, from new fills of the cache, by the same plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resumption {
     /// When it went on, RFC 3339 in UTC.
@@ -15,6 +15,7 @@ pub struct Resumption {
     pub state: CacheState,
     /// With which round of that state, from 0: the first that nobody had begun.
     pub round: u32,
-    /// The trials that an interruption had ended as measured: they go on, and have no outcome until their next one.
+    /// The trials that an interruption had ended as measured: they go on, and have no outcome until
+    /// their next one.
     pub reopen: Vec<usize>,
 }

@@ -1,4 +1,5 @@
-//! When enough has been measured. What follows from the rules for rounds and fills lives in [`crate::measure::plan`].
+//! When enough has been measured. What follows from the rules for rounds and fills lives in
+//! [`crate::measure::plan`].
 
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -28,7 +29,8 @@ pub struct Rules {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Budget {
-    /// A wish of the lab's own: each state still gets the rounds without which there is no interval.
+    /// A wish of the lab's own: each state still gets the rounds without which there is no
+    /// interval.
     Advised(Nanos),
     /// The user's word: the run stops there, even in the middle of a round.
     Firm(Nanos),

@@ -3,8 +3,8 @@
 use crate::trial::Answer;
 use serde::{Deserialize, Serialize};
 
-/// One timed reading with everything metered around it. `None` is a meter that could not be read; why is a
-/// [`Line::Missing`](super::Line::Missing) of the same trial.
+/// One timed reading with everything metered around it. `None` is a meter that could not be read;
+/// why is a [`Line::Missing`](super::Line::Missing) of the same trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Number of the trial.
@@ -15,12 +15,14 @@ pub struct Sample {
     pub round: u32,
     /// Place in the round's shuffled order, from 0.
     pub position: u32,
-    /// In which rung of a search it was read, from 0; `None` for a reading whose number is told. Since version 2.
+    /// In which rung of a search it was read, from 0; `None` for a reading whose number is told.
+    /// Since version 2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rung: Option<u32>,
     /// Which of the timed readings of its turn, from 0.
     pub reading: u32,
-    /// How many readings, timed and leading, shared the turn; meters read from outside are shared out equally.
+    /// How many readings, timed and leading, shared the turn; meters read from outside are shared
+    /// out equally.
     pub turn_readings: u32,
     /// Open to close by the contender's monotonic clock.
     pub wall_ns: u64,
@@ -36,8 +38,8 @@ pub struct Sample {
     pub major_faults: Option<u64>,
     /// Bytes that the kernel fetched from the device for this process.
     pub device_read_bytes: Option<u64>,
-    /// Bytes that the layer below the file system read for it: the program behind a FUSE file system from devices, a server from
-    /// wherever. `None` also where there is no such layer.
+    /// Bytes that the layer below the file system read for it: the program behind a FUSE file
+    /// system from devices, a server from wherever. `None` also where there is no such layer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below_read_bytes: Option<u64>,
     /// Share of the file's pages in the page cache before the turn, 0 to 1.
@@ -51,7 +53,8 @@ pub struct Sample {
     pub answer: Answer,
 }
 
-/// What the lab saw of a whole turn from outside, untimed readings and answering included; the same in all samples of the turn.
+/// What the lab saw of a whole turn from outside, untimed readings and answering included; the same
+/// in all samples of the turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TurnSeen {
@@ -70,7 +73,8 @@ pub struct TurnSeen {
     /// The same of the lab.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lab_delayed_ns: Option<u64>,
-    /// How enough bytes for every reading were seen to reach the contender; `None` where neither meter shows it.
+    /// How enough bytes for every reading were seen to reach the contender; `None` where neither
+    /// meter shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivered: Option<Delivered>,
 }

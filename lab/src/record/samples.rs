@@ -1,9 +1,12 @@
-//! The samples of a trial as they lie in memory: in a few bytes each, where as values they would take hundreds. A race may have a
-//! hundred thousand, and the lab must stay small beside what it measures.
+//! The samples of a trial as they lie in memory: in a few bytes each, where as values they would
+//! take hundreds. A race may have a hundred thousand, and the lab must stay small beside what it
+//! measures.
 //!
-//! Each sample is held as what differs from the one before it: which fields do, which of those became `None`, and the new values,
-//! all as the varints of Protocol Buffers (<https://protobuf.dev/programming-guides/encoding/#varints>). Nothing is rounded; samples
-//! come out as they went in. What samples are lives in [`super::sample`], and how files hold them in [`super::file`].
+//! Each sample is held as what differs from the one before it: which fields do, which of those
+//! became `None`, and the new values, all as the varints of Protocol Buffers
+//! (<https://protobuf.dev/programming-guides/encoding/#varints>). Nothing is rounded; samples come
+//! out as they went in. What samples are lives in [`super::sample`], and how files hold them in
+//! [`super::file`].
 
 use super::{Delivered, Sample, TurnSeen};
 use crate::trial::Answer;
@@ -14,7 +17,8 @@ use std::fmt::{self, Debug, Formatter};
 /// How many fields a sample has, those of its answer among them.
 const FIELDS: usize = 27;
 
-/// A sample's fields, those that change from one to the next first; a field that is always known is never `None`.
+/// A sample's fields, those that change from one to the next first; a field that is always known is
+/// never `None`.
 type Fields = [Option<u64>; FIELDS];
 
 const PACKED: &str = "these bytes were packed here, in memory";

@@ -1,5 +1,5 @@
-//! What a sweep found, out of its record: for each way of writing and of reading, one point a file and pass. What the points say is
-//! for [`crate::report`] and [`crate::analysis::compare`].
+//! What a sweep found, out of its record: for each way of writing and of reading, one point a file
+//! and pass. What the points say is for [`crate::report`] and [`crate::analysis::compare`].
 
 use super::{Record, Sample, WriteWay};
 use crate::units::Nanos;
@@ -54,7 +54,8 @@ impl Point {
 }
 
 impl Record {
-    /// What it found if it is one of a sweep: writes first, then methods, each as they came; nothing that does not stand.
+    /// What it found if it is one of a sweep: writes first, then methods, each as they came;
+    /// nothing that does not stand.
     #[must_use]
     pub fn swept(&self) -> Vec<SweepSeries> {
         let mut all = Vec::new();

@@ -1,15 +1,17 @@
-//! Whether a reading from memory touched the bytes at all, or was answered by one who remembers: what the meters of its turn
-//! prove, and what they cannot. Controls show what the cheapest visit of the bytes takes. What becomes of a trial that touched
-//! nothing is decided where it is measured.
+//! Whether a reading from memory touched the bytes at all, or was answered by one who remembers:
+//! what the meters of its turn prove, and what they cannot. Controls show what the cheapest visit
+//! of the bytes takes. What becomes of a trial that touched nothing is decided where it is
+//! measured.
 
 use super::{Delivered, Sample, Trial};
 use std::collections::BTreeMap;
 
-/// A reading has touched the bytes if it took this part of the cheapest visit's CPU time: that is itself a measurement.
+/// A reading has touched the bytes if it took this part of the cheapest visit's CPU time: that is
+/// itself a measurement.
 const VISIT_PART: u64 = 3;
 
-/// CPU time beyond the visit that answering may take, as so many times that of the control which reads nothing: programs in
-/// other languages take longer to say the same.
+/// CPU time beyond the visit that answering may take, as so many times that of the control which
+/// reads nothing: programs in other languages take longer to say the same.
 const ANSWERING_FACTOR: u64 = 4;
 
 /// What visiting the bytes and answering take, as controls have shown it.
@@ -50,7 +52,8 @@ impl VisitCost {
         }
     }
 
-    /// The least CPU time that so many readings of a trial must have taken; `None` where nothing is known of it.
+    /// The least CPU time that so many readings of a trial must have taken; `None` where nothing is
+    /// known of it.
     #[must_use]
     pub fn least_ns(&self, trial: &Trial, readings: u32) -> Option<u64> {
         let visit_ns = self.cpu_ns.get(&trial.target).filter(|_| trial.work.touches_bytes())?;

@@ -36,13 +36,15 @@ pub struct Trial {
     pub state: CacheState,
     /// How the method stands to the page cache.
     pub cache: Cache,
-    /// The archive whose content it reads; `None` for one that reads the target's bytes as they are.
+    /// The archive whose content it reads; `None` for one that reads the target's bytes as they
+    /// are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decodes: Option<Archive>,
 }
 
 impl Trial {
-    /// Whether this is a control: it shows what the machine or the lab does, and stands outside every ranking.
+    /// Whether this is a control: it shows what the machine or the lab does, and stands outside
+    /// every ranking.
     #[must_use]
     pub fn is_control(&self) -> bool {
         self.cache == Cache::None
@@ -54,7 +56,8 @@ impl Trial {
         if self.is_control() { LimitKind::of_control(&self.method) } else { None }
     }
 
-    /// How many readers each read the whole target in one reading, by the parameter in force; one where the method has none.
+    /// How many readers each read the whole target in one reading, by the parameter in force; one
+    /// where the method has none.
     #[must_use]
     pub fn readers(&self) -> u64 {
         self.params.0.get("readers").copied().unwrap_or(1).max(1)
@@ -72,7 +75,8 @@ impl Trial {
         target.size_bytes.saturating_mul(self.readers())
     }
 
-    /// Bytes that one reading brings out of the target, by all its readers together: of these rates are made.
+    /// Bytes that one reading brings out of the target, by all its readers together: of these rates
+    /// are made.
     #[must_use]
     pub fn bytes_out(&self, target: &TargetFacts) -> u64 {
         target.bytes_out(self.decodes).saturating_mul(self.readers())
@@ -101,7 +105,8 @@ impl Trial {
 pub enum Outcome {
     /// Its samples stand.
     Measured,
-    /// It answered wrongly, lied about time, or its cache state could not be proven: its numbers are not told.
+    /// It answered wrongly, lied about time, or its cache state could not be proven: its numbers
+    /// are not told.
     Refused {
         /// Why, in one line.
         reason: String,
@@ -158,8 +163,8 @@ pub struct TrialRecord {
     pub trial: Trial,
     /// The readings that stand.
     pub samples: Samples,
-    /// The readings of a search, which decided who is measured: no number is told from them, for who is chosen by being
-    /// fast in some readings looks faster there than it is.
+    /// The readings of a search, which decided who is measured: no number is told from them, for
+    /// who is chosen by being fast in some readings looks faster there than it is.
     pub searched: Samples,
     /// The readings that were thrown away: round and reason.
     pub rejected: Vec<(u32, String)>,

@@ -1,4 +1,5 @@
-//! What is done before the clock starts: the cache is filled, and a contender reads until it is steady.
+//! What is done before the clock starts: the cache is filled, and a contender reads until it is
+//! steady.
 
 use serde::{Deserialize, Serialize};
 

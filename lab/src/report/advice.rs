@@ -1,8 +1,9 @@
-//! What to do about it: which of the measured to use, how much that gives, what is cheaper and gives most of it, and the
-//! code. Only what an interval carries is advised; of those that tie the simplest.
+//! What to do about it: which of the measured to use, how much that gives, what is cheaper and
+//! gives most of it, and the code. Only what an interval carries is advised; of those that tie the
+//! simplest.
 //!
-//! What a way of reading asks of a program is told by its snippet ([`crate::contender::snippet`]); of one without, nothing is known, and
-//! it counts as the least simple.
+//! What a way of reading asks of a program is told by its snippet ([`crate::contender::snippet`]);
+//! of one without, nothing is known, and it counts as the least simple.
 
 use super::ranking::{Reference, Row, TieStatus, WhyReference};
 use super::words;
@@ -69,8 +70,8 @@ fn param(trial: &TrialRecord, name: &str) -> u64 {
     trial.trial.params.0.get(name).copied().unwrap_or(1)
 }
 
-/// By what the simplest of those that tie is found: it asks for least, then has the fewest threads, the fewest reads in
-/// flight, the smallest buffers, the fewest settings.
+/// By what the simplest of those that tie is found: it asks for least, then has the fewest threads,
+/// the fewest reads in flight, the smallest buffers, the fewest settings.
 fn complexity(measured: &Measured) -> impl Ord + use<> {
     let trial = measured.1;
     let buffer: u64 =
@@ -96,7 +97,8 @@ struct Field<'r, 'a> {
 }
 
 impl<'r, 'a> Field<'r, 'a> {
-    /// How many times as fast as the base a trial is; `None` for itself, and where no round holds both.
+    /// How many times as fast as the base a trial is; `None` for itself, and where no round holds
+    /// both.
     fn ratio(&self, base: &Measured, it: &Measured) -> Option<Ratio> {
         if base.0.index == it.0.index {
             return None;
@@ -132,8 +134,8 @@ enum Case<'r, 'a> {
 }
 
 impl Advice {
-    /// The advice from the rows of a ranking, fastest first, with what its ratios are made against. `None` where fewer than two
-    /// were measured.
+    /// The advice from the rows of a ranking, fastest first, with what its ratios are made against.
+    /// `None` where fewer than two were measured.
     pub(super) fn of(
         rows: &[Measured],
         reference: Option<&Reference>,
@@ -250,8 +252,9 @@ fn not_faster(what: &str, ratio: Option<&Ratio>) -> String {
     }
 }
 
-/// What is advised, and why: the simplest of the fastest, if it is faster than what it is held against; else that, if nothing
-/// else is faster than it either. What is slower than something that was measured is never kept.
+/// What is advised, and why: the simplest of the fastest, if it is faster than what it is held
+/// against; else that, if nothing else is faster than it either. What is slower than something that
+/// was measured is never kept.
 fn case<'r, 'a>(
     field: &Field<'r, 'a>,
     used: &'r Measured<'a>,
@@ -295,8 +298,8 @@ fn interval(ratio: &Ratio) -> String {
     })
 }
 
-/// What the advised is held against: what the user named, else what programs in its language usually do, the slowest of
-/// them, else the reference of the ranking.
+/// What the advised is held against: what the user named, else what programs in its language
+/// usually do, the slowest of them, else the reference of the ranking.
 fn baseline<'r, 'a>(
     rows: &'r [Measured<'a>],
     used: &Measured,

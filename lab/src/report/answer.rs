@@ -1,4 +1,5 @@
-//! The answer: who is the fastest in each state, how much faster than the reference, and how sure that is.
+//! The answer: who is the fastest in each state, how much faster than the reference, and how sure
+//! that is.
 
 use super::limits;
 use super::ranking::{Place, Ranking, Row, TieStatus, WhyReference};
@@ -43,8 +44,8 @@ pub(super) fn condition(
 }
 
 impl Ranking {
-    /// Where the bytes are when the clock starts, over what they come, and what they come out of: `cold`, `cold over http`,
-    /// `cold, out of the zip`.
+    /// Where the bytes are when the clock starts, over what they come, and what they come out of:
+    /// `cold`, `cold over http`, `cold, out of the zip`.
     #[must_use]
     pub fn condition(&self) -> String {
         condition(self.state, self.cold_above.is_some(), self.over, self.decodes)
@@ -209,7 +210,8 @@ pub(super) fn claims_of_sweep(view: &SweepView) -> Vec<Claim> {
     view.series.iter().filter_map(claim).collect()
 }
 
-/// The name without its settings where they would make the sentence long; the full name stands beside it.
+/// The name without its settings where they would make the sentence long; the full name stands
+/// beside it.
 fn brief(row: &Row) -> &str {
     const LETTERS: usize = 32;
     let short = row.short.as_str();

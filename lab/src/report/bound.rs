@@ -1,4 +1,5 @@
-//! The limits that stand beside a ranking: what the machine does at best where its readings take place.
+//! The limits that stand beside a ranking: what the machine does at best where its readings take
+//! place.
 
 use crate::record::{Limit, LimitKind, LimitUnit};
 use crate::trial::CacheState;
@@ -15,8 +16,9 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// The fastest of each kind that has a rate, slowest first: the device for cold readings, memory and the kernel's
-    /// copy for warm ones; for what comes out of an archive the decoder, in whichever state it was measured.
+    /// The fastest of each kind that has a rate, slowest first: the device for cold readings,
+    /// memory and the kernel's copy for warm ones; for what comes out of an archive the decoder, in
+    /// whichever state it was measured.
     pub(super) fn all(
         limits: &[Limit],
         target: usize,

@@ -51,8 +51,9 @@ pub(super) fn rounds(readings: &[ChartReading]) -> Vec<(u32, u32, f64)> {
 }
 
 impl Dots {
-    /// All values when they are at most `most`; else one of each of `most` equal steps from the lowest to the highest
-    /// that holds any: the range and every gap wider than a step stay as they are.
+    /// All values when they are at most `most`; else one of each of `most` equal steps from the
+    /// lowest to the highest that holds any: the range and every gap wider than a step stay as they
+    /// are.
     #[must_use]
     pub fn of(values: impl Iterator<Item = f64>, most: usize) -> Dots {
         let mut shown: Vec<f64> = values.filter(|value| value.is_finite()).collect();

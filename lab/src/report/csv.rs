@@ -1,7 +1,8 @@
-//! Every raw sample as one row of comma-separated values (RFC 4180): what other programs compute with.
+//! Every raw sample as one row of comma-separated values (RFC 4180): what other programs compute
+//! with.
 //!
-//! Empty fields are meters that could not be read. Samples of refused and failed trials are there too, with the
-//! outcome beside them.
+//! Empty fields are meters that could not be read. Samples of refused and failed trials are there
+//! too, with the outcome beside them.
 
 use crate::record::{Record, Sample, TrialRecord};
 use crate::target::TargetFacts;

@@ -1,4 +1,5 @@
-//! How the rate of a method changes with one of its parameters while everything else stays the same.
+//! How the rate of a method changes with one of its parameters while everything else stays the
+//! same.
 
 use super::ranking::{Ranking, Row};
 use crate::trial::{CacheState, Params};
@@ -39,8 +40,8 @@ pub struct CurvePoint {
 }
 
 impl Curve {
-    /// Every curve of a ranking with enough settings; of a search with its many settings, those through the best setting of
-    /// each method.
+    /// Every curve of a ranking with enough settings; of a search with its many settings, those
+    /// through the best setting of each method.
     #[must_use]
     pub fn all(ranking: &Ranking) -> Vec<Curve> {
         let mut curves = Curve::over(ranking, &ranking.rows, false);
@@ -79,7 +80,8 @@ impl Curve {
     }
 }
 
-/// The numbers of the trials that are the best of their method and scan: read the most often, then the fastest.
+/// The numbers of the trials that are the best of their method and scan: read the most often, then
+/// the fastest.
 fn best_of_methods(rows: &[Row]) -> BTreeSet<usize> {
     let mut best: BTreeMap<String, &Row> = BTreeMap::new();
     for row in rows {

@@ -1,5 +1,6 @@
-//! JSON as it is exported: indented, with a newline at its end, and with nothing in it that a terminal would obey. Written piece by
-//! piece, so that a document of a hundred thousand samples takes no more memory than a small one.
+//! JSON as it is exported: indented, with a newline at its end, and with nothing in it that a
+//! terminal would obey. Written piece by piece, so that a document of a hundred thousand samples
+//! takes no more memory than a small one.
 
 use crate::terminal::printable::is_obeyed;
 use serde::Serialize;

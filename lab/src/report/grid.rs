@@ -1,7 +1,9 @@
-//! Text in columns for a terminal: how every table there is set up, how wide it is, and where its lines end.
+//! Text in columns for a terminal: how every table there is set up, how wide it is, and where its
+//! lines end.
 //!
-//! Without borders, one blank on each side of a cell, nothing broken over lines unless a width is asked for. What the
-//! cells say, and which columns there are, is the affair of whoever makes the table.
+//! Without borders, one blank on each side of a cell, nothing broken over lines unless a width is
+//! asked for. What the cells say, and which columns there are, is the affair of whoever makes the
+//! table.
 
 use crate::terminal::printable::printable;
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, TableStyle};

@@ -1,4 +1,5 @@
-//! The list of a user's records: when, what, on which file, who was fastest, and by which names each can be had.
+//! The list of a user's records: when, what, on which file, who was fastest, and by which names
+//! each can be had.
 
 use super::grid::{Grid, left};
 use super::words::{NONE, moment};

@@ -1,8 +1,9 @@
 //! Elements of HTML and SVG, and the only place that escapes.
 //!
-//! An [`Element`] takes text and attributes as they are found and writes them so that no name of a file can become markup.
-//! What is written is well-formed XML too: every element is closed, every attribute has a value. Only text that was
-//! compiled into the program (a style, a script) may go in as it is.
+//! An [`Element`] takes text and attributes as they are found and writes them so that no name of a
+//! file can become markup. What is written is well-formed XML too: every element is closed, every
+//! attribute has a value. Only text that was compiled into the program (a style, a script) may go
+//! in as it is.
 
 use crate::terminal::printable::printable;
 use std::fmt::{Display, Write};
@@ -102,7 +103,8 @@ impl Element {
     }
 }
 
-/// Text that is text in content and in attributes alike; control characters are written out as their codes.
+/// Text that is text in content and in attributes alike; control characters are written out as
+/// their codes.
 fn escape(raw: &str) -> String {
     let mut escaped = String::with_capacity(raw.len());
     for c in printable(raw).chars() {

@@ -1,5 +1,5 @@
-//! What was seen inside readings, in runs that nobody timed: flame graphs and the calls that brought the bytes, as lines
-//! that every format tells.
+//! What was seen inside readings, in runs that nobody timed: flame graphs and the calls that
+//! brought the bytes, as lines that every format tells.
 
 use super::name::Names;
 use super::words::{grouped, percent, plural};

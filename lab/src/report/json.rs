@@ -1,7 +1,8 @@
-//! The export for programs: everything in the record and everything computed from it, in one JSON document.
+//! The export for programs: everything in the record and everything computed from it, in one JSON
+//! document.
 //!
-//! Times are integers in nanoseconds, sizes in bytes. What could not be measured is `null`, and `missing` of the same trial
-//! says why, by the field's name. The words are those of the record.
+//! Times are integers in nanoseconds, sizes in bytes. What could not be measured is `null`, and
+//! `missing` of the same trial says why, by the field's name. The words are those of the record.
 
 use super::escaped;
 use super::ranking::{Ranking, Row, TieStatus};

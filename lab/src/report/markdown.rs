@@ -130,7 +130,8 @@ fn line(row: &Row, decodes: bool) -> String {
     format!("| {} |", cells.join(" | "))
 }
 
-/// Text that Markdown shows as it is: what it would read as markup is escaped, a bar too, which would end a cell.
+/// Text that Markdown shows as it is: what it would read as markup is escaped, a bar too, which
+/// would end a cell.
 pub(super) fn text(raw: &str) -> String {
     let mut shown = String::with_capacity(raw.len());
     for c in printable(raw).chars() {
@@ -145,7 +146,8 @@ pub(super) fn text(raw: &str) -> String {
     shown
 }
 
-/// A name as code. Backslashes cannot escape inside a code span, so it is HTML, which tables take as well.
+/// A name as code. Backslashes cannot escape inside a code span, so it is HTML, which tables take
+/// as well.
 pub(super) fn code(raw: &str) -> String {
     format!("<code>{}</code>", text(raw))
 }

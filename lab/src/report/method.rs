@@ -1,5 +1,5 @@
-//! How the numbers came about: who took part, what could not be metered and why, what was thrown away, how counts were
-//! made, and what every number means.
+//! How the numbers came about: who took part, what could not be metered and why, what was thrown
+//! away, how counts were made, and what every number means.
 
 use super::words::plural;
 use crate::record::{Header, Receipt, Record};

@@ -1,9 +1,11 @@
-//! From a record to text: the same facts for the terminal, for programs (JSON, CSV) and for pages (Markdown, HTML
-//! with SVG).
+//! From a record to text: the same facts for the terminal, for programs (JSON, CSV) and for pages
+//! (Markdown, HTML with SVG).
 //!
-//! Pure: a record goes in, text comes out, the same every time; what holds every sample is written piece by piece. [`Page`] is the view model, where everything that is
-//! said is computed and worded once; the other files only lay it out. Names come from the user's file system and
-//! rosters and may hold anything, so each format escapes them in its own way; none lets a control character through.
+//! Pure: a record goes in, text comes out, the same every time; what holds every sample is written
+//! piece by piece. [`Page`] is the view model, where everything that is said is computed and worded
+//! once; the other files only lay it out. Names come from the user's file system and rosters and
+//! may hold anything, so each format escapes them in its own way; none lets a control character
+//! through.
 
 mod advice;
 mod answer;

@@ -1,4 +1,5 @@
-//! The names of trials as short as they may be beside each other: what all have in common says nothing.
+//! The names of trials as short as they may be beside each other: what all have in common says
+//! nothing.
 
 use crate::record::{Record, Trial};
 use crate::trial::COMMAND;
@@ -27,8 +28,8 @@ impl Names {
         Names { contenders, ambiguous: ambiguous.collect() }
     }
 
-    /// `mmap avx512 · threads=2`; a suite's own label where there is one; the whole name where that would not tell
-    /// two trials apart.
+    /// `mmap avx512 · threads=2`; a suite's own label where there is one; the whole name where that
+    /// would not tell two trials apart.
     pub(super) fn short(&self, trial: &Trial) -> String {
         let short = shortened(trial, self.contenders);
         if self.ambiguous.contains(&short) { trial.id.to_string() } else { short }

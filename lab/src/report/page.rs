@@ -128,7 +128,8 @@ impl Page {
 }
 
 impl Page {
-    /// Whether code is shown beside the advice in places where there is little room: whoever tunes is about to write it.
+    /// Whether code is shown beside the advice in places where there is little room: whoever tunes
+    /// is about to write it.
     #[must_use]
     pub fn shows_code(&self) -> bool {
         self.rankings.iter().any(|ranking| ranking.search.is_some())
@@ -260,7 +261,8 @@ impl Ranking {
     }
 }
 
-/// That a contender's readings were not seen to settle before the timed ones; `None` where they were each time.
+/// That a contender's readings were not seen to settle before the timed ones; `None` where they
+/// were each time.
 fn unsteady(trial: &TrialRecord) -> Option<String> {
     let ended = |end| trial.warmups.iter().filter(|warmed| warmed.end == end).count();
     let (starts, never, few) =

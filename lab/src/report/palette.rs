@@ -1,8 +1,9 @@
 //! The colours, each for light and for dark, by the name that styles use.
 //!
-//! The hues are those of Okabe and Ito, *Color Universal Design* (2008), which people with any kind of colour vision can
-//! tell apart; the greys carry whatever has no meaning of its own. A page refers to them as variables; a chart that
-//! stands alone has them written in, as few programs but browsers know variables.
+//! The hues are those of Okabe and Ito, *Color Universal Design* (2008), which people with any kind
+//! of colour vision can tell apart; the greys carry whatever has no meaning of its own. A page
+//! refers to them as variables; a chart that stands alone has them written in, as few programs but
+//! browsers know variables.
 
 /// One colour.
 struct Color {
@@ -37,7 +38,8 @@ const PALETTE: [Color; 16] = [
 /// The charts' style, in terms of the palette.
 const CHART: &str = include_str!("chart.css");
 
-/// The variables of a page: light, dark where the reader's system or the page's button says so, light on paper.
+/// The variables of a page: light, dark where the reader's system or the page's button says so,
+/// light on paper.
 pub(super) fn variables() -> String {
     let (light, dark) = (declared(|color| color.light), declared(|color| color.dark));
     format!(

@@ -1,4 +1,5 @@
-//! What a search took: settings, readings, rungs, beside what measuring all of them would have taken.
+//! What a search took: settings, readings, rungs, beside what measuring all of them would have
+//! taken.
 
 use super::words::{grouped, plural};
 use crate::analysis::stats::EXHAUSTIVE_READINGS;

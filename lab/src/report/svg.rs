@@ -1,9 +1,10 @@
-//! The drawing words: a scale from values to places, its ticks, and the marks that charts are made of.
+//! The drawing words: a scale from values to places, its ticks, and the marks that charts are made
+//! of.
 //!
-//! Marks carry classes and no colours, so that one style serves light, dark and print; coordinates are rounded to a tenth
-//! of a unit, which keeps files small and snapshots stable. A scale never answers with anything but a finite place.
-//! Written here and not with a charting crate, because those write colours into every mark and leave out what a screen
-//! reader needs.
+//! Marks carry classes and no colours, so that one style serves light, dark and print; coordinates
+//! are rounded to a tenth of a unit, which keeps files small and snapshots stable. A scale never
+//! answers with anything but a finite place. Written here and not with a charting crate, because
+//! those write colours into every mark and leave out what a screen reader needs.
 
 use super::html::{Element, element, words};
 use crate::units::{Bytes, Nanos, Throughput};
@@ -85,7 +86,8 @@ fn round_step(least: f64) -> f64 {
         .unwrap_or(10.0 * power)
 }
 
-/// Powers of ten from `low` to `high`, and if they are fewer than asked for, twice and five times each.
+/// Powers of ten from `low` to `high`, and if they are fewer than asked for, twice and five times
+/// each.
 fn decades(low: f64, high: f64, about: u32) -> Vec<f64> {
     let span = (high / low).log10();
     let factors: &[f64] = if span * 2.0 < f64::from(about) { &[1.0, 2.0, 5.0] } else { &[1.0] };

@@ -5,7 +5,8 @@ use crate::record::Metric;
 use crate::units::{Bytes, Nanos, Throughput};
 use std::fmt::Write;
 
-/// Half the interval in percent of the median, such as `±0.42 %`; `None` where there is no interval.
+/// Half the interval in percent of the median, such as `±0.42 %`; `None` where there is no
+/// interval.
 #[expect(clippy::cast_precision_loss, reason = "shown with two digits")]
 pub(super) fn plus_minus(summary: &Summary) -> Option<String> {
     let [low, high] = summary.median_ci95?;
@@ -157,7 +158,8 @@ pub(super) fn uncapital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// The sign of what is below zero, in every text for people; exports for programs have the one of ASCII.
+/// The sign of what is below zero, in every text for people; exports for programs have the one of
+/// ASCII.
 pub(super) const MINUS: char = '\u{2212}';
 
 /// A number that may be below zero, in the words for its size.

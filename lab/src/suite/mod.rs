@@ -1,7 +1,8 @@
-//! A suite: a list of trials with their labels and rules, as a TOML file. Published experiments and the default line-up
-//! of a race are such files; so is anybody's own.
+//! A suite: a list of trials with their labels and rules, as a TOML file. Published experiments and
+//! the default line-up of a race are such files; so is anybody's own.
 //!
-//! Only what the file says lives here; [`crate::experiment::planner`] turns it into a plan for this machine.
+//! Only what the file says lives here; [`crate::experiment::planner`] turns it into a plan for this
+//! machine.
 
 pub mod parameter_space;
 pub mod published;
@@ -78,7 +79,8 @@ pub struct Suite {
     /// Whether the controls that show the limits take part.
     #[serde(default = "yes")]
     pub controls: bool,
-    /// Its trials, in the order of its tables, the controls that it does not name itself before them.
+    /// Its trials, in the order of its tables, the controls that it does not name itself before
+    /// them.
     #[serde(rename = "trial")]
     pub entries: Vec<Entry>,
 }
@@ -90,7 +92,8 @@ pub struct Entry {
     /// Whether it is a control that the suite itself does not name.
     #[serde(skip)]
     pub is_added: bool,
-    /// Its name, such as `rust/mmap/avx2`; the value `all` of a parameter stands for the number of processors.
+    /// Its name, such as `rust/mmap/avx2`; the value `all` of a parameter stands for the number of
+    /// processors.
     pub trial: String,
     /// What the suite calls it.
     #[serde(default)]
@@ -101,8 +104,8 @@ pub struct Entry {
     /// The works that it can do, for a command that always answers the same; without, any.
     #[serde(default)]
     pub answers: Vec<Work>,
-    /// The archive whose content it reads, such as `zip`: the corpus in that form, or a target that is one. Without, bytes
-    /// as they lie, unless its method says that it decodes.
+    /// The archive whose content it reads, such as `zip`: the corpus in that form, or a target that
+    /// is one. Without, bytes as they lie, unless its method says that it decodes.
     #[serde(default, rename = "target")]
     pub form: Form,
     /// Over what its bytes come: the file itself, or a server.
@@ -189,8 +192,8 @@ impl Suite {
             .map_err(|error| SuiteError::Malformed { path: path.to_owned(), cause: toml_cause(text, &error) })
     }
 
-    /// The same with the controls that it lacks. Those with all threads are limits of nobody where everybody has one, and
-    /// those of an archive where nobody reads such an archive.
+    /// The same with the controls that it lacks. Those with all threads are limits of nobody where
+    /// everybody has one, and those of an archive where nobody reads such an archive.
     fn with_controls(mut self) -> Suite {
         if !self.controls {
             return self;

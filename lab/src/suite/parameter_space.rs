@@ -1,8 +1,8 @@
 //! What a search may set: a list of values for each parameter, spelled as people write them.
 //!
-//! `buffer=4KiB..8MiB,depth=1..64,threads=1..all,direct=0|1`: a range steps by doubling and holds both of its ends, a bar
-//! separates single values, `all` is the number of processors. Which method takes which values, the method itself
-//! declares; nothing here knows one by name.
+//! `buffer=4KiB..8MiB,depth=1..64,threads=1..all,direct=0|1`: a range steps by doubling and holds
+//! both of its ends, a bar separates single values, `all` is the number of processors. Which method
+//! takes which values, the method itself declares; nothing here knows one by name.
 
 use crate::trial::Params;
 use crate::units::Bytes;
@@ -18,7 +18,8 @@ pub struct Space {
     in_flight_bytes_max: u64,
 }
 
-/// The space of who names none: what is worth setting in most programs, in steps that rates have been seen to follow.
+/// The space of who names none: what is worth setting in most programs, in steps that rates have
+/// been seen to follow.
 const USUAL: &str = "buffer=16KiB|64KiB|256KiB|1MiB|4MiB,chunk=16KiB|64KiB|256KiB|1MiB|4MiB,depth=1|4|16|64,\
                      threads=1..all,populate=0|1,sequential=0|1,direct=0|1";
 
@@ -73,8 +74,9 @@ impl Space {
         set.map(|param| Params::short(&param.name))
     }
 
-    /// Every setting of a method: each combination of the values that it takes. What is not in the space keeps its default,
-    /// and a switch that is off or a single thread is not named where it is the default.
+    /// Every setting of a method: each combination of the values that it takes. What is not in the
+    /// space keeps its default, and a switch that is off or a single thread is not named where it
+    /// is the default.
     #[must_use]
     pub fn settings(&self, method: &MethodLine) -> Vec<Params> {
         let mut settings = vec![Params::default()];

@@ -1,7 +1,9 @@
-//! The published results that readlab carries, as sides of a comparison: `published:NAME`, or `published:NAME/MACHINE`.
+//! The published results that readlab carries, as sides of a comparison: `published:NAME`, or
+//! `published:NAME/MACHINE`.
 //!
-//! The tables lie in the folder `published/` as they were published; `publications.toml` beside them says what their columns
-//! are. No publication has code of its own. A suite names the published case that a trial of it repeats.
+//! The tables lie in the folder `published/` as they were published; `publications.toml` beside
+//! them says what their columns are. No publication has code of its own. A suite names the
+//! published case that a trial of it repeats.
 
 use crate::analysis::compare::{Case, ComparisonKey, Figure, Measure, SHEET_FACT, Side, Statistic};
 use crate::suite::Suite;
@@ -123,7 +125,8 @@ pub fn names() -> Vec<String> {
     index().into_iter().map(|it| format!("{PREFIX}{}", it.name)).collect()
 }
 
-/// The machines of a publication, or of them those whose name holds what stands behind `/`; without the prefix.
+/// The machines of a publication, or of them those whose name holds what stands behind `/`; without
+/// the prefix.
 ///
 /// # Errors
 /// If there is no such publication or machine.

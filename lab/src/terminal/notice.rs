@@ -1,6 +1,8 @@
-//! One line on standard error for whoever runs readlab: an error, a warning, or what will take time.
+//! One line on standard error for whoever runs readlab: an error, a warning, or what will take
+//! time.
 //!
-//! That nobody hears it (standard error closed, or full) stops nothing: the exit code and the record say the same.
+//! That nobody hears it (standard error closed, or full) stops nothing: the exit code and the
+//! record say the same.
 
 use crate::terminal::printable::printable;
 use std::fmt::Display;

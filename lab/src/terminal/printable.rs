@@ -1,8 +1,9 @@
-//! Text as a terminal or a page may show it: nothing in it breaks a line, moves a cursor, colours, or turns the direction of
-//! reading, whatever a file is called, a contender said or a record holds. Quotes of HTML, CSV and Markdown are in
-//! [`crate::report`].
+//! Text as a terminal or a page may show it: nothing in it breaks a line, moves a cursor, colours,
+//! or turns the direction of reading, whatever a file is called, a contender said or a record
+//! holds. Quotes of HTML, CSV and Markdown are in [`crate::report`].
 
-/// The text with every character that would be obeyed instead of shown written out, such as `\n` and `\u{1b}`.
+/// The text with every character that would be obeyed instead of shown written out, such as `\n`
+/// and `\u{1b}`.
 #[must_use]
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -16,8 +17,8 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// Whether a terminal would obey the character instead of showing it: a control character, or one of Unicode's format
-/// characters that turn the direction of reading or are invisible.
+/// Whether a terminal would obey the character instead of showing it: a control character, or one
+/// of Unicode's format characters that turn the direction of reading or are invisible.
 #[must_use]
 pub fn is_obeyed(c: char) -> bool {
     let turns =
@@ -25,7 +26,8 @@ pub fn is_obeyed(c: char) -> bool {
     c.is_control() || turns
 }
 
-/// What is wrong with a TOML file in one line: where, the cause, and the line of the file that it is about.
+/// What is wrong with a TOML file in one line: where, the cause, and the line of the file that it
+/// is about.
 #[must_use]
 pub fn toml_cause(text: &str, error: &toml::de::Error) -> String {
     let cause = error.message().split_whitespace().collect::<Vec<_>>().join(" ");

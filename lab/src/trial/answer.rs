@@ -5,7 +5,8 @@ use readlab_protocol::SampleLine;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Proof of work. Fields that a contender cannot know are absent; those present on both sides must agree.
+/// Proof of work. Fields that a contender cannot know are absent; those present on both sides must
+/// agree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
@@ -24,9 +25,10 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Whether this reading proves `work`, given the true answer: every field that is present agrees, and one of
-    /// those that prove the work is present. Newlines and lines prove each other: both take a visit of every byte, and the oracle
-    /// knows whether the last line ends with a newline.
+    /// Whether this reading proves `work`, given the true answer: every field that is present
+    /// agrees, and one of those that prove the work is present. Newlines and lines prove each
+    /// other: both take a visit of every byte, and the oracle knows whether the last line ends with
+    /// a newline.
     #[must_use]
     pub fn proves(&self, work: Work, truth: &Answer) -> bool {
         let agrees =
@@ -43,7 +45,8 @@ impl Answer {
             && agrees(self.sum, truth.sum)
     }
 
-    /// What readlab adds to an answer that proves the work and counts something else, in words; `None` where nothing is to add.
+    /// What readlab adds to an answer that proves the work and counts something else, in words;
+    /// `None` where nothing is to add.
     #[must_use]
     pub fn added(&self, work: Work, truth: &Answer) -> Option<&'static str> {
         match (work, self.newlines, self.lines) {
@@ -58,7 +61,8 @@ impl Answer {
         }
     }
 
-    /// Why this is no proof of the work. A number that is right for the other of newlines and lines is said to be.
+    /// Why this is no proof of the work. A number that is right for the other of newlines and lines
+    /// is said to be.
     #[must_use]
     pub fn refusal(&self, work: Work, truth: &Answer) -> String {
         let mut reason = format!("it answered {self}; right is {truth}");

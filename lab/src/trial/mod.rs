@@ -1,7 +1,9 @@
-//! The question: which way of reading, with which parameters, for which work, from which state of the cache.
+//! The question: which way of reading, with which parameters, for which work, from which state of
+//! the cache.
 //!
 //! One spelling of a trial's name serves Rust, TOML, JSON, the command line and the page:
-//! `rust/io_uring/avx2@buffer=128KiB,depth=16`. Nothing here knows how anything is read or measured.
+//! `rust/io_uring/avx2@buffer=128KiB,depth=16`. Nothing here knows how anything is read or
+//! measured.
 
 mod answer;
 
@@ -66,7 +68,8 @@ pub struct MethodId {
     pub scan: Option<String>,
 }
 
-/// Settings of a method by name; the names carry their units once resolved (`buffer_bytes`), always integers.
+/// Settings of a method by name; the names carry their units once resolved (`buffer_bytes`), always
+/// integers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Params(pub BTreeMap<String, u64>);
@@ -192,7 +195,8 @@ impl MethodId {
 
 impl fmt::Display for MethodId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What is left out is what reading the name adds: a path at the end, if that is the only one.
+        // What is left out is what reading the name adds: a path at the end, if that is the only
+        // one.
         let short =
             self.method.strip_suffix(" {}").filter(|it| self.contender == COMMAND && !it.contains("{}"));
         let method = short.unwrap_or(&self.method);
@@ -216,8 +220,8 @@ impl Params {
         short
     }
 
-    /// Spells the names out against what the method declares, and checks the ranges. Defaults are not filled in: the
-    /// contender says at its start what is in force.
+    /// Spells the names out against what the method declares, and checks the ranges. Defaults are
+    /// not filled in: the contender says at its start what is in force.
     ///
     /// # Errors
     /// If a parameter is unknown to the method or out of its range.

@@ -1,5 +1,5 @@
-//! This process and all that it starts, held to so many bytes per second of one device by a control group (version 1), for
-//! as long as the value lives. Needs root.
+//! This process and all that it starts, held to so many bytes per second of one device by a control
+//! group (version 1), for as long as the value lives. Needs root.
 
 use anyhow::Context;
 use std::fs;

@@ -1,8 +1,10 @@
-//! `zip` and `gzip`: what comes out of an archive, decoded by zlib-rs as it streams through one buffer.
+//! `zip` and `gzip`: what comes out of an archive, decoded by zlib-rs as it streams through one
+//! buffer.
 //!
-//! The content of a zip is that of all its entries, in the order of its directory, one behind the other; folders have
-//! none. The content of a gzip is that of all its members. Every checksum is compared: what is wrong is an error, never a
-//! shorter content. Whole buffers are decoded in [`super::inflate`].
+//! The content of a zip is that of all its entries, in the order of its directory, one behind the
+//! other; folders have none. The content of a gzip is that of all its members. Every checksum is
+//! compared: what is wrong is an error, never a shorter content. Whole buffers are decoded in
+//! [`super::inflate`].
 
 use super::read::drain;
 use super::{Fault, Feeding, Method, Reader};

@@ -1,5 +1,6 @@
-//! The first two controls: `null` does nothing, and shows what the measuring costs; `resident` visits bytes that are in
-//! memory already, and shows what the scan could do if bringing them cost nothing.
+//! The first two controls: `null` does nothing, and shows what the measuring costs; `resident`
+//! visits bytes that are in memory already, and shows what the scan could do if bringing them cost
+//! nothing.
 
 use super::memory::{SEGMENT, THREADS};
 use super::size::{check_fits, size_of};

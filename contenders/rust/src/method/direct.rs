@@ -1,10 +1,11 @@
 //! `direct`: read(2) past the page cache (`O_DIRECT`) into one aligned buffer.
 //!
-//! The alignment is asked of the file system (statx, `STATX_DIOALIGN`, Linux 6.1). Where it does not answer, memory file
-//! systems are refused, because they take the flag and ignore it; on others 4096 bytes are assumed, which suits every
-//! common device. A file system may still read through the cache without saying so (compressed btrfs does); only the
-//! device's counters can tell. A file whose size is no multiple of the block ends with a short read, which is right; if
-//! a read ends off a block before the end of the file, the rest is read without the flag.
+//! The alignment is asked of the file system (statx, `STATX_DIOALIGN`, Linux 6.1). Where it does
+//! not answer, memory file systems are refused, because they take the flag and ignore it; on others
+//! 4096 bytes are assumed, which suits every common device. A file system may still read through
+//! the cache without saying so (compressed btrfs does); only the device's counters can tell. A file
+//! whose size is no multiple of the block ends with a short read, which is right; if a read ends
+//! off a block before the end of the file, the rest is read without the flag.
 
 use super::read::drain;
 use super::size::size_of;
@@ -120,8 +121,9 @@ impl Read for DirectFile {
 }
 
 impl DirectFile {
-    /// No more than the blocks that are left, and one, which a file that grew would fill: the kernel makes every page
-    /// of a direct read's buffer present before it starts, and for a small file that costs more than the reading.
+    /// No more than the blocks that are left, and one, which a file that grew would fill: the
+    /// kernel makes every page of a direct read's buffer present before it starts, and for a small
+    /// file that costs more than the reading.
     fn worth_asking(&self, buffer_bytes: usize) -> usize {
         let left_bytes = self.size_bytes.saturating_sub(self.at).next_multiple_of(self.block_bytes);
         let worth = usize::try_from(left_bytes.saturating_add(self.block_bytes)).unwrap_or(usize::MAX);

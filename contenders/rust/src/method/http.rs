@@ -1,7 +1,8 @@
 //! `http`: a GET through the crate ureq, its body streamed through one buffer.
 //!
-//! The client is made anew for each reading, and with it its connection, which the server is asked to close: nothing is
-//! kept. No proxy and no redirect: every method must ask the same server for the same bytes.
+//! The client is made anew for each reading, and with it its connection, which the server is asked
+//! to close: nothing is kept. No proxy and no redirect: every method must ask the same server for
+//! the same bytes.
 
 use super::read::drain;
 use super::{Fault, Feeding, Method, Reader};

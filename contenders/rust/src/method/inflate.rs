@@ -1,8 +1,10 @@
-//! `zip-libdeflate` and `gzip-libdeflate`: an archive read whole into memory and each entry or member decoded whole; and
-//! the control `decoder`, which does the same with an archive that is in memory already.
+//! `zip-libdeflate` and `gzip-libdeflate`: an archive read whole into memory and each entry or
+//! member decoded whole; and the control `decoder`, which does the same with an archive that is in
+//! memory already.
 //!
-//! libdeflate is the fastest decoder of one thread for x86 and Arm that is at hand, as it decodes into a buffer that holds
-//! everything and never has to stop; what comes out must fit into memory for that. Streams are in [`super::archive`].
+//! libdeflate is the fastest decoder of one thread for x86 and Arm that is at hand, as it decodes
+//! into a buffer that holds everything and never has to stop; what comes out must fit into memory
+//! for that. Streams are in [`super::archive`].
 
 use super::archive::{broken, entries, name, of_entry, of_member, unsound};
 use super::controls::Loaded;
@@ -217,8 +219,9 @@ impl Decoder {
         let raw = self.raw.as_ptr();
         let out = self.room(room)?;
         let (mut used, mut made) = (0, 0);
-        // SAFETY: the decompressor lives as long as `self`, which is borrowed alone; both ranges are valid for their
-        // lengths, the second for writing, and they do not overlap; the two counts are locals.
+        // SAFETY: the decompressor lives as long as `self`, which is borrowed alone; both ranges
+        // are valid for their lengths, the second for writing, and they do not overlap; the two
+        // counts are locals.
         let result = unsafe {
             function(
                 raw,
@@ -267,7 +270,8 @@ fn crc32(bytes: &[u8]) -> u32 {
     unsafe { sys::libdeflate_crc32(0, bytes.as_ptr().cast(), bytes.len()) }
 }
 
-/// What comes out of a gzip of one member: its last four bytes say it modulo 2^32; for others a first guess.
+/// What comes out of a gzip of one member: its last four bytes say it modulo 2^32; for others a
+/// first guess.
 fn gzip_size(bytes: &[u8]) -> usize {
     let said = bytes.last_chunk::<4>().map_or(0, |last| u32::from_le_bytes(*last) as usize);
     let most = bytes.len().saturating_mul(RATIO_MAX);

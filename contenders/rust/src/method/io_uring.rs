@@ -1,7 +1,8 @@
-//! `io_uring` and `io_uring-vectored`: reads put into a ring, one or many in flight, through the page cache or past it.
+//! `io_uring` and `io_uring-vectored`: reads put into a ring, one or many in flight, through the
+//! page cache or past it.
 //!
-//! Here are the two methods, their settings and whether the kernel lets us; the flight itself is in `ring`. With more
-//! than one read in flight they land in any order, so lines are not offered.
+//! Here are the two methods, their settings and whether the kernel lets us; the flight itself is in
+//! `ring`. With more than one read in flight they land in any order, so lines are not offered.
 
 use super::direct::DirectFile;
 use super::ring::{InFlight, Order, Plan, Registered, RingJob};

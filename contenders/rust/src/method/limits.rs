@@ -1,8 +1,10 @@
-//! The controls that are limits: what this machine does at best with the one thing that a reading cannot do without.
+//! The controls that are limits: what this machine does at best with the one thing that a reading
+//! cannot do without.
 //!
-//! `copy` is the kernel's copy out of the page cache, `faults` the mapping of cached pages, `device` reads past the
-//! cache that nobody looks at, `syscall` the way into the kernel and back. What memory does at best is the control
-//! `resident`. Each runs alone in its window; what it needs in the cache is brought there before.
+//! `copy` is the kernel's copy out of the page cache, `faults` the mapping of cached pages,
+//! `device` reads past the cache that nobody looks at, `syscall` the way into the kernel and back.
+//! What memory does at best is the control `resident`. Each runs alone in its window; what it needs
+//! in the cache is brought there before.
 
 use super::io_uring::{self, Ring};
 use super::mmap::Mapped;
@@ -23,7 +25,8 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// Fits into the second-level cache of common processors with room to spare, so that what is copied stays there.
+/// Fits into the second-level cache of common processors with room to spare, so that what is copied
+/// stays there.
 const COPY_BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 4096, 1 << 30);
 const SEGMENT: Param = Param::new("segment_bytes", 4 << 20, 4096, 1 << 40);
 const THREADS: Param = Param::new("threads", 1, 1, 1024);
@@ -143,7 +146,8 @@ impl<R: Reader> Reader for Cached<R> {
 const SMALL_PAGE_BYTES: usize = 4 << 10;
 const SMALL_PAGES_BYTES_MAX: u64 = 64 << 20;
 
-/// A reader of a file of its own, in memory, whose pages are small whatever those of the target are.
+/// A reader of a file of its own, in memory, whose pages are small whatever those of the target
+/// are.
 struct SmallPages {
     visit: Visit,
     reader: Mapped,

@@ -37,8 +37,9 @@ pub(super) fn visit_all(
     Ok(Answer::of_parts(parts))
 }
 
-/// The lines that begin within a segment, whole: from the first beginning in it to the first beginning after it. All
-/// segments together have every line once; only a segment that has a beginning looks beyond its end.
+/// The lines that begin within a segment, whole: from the first beginning in it to the first
+/// beginning after it. All segments together have every line once; only a segment that has a
+/// beginning looks beyond its end.
 fn whole_lines(bytes: &[u8], segment: Range<usize>) -> Range<usize> {
     let beginning_from = |at: usize, end: usize| match at {
         0 => Some(0),

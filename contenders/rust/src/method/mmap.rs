@@ -1,7 +1,7 @@
 //! `mmap`: the whole file mapped and visited where it lies.
 //!
-//! A file that is made shorter while it is mapped ends the process with SIGBUS; the lab runs every method in a process
-//! of its own.
+//! A file that is made shorter while it is mapped ends the process with SIGBUS; the lab runs every
+//! method in a process of its own.
 
 use super::memory::{SEGMENT, THREADS};
 use super::size::size_of;
@@ -62,8 +62,9 @@ impl Mapped {
         if self.populate {
             options.populate();
         }
-        // SAFETY: the bytes are only counted or summed, so that a file which others change meanwhile gives a wrong
-        // answer and no more; one that is cut off raises SIGBUS, as the module says.
+        // SAFETY: the bytes are only counted or summed, so that a file which others change
+        // meanwhile gives a wrong answer and no more; one that is cut off raises SIGBUS, as the
+        // module says.
         let map = unsafe { options.map(&file) }?;
         if self.sequential {
             map.advise(Advice::Sequential)?;

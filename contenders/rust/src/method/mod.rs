@@ -1,7 +1,8 @@
 //! Ways of bringing the bytes of a file: what a method is, how it fails, and the list of them.
 //!
-//! A method opens the file, brings all of it to a [`crate::Consumer`] and closes it, in one call and with nothing kept
-//! from call to call. It knows no clock; adding one takes a file here and an entry in [`registry`].
+//! A method opens the file, brings all of it to a [`crate::Consumer`] and closes it, in one call
+//! and with nothing kept from call to call. It knows no clock; adding one takes a file here and an
+//! entry in [`registry`].
 
 mod archive;
 pub(crate) mod auto;
@@ -42,7 +43,8 @@ pub struct Method {
     pub reads: Reads,
     /// In which way bytes come out of it, which decides what can be done with them.
     pub feeding: Feeding,
-    /// The archives whose content it reads; empty for one that reads the bytes of any file as they are.
+    /// The archives whose content it reads; empty for one that reads the bytes of any file as they
+    /// are.
     pub decodes: &'static [Archive],
     /// What may be set.
     pub params: &'static [Param],
@@ -110,8 +112,8 @@ impl From<io::Error> for Fault {
 }
 
 impl Method {
-    /// The names of the scans that this method offers on this machine for one work, best first; [`NO_SCAN`] where
-    /// there is nothing to choose; empty where it cannot do the work.
+    /// The names of the scans that this method offers on this machine for one work, best first;
+    /// [`NO_SCAN`] where there is nothing to choose; empty where it cannot do the work.
     #[must_use]
     pub fn scans(&self, work: Work) -> Vec<&'static str> {
         match (self.feeding, work) {

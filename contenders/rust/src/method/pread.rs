@@ -1,4 +1,5 @@
-//! `pread`: pread(2) from several threads, each with its own buffer, which take segments from a counter.
+//! `pread`: pread(2) from several threads, each with its own buffer, which take segments from a
+//! counter.
 
 use super::size::size_of;
 use super::{Fault, Feeding, Method, Reader};
@@ -62,7 +63,8 @@ impl Reader for Pread {
     }
 }
 
-/// Reads one segment, however few bytes a read brings; a file that has become shorter ends it early.
+/// Reads one segment, however few bytes a read brings; a file that has become shorter ends it
+/// early.
 pub(crate) fn read_range(
     file: &impl FileExt,
     range: Range<u64>,

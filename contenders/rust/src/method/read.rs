@@ -1,4 +1,5 @@
-//! `read` and `dontcache`: read(2) in a loop into one buffer, the second leaving nothing in the cache. The loop serves every method that has one buffer and a place in the file.
+//! `read` and `dontcache`: read(2) in a loop into one buffer, the second leaving nothing in the
+//! cache. The loop serves every method that has one buffer and a place in the file.
 
 use super::{Fault, Feeding, Method, Reader};
 use crate::buffer::Buffer;
@@ -92,8 +93,8 @@ impl Reader for ReadLoop {
     }
 }
 
-/// Reads to the end, however few bytes a read brings; a read that a signal interrupted is repeated. Tells how many
-/// bytes there were.
+/// Reads to the end, however few bytes a read brings; a read that a signal interrupted is repeated.
+/// Tells how many bytes there were.
 pub(crate) fn drain(source: &mut impl Read, buffer: &mut [u8], sink: &mut impl Sink) -> Result<u64, Fault> {
     let mut at = 0;
     loop {

@@ -1,7 +1,9 @@
-//! Reads in flight: slots with a buffer each, launched into a ring, landed, handed on, launched again.
+//! Reads in flight: slots with a buffer each, launched into a ring, landed, handed on, launched
+//! again.
 //!
-//! The kernel writes into a slot's buffer from launch to landing. Nobody looks at the buffer meanwhile, and a flight
-//! that ends early, by an error or a panic, first waits until every read has landed.
+//! The kernel writes into a slot's buffer from launch to landing. Nobody looks at the buffer
+//! meanwhile, and a flight that ends early, by an error or a panic, first waits until every read
+//! has landed.
 
 use super::Fault;
 use crate::buffer::Buffer;
@@ -29,7 +31,8 @@ pub(crate) struct Plan {
     pub(crate) registered: Registered,
 }
 
-/// Whether a ring's kernel knows the buffers beforehand, which spares it to look them up with every read.
+/// Whether a ring's kernel knows the buffers beforehand, which spares it to look them up with every
+/// read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Registered {
     No,
@@ -67,7 +70,8 @@ pub(crate) type IdleWork<'w, S> = &'w mut dyn FnMut(&mut S) -> Result<bool, Faul
 struct Slot<'a> {
     /// Its part of the flight's memory.
     part: Range<usize>,
-    /// The parts of that part that a vectored read fills; the kernel may look at it until the read has landed.
+    /// The parts of that part that a vectored read fills; the kernel may look at it until the read
+    /// has landed.
     vector: Vec<libc::iovec>,
     errand: Option<RingJob<'a>>,
     filled: usize,
@@ -160,8 +164,8 @@ impl<'a> InFlight<'a> {
     /// Puts a read of what the slot still lacks into the ring.
     fn launch(&mut self, index: usize) -> Result<(), Fault> {
         let Some(entry) = self.slots[index].entry(&mut self.memory, index, &self.plan) else { return Ok(()) };
-        // SAFETY: the slot's part of the memory and its vector stay untouched until the read has landed; `drop` waits
-        // for that.
+        // SAFETY: the slot's part of the memory and its vector stay untouched until the read has
+        // landed; `drop` waits for that.
         let pushed = unsafe { self.ring.submission().push(&entry.user_data(index as u64)) };
         pushed.map_err(|_| io::Error::other("io_uring: the ring has no room for a read"))?;
         self.in_flight += 1;
@@ -203,7 +207,8 @@ impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         while self.in_flight > 0 {
             if self.submit(1).is_err() {
-                // The kernel may write into the buffers at any time from now on: they must never be used again.
+                // The kernel may write into the buffers at any time from now on: they must never be
+                // used again.
                 mem::forget((mem::take(&mut self.slots), mem::take(&mut self.memory)));
                 return;
             }
@@ -238,8 +243,9 @@ impl<'a> Slot<'a> {
         })
     }
 
-    /// Takes in what the kernel said. Whether the slot is as full as it will be: a read may be short and is then
-    /// continued; one of no bytes, or past the cache one that ends off a block, has met the end of the file.
+    /// Takes in what the kernel said. Whether the slot is as full as it will be: a read may be
+    /// short and is then continued; one of no bytes, or past the cache one that ends off a block,
+    /// has met the end of the file.
     fn takes(&mut self, result: i32) -> Result<bool, Fault> {
         let errand = self.errand.as_mut().expect("what has landed was launched for an errand");
         if let Ok(count) = usize::try_from(result) {
@@ -292,7 +298,8 @@ fn vectors(buffer: &mut [u8], range: Range<usize>, buffer_bytes: usize) -> Vec<l
     vectors
 }
 
-/// Whether a call failed for a reason that passes: a signal, or a kernel that is short of something for the moment.
+/// Whether a call failed for a reason that passes: a signal, or a kernel that is short of something
+/// for the moment.
 fn is_passing(code: Option<i32>) -> bool {
     matches!(code, Some(libc::EINTR | libc::EAGAIN | libc::EBUSY))
 }

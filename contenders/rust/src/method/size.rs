@@ -44,7 +44,8 @@ fn available_memory_bytes() -> io::Result<u64> {
     kib.map(|kib| kib * 1024).ok_or_else(|| io::Error::other("/proc/meminfo has no MemAvailable"))
 }
 
-/// The least that this process's control group, or one around it, may have; whoever asks for more is killed by the kernel.
+/// The least that this process's control group, or one around it, may have; whoever asks for more
+/// is killed by the kernel.
 fn group_limit_bytes() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let limits = groups.lines().filter_map(|line| {

@@ -1,10 +1,11 @@
 //! Scans with 64-byte registers (AVX-512 F and BW).
 //!
-//! Four registers are worked on at a time, each with an accumulator of its own. A comparison yields one bit for each
-//! byte, and the bits are counted. What is left at the end is loaded under a mask that reads no byte too many, so there
-//! is no loop over single bytes.
+//! Four registers are worked on at a time, each with an accumulator of its own. A comparison yields
+//! one bit for each byte, and the bits are counted. What is left at the end is loaded under a mask
+//! that reads no byte too many, so there is no loop over single bytes.
 //!
-//! The `pages` scans load the four registers from four neighbouring pages; [`super::pages`] says why.
+//! The `pages` scans load the four registers from four neighbouring pages; [`super::pages`] says
+//! why.
 
 use super::pages::{PAGE_BYTES, PAGES, Pages, by_pages};
 use std::arch::x86_64::{

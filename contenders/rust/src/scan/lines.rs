@@ -1,7 +1,7 @@
 //! Finding every line as a slice, whatever the pieces in which the file comes.
 //!
-//! A line that lies within one piece is a slice of it; one that a border cuts is put together in a buffer that keeps
-//! its capacity. Lines end at 0x0A, which belongs to no line.
+//! A line that lies within one piece is a slice of it; one that a border cuts is put together in a
+//! buffer that keeps its capacity. Lines end at 0x0A, which belongs to no line.
 
 use std::hint::black_box;
 use std::ptr;

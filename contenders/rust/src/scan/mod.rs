@@ -1,7 +1,8 @@
 //! Ways of visiting bytes: the list, and the choice at run time by what the processor has.
 //!
-//! A scan sees one slice at a time and knows nothing of files; [`crate::Consumer`] keeps what lies between slices. Each
-//! is compared with the plainest loop for all lengths and alignments by the tests below.
+//! A scan sees one slice at a time and knows nothing of files; [`crate::Consumer`] keeps what lies
+//! between slices. Each is compared with the plainest loop for all lengths and alignments by the
+//! tests below.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -133,7 +134,8 @@ mod tests {
     /// The widest register of any scan, times the registers that one step of it takes.
     const STEP_BYTES: usize = 256;
 
-    /// Under Miri, where each takes thousands of times as long, one length and start in so many is tried.
+    /// Under Miri, where each takes thousands of times as long, one length and start in so many is
+    /// tried.
     const STRIDE: usize = if cfg!(miri) { 167 } else { 1 };
 
     /// Where slices of some groups of pages begin, and of how many; under Miri one.

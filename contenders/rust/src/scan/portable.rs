@@ -1,8 +1,9 @@
 //! Scans in plain Rust, for every architecture.
 //!
-//! `iterator` is what a Rust programmer writes first; the compiler is free to use vector instructions for it. `scalar`
-//! is one load, one comparison and one addition for each byte: the loads are volatile, which no compiler may join into
-//! wider ones, so the loop stays what it says at every optimisation level.
+//! `iterator` is what a Rust programmer writes first; the compiler is free to use vector
+//! instructions for it. `scalar` is one load, one comparison and one addition for each byte: the
+//! loads are volatile, which no compiler may join into wider ones, so the loop stays what it says
+//! at every optimisation level.
 
 use std::ptr;
 

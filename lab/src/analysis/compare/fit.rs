@@ -1,7 +1,8 @@
-//! A straight line through machines: a number of one case on a fact of the machine, and what fact the line asks for to
-//! reach the other cases' numbers.
+//! A straight line through machines: a number of one case on a fact of the machine, and what fact
+//! the line asks for to reach the other cases' numbers.
 //!
-//! Machines with the same processor and the same fact are one point, their mean: a processor that was measured with two drives says nothing twice.
+//! Machines with the same processor and the same fact are one point, their mean: a processor that
+//! was measured with two drives says nothing twice.
 
 use super::matching::differences;
 use super::measure::Measure;
@@ -147,8 +148,8 @@ impl Machines<'_> {
     }
 }
 
-/// What is not alike in the cases of one name, a sentence for each machine that differs from one before it: they are one point
-/// or one line only if all read the same.
+/// What is not alike in the cases of one name, a sentence for each machine that differs from one
+/// before it: they are one point or one line only if all read the same.
 fn unlike(machines: &[Machines], name: &str, measure: Measure) -> Vec<String> {
     let mut had: Vec<(&Side, &Case)> = Vec::new();
     let mut found = Vec::new();
@@ -168,7 +169,8 @@ fn unlike(machines: &[Machines], name: &str, measure: Measure) -> Vec<String> {
 /// Fits by least squares.
 ///
 /// # Errors
-/// If no machine has what is asked for, all have the same fact, or what they read is not alike and that is not forced.
+/// If no machine has what is asked for, all have the same fact, or what they read is not alike and
+/// that is not forced.
 pub fn fit(sides: &[Side], asked: &FitAsked) -> Result<Fit, FitError> {
     let FitAsked { case, measure, fact, .. } = asked;
     let mut machines: Vec<Machines> = Vec::new();
@@ -202,7 +204,8 @@ pub fn fit(sides: &[Side], asked: &FitAsked) -> Result<Fit, FitError> {
     Ok(Fit { case: case.clone(), measure: *measure, fact: fact.clone(), points, line, asks, forced })
 }
 
-/// What is not alike in the case that is fitted and in those that are to be reached, if that is forced.
+/// What is not alike in the case that is fitted and in those that are to be reached, if that is
+/// forced.
 fn alike(machines: &[Machines], asked: &FitAsked) -> Result<Vec<String>, FitError> {
     let named = |it: &Case| (!it.names.contains(&asked.case)).then(|| it.name.clone());
     let others: BTreeSet<String> =

@@ -62,8 +62,8 @@ impl Gate {
         if judged == 0 { Err(GateError::NoInterval) } else { Ok(worse) }
     }
 
-    /// Everything that a side has and that could not be judged against another, a sentence each. What failed or was refused
-    /// on a later side is [`Gate::broken`].
+    /// Everything that a side has and that could not be judged against another, a sentence each.
+    /// What failed or was refused on a later side is [`Gate::broken`].
     #[must_use]
     pub fn missing(comparison: &Comparison) -> Vec<String> {
         let name = |side: usize| &comparison.sides[side].name;
@@ -93,7 +93,8 @@ impl Gate {
         found
     }
 
-    /// Everything that failed or was refused on a later side and was measured on another, a sentence each.
+    /// Everything that failed or was refused on a later side and was measured on another, a
+    /// sentence each.
     #[must_use]
     pub fn broken(comparison: &Comparison) -> Vec<String> {
         let broken = comparison.lacking.iter().filter(|it| is_broken(it));
@@ -114,7 +115,8 @@ fn sentence(it: &Lacking, side: &str) -> String {
     )
 }
 
-/// Why two numbers of readings cannot be judged. Where only a mean is known, there is no interval by nature.
+/// Why two numbers of readings cannot be judged. Where only a mean is known, there is no interval
+/// by nature.
 fn unjudged(first: &Cell, cell: Option<&Cell>) -> Option<&'static str> {
     first.n?;
     match cell {

@@ -1,7 +1,8 @@
 //! Which cases of several sides are the same: matched by name and by what must agree.
 //!
-//! A case of the first side takes, of each other side, the case of the same name whose target, work, state and parameters
-//! agree. Where names meet and nothing agrees, the two are unlike: they are compared only if that is forced.
+//! A case of the first side takes, of each other side, the case of the same name whose target,
+//! work, state and parameters agree. Where names meet and nothing agrees, the two are unlike: they
+//! are compared only if that is forced.
 
 use super::side::{Case, ComparisonKey, Side};
 use crate::units::Bytes;

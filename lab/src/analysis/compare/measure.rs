@@ -1,4 +1,5 @@
-//! What of a trial is compared: a time, a rate, memory, a count. Each knows its unit and which way is better.
+//! What of a trial is compared: a time, a rate, memory, a count. Each knows its unit and which way
+//! is better.
 
 use crate::record::Sample;
 use serde::{Deserialize, Serialize};
@@ -89,7 +90,8 @@ impl Measure {
         }
     }
 
-    /// Its value in a sample whose reading takes in so many bytes; `None` where a meter is missing or runs of their own count it.
+    /// Its value in a sample whose reading takes in so many bytes; `None` where a meter is missing
+    /// or runs of their own count it.
     #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
     pub(super) fn of(self, sample: &Sample, bytes: u64) -> Option<f64> {
         let wall = sample.wall_ns.max(1) as f64;

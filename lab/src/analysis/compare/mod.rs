@@ -1,9 +1,10 @@
-//! Several sides of a comparison laid beside each other: which numbers differ, by how much, how surely, and what differs in
-//! the machines.
+//! Several sides of a comparison laid beside each other: which numbers differ, by how much, how
+//! surely, and what differs in the machines.
 //!
-//! Pure: sides go in, a [`Comparison`] comes out; [`crate::report`] words it. The first side is the one that the others are
-//! held against. A ratio above one is always to the better: faster, or with less. Sides that were measured apart have no
-//! common rounds, so ratios come from medians and their intervals ([`crate::analysis::stats::LogMedian`]).
+//! Pure: sides go in, a [`Comparison`] comes out; [`crate::report`] words it. The first side is the
+//! one that the others are held against. A ratio above one is always to the better: faster, or with
+//! less. Sides that were measured apart have no common rounds, so ratios come from medians and
+//! their intervals ([`crate::analysis::stats::LogMedian`]).
 
 mod fit;
 mod gate;
@@ -89,7 +90,8 @@ pub struct Cell {
     pub n: Option<usize>,
     /// What it is where it is no median of samples.
     pub statistic: Option<Statistic>,
-    /// How many times as good as the first side; `None` on the first side and where that has no number.
+    /// How many times as good as the first side; `None` on the first side and where that has no
+    /// number.
     pub ratio: Option<UnpairedRatio>,
 }
 
@@ -140,7 +142,8 @@ impl Comparison {
     /// Lays the sides beside each other; one side alone is a table without ratios.
     ///
     /// # Errors
-    /// If a side has nothing in common with the first, or nothing that is alike and `force` is off, or no number is known.
+    /// If a side has nothing in common with the first, or nothing that is alike and `force` is off,
+    /// or no number is known.
     pub fn of(sides: Vec<Side>, measures: &[Measure], force: bool) -> Result<Comparison, CompareError> {
         let matching = Matching::of(&sides, force);
         let met = |side: usize| matching.rows.iter().any(|row| row.cases[side].is_some());

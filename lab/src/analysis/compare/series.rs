@@ -1,5 +1,6 @@
-//! What a sweep found over all sizes, as cases of a comparison: the median rate, the rate by the slope of time on size, and the
-//! highest rate of a single file. Single sizes are cases of their own ([`super::side`]).
+//! What a sweep found over all sizes, as cases of a comparison: the median rate, the rate by the
+//! slope of time on size, and the highest rate of a single file. Single sizes are cases of their
+//! own ([`super::side`]).
 
 use super::measure::Measure;
 use super::side::{Case, ComparisonKey, Figure, Statistic};

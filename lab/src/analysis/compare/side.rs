@@ -1,4 +1,5 @@
-//! One side of a comparison: a machine and what was measured on it, out of a record or out of a publication.
+//! One side of a comparison: a machine and what was measured on it, out of a record or out of a
+//! publication.
 
 use super::measure::Measure;
 use super::series;
@@ -58,7 +59,8 @@ pub struct ComparisonKey {
     pub state: Option<CacheState>,
     /// Readers that each read the whole of it in one reading.
     pub readers: Option<u64>,
-    /// Whether cold is cold above a cache; `None` for another state, and in records of before that was found out.
+    /// Whether cold is cold above a cache; `None` for another state, and in records of before that
+    /// was found out.
     pub is_above_cache: Option<bool>,
     /// Every parameter in force.
     pub params: Option<Params>,

@@ -1,20 +1,24 @@
 //! The 95 % interval of a median, by resampling groups of observations.
 //!
-//! Observations of one fill of the cache resemble each other more than those of another fill, so whole fills are drawn
-//! with replacement and each drawn fill keeps its observations: Davison & Hinkley, *Bootstrap Methods and their
-//! Application* (1997), section 3.8, show that drawing again within the groups would count the inner variance twice.
-//! Where there is one fill only, rounds are drawn, and with one round only, single readings; the interval then speaks
-//! of that fill alone. With few groups the percentiles of the resamples lie too close together (three fills: 76 % of the
-//! intervals hold the true median instead of 95 %), so the interval is `median ± t(k-1) * sqrt(k / (k-1)) * se` with the
-//! standard deviation `se` of the resampled medians and Student's t for `k` groups: Hesterberg, *What Teachers Should
-//! Know About the Bootstrap*, The American Statistician 69 (2015). Readings of one group never resemble each other less
-//! than those of different groups, so it is never narrower than if every reading stood alone: three fills that agree by
-//! luck prove nothing. Nor is it narrower than the interval of the sign test (Hollander & Wolfe, *Nonparametric
-//! Statistical Methods*), which assumes nothing of the readings' distribution. Tests hold the coverage to simulations.
+//! Observations of one fill of the cache resemble each other more than those of another fill, so
+//! whole fills are drawn with replacement and each drawn fill keeps its observations: Davison &
+//! Hinkley, *Bootstrap Methods and their Application* (1997), section 3.8, show that drawing again
+//! within the groups would count the inner variance twice. Where there is one fill only, rounds are
+//! drawn, and with one round only, single readings; the interval then speaks of that fill alone.
+//! With few groups the percentiles of the resamples lie too close together (three fills: 76 % of
+//! the intervals hold the true median instead of 95 %), so the interval is `median ± t(k-1) *
+//! sqrt(k / (k-1)) * se` with the standard deviation `se` of the resampled medians and Student's t
+//! for `k` groups: Hesterberg, *What Teachers Should Know About the Bootstrap*, The American
+//! Statistician 69 (2015). Readings of one group never resemble each other less than those of
+//! different groups, so it is never narrower than if every reading stood alone: three fills that
+//! agree by luck prove nothing. Nor is it narrower than the interval of the sign test (Hollander &
+//! Wolfe, *Nonparametric Statistical Methods*), which assumes nothing of the readings'
+//! distribution. Tests hold the coverage to simulations.
 //!
-//! With more than [`MANY`] observations the sign test's interval is that of readings which stand alone, so these are not
-//! drawn, and of more than [`GROUPS_MAX`] groups neighbours are drawn together, which takes in what lasts for several of
-//! them. Then the work grows with the observations, and not with their product with the resamples.
+//! With more than [`MANY`] observations the sign test's interval is that of readings which stand
+//! alone, so these are not drawn, and of more than [`GROUPS_MAX`] groups neighbours are drawn
+//! together, which takes in what lasts for several of them. Then the work grows with the
+//! observations, and not with their product with the resamples.
 
 use super::student::student_t;
 use rand::RngExt;
@@ -91,7 +95,8 @@ impl Bootstrap {
         Bootstrap { seed, resamples: 400 }
     }
 
-    /// The interval of the median; `None` with fewer than [`OBSERVATIONS_MIN`] observations. Order does not matter.
+    /// The interval of the median; `None` with fewer than [`OBSERVATIONS_MIN`] observations. Order
+    /// does not matter.
     #[must_use]
     pub fn median_interval(&self, observations: &[Observation]) -> Option<Interval> {
         if observations.len() < OBSERVATIONS_MIN {
@@ -147,8 +152,9 @@ fn standard_errors(groups: usize) -> f64 {
     student_t(k - 1.0) * (k / (k - 1.0)).sqrt()
 }
 
-/// How many of `n` sorted observations lie outside the sign test's interval on each side: the most for which a fair coin
-/// thrown `n` times shows so few heads, or so few tails, in at most 5 of 100 series. Below six it is none.
+/// How many of `n` sorted observations lie outside the sign test's interval on each side: the most
+/// for which a fair coin thrown `n` times shows so few heads, or so few tails, in at most 5 of 100
+/// series. Below six it is none.
 #[expect(clippy::cast_precision_loss, reason = "far fewer observations than 2^52")]
 fn sign_test_rank(n: usize) -> usize {
     let all = ln_factorial(n as u64) - n as f64 * std::f64::consts::LN_2;
@@ -158,7 +164,8 @@ fn sign_test_rank(n: usize) -> usize {
         tail += heads(*k);
         2.0 * tail <= 0.05
     };
-    // Twelve standard deviations from the middle: all that lies farther out is less than a float can add.
+    // Twelve standard deviations from the middle: all that lies farther out is less than a float
+    // can add.
     let first = if n > MANY { n / 2 - 6 * n.isqrt() } else { 0 };
     first + (first..n / 2).take_while(fits).count().saturating_sub(1)
 }
@@ -170,7 +177,8 @@ fn standard_deviation(values: &[f64]) -> f64 {
     (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt()
 }
 
-/// By value, and for equal values in an order of their own, so that the order of measurement does not matter.
+/// By value, and for equal values in an order of their own, so that the order of measurement does
+/// not matter.
 fn in_order(observations: &[Observation]) -> Vec<Observation> {
     let mut sorted = observations.to_vec();
     let place = |o: &Observation| (o.fill, o.round);
@@ -191,7 +199,8 @@ struct Member {
 }
 
 impl Groups {
-    /// Every observation by itself, numbered by place: so the interval of the negated values is the negated interval.
+    /// Every observation by itself, numbered by place: so the interval of the negated values is the
+    /// negated interval.
     fn singles(sorted: &[Observation]) -> Groups {
         let mut by_place: Vec<usize> = (0..sorted.len()).collect();
         by_place.sort_by_key(|&index| (sorted[index].fill, sorted[index].round));
@@ -238,8 +247,8 @@ impl Groups {
         Groups { sizes, ..self }
     }
 
-    /// The median of all values, each counted as often as its group was drawn; `total` of them in all. So many members may be
-    /// passed over, which so many drawn values are.
+    /// The median of all values, each counted as often as its group was drawn; `total` of them in
+    /// all. So many members may be passed over, which so many drawn values are.
     fn median(&self, drawn: &[usize], total: usize, (passed, mut seen): (usize, usize)) -> f64 {
         let (lower, upper) = ((total - 1) / 2, total / 2);
         let mut low = None;
@@ -256,8 +265,8 @@ impl Groups {
     }
 }
 
-/// How many members of each group lie below places that are evenly spread over all members: it saves looking at every
-/// member for every resample.
+/// How many members of each group lie below places that are evenly spread over all members: it
+/// saves looking at every member for every resample.
 struct Ladder {
     /// Members from one place to the next.
     step: usize,
@@ -280,7 +289,8 @@ impl Ladder {
         Ladder { step, groups: count, below }
     }
 
-    /// The last place with at most `rank` drawn values below it: members below it, and drawn values.
+    /// The last place with at most `rank` drawn values below it: members below it, and drawn
+    /// values.
     fn below(&self, drawn: &[usize], rank: usize) -> (usize, usize) {
         let weigh = |rung: usize| {
             let of_rung = &self.below[rung * self.groups..][..self.groups];

@@ -1,11 +1,13 @@
-//! From which reading on a series is steady: the end of a runtime's warm-up, found by change points.
+//! From which reading on a series is steady: the end of a runtime's warm-up, found by change
+//! points.
 //!
-//! The series of logarithms is cut into segments of constant level, exactly, by optimal partitioning (Jackson et al.,
-//! IEEE Signal Processing Letters 12, 2005) with a squared-error cost and a penalty of `4 ln n` noise variances a cut.
-//! The noise comes from the differences of neighbours, so that the steps themselves do not count as noise. Single
-//! spikes are laid aside first. Whether the last level is steady is judged in the spirit of Barrett et al., *Virtual
-//! Machine Warmup Blows Hot and Cold* (OOPSLA 2017): "no steady state" is an outcome, and so is a steady state that is
-//! slower than the start.
+//! The series of logarithms is cut into segments of constant level, exactly, by optimal
+//! partitioning (Jackson et al., IEEE Signal Processing Letters 12, 2005) with a squared-error cost
+//! and a penalty of `4 ln n` noise variances a cut. The noise comes from the differences of
+//! neighbours, so that the steps themselves do not count as noise. Single spikes are laid aside
+//! first. Whether the last level is steady is judged in the spirit of Barrett et al., *Virtual
+//! Machine Warmup Blows Hot and Cold* (OOPSLA 2017): "no steady state" is an outcome, and so is a
+//! steady state that is slower than the start.
 
 use super::median;
 use serde::Serialize;
@@ -77,8 +79,8 @@ pub fn steadiness(walls_ns: &[u64]) -> Steadiness {
     Steadiness::Steady { from, trend }
 }
 
-/// Readings farther than four noise deviations from the median of their five neighbours take that median's place
-/// (the filter of Hampel), so that a single interruption is no level of its own.
+/// Readings farther than four noise deviations from the median of their five neighbours take that
+/// median's place (the filter of Hampel), so that a single interruption is no level of its own.
 fn without_spikes(logs: &[f64]) -> Vec<f64> {
     let reach = 4.0 * noise(logs);
     let near = |at: usize| {
@@ -89,14 +91,16 @@ fn without_spikes(logs: &[f64]) -> Vec<f64> {
     logs.iter().enumerate().map(clean).collect()
 }
 
-/// The standard deviation of single readings, from the median absolute difference of neighbours: steps and spikes are
-/// too few to move it. The factor is that of normal noise, 1 / (0.6745 sqrt 2). Never below one part in 10,000.
+/// The standard deviation of single readings, from the median absolute difference of neighbours:
+/// steps and spikes are too few to move it. The factor is that of normal noise, 1 / (0.6745 sqrt
+/// 2). Never below one part in 10,000.
 fn noise(logs: &[f64]) -> f64 {
     let differences = logs.windows(2).map(|pair| (pair[1] - pair[0]).abs());
     (median(differences).unwrap_or_default() * 1.0483).max(1e-4)
 }
 
-/// First readings of the segments with the least total cost. Time grows with the square of the readings.
+/// First readings of the segments with the least total cost. Time grows with the square of the
+/// readings.
 fn segments(logs: &[f64]) -> Vec<usize> {
     let n = logs.len();
     let (mut sums, mut squares) = (vec![0.0], vec![0.0]);

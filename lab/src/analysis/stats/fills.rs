@@ -26,10 +26,10 @@ pub struct FillSpread {
     pub range: f64,
     /// Standard deviation of the medians over their mean.
     pub cv: f64,
-    /// Share of the variance of single readings that lies between fills, 0 to 1: the variance components of one-way
-    /// analysis of variance with unequal groups (Searle, Casella & McCulloch, *Variance Components*, 1992, section
-    /// 3.6), the component between set to 0 where its estimate is negative. `None` when no fill was read twice, or
-    /// nothing varies.
+    /// Share of the variance of single readings that lies between fills, 0 to 1: the variance
+    /// components of one-way analysis of variance with unequal groups (Searle, Casella & McCulloch,
+    /// *Variance Components*, 1992, section 3.6), the component between set to 0 where its estimate
+    /// is negative. `None` when no fill was read twice, or nothing varies.
     pub between_share: Option<f64>,
 }
 
@@ -113,7 +113,8 @@ mod tests {
 
     #[test]
     fn the_share_between_is_that_of_the_analysis_of_variance() {
-        // Mean squares 24 between and 2 within, three readings a group: component (24 - 2) / 3 = 22 / 3.
+        // Mean squares 24 between and 2 within, three readings a group: component (24 - 2) / 3 = 22
+        // / 3.
         let balanced = fills(&[&[8, 8, 11], &[11, 14, 11], &[14, 14, 17]]);
         let spread = fill_spread(&balanced).unwrap();
         let (between, within) = ((27.0 - 3.0) / 3.0, 3.0);

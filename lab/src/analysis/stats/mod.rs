@@ -1,9 +1,10 @@
-//! What the samples say: medians with intervals, ratios, lines, steady states. Knows no files and no clocks.
+//! What the samples say: medians with intervals, ratios, lines, steady states. Knows no files and
+//! no clocks.
 //!
-//! Every number that a table or a page shows is computed here from the record's samples, and nowhere else; nothing is
-//! dropped on the way, outliers are only counted. An interval is always at 95 %, and `None` where there are too few
-//! samples to draw one. Randomness comes from a seed that the caller takes from the record, so that the same record
-//! gives the same page.
+//! Every number that a table or a page shows is computed here from the record's samples, and
+//! nowhere else; nothing is dropped on the way, outliers are only counted. An interval is always at
+//! 95 %, and `None` where there are too few samples to draw one. Randomness comes from a seed that
+//! the caller takes from the record, so that the same record gives the same page.
 
 mod bootstrap;
 mod changepoint;

@@ -1,7 +1,8 @@
 //! How many times as fast as the reference a trial is, pair by pair within rounds.
 //!
-//! Both were measured in the same round, minutes apart from other rounds, so what drifts with the machine falls out of
-//! their quotient. The estimate is the median of the pairs' logarithms: swapping the two gives exactly the inverse.
+//! Both were measured in the same round, minutes apart from other rounds, so what drifts with the
+//! machine falls out of their quotient. The estimate is the median of the pairs' logarithms:
+//! swapping the two gives exactly the inverse.
 
 use super::bootstrap::{Bootstrap, Interval, Observation};
 use super::median;
@@ -69,8 +70,9 @@ impl Turn {
     }
 }
 
-/// The ratio of a trial to the reference; `None` when no round holds both. A turn with several readings counts once,
-/// with their median. Pairs of one fill of the reference's are resampled together.
+/// The ratio of a trial to the reference; `None` when no round holds both. A turn with several
+/// readings counts once, with their median. Pairs of one fill of the reference's are resampled
+/// together.
 #[must_use]
 pub fn ratio<S: Borrow<Sample>>(
     reference: impl IntoIterator<Item = S>,
@@ -111,7 +113,8 @@ mod tests {
     use crate::analysis::stats::testing::{Noise, sample};
     use proptest::prelude::*;
 
-    /// Rounds of a reference and of a trial that takes `factor` of its time; drift and fill are shared, noise is not.
+    /// Rounds of a reference and of a trial that takes `factor` of its time; drift and fill are
+    /// shared, noise is not.
     fn rounds(noise: &mut Noise, fills: u32, each: u32, factor: f64) -> (Vec<Sample>, Vec<Sample>) {
         let (mut reference, mut trial) = (Vec::new(), Vec::new());
         for round in 0..fills * each {

@@ -1,4 +1,5 @@
-//! A straight line through points: least squares with intervals, and beside it a line that outliers cannot bend.
+//! A straight line through points: least squares with intervals, and beside it a line that outliers
+//! cannot bend.
 
 use super::student::student_t;
 use super::{Interval, median};
@@ -48,8 +49,8 @@ pub struct LeastSquares {
     pub n: usize,
 }
 
-/// Fits by ordinary least squares (Draper & Smith, *Applied Regression Analysis*, chapter 1); `None` with fewer than
-/// two different x, or where a coordinate is no finite number.
+/// Fits by ordinary least squares (Draper & Smith, *Applied Regression Analysis*, chapter 1);
+/// `None` with fewer than two different x, or where a coordinate is no finite number.
 #[must_use]
 pub fn least_squares(points: &[(f64, f64)]) -> Option<LeastSquares> {
     if points.iter().any(|(x, y)| !x.is_finite() || !y.is_finite()) {
@@ -87,9 +88,10 @@ pub fn least_squares(points: &[(f64, f64)]) -> Option<LeastSquares> {
     })
 }
 
-/// The line of Theil and Sen (Sen, Journal of the American Statistical Association 63, 1968): the median slope over
-/// all pairs of points, and the median of what then remains. Up to 29 % of the points may lie anywhere. Time and
-/// memory grow with the square of the number of points. `None` with fewer than two different x.
+/// The line of Theil and Sen (Sen, Journal of the American Statistical Association 63, 1968): the
+/// median slope over all pairs of points, and the median of what then remains. Up to 29 % of the
+/// points may lie anywhere. Time and memory grow with the square of the number of points. `None`
+/// with fewer than two different x.
 #[must_use]
 pub fn theil_sen(points: &[(f64, f64)]) -> Option<Line> {
     let slopes = (points.iter().enumerate())
@@ -111,7 +113,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Norris, "Calibration of Ozone Monitors", from the Statistical Reference Datasets of NIST, as (x, y).
+    /// Norris, "Calibration of Ozone Monitors", from the Statistical Reference Datasets of NIST, as
+    /// (x, y).
     const NORRIS: [(f64, f64); 36] = [
         (0.2, 0.1),
         (337.4, 338.8),
@@ -171,7 +174,8 @@ mod tests {
 
     #[test]
     fn the_clocks_that_the_zip_experiment_asks_for_come_out() {
-        // published/zip-lines.csv: highest clock in GHz, seconds for the zip; the NUC is the mean of its two drives.
+        // published/zip-lines.csv: highest clock in GHz, seconds for the zip; the NUC is the mean
+        // of its two drives.
         let nuc = |a: f64, b: f64| f64::midpoint(a, b);
         let zip = [(3.3, 32.326), (4.3, 24.8945), (4.7, nuc(18.8616, 18.8782))];
         let line = least_squares(&zip).unwrap().line;

@@ -1,12 +1,15 @@
-//! The search for the fastest of many: sequential halving on paired rounds, then the last few until they are told apart.
+//! The search for the fastest of many: sequential halving on paired rounds, then the last few until
+//! they are told apart.
 //!
-//! In every rung each candidate that is left is read once, so that any two of them can be compared pair by pair and what
-//! drifts with the machine falls out; then at least the slower half leaves (Karnin, Koren & Somekh, *Almost Optimal
-//! Exploration in Multi-Armed Bandits*, 2013), and more than half where the readings that are left would not last. The
-//! finalists are read on until the interval of each one's ratio to the leader sets it apart or shows it to be as good.
+//! In every rung each candidate that is left is read once, so that any two of them can be compared
+//! pair by pair and what drifts with the machine falls out; then at least the slower half leaves
+//! (Karnin, Koren & Somekh, *Almost Optimal Exploration in Multi-Armed Bandits*, 2013), and more
+//! than half where the readings that are left would not last. The finalists are read on until the
+//! interval of each one's ratio to the leader sets it apart or shows it to be as good.
 //!
-//! Pure: it is told who took how long, and tells who is read next. What it finds is a choice and no number: who is chosen
-//! by being fast in some readings looks faster there than it is, so the chosen are measured afresh ([`super::ratio()`]).
+//! Pure: it is told who took how long, and tells who is read next. What it finds is a choice and no
+//! number: who is chosen by being fast in some readings looks faster there than it is, so the
+//! chosen are measured afresh ([`super::ratio()`]).
 
 use super::bootstrap::{Bootstrap, Interval, Observation};
 use super::median;
@@ -15,7 +18,8 @@ use std::collections::BTreeMap;
 /// Readings of each candidate in the exhaustive run that a search stands for.
 pub const EXHAUSTIVE_READINGS: usize = 10;
 
-/// The share of the exhaustive readings that a search and its fresh readings aim at: one in so many.
+/// The share of the exhaustive readings that a search and its fresh readings aim at: one in so
+/// many.
 const EXHAUSTIVE_SHARE: usize = 5;
 
 /// Readings beyond one of each candidate that even the smallest search may take.
@@ -68,8 +72,9 @@ enum Fate {
 }
 
 impl SearchRules {
-    /// For so many candidates, of whom some are read `fresh_readings` times in all afterwards: both together aim at a
-    /// fifth of the exhaustive readings. A space too small for that still gets one reading of each, and some more.
+    /// For so many candidates, of whom some are read `fresh_readings` times in all afterwards: both
+    /// together aim at a fifth of the exhaustive readings. A space too small for that still gets
+    /// one reading of each, and some more.
     #[must_use]
     pub fn for_candidates(candidates: usize, fresh_readings: usize, seed: u64) -> SearchRules {
         let aim = (candidates * EXHAUSTIVE_READINGS / EXHAUSTIVE_SHARE).saturating_sub(fresh_readings);
@@ -139,7 +144,8 @@ impl Search {
         self.rung += 1;
     }
 
-    /// Everybody who can be read: who stayed longest comes first, and among those who left together the faster.
+    /// Everybody who can be read: who stayed longest comes first, and among those who left together
+    /// the faster.
     #[must_use]
     pub fn best_first(&self) -> Vec<usize> {
         let mut fates = vec![Fate::Left];
@@ -147,7 +153,8 @@ impl Search {
         fates.into_iter().flat_map(|fate| self.ranked(fate)).collect()
     }
 
-    /// Finalists that are slower than the leader beyond doubt leave; enough is known when the others are as good.
+    /// Finalists that are slower than the leader beyond doubt leave; enough is known when the
+    /// others are as good.
     fn tell_apart(&mut self, ranked: &[usize]) {
         let Some((&leader, others)) = ranked.split_first() else { return };
         self.told_apart = true;
@@ -161,7 +168,8 @@ impl Search {
         }
     }
 
-    /// How far one is behind another, as the interval of their ratio's logarithm; `None` with too few rungs.
+    /// How far one is behind another, as the interval of their ratio's logarithm; `None` with too
+    /// few rungs.
     fn behind(&self, leader: usize, other: usize) -> Option<Interval> {
         let (leader, other) = (self.logs(leader)?, self.logs(other)?);
         let pair = |(&rung, log): (&u32, &f64)| {
@@ -171,8 +179,9 @@ impl Search {
         Bootstrap::quick(self.rules.seed).median_interval(&pairs)
     }
 
-    /// Those of one fate, the fastest first: by the median over the rungs of what sets each apart from the others. All of
-    /// them were read in the same rungs; one that is not over yet counts only where there is no other.
+    /// Those of one fate, the fastest first: by the median over the rungs of what sets each apart
+    /// from the others. All of them were read in the same rungs; one that is not over yet counts
+    /// only where there is no other.
     fn ranked(&self, fate: Fate) -> Vec<usize> {
         let group: Vec<&Candidate> = self.with(fate).collect();
         let rungs = if group.iter().all(|candidate| candidate.logs.contains_key(&self.rung)) || self.rung == 0
@@ -259,7 +268,8 @@ mod tests {
             search.left().into_iter().for_each(|number| search.take(number, 100.0 + number as f64));
             search.close_rung();
         }
-        // Two finalists with five rungs behind them are told apart: 100 against 101 in each is no accident.
+        // Two finalists with five rungs behind them are told apart: 100 against 101 in each is no
+        // accident.
         assert_eq!(left[..3], [vec![0, 1, 2, 3, 4, 5, 6, 7], vec![0, 1, 2, 3], vec![0, 1]]);
         assert_eq!((left.len(), search.left()), (5, vec![0]));
         assert_eq!(search.best_first(), [0, 1, 2, 3, 4, 5, 6, 7]);

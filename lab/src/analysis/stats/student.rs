@@ -2,12 +2,12 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// From so many degrees of freedom on, the expansion is right to six digits; the search of the library, which takes
-/// milliseconds there, would be the slowest part of a summary.
+/// From so many degrees of freedom on, the expansion is right to six digits; the search of the
+/// library, which takes milliseconds there, would be the slowest part of a summary.
 const EXPANSION_FROM: f64 = 18.0;
 
-/// The 97.5 % quantile for these degrees of freedom, at least one. Large ones by the expansion 26.7.5 of Abramowitz &
-/// Stegun, *Handbook of Mathematical Functions* (1964).
+/// The 97.5 % quantile for these degrees of freedom, at least one. Large ones by the expansion
+/// 26.7.5 of Abramowitz & Stegun, *Handbook of Mathematical Functions* (1964).
 pub(super) fn student_t(freedom: f64) -> f64 {
     if freedom < EXPANSION_FROM {
         let t = StudentsT::new(0.0, 1.0, freedom.max(1.0)).expect("the freedom is at least one");

@@ -1,15 +1,18 @@
-//! One metric over the samples of a trial: centre with its interval, spread, percentiles, outliers counted.
+//! One metric over the samples of a trial: centre with its interval, spread, percentiles, outliers
+//! counted.
 //!
-//! Percentiles are of type 7 of Hyndman & Fan, *Sample Quantiles in Statistical Packages*, The American Statistician 50
-//! (1996): linear between the two nearest samples, as R, NumPy and Julia do by default. Values are integers in the metric's unit,
-//! and so are all results: they are rounded half up.
+//! Percentiles are of type 7 of Hyndman & Fan, *Sample Quantiles in Statistical Packages*, The
+//! American Statistician 50 (1996): linear between the two nearest samples, as R, NumPy and Julia
+//! do by default. Values are integers in the metric's unit, and so are all results: they are
+//! rounded half up.
 
 use super::bootstrap::{Bootstrap, Observation};
 use crate::record::{Metric, Sample};
 use serde::Serialize;
 use std::borrow::Borrow;
 
-/// What is known of one metric of a trial, in the metric's own unit (nanoseconds, bytes or a count).
+/// What is known of one metric of a trial, in the metric's own unit (nanoseconds, bytes or a
+/// count).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// Samples that hold this metric.
@@ -81,9 +84,10 @@ pub fn summary<S: Borrow<Sample>>(
     })
 }
 
-/// How well the median is known: half its interval over the median, such as 0.01. Made for a look after every round:
-/// a quarter of a millisecond for a hundred values. `None` with fewer than five. With one fill it speaks of that fill
-/// alone, so a run that has not seen all its fills is not done.
+/// How well the median is known: half its interval over the median, such as 0.01. Made for a look
+/// after every round: a quarter of a millisecond for a hundred values. `None` with fewer than five.
+/// With one fill it speaks of that fill alone, so a run that has not seen all its fills is not
+/// done.
 #[must_use]
 pub fn precision(observations: &[Observation], seed: u64) -> Option<f64> {
     let interval = Bootstrap::quick(seed).median_interval(observations)?;
@@ -118,7 +122,8 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     (!sorted.is_empty()).then(|| quantile(&sorted, 0.5))
 }
 
-/// The quantile of type 7 of sorted values, for a share from 0 to 1; not a number when there are none.
+/// The quantile of type 7 of sorted values, for a share from 0 to 1; not a number when there are
+/// none.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in the slice")]
 pub fn quantile(sorted: &[f64], share: f64) -> f64 {
@@ -180,7 +185,8 @@ mod tests {
 
     #[test]
     fn percentiles_are_those_of_r_and_numpy() {
-        // quantile(c(15, 20, 35, 40, 50), c(.25, .5, .75, .9, .99), type = 7) in R: 20, 35, 40, 46, 49.6.
+        // quantile(c(15, 20, 35, 40, 50), c(.25, .5, .75, .9, .99), type = 7) in R: 20, 35, 40, 46,
+        // 49.6.
         let five = summary_of(&[50, 15, 40, 20, 35]).unwrap();
         assert_eq!(
             [five.p0, five.p25, five.p50, five.p75, five.p90, five.p99, five.p100],

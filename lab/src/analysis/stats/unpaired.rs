@@ -1,12 +1,15 @@
 //! The quotient of two medians that were measured apart: in two records, perhaps on two machines.
 //!
-//! Nothing pairs their rounds, so each side has an interval of its own ([`Bootstrap`], on logarithms) and the interval of the
-//! difference of the logarithms comes from both by the method of variance estimates recovery: Zou & Donner, *Construction
-//! of confidence limits about effect measures: A general approach*, Statistics in Medicine 27 (2008). Its lower end lies
-//! below the difference by the root of the squares of how far the minuend may be less and the subtrahend may be more;
-//! its upper end likewise. Skewed sides keep their skew, and swapping the two gives exactly the inverse.
+//! Nothing pairs their rounds, so each side has an interval of its own ([`Bootstrap`], on
+//! logarithms) and the interval of the difference of the logarithms comes from both by the method
+//! of variance estimates recovery: Zou & Donner, *Construction of confidence limits about effect
+//! measures: A general approach*, Statistics in Medicine 27 (2008). Its lower end lies below the
+//! difference by the root of the squares of how far the minuend may be less and the subtrahend may
+//! be more; its upper end likewise. Skewed sides keep their skew, and swapping the two gives
+//! exactly the inverse.
 //!
-//! What differs from run to run and not within one (a machine's mood of that hour) is in neither interval.
+//! What differs from run to run and not within one (a machine's mood of that hour) is in neither
+//! interval.
 
 use super::bootstrap::{Bootstrap, Interval, Observation};
 use super::median;
@@ -108,7 +111,8 @@ mod tests {
         assert_eq!(LogMedian::of(&[], Bootstrap::new(1)), None);
     }
 
-    /// Half the 95 % interval that normal noise of this spread gives the median of so many readings.
+    /// Half the 95 % interval that normal noise of this spread gives the median of so many
+    /// readings.
     fn ideal(spread: f64, readings: u32) -> f64 {
         1.96 * (std::f64::consts::FRAC_PI_2 / f64::from(readings)).sqrt() * spread
     }
@@ -128,7 +132,8 @@ mod tests {
                 held += u32::from(ends.holds(1.2));
                 reach += (ends.high / ends.low).ln() / 2.0 / 500.0;
             }
-            // Each side never is narrower than the sign test, so few readings hold more than they promise.
+            // Each side never is narrower than the sign test, so few readings hold more than they
+            // promise.
             assert!(held >= 465, "{one:?} {other:?} {between}: {held} of 500");
             if one.1 == 1 || between == 0.0 {
                 let spread = 0.03_f64.hypot(between);

@@ -1,5 +1,5 @@
-//! "The device gives less than the file: what gives?" Where bytes asked for, bytes stored and bytes from the device are
-//! not the same number, a sentence says so.
+//! "The device gives less than the file: what gives?" Where bytes asked for, bytes stored and bytes
+//! from the device are not the same number, a sentence says so.
 
 use crate::record::{Metric, Record, TrialRecord};
 use crate::trial::CacheState;
@@ -8,7 +8,8 @@ use crate::units::Bytes;
 /// Bytes from the device below this share of the size want an explanation.
 const ALL: f64 = 0.97;
 
-/// What makes cold readings of a target look faster than its device is, with the numbers; empty where nothing does.
+/// What makes cold readings of a target look faster than its device is, with the numbers; empty
+/// where nothing does.
 #[must_use]
 pub fn explain_device_bytes(record: &Record, target: usize) -> Vec<String> {
     let Some(facts) = record.targets.get(target).filter(|facts| facts.size_bytes > 0) else {
@@ -43,7 +44,8 @@ pub fn explain_device_bytes(record: &Record, target: usize) -> Vec<String> {
     said
 }
 
-/// The least and the most that came from the device in cold readings whose samples stand, a median each.
+/// The least and the most that came from the device in cold readings whose samples stand, a median
+/// each.
 fn device_bytes(record: &Record, target: usize) -> Option<(u64, u64)> {
     let cold = |it: &&TrialRecord| {
         it.trial.target == target

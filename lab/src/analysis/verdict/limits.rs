@@ -1,7 +1,9 @@
-//! The limits of a record: what its controls show the machine to do at best; where there is none of the device, its readings
-//! past the page cache. A limit that a reading is beyond, beyond doubt, is replaced by what the reading shows.
+//! The limits of a record: what its controls show the machine to do at best; where there is none of
+//! the device, its readings past the page cache. A limit that a reading is beyond, beyond doubt, is
+//! replaced by what the reading shows.
 //!
-//! Everything is computed from samples of the same rounds as the readings that are compared with it.
+//! Everything is computed from samples of the same rounds as the readings that are compared with
+//! it.
 
 use super::parts::{self, Facts};
 use crate::analysis::stats::{self, Bootstrap, Observation};
@@ -10,8 +12,8 @@ use crate::trial::CacheState;
 use crate::units::Throughput;
 use std::collections::BTreeSet;
 
-/// Every limit of the record: those of its trials in their order, those that something else measured, and last the better
-/// figures for limits that readings of the record are beyond.
+/// Every limit of the record: those of its trials in their order, those that something else
+/// measured, and last the better figures for limits that readings of the record are beyond.
 #[must_use]
 pub fn limits(record: &Record) -> Vec<Limit> {
     let mut limits: Vec<Limit> = record.trials.iter().filter_map(|trial| of_trial(record, trial)).collect();
@@ -27,7 +29,8 @@ pub fn limits(record: &Record) -> Vec<Limit> {
     let measured: BTreeSet<(LimitKind, usize)> =
         limits.iter().filter(|it| !of_readings(it)).map(|it| (it.kind, it.target)).collect();
     limits.retain(|limit| limit.kind != LimitKind::Device || !is_of_a_cache(record, limit));
-    // A reading past the cache shows what the device does only where nothing else was made to show it.
+    // A reading past the cache shows what the device does only where nothing else was made to show
+    // it.
     limits.retain(|limit| !of_readings(limit) || !measured.contains(&(limit.kind, limit.target)));
     let better = better(record, &limits);
     limits.extend(better);
@@ -45,7 +48,8 @@ fn is_of_reading(record: &Record, limit: &Limit) -> bool {
     limit.trial.is_some_and(is_reading)
 }
 
-/// What readings show that are beyond a limit, beyond doubt: for each such limit the fastest of them.
+/// What readings show that are beyond a limit, beyond doubt: for each such limit the fastest of
+/// them.
 fn better(record: &Record, limits: &[Limit]) -> Vec<Limit> {
     let mut found: Vec<Limit> = Vec::new();
     let readings = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_measured());
@@ -103,7 +107,8 @@ pub fn replaced(record: &Record, limits: &[Limit], (target, state): (usize, Cach
     told.collect()
 }
 
-/// What a trial shows to be possible; `None` for an ordinary reading, and where its samples do not stand.
+/// What a trial shows to be possible; `None` for an ordinary reading, and where its samples do not
+/// stand.
 fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     let trial = &it.trial;
     let kind = trial.limit().or_else(|| trial.bypasses_cache().then_some(LimitKind::Device))?;
@@ -116,7 +121,8 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     }
     let target = record.targets.get(trial.target)?;
     let size_bytes = target.size_bytes;
-    // A file system that stores a file encoded reads it through the page cache whatever it is asked.
+    // A file system that stores a file encoded reads it through the page cache whatever it is
+    // asked.
     let encoded_bytes = target.extents.as_ref().map_or(0, |extents| extents.encoded_bytes);
     if kind == LimitKind::Device && encoded_bytes > size_bytes / 2 {
         return None;
@@ -154,7 +160,8 @@ fn number(kind: LimitKind, sample: &Sample, bytes: u64, calls: Option<u64>) -> O
     let each = |count: u64| (count > 0).then(|| wall_ns / count as f64);
     match kind {
         LimitKind::Memory | LimitKind::Copy | LimitKind::Decoding => rate(bytes),
-        // What came from the device, not what was asked for: holes cost nothing, and a file system may compress.
+        // What came from the device, not what was asked for: holes cost nothing, and a file system
+        // may compress.
         LimitKind::Device => rate(sample.device_read_bytes?),
         LimitKind::Faults => each(Metric::MinorFaults.of(sample)?),
         LimitKind::Syscall => each(calls?),
@@ -201,9 +208,9 @@ pub(super) struct Needs<'a> {
     pub(super) near_by: &'a [usize],
 }
 
-/// The limit that holds for a trial: of its target, from the rounds of its state where there are such, with as many
-/// threads if that was measured, else with the next more, else with the most; of these the fastest. What a trial shows
-/// is no limit of its own.
+/// The limit that holds for a trial: of its target, from the rounds of its state where there are
+/// such, with as many threads if that was measured, else with the next more, else with the most; of
+/// these the fastest. What a trial shows is no limit of its own.
 pub(super) fn for_trial<'a>(limits: &'a [Limit], needs: &Needs) -> Option<&'a Limit> {
     let &Needs { kind, trial, threads, near_by } = needs;
     let others = || {

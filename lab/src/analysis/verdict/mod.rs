@@ -1,8 +1,11 @@
-//! Which resource stops a reading from being faster: decided from its meters and the limits of the same record.
+//! Which resource stops a reading from being faster: decided from its meters and the limits of the
+//! same record.
 //!
-//! Pure. A trial's wall time, for each of its threads, is cut into [`Parts`]: user code, the copy, page faults, the rest
-//! of the kernel, waiting, and waiting for a processor that others use, which decides nothing. Its rate is laid beside the limits. What decides is always one of these numbers, against the
-//! thresholds below; where a number is missing the verdict is [`Verdict::Unknown`] with the reason, never a guess.
+//! Pure. A trial's wall time, for each of its threads, is cut into [`Parts`]: user code, the copy,
+//! page faults, the rest of the kernel, waiting, and waiting for a processor that others use, which
+//! decides nothing. Its rate is laid beside the limits. What decides is always one of these
+//! numbers, against the thresholds below; where a number is missing the verdict is
+//! [`Verdict::Unknown`] with the reason, never a guess.
 
 mod device_bytes;
 mod limits;
@@ -52,14 +55,16 @@ pub enum Verdict {
     Memory,
     /// The contender's own code.
     Processing {
-        /// Another scan of the same method in this record that is faster beyond doubt, the fastest of them.
+        /// Another scan of the same method in this record that is faster beyond doubt, the fastest
+        /// of them.
         lift: Option<Remedy>,
     },
     /// Waiting, with an idle processor and an idle device.
     Latency,
     /// Waiting for the server that gives the bytes.
     Server,
-    /// Decoding: the trial's own of an archive, or the file system's of what it stores otherwise than it reads.
+    /// Decoding: the trial's own of an archive, or the file system's of what it stores otherwise
+    /// than it reads.
     Decoding,
     /// Page faults.
     Faults,
@@ -98,7 +103,8 @@ pub enum Pace {
         /// The same block with more of them in flight.
         remedy: Remedy,
     },
-    /// It is asked for too little at a time; which of the two, no pair of trials in this record tells.
+    /// It is asked for too little at a time; which of the two, no pair of trials in this record
+    /// tells.
     TooLittle,
 }
 
@@ -169,7 +175,8 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
     if parts.is_share(parts.waiting, DOMINANT) {
         return waiting(record, trial, facts);
     }
-    // An overlap is not enough here: who copies and then visits comes near the copy's rate by both together.
+    // An overlap is not enough here: who copies and then visits comes near the copy's rate by both
+    // together.
     if facts.limit(LimitKind::Copy).is_some_and(|near| near.share >= AT_LIMIT) {
         return Verdict::Copy;
     }

@@ -1,4 +1,5 @@
-//! What a verdict looks at: the medians of a trial's meters, how its time divides, and how near it comes to each limit.
+//! What a verdict looks at: the medians of a trial's meters, how its time divides, and how near it
+//! comes to each limit.
 
 use super::ABOVE_LIMIT;
 use super::limits::{Needs, for_trial};
@@ -8,8 +9,9 @@ use crate::target::TargetFacts;
 use crate::trial::CacheState;
 use serde::Serialize;
 
-/// Pages that the kernel maps around a fault on a cached file (fault_around_bytes, 64 KiB by default), and the most that
-/// a mapping of small folios needs: whoever maps a file has at least this many faults.
+/// Pages that the kernel maps around a fault on a cached file (fault_around_bytes, 64 KiB by
+/// default), and the most that a mapping of small folios needs: whoever maps a file has at least
+/// this many faults.
 const FAULT_AROUND_BYTES: f64 = 65_536.0;
 
 /// Bytes of a page of memory that a buffer takes one fault for, at most.
@@ -54,7 +56,8 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Whether a part is at least so large a share of what is the reading's own doing: all but the wait for a processor.
+    /// Whether a part is at least so large a share of what is the reading's own doing: all but the
+    /// wait for a processor.
     pub(super) fn is_share(&self, part: f64, share: f64) -> bool {
         part >= share * (1.0 - self.queued) && part > 0.0
     }
@@ -88,7 +91,8 @@ pub(super) struct Facts<'a> {
     pub(super) device_rate: Option<f64>,
     /// Why there is no device meter.
     pub(super) why_no_device: String,
-    /// The caches that a cold reading may come from, by name; `None` where it comes from the device.
+    /// The caches that a cold reading may come from, by name; `None` where it comes from the
+    /// device.
     pub(super) cold_above: Option<String>,
     /// Share of the target that is stored otherwise than it reads.
     pub(super) encoded_share: f64,
@@ -188,13 +192,15 @@ impl<'a> Facts<'a> {
         self.near.iter().copied().find(|near| near.limit.kind == kind)
     }
 
-    /// The limit that the trial is beyond, so that it is none here: the one that it is the furthest beyond.
+    /// The limit that the trial is beyond, so that it is none here: the one that it is the furthest
+    /// beyond.
     pub(super) fn beyond(&self) -> Option<Near<'a>> {
         let beyond = self.near.iter().copied().filter(|near| near.share > ABOVE_LIMIT);
         beyond.filter(|near| !self.overlaps(*near)).max_by(|a, b| a.share.total_cmp(&b.share))
     }
 
-    /// The limits that the trial is beyond by its interval and theirs, each with the better figure and its interval.
+    /// The limits that the trial is beyond by its interval and theirs, each with the better figure
+    /// and its interval.
     pub(super) fn beaten(&self) -> Vec<(Near<'a>, Interval)> {
         let above = self.near.iter().copied().filter(|near| near.share > ABOVE_LIMIT);
         let clear = above.filter(|near| near.limit.ci95.is_some() && !self.overlaps(*near));
@@ -205,8 +211,8 @@ impl<'a> Facts<'a> {
         with_ends.collect()
     }
 
-    /// Whether the interval of the trial overlaps that of a limit, so that they cannot be told apart. It is resampled
-    /// when asked for: for most trials their share alone decides.
+    /// Whether the interval of the trial overlaps that of a limit, so that they cannot be told
+    /// apart. It is resampled when asked for: for most trials their share alone decides.
     #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
     pub(super) fn overlaps(&self, near: Near) -> bool {
         let ends = near.limit.ci95.zip(self.spread());
@@ -215,8 +221,8 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// The ends of the interval of the trial's median time, as shares of the median, the lower one 0 where times scatter so
-    /// widely; `None` with too few samples.
+    /// The ends of the interval of the trial's median time, as shares of the median, the lower one
+    /// 0 where times scatter so widely; `None` with too few samples.
     fn spread(&self) -> Option<(f64, f64)> {
         let walls: Vec<Observation> = self.it.samples.iter().map(stats::wall).collect();
         let ends = self.bootstrap.median_interval(&walls)?;
@@ -232,8 +238,8 @@ impl<'a> Near<'a> {
     }
 }
 
-/// Cuts the time of all threads into parts. What one explains cannot be explained again: faults first, then the copy,
-/// if more than half of what it takes is there.
+/// Cuts the time of all threads into parts. What one explains cannot be explained again: faults
+/// first, then the copy, if more than half of what it takes is there.
 fn divide(
     (user, system): (f64, f64),
     whole: f64,
@@ -267,8 +273,8 @@ fn faults(it: &TrialRecord, size: f64) -> Option<f64> {
     (count >= 16.0 && count >= size / FAULT_AROUND_BYTES / 2.0).then_some(count)
 }
 
-/// CPU time of the copy alone, for the same bytes by one thread; `None` past the page cache, where nothing is copied,
-/// for one that maps its file, and without the control.
+/// CPU time of the copy alone, for the same bytes by one thread; `None` past the page cache, where
+/// nothing is copied, for one that maps its file, and without the control.
 #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
 fn copy_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
     let size = record.targets.get(it.trial.target)?.size_bytes as f64;
@@ -283,8 +289,9 @@ fn copy_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
     cpu.map(|(user, system)| user + system)
 }
 
-/// The share of its time for which a thread that never waits got a processor, by the controls of the same rounds that
-/// do nothing but work: one on an idle machine, and where there is no such control.
+/// The share of its time for which a thread that never waits got a processor, by the controls of
+/// the same rounds that do nothing but work: one on an idle machine, and where there is no such
+/// control.
 fn available(record: &Record, it: &TrialRecord) -> f64 {
     let works = |other: &&TrialRecord| {
         (other.trial.target, other.trial.state) == (it.trial.target, it.trial.state)

@@ -96,7 +96,8 @@ fn of_limit(kind: LimitKind, facts: &Facts) -> String {
             Throughput(limit.value as f64),
             limit.name
         ),
-        // Of one that decodes, other bytes are copied than come out: its share tells which rate is meant.
+        // Of one that decodes, other bytes are copied than come out: its share tells which rate is
+        // meant.
         (Some(Near { limit, share, .. }), Some(_)) => format!(
             "{} is {} of the {} that {} showed",
             Throughput(share * limit.value as f64),

@@ -1,5 +1,6 @@
-//! Known answers: records made by hand in which one resource stops the reading, one for each verdict; and that no
-//! record, however little it holds, makes a verdict panic or a share leave its range.
+//! Known answers: records made by hand in which one resource stops the reading, one for each
+//! verdict; and that no record, however little it holds, makes a verdict panic or a share leave its
+//! range.
 
 use super::*;
 use crate::record::{Header, LimitUnit, Line, Outcome, Sample, testing};
@@ -68,7 +69,8 @@ fn direct(record: &mut Record, name: &str, meters: Meters) -> usize {
     add(record, name, CacheState::Cold, Cache::Bypass, from_device(meters))
 }
 
-/// Memory 20 GB/s with one thread and 32 with two, copy 10 GB/s, a fault a microsecond, device 2.5 GB/s.
+/// Memory 20 GB/s with one thread and 32 with two, copy 10 GB/s, a fault a microsecond, device 2.5
+/// GB/s.
 fn machine() -> Record {
     let mut record = record(None);
     let mapped = Meters { minor_faults: Some(20_000), ..cpu(20, 0, 20) };
@@ -377,7 +379,8 @@ fn a_trial_is_never_its_own_limit() {
     let judged = verdict_on(&alone, direct_alone);
     assert_eq!((judged.limit.clone(), judged.stops_at().as_str()), (None, "unknown"), "{judged:?}");
     assert!(judged.sentence.contains("no reading past the page cache shows"), "{}", judged.sentence);
-    // It is one for others. Who is beyond it is not so many times as fast as a limit: there is none.
+    // It is one for others. Who is beyond it is not so many times as fast as a limit: there is
+    // none.
     let wc = cold(&mut alone, "command/wc -l", cpu(970, 200, 300));
     let judged = verdict_on(&alone, wc);
     let (limit, name) = (LimitKind::Device, "rust/direct@buffer=8KiB".to_owned());

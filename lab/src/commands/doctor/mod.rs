@@ -23,8 +23,8 @@ pub struct DoctorArgs {
     pub target: Option<PathBuf>,
 }
 
-/// Looks at the machine, and prints what it finds to standard output, the worst first. That something spoils measuring
-/// is no failure.
+/// Looks at the machine, and prints what it finds to standard output, the worst first. That
+/// something spoils measuring is no failure.
 ///
 /// # Errors
 /// If the target cannot be looked at, or standard output cannot be written.

@@ -1,10 +1,12 @@
-//! What the loopback server answers: the file to a GET or HEAD of its one secret path, 404 to everything else.
+//! What the loopback server answers: the file to a GET or HEAD of its one secret path, 404 to
+//! everything else.
 //!
-//! It listens on 127.0.0.1 alone, on a port that the system chooses, under a path of 128 random bits, so that no other
-//! user of the machine and no page in a browser finds the file. How many may connect is bounded by `connections`, and
-//! how long they may take to ask. A thread for each connection, one request each, the bytes by
-//! read(2) and write(2) through one buffer. Not by sendfile(2): the network would go on holding pages of the page cache after the last
-//! byte has arrived, for as long as it likes, and a file with such pages cannot be made cold.
+//! It listens on 127.0.0.1 alone, on a port that the system chooses, under a path of 128 random
+//! bits, so that no other user of the machine and no page in a browser finds the file. How many may
+//! connect is bounded by `connections`, and how long they may take to ask. A thread for each
+//! connection, one request each, the bytes by read(2) and write(2) through one buffer. Not by
+//! sendfile(2): the network would go on holding pages of the page cache after the last byte has
+//! arrived, for as long as it likes, and a file with such pages cannot be made cold.
 
 use super::connections::{Connection, Connections};
 use rustix::io::Errno;
@@ -26,7 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How long the request of a client that is turned away is waited for.
 const AWAY_PATIENCE: Duration = Duration::from_millis(100);
 
-/// Rest after a connection that could not be taken: what is short, such as descriptors, is short for a while.
+/// Rest after a connection that could not be taken: what is short, such as descriptors, is short
+/// for a while.
 const REST: Duration = Duration::from_millis(50);
 
 /// How often the file is tried to be opened while descriptors are short.
@@ -38,7 +41,8 @@ const REQUEST_BYTES_MAX: usize = 16 << 10;
 /// Random bytes in the secret path.
 const TOKEN_BYTES: usize = 16;
 
-/// Bytes between the file and the connection: enough that calls cost little, few enough to stay in a processor's cache.
+/// Bytes between the file and the connection: enough that calls cost little, few enough to stay in
+/// a processor's cache.
 const PIECE_BYTES: usize = 256 << 10;
 
 /// Serves the file until standard input ends; prints its URL first.
@@ -66,14 +70,16 @@ fn take_all(listener: &TcpListener, served: &Arc<(Box<Path>, String)>) {
             Ok((client, _)) => match connections.admit(client) {
                 Ok(connection) => {
                     let served = Arc::clone(served);
-                    // A client that goes away in the middle is its own affair; one without a thread is let go.
+                    // A client that goes away in the middle is its own affair; one without a thread
+                    // is let go.
                     let _ =
                         std::thread::Builder::new().spawn(move || answer(&connection, &served.0, &served.1));
                 }
                 Err(client) => turn_away(&client),
             },
             Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
-            // Without a descriptor for it the connection stays where it is, and asking again at once would be for nothing.
+            // Without a descriptor for it the connection stays where it is, and asking again at
+            // once would be for nothing.
             Err(_) => {
                 connections.make_room();
                 std::thread::sleep(REST);
@@ -85,8 +91,8 @@ fn take_all(listener: &TcpListener, served: &Arc<(Box<Path>, String)>) {
 /// Says that there is no room. Others wait meanwhile, and for them there is none either.
 fn turn_away(mut client: &TcpStream) {
     const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-    // Its request is taken first, or its end of the connection would be reset before it has read the answer. Nothing of
-    // this need succeed.
+    // Its request is taken first, or its end of the connection would be reset before it has read
+    // the answer. Nothing of this need succeed.
     let _ = request(client, AWAY_PATIENCE);
     let _ = client.set_write_timeout(Some(AWAY_PATIENCE)).and_then(|()| client.write_all(BUSY));
     let _ = client.shutdown(Shutdown::Write);

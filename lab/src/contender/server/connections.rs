@@ -1,9 +1,10 @@
-//! The connections of the loopback server: a bounded number at once, and one that has not asked for the file makes room for
-//! the next.
+//! The connections of the loopback server: a bounded number at once, and one that has not asked for
+//! the file makes room for the next.
 //!
-//! Every user of the machine can connect to the port, and only a contender knows the path. So a connection counts for
-//! nothing until it has sent the whole head of a request for that path: of those that have not, the oldest is ended when there is no
-//! room. Whoever reads the file is never ended for others, who are turned away. What is answered lives in [`super::answers`].
+//! Every user of the machine can connect to the port, and only a contender knows the path. So a
+//! connection counts for nothing until it has sent the whole head of a request for that path: of
+//! those that have not, the oldest is ended when there is no room. Whoever reads the file is never
+//! ended for others, who are turned away. What is answered lives in [`super::answers`].
 
 use std::collections::BTreeMap;
 use std::net::{Shutdown, TcpStream};
@@ -69,8 +70,8 @@ impl Connections {
         Ok(Connection { connections: Arc::clone(self), number, stream })
     }
 
-    /// Ends the oldest connection that has not asked for the file, and waits until it is gone; `false` where there is none,
-    /// or it does not go.
+    /// Ends the oldest connection that has not asked for the file, and waits until it is gone;
+    /// `false` where there is none, or it does not go.
     pub(super) fn make_room(&self) -> bool {
         let mut open = self.lock();
         let stranger = open.all.iter_mut().find(|(_, it)| it.standing == ConnectionState::Stranger);

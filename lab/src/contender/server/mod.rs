@@ -1,5 +1,6 @@
-//! Readlab's own loopback server of one file: a process of its own, so that its work is neither the contender's nor the
-//! lab's. This is the lab's side of it: started, told its URL, ended with the lab. What it answers lives in [`answers`].
+//! Readlab's own loopback server of one file: a process of its own, so that its work is neither the
+//! contender's nor the lab's. This is the lab's side of it: started, told its URL, ended with the
+//! lab. What it answers lives in [`answers`].
 
 pub mod answers;
 mod connections;
@@ -20,7 +21,8 @@ const START_PATIENCE: Duration = Duration::from_secs(30);
 /// Longer than any URL it could say.
 const LINE_BYTES_MAX: usize = 4096;
 
-/// A server at work; dropped, it is gone. It also ends when its standard input does, and with the lab's main thread.
+/// A server at work; dropped, it is gone. It also ends when its standard input does, and with the
+/// lab's main thread.
 #[derive(Debug)]
 pub struct Server {
     process: Process,

@@ -1,7 +1,8 @@
-//! From what the user selected to a plan for this machine: suites and globs become trials with a contender each.
+//! From what the user selected to a plan for this machine: suites and globs become trials with a
+//! contender each.
 //!
-//! Whoever cannot take part is not dropped: a contender without a receipt is a caution, a trial without a method,
-//! scan or parameter is an outcome, and both are told.
+//! Whoever cannot take part is not dropped: a contender without a receipt is a caution, a trial
+//! without a method, scan or parameter is an outcome, and both are told.
 
 mod pattern;
 mod selection;
@@ -110,11 +111,13 @@ pub fn plan(
     Ok(plan)
 }
 
-/// Every method and scan that one of the globs matches, then the controls and commands of the selection.
+/// Every method and scan that one of the globs matches, then the controls and commands of the
+/// selection.
 fn matching(contenders: &Contenders, selection: &Selection) -> Result<Vec<TrialSpec>, PlanError> {
     let mut ids = Vec::new();
     for glob in &selection.globs {
-        // Commands stay with every glob; one that is about them alone asks for no method beside them.
+        // Commands stay with every glob; one that is about them alone asks for no method beside
+        // them.
         if selection.has_command(glob) {
             continue;
         }
@@ -150,8 +153,8 @@ fn matching(contenders: &Contenders, selection: &Selection) -> Result<Vec<TrialS
     Ok(kept)
 }
 
-/// Those who can read what there is. Where there are none, those whom a name asks for, and decoders of other archives: then
-/// the outcome tells.
+/// Those who can read what there is. Where there are none, those whom a name asks for, and decoders
+/// of other archives: then the outcome tells.
 fn meant(mut matched: Vec<Matched>, by_name: bool) -> Vec<Matched> {
     let nobody = matched.iter().all(|it| !it.is_there);
     matched.retain(|it| it.is_there || nobody && (by_name || it.shape.form.is_some()));
@@ -268,8 +271,8 @@ fn unread(
     }
 }
 
-/// A limit is measured in one state: the device's among the cold, those of cached files among the warm, unless only the
-/// cold are raced.
+/// A limit is measured in one state: the device's among the cold, those of cached files among the
+/// warm, unless only the cold are raced.
 fn is_measured_elsewhere(plan: &Plan, trial: &Trial) -> bool {
     match trial.limit() {
         Some(LimitKind::Device) => trial.state == CacheState::Warm,

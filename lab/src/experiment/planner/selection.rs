@@ -1,5 +1,5 @@
-//! What to race, before it is known who can: entries of a suite, globs, settings, and what there is to read in which
-//! shape. Who can take part is asked in [`super::Contenders`].
+//! What to race, before it is known who can: entries of a suite, globs, settings, and what there is
+//! to read in which shape. Who can take part is asked in [`super::Contenders`].
 
 use super::MethodPattern;
 use crate::contender::discovery::Contenders;
@@ -14,13 +14,15 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Selection {
     /// Trials by name, with labels.
     pub entries: Vec<Entry>,
-    /// If any: the line-up is every method and scan whose name one of these matches, and the controls.
+    /// If any: the line-up is every method and scan whose name one of these matches, and the
+    /// controls.
     pub globs: Vec<String>,
     /// Settings for every method that has them.
     pub params: Params,
     /// What there is to read.
     pub views: ReadableTargets,
-    /// Whether the entries were asked for by name: then those that cannot read this target are told.
+    /// Whether the entries were asked for by name: then those that cannot read this target are
+    /// told.
     pub told: bool,
 }
 
@@ -79,7 +81,8 @@ impl Selection {
         self.views.keys().map(|shape| shape.over).collect()
     }
 
-    /// What a method can read here. If there is nothing, what it could if it decodes, and else what there is.
+    /// What a method can read here. If there is nothing, what it could if it decodes, and else what
+    /// there is.
     pub(super) fn shapes_of(&self, method: &MethodLine) -> Vec<(TargetForm, bool)> {
         let overs = self.overs();
         let forms: Vec<Form> = match &method.decodes[..] {
@@ -108,14 +111,15 @@ impl Selection {
         TargetForm { form: entry.shape.form.or_else(decoded), over }
     }
 
-    /// Its trials by name, without those whose bytes would come over what no target is reached by: a file has no line-up
-    /// of methods that read URLs, and a URL none of those that read files.
+    /// Its trials by name, without those whose bytes would come over what no target is reached by:
+    /// a file has no line-up of methods that read URLs, and a URL none of those that read files.
     pub(super) fn named(&self) -> impl Iterator<Item = Result<TrialSpec, TrialError>> {
         let overs = self.overs();
         self.entries.iter().filter(move |entry| overs.contains(&entry.over)).map(|entry| self.name(entry))
     }
 
-    /// Whether one of the commands of the user or of the line-up has this name; a `{}` in it is the place of the path.
+    /// Whether one of the commands of the user or of the line-up has this name; a `{}` in it is the
+    /// place of the path.
     pub(super) fn has_command(&self, name: &str) -> bool {
         name.parse::<TrialId>().is_ok_and(|named| self.commands().any(|id| id == named.method))
     }
@@ -138,7 +142,8 @@ impl Selection {
         Ok(TrialSpec { label, id, work: entry.work, shape, answers, told: self.told })
     }
 
-    /// A method that a glob matched; where the suite names it too, with the work and the form that it has there.
+    /// A method that a glob matched; where the suite names it too, with the work and the form that
+    /// it has there.
     pub(super) fn like_named(&self, method: MethodId, params: Params, shape: TargetForm) -> TrialSpec {
         let mut entries = self.named().filter_map(Result::ok);
         let same = |entry: &TrialSpec| {

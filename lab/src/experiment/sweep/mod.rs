@@ -1,8 +1,9 @@
-//! Files of many sizes in a folder of their own: what `readlab sweep` writes, times, and reads again.
+//! Files of many sizes in a folder of their own: what `readlab sweep` writes, times, and reads
+//! again.
 //!
-//! The folder is made by readlab and holds a list of what was written, so that a kept folder can be known again after
-//! a restart. It goes away when the value is dropped, on success, on error and on Ctrl-C, unless it is to be kept; what a kill
-//! leaves is told by [`crate::folder::scratch`]. How
+//! The folder is made by readlab and holds a list of what was written, so that a kept folder can be
+//! known again after a restart. It goes away when the value is dropped, on success, on error and on
+//! Ctrl-C, unless it is to be kept; what a kill leaves is told by [`crate::folder::scratch`]. How
 //! files are read lives in [`crate::measure::pass`]; what a sweep says, in [`crate::report`].
 
 pub mod sizes;
@@ -161,8 +162,8 @@ impl SweepFolder {
         Ok(SweepFolder { place: Place::Kept(path.to_owned()), files: manifest.files })
     }
 
-    /// Reads every file and compares its content with what was written. This fills the page cache, and every cache below
-    /// it, so it comes after whatever is to be measured.
+    /// Reads every file and compares its content with what was written. This fills the page cache,
+    /// and every cache below it, so it comes after whatever is to be measured.
     ///
     /// # Errors
     /// If a file cannot be read, or holds something else.

@@ -1,7 +1,8 @@
 //! Writing the files of a sweep: plain, plain with the sync timed apart, or past the page cache.
 //!
-//! Only the calls are timed, from creating the file to closing it; making the bytes and their digest happens between
-//! them. Where a size is no multiple of the block, the last bytes cannot go past the page cache and are written through it.
+//! Only the calls are timed, from creating the file to closing it; making the bytes and their
+//! digest happens between them. Where a size is no multiple of the block, the last bytes cannot go
+//! past the page cache and are written through it.
 
 use super::{SweepError, SweepFolder, WrittenFile, at};
 use crate::corpus::oracle::Tally;
@@ -16,7 +17,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Alignment of the buffer and of the length of direct writes: a multiple of every block size in use.
+/// Alignment of the buffer and of the length of direct writes: a multiple of every block size in
+/// use.
 const ALIGNMENT_BYTES: usize = 4096;
 
 /// A stopwatch that runs only during calls.
@@ -68,7 +70,8 @@ pub fn write(
     Ok(WriteTimes { write_ns, sync_ns: (way == WriteWay::Fdatasync).then(|| Nanos::from(synced).0) })
 }
 
-/// Brings everything in the folder down to the device, so that reading starts from a device at rest.
+/// Brings everything in the folder down to the device, so that reading starts from a device at
+/// rest.
 ///
 /// # Errors
 /// If the file system cannot be synced.

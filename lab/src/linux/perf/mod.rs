@@ -1,7 +1,9 @@
-//! Events of the kernel's perf subsystem: opened on every thread of a process, counted or written into rings.
+//! Events of the kernel's perf subsystem: opened on every thread of a process, counted or written
+//! into rings.
 //!
-//! What an event is for is its caller's business: counting system calls, sampling stacks, tracing calls. Here is
-//! only how it is opened, and why it may not be. `perf_event_open(2)` has the layout of everything.
+//! What an event is for is its caller's business: counting system calls, sampling stacks, tracing
+//! calls. Here is only how it is opened, and why it may not be. `perf_event_open(2)` has the layout
+//! of everything.
 
 pub mod ring;
 pub mod tracepoint;
@@ -140,7 +142,8 @@ impl Attr {
     }
 }
 
-/// Opens something on every thread of a process, until no new thread is found. A thread that has ended meanwhile is none.
+/// Opens something on every thread of a process, until no new thread is found. A thread that has
+/// ended meanwhile is none.
 ///
 /// # Errors
 /// What the system said.

@@ -1,7 +1,8 @@
-//! Rings into which the kernel writes the records of perf events, one for each processor, and how they are read.
+//! Rings into which the kernel writes the records of perf events, one for each processor, and how
+//! they are read.
 //!
-//! An inherited event must be bound to a processor to have a ring; the events of all threads on one processor share one.
-//! What a record's body means is the business of whoever opened the events.
+//! An inherited event must be bound to a processor to have a ring; the events of all threads on one
+//! processor share one. What a record's body means is the business of whoever opened the events.
 
 use super::{Attr, on_threads};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -75,7 +76,8 @@ impl Rings {
                 self.rings.push(Ring::map(&event)?);
                 *first = Some(event.as_raw_fd());
             }
-            // SAFETY: both descriptors are open perf events; the call changes nothing in our memory.
+            // SAFETY: both descriptors are open perf events; the call changes nothing in our
+            // memory.
             Some(to) if unsafe { libc::ioctl(event.as_raw_fd(), SET_OUTPUT, to) } == 0 => {}
             Some(_) => return Err(io::Error::last_os_error()),
         }
@@ -116,7 +118,8 @@ impl Ring {
     fn map(event: &File) -> io::Result<Ring> {
         let mut refused = io::Error::from(io::ErrorKind::InvalidInput);
         for pages in PAGES {
-            // SAFETY: a new shared mapping of the event's own buffer, wherever the kernel has room for it.
+            // SAFETY: a new shared mapping of the event's own buffer, wherever the kernel has room
+            // for it.
             let base = unsafe {
                 libc::mmap(
                     std::ptr::null_mut(),
@@ -137,15 +140,17 @@ impl Ring {
 
     fn drain(&self, into: &mut Drained) {
         let bytes = self.pages * page_bytes();
-        // SAFETY: both counters lie in the first page of the mapping, aligned to eight; the kernel changes one, we the other.
+        // SAFETY: both counters lie in the first page of the mapping, aligned to eight; the kernel
+        // changes one, we the other.
         let (head, tail) = unsafe {
             let counter = |at: usize| &*self.base.as_ptr().add(at).cast::<AtomicU64>();
             (counter(DATA_HEAD), counter(DATA_TAIL))
         };
         let written = head.load(Ordering::Acquire);
         let read = tail.load(Ordering::Relaxed);
-        // SAFETY: the data follows the first page. The kernel writes only beyond `written` and, as the mapping is
-        // writable, never over what we have not read; so the bytes that `take` looks at do not change.
+        // SAFETY: the data follows the first page. The kernel writes only beyond `written` and, as
+        // the mapping is writable, never over what we have not read; so the bytes that `take` looks
+        // at do not change.
         let data = unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(page_bytes()), bytes) };
         take(data, read..written, into);
         fence(Ordering::SeqCst);
@@ -160,8 +165,8 @@ impl Drop for Ring {
     }
 }
 
-/// Takes the records that lie between two places of a ring, which count up for ever. A record that makes no sense ends
-/// the taking, for where the next begins is not known.
+/// Takes the records that lie between two places of a ring, which count up for ever. A record that
+/// makes no sense ends the taking, for where the next begins is not known.
 fn take(data: &[u8], span: std::ops::Range<u64>, into: &mut Drained) {
     let mut at = span.start;
     while at < span.end {

@@ -1,11 +1,13 @@
-//! What a contender does inside, counted in a run of its own that nobody times: counting changes speed, and the way of
-//! counting changes counts, so every number carries its `how`.
+//! What a contender does inside, counted in a run of its own that nobody times: counting changes
+//! speed, and the way of counting changes counts, so every number carries its `how`.
 //!
-//! System calls come from a tracepoint of the kernel, calls of the allocator and of Swift's reference counting from a
-//! library loaded into the process. The caller starts a separate process of the trial with [`Counting::env`], attaches
-//! when it is ready, and brackets one turn. The library makes system calls of its own whenever a program starts under
-//! it, so a contender that starts programs in its turns gets a second process, with [`Counting::of_kernel`]. A turn holds,
-//! besides its readings, the answer that goes back to the lab: the [`difference`] of two turns is free of it.
+//! System calls come from a tracepoint of the kernel, calls of the allocator and of Swift's
+//! reference counting from a library loaded into the process. The caller starts a separate process
+//! of the trial with [`Counting::env`], attaches when it is ready, and brackets one turn. The
+//! library makes system calls of its own whenever a program starts under it, so a contender that
+//! starts programs in its turns gets a second process, with [`Counting::of_kernel`]. A turn holds,
+//! besides its readings, the answer that goes back to the lab: the [`difference`] of two turns is
+//! free of it.
 
 mod preload;
 mod tracepoint;
@@ -33,8 +35,8 @@ pub struct Counting {
 }
 
 impl Counting {
-    /// Makes the counting library ready for one process that is still to be started. What cannot be had becomes the
-    /// reason of its counts.
+    /// Makes the counting library ready for one process that is still to be started. What cannot be
+    /// had becomes the reason of its counts.
     #[must_use]
     pub fn prepare(arc: ArcWay) -> Counting {
         Counting::with(Some(Preload::prepare(arc)))
@@ -63,7 +65,8 @@ impl Counting {
         self.loaded().map(Preload::env).unwrap_or_default()
     }
 
-    /// Attaches to the process, which was started with [`Counting::env`] and has said that it is ready.
+    /// Attaches to the process, which was started with [`Counting::env`] and has said that it is
+    /// ready.
     pub fn attach(&mut self, pid: u32) {
         self.pid = pid;
         self.syscalls = Syscalls::open(pid);
@@ -76,8 +79,8 @@ impl Counting {
         self.began_syscalls = self.syscalls.as_ref().map_err(String::clone).and_then(Syscalls::read);
     }
 
-    /// After the answer: what was counted since [`Counting::begin`], as `mallocs`, `syscalls`, `retains`, `releases`.
-    /// Swift's two are left out where the process has no Swift in it.
+    /// After the answer: what was counted since [`Counting::begin`], as `mallocs`, `syscalls`,
+    /// `retains`, `releases`. Swift's two are left out where the process has no Swift in it.
     #[must_use]
     pub fn end(&self) -> BTreeMap<String, Count> {
         self.settle();
@@ -121,8 +124,8 @@ impl Counting {
         self.preload.as_ref()?.as_ref().ok()
     }
 
-    /// Waits until the process waits for us, so that its own last and first calls of a turn always fall on the same
-    /// side of the bracket.
+    /// Waits until the process waits for us, so that its own last and first calls of a turn always
+    /// fall on the same side of the bracket.
     fn settle(&self) {
         let deadline = Instant::now() + SETTLE_MAX;
         while Instant::now() < deadline && runs(self.pid) {

@@ -1,7 +1,9 @@
-//! The counting library on the lab's side: given to a process through its environment, read through a shared page.
+//! The counting library on the lab's side: given to a process through its environment, read through
+//! a shared page.
 //!
-//! Library and page are files in memory, reached under /proc by the lab's process id, so that nothing is left behind
-//! and children of the process find them too. The library's own side is `measure/interpose`.
+//! Library and page are files in memory, reached under /proc by the lab's process id, so that
+//! nothing is left behind and children of the process find them too. The library's own side is
+//! `measure/interpose`.
 
 use crate::record::Count;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
@@ -35,9 +37,10 @@ pub enum ArcWay {
 }
 
 impl ArcWay {
-    /// The way that works with a runtime, by the first `Swift X.Y` in its receipt: hooks exist and work up to 6.2; 6.3
-    /// crashes on Linux once they are set (swiftlang/swift pull request 89796 mends 6.4), so from there on, and where
-    /// the version is unknown, the public symbols are counted.
+    /// The way that works with a runtime, by the first `Swift X.Y` in its receipt: hooks exist and
+    /// work up to 6.2; 6.3 crashes on Linux once they are set (swiftlang/swift pull request 89796
+    /// mends 6.4), so from there on, and where the version is unknown, the public symbols are
+    /// counted.
     #[must_use]
     pub fn for_runtime(receipt: &str) -> ArcWay {
         let version = receipt.to_ascii_lowercase();

@@ -1,12 +1,13 @@
-//! Counting in programs that do a known number of things, compiled here with the compiler that builds the lab.
+//! Counting in programs that do a known number of things, compiled here with the compiler that
+//! builds the lab.
 
 use super::*;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// Says it is ready; then, for every line, allocates three times and frees, makes five system calls, does what USE
-/// stands for, and answers.
+/// Says it is ready; then, for every line, allocates three times and frees, makes five system
+/// calls, does what USE stands for, and answers.
 const PROGRAM: &str = r#"
 unsafe extern "C" {
     fn malloc(n: usize) -> *mut u8; fn calloc(n: usize, m: usize) -> *mut u8; fn free(p: *mut u8);
@@ -28,8 +29,8 @@ fn main() { unsafe {
 } }
 "#;
 
-/// Stands in for Swift's runtime: public symbols that go through hook variables when the switch is on, and call
-/// themselves from within.
+/// Stands in for Swift's runtime: public symbols that go through hook variables when the switch is
+/// on, and call themselves from within.
 const FAKE_SWIFT: &str = r#"
 #![allow(non_upper_case_globals, static_mut_refs)]
 type F = unsafe extern "C" fn(*mut u8) -> *mut u8;
@@ -71,8 +72,8 @@ fn program(folder: &Path, uses: &str, flags: &[&str]) -> PathBuf {
     compile(folder, "program", &PROGRAM.replace("SWIFT", "").replace("USE", uses), flags)
 }
 
-/// A program with Swift in it: two retains (one of them by n) and one release a turn from outside, and one of each
-/// within the runtime.
+/// A program with Swift in it: two retains (one of them by n) and one release a turn from outside,
+/// and one of each within the runtime.
 fn swift_program(folder: &Path) -> PathBuf {
     compile(folder, "libfakeswift.so", FAKE_SWIFT, &["--crate-type", "cdylib", "--crate-name", "fakeswift"]);
     let functions = "fn swift_retain(p: *mut u8) -> *mut u8; fn swift_release(p: *mut u8); \

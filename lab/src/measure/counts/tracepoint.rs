@@ -1,8 +1,9 @@
 //! System calls of a process, counted by the kernel at its tracepoint `raw_syscalls:sys_enter`.
 //!
-//! One perf event for every thread that exists, inherited by threads and children that come later. Verified on Linux
-//! 6.18: equal to what strace counts, threads and children included; an ordinary user may count where the tracepoint's
-//! number is readable and `kernel.perf_event_paranoid` is 1 or less.
+//! One perf event for every thread that exists, inherited by threads and children that come later.
+//! Verified on Linux 6.18: equal to what strace counts, threads and children included; an ordinary
+//! user may count where the tracepoint's number is readable and `kernel.perf_event_paranoid` is 1
+//! or less.
 
 use crate::linux::perf::{self, Attr, flag, tracepoint};
 use std::fs::File;

@@ -1,9 +1,10 @@
-//! Looks for a cache below everything that can be seen: places of the file that this run has not read yet are read past the page
-//! cache, each twice, and the second time is laid beside the first.
+//! Looks for a cache below everything that can be seen: places of the file that this run has not
+//! read yet are read past the page cache, each twice, and the second time is laid beside the first.
 //!
-//! Untimed as far as the run is concerned, a second at most, and before anything else reads the file: whoever reads it whole would
-//! fill such a cache first. The second reading of one place comes after the first of the next, so that what drifts falls out of the
-//! quotient and a device's own readahead is not asked about. Where the interval holds 1, nothing is claimed.
+//! Untimed as far as the run is concerned, a second at most, and before anything else reads the
+//! file: whoever reads it whole would fill such a cache first. The second reading of one place
+//! comes after the first of the next, so that what drifts falls out of the quotient and a device's
+//! own readahead is not asked about. Where the interval holds 1, nothing is claimed.
 
 use super::cache::PageCache;
 use super::residency::blocks_fetched;
@@ -35,7 +36,8 @@ const STRETCH_BYTES: u64 = 2 << 20;
 /// Time of the whole probe.
 pub const PROBE_TIME: Duration = Duration::from_secs(1);
 
-/// The interval must begin here for a cache to be claimed: what is read again is seldom slower, and a little is no cache.
+/// The interval must begin here for a cache to be claimed: what is read again is seldom slower, and
+/// a little is no cache.
 const CLEARLY: f64 = 1.25;
 
 /// Bytes of a block by which the kernel counts what a thread fetched.
@@ -43,7 +45,8 @@ const COUNTED_BLOCK_BYTES: u64 = 512;
 
 /// How places are read: for real, or by a script in tests.
 pub trait Places {
-    /// Reads the place that begins at this byte from what lies below the page cache; the time it took.
+    /// Reads the place that begins at this byte from what lies below the page cache; the time it
+    /// took.
     ///
     /// # Errors
     /// If it cannot be read so.
@@ -66,7 +69,8 @@ pub fn probe(target: &Target, cache: &PageCache, seed: u64) -> HiddenCache {
     if has_extents && facts.expected_device_bytes() != Some(facts.size_bytes) {
         return not(NotProbed::NotPlain);
     }
-    // For what is dirty is written back by the first reading and not by the second. Pages that stay all the same answer no direct read.
+    // For what is dirty is written back by the first reading and not by the second. Pages that stay
+    // all the same answer no direct read.
     let _ = cache.evict();
     match DirectPlaces::open(path, cache) {
         Ok(mut places) => measure(&mut places, &offsets(facts.size_bytes, seed), seed),
@@ -74,8 +78,8 @@ pub fn probe(target: &Target, cache: &PageCache, seed: u64) -> HiddenCache {
     }
 }
 
-/// Reads the places in this order, and judges. The first wakes the device and the last parts the two readings of the one before it:
-/// these are read once.
+/// Reads the places in this order, and judges. The first wakes the device and the last parts the
+/// two readings of the one before it: these are read once.
 fn measure(places: &mut dyn Places, offsets: &[u64], seed: u64) -> HiddenCache {
     let begun = Instant::now();
     let (mut firsts, mut pairs) = (Vec::new(), Vec::new());
@@ -124,7 +128,8 @@ fn judge(pairs: &[(Duration, Duration)], seed: u64) -> HiddenCache {
     if times.ci95[0] > CLEARLY { HiddenCache::Seen(times) } else { HiddenCache::NoneSeen(times) }
 }
 
-/// Where the places begin: one in each of as many equal stretches, somewhere in it, in shuffled order.
+/// Where the places begin: one in each of as many equal stretches, somewhere in it, in shuffled
+/// order.
 fn offsets(size_bytes: u64, seed: u64) -> Vec<u64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let count = PLACES as u64;
@@ -168,14 +173,16 @@ impl Pages {
     }
 
     fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the mapping is PLACE_BYTES long, readable and writable, lives as long as `self`, and is lent only through it.
+        // SAFETY: the mapping is PLACE_BYTES long, readable and writable, lives as long as `self`,
+        // and is lent only through it.
         unsafe { std::slice::from_raw_parts_mut(self.0, PLACE_BYTES) }
     }
 }
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: made in `new` with this address and length, and nothing borrows from it any more. That it fails cannot be mended.
+        // SAFETY: made in `new` with this address and length, and nothing borrows from it any more.
+        // That it fails cannot be mended.
         let _ = unsafe { rustix::mm::munmap(self.0.cast(), PLACE_BYTES) };
     }
 }

@@ -4,7 +4,8 @@ use super::*;
 use crate::analysis::stats::testing::Noise;
 use std::collections::BTreeSet;
 
-/// A device that needs so long for a place, and so many times less for one that it has read before; noise as given.
+/// A device that needs so long for a place, and so many times less for one that it has read before;
+/// noise as given.
 struct Scripted {
     read: BTreeSet<u64>,
     again: f64,

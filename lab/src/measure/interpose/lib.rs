@@ -1,15 +1,18 @@
-//! The counting library: loaded into a contender by LD_PRELOAD in a run that is not timed, it counts calls of the C
-//! library's allocator, and of Swift's reference counting, in a page that the lab shares.
+//! The counting library: loaded into a contender by LD_PRELOAD in a run that is not timed, it
+//! counts calls of the C library's allocator, and of Swift's reference counting, in a page that the
+//! lab shares.
 //!
-//! No part of the lab's crate: `build.rs` compiles this file by itself, with `core` alone, and the lab carries the
-//! result inside. The page's layout is `counts::preload::Page`; both sides name its slots in the same order.
-//! Children inherit the variables and count into the same page. Calls before the C library can be asked for its own
-//! functions, such as those that asking itself makes, are served from a small arena that is never given back.
+//! No part of the lab's crate: `build.rs` compiles this file by itself, with `core` alone, and the
+//! lab carries the result inside. The page's layout is `counts::preload::Page`; both sides name its
+//! slots in the same order. Children inherit the variables and count into the same page. Calls
+//! before the C library can be asked for its own functions, such as those that asking itself makes,
+//! are served from a small arena that is never given back.
 //!
-//! Swift is counted in two places, each with its own slots. The public symbols are interposed, which sees calls from
-//! outside the runtime. The runtime's hook variables, where they exist and the lab allows them, see calls within it
-//! too. Both may be called by a convention that preserves nearly all registers, so the counting stubs are written in
-//! assembly that touches r11 and the flags only.
+//! Swift is counted in two places, each with its own slots. The public symbols are interposed,
+//! which sees calls from outside the runtime. The runtime's hook variables, where they exist and
+//! the lab allows them, see calls within it too. Both may be called by a convention that preserves
+//! nearly all registers, so the counting stubs are written in assembly that touches r11 and the
+//! flags only.
 #![no_std]
 #![deny(unsafe_op_in_unsafe_fn)]
 
@@ -80,7 +83,8 @@ static NOWHERE: Slots = [const { AtomicU64::new(0) }; slot::COUNT];
 static PAGE: AtomicPtr<Slots> = AtomicPtr::new((&raw const NOWHERE).cast_mut());
 
 fn count(slot: usize) {
-    // SAFETY: the pointer is to `NOWHERE` or to a mapping that is never undone; both hold all slots, which are atomic.
+    // SAFETY: the pointer is to `NOWHERE` or to a mapping that is never undone; both hold all
+    // slots, which are atomic.
     let page = unsafe { &*PAGE.load(Ordering::Relaxed) };
     page[slot].fetch_add(1, Ordering::Relaxed);
 }
@@ -96,7 +100,8 @@ impl Real {
         Real { name, address: AtomicUsize::new(0) }
     }
 
-    /// Its address, or 0 when it does not exist or the search for all of them has called back into this library.
+    /// Its address, or 0 when it does not exist or the search for all of them has called back into
+    /// this library.
     fn get(&self) -> usize {
         if STATE.load(Ordering::Acquire) != FOUND {
             find_all();
@@ -111,8 +116,8 @@ const FOUND: usize = 2;
 /// Whether the functions behind these were looked for.
 static STATE: AtomicUsize = AtomicUsize::new(UNKNOWN);
 
-/// Looks for all functions at once, at the first call of any: so whatever asks for memory meanwhile holds no piece
-/// yet that the arena does not know.
+/// Looks for all functions at once, at the first call of any: so whatever asks for memory meanwhile
+/// holds no piece yet that the arena does not know.
 fn find_all() {
     if STATE.compare_exchange(UNKNOWN, FINDING, Ordering::AcqRel, Ordering::Acquire).is_err() {
         return;
@@ -139,7 +144,8 @@ static POSIX_MEMALIGN: Real = Real::new(c"posix_memalign");
 /// Memory for calls that cannot be passed on yet.
 #[repr(align(4096))]
 struct Arena(UnsafeCell<[u8; ARENA_BYTES]>);
-// SAFETY: pieces are handed out once each, by an atomic counter, and only the receiver touches a piece.
+// SAFETY: pieces are handed out once each, by an atomic counter, and only the receiver touches a
+// piece.
 unsafe impl Sync for Arena {}
 static ARENA: Arena = Arena(UnsafeCell::new([0; ARENA_BYTES]));
 static ARENA_USED: AtomicUsize = AtomicUsize::new(0);
@@ -208,7 +214,8 @@ pub unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
     };
     if in_arena(at) && !new.is_null() {
         let left = ARENA.0.get() as usize + ARENA_BYTES - at as usize;
-        // SAFETY: both places hold as many bytes: the new one `size`, the arena `left`; they may overlap in the arena.
+        // SAFETY: both places hold as many bytes: the new one `size`, the arena `left`; they may
+        // overlap in the arena.
         unsafe { core::ptr::copy(at.cast::<u8>(), new.cast::<u8>(), size.min(left)) };
     }
     new
@@ -292,8 +299,8 @@ extern "C" fn start() {
 }
 
 fn map_page() -> bool {
-    // SAFETY: the name and the path end in a zero byte; a failed open or mapping is seen before it is used; the
-    // mapping holds all slots and is never undone.
+    // SAFETY: the name and the path end in a zero byte; a failed open or mapping is seen before it
+    // is used; the mapping holds all slots and is never undone.
     unsafe {
         let path = getenv(PAGE_VARIABLE.as_ptr());
         if path.is_null() {

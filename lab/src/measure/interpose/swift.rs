@@ -1,7 +1,8 @@
 //! Swift's retains and releases, on x86-64.
 //!
-//! Every stub counts, then jumps to the function behind it with all registers but r11 as they were; a function that
-//! was not looked for yet is looked for first, with the registers kept on the stack.
+//! Every stub counts, then jumps to the function behind it with all registers but r11 as they were;
+//! a function that was not looked for yet is looked for first, with the registers kept on the
+//! stack.
 
 use super::{HOOKS_VARIABLE, PAGE, RTLD_DEFAULT, RTLD_NEXT, abort, count, dlsym, getenv, slot};
 use core::arch::naked_asm;
@@ -135,7 +136,8 @@ fn set_hooks() -> bool {
         (c"_swift_release_n", &HOOKED_RELEASE_N, hook_release_n),
     ];
     let variable = |name| find(name, RTLD_DEFAULT).map(|at| at.cast::<AtomicUsize>());
-    // SAFETY: the symbols are the runtime's variables, each a pointer to a function, alive as long as the process.
+    // SAFETY: the symbols are the runtime's variables, each a pointer to a function, alive as long
+    // as the process.
     let value = |name| variable(name).map_or(0, |at| unsafe { (*at).load(Ordering::Acquire) });
     if hooks.iter().any(|(name, ..)| value(name) == 0) {
         return false;

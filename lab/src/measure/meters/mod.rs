@@ -1,15 +1,17 @@
 //! Everything metered around one turn of a contender, from outside, by its process id.
 //!
-//! Most files of /proc stay open and are read again with pread: a turn costs one write, seven reads, one more for each thread
-//! and two looks at a clock, none of them inside the contender's window. A meter that cannot be read is a [`Missing`] with its reason;
-//! nothing here panics and nothing becomes 0.
+//! Most files of /proc stay open and are read again with pread: a turn costs one write, seven
+//! reads, one more for each thread and two looks at a clock, none of them inside the contender's
+//! window. A meter that cannot be read is a [`Missing`] with its reason; nothing here panics and
+//! nothing becomes 0.
 //!
-//! Verified on Linux 6.18: `read_bytes` holds the reads of dead threads, of io_uring's kernel workers and poll thread,
-//! and those of a child from the moment it is reaped; the high-water mark of a child can be reset by the ordinary user
-//! who owns it; a zombie's `stat` and `io` stay readable, its peak memory does not, and a reset is then accepted
-//! without effect; after the reaping every open file answers ESRCH. The CPU clock of a process holds its living and
-//! dead threads, never its children; peak memory is that of the process alone. What is judged by, rather than told, is in
-//! `whole`.
+//! Verified on Linux 6.18: `read_bytes` holds the reads of dead threads, of io_uring's kernel
+//! workers and poll thread, and those of a child from the moment it is reaped; the high-water mark
+//! of a child can be reset by the ordinary user who owns it; a zombie's `stat` and `io` stay
+//! readable, its peak memory does not, and a reset is then accepted without effect; after the
+//! reaping every open file answers ESRCH. The CPU clock of a process holds its living and dead
+//! threads, never its children; peak memory is that of the process alone. What is judged by, rather
+//! than told, is in `whole`.
 
 mod lab_self;
 mod whole;
@@ -100,13 +102,15 @@ pub struct CpuSplit {
 pub struct Metered {
     /// CPU time of the process and its threads, by its own CPU clock, in nanoseconds.
     pub cpu_total_ns: MeterReading,
-    /// The same total split in the proportion of the kernel's clock ticks, for contenders that cannot ask it.
+    /// The same total split in the proportion of the kernel's clock ticks, for contenders that
+    /// cannot ask it.
     pub cpu_split: Result<CpuSplit, Missing>,
     /// High-water mark of resident memory since `begin`, mapped file pages included.
     pub peak_rss_bytes: MeterReading,
     /// Page faults served without the device, those of reaped children included.
     pub minor_faults: MeterReading,
-    /// Those of reaped children alone: of what starts a program for each reading, the program's own.
+    /// Those of reaped children alone: of what starts a program for each reading, the program's
+    /// own.
     pub child_minor_faults: MeterReading,
     /// Page faults that waited for the device, those of reaped children included.
     pub major_faults: MeterReading,
@@ -116,8 +120,8 @@ pub struct Metered {
     pub whole: Whole,
 }
 
-/// The meters of one process. The caller holds the process unreaped for as long as it uses them, so that its number
-/// cannot come to mean another process.
+/// The meters of one process. The caller holds the process unreaped for as long as it uses them, so
+/// that its number cannot come to mean another process.
 #[derive(Debug)]
 pub struct Meters {
     stat: ProcFile,
@@ -164,7 +168,8 @@ struct ProcFile {
 }
 
 impl Meters {
-    /// Opens the meters of a process. What cannot be opened becomes the reason of every reading that needs it.
+    /// Opens the meters of a process. What cannot be opened becomes the reason of every reading
+    /// that needs it.
     #[must_use]
     pub fn open(pid: u32) -> Meters {
         let mut meters = Meters {
@@ -187,7 +192,8 @@ impl Meters {
         self.before = self.read(reset);
     }
 
-    /// Reads all counters again. Called after the contender has answered; `begin` comes before the next turn.
+    /// Reads all counters again. Called after the contender has answered; `begin` comes before the
+    /// next turn.
     #[must_use]
     pub fn end(&self) -> Metered {
         let after = self.read(self.before.reset.clone());
@@ -254,7 +260,8 @@ impl Counters {
 }
 
 impl Stat {
-    /// The fields behind the command's name, which may itself hold spaces and parentheses (proc_pid_stat(5)).
+    /// The fields behind the command's name, which may itself hold spaces and parentheses
+    /// (proc_pid_stat(5)).
     fn parse(text: &str) -> Option<Stat> {
         let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_ascii_whitespace().collect();
         let number = |at: usize| fields.get(at - 3)?.parse().ok();
@@ -305,7 +312,8 @@ impl ProcFile {
         ProcFile { pid, path, file }
     }
 
-    /// Reads the file anew and takes one thing out of it; `what` names it should this kernel lack it.
+    /// Reads the file anew and takes one thing out of it; `what` names it should this kernel lack
+    /// it.
     fn read<T>(&self, take: impl Fn(&str) -> Option<T>, what: &'static str) -> Result<T, Missing> {
         let file = self.file.as_ref().map_err(Missing::clone)?;
         let mut bytes = [0; PROC_FILE_BYTES_MAX];
@@ -340,7 +348,8 @@ fn lives(pid: u32) -> bool {
     pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
 }
 
-/// The clock that runs while any thread of a process does; the kernel asks for no right over the process.
+/// The clock that runs while any thread of a process does; the kernel asks for no right over the
+/// process.
 fn cpu_clock_of(pid: u32) -> Result<libc::clockid_t, Missing> {
     let mut clock = 0;
     // SAFETY: the call writes one clockid_t to a place of that type that outlives it.

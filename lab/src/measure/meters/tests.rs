@@ -1,4 +1,5 @@
-//! The meters on a process that does exactly what it is told: a fork of the test that makes system calls only.
+//! The meters on a process that does exactly what it is told: a fork of the test that makes system
+//! calls only.
 
 use super::*;
 use std::io::{Read, Write};
@@ -33,8 +34,8 @@ impl ForkedProcess {
     fn start(file: &Path) -> ForkedProcess {
         let (link, far) = UnixStream::pair().unwrap();
         let path = std::ffi::CString::new(file.as_os_str().as_encoded_bytes()).unwrap();
-        // SAFETY: the child makes only system calls through async-signal-safe functions, on memory that the fork
-        // copied, and ends with _exit.
+        // SAFETY: the child makes only system calls through async-signal-safe functions, on memory
+        // that the fork copied, and ends with _exit.
         let pid = unsafe { libc::fork() };
         assert!(pid >= 0, "fork: {}", io::Error::last_os_error());
         if pid == 0 {
@@ -64,7 +65,8 @@ impl ForkedProcess {
     }
 
     fn reap(&mut self) {
-        // SAFETY: the number is that of our own unreaped child, or of none when it was reaped before.
+        // SAFETY: the number is that of our own unreaped child, or of none when it was reaped
+        // before.
         unsafe {
             libc::kill(self.pid, libc::SIGKILL);
             libc::waitpid(self.pid, std::ptr::null_mut(), 0);
@@ -84,7 +86,8 @@ impl Drop for ForkedProcess {
 /// Only in a process that was just forked.
 unsafe fn obey(link: i32, path: &std::ffi::CStr) -> ! {
     let mut deed = 0u8;
-    // SAFETY: every call gets valid descriptors and addresses within live objects of the stated sizes.
+    // SAFETY: every call gets valid descriptors and addresses within live objects of the stated
+    // sizes.
     unsafe {
         while libc::read(link, (&raw mut deed).cast(), 1) == 1 {
             match deed {
@@ -140,7 +143,8 @@ fn burn() {
     }
 }
 
-/// A file of 8 MiB on the disk that holds the build, none of it in the page cache; `None` where that cannot be had.
+/// A file of 8 MiB on the disk that holds the build, none of it in the page cache; `None` where
+/// that cannot be had.
 fn cold_file() -> Option<(tempfile::TempDir, PathBuf)> {
     let folder = tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
     let path = folder.path().join("cold");
@@ -161,8 +165,8 @@ fn evict(path: &Path) {
 
 #[test]
 fn the_peak_is_that_of_the_turn_and_not_an_older_one() {
-    // The subject begins as large as the test that it was forked from, so peaks are compared, with room for the
-    // kernel's approximate counters.
+    // The subject begins as large as the test that it was forked from, so peaks are compared, with
+    // room for the kernel's approximate counters.
     let mut subject = ForkedProcess::start(Path::new("/dev/null"));
     let mut meters = Meters::open(subject.pid());
     let idle = meters.end().peak_rss_bytes.unwrap();

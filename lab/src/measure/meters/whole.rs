@@ -1,8 +1,10 @@
-//! What the kernel counted of a whole turn, the programs that a contender ran included: what its claims are held against, and
-//! what shows that it touched the bytes. None of it is told as a number of a reading.
+//! What the kernel counted of a whole turn, the programs that a contender ran included: what its
+//! claims are held against, and what shows that it touched the bytes. None of it is told as a
+//! number of a reading.
 //!
-//! Verified on Linux 6.18: `rchar` holds what reaped children read; their CPU time is added up in nanoseconds and shown in whole
-//! clock ticks, so that a difference is wrong by less than a tick, in user and in system time each.
+//! Verified on Linux 6.18: `rchar` holds what reaped children read; their CPU time is added up in
+//! nanoseconds and shown in whole clock ticks, so that a difference is wrong by less than a tick,
+//! in user and in system time each.
 
 use super::{Counters, MeterReading, Missing, ProcFile, Stat, both, cpu_clock_of, cpu_ns, field, missing};
 use std::collections::BTreeMap;
@@ -114,7 +116,8 @@ impl Living {
     }
 }
 
-/// CPU time of the processes in a list and of their children; what ends meanwhile is reaped, and counted elsewhere.
+/// CPU time of the processes in a list and of their children; what ends meanwhile is reaped, and
+/// counted elsewhere.
 fn sum_ns(list: &str, generations: u32) -> u64 {
     let pids = list.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok());
     let of_one = |pid: u32| {

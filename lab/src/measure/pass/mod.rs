@@ -1,7 +1,8 @@
 //! One pass over many files: each file once, cold and proven, each with a contender of its own.
 //!
-//! What one reading is lives in [`super::sampler`]; this file only walks. Where several methods read the same files,
-//! they take turns from file to file, so that no method has a pass, and with it a state of the device, for itself.
+//! What one reading is lives in [`super::sampler`]; this file only walks. Where several methods
+//! read the same files, they take turns from file to file, so that no method has a pass, and with
+//! it a state of the device, for itself.
 
 mod warm_up;
 
@@ -47,8 +48,8 @@ pub struct SweepRead<'a> {
     pub warm_up: Option<&'a WarmUp>,
 }
 
-/// Before files up to this size contenders are warmed up on another file, so that their own start is not in their first
-/// reading; in larger ones it is less than can be seen.
+/// Before files up to this size contenders are warmed up on another file, so that their own start
+/// is not in their first reading; in larger ones it is less than can be seen.
 const WARMED_UP_BYTES_MAX: u64 = 16_000_000;
 
 /// Takes one reading and writes down all that comes of it; an [`EndReason`] when the run must end.
@@ -129,8 +130,8 @@ fn read(read_one: &SweepRead, contenders: &Contenders, sink: &mut dyn Sink) -> R
     })
 }
 
-/// Starts the contender, warmed up on another file than it reads: that one must not be touched before its timed reading. Tells
-/// the parameters in force, and why it could not be warmed up.
+/// Starts the contender, warmed up on another file than it reads: that one must not be touched
+/// before its timed reading. Tells the parameters in force, and why it could not be warmed up.
 fn seat(
     read_one: &SweepRead,
     (plan, contenders): (&Plan, &Contenders),

@@ -1,9 +1,11 @@
-//! The file of readlab's own on which contenders are warmed up before they read a file of a sweep, never on that file: the
-//! caches below the page cache remember what was read, and nobody can empty them.
+//! The file of readlab's own on which contenders are warmed up before they read a file of a sweep,
+//! never on that file: the caches below the page cache remember what was read, and nobody can empty
+//! them.
 //!
-//! A contender reads one path for as long as it lives. So it is given the path of a link, which leads to readlab's own file
-//! first and is changed to lead to the next file before its timed turn. Commands get no link, for some refuse it; each of
-//! their readings is a process of its own, which another contender process warms up as well.
+//! A contender reads one path for as long as it lives. So it is given the path of a link, which
+//! leads to readlab's own file first and is changed to lead to the next file before its timed turn.
+//! Commands get no link, for some refuse it; each of their readings is a process of its own, which
+//! another contender process warms up as well.
 
 use super::SweepTarget;
 use crate::contender::discovery::Contenders;
@@ -63,7 +65,8 @@ impl WarmUp {
         fs::rename(&new, &self.link)
     }
 
-    /// Starts the contender of a plan's only trial and has it read readlab's own file until it is warm.
+    /// Starts the contender of a plan's only trial and has it read readlab's own file until it is
+    /// warm.
     ///
     /// # Errors
     /// If its trial or the run ends by it.

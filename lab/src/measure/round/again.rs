@@ -1,7 +1,9 @@
-//! Limits that are measured again: when the rounds of a state are over and a reading was clearly faster than the control that
-//! should have limited it, that control gets a few more turns, and the record a line with what they showed.
+//! Limits that are measured again: when the rounds of a state are over and a reading was clearly
+//! faster than the control that should have limited it, that control gets a few more turns, and the
+//! record a line with what they showed.
 //!
-//! Which of the two figures is the limit, and what it means for a reading, is decided by the verdict.
+//! Which of the two figures is the limit, and what it means for a reading, is decided by the
+//! verdict.
 
 use super::clock::StageClock;
 use super::resume_state::NextRound;
@@ -23,7 +25,8 @@ struct BeatenLimit {
 }
 
 impl Run<'_> {
-    /// Rounds from this one on until everybody is settled or time is up; then the controls again that a reading is beyond.
+    /// Rounds from this one on until everybody is settled or time is up; then the controls again
+    /// that a reading is beyond.
     pub(in crate::measure) fn rounds_and_limits(
         &mut self,
         state: CacheState,
@@ -67,7 +70,8 @@ impl Run<'_> {
         !it.ended && !trial.is_control() && !refused
     }
 
-    /// The control that limits a reading: with as many threads as it keeps busy or more, of these the fewest.
+    /// The control that limits a reading: with as many threads as it keeps busy or more, of these
+    /// the fewest.
     fn control_of(
         &self,
         kind: LimitKind,
@@ -115,7 +119,8 @@ impl Run<'_> {
         Bootstrap::quick(self.plan.rules.seed).median_interval(rates)
     }
 
-    /// The readings of a trial as numbers of a limit; none where a meter or the number of bytes is not known.
+    /// The readings of a trial as numbers of a limit; none where a meter or the number of bytes is
+    /// not known.
     fn rates(&self, kind: LimitKind, it: &TrialProgress) -> Vec<Observation> {
         if kind == LimitKind::Device {
             return it.device_rates.clone();
@@ -172,7 +177,8 @@ impl Run<'_> {
         Ok(self.sink.append(Line::Warning { text })?)
     }
 
-    /// What a control showed that was measured again because of a reading; `None` where it showed nothing.
+    /// What a control showed that was measured again because of a reading; `None` where it showed
+    /// nothing.
     fn limit(
         &self,
         state: CacheState,

@@ -1,17 +1,20 @@
-//! The rate beyond which a window cannot be true: that of visiting bytes which are in memory already. The controls of
-//! the same rounds measure it; what is done with a trial beyond it is decided in [`super::doubt`].
+//! The rate beyond which a window cannot be true: that of visiting bytes which are in memory
+//! already. The controls of the same rounds measure it; what is done with a trial beyond it is
+//! decided in [`super::doubt`].
 //!
-//! A control that had to wait for a processor shows no rate, so of each of its readings the CPU time counts where that is less
-//! than the window, shared out among its threads.
+//! A control that had to wait for a processor shows no rate, so of each of its readings the CPU
+//! time counts where that is less than the window, shared out among its threads.
 
 use crate::record::{Sample, Trial};
 
-/// A rate is believed up to this multiple of the best rate at which any control visited bytes already in memory: the
-/// ceiling is itself a measurement, which a busy machine has been seen to halve, and the last-level cache can serve a
-/// small file faster than memory does. A loop that a compiler removed is faster by hundreds.
+/// A rate is believed up to this multiple of the best rate at which any control visited bytes
+/// already in memory: the ceiling is itself a measurement, which a busy machine has been seen to
+/// halve, and the last-level cache can serve a small file faster than memory does. A loop that a
+/// compiler removed is faster by hundreds.
 const CEILING_SLACK: f64 = 3.0;
 
-/// Why these windows cannot be true: bringing bytes takes time. What a control does may be too short for a coarse clock.
+/// Why these windows cannot be true: bringing bytes takes time. What a control does may be too
+/// short for a coarse clock.
 pub(in crate::measure) fn stood_still(trial: &Trial, samples: &[Sample]) -> Option<String> {
     let is_one = !trial.is_control() && samples.iter().any(|sample| sample.wall_ns == 0);
     is_one.then(|| "it claims a window of 0 ns: its clock stood still".to_owned())

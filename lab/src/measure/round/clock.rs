@@ -1,12 +1,14 @@
-//! The time of one stage of a run: when it must end, and how much of it is used up. Knows no clock of its own.
+//! The time of one stage of a run: when it must end, and how much of it is used up. Knows no clock
+//! of its own.
 
 use crate::measure::plan::{Budget, Plan, ROUNDS_MIN};
 
-/// Of a firm time, what a stage keeps for counting what its contenders do inside, as one part in so many.
+/// Of a firm time, what a stage keeps for counting what its contenders do inside, as one part in so
+/// many.
 const COUNTING_PART: u64 = 8;
 
-/// Of a firm time, what starting contenders may take of what is left for their rounds, as one part in so many: a start takes as long as
-/// a turn or more, and a few readings of each are wanted.
+/// Of a firm time, what starting contenders may take of what is left for their rounds, as one part
+/// in so many: a start takes as long as a turn or more, and a few readings of each are wanted.
 const STARTING_PART: u64 = 4;
 
 /// When a stage must end: the time left, shared equally with the stages after it.
@@ -63,8 +65,9 @@ impl StageClock {
         matches!(self.budget, Budget::Firm(_)) && now_ns >= self.end_ns
     }
 
-    /// When no further contender may be started for the rounds that begin now: starting may take a part of what is left of a firm
-    /// time. A contender that is started and never read brings no number, and takes time from those that would.
+    /// When no further contender may be started for the rounds that begin now: starting may take a
+    /// part of what is left of a firm time. A contender that is started and never read brings no
+    /// number, and takes time from those that would.
     pub(in crate::measure) fn starts_end_ns(&self, now_ns: u64) -> u64 {
         match self.budget {
             Budget::Advised(_) => u64::MAX,

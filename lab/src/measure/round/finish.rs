@@ -1,5 +1,5 @@
-//! The end of a state, and of a run: outcomes, what contenders do inside, and who is looked into. Why a state is over is decided by
-//! the rounds.
+//! The end of a state, and of a run: outcomes, what contenders do inside, and who is looked into.
+//! Why a state is over is decided by the rounds.
 
 use super::clock::StageClock;
 use super::trial_progress::TrialProgress;
@@ -39,7 +39,8 @@ impl Run<'_> {
         }
     }
 
-    /// Why the numbers of each cannot be true, in order, while everybody is still there to be asked again.
+    /// Why the numbers of each cannot be true, in order, while everybody is still there to be asked
+    /// again.
     fn refuted(
         &mut self,
         state: CacheState,
@@ -52,8 +53,8 @@ impl Run<'_> {
         progresses.iter_mut().map(of).collect()
     }
 
-    /// Everybody leaves; those whose samples stand are measured. `end` is why the stage is over; whoever got no turn
-    /// in a run that was stopped has no outcome, and was only cut short.
+    /// Everybody leaves; those whose samples stand are measured. `end` is why the stage is over;
+    /// whoever got no turn in a run that was stopped has no outcome, and was only cut short.
     fn conclude(
         &mut self,
         progresses: &mut [TrialProgress],
@@ -80,7 +81,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Counts what each measured contender does inside. A count that fails is told with the counts, and spoils nothing.
+    /// Counts what each measured contender does inside. A count that fails is told with the counts,
+    /// and spoils nothing.
     fn count(&mut self, progresses: &[TrialProgress], clock: &StageClock) -> Result<(), RunStop> {
         let measured = |(_, it): &(usize, &TrialProgress)| it.measured && !it.counted;
         for (at, progress) in progresses.iter().enumerate().filter(measured) {
@@ -104,8 +106,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Looks inside what was measured, where that was asked for; when all rounds of all states are over, so that none of them has
-    /// less time or another cache for it. The state that stands now comes first.
+    /// Looks inside what was measured, where that was asked for; when all rounds of all states are
+    /// over, so that none of them has less time or another cache for it. The state that stands now
+    /// comes first.
     pub(super) fn look_inside(&mut self) -> Result<(), RunStop> {
         let states = self.plan.states.iter().rev().filter(|_| self.sampler.looks_inside());
         let trials: Vec<usize> = states.flat_map(|&state| self.plan.trials_of(state)).collect();

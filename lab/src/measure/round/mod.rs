@@ -1,8 +1,10 @@
-//! Carries out a plan: states, fills, rounds, and in each round every trial once, until every trial is settled.
+//! Carries out a plan: states, fills, rounds, and in each round every trial once, until every trial
+//! is settled.
 //!
-//! Everything that touches the world is behind [`Sampler`], so that whole runs can be scripted to the digit, and
-//! everything found goes to a [`Sink`] line by line, so that a run may end at any moment. One turn is in `turn`, the end of a
-//! state in `closing`. What a reading is, and how its state is proven, lives in [`super::sampler`].
+//! Everything that touches the world is behind [`Sampler`], so that whole runs can be scripted to
+//! the digit, and everything found goes to a [`Sink`] line by line, so that a run may end at any
+//! moment. One turn is in `turn`, the end of a state in `closing`. What a reading is, and how its
+//! state is proven, lives in [`super::sampler`].
 
 mod again;
 pub(super) mod ceiling;
@@ -86,7 +88,8 @@ fn run_from(
     execute((plan, past), (sampler, sink), |run, state, parts| run.run_state(state, parts))
 }
 
-/// Carries out a plan, each state of it as `run_state` does; whatever happens, the record gets its last line.
+/// Carries out a plan, each state of it as `run_state` does; whatever happens, the record gets its
+/// last line.
 pub(super) fn execute(
     (plan, past): (&Plan, ResumeState),
     (sampler, sink): (&mut dyn Sampler, &mut dyn Sink),
@@ -150,7 +153,8 @@ impl Run<'_> {
         self.close(state, (&mut progresses, &clock), end)
     }
 
-    /// Rounds from this one on until everybody is settled or time is up: of the cold in one sitting, of the warm over fills.
+    /// Rounds from this one on until everybody is settled or time is up: of the cold in one
+    /// sitting, of the warm over fills.
     fn rounds(
         &mut self,
         state: CacheState,
@@ -192,7 +196,8 @@ impl Run<'_> {
         Ok(EndReason::Settled)
     }
 
-    /// Fills the cache; `false` where that cannot be, which is then the outcome of whoever has no sample yet.
+    /// Fills the cache; `false` where that cannot be, which is then the outcome of whoever has no
+    /// sample yet.
     pub(super) fn filled(&mut self, fill: u32, progresses: &mut [TrialProgress]) -> Result<bool, RunStop> {
         self.sink.about_to(Step::Fill(fill));
         match self.sampler.fill(fill) {
@@ -205,7 +210,8 @@ impl Run<'_> {
         }
     }
 
-    /// The file could not be filled: whoever has no sample yet ends with it. What was measured from earlier fills stands.
+    /// The file could not be filled: whoever has no sample yet ends with it. What was measured from
+    /// earlier fills stands.
     fn unfilled(
         &mut self,
         fill: u32,
@@ -224,8 +230,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Contenders started where their turn to start has come, then rounds until all are settled, `rounds` are done, or time is up.
-    /// Those whose start had to wait for a firm time's sake are started when all others are settled.
+    /// Contenders started where their turn to start has come, then rounds until all are settled,
+    /// `rounds` are done, or time is up. Those whose start had to wait for a firm time's sake are
+    /// started when all others are settled.
     fn run_block(
         &mut self,
         run_block: &Block,
@@ -261,8 +268,8 @@ impl Run<'_> {
         Ok(EndReason::Settled)
     }
 
-    /// Starts these, in the order of the plan. Under a firm time only as many as leave time for their rounds, yet at least one that
-    /// is no control.
+    /// Starts these, in the order of the plan. Under a firm time only as many as leave time for
+    /// their rounds, yet at least one that is no control.
     fn start(
         &mut self,
         due: &[usize],
@@ -287,7 +294,8 @@ impl Run<'_> {
         nth.is_multiple_of(Rules::fills_per_start(self.plan.planned(trial).warmup))
     }
 
-    /// Starts a contender and has it read untimed until it is warm; what it cannot do is its outcome.
+    /// Starts a contender and has it read untimed until it is warm; what it cannot do is its
+    /// outcome.
     pub(super) fn seat(&mut self, progress: &mut TrialProgress) -> Result<(), RunStop> {
         self.sink.about_to(Step::Start(progress.trial));
         let opened = self.sampler.open(progress.trial);
@@ -350,8 +358,8 @@ impl Run<'_> {
         Ok(self.sink.append(Line::Outcome { trial: progress.trial, outcome })?)
     }
 
-    /// The trials that take part in the next round: those not settled, and with them the controls, which are the
-    /// measure of every round.
+    /// The trials that take part in the next round: those not settled, and with them the controls,
+    /// which are the measure of every round.
     fn live(&self, progresses: &[TrialProgress]) -> Vec<usize> {
         self.live_among(progresses, |_| true)
     }

@@ -1,5 +1,5 @@
-//! How much of a run is done, for people who wait: of a stage by what its trials need or by its time, whichever is further, and of the
-//! counting that follows. Nothing is decided by it.
+//! How much of a run is done, for people who wait: of a stage by what its trials need or by its
+//! time, whichever is further, and of the counting that follows. Nothing is decided by it.
 
 use super::Run;
 use super::clock::StageClock;
@@ -27,7 +27,8 @@ impl Run<'_> {
         self.progress_with(stage_ns / whole_ns)
     }
 
-    /// The same when the rounds are over and the contenders of these trials are still to be counted.
+    /// The same when the rounds are over and the contenders of these trials are still to be
+    /// counted.
     #[expect(clippy::cast_precision_loss, reason = "times below 104 days")]
     pub(super) fn progress_of_counting(&mut self, left: &[TrialProgress], clock: &StageClock) -> Progress {
         let stage_ns = clock.since_start_ns(self.sampler.elapsed_ns()) as f64;

@@ -1,5 +1,5 @@
-//! Whole runs against a scripted world, exact to the digit. The world has a clock of its own, which only its script
-//! moves; it and the record write into one log, which reads like the run.
+//! Whole runs against a scripted world, exact to the digit. The world has a clock of its own, which
+//! only its script moves; it and the record write into one log, which reads like the run.
 
 use super::*;
 use crate::contender::roster::{ResolvedMethod, Warmup};
@@ -251,7 +251,8 @@ pub(in crate::measure) fn runs(n: u32) -> Rules {
     }
 }
 
-/// Trials by index; those called `null`, `resident` and `device` are controls, `direct` goes past the cache.
+/// Trials by index; those called `null`, `resident` and `device` are controls, `direct` goes past
+/// the cache.
 pub(in crate::measure) fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> Plan {
     let planned = |(index, (name, state)): (usize, &(&str, CacheState))| {
         let cache = match *name {
@@ -721,7 +722,8 @@ fn a_later_fill_that_fails_leaves_the_samples_of_the_earlier_ones() {
 
 #[test]
 fn a_firm_budget_ends_in_the_middle_of_a_round() {
-    // Fill 1000, two starts of 2000 each, then turns of 2000 each until seven eighths of the time, 9100: three of them.
+    // Fill 1000, two starts of 2000 each, then turns of 2000 each until seven eighths of the time,
+    // 9100: three of them.
     let rules = Rules { budget: Budget::Firm(Nanos(10_400)), ..runs(9) };
     let walls = BTreeMap::from([(0, 2_000), (1, 2_000)]);
     let told = play(
@@ -762,7 +764,8 @@ fn an_advised_budget_still_gives_each_state_the_fewest_rounds() {
 fn the_time_left_is_shared_with_the_states_to_come() {
     let rules = Rules { budget: Budget::Firm(Nanos(20_000)), ..runs(1_000) };
     let told = play(&plan(rules, &[("a", COLD), ("a", WARM)]), ScriptedSampler::default());
-    // Cold: 2000 of starting, then turns of 100 until 8750, and a count until 9800. Warm: fill and start, then until 18725.
+    // Cold: 2000 of starting, then turns of 100 until 8750, and a count until 9800. Warm: fill and
+    // start, then until 18725.
     assert_eq!((told.count_of(0), told.count_of(1)), (68, 60));
 }
 
@@ -787,7 +790,8 @@ fn a_window_shorter_than_visiting_memory_is_refused() {
     }
 }
 
-/// A device that shows so much in its rounds and then, and one who reads past it at ten bytes a nanosecond.
+/// A device that shows so much in its rounds and then, and one who reads past it at ten bytes a
+/// nanosecond.
 fn beyond_the_device(rounds: u32, then_ns: u64) -> RecordedRun {
     let turns = (0..rounds).map(|_| Ok(vec![1_000])).chain((0..5).map(|_| Ok(vec![then_ns])));
     let mut interface =
@@ -961,7 +965,8 @@ fn slow_starts_leave_every_state_its_rounds_in_a_firm_time() {
     for state in [COLD, WARM] {
         let trials = plan.trials_of(state);
         let counts: Vec<usize> = trials.iter().map(|&trial| told.count_of(trial)).collect();
-        // Those who were started come first in the plan and have several readings; the others have none and are named.
+        // Those who were started come first in the plan and have several readings; the others have
+        // none and are named.
         let started = counts.iter().take_while(|&&count| count > 1).count();
         assert!((2..10).contains(&started), "{counts:?}");
         assert!(counts[started..].iter().all(|&count| count == 0), "{counts:?}");
@@ -998,7 +1003,8 @@ fn counting_takes_no_time_from_the_next_state() {
     let told = play(&plan, ScriptedSampler { count_ns: 15_000, ..ScriptedSampler::default() });
     let [cold, warm] = readings(&told, &plan);
     assert!(cold > 100 && warm > 100, "{cold} cold and {warm} warm");
-    // An eighth of the state's time is for counting; and what was counted among the cold costs nothing among the warm.
+    // An eighth of the state's time is for counting; and what was counted among the cold costs
+    // nothing among the warm.
     let known: Vec<bool> = told.only(&["counts"]).iter().map(|line| line.contains("Some")).collect();
     let [cold, warm] = [&known[..10], &known[10..]].map(|of| of.iter().filter(|known| **known).count());
     assert!((1..10).contains(&cold) && warm > cold, "{:?}", told.only(&["counts"]));

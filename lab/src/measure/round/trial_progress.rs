@@ -1,4 +1,5 @@
-//! Where one trial stands while a run goes on: what it has shown so far, and how much of what it needs that is.
+//! Where one trial stands while a run goes on: what it has shown so far, and how much of what it
+//! needs that is.
 
 use super::unaccounted::LeftOut;
 use crate::analysis::stats::{self, Observation};
@@ -29,7 +30,8 @@ pub(in crate::measure) struct TrialProgress {
     busy: Vec<f64>,
     /// Half the interval of their median over the median, as soon as there are enough of them.
     precision: Option<f64>,
-    /// With how many readings it is found again: intervals of many change slowly, and each costs a pass over all.
+    /// With how many readings it is found again: intervals of many change slowly, and each costs a
+    /// pass over all.
     precision_from: usize,
     pub(super) fastest_ns: Option<u64>,
     /// What the lab saw of its turns.
@@ -131,8 +133,8 @@ impl TrialProgress {
         self.done(rules) >= 1.0
     }
 
-    /// How much of what it needs it has: 1 when it is settled. Intervals shrink with the root of the readings, so
-    /// precision counts by its square.
+    /// How much of what it needs it has: 1 when it is settled. Intervals shrink with the root of
+    /// the readings, so precision counts by its square.
     #[expect(clippy::cast_precision_loss, reason = "numbers of readings")]
     pub(super) fn done(&self, rules: &Rules) -> f64 {
         if self.ended {

@@ -1,5 +1,6 @@
-//! One turn of one trial in one round: its readings are proven and written down. Whose turn it is, is decided by the rounds;
-//! whether its numbers can be true, at the end of a state, or in a search at once, in [`super::doubt`].
+//! One turn of one trial in one round: its readings are proven and written down. Whose turn it is,
+//! is decided by the rounds; whether its numbers can be true, at the end of a state, or in a search
+//! at once, in [`super::doubt`].
 
 use super::ceiling::stood_still;
 use super::trial_progress::TrialProgress;
@@ -40,7 +41,8 @@ impl Run<'_> {
         }
     }
 
-    /// Writes down the samples of a turn. In a search one whose numbers cannot be true must not outrun the others.
+    /// Writes down the samples of a turn. In a search one whose numbers cannot be true must not
+    /// outrun the others.
     fn record_samples(
         &mut self,
         slot: &Slot,

@@ -1,26 +1,31 @@
-//! The time of a turn that its windows leave out. The lab sees a turn from outside; what is neither in a window, nor in an
-//! untimed reading, nor explained by waiting for a processor, is left for answering. The control `null` shows what answering takes
-//! on this machine at this time; a trial whose turns leave out more, again and again, does something beside its windows.
+//! The time of a turn that its windows leave out. The lab sees a turn from outside; what is neither
+//! in a window, nor in an untimed reading, nor explained by waiting for a processor, is left for
+//! answering. The control `null` shows what answering takes on this machine at this time; a trial
+//! whose turns leave out more, again and again, does something beside its windows.
 //!
 //! What becomes of such a trial is decided in [`super::doubt`].
 
 use crate::analysis::stats::quantile;
 use crate::record::{Sample, Trial};
 
-/// What may lie between a window and the answer in any language: measured, the most is 1.3 ms, freeing memory included.
+/// What may lie between a window and the answer in any language: measured, the most is 1.3 ms,
+/// freeing memory included.
 const FIXED_NS: u64 = 2_000_000;
 
-/// And in one that collects its garbage there: measured, 8 ms, with 25 ms where a whole file of 256 MiB is given back.
+/// And in one that collects its garbage there: measured, 8 ms, with 25 ms where a whole file of 256
+/// MiB is given back.
 const COLLECTING_FIXED_NS: u64 = 10_000_000;
 
-/// A part of the windows may be left out besides, as what is given back grows with the file: one in so many.
+/// A part of the windows may be left out besides, as what is given back grows with the file: one in
+/// so many.
 const SHARE_PARTS: u64 = 20;
 
 /// The same where garbage is collected.
 const COLLECTING_SHARE_PARTS: u64 = 4;
 
-/// An untimed reading may take so many times the longest window of its turn. There are up to 64 of them, in turns that hold little
-/// else, and of commands beside much other work they were seen to take twice as long as the ten timed ones behind them.
+/// An untimed reading may take so many times the longest window of its turn. There are up to 64 of
+/// them, in turns that hold little else, and of commands beside much other work they were seen to
+/// take twice as long as the ten timed ones behind them.
 const UNTIMED_FACTOR: u64 = 3;
 
 /// Between two readings of a turn.
@@ -29,13 +34,15 @@ const BETWEEN_READINGS_NS: u64 = 20_000;
 /// Other languages take longer to answer than `null`: so many times its median is allowed.
 const NULL_FACTOR: u64 = 3;
 
-/// Four slices of 4 ms: the first thread may be woken, then the one that reads, then the first again.
+/// Four slices of 4 ms: the first thread may be woken, then the one that reads, then the first
+/// again.
 const SLICES_NS: u64 = 16_000_000;
 
 /// How often the lab wakes up while it waits for an answer, to see whether the user wants to stop.
 const LAB_WAKES_NS: u64 = 200_000_000;
 
-/// Turns after which the median, not the smallest alone, is judged: one who lies in every other turn.
+/// Turns after which the median, not the smallest alone, is judged: one who lies in every other
+/// turn.
 const TURNS_FOR_MEDIAN: usize = 8;
 
 /// Turns of `null` before anything is judged by it.
@@ -90,11 +97,13 @@ impl LeftOut {
         self.seen_ns.saturating_sub(self.readings_ns)
     }
 
-    /// What of it neither a share of the windows, nor the number of readings, nor waiting for a processor explains.
+    /// What of it neither a share of the windows, nor the number of readings, nor waiting for a
+    /// processor explains.
     ///
-    /// The lab waits outside of windows, but in a long turn it wakes up from time to time without need, and only what it waited for
-    /// the answer counts. Where in a turn the contender waited is not known. Who is woken may have to wait for the end of others'
-    /// slices, so as much as some of these take is excused whole; of the rest, what was waited inside windows excuses nothing
+    /// The lab waits outside of windows, but in a long turn it wakes up from time to time without
+    /// need, and only what it waited for the answer counts. Where in a turn the contender waited is
+    /// not known. Who is woken may have to wait for the end of others' slices, so as much as some
+    /// of these take is excused whole; of the rest, what was waited inside windows excuses nothing
     /// outside of them, and it is taken to lie evenly over the turn.
     fn beyond_ns(&self, collects: Collects) -> u64 {
         let parts = if collects.0 { COLLECTING_SHARE_PARTS } else { SHARE_PARTS };
@@ -166,8 +175,9 @@ impl Answering {
     }
 }
 
-/// How near the turns of a trial come to what is refused, 1.0 being that: the least that any of them left out beyond its own
-/// share, over the bound. `null` is what the control that reads nothing showed in the same state; each in the order of the record.
+/// How near the turns of a trial come to what is refused, 1.0 being that: the least that any of
+/// them left out beyond its own share, over the bound. `null` is what the control that reads
+/// nothing showed in the same state; each in the order of the record.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "times below 104 days")]
 pub fn share_of_bound(
@@ -199,7 +209,8 @@ pub(super) fn turns(samples: impl Iterator<Item = Sample>) -> Vec<Vec<Sample>> {
     turns
 }
 
-/// The control that reads nothing and comes with readlab: one of somebody else's may itself leave out what it likes.
+/// The control that reads nothing and comes with readlab: one of somebody else's may itself leave
+/// out what it likes.
 pub(super) fn is_null(trial: &Trial) -> bool {
     trial.is_control() && trial.method == "null" && trial.contender == "rust"
 }
@@ -241,7 +252,8 @@ mod tests {
     #[test]
     fn waiting_excuses_its_part_of_the_turn() {
         let left = 200 * MS - 10 * MS - 20_000;
-        // Some slices whole; then half of the turn was waited, so half of what is left out was, however much lay in the window.
+        // Some slices whole; then half of the turn was waited, so half of what is left out was,
+        // however much lay in the window.
         assert_eq!(turn(400 * MS, &[200 * MS], (1, 200 * MS, 0)).beyond_ns(NO), (left - 16 * MS) / 2);
         assert_eq!(turn(400 * MS, &[200 * MS], (1, 900 * MS, 0)).beyond_ns(NO), 0);
         assert_eq!(turn(30 * MS, &[20 * MS], (1, 8 * MS, 0)).beyond_ns(NO), (MS - 20_000) * 22 / 30);

@@ -1,8 +1,9 @@
-//! What a contender did beside reading, looked at after each of its turns and before the next window: processes that outlive
-//! the turn are ended and counted, and scheduling that it gave itself is noted once.
+//! What a contender did beside reading, looked at after each of its turns and before the next
+//! window: processes that outlive the turn are ended and counted, and scheduling that it gave
+//! itself is noted once.
 //!
-//! Nothing here happens within a window. A turn that left nothing costs a look at one list of /proc and, for each thread, at
-//! one file.
+//! Nothing here happens within a window. A turn that left nothing costs a look at one list of /proc
+//! and, for each thread, at one file.
 
 use super::ProcessSampler;
 use crate::contender::Left;

@@ -1,7 +1,9 @@
-//! What one reading of a trial does inside: counted by the kernel and a loaded library in a process of its own that
-//! nobody times, and told by runtimes that count by themselves anyway, in every turn.
+//! What one reading of a trial does inside: counted by the kernel and a loaded library in a process
+//! of its own that nobody times, and told by runtimes that count by themselves anyway, in every
+//! turn.
 //!
-//! How counting is done lives in [`crate::measure::counts`]; here it is decided what is counted, and per what.
+//! How counting is done lives in [`crate::measure::counts`]; here it is decided what is counted,
+//! and per what.
 
 use super::ProcessSampler;
 use crate::contender::session::SessionError;
@@ -10,7 +12,8 @@ use crate::record::{Count, Trial};
 use readlab_protocol::{CountLine, TurnRequest};
 use std::collections::BTreeMap;
 
-/// From this time on, under counting, starting and answering are lost in a reading, and three more would cost too much.
+/// From this time on, under counting, starting and answering are lost in a reading, and three more
+/// would cost too much.
 const LONG_READING_NS: u64 = 500_000_000;
 
 /// What a contender's runtime counted in all turns of one trial that stand.
@@ -50,8 +53,8 @@ impl RuntimeCounts {
 }
 
 impl ProcessSampler<'_> {
-    /// What one reading does inside. Loading the library into programs that are started for a reading makes system
-    /// calls, so those of such a contender are counted once more without it.
+    /// What one reading does inside. Loading the library into programs that are started for a
+    /// reading makes system calls, so those of such a contender are counted once more without it.
     pub(super) fn counted(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, SessionError> {
         let mut counts = match self.counted_before(trial) {
             Some(counts) => counts.clone(),
@@ -61,7 +64,8 @@ impl ProcessSampler<'_> {
         Ok(counts)
     }
 
-    /// What was counted of the same readings from another state of the cache: the file is in memory while one counts.
+    /// What was counted of the same readings from another state of the cache: the file is in memory
+    /// while one counts.
     pub(super) fn counted_before(&self, trial: usize) -> Option<&BTreeMap<String, Count>> {
         let it = self.planned(trial);
         let what = |it: &Trial| (it.id.clone(), it.params.clone(), it.target, it.work, it.decodes);
@@ -81,8 +85,9 @@ impl ProcessSampler<'_> {
         Ok(counts)
     }
 
-    /// The difference between a turn of two readings and a turn of one, in a process that has read before: what is done
-    /// once, and the answer, are in neither. A reading that takes long is counted once, for little else is in it.
+    /// The difference between a turn of two readings and a turn of one, in a process that has read
+    /// before: what is done once, and the answer, are in neither. A reading that takes long is
+    /// counted once, for little else is in it.
     fn one_reading(
         &self,
         trial: usize,

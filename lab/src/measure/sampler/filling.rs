@@ -1,5 +1,6 @@
-//! The files of a plan made warm, each by the standard fill. What a fill is lives in [`crate::measure::cache`]; what to do
-//! about processes that keep pages where they are, in `holding`.
+//! The files of a plan made warm, each by the standard fill. What a fill is lives in
+//! [`crate::measure::cache`]; what to do about processes that keep pages where they are, in
+//! `holding`.
 
 use super::ProcessSampler;
 use crate::measure::cache::{CacheError, FILL, FILL_OVER, Filled};
@@ -31,8 +32,8 @@ impl<'a> ProcessSampler<'a> {
         Ok(first)
     }
 
-    /// The standard fill of one file, again if something took pages away meanwhile. Pages that somebody else keeps in memory
-    /// are filled around, which the fill says.
+    /// The standard fill of one file, again if something took pages away meanwhile. Pages that
+    /// somebody else keeps in memory are filled around, which the fill says.
     fn fill_one(&mut self, target: usize, fill: u32) -> Result<Fill, CacheError> {
         let mut tried = 1;
         let (Filled { wall_ns, proof }, how) = loop {

@@ -1,8 +1,10 @@
-//! What to do about processes that keep the file in memory between turns, so that eviction fails for every trial.
+//! What to do about processes that keep the file in memory between turns, so that eviction fails
+//! for every trial.
 //!
-//! One of our own contenders that does so breaks the contract: its trial is refused, its process ended, and the others go
-//! on. A program of somebody else's is named once in a warning, and what can be measured beside it is measured. Who holds
-//! a file is looked up in [`crate::measure::holders`]; how often eviction is tried is in [`crate::measure::cache`].
+//! One of our own contenders that does so breaks the contract: its trial is refused, its process
+//! ended, and the others go on. A program of somebody else's is named once in a warning, and what
+//! can be measured beside it is measured. Who holds a file is looked up in
+//! [`crate::measure::holders`]; how often eviction is tried is in [`crate::measure::cache`].
 
 use super::{PageCache, ProcessSampler};
 use crate::measure::cache::CacheError;
@@ -16,16 +18,18 @@ use crate::trial::Transport;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// How often a contender is looked at that has not let go of the file, with doubling pauses from [`FIRST_PAUSE`]: some
-/// runtimes close a file in a thread of their own, after they have answered.
+/// How often a contender is looked at that has not let go of the file, with doubling pauses from
+/// [`FIRST_PAUSE`]: some runtimes close a file in a thread of their own, after they have answered.
 const LOOKS: u32 = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
-/// How often in a run somebody is searched for who keeps pages and is none of our contenders that can be seen: it takes
-/// seconds. The first search only looks; the others end contenders to see whether the pages go with them.
+/// How often in a run somebody is searched for who keeps pages and is none of our contenders that
+/// can be seen: it takes seconds. The first search only looks; the others end contenders to see
+/// whether the pages go with them.
 const SEARCHES_MAX: u32 = 4;
 
-/// How often pages must have gone with the end of one contender before it is refused: once may be chance.
+/// How often pages must have gone with the end of one contender before it is refused: once may be
+/// chance.
 const SUSPICIONS: u32 = 2;
 
 /// Most programs of others that are named at a time.
@@ -53,8 +57,8 @@ impl Holding {
 }
 
 impl ProcessSampler<'_> {
-    /// Makes the file of a target cold. Where pages stay, who keeps them is looked for: a contender of this run is ended and
-    /// its trial refused, and eviction is tried again.
+    /// Makes the file of a target cold. Where pages stay, who keeps them is looked for: a contender
+    /// of this run is ended and its trial refused, and eviction is tried again.
     pub(super) fn evict(&mut self, target: usize) -> Result<ResidencyProof, CacheError> {
         let evicted = self.page_cache(target).evict();
         if !is_kept(&evicted) {
@@ -89,8 +93,9 @@ impl ProcessSampler<'_> {
         evicted
     }
 
-    /// The state before a cold turn: nothing resident. A method past the page cache is measured even where pages stay, for
-    /// its bytes come from the device all the same, which is proven after the turn.
+    /// The state before a cold turn: nothing resident. A method past the page cache is measured
+    /// even where pages stay, for its bytes come from the device all the same, which is proven
+    /// after the turn.
     pub(super) fn make_cold(&mut self, trial: &Trial) -> Result<Option<ResidencyProof>, SampleError> {
         let waits = self.pool.has(trial.index);
         let evicted = self.evict(trial.target);
@@ -118,7 +123,8 @@ impl ProcessSampler<'_> {
         }
     }
 
-    /// Looks once, after a contender's first turn, whether it has let go of the file, as the contract says.
+    /// Looks once, after a contender's first turn, whether it has let go of the file, as the
+    /// contract says.
     pub(super) fn has_let_go(&mut self, trial: usize) -> Result<(), SampleError> {
         let subject = self.subject(trial);
         let opens_it = subject.target.facts.over() == Transport::File && !self.planned(trial).is_control();
@@ -144,8 +150,8 @@ impl ProcessSampler<'_> {
         Ok(())
     }
 
-    /// Refuses every trial whose contender, or a process that it started, has the file mapped, and ends those processes; whether
-    /// there was one.
+    /// Refuses every trial whose contender, or a process that it started, has the file mapped, and
+    /// ends those processes; whether there was one.
     fn end_own_holders(&mut self, now: &Processes, target: usize, file: &Identity) -> bool {
         let mut found = false;
         for (trial, process) in self.pool.processes() {
@@ -162,7 +168,8 @@ impl ProcessSampler<'_> {
         found
     }
 
-    /// Names the programs of others that have the file mapped, each once in a run; whether there are any.
+    /// Names the programs of others that have the file mapped, each once in a run; whether there
+    /// are any.
     fn name_others(&mut self, now: &Processes, target: usize, file: &Identity) -> bool {
         let own = BTreeSet::from([std::process::id()]);
         let others = now.others_that_map(&own, file);
@@ -185,8 +192,9 @@ impl ProcessSampler<'_> {
         true
     }
 
-    /// Ends one waiting contender after the other, those that nobody can look into first, until the pages go. The ended are
-    /// started anew before their next turn; the one with whose end they went is refused when that happens again.
+    /// Ends one waiting contender after the other, those that nobody can look into first, until the
+    /// pages go. The ended are started anew before their next turn; the one with whose end they
+    /// went is refused when that happens again.
     fn evict_without(&mut self, target: usize) -> Result<ResidencyProof, CacheError> {
         let shares = |(trial, _): &(usize, u32)| self.subject(*trial).shares_file(self.target(target));
         let mut waiting: Vec<(usize, u32)> = self.pool.processes().into_iter().filter(shares).collect();

@@ -1,5 +1,6 @@
-//! Looking inside a contender, in processes of its own that nobody times: where the processor's time goes while it reads,
-//! drawn as a flame graph, and the calls that bring the bytes of one reading.
+//! Looking inside a contender, in processes of its own that nobody times: where the processor's
+//! time goes while it reads, drawn as a flame graph, and the calls that bring the bytes of one
+//! reading.
 //!
 //! What cannot be seen has its reason and spoils nothing; only the wish to stop ends the run.
 
@@ -35,7 +36,8 @@ pub struct FlameGraphPaths {
     pub record_folder: PathBuf,
 }
 
-/// Samples that make a picture: the share of a function that holds a tenth of them is known to about a fiftieth of all.
+/// Samples that make a picture: the share of a function that holds a tenth of them is known to
+/// about a fiftieth of all.
 const SAMPLES_ENOUGH: u64 = 1500;
 
 /// Longest time of reading for one picture, beyond which no reading begins.
@@ -44,7 +46,8 @@ const SAMPLING_TIME: Duration = Duration::from_secs(2);
 /// Time of reading for those who must warm up, before anything is looked at.
 const WARM_UP: Duration = Duration::from_secs(2);
 
-/// Readings of a turn: as many as fit this time, so that short ones are not all waiting for the lab.
+/// Readings of a turn: as many as fit this time, so that short ones are not all waiting for the
+/// lab.
 const TURN_NS: u64 = 100_000_000;
 
 /// Most readings of a turn.
@@ -124,11 +127,13 @@ impl ProcessSampler<'_> {
     /// Samples readings until there are enough, and draws them.
     fn flame_graph(&mut self, trial: usize, pictures: &FlameGraphPaths) -> Result<FlameGraph, InspectError> {
         let (mut session, _) = self.start(trial, profile::environment())?;
-        // From the start on, so that whatever process leaves a map of names is known and its map removed.
+        // From the start on, so that whatever process leaves a map of names is known and its map
+        // removed.
         let profiling = Profiling::begin(session.id()).map_err(InspectError::Because)?;
         let readings = self.sampled(trial, &mut session, &profiling);
         let sampled = profiling.end();
-        // Some runtimes tell the names of their functions on the way out; nobody writes a map from here on.
+        // Some runtimes tell the names of their functions on the way out; nobody writes a map from
+        // here on.
         session.finish();
         Ok(drawn(self.planned(trial), readings?, sampled, pictures))
     }
@@ -173,8 +178,9 @@ impl ProcessSampler<'_> {
         Ok(tracing.end(Around { wall_ns, minor_faults, major_faults }))
     }
 
-    /// Reads until a contender that must warm up has had its time, the others once; tells how many readings lead a turn of
-    /// a tenth of a second. Each cold reading has a turn of its own, for the next would not be cold.
+    /// Reads until a contender that must warm up has had its time, the others once; tells how many
+    /// readings lead a turn of a tenth of a second. Each cold reading has a turn of its own, for
+    /// the next would not be cold.
     fn warm_up(&mut self, trial: usize, session: &mut Session) -> Result<u32, InspectError> {
         let contender = self.contenders.contender(&self.planned(trial).contender);
         let patience = match contender.map(|contender| contender.warmup) {
@@ -195,7 +201,8 @@ impl ProcessSampler<'_> {
         }
     }
 
-    /// The cache as the trial's state wants it: warm from the last fill, and filled again where something took pages away.
+    /// The cache as the trial's state wants it: warm from the last fill, and filled again where
+    /// something took pages away.
     fn make_state(&mut self, trial: usize) -> Result<(), SampleError> {
         let planned = self.planned(trial);
         let proof = self.prepare_state(planned)?;
@@ -259,7 +266,8 @@ fn drawn(trial: &Trial, readings: u32, sampled: Sampled, pictures: &FlameGraphPa
     graph
 }
 
-/// `warm-12-rust-mmap-avx512.svg`: letters and digits alone, and the trial's number, so that no two meet.
+/// `warm-12-rust-mmap-avx512.svg`: letters and digits alone, and the trial's number, so that no two
+/// meet.
 fn file_name(trial: &Trial) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let name: String = trial.id.to_string().chars().map(letter).take(NAME_LETTERS).collect();

@@ -1,8 +1,10 @@
-//! One turn of one trial, for real: the cache made and proven, the meters opened, "go", the answer, the meters closed,
-//! the state proven again, every answer compared. This is the sentence that every number of readlab rests on.
+//! One turn of one trial, for real: the cache made and proven, the meters opened, "go", the answer,
+//! the meters closed, the state proven again, every answer compared. This is the sentence that
+//! every number of readlab rests on.
 //!
-//! What a state of the cache takes lives in [`super::cache`], what is metered in [`super::meters`], how a contender
-//! is spoken to in [`crate::contender::session`], and which turn comes when in [`super::round`].
+//! What a state of the cache takes lives in [`super::cache`], what is metered in [`super::meters`],
+//! how a contender is spoken to in [`crate::contender::session`], and which turn comes when in
+//! [`super::round`].
 
 mod claims;
 mod conduct;
@@ -44,8 +46,8 @@ const PATIENCE_MIN: Duration = Duration::from_secs(10);
 /// And so many times the time of the plainest reading, for each reading of the turn.
 const PATIENCE_FACTOR: u32 = 40;
 
-/// A reading shorter than this is taken several times in one turn: a process that was just woken finds its caches cold,
-/// and a program that reads small files reads many of them.
+/// A reading shorter than this is taken several times in one turn: a process that was just woken
+/// finds its caches cold, and a program that reads small files reads many of them.
 const SHORT_READING_NS: u64 = 1_000_000;
 
 /// Untimed reading at the head of such a turn.
@@ -161,9 +163,9 @@ impl<'a> ProcessSampler<'a> {
         subject.decoded.filter(|_| decodes).unwrap_or(subject.truth)
     }
 
-    /// Brings the cache into the state that a turn starts from, and tells what is resident then. The warm state stands
-    /// since the last fill. Eviction proves itself: to look once more would, for a file of somebody else's, bring
-    /// pages back.
+    /// Brings the cache into the state that a turn starts from, and tells what is resident then.
+    /// The warm state stands since the last fill. Eviction proves itself: to look once more would,
+    /// for a file of somebody else's, bring pages back.
     fn prepare_state(&mut self, trial: &Trial) -> Result<Option<ResidencyProof>, SampleError> {
         match (trial.state, self.subject(trial.index).cache()) {
             (CacheState::Cold, Some(_)) => self.make_cold(trial),
@@ -171,14 +173,16 @@ impl<'a> ProcessSampler<'a> {
         }
     }
 
-    /// How much of the file is resident now, asked of the kernel; `name` is the contenders of a sample that it becomes.
+    /// How much of the file is resident now, asked of the kernel; `name` is the contenders of a
+    /// sample that it becomes.
     fn resident(&mut self, trial: usize, name: &'static str) -> Option<ResidencyProof> {
         let cache = self.subject(trial).cache().ok_or_else(|| CACHE_UNKNOWN.to_owned());
         let found = cache.and_then(|cache| cache.resident().map_err(|error| error.to_string()));
         found.map_err(|why| self.missing.push((name, why))).ok()
     }
 
-    /// What the layer below the file system has read until now, where there is one with a count of its own.
+    /// What the layer below the file system has read until now, where there is one with a count of
+    /// its own.
     fn next_layer_bytes(&self, trial: usize) -> Option<Result<u64, String>> {
         self.subject(trial).next_layer().map(NextLayer::read_bytes)
     }
@@ -268,7 +272,8 @@ impl<'a> ProcessSampler<'a> {
         &self.plan.planned(trial).trial
     }
 
-    /// How many readings a turn holds: one, unless they are so short that waking up would be most of them.
+    /// How many readings a turn holds: one, unless they are so short that waking up would be most
+    /// of them.
     fn ask(&self, trial: &Trial) -> TurnRequest {
         let facts = &self.subject(trial.index).target.facts;
         let bytes = facts.size_bytes.max(facts.bytes_out(trial.decodes));
@@ -314,7 +319,8 @@ impl<'a> ProcessSampler<'a> {
         self.pool.release_if_low_memory(trial, cached_bytes);
     }
 
-    /// The sentence: the cache made and proven, the turn between meters, the state proven again, the answers compared.
+    /// The sentence: the cache made and proven, the turn between meters, the state proven again,
+    /// the answers compared.
     fn proven_turn(&mut self, trial: &Trial) -> Result<Vec<Sample>, SampleError> {
         let ask = self.ask(trial);
         let before = self.prepare_state(trial)?;

@@ -1,4 +1,5 @@
-//! Where a file cannot be read: looked for when a contender failed at it, for few of them tell the place.
+//! Where a file cannot be read: looked for when a contender failed at it, for few of them tell the
+//! place.
 
 use super::ProcessSampler;
 use crate::corpus::oracle;

@@ -1,4 +1,5 @@
-//! From what was seen of one turn to its samples: what the contender said, over what the lab metered from outside.
+//! From what was seen of one turn to its samples: what the contender said, over what the lab
+//! metered from outside.
 
 use super::ProcessSampler;
 use crate::contender::session::Turn;
@@ -11,7 +12,8 @@ use readlab_protocol::{SampleLine, TurnRequest};
 /// Why a reading over http has no bytes from a device.
 const BEHIND_SERVER: &str = "the server reads the device, not the contender";
 
-/// What one page fault maps of pages that are there, where these are small: the kernel's `fault_around_bytes`.
+/// What one page fault maps of pages that are there, where these are small: the kernel's
+/// `fault_around_bytes`.
 const MAPPED_AROUND_BYTES: u64 = 64 << 10;
 
 /// What was seen of one turn.
@@ -24,8 +26,8 @@ pub(super) struct Observed {
     pub(super) below: Option<Result<u64, String>>,
 }
 
-/// The page faults of what is raced. A command's are those of its own process: what starts it faults too, some thirty times
-/// a reading, as forking makes its memory shared.
+/// The page faults of what is raced. A command's are those of its own process: what starts it
+/// faults too, some thirty times a reading, as forking makes its memory shared.
 pub(super) fn minor_faults<'m>(trial: &Trial, metered: &'m Metered) -> &'m Result<u64, Missing> {
     if trial.contender == COMMAND { &metered.child_minor_faults } else { &metered.minor_faults }
 }
@@ -100,7 +102,8 @@ impl ProcessSampler<'_> {
         }
     }
 
-    /// The high-water mark, unless the contender tells that of a program it started for each reading.
+    /// The high-water mark, unless the contender tells that of a program it started for each
+    /// reading.
     fn peak(&mut self, trial: &Trial, observed: &Observed) -> Option<u64> {
         let told = observed.turn.samples.iter().all(|line| line.peak_rss_bytes.is_some());
         if told && !observed.metered.whole.alone {

@@ -1,5 +1,6 @@
-//! Why samples of a turn were not taken from the state that they claim: pages that were there or were not, bytes that
-//! came from the device or did not. Whoever has a flaw is taken again ([`crate::measure::attempt`]).
+//! Why samples of a turn were not taken from the state that they claim: pages that were there or
+//! were not, bytes that came from the device or did not. Whoever has a flaw is taken again
+//! ([`crate::measure::attempt`]).
 
 use super::ProcessSampler;
 use super::samples::Observed;
@@ -53,7 +54,8 @@ impl ProcessSampler<'_> {
     }
 }
 
-/// The bytes that must have come from the device for a reading to count as cold, of those that a reading of the whole fetches.
+/// The bytes that must have come from the device for a reading to count as cold, of those that a
+/// reading of the whole fetches.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -64,8 +66,9 @@ fn least_of(bytes: u64) -> u64 {
     (bytes as f64 * DEVICE_SHARE_MIN) as u64
 }
 
-/// What keeps a cold sample from being proven of which nobody knows how many bytes came from the device: what is read through
-/// the page cache lies there afterwards, and did not before; of what does not, nothing is known.
+/// What keeps a cold sample from being proven of which nobody knows how many bytes came from the
+/// device: what is read through the page cache lies there afterwards, and did not before; of what
+/// does not, nothing is known.
 fn unseen_flaw(trial: &Trial, observed: &Observed) -> Option<String> {
     const UNKNOWN: &str = "how many bytes came from the device cannot be read";
     if trial.bypasses_cache() {

@@ -1,5 +1,6 @@
-//! Untimed readings before the timed ones: at least one, and of contenders that become faster while they run as many as
-//! it takes until the readings stay at one level. What steady means lives in [`crate::analysis::stats`].
+//! Untimed readings before the timed ones: at least one, and of contenders that become faster while
+//! they run as many as it takes until the readings stay at one level. What steady means lives in
+//! [`crate::analysis::stats`].
 
 use super::{COUNT_MAX, ProcessSampler};
 use crate::analysis::stats::{Steadiness, steadiness};
@@ -12,18 +13,20 @@ use std::time::{Duration, Instant};
 /// Longest time for which a contender reads until it is steady, each time it is started.
 const WARMUP_TIME: Duration = Duration::from_secs(5);
 
-/// Share of the time for the whole run that all such contenders of a state together may take to become steady, once.
+/// Share of the time for the whole run that all such contenders of a state together may take to
+/// become steady, once.
 const WARMUP_SHARE: u32 = 20;
 
 /// Most readings until steady: a level that takes longer to find is none.
 const WARMUP_READINGS_MAX: usize = 300;
 
-/// Readings of a warm-up in one turn: as many as fit this time, so that short ones are not all waking up.
+/// Readings of a warm-up in one turn: as many as fit this time, so that short ones are not all
+/// waking up.
 const WARMUP_TURN_NS: u64 = 200_000_000;
 
 impl ProcessSampler<'_> {
-    /// One untimed reading whose answer is checked; and the first time, if the contender is one of those, as many as it
-    /// takes to be steady.
+    /// One untimed reading whose answer is checked; and the first time, if the contender is one of
+    /// those, as many as it takes to be steady.
     pub(super) fn warm_up_until_ready(&mut self, trial: usize) -> Result<(), SampleError> {
         self.not_refused(trial)?;
         self.ensure_running(trial)?;
@@ -69,7 +72,8 @@ impl ProcessSampler<'_> {
         Ok(turn.samples.iter().map(|sample| sample.wall_ns).collect())
     }
 
-    /// How long a contender may take to become steady: five seconds, or its part of a twentieth of the whole run.
+    /// How long a contender may take to become steady: five seconds, or its part of a twentieth of
+    /// the whole run.
     fn warmup_time(&self, trial: usize) -> Duration {
         let state = self.planned(trial).state;
         let warms_up = |name: &str| {

@@ -1,8 +1,10 @@
-//! Carries out a search: rung after rung every candidate that is left is read once, from a proven state and in shuffled
-//! order, and the slower ones leave; then the chosen are measured afresh, as in any race.
+//! Carries out a search: rung after rung every candidate that is left is read once, from a proven
+//! state and in shuffled order, and the slower ones leave; then the chosen are measured afresh, as
+//! in any race.
 //!
-//! Who leaves is decided by [`crate::analysis::stats::Search`]; what a turn is, and what becomes of one that fails, is that of
-//! [`super::round`]. Readings of the search carry their rung, and no number is told from them.
+//! Who leaves is decided by [`crate::analysis::stats::Search`]; what a turn is, and what becomes of
+//! one that fails, is that of [`super::round`]. Readings of the search carry their rung, and no
+//! number is told from them.
 
 #[cfg(test)]
 mod tests;
@@ -36,7 +38,8 @@ pub struct Tuning {
     pub candidates: BTreeSet<usize>,
     /// The trials that are measured afresh in any case: the reference.
     pub always: BTreeSet<usize>,
-    /// The candidates that are easy to have in a program: the best of them is measured afresh beside the chosen.
+    /// The candidates that are easy to have in a program: the best of them is measured afresh
+    /// beside the chosen.
     pub easy: BTreeSet<usize>,
 }
 
@@ -54,8 +57,8 @@ pub fn run(
 }
 
 impl Tuning {
-    /// A search among the candidates of a plan, with a reference that is measured in any case. Settings past the page cache
-    /// are searched among the cold only.
+    /// A search among the candidates of a plan, with a reference that is measured in any case.
+    /// Settings past the page cache are searched among the cold only.
     #[must_use]
     pub fn of(mut plan: Plan, candidates: &[TrialId], reference: Option<&TrialId>) -> Tuning {
         let ids: BTreeSet<&TrialId> = candidates.iter().collect();
@@ -92,7 +95,8 @@ impl Tuning {
 }
 
 impl Run<'_> {
-    /// The sentence: rungs until few are left and told apart, the chosen measured afresh, every outcome written.
+    /// The sentence: rungs until few are left and told apart, the chosen measured afresh, every
+    /// outcome written.
     fn tune(&mut self, tuning: &Tuning, state: CacheState, parts: usize) -> Result<EndReason, RunStop> {
         let trials = self.plan.trials_of(state);
         self.sink.about_to(Step::Stage(state, trials.len()));
@@ -179,7 +183,8 @@ impl Run<'_> {
         }
     }
 
-    /// Hundreds of candidates do not wait side by side: each is started anew for its next turn, unless its start is long.
+    /// Hundreds of candidates do not wait side by side: each is started anew for its next turn,
+    /// unless its start is long.
     fn dismiss(&mut self, progress: &TrialProgress) {
         if self.plan.planned(progress.trial).warmup != Warmup::UntilSteady {
             self.sampler.close(progress.trial);

@@ -1,4 +1,5 @@
-//! What the lines of a record must be like to be believed: the one place for all rules. A record may come from anybody.
+//! What the lines of a record must be like to be believed: the one place for all rules. A record
+//! may come from anybody.
 //!
 //! | lines | what must hold |
 //! | --- | --- |
@@ -9,9 +10,10 @@
 //! | what else names a trial or a target | it came before |
 //! | outcome, end | once, until a resumed run takes them back; nothing is measured after the end |
 //!
-//! What breaks a rule is refused with its line and its cause. Three things are mended instead, because a correct readlab
-//! may have written them: a meter or a machine's fact beyond belief, which contenders and drivers claim, counts as
-//! not metered; a trial that is announced again word for word is one trial; a rejection before its trial is left out.
+//! What breaks a rule is refused with its line and its cause. Three things are mended instead,
+//! because a correct readlab may have written them: a meter or a machine's fact beyond belief,
+//! which contenders and drivers claim, counts as not metered; a trial that is announced again word
+//! for word is one trial; a rejection before its trial is left out.
 
 use super::{Count, FlameGraph, Header, Limit, Line, Outcome, Record, Sample, Spread, Trace, Trial};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,5 @@
-//! Rounds in time: one line a trial of its wall time around its own median, all on one scale, so that what moves
-//! together is the machine and what moves alone is the method.
+//! Rounds in time: one line a trial of its wall time around its own median, all on one scale, so
+//! that what moves together is the machine and what moves alone is the method.
 
 use super::super::chart_reading;
 use super::super::ranking::{Ranking, Row};

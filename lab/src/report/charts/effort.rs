@@ -1,4 +1,5 @@
-//! Wall time against CPU time: where the bar is longer than the mark, more than one processor was at work.
+//! Wall time against CPU time: where the bar is longer than the mark, more than one processor was
+//! at work.
 
 use super::super::ranking::{Ranking, Row};
 use super::super::svg::{self, Quantity, Scale};

@@ -1,4 +1,5 @@
-//! How many calls lay between one power of two and the next, one row a trial, on one logarithmic scale.
+//! How many calls lay between one power of two and the next, one row a trial, on one logarithmic
+//! scale.
 
 use super::super::html::Element;
 use super::super::svg::{self, Quantity, Scale};
@@ -48,7 +49,8 @@ pub(in super::super) fn histogram(
     Some(Chart { slug, title, description, size: [WIDTH, bottom + 28.0], marks })
 }
 
-/// From below the smallest to above the largest; equal calls get room on both sides, as a bar over the whole width says nothing.
+/// From below the smallest to above the largest; equal calls get room on both sides, as a bar over
+/// the whole width says nothing.
 fn domain(low: f64, high: f64) -> [f64; 2] {
     let room = (LEAST_SPAN / (high / low)).max(1.0).sqrt();
     [low / room, high * room]

@@ -1,7 +1,8 @@
-//! The charts, one a file, made of the drawing words. Each stands in a page, and alone as a file of its own.
+//! The charts, one a file, made of the drawing words. Each stands in a page, and alone as a file of
+//! its own.
 //!
-//! A chart has a title and a description that says in words what it shows, for those who do not see it. What is drawn is
-//! what the view model says; nothing is computed here but places.
+//! A chart has a title and a description that says in words what it shows, for those who do not see
+//! it. What is drawn is what the view model says; nothing is computed here but places.
 
 mod curve;
 mod drift;

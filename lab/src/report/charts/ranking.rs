@@ -1,4 +1,5 @@
-//! Who is how fast: a bar for the median rate, its interval, every reading as a dot, the limits as lines.
+//! Who is how fast: a bar for the median rate, its interval, every reading as a dot, the limits as
+//! lines.
 
 use super::super::bound::Bound;
 use super::super::chart_reading::Dots;
@@ -9,7 +10,8 @@ use super::rows::{self, THICK, WIDTH};
 use super::{Chart, legend};
 use crate::units::{Nanos, Throughput};
 
-/// A limit further out than so many times the fastest reading would leave the readings no room; it is told in words.
+/// A limit further out than so many times the fastest reading would leave the readings no room; it
+/// is told in words.
 const BOUND_MOST: f64 = 2.0;
 
 /// Dots of one trial at most.
@@ -86,7 +88,8 @@ impl BoundName {
     }
 }
 
-/// Names from the upper to the lower, so that the line of none that comes later goes through one that stands above it.
+/// Names from the upper to the lower, so that the line of none that comes later goes through one
+/// that stands above it.
 fn in_order(mut names: Vec<BoundName>) -> Vec<(BoundName, Anchor)> {
     let mut ordered = Vec::new();
     while !names.is_empty() {

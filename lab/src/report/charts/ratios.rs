@@ -1,5 +1,5 @@
-//! How many times as good as another side: a bar from 1 to the ratio and its interval, one row a case, on a logarithmic
-//! scale, so that half and twice are as far from 1.
+//! How many times as good as another side: a bar from 1 to the ratio and its interval, one row a
+//! case, on a logarithmic scale, so that half and twice are as far from 1.
 
 use super::super::html::Element;
 use super::super::svg::{self, Scale};

@@ -1,6 +1,8 @@
-//! The layout that most charts share: one row a trial, its name and a value in a line, and below them a strip to draw on.
+//! The layout that most charts share: one row a trial, its name and a value in a line, and below
+//! them a strip to draw on.
 //!
-//! The names stand above the strips and not beside them, so that the strips have the whole width on a telephone too.
+//! The names stand above the strips and not beside them, so that the strips have the whole width on
+//! a telephone too.
 
 use super::super::html::{Element, words};
 use super::super::svg::{self, Quantity, Scale};

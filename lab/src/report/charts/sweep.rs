@@ -1,4 +1,5 @@
-//! Files of many sizes: time on size with the lines through the points, and the rate on the logarithm of the size.
+//! Files of many sizes: time on size with the lines through the points, and the rate on the
+//! logarithm of the size.
 
 use super::super::svg::{self, Quantity, Scale};
 use super::super::sweep::Series;

@@ -1,5 +1,5 @@
-//! The numbers of one side as services that watch benchmarks over time read them: Bencher Metric Format, and the array of
-//! github-action-benchmark (`customSmallerIsBetter`).
+//! The numbers of one side as services that watch benchmarks over time read them: Bencher Metric
+//! Format, and the array of github-action-benchmark (`customSmallerIsBetter`).
 
 use super::super::escaped::text;
 use crate::analysis::compare::{Case, Figure, Measure, Side};
@@ -13,7 +13,8 @@ const MEASURES: [(Measure, &str, &str); 3] = [
     (Measure::Peak, "peak-memory", "bytes"),
 ];
 
-/// Bencher Metric Format: `{benchmark: {measure: {value, lower_value, upper_value}}}`; the bounds are the 95 % interval.
+/// Bencher Metric Format: `{benchmark: {measure: {value, lower_value, upper_value}}}`; the bounds
+/// are the 95 % interval.
 #[must_use]
 pub fn bencher(side: &Side) -> String {
     let mut benchmarks = Map::new();
@@ -52,7 +53,8 @@ pub fn github(side: &Side) -> String {
     text(&entries)
 }
 
-/// The cases with names that stay the same from run to run; where a file's size is needed to tell two apart, it is in it.
+/// The cases with names that stay the same from run to run; where a file's size is needed to tell
+/// two apart, it is in it.
 fn named(side: &Side) -> Vec<(String, &Case)> {
     let short = |case: &Case| {
         let subject = &case.subject;

@@ -1,4 +1,5 @@
-//! A comparison as one JSON document; numbers are in nanoseconds, bytes, bytes per second and counts, unrounded.
+//! A comparison as one JSON document; numbers are in nanoseconds, bytes, bytes per second and
+//! counts, unrounded.
 
 use super::super::escaped::text;
 use crate::analysis::compare::{Cell, Comparison, Fit, Row};
@@ -9,7 +10,8 @@ pub const COMPARISON_SCHEMA: &str = "readlab.comparison";
 /// Version of the format.
 pub const COMPARISON_VERSION: u32 = 1;
 
-/// The document, indented, with a newline at its end. `worse` is what the gate says; `None` without one.
+/// The document, indented, with a newline at its end. `worse` is what the gate says; `None` without
+/// one.
 #[must_use]
 pub fn comparison_json(comparison: &Comparison, fit: Option<&Fit>, worse: Option<&[String]>) -> String {
     let row = |row: &Row| {

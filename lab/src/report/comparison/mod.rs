@@ -1,7 +1,8 @@
-//! A comparison as text: a table for each number, what differs in the machines, what could not be compared, and why.
+//! A comparison as text: a table for each number, what differs in the machines, what could not be
+//! compared, and why.
 //!
-//! Everything is worded once here; the files below lay it out for the terminal, as Markdown, as JSON, and as what
-//! continuous-integration services read.
+//! Everything is worded once here; the files below lay it out for the terminal, as Markdown, as
+//! JSON, and as what continuous-integration services read.
 
 mod ci;
 mod json;

@@ -1,5 +1,5 @@
-//! A comparison as one HTML file that needs nothing else, in the form of a run's page: numbers and ratios with intervals,
-//! what differs in the machines, what could not be compared.
+//! A comparison as one HTML file that needs nothing else, in the form of a run's page: numbers and
+//! ratios with intervals, what differs in the machines, what could not be compared.
 
 use super::super::charts::{self, Chart, RatioRow};
 use super::super::comparison::{self, fact, fit_lines, legend, letter, remarks, section, state, times};

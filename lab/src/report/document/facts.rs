@@ -1,4 +1,5 @@
-//! The parts in words: the answer with the machine, who could not be measured, and how everything was measured.
+//! The parts in words: the answer with the machine, who could not be measured, and how everything
+//! was measured.
 
 use super::super::advice::Advice;
 use super::super::answer::Claim;

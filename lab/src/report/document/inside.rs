@@ -1,6 +1,8 @@
-//! The section of what was seen inside readings: histograms of read calls, their numbers, and the flame graphs by link.
+//! The section of what was seen inside readings: histograms of read calls, their numbers, and the
+//! flame graphs by link.
 //!
-//! A flame graph is a file of its own beside the record: it has a script to zoom and search with, and a page embeds nothing.
+//! A flame graph is a file of its own beside the record: it has a script to zoom and search with,
+//! and a page embeds nothing.
 
 use super::super::charts::{self, Chart, Histogram};
 use super::super::html::{Element, element, words};
@@ -120,7 +122,8 @@ fn listed(title: &str, lines: impl Iterator<Item = Element>) -> Vec<Element> {
     vec![words("h3", title), element("ul").class("lines").all(lines)]
 }
 
-/// A path as the address of a link: from the page's own folder, or the whole of it; never anything else that an address may be.
+/// A path as the address of a link: from the page's own folder, or the whole of it; never anything
+/// else that an address may be.
 fn href(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let encoded: String = path

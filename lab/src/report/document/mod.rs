@@ -1,7 +1,7 @@
 //! The page as one HTML file that needs nothing else: no network, no fonts, no other file.
 //!
-//! Only layout: what is said comes from [`Page`], what is drawn from the charts. Sections that a record has nothing for
-//! are left out, except those whose emptiness says something.
+//! Only layout: what is said comes from [`Page`], what is drawn from the charts. Sections that a
+//! record has nothing for are left out, except those whose emptiness says something.
 
 mod comparison;
 mod facts;

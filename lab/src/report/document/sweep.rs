@@ -1,4 +1,5 @@
-//! The section of a sweep: its charts, what each line says, the sizes that leave it and why, the numbers by size.
+//! The section of a sweep: its charts, what each line says, the sizes that leave it and why, the
+//! numbers by size.
 
 use super::super::html::{Element, element, words};
 use super::super::page::Page;

@@ -1,5 +1,5 @@
-//! The trials of one target, work and cache state side by side: who is the fastest, how sure that is, what was proven,
-//! and who could not be measured. Controls stand apart: they read no file.
+//! The trials of one target, work and cache state side by side: who is the fastest, how sure that
+//! is, what was proven, and who could not be measured. Controls stand apart: they read no file.
 
 mod proof;
 mod reference;
@@ -48,13 +48,15 @@ pub struct Ranking {
     pub work: Work,
     /// Where the bytes are when the clock starts.
     pub state: CacheState,
-    /// The caches that stay when the target is made cold, by name; `None` for another state, and where none is known.
+    /// The caches that stay when the target is made cold, by name; `None` for another state, and
+    /// where none is known.
     pub cold_above: Option<String>,
     /// What is known of the layers below a target that was made cold, a line each.
     pub below: Vec<String>,
     /// Over what they come.
     pub over: Transport,
-    /// The work and the target, where other rankings of the record have others: ` (lines)`, ` (lines, data.zip)`.
+    /// The work and the target, where other rankings of the record have others: ` (lines)`, `
+    /// (lines, data.zip)`.
     pub apart: String,
     /// Against what ratios are made; `None` when nothing was measured.
     pub reference: Option<Reference>,
@@ -68,21 +70,24 @@ pub struct Ranking {
     pub proof: StateProof,
     /// Which readings are known to have touched the bytes.
     pub touched: Option<Touched>,
-    /// What the machine can do at best in this state, slowest first; empty where the record holds no limits.
+    /// What the machine can do at best in this state, slowest first; empty where the record holds
+    /// no limits.
     pub bounds: Vec<Bound>,
-    /// Why cold readings may look faster than the device is, and which limits were replaced; mostly empty.
+    /// Why cold readings may look faster than the device is, and which limits were replaced; mostly
+    /// empty.
     pub gives: Vec<String>,
     /// What follows for whoever writes a program; `None` where fewer than two were measured.
     pub advice: Option<Advice>,
     /// What a search took; `None` where nothing was searched.
     pub search: Option<SearchView>,
-    /// The settings of a search with the readings of the search, which no number but a curve's is told from.
+    /// The settings of a search with the readings of the search, which no number but a curve's is
+    /// told from.
     pub searched: Vec<Row>,
 }
 
 impl Ranking {
-    /// Whether a trial may be shown as the fastest, alone or tied: it shares the first rank, there are others below,
-    /// and no place in that rank is undecided.
+    /// Whether a trial may be shown as the fastest, alone or tied: it shares the first rank, there
+    /// are others below, and no place in that rank is undecided.
     #[must_use]
     pub fn leads(&self, row: &Row) -> bool {
         let at_first = |row: &Row| row.place.is_some_and(|place| place.rank == 1);
@@ -91,7 +96,8 @@ impl Ranking {
         at_first(row) && decided && self.rows.iter().any(|row| !at_first(row))
     }
 
-    /// All rankings of a record, by target, what is read of it, work and state, held against its limits.
+    /// All rankings of a record, by target, what is read of it, work and state, held against its
+    /// limits.
     #[must_use]
     pub fn all(record: &Record, limits: &[Limit]) -> Vec<Ranking> {
         let mut groups: BTreeMap<Key, Vec<&TrialRecord>> = BTreeMap::new();
@@ -165,7 +171,8 @@ impl Ranking {
     }
 }
 
-/// Why readings may look faster than the device is, and which limits were replaced where anything is ranked.
+/// Why readings may look faster than the device is, and which limits were replaced where anything
+/// is ranked.
 fn gives(
     record: &Record,
     limits: &[Limit],
@@ -176,7 +183,8 @@ fn gives(
     of_cold.into_iter().chain(replaced).flatten().collect()
 }
 
-/// What is known of the layers below a target: what cold means, the chain, and whether anybody looked for more.
+/// What is known of the layers below a target: what cold means, the chain, and whether anybody
+/// looked for more.
 fn below(facts: &TargetFacts, cold_above: Option<&str>) -> Vec<String> {
     let above = cold_above.map(|cache| format!("cold above: {cache}"));
     let chain = layers::words(&facts.layers).map(|chain| format!("layers: {chain}"));

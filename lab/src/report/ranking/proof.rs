@@ -4,7 +4,8 @@ use crate::record::{Sample, TrialRecord};
 use crate::trial::CacheState;
 use crate::units::Bytes;
 
-/// Share of the pages that counts as the whole file: something in the system may evict a little by itself.
+/// Share of the pages that counts as the whole file: something in the system may evict a little by
+/// itself.
 const WHOLE_MIN: f64 = 0.99;
 
 /// Lowest and highest.
@@ -25,8 +26,8 @@ pub struct StateProof {
     pub residency_known: usize,
     /// Of these, samples of which the bytes from the device are known.
     pub device_known: usize,
-    /// Of these, cold samples that went through the page cache and left less than the file in it: what their bytes from the device
-    /// say is all that proves them.
+    /// Of these, cold samples that went through the page cache and left less than the file in it:
+    /// what their bytes from the device say is all that proves them.
     pub by_device_alone: usize,
     /// Readings that were thrown away.
     pub rejected: usize,
@@ -51,8 +52,8 @@ impl Range {
 }
 
 impl StateProof {
-    /// What the bytes from the device do not prove, and what nothing else does; nothing where they are known of all samples and
-    /// are not all there is.
+    /// What the bytes from the device do not prove, and what nothing else does; nothing where they
+    /// are known of all samples and are not all there is.
     pub(in crate::report) fn of_device(&self) -> String {
         let StateProof { samples, device_known, by_device_alone, .. } = self;
         let mut text = String::new();

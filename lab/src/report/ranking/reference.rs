@@ -19,7 +19,8 @@ pub struct Reference {
 pub enum WhyReference {
     /// The user named it.
     TrialSpec,
-    /// It is code that nobody here wrote: `wc -l`, or what brings it the bytes: a decoder, over http curl.
+    /// It is code that nobody here wrote: `wc -l`, or what brings it the bytes: a decoder, over
+    /// http curl.
     Baseline,
     /// It is what most programs do: Rust's buffered reader.
     Usual,
@@ -36,8 +37,8 @@ const BASELINES: [&str; 4] = [
 ];
 
 impl Reference {
-    /// The trial that the user named; else code that others wrote (`wc -l`, or behind a decoder or curl), else Rust's
-    /// buffered reader, else the fastest.
+    /// The trial that the user named; else code that others wrote (`wc -l`, or behind a decoder or
+    /// curl), else Rust's buffered reader, else the fastest.
     pub(super) fn among(record: &Record, rows: &[(Row, &TrialRecord)]) -> Option<Reference> {
         let find = |fits: &dyn Fn(&TrialRecord) -> bool| rows.iter().find(|(_, trial)| fits(trial));
         let named = |trial: &TrialRecord| Some(&trial.trial.id) == record.header.reference.as_ref();

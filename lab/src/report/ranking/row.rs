@@ -29,23 +29,27 @@ pub struct Row {
     pub place: Option<Place>,
     /// Wall time.
     pub wall: Summary,
-    /// The bytes that one reading brings, by all its readers together; `None` for a control and for a target of no bytes.
+    /// The bytes that one reading brings, by all its readers together; `None` for a control and for
+    /// a target of no bytes.
     pub bytes: Option<Bytes>,
     /// Those bytes over the median wall time.
     pub throughput: Option<Throughput>,
-    /// The bytes that go in, those of the target itself, over the median wall time; `None` where nothing is decoded.
+    /// The bytes that go in, those of the target itself, over the median wall time; `None` where
+    /// nothing is decoded.
     pub rate_in: Option<Throughput>,
     /// Every metric that some sample holds, the wall time among them.
     pub summaries: BTreeMap<Metric, Summary>,
     /// The readings one by one.
     pub readings: Vec<ChartReading>,
-    /// Processors in use on average: CPU time over wall time, the median over the samples that hold both.
+    /// Processors in use on average: CPU time over wall time, the median over the samples that hold
+    /// both.
     pub cores: Option<f64>,
     /// Counts from untimed runs.
     pub counts: BTreeMap<String, Count>,
     /// Why a meter could not be read, by its name in files.
     pub missing: BTreeMap<String, String>,
-    /// Times as fast as the reference; `None` for the reference itself, and where no round holds both.
+    /// Times as fast as the reference; `None` for the reference itself, and where no round holds
+    /// both.
     pub ratio: Option<Ratio>,
     /// Whether it goes to the device even when the file is cached.
     pub bypasses_cache: bool,

@@ -1,4 +1,5 @@
-//! How many readings are known to have touched the bytes, rather than to have been answered from memory, and by which meters.
+//! How many readings are known to have touched the bytes, rather than to have been answered from
+//! memory, and by which meters.
 
 use crate::record::{Delivered, Touch, TrialRecord, VisitCost};
 use std::collections::BTreeMap;
@@ -8,8 +9,8 @@ use std::collections::BTreeMap;
 pub struct Touched(BTreeMap<Touch, usize>);
 
 impl Touched {
-    /// Of the readings that stand, by what the controls among all trials show; `None` where nothing of turns was metered, as in
-    /// records of before.
+    /// Of the readings that stand, by what the controls among all trials show; `None` where nothing
+    /// of turns was metered, as in records of before.
     pub(super) fn of<'a>(
         all: &[&TrialRecord],
         ranked: impl Iterator<Item = &'a TrialRecord>,

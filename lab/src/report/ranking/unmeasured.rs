@@ -3,7 +3,8 @@
 use super::super::name::Names;
 use crate::record::TrialRecord;
 
-/// Up to so many trials that lack numbers for the same reason, each has a line of its own; more have one together.
+/// Up to so many trials that lack numbers for the same reason, each has a line of its own; more
+/// have one together.
 const SAME_TOLD_SINGLY: usize = 3;
 
 /// So many of those with one line together are named.
@@ -25,7 +26,8 @@ pub struct Unmeasured {
 }
 
 impl Unmeasured {
-    /// Those without numbers, in the order of the record. Who left a search is none of them; many that lack the same have one line.
+    /// Those without numbers, in the order of the record. Who left a search is none of them; many
+    /// that lack the same have one line.
     pub(super) fn all(others: &[&TrialRecord], names: &Names) -> Vec<Unmeasured> {
         let left_a_search = |trial: &TrialRecord| !trial.searched.is_empty() && trial.stands();
         let told = others.iter().filter(|trial| !left_a_search(trial));

@@ -1,10 +1,12 @@
-//! What a sweep says: for each way of writing and reading, the straight line through time on size, the rates by size,
-//! and the band of sizes that leaves the line, with what the meters say about why.
+//! What a sweep says: for each way of writing and reading, the straight line through time on size,
+//! the rates by size, and the band of sizes that leaves the line, with what the meters say about
+//! why.
 //!
-//! The line is `time = fixed cost + size / rate` by ordinary least squares, as in the published experiment, and beside
-//! it the line of Theil and Sen, which single files cannot bend. A size leaves the second line when all its times lie
-//! on one side of it and their median differs by more than a fifth: by the first, one odd size would make all the small
-//! ones odd. Only what was metered explains it; otherwise the text says that nothing measured does.
+//! The line is `time = fixed cost + size / rate` by ordinary least squares, as in the published
+//! experiment, and beside it the line of Theil and Sen, which single files cannot bend. A size
+//! leaves the second line when all its times lie on one side of it and their median differs by more
+//! than a fifth: by the first, one odd size would make all the small ones odd. Only what was
+//! metered explains it; otherwise the text says that nothing measured does.
 
 mod size;
 #[cfg(test)]
@@ -24,7 +26,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct SweepView {
     /// Writes first, then the methods that read.
     pub series: Vec<Series>,
-    /// Methods that were refused, failed or unavailable: each reason once, with how many files it befell.
+    /// Methods that were refused, failed or unavailable: each reason once, with how many files it
+    /// befell.
     pub unmeasured: Vec<String>,
     /// What a reader of the numbers should know: each caution once, whichever files it is about.
     pub cautions: Vec<String>,
@@ -114,7 +117,8 @@ impl Series {
         series
     }
 
-    /// The rate that the line's slope stands for, with its interval; `None` where time does not grow with size.
+    /// The rate that the line's slope stands for, with its interval; `None` where time does not
+    /// grow with size.
     #[must_use]
     pub fn rate(&self) -> Option<(Throughput, Option<[Throughput; 2]>)> {
         let fit = self.fit.as_ref().filter(|fit| fit.line.slope > 0.0)?;
@@ -141,7 +145,8 @@ impl Series {
         }
     }
 
-    /// The fixed cost of a file with its interval, and both numbers by the line that outliers cannot bend.
+    /// The fixed cost of a file with its interval, and both numbers by the line that outliers
+    /// cannot bend.
     #[must_use]
     pub fn line_words(&self) -> Option<String> {
         let (fit, robust) = (self.fit.as_ref()?, self.robust.as_ref()?);

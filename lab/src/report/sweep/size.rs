@@ -1,4 +1,5 @@
-//! All files of one size in a sweep: their times, how they lie to the line, and the row that they are in every table.
+//! All files of one size in a sweep: their times, how they lie to the line, and the row that they
+//! are in every table.
 
 use super::{LEAVES_SHARE, float};
 use crate::analysis::stats::{self, Line};
@@ -25,7 +26,8 @@ pub struct SizeRow {
     pub rate: Throughput,
     /// What the line that outliers cannot bend says, if it says a time at all.
     pub predicted_ns: Option<u64>,
-    /// Share of the size that came from the device, median; `None` for writes and where it was not metered.
+    /// Share of the size that came from the device, median; `None` for writes and where it was not
+    /// metered.
     pub device_share: Option<f64>,
 }
 

@@ -1,7 +1,8 @@
 //! The page as aligned text for a terminal: the answer first, then one table for each ranking.
 //!
-//! Columns that do not fit the width are left out, the least needed first; if it is still too narrow, names are broken
-//! over lines. Whether to colour is the caller's decision. Colour only repeats what the text says.
+//! Columns that do not fit the width are left out, the least needed first; if it is still too
+//! narrow, names are broken over lines. Whether to colour is the caller's decision. Colour only
+//! repeats what the text says.
 
 mod sweep;
 

@@ -1,4 +1,5 @@
-//! A sweep as aligned text: for each way of writing and reading its line, its rates by size, and the band.
+//! A sweep as aligned text: for each way of writing and reading its line, its rates by size, and
+//! the band.
 
 use super::{Style, bar, paint};
 use crate::report::grid::{Grid, left, right};

@@ -1,4 +1,5 @@
-//! Advice from records whose intervals are known: what is told, what ties, what is kept, and what a search hides nothing of.
+//! Advice from records whose intervals are known: what is told, what ties, what is kept, and what a
+//! search hides nothing of.
 
 use super::super::{Advice, Page};
 use super::{samples, target};
@@ -179,7 +180,8 @@ fn where_a_record_has_several_works_each_headline_names_its_own() {
     let told: Vec<&str> = page.advice.iter().map(|it| it.condition.as_str()).collect();
     assert_eq!(told, ["warm (newlines)", "warm (lines)"]);
     assert!(page.rankings.iter().all(|it| it.headline().starts_with(&format!("fastest warm ({})", it.work))));
-    // Another target of the same work is named too; a ranking of nothing but a control says nothing.
+    // Another target of the same work is named too; a ranking of nothing but a control says
+    // nothing.
     let mut record = raced(&both);
     record.add(crate::record::testing::target(
         1,

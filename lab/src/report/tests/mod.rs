@@ -41,7 +41,8 @@ fn samples(record: &mut Record, trial: usize, wall_ms: u64, wobble_us: [u64; 5])
     }
 }
 
-/// Warm: `mmap` 50 ms, `pread` tied with it, `wc -l` 200 ms, a control; cold: two, and one that failed.
+/// Warm: `mmap` 50 ms, `pread` tied with it, `wc -l` 200 ms, a control; cold: two, and one that
+/// failed.
 fn race() -> Record {
     let mut record = Record::new(header());
     record.add(target("/data/a b.txt"));

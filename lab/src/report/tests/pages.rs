@@ -19,7 +19,8 @@ fn counted() -> Record {
     record
 }
 
-/// Four buffers of one method, in so few rounds that nothing can be told apart if `rounds` is small.
+/// Four buffers of one method, in so few rounds that nothing can be told apart if `rounds` is
+/// small.
 fn buffers(rounds: usize) -> Record {
     let mut record = Record::new(header());
     record.add(target("/data/file"));
@@ -58,7 +59,8 @@ fn large() -> Record {
     record
 }
 
-/// Three files of each size, written plainly at 2 GB/s and read at 2.5, with a tenth of a millisecond a file.
+/// Three files of each size, written plainly at 2 GB/s and read at 2.5, with a tenth of a
+/// millisecond a file.
 fn sweep() -> Page {
     let mut record = Record::new(Header { verb: "sweep".into(), ..header() });
     let sizes = [10_000_u64, 1_000_000, 100_000_000, 2_000_000_000];

@@ -39,8 +39,9 @@ struct Chosen {
     threads: NonZero<usize>,
 }
 
-/// The bytes are only counted or summed, so that a file which others change meanwhile gives a wrong answer and no more; one
-/// that is cut off raises SIGBUS, and the lab runs every method in a process of its own.
+/// The bytes are only counted or summed, so that a file which others change meanwhile gives a wrong
+/// answer and no more; one that is cut off raises SIGBUS, and the lab runs every method in a
+/// process of its own.
 const MAPS: bool = true;
 
 impl Reader for Chosen {

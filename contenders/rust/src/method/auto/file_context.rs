@@ -29,7 +29,8 @@ impl<'a> FileContext<'a> {
     /// Opens a file and asks for its size; everything else is found out when it is wanted.
     pub(super) fn of(path: &'a Path) -> Result<FileContext<'a>, Fault> {
         let file = File::open(path)?;
-        // A third of the price of the standard library's statx(2), which shows in files of a few kilobytes.
+        // A third of the price of the standard library's statx(2), which shows in files of a few
+        // kilobytes.
         let end = rustix::fs::seek(&file, SeekFrom::End(0));
         let size_bytes = match end {
             Ok(end) if end <= ONCE_BYTES => end,
@@ -70,7 +71,8 @@ impl<'a> FileContext<'a> {
     pub(super) fn cached(&self) -> Cached {
         *self.cached.get_or_init(|| {
             match residency::counted(&self.file, self.size_bytes) {
-                // What is counted is there on any file system; what is not may be kept in another strategy.
+                // What is counted is there on any file system; what is not may be kept in another
+                // strategy.
                 Some(Cached::All) => Cached::All,
                 _ if self.backing() == Backing::Memory => Cached::All,
                 Some(found) if self.backing() != Backing::Stacked => found,
@@ -115,8 +117,8 @@ fn rings() -> bool {
 /// Numbers of file systems, from linux/magic.h, that keep files in memory.
 const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
 
-/// Those that read into a program's buffer without a copy. Others may take `O_DIRECT` and then copy all the same, or
-/// decompress one block after the other.
+/// Those that read into a program's buffer without a copy. Others may take `O_DIRECT` and then copy
+/// all the same, or decompress one block after the other.
 const PAST_THE_CACHE: [i64; 3] = [0xef53, 0x5846_5342, 0xf2f5_2010];
 
 /// One whose files, and their pages, belong to other file systems underneath.

@@ -24,12 +24,14 @@ pub(super) fn read(context: &FileContext, maps: bool, sink: &mut impl Sink) -> R
     }
 }
 
-/// A buffer that begins on a line of the processor's cache: into any other place the kernel copies a quarter slower.
+/// A buffer that begins on a line of the processor's cache: into any other place the kernel copies
+/// a quarter slower.
 #[repr(align(64))]
 struct Aligned([MaybeUninit<u8>; COPY_BYTES]);
 
-/// A buffer on the stack, whose pages are there from the reading before: fresh ones cost a fifth of a cold file of a
-/// megabyte. One read brings all of a small file, and where the size is known nobody has to be asked for the end.
+/// A buffer on the stack, whose pages are there from the reading before: fresh ones cost a fifth of
+/// a cold file of a megabyte. One read brings all of a small file, and where the size is known
+/// nobody has to be asked for the end.
 pub(super) fn copied(context: &FileContext, sink: &mut impl Sink) -> Result<u64, Fault> {
     let mut buffer = Aligned([MaybeUninit::uninit(); COPY_BYTES]);
     let mut at = 0;

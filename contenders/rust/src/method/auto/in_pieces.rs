@@ -20,8 +20,8 @@ use std::os::fd::AsFd;
 /// What one read in flight asks for.
 pub(super) const PIECE_BYTES: u64 = 512 << 10;
 
-/// Reads in flight of all threads together: four megabytes, at which devices have been seen to reach their best. More
-/// only wait for each other.
+/// Reads in flight of all threads together: four megabytes, at which devices have been seen to
+/// reach their best. More only wait for each other.
 const DEPTH: usize = 8;
 
 /// The reads in flight of one of so many threads.
@@ -37,7 +37,8 @@ pub(super) fn plan(threads: u64) -> Plan {
     }
 }
 
-/// What each of several threads copies at a time: its calls cost a twentieth less than those for a quarter of it.
+/// What each of several threads copies at a time: its calls cost a twentieth less than those for a
+/// quarter of it.
 const SHARED_COPY_BYTES: usize = 256 << 10;
 
 /// What a thread takes at a time of bytes that are in the cache.
@@ -62,7 +63,8 @@ pub(super) fn read<S: Sink + Send>(
     }
     let direct = if strategy == Strategy::InFlight { context.direct() } else { None };
     let maps = match strategy {
-        // Faults on small pages by several threads wait for each other, and these file systems have few others.
+        // Faults on small pages by several threads wait for each other, and these file systems have
+        // few others.
         Strategy::Mapped => {
             threads.get() == 1 || !matches!(context.backing(), Backing::Memory | Backing::Other)
         }
@@ -85,7 +87,8 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// Parts that are not cached are fetched past the cache if that can be, and by strategy of it if not.
+    /// Parts that are not cached are fetched past the cache if that can be, and by strategy of it
+    /// if not.
     fn cut(context: &'a FileContext<'a>, direct: Option<DirectFile>, maps: bool) -> Result<Job<'a>, Fault> {
         let whole = 0..context.size_bytes;
         let (cached, missing) = match direct {
@@ -101,7 +104,8 @@ impl<'a> Job<'a> {
         Ok(Job { context, direct, map, cached, missing })
     }
 
-    /// What one thread does: keeps reads in flight while there is something to fetch, and visits cached bytes meanwhile.
+    /// What one thread does: keeps reads in flight while there is something to fetch, and visits
+    /// cached bytes meanwhile.
     fn take_part<S: Sink>(&self, plan: &Plan, mut sink: S) -> Result<S, Fault> {
         let copies = self.map.is_none() && self.cached.count() > 0;
         let mut buffer = if copies { Buffer::new(SHARED_COPY_BYTES)? } else { Buffer::default() };

@@ -1,12 +1,14 @@
 //! `auto`: a reader that looks at the file and reads it in the strategy that suits it.
 //!
-//! A small file is read into one small buffer; one that lies in the page cache is mapped, or copied where mapping is not
-//! allowed; one that does not is fetched past the cache with many reads in flight; and of one that lies there in part,
-//! each part is brought by its own means, the cached parts while reads of the others are in flight. Where something is
-//! refused, what is left is read(2), which works everywhere.
+//! A small file is read into one small buffer; one that lies in the page cache is mapped, or copied
+//! where mapping is not allowed; one that does not is fetched past the cache with many reads in
+//! flight; and of one that lies there in part, each part is brought by its own means, the cached
+//! parts while reads of the others are in flight. Where something is refused, what is left is
+//! read(2), which works everywhere.
 //!
-//! The choice lives in [`strategy`], what it rests on in [`context`], what a file has in the page cache in [`residency`], and
-//! the reading in [`from_front`] and [`in_pieces`]; [`entry`] makes it a method of the contender.
+//! The choice lives in [`strategy`], what it rests on in [`context`], what a file has in the page
+//! cache in [`residency`], and the reading in [`from_front`] and [`in_pieces`]; [`entry`] makes it
+//! a method of the contender.
 
 mod entry;
 mod file_context;
@@ -65,15 +67,16 @@ impl Auto {
     /// Allows mapping, which is about twice as fast as copying where the file is cached.
     ///
     /// # Safety
-    /// While a file is read, nobody may change it or make it shorter: the bytes that a sink sees are the page cache's own,
-    /// and the process is ended by SIGBUS where the file has no more of them.
+    /// While a file is read, nobody may change it or make it shorter: the bytes that a sink sees
+    /// are the page cache's own, and the process is ended by SIGBUS where the file has no more of
+    /// them.
     #[must_use]
     pub unsafe fn mapping(self) -> Auto {
         Auto { maps: true, ..self }
     }
 
-    /// Reads a file from front to back: the sink gets every byte once, in order, in pieces of no particular size. Tells
-    /// how many there were.
+    /// Reads a file from front to back: the sink gets every byte once, in order, in pieces of no
+    /// particular size. Tells how many there were.
     ///
     /// # Errors
     /// If a call fails; the sink has then seen a part of the file.
@@ -82,8 +85,8 @@ impl Auto {
         read().map_err(|fault| ReadError::new(path, fault))
     }
 
-    /// Reads a file by several threads, each with a sink of its own: together they get every byte once, in any order and
-    /// in pieces of no particular size. Gives the sinks back, at least one.
+    /// Reads a file by several threads, each with a sink of its own: together they get every byte
+    /// once, in any order and in pieces of no particular size. Gives the sinks back, at least one.
     ///
     /// # Errors
     /// If a call fails; the sinks are lost then.

@@ -1,7 +1,9 @@
-//! How much of a file is in the page cache, as well as a reader needs to know it: all, some or none of a range.
+//! How much of a file is in the page cache, as well as a reader needs to know it: all, some or none
+//! of a range.
 //!
-//! cachestat(2) counts (Linux 6.5; for files that one owns or may write since 6.15). Where it does not answer, single bytes
-//! are asked for with `preadv2(RWF_NOWAIT)`; a file that cannot be asked counts as cached in part, which suits any strategy.
+//! cachestat(2) counts (Linux 6.5; for files that one owns or may write since 6.15). Where it does
+//! not answer, single bytes are asked for with `preadv2(RWF_NOWAIT)`; a file that cannot be asked
+//! counts as cached in part, which suits any strategy.
 
 use super::strategy::Cached;
 use rustix::fs::Advice;
@@ -15,13 +17,14 @@ use std::path::Path;
 /// Bytes that a range is asked for where nothing counts, spread evenly.
 const PROBES: u64 = 8;
 
-/// A file is looked at in so many places, one for each of these steps: counting all pages that are there walks over every
-/// one of them, and for the small pages of a large file that takes a twentieth of the time of reading it.
+/// A file is looked at in so many places, one for each of these steps: counting all pages that are
+/// there walks over every one of them, and for the small pages of a large file that takes a
+/// twentieth of the time of reading it.
 const STEP_BYTES: u64 = 256 << 10;
 const PLACES: RangeInclusive<u64> = 4..=32;
 
-/// How much of a file of this size is there, by counting the pages in a few places, evenly spread from the first to the
-/// last; `None` where nobody counts.
+/// How much of a file of this size is there, by counting the pages in a few places, evenly spread
+/// from the first to the last; `None` where nobody counts.
 pub(super) fn counted(file: &File, size_bytes: u64) -> Option<Cached> {
     let steps = (size_bytes / STEP_BYTES).clamp(*PLACES.start(), *PLACES.end()) - 1;
     let last = size_bytes - 1;
@@ -51,8 +54,8 @@ pub(super) enum Residency {
 }
 
 impl Residency {
-    /// By the best means for this file; `stacked` where the pages belong to a file system underneath, and none would be
-    /// counted.
+    /// By the best means for this file; `stacked` where the pages belong to a file system
+    /// underneath, and none would be counted.
     pub(super) fn of(file: &File, path: &Path, stacked: bool) -> Residency {
         if !stacked && cachestat(file, 0..1).is_ok() {
             return Residency::Counted;
@@ -107,7 +110,8 @@ fn cachestat(file: &File, range: Range<u64>) -> std::io::Result<u64> {
     const SYS_CACHESTAT: libc::c_long = 451;
     let asked = CachestatRange { off: range.start, len: range.end - range.start };
     let mut found = Cachestat::default();
-    // SAFETY: both structures are laid out as linux/mman.h has them and outlive the call; the descriptor is open.
+    // SAFETY: both structures are laid out as linux/mman.h has them and outlive the call; the
+    // descriptor is open.
     let result =
         unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const asked, &raw mut found, 0) };
     if result == 0 { Ok(found.nr_cache) } else { Err(std::io::Error::last_os_error()) }

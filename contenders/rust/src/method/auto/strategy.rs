@@ -1,4 +1,5 @@
-//! The choice: which strategy of reading suits a file, from what is known of it. Pure; nothing here touches a file.
+//! The choice: which strategy of reading suits a file, from what is known of it. Pure; nothing here
+//! touches a file.
 
 use std::fmt;
 
@@ -59,11 +60,13 @@ pub(super) struct Facts {
     pub(super) rings: bool,
 }
 
-/// Up to this size one read-ahead of the kernel's brings all of a file, and setting up reads of one's own takes longer.
+/// Up to this size one read-ahead of the kernel's brings all of a file, and setting up reads of
+/// one's own takes longer.
 const READ_AHEAD_BYTES: u64 = 8 << 20;
 
-/// Up to this size copying into a buffer that stays in the cache of the processor costs no more than mapping does, and what finding
-/// out more would cost is saved: measured at 64 KiB to 8 MiB, with pages of 4 KiB and with large ones.
+/// Up to this size copying into a buffer that stays in the cache of the processor costs no more
+/// than mapping does, and what finding out more would cost is saved: measured at 64 KiB to 8 MiB,
+/// with pages of 4 KiB and with large ones.
 pub(super) const ONCE_BYTES: u64 = 1 << 20;
 
 impl Strategy {

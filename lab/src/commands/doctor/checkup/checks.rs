@@ -7,13 +7,15 @@ use crate::units::{Bytes, Nanos};
 /// A check finds nothing, one thing, or several.
 type Check = fn(&Facts) -> Vec<Finding>;
 
-/// Share of a processor from which another process disturbs: above what shells, editors and daemons use at rest.
+/// Share of a processor from which another process disturbs: above what shells, editors and daemons
+/// use at rest.
 const BUSY_PROCESSORS: f64 = 0.1;
 /// Load per processor from which the machine counts as busy.
 const BUSY_LOAD_PER_CPU: f64 = 0.25;
 /// How many busy processes are named.
 const NAMED_MAX: usize = 3;
-/// Cost of reading the clock from which it is no longer read in user space: a system call costs more than this.
+/// Cost of reading the clock from which it is no longer read in user space: a system call costs
+/// more than this.
 const CLOCK_OVERHEAD_MAX_NS: u64 = 200;
 
 /// All of them.

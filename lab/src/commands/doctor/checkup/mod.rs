@@ -1,5 +1,6 @@
-//! What of a machine, and of a target on it, helps or spoils measuring, and how to mend it: judgement only, from facts
-//! that others found out. Each check looks at one thing and stands in the order of its worth.
+//! What of a machine, and of a target on it, helps or spoils measuring, and how to mend it:
+//! judgement only, from facts that others found out. Each check looks at one thing and stands in
+//! the order of its worth.
 
 mod checks;
 

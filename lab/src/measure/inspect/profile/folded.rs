@@ -1,17 +1,18 @@
-//! Stacks counted and written one a line, frames from outermost to innermost with `;` between them and the count behind: what
-//! flame graphs are drawn from.
+//! Stacks counted and written one a line, frames from outermost to innermost with `;` between them
+//! and the count behind: what flame graphs are drawn from.
 
 use std::collections::BTreeMap;
 
-/// Marks a frame of the kernel, one that was inlined, and one that a runtime compiled, as the drawing knows them.
+/// Marks a frame of the kernel, one that was inlined, and one that a runtime compiled, as the
+/// drawing knows them.
 pub(super) const KERNEL: &str = "_[k]";
 /// See [`KERNEL`].
 pub(super) const INLINED: &str = "_[i]";
 /// See [`KERNEL`].
 pub(super) const COMPILED: &str = "_[j]";
 
-/// Stands for a semicolon within a name, such as that of `[u8; 16]`, where one would end the frame: a character for private
-/// use, which the drawing turns back.
+/// Stands for a semicolon within a name, such as that of `[u8; 16]`, where one would end the frame:
+/// a character for private use, which the drawing turns back.
 pub(super) const SEMICOLON: &str = "\u{e03b}";
 
 /// Stacks of names, outermost first, with how often each was seen.
@@ -73,8 +74,8 @@ fn unmarked(name: &str) -> &str {
     [KERNEL, INLINED, COMPILED].iter().find_map(|mark| name.strip_suffix(mark)).unwrap_or(name)
 }
 
-/// A name that cannot be taken for the end of a line, and holds no control character. Names come from programs and
-/// may hold anything.
+/// A name that cannot be taken for the end of a line, and holds no control character. Names come
+/// from programs and may hold anything.
 fn plain(name: &str) -> String {
     let shown = |c: char| match c {
         // Not characters of XML.
@@ -91,7 +92,8 @@ fn plain(name: &str) -> String {
     }
 }
 
-/// A name whose last word is a number would make two counts of a line; it gets a blank that does not part words.
+/// A name whose last word is a number would make two counts of a line; it gets a blank that does
+/// not part words.
 fn not_a_count(name: &str) -> String {
     match name.rsplit_once(' ') {
         Some((front, last)) if last.parse::<f64>().is_ok() => format!("{front}\u{a0}{last}"),

@@ -1,4 +1,5 @@
-//! Which file lies where in the memory of a process, over its life: what is mapped, what a fork copies, what an exec ends.
+//! Which file lies where in the memory of a process, over its life: what is mapped, what a fork
+//! copies, what an exec ends.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -26,7 +27,8 @@ pub(super) struct Mappings(HashMap<u32, Vec<Mapping>>);
 impl Mapping {
     /// One with the name that the kernel gives it.
     pub(super) fn named(start: u64, end: u64, offset: u64, name: &[u8]) -> Mapping {
-        // Two slashes are for memory of no file, and a file that was deleted cannot be opened by its name.
+        // Two slashes are for memory of no file, and a file that was deleted cannot be opened by
+        // its name.
         let of_file = name.starts_with(b"/") && !name.starts_with(b"//") && !name.ends_with(b" (deleted)");
         if name == VDSO.as_bytes() {
             // A file that is nowhere: it has a name and nothing to read.

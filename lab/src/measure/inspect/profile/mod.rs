@@ -1,8 +1,9 @@
-//! Where a contender spends the processor's time: stacks sampled in a run that nobody times, named, folded and drawn.
+//! Where a contender spends the processor's time: stacks sampled in a run that nobody times, named,
+//! folded and drawn.
 //!
-//! Sampling interrupts what it looks at, so no number of a race comes from such a run. Here is no knowledge of contenders or
-//! caches: the caller starts a process with [`environment`], begins a [`Profiling`] of it, makes it work, ends it, and asks for the
-//! [`Profile`].
+//! Sampling interrupts what it looks at, so no number of a race comes from such a run. Here is no
+//! knowledge of contenders or caches: the caller starts a process with [`environment`], begins a
+//! [`Profiling`] of it, makes it work, ends it, and asks for the [`Profile`].
 
 mod folded;
 mod mappings;
@@ -21,7 +22,8 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use symbols::{ASTRAY, Maps, UNNAMED};
 
-/// What a process must find in its environment, so that its runtime tells the names of the code it makes.
+/// What a process must find in its environment, so that its runtime tells the names of the code it
+/// makes.
 #[must_use]
 pub fn environment() -> Vec<(OsString, OsString)> {
     symbols::environment()
@@ -43,7 +45,8 @@ pub struct Profiling {
     note: Option<Note>,
 }
 
-/// What was sampled; names can be found once the process has ended, for some runtimes tell them then.
+/// What was sampled; names can be found once the process has ended, for some runtimes tell them
+/// then.
 #[derive(Debug)]
 pub struct Sampled {
     found: sampling::SampledStacks,
@@ -67,7 +70,8 @@ pub struct Profile {
 }
 
 impl Profiling {
-    /// Begins to sample a process, whatever it starts later included; samples count from [`Profiling::count_from_now`] on.
+    /// Begins to sample a process, whatever it starts later included; samples count from
+    /// [`Profiling::count_from_now`] on.
     ///
     /// # Errors
     /// Why not, in one line, with the command that would allow it.

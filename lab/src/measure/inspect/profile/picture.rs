@@ -1,4 +1,5 @@
-//! Folded stacks drawn as a flame graph: an SVG file that can be searched and zoomed in a browser, and needs nothing else.
+//! Folded stacks drawn as a flame graph: an SVG file that can be searched and zoomed in a browser,
+//! and needs nothing else.
 
 use super::folded::{Folded, SEMICOLON};
 use inferno::flamegraph::color::{MultiPalette, Palette};

@@ -1,7 +1,8 @@
-//! What the kernel's records mean where stacks are sampled: samples, mappings, names, forks and ends of threads.
+//! What the kernel's records mean where stacks are sampled: samples, mappings, names, forks and
+//! ends of threads.
 //!
-//! The layouts are those of `perf_event_open(2)` for the events that [`super::sampling`] opens; a record that is shorter than its layout
-//! is no record.
+//! The layouts are those of `perf_event_open(2)` for the events that [`super::sampling`] opens; a
+//! record that is shorter than its layout is no record.
 
 use crate::linux::perf::ring::Raw;
 
@@ -50,8 +51,8 @@ const CONTEXT_KERNEL: u64 = (-128_i64).cast_unsigned();
 /// Process, thread and time behind every record that is no sample.
 const ID_BYTES: usize = 16;
 
-/// The meaning of a record; `None` for kinds that are of no use here and for what is too short. `registers` is how many
-/// were asked for.
+/// The meaning of a record; `None` for kinds that are of no use here and for what is too short.
+/// `registers` is how many were asked for.
 pub(super) fn parse(raw: &Raw, registers: usize) -> Option<Record> {
     if raw.kind == SAMPLE {
         return sample(&mut Fields(&raw.body), registers);

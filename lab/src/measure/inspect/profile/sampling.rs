@@ -1,7 +1,9 @@
-//! Samples of where a process and its children spend the processor's time, taken while somebody else makes them work.
+//! Samples of where a process and its children spend the processor's time, taken while somebody
+//! else makes them work.
 //!
-//! The kernel writes a record into a ring some thousand times a second of processor time; a thread of the lab reads the rings, walks the
-//! stacks and counts them. Processor cycles where the processor counts them, else the kernel's clock of processor time.
+//! The kernel writes a record into a ring some thousand times a second of processor time; a thread
+//! of the lab reads the rings, walks the stacks and counts them. Processor cycles where the
+//! processor counts them, else the kernel's clock of processor time.
 
 use super::mappings::{Mapping, Mappings};
 use super::records::{self, Body, Record, Sample};
@@ -16,7 +18,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Samples a second of processor time: no round number, so that nothing periodic is met always or never.
+/// Samples a second of processor time: no round number, so that nothing periodic is met always or
+/// never.
 pub(super) const FREQUENCY: u64 = 997;
 
 /// Bytes of the user's stack in a sample; deeper stacks are cut.
@@ -28,7 +31,8 @@ const WAKEUP_BYTES: u32 = 64 << 10;
 /// How long the reader of the rings sleeps at most.
 const NAP: Duration = Duration::from_millis(20);
 
-/// Ordinary users may sample their own processes up to this `kernel.perf_event_paranoid`, without the kernel.
+/// Ordinary users may sample their own processes up to this `kernel.perf_event_paranoid`, without
+/// the kernel.
 const PARANOID_USER: i32 = 2;
 
 /// What decides when a sample is taken.
@@ -180,7 +184,8 @@ impl Collector {
         loop {
             rings.wait(NAP);
             let last = stop.load(Ordering::Relaxed);
-            // What was written before now is in the rings; of what comes while they are read, one ring may hold more than another.
+            // What was written before now is in the rings; of what comes while they are read, one
+            // ring may hold more than another.
             let before_ns = if last { u64::MAX } else { now_ns() };
             let drained = rings.drain();
             let counting = self.from_ns.load(Ordering::Relaxed) != u64::MAX;

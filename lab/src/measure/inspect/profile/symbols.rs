@@ -1,5 +1,5 @@
-//! Names for addresses: of programs and libraries by their symbols, of the kernel by kallsyms, of code that a runtime made by the
-//! map that it leaves in /tmp for such purposes.
+//! Names for addresses: of programs and libraries by their symbols, of the kernel by kallsyms, of
+//! code that a runtime made by the map that it leaves in /tmp for such purposes.
 
 use super::folded::{COMPILED, INLINED, KERNEL};
 use super::mappings::VDSO;
@@ -33,8 +33,8 @@ pub(super) type Names = BTreeMap<Frame, Vec<String>>;
 /// Largest map of a runtime that is read.
 const MAP_BYTES_MAX: u64 = 64 << 20;
 
-/// What makes runtimes tell the names of the code they make, where they can: variables and what to add to each. Other
-/// programs know none of them.
+/// What makes runtimes tell the names of the code they make, where they can: variables and what to
+/// add to each. Other programs know none of them.
 const VARIABLES: [(&str, &str); 3] = [
     (
         "JAVA_TOOL_OPTIONS",
@@ -44,7 +44,8 @@ const VARIABLES: [(&str, &str); 3] = [
     ("PYTHONPERFSUPPORT", "1"),
 ];
 
-/// What a process must find in its environment, so that its runtime tells names; what the user has there stays in front.
+/// What a process must find in its environment, so that its runtime tells names; what the user has
+/// there stays in front.
 pub(super) fn environment() -> Vec<(OsString, OsString)> {
     let with_own = |(name, added): (&str, &str)| {
         let mut value = std::env::var_os(name).filter(|own| !own.is_empty() && name.ends_with("OPTIONS"));
@@ -113,7 +114,8 @@ fn bracketed(path: &Path) -> String {
     if name == VDSO { VDSO.to_owned() } else { format!("[{name}]") }
 }
 
-/// The maps that runtimes wrote for the code they made, `/tmp/perf-PID.map`; removed with this value.
+/// The maps that runtimes wrote for the code they made, `/tmp/perf-PID.map`; removed with this
+/// value.
 #[derive(Debug, Default)]
 pub(super) struct Maps {
     pids: BTreeSet<u32>,

@@ -1,5 +1,6 @@
-//! From registers and a piece of stack to the addresses of callers, by the tables that compilers leave in programs; most
-//! programs are built without frame pointers. Code without tables, such as that of a runtime, is walked by frame pointers.
+//! From registers and a piece of stack to the addresses of callers, by the tables that compilers
+//! leave in programs; most programs are built without frame pointers. Code without tables, such as
+//! that of a runtime, is walked by frame pointers.
 
 use super::mappings::Mapping;
 use super::records::Sample;
@@ -13,7 +14,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Numbers of the registers that unwinding needs, in rising order: frame pointer, stack pointer, instruction pointer.
+/// Numbers of the registers that unwinding needs, in rising order: frame pointer, stack pointer,
+/// instruction pointer.
 #[cfg(target_arch = "x86_64")]
 const NUMBERS: [u32; 3] = [6, 7, 8];
 /// Frame pointer, link register, stack pointer, program counter.
@@ -57,7 +59,8 @@ impl Walker {
         self.unwinders.remove(&pid);
     }
 
-    /// Addresses in user mode, innermost first; those of callers lie within the call. Whether the walk came to the stack's end.
+    /// Addresses in user mode, innermost first; those of callers lie within the call. Whether the
+    /// walk came to the stack's end.
     pub(super) fn walk(&mut self, pid: u32, mappings: &[Mapping], sample: &Sample) -> (Vec<u64>, bool) {
         let Some(registers) = sample.registers.as_deref().filter(|all| all.len() == REGISTERS) else {
             return (Vec::new(), true);
@@ -105,7 +108,8 @@ fn unwinder(
     let mut unwinder = UnwinderNative::new();
     for mapping in mappings {
         let Some(path) = &mapping.file else { continue };
-        // A file that is no program, or cannot be read, has no tables; its frames are walked by frame pointers.
+        // A file that is no program, or cannot be read, has no tables; its frames are walked by
+        // frame pointers.
         let tables = tables.entry(path.clone()).or_insert_with(|| Tables::read(path).ok());
         let placed = tables.as_ref().and_then(|tables| Some((tables, tables.base(mapping)?)));
         if let Some((tables, base)) = placed {
@@ -149,8 +153,9 @@ impl Tables {
         Ok(Tables { sections, segments })
     }
 
-    /// Where address 0 of the file lies in the memory of a process that has mapped a piece of its code. A segment may begin and
-    /// end within a page, a mapping does not, so the page's other end may be of a segment that holds no code.
+    /// Where address 0 of the file lies in the memory of a process that has mapped a piece of its
+    /// code. A segment may begin and end within a page, a mapping does not, so the page's other end
+    /// may be of a segment that holds no code.
     fn base(&self, mapping: &Mapping) -> Option<u64> {
         let mapped_end = mapping.offset + (mapping.end - mapping.start);
         let holds = |[offset, size, _]: &&[u64; 3]| {

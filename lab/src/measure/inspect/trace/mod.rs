@@ -1,9 +1,10 @@
-//! The calls that bring a file's bytes inside one reading: what was asked for, what came, from where, and how long each
-//! took. Seen by a library that is loaded into the contender in a run that nobody times.
+//! The calls that bring a file's bytes inside one reading: what was asked for, what came, from
+//! where, and how long each took. Seen by a library that is loaded into the contender in a run that
+//! nobody times.
 //!
-//! The caller starts a process with [`Tracing::env`], brackets one reading with [`Tracing::begin`] and [`Tracing::end`],
-//! and tells what it metered around it. What passes the C library is seen; a program that is linked statically or calls
-//! the kernel by itself is not, and that is said.
+//! The caller starts a process with [`Tracing::env`], brackets one reading with [`Tracing::begin`]
+//! and [`Tracing::end`], and tells what it metered around it. What passes the C library is seen; a
+//! program that is linked statically or calls the kernel by itself is not, and that is said.
 
 mod pages;
 

@@ -1,7 +1,9 @@
-//! The tracing library on the lab's side: given to a process through its environment, read through shared pages.
+//! The tracing library on the lab's side: given to a process through its environment, read through
+//! shared pages.
 //!
-//! Library and pages are files in memory, reached under /proc by the lab's process id, so that nothing is left behind and
-//! children of the process find them too. The library's own side is `trace/interpose`.
+//! Library and pages are files in memory, reached under /proc by the lab's process id, so that
+//! nothing is left behind and children of the process find them too. The library's own side is
+//! `trace/interpose`.
 
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
 use std::ffi::OsString;

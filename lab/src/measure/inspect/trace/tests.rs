@@ -16,7 +16,8 @@ const AROUND: Around = Around { wall_ns: 5000, minor_faults: Some(3), major_faul
 
 #[test]
 fn calls_become_sizes_latencies_and_jumps() {
-    // One thread goes through, one leaves a hole and comes back; what comes at the end brings nothing.
+    // One thread goes through, one leaves a hole and comes back; what comes at the end brings
+    // nothing.
     let mut calls = vec![read(1, 0, 8), read(1, 8, 8), read(1, 16, 0), read(2, 100, 8), read(2, 116, 4)];
     calls.push(Call { start_ns: 9999, offset: 100, ..read(2, 120, 8) });
     let trace = trace(&of(&calls), AROUND);

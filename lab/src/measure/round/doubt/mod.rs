@@ -1,6 +1,6 @@
-//! Whether what a trial showed can be true at all, and what is done before it is refused. Each rule is learnt from controls, and a
-//! control may have been preempted: so nobody is refused before the controls, and the trial itself, had further turns.
-//! Readings of those turns are never told.
+//! Whether what a trial showed can be true at all, and what is done before it is refused. Each rule
+//! is learnt from controls, and a control may have been preempted: so nobody is refused before the
+//! controls, and the trial itself, had further turns. Readings of those turns are never told.
 //!
 //! The rules live in [`super::ceiling`], [`super::unaccounted`] and [`crate::record::VisitCost`].
 
@@ -37,7 +37,8 @@ impl Run<'_> {
         samples.iter().for_each(|sample| self.visit.learn(trial, sample));
     }
 
-    /// Why what a trial showed cannot be true, after everybody concerned was asked again; `None` where it can.
+    /// Why what a trial showed cannot be true, after everybody concerned was asked again; `None`
+    /// where it can.
     pub(super) fn refutation(
         &mut self,
         state: CacheState,
@@ -84,7 +85,8 @@ impl Run<'_> {
         let has_null =
             self.plan.trials_of(trial.state).iter().any(|&at| is_null(&self.plan.planned(at).trial));
         let answering_is_known = !has_null || self.answering.turns() >= NULL_TURNS_MIN;
-        // A command's clock is readlab's own; what starts and reaps it between two readings is in no window.
+        // A command's clock is readlab's own; what starts and reaps it between two readings is in
+        // no window.
         let has_own_clock = trial.contender != COMMAND;
         let by_clock = || {
             let refuted = self.answering.refutes(&progress.turns, Collects(planned.collects));
@@ -111,7 +113,8 @@ impl Run<'_> {
         })
     }
 
-    /// One more turn, of which nothing but what is learnt from it stays; `None` where it gave nothing.
+    /// One more turn, of which nothing but what is learnt from it stays; `None` where it gave
+    /// nothing.
     fn again(&mut self, trial: usize, state: CacheState) -> Result<Option<Vec<Sample>>, RunStop> {
         match self.sampler.turn(trial, state) {
             Ok(samples) => {

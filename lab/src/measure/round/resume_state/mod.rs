@@ -1,5 +1,6 @@
-//! What an earlier part of the same run found, where a run goes on from its record: who has shown what, which states are done,
-//! and with which round and fill the rest begins. Empty for a run that begins.
+//! What an earlier part of the same run found, where a run goes on from its record: who has shown
+//! what, which states are done, and with which round and fill the rest begins. Empty for a run that
+//! begins.
 
 #[cfg(test)]
 mod tests;
@@ -23,8 +24,9 @@ pub(in crate::measure) struct NextRound {
     pub(in crate::measure) fill: u32,
 }
 
-/// Trials that an interruption ended as measured, and that have readings to come: those of the states that it kept from being
-/// closed. A state is closed by counting what its contenders do inside.
+/// Trials that an interruption ended as measured, and that have readings to come: those of the
+/// states that it kept from being closed. A state is closed by counting what its contenders do
+/// inside.
 #[must_use]
 pub fn reopen(record: &Record) -> Vec<usize> {
     if !matches!(record.end, Some((EndReason::Interrupted, _))) {
@@ -42,8 +44,8 @@ impl<'a> ResumeState<'a> {
         ResumeState(Some(record))
     }
 
-    /// The first state of the plan in which something is left to do, else its last, with the round that comes next there; with
-    /// these trials opened again.
+    /// The first state of the plan in which something is left to do, else its last, with the round
+    /// that comes next there; with these trials opened again.
     #[must_use]
     pub fn next(self, plan: &Plan, reopen: &[usize]) -> Option<(CacheState, u32)> {
         let is_done = |trial: &usize| {
@@ -108,7 +110,8 @@ impl<'a> ResumeState<'a> {
         progress
     }
 
-    /// Why the rounds of a state were over, if they were: that somebody was measured is said only then.
+    /// Why the rounds of a state were over, if they were: that somebody was measured is said only
+    /// then.
     pub(super) fn rounds_ended(self, plan: &Plan, state: CacheState) -> Option<EndReason> {
         let measured =
             |trial: &usize| self.trial(*trial).is_some_and(|it| it.outcome == Some(Outcome::Measured));

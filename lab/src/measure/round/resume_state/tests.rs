@@ -1,4 +1,5 @@
-//! Runs that are cut short after every line that they write, and go on: whatever the moment, nothing is lost and nothing is done twice.
+//! Runs that are cut short after every line that they write, and go on: whatever the moment,
+//! nothing is lost and nothing is done twice.
 
 use super::super::tests::{COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play_by, runs};
 use super::super::{resume, run};

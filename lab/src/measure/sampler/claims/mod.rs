@@ -1,17 +1,18 @@
-//! What a contender claims of its CPU time and its memory, held against what the kernel counted of the same turn. That its
-//! windows fit the turn is judged over many turns, by [`crate::measure::round`].
+//! What a contender claims of its CPU time and its memory, held against what the kernel counted of
+//! the same turn. That its windows fit the turn is judged over many turns, by
+//! [`crate::measure::round`].
 
 use crate::contender::session::Turn;
 use crate::machine::memory::Memory;
 use crate::measure::meters::{Metered, tick_ns};
 use readlab_protocol::{SampleLine, TurnRequest};
 
-/// A claim may exceed the kernel's count by two clock ticks, and by one part in so many: on some kernels the CPU time of a
-/// thread that runs is brought up to date by ticks only.
+/// A claim may exceed the kernel's count by two clock ticks, and by one part in so many: on some
+/// kernels the CPU time of a thread that runs is brought up to date by ticks only.
 const SLACK_PARTS: u64 = 100;
 
-/// A claim may be so many times below the kernel's count of the readings' part: collecting garbage, draining a
-/// command's output and the like lie outside of windows.
+/// A claim may be so many times below the kernel's count of the readings' part: collecting garbage,
+/// draining a command's output and the like lie outside of windows.
 const BELOW_FACTOR: u64 = 4;
 
 /// High-water marks are read in KiB and counted in batches by the kernel.

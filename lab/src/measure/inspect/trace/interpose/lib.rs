@@ -1,10 +1,13 @@
-//! The tracing library: loaded into a contender by LD_PRELOAD in a run that is not timed, it writes down every read call of one
-//! file that passes the C library, and every mapping of it, in pages that the lab shares.
+//! The tracing library: loaded into a contender by LD_PRELOAD in a run that is not timed, it writes
+//! down every read call of one file that passes the C library, and every mapping of it, in pages
+//! that the lab shares.
 //!
-//! No part of the lab's crate: `build.rs` compiles this file by itself, with `core` alone, and the lab carries the result
-//! inside. The layout of the pages is that of `trace::pages`; both sides name it alike. Only the call itself lies between the two looks at the
-//! clock; which file it is, and where a plain read begins, is asked before. Children inherit the variable and write into the same
-//! pages. A program whose C library is inside itself, or that calls the kernel by itself, is not seen.
+//! No part of the lab's crate: `build.rs` compiles this file by itself, with `core` alone, and the
+//! lab carries the result inside. The layout of the pages is that of `trace::pages`; both sides
+//! name it alike. Only the call itself lies between the two looks at the clock; which file it is,
+//! and where a plain read begins, is asked before. Children inherit the variable and write into the
+//! same pages. A program whose C library is inside itself, or that calls the kernel by itself, is
+//! not seen.
 #![no_std]
 #![deny(unsafe_op_in_unsafe_fn)]
 
@@ -123,7 +126,8 @@ impl Real {
         // SAFETY: the name ends in a zero byte.
         let found = unsafe { dlsym(RTLD_NEXT, self.name.as_ptr()) } as usize;
         if found == 0 {
-            // SAFETY: abort does not return; whoever calls a function that the C library lacks could not be linked.
+            // SAFETY: abort does not return; whoever calls a function that the C library lacks
+            // could not be linked.
             unsafe { abort() }
         }
         self.address.store(found, Ordering::Release);
@@ -163,7 +167,8 @@ fn now_ns() -> u64 {
     time[0].cast_unsigned() * 1_000_000_000 + time[1].cast_unsigned()
 }
 
-/// Makes a call; if it is one about the traced file, writes it down. The offset is asked for before the clock starts.
+/// Makes a call; if it is one about the traced file, writes it down. The offset is asked for before
+/// the clock starts.
 fn noted(kind: u64, fd: c_int, at: Option<i64>, asked: usize, make: impl FnOnce() -> isize) -> isize {
     // SAFETY: the C library gives every thread a place for its error number.
     let before = unsafe { *__errno_location() };
@@ -186,7 +191,8 @@ fn noted(kind: u64, fd: c_int, at: Option<i64>, asked: usize, make: impl FnOnce(
         if number < word(pages, head::ROOM).load(Ordering::Relaxed) {
             let base = head::COUNT + number as usize * call::COUNT;
             let write = |field: usize, value: u64| word(pages, base + field).store(value, Ordering::Relaxed);
-            // No call of the C library here may change the error number that the caller looks at: this one cannot fail.
+            // No call of the C library here may change the error number that the caller looks at:
+            // this one cannot fail.
             write(call::THREAD, syscall(SYS_GETTID).cast_unsigned());
             write(call::START, start);
             write(call::WALL, wall);
@@ -337,8 +343,9 @@ static START: extern "C" fn() = start;
 /// Maps the pages.
 extern "C" fn start() {
     type Map = extern "C" fn(*mut c_void, usize, c_int, c_int, c_int, i64) -> *mut c_void;
-    // SAFETY: the name and the path end in a zero byte; a failed open or mapping is seen before it is used. The lab gives the
-    // file its size before any process knows of it, and the first word of all tells how large that is.
+    // SAFETY: the name and the path end in a zero byte; a failed open or mapping is seen before it
+    // is used. The lab gives the file its size before any process knows of it, and the first word
+    // of all tells how large that is.
     unsafe {
         let path = getenv(PAGES_VARIABLE.as_ptr());
         if path.is_null() {
