@@ -32,6 +32,17 @@ impl<'a> ProcessSampler<'a> {
         Ok(first)
     }
 
+    /// Fills what is missing of one file, again if something takes pages away meanwhile.
+    pub(super) fn fill_again(&mut self, target: usize) -> Result<(), CacheError> {
+        let mut tried = 1;
+        loop {
+            match self.page_cache(target).fill() {
+                Err(CacheError::NotFilled { .. }) if tried < FILL_TRIES => tried += 1,
+                filled => return filled.map(drop),
+            }
+        }
+    }
+
     /// The standard fill of one file, again if something took pages away meanwhile. Pages that
     /// somebody else keeps in memory are filled around, which the fill says.
     fn fill_one(&mut self, target: usize, fill: u32) -> Result<Fill, CacheError> {

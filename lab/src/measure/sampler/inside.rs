@@ -206,12 +206,8 @@ impl ProcessSampler<'_> {
     fn make_state(&mut self, trial: usize) -> Result<(), SampleError> {
         let planned = self.planned(trial);
         let proof = self.prepare_state(planned)?;
-        match (planned.state, self.subject(trial).cache()) {
-            (CacheState::Warm, Some(cache)) if proof.is_some_and(|proof| !proof.is_warm()) => {
-                cache.fill().map(drop).map_err(cache_trouble)
-            }
-            _ => Ok(()),
-        }
+        let is_missing = planned.state == CacheState::Warm && proof.is_some_and(|proof| !proof.is_warm());
+        if is_missing { self.fill_again(planned.target).map_err(cache_trouble) } else { Ok(()) }
     }
 
     /// One turn whose answer is checked.
