@@ -30,6 +30,7 @@ pub mod sweep;
 mod target_spec;
 mod template;
 pub mod tune;
+mod unread;
 
 use clap::{Parser, Subcommand};
 

@@ -61,5 +61,5 @@ pub use ranking::{
     Place, Range, Ranking, Reference, Row, StateProof, TieStatus, Touched, Unmeasured, WhyReference,
 };
 pub use search::SearchView;
-pub use sweep::{Series, SizeRow, SweepView};
+pub use sweep::{Known, Series, SizeRow, SweepView};
 pub use terminal::{Style, terminal};

@@ -3,9 +3,9 @@
 //! own ([`super::side`]).
 
 use super::measure::Measure;
-use super::side::{Case, ComparisonKey, Figure, Statistic};
+use super::side::{Case, ComparisonKey, Figure, Statistic, is_above_cache};
 use crate::analysis::stats;
-use crate::record::{Point, Record, SweepSeries};
+use crate::record::{Point, Record, SweepSeries, Trial};
 use crate::trial::{CacheState, Transport};
 use std::collections::BTreeMap;
 
@@ -23,11 +23,7 @@ pub(super) fn cases(record: &Record) -> Vec<Case> {
         Case {
             names: [name.clone()].into_iter().chain(also.map(|(_, word)| word.to_owned())).collect(),
             name,
-            subject: ComparisonKey {
-                over: Some(Transport::File),
-                state: state(record, it),
-                ..ComparisonKey::default()
-            },
+            subject: subject(record, it),
             figures: figures(it),
             unmeasured: None,
         }
@@ -35,10 +31,18 @@ pub(super) fn cases(record: &Record) -> Vec<Case> {
     swept.iter().enumerate().map(case).collect()
 }
 
-/// The state in which a method read; a write has none.
-fn state(record: &Record, it: &SweepSeries) -> Option<CacheState> {
-    let trial = record.trials.iter().find(|trial| !it.is_write && trial.trial.id.to_string() == it.name)?;
-    Some(trial.trial.state)
+/// The state in which a method read, and whether that is cold above a cache; a write has none.
+fn subject(record: &Record, it: &SweepSeries) -> ComparisonKey {
+    let trials = record.trials.iter().map(|it| &it.trial);
+    let read: Vec<&Trial> = trials.filter(|trial| !it.is_write && trial.id.to_string() == it.name).collect();
+    let cold = read.iter().filter(|trial| trial.state == CacheState::Cold);
+    let above = cold.filter_map(|trial| is_above_cache(record.targets.get(trial.target)?));
+    ComparisonKey {
+        over: Some(Transport::File),
+        state: read.first().map(|trial| trial.state),
+        is_above_cache: above.reduce(|one, other| one || other),
+        ..ComparisonKey::default()
+    }
 }
 
 fn figures(it: &SweepSeries) -> BTreeMap<Measure, Figure> {

@@ -19,6 +19,7 @@ use crate::linux::interrupt;
 use crate::record::{EndReason, Line, Outcome, RecordError, Sample};
 use crate::target::Target;
 use crate::trial::{CacheState, Params};
+use std::collections::BTreeMap;
 pub use warm_up::WarmUp;
 use warm_up::WarmedUp;
 
@@ -63,9 +64,8 @@ pub fn read_one(
 ) -> Result<Option<EndReason>, RecordError> {
     let trial = &read_one.planned.trial;
     sink.about_to(Step::Turn(trial.index, read_one.pass, read_one.position, read_one.of));
-    let (params, ending) = match read(read_one, contenders, sink)? {
-        Ok((params, samples)) => {
-            announce(read_one, &params, sink)?;
+    let ending = match read(read_one, contenders, sink)? {
+        Ok(samples) => {
             if let Some(reason) = stood_still(trial, &samples) {
                 return outcome(trial.index, Outcome::Refused { reason }, sink).map(|()| None);
             }
@@ -76,9 +76,8 @@ pub fn read_one(
             }
             return outcome(trial.index, Outcome::Measured, sink).map(|()| None);
         }
-        Err((params, ending)) => (params, ending),
+        Err(ending) => ending,
     };
-    announce(read_one, &params, sink)?;
     match ending {
         TrialEnd::Trial(ended) => outcome(trial.index, ended, sink).map(|()| None),
         TrialEnd::Run(reason) => Ok(Some(reason)),
@@ -86,13 +85,14 @@ pub fn read_one(
     }
 }
 
-/// The samples of one reading, with the parameters in force; or why there are none.
-type Reading = Result<(Params, Vec<Sample>), (Params, TrialEnd)>;
+/// The samples of one reading; or why there are none. The trial is announced before anything is
+/// said of it.
+type Reading = Result<Vec<Sample>, TrialEnd>;
 
 fn read(read_one: &SweepRead, contenders: &Contenders, sink: &mut dyn Sink) -> Result<Reading, RecordError> {
-    let none = Params::default;
     if interrupt::requested() {
-        return Ok(Err((none(), TrialEnd::Run(EndReason::Interrupted))));
+        announce(read_one, &Params::default(), sink)?;
+        return Ok(Err(TrialEnd::Run(EndReason::Interrupted)));
     }
     let plan = Plan {
         trials: vec![read_one.planned.clone()],
@@ -104,43 +104,52 @@ fn read(read_one: &SweepRead, contenders: &Contenders, sink: &mut dyn Sink) -> R
     let (index, truth) = (read_one.planned.trial.target, &read_one.at.truth);
     let subject = match CacheControl::of(target, Eviction::OfFile) {
         Ok(ground) => MeasuredTarget { index, target, truth, decoded: None, ground },
-        Err(error) => return Ok(Err((none(), unavailable(error.to_string())))),
+        Err(error) => {
+            announce(read_one, &Params::default(), sink)?;
+            return Ok(Err(unavailable(error.to_string())));
+        }
     };
     let mut sampler = ProcessSampler::new(&plan, contenders, vec![subject]).without_warm_up();
-    let params = match seat(read_one, (&plan, contenders), &mut sampler) {
-        Ok((params, cold)) => {
-            let text = |reason| {
-                format!("{} was not warmed up before its reading: {reason}", read_one.planned.trial.id)
-            };
-            let text = cold.map(text).filter(|text| read_one.warm_up.is_some_and(|it| it.is_news(text)));
-            if let Some(text) = text {
-                sink.append(Line::Warning { text })?;
-            }
-            params
-        }
-        Err(ending) => return Ok(Err((none(), ending))),
-    };
-    let taken = turn(read_one, &mut sampler, sink)?;
-    for note in sampler.notes() {
+    let mut noted = Vec::new();
+    let seated = seat(read_one, (&plan, contenders), &mut sampler, &mut noted);
+    announce(read_one, seated.as_ref().map_or(&Params::default(), |(params, _)| params), sink)?;
+    for note in noted {
         sink.append(note)?;
     }
-    Ok(match taken {
-        Ok(samples) => Ok((params, samples)),
-        Err(ending) => Err((params, ending)),
-    })
+    let cold = match seated {
+        Ok((_, cold)) => cold,
+        Err(ending) => return Ok(Err(ending)),
+    };
+    let text =
+        |reason| format!("{} was not warmed up before its reading: {reason}", read_one.planned.trial.id);
+    let text = cold.map(text).filter(|text| read_one.warm_up.is_some_and(|it| it.is_news(text)));
+    if let Some(text) = text {
+        sink.append(Line::Warning { text })?;
+    }
+    let taken = turn(read_one, &mut sampler, sink)?;
+    let trial = read_one.planned.trial.index;
+    let missing: BTreeMap<&str, String> = sampler.missing().into_iter().collect();
+    let missing =
+        missing.into_iter().map(|(meter, reason)| Line::Missing { trial, meter: meter.to_owned(), reason });
+    for line in sampler.notes().into_iter().chain(missing) {
+        sink.append(line)?;
+    }
+    Ok(taken)
 }
 
 /// Starts the contender, warmed up on another file than it reads: that one must not be touched
-/// before its timed reading. Tells the parameters in force, and why it could not be warmed up.
+/// before its timed reading. Tells the parameters in force, and why it could not be warmed up;
+/// notes what it did meanwhile beside reading.
 fn seat(
     read_one: &SweepRead,
     (plan, contenders): (&Plan, &Contenders),
     sampler: &mut ProcessSampler,
+    noted: &mut Vec<Line>,
 ) -> Result<(Params, Option<String>), TrialEnd> {
     let (index, target) = (read_one.planned.trial.index, &read_one.at.target);
     let small = target.facts.size_bytes <= WARMED_UP_BYTES_MAX;
     let warmed_up = match (read_one.warm_up.filter(|_| small), target.file()) {
-        (Some(warm_up), Some(file)) => warm_up.warm_up(file, (plan, contenders))?,
+        (Some(warm_up), Some(file)) => warm_up.warm_up(file, (plan, contenders), noted)?,
         _ => WarmedUp::Another,
     };
     let cold = match warmed_up {

@@ -15,7 +15,7 @@ use crate::measure::plan::Plan;
 use crate::measure::sampler::ProcessSampler;
 use crate::measure::session_pool::PooledSession;
 use crate::measure::target::{CacheControl, MeasuredTarget};
-use crate::record::Outcome;
+use crate::record::{Line, Outcome};
 use crate::target::{Place, Target, shown};
 use crate::trial::{COMMAND, Params};
 use std::cell::RefCell;
@@ -66,7 +66,7 @@ impl WarmUp {
     }
 
     /// Starts the contender of a plan's only trial and has it read readlab's own file until it is
-    /// warm.
+    /// warm; notes what it did beside reading.
     ///
     /// # Errors
     /// If its trial or the run ends by it.
@@ -74,6 +74,7 @@ impl WarmUp {
         &self,
         next: &Path,
         (plan, contenders): (&Plan, &Contenders),
+        noted: &mut Vec<Line>,
     ) -> Result<WarmedUp, TrialEnd> {
         let trial = &plan.trials[0].trial;
         let is_command = trial.contender == COMMAND;
@@ -97,7 +98,9 @@ impl WarmUp {
             Err(TrialEnd::Trial(_)) => return Ok(WarmedUp::Another),
             Err(ending) => return Err(ending),
         };
-        match sampler.warm_up(trial.index) {
+        let rehearsed = sampler.warm_up(trial.index);
+        noted.extend(sampler.notes().into_iter().filter(is_of_conduct));
+        match rehearsed {
             Ok(()) => {}
             // It may fail here and not there: a file system that knows no O_DIRECT.
             Err(TrialEnd::Trial(Outcome::Failed { reason } | Outcome::Unavailable { reason })) => {
@@ -114,4 +117,9 @@ impl WarmUp {
             (Err(reason), _) => WarmedUp::Not(reason),
         })
     }
+}
+
+/// What is missing or warmed there is so of another file than the one that is measured.
+fn is_of_conduct(line: &Line) -> bool {
+    matches!(line, Line::LeftBehind { .. } | Line::Scheduling { .. })
 }
