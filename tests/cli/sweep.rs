@@ -213,6 +213,30 @@ fn no_file_of_a_sweep_is_read_before_its_timed_reading() {
 }
 
 #[test]
+fn a_sweep_looks_for_a_cache_below_in_a_file_of_its_own() {
+    let home = Home::new();
+    let folder = home.folder("swept");
+    let words = [&[folder.to_str().unwrap()], &TWO_SIZES[..], &["--method", "rust/read"]].concat();
+    let (json, said) = home.sweep(&words);
+    assert_eq!(said.code, Some(0), "{said}");
+    let found: Vec<&Value> =
+        json["targets"].as_array().unwrap().iter().map(|it| &it["hidden_cache"]).collect();
+    assert_eq!(found.iter().filter(|it| it.is_object()).count(), 1, "one for the file system: {found:?}");
+    // What was found depends on the machine; that it was not for the sweep's small files does not.
+    assert!(
+        found[0]["why"]["reason"] != "small_file" && found[0]["why"]["reason"] != "no_own_file",
+        "{found:?}"
+    );
+    let (json, said) = home.sweep(&[&words[..], &["--max-bytes", "3MB"]].concat());
+    assert_eq!(said.code, Some(0), "{said}");
+    let not_probed = &json["targets"][0]["hidden_cache"]["why"];
+    assert_eq!(not_probed["cause"], "--max-bytes leaves no room for it", "{not_probed}");
+    let below = json["sweep"]["below"].to_string();
+    assert!(below.contains("whether a cache lies below was not probed: no file of readlab's own"), "{below}");
+    assert!(is_empty(&folder), "files were left behind");
+}
+
+#[test]
 fn what_a_contender_does_beside_reading_is_counted_of_a_sweep_too() {
     let home = Home::new();
     let folder = home.folder("swept");
