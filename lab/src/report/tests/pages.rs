@@ -365,6 +365,11 @@ fn a_sweep_above_a_cache_names_it_wherever_it_says_something_of_its_readings() {
     let series = &json["sweep"]["series"];
     assert_eq!((series[1]["cold_above"].as_str(), series[0].get("cold_above")), (Some(cache), None));
     assert_eq!(json["limits"], serde_json::Value::Null, "none of a device");
+    let side = crate::compare::Side::of_record(&record, "a", "a");
+    let whole =
+        |name: &str| side.cases.iter().find(|case| case.name == format!("{name} over all sizes")).unwrap();
+    let above = ["write plain", "rust/direct@buffer=1MiB"].map(|name| whole(name).subject.is_above_cache);
+    assert_eq!(above, [None, Some(true)]);
     let plain = report::markdown(&sweep());
     assert!(!plain.contains("above") && !plain.contains("layers:"), "{plain}");
 }
@@ -377,7 +382,10 @@ fn a_sweep_says_what_was_proven_and_what_its_contender_did() {
     let sample = Sample { device_read_bytes: None, ..record.trials[3].samples.iter().next().unwrap() };
     record.trials[3].samples = Samples::default();
     record.trials[3].samples.push(&sample);
+    let times = Times { estimate: 3.0, ci95: [2.5, 3.5], pairs: 12 };
+    record.targets[0].hidden_cache = Some(HiddenCache::Seen(times));
     let page = Page::of(&record);
+    assert!(page.machine.contains("a cache lies below: second cold readings are 3.00"), "{}", page.machine);
     let style = report::Style { width: 120, color: false };
     let texts = [report::terminal(&page, style, None), report::markdown(&page), report::html(&page)];
     let proof = "from the device 100 % of the size (device bytes known for 11 of 12)";
