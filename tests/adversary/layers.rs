@@ -16,6 +16,8 @@ use std::process::{Child, Command, Stdio};
 const SIZE_BYTES: usize = 8 << 20;
 /// The size of a file system with room for it.
 const IMAGE_BYTES: u64 = 48 << 20;
+/// The size of one with room for a sweep, which leaves a margin free.
+const LARGE_BYTES: u64 = 256 << 20;
 
 /// What was made with a command, undone by others when dropped, the last first.
 struct Undo(Vec<Vec<String>>);
@@ -61,16 +63,20 @@ struct Image {
 impl Image {
     /// In this folder; `None`, said aloud, where that cannot be.
     fn make(folder: &Path, options: &[&str]) -> Option<Image> {
-        Image::try_make(folder, options).map_err(|why| eprintln!("SKIPPED: {why}")).ok()
+        Image::sized(folder, options, IMAGE_BYTES)
     }
 
-    fn try_make(folder: &Path, options: &[&str]) -> Result<Image, String> {
+    fn sized(folder: &Path, options: &[&str], size_bytes: u64) -> Option<Image> {
+        Image::try_make(folder, options, size_bytes).map_err(|why| eprintln!("SKIPPED: {why}")).ok()
+    }
+
+    fn try_make(folder: &Path, options: &[&str], size_bytes: u64) -> Result<Image, String> {
         if !rustix::process::geteuid().is_root() {
             return Err("only root can mount".to_owned());
         }
         let (image, point) = (folder.join("image"), folder.join("mounted"));
         fs::create_dir(&point).unwrap();
-        File::create(&image).unwrap().set_len(IMAGE_BYTES).unwrap();
+        File::create(&image).unwrap().set_len(size_bytes).unwrap();
         // Tables that are written later would come into the cache at any time.
         let eager = ["-E", "lazy_itable_init=0,lazy_journal_init=0"];
         run(&[&["mkfs.ext4", "-Fq"], &eager[..], &[&text(&image)]].concat())?;
@@ -201,6 +207,45 @@ fn where_the_file_behind_a_loop_device_is_deleted_cold_has_another_name_everywhe
     let cells = csv.lines().skip(1).filter(|line| line.contains("rust/read/scalar"));
     let ends: Vec<bool> = cells.map(|line| line.contains(&format!(",\"{}\",", it.cache()))).collect();
     assert!(!ends.is_empty() && ends.iter().all(|ends| *ends), "{csv}");
+}
+
+#[test]
+fn a_sweep_above_a_cache_that_stays_is_called_so_wherever_it_is_shown() {
+    let home = Home::new();
+    let Some(it) = Image::sized(home.folder.path(), &[], LARGE_BYTES) else { return };
+    fs::remove_file(&it.image).unwrap();
+    let words = ["sweep", "mounted", "--sizes", "100kB,1MB", "--repeat", "2", "--method", "rust/read"];
+    let exports = [
+        ["--export-json", "out.json"],
+        ["--export-markdown", "out.md"],
+        ["--export-csv", "out.csv"],
+        ["--output", "run"],
+    ];
+    // The table is for people: a pipe gets it too.
+    let said = home.readlab([&words[..], exports.as_flattened()].concat());
+    assert_eq!(said.code, Some(0), "{said}");
+    let read = |name: &str| fs::read_to_string(home.at(name)).unwrap();
+    let cache = it.cache();
+    let json: Value = serde_json::from_str(&read("out.json")).unwrap();
+    let series = json["sweep"]["series"].as_array().unwrap();
+    let above: Vec<Option<&str>> = series.iter().map(|one| one["cold_above"].as_str()).collect();
+    assert_eq!(above, [None, Some(cache.as_str())], "of a write nothing is cold");
+    assert_eq!(json["targets"][0]["hidden_cache"]["why"]["reason"], "known_cache");
+    let limits = json["limits"].as_array().cloned().unwrap_or_default();
+    assert!(limits.iter().all(|limit| limit["kind"] != "device"), "{limits:?}");
+    for trial in json["trials"].as_array().unwrap() {
+        assert_eq!(trial["cold_above"], cache.as_str(), "{trial}");
+        assert_ne!(trial["verdict"]["is"]["kind"], "device", "{trial}");
+    }
+    let (markdown, page) = (read("out.md").replace('\\', ""), read("run/report.html").replace('\u{a0}', " "));
+    for (what, text) in [("markdown", &markdown), ("terminal", &said.out), ("page", &page)] {
+        assert!(text.contains(", cold above a cache: "), "{what}: {text}");
+        assert!(text.contains(&format!("cold above: {cache}")), "{what}: {text}");
+        assert!(text.contains(&format!("; cold is cold above {cache}")), "{what}: {text}");
+    }
+    assert!(page.contains("(cold above a cache)"), "the answer");
+    let csv = read("out.csv");
+    assert!(csv.lines().skip(1).all(|line| line.contains(&format!(",\"{cache}\","))), "{csv}");
 }
 
 #[test]

@@ -211,3 +211,49 @@ fn no_file_of_a_sweep_is_read_before_its_timed_reading() {
     let counts: Vec<u32> = readings.into_values().collect();
     assert_eq!(counts, [2; 4], "the timed one, and the comparison of contents after all of them");
 }
+
+#[test]
+fn a_sweep_looks_for_a_cache_below_in_a_file_of_its_own() {
+    let home = Home::new();
+    let folder = home.folder("swept");
+    let words = [&[folder.to_str().unwrap()], &TWO_SIZES[..], &["--method", "rust/read"]].concat();
+    let (json, said) = home.sweep(&words);
+    assert_eq!(said.code, Some(0), "{said}");
+    let found: Vec<&Value> =
+        json["targets"].as_array().unwrap().iter().map(|it| &it["hidden_cache"]).collect();
+    assert_eq!(found.iter().filter(|it| it.is_object()).count(), 1, "one for the file system: {found:?}");
+    // What was found depends on the machine; that it was not for the sweep's small files does not.
+    assert!(
+        found[0]["why"]["reason"] != "small_file" && found[0]["why"]["reason"] != "no_own_file",
+        "{found:?}"
+    );
+    let (json, said) = home.sweep(&[&words[..], &["--max-bytes", "3MB"]].concat());
+    assert_eq!(said.code, Some(0), "{said}");
+    let not_probed = &json["targets"][0]["hidden_cache"]["why"];
+    assert_eq!(not_probed["cause"], "--max-bytes leaves no room for it", "{not_probed}");
+    let below = json["sweep"]["below"].to_string();
+    assert!(below.contains("whether a cache lies below was not probed: no file of readlab's own"), "{below}");
+    assert!(is_empty(&folder), "files were left behind");
+}
+
+#[test]
+fn what_a_contender_does_beside_reading_is_counted_of_a_sweep_too() {
+    let home = Home::new();
+    let folder = home.folder("swept");
+    let leaves = home.file("leaves.sh", "setsid sleep 60 </dev/null >/dev/null 2>&1 &\nexec wc -l \"$1\"\n");
+    let method = format!("command/sh {}", leaves.display());
+    let exports = ["--export-markdown", "out.md", "--output", "run"];
+    let words = [&["--work", "newlines", "--method", &method], &exports[..]].concat();
+    let (json, said) = home.sweep(&[&[folder.to_str().unwrap()], &TWO_SIZES[..], &words].concat());
+    assert_eq!(said.code, Some(0), "{said}");
+    let series = &json["sweep"]["series"][1];
+    // The untimed readings that warm it up leave something too.
+    assert!(series["conduct"]["left_behind"]["processes"].as_u64() >= Some(4), "{series}");
+    let caution = |text: &str| text.contains("†: left 1 process behind after each of ");
+    assert!(json["sweep"]["cautions"].as_array().unwrap().iter().any(|it| caution(it.as_str().unwrap())));
+    let markdown = fs::read_to_string(home.at("out.md")).unwrap();
+    assert_eq!(markdown.lines().filter(|line| caution(line)).count(), 1, "{markdown}");
+    assert!(markdown.contains("</code> †\n"), "{markdown}");
+    let page = fs::read_to_string(home.at("run/report.html")).unwrap();
+    assert!(page.contains("leaves.sh †</h3>") && caution(&page), "the page");
+}

@@ -28,3 +28,4 @@ pub mod suite;
 pub mod sweep;
 mod template;
 pub mod tune;
+mod unread;

@@ -1,5 +1,6 @@
 //! Before anything reads a target: whether a cache lies below everything that can be seen. Once a file system, and only where
-//! something is to be made cold.
+//! something is to be made cold. A sweep's files must not be read before their time, so there a file of readlab's own is probed
+//! ([`Unread`]).
 
 use super::asked::Asked;
 use crate::measure::hidden_cache::{PROBE_TIME, probe};
@@ -9,6 +10,7 @@ use crate::progress::Recorder;
 use crate::target::Target;
 use crate::target::hidden_cache::{HiddenCache, NotProbed};
 use crate::trial::CacheState;
+use crate::units::Nanos;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -39,15 +41,15 @@ pub(super) fn hidden_caches(
     }
 }
 
-/// Whether the probe would take too much of the time that the user gave to the run.
+/// Whether the probe would take too much of the time that the user gave: to the run, or to a trial, which may be the only one.
 fn is_short(rules: &Rules) -> bool {
-    matches!(rules.budget, Budget::Firm(time) if Duration::from(time) < PROBE_TIME * PART_OF_BUDGET)
+    let is_short = |time: Nanos| Duration::from(time) < PROBE_TIME * PART_OF_BUDGET;
+    is_short(rules.max_time) || matches!(rules.budget, Budget::Firm(time) if is_short(time))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Nanos;
 
     #[test]
     fn a_probe_takes_a_tenth_of_the_user_s_time_at_most() {
@@ -55,5 +57,14 @@ mod tests {
         assert!(is_short(&with(Budget::Firm(Nanos(9_999_999_999)))));
         assert!(!is_short(&with(Budget::Firm(Nanos(10_000_000_000)))));
         assert!(!is_short(&with(Budget::Advised(Nanos(1)))));
+    }
+
+    #[test]
+    fn a_trial_with_little_time_is_not_kept_waiting_by_a_probe() {
+        let with = |max_time| Rules { max_time, ..Rules::one_reading(0) };
+        assert!(is_short(&with(Nanos(1))) && is_short(&with(Nanos(9_999_999_999))));
+        assert!(!is_short(&with(Nanos(10_000_000_000))));
+        let both = Rules { budget: Budget::Firm(Nanos(60_000_000_000)), ..with(Nanos(500_000_000)) };
+        assert!(is_short(&both), "either time counts");
     }
 }

@@ -2,6 +2,7 @@
 //! line through time on size, and what leaves it.
 
 use super::outcome::exit_code;
+use super::unread::{Room, Unread};
 use super::{giving, run};
 use crate::cli::Giving;
 use crate::contender::roster::Roster;
@@ -19,6 +20,7 @@ use crate::scratch;
 use crate::suite::Entry;
 use crate::sweep::sizes::{PUBLISHED, Sizes};
 use crate::sweep::{self, SweepFile, SweepFolder, write};
+use crate::target::hidden_cache::{HiddenCache, NotProbed};
 use crate::target::{Target, shown, without_parents};
 use crate::trial::{CacheState, Work};
 use crate::units::{Bytes, Nanos};
@@ -138,12 +140,13 @@ fn sweep(
     (field, plan): (&Field, Plan),
     (run_folder, recorder): (&RunFolder, &mut Recorder),
 ) -> anyhow::Result<EndReason> {
+    // Nothing is written into a folder that is only read.
+    let beside = if args.read_only { run_folder.path() } else { &args.dir };
+    let unread = Unread::write(beside, folder.path(), room(args));
     if !args.read_only && !write_all(args, &mut folder, recorder)? {
         return Ok(EndReason::Interrupted);
     }
-    let waypoints = announce(&folder, recorder)?;
-    // Nothing is written into a folder that is only read.
-    let beside = if args.read_only { run_folder.path() } else { &args.dir };
+    let waypoints = announce(&folder, hidden_cache(unread, args.seed, recorder), recorder)?;
     let own = own_file(beside, &folder);
     if let Err(error) = &own {
         recorder.append(Line::Warning { text: format!("contenders are not warmed up: {error:#}") })?;
@@ -190,8 +193,7 @@ fn open_or_make(args: &SweepArgs) -> anyhow::Result<Option<SweepFolder>> {
     if args.read_only {
         return Ok(Some(SweepFolder::kept(&dir)?));
     }
-    let sizes = sizes(args);
-    let total_bytes = sizes.iter().sum::<u64>().saturating_mul(u64::from(args.repeat));
+    let total_bytes = room(args).sweep_bytes;
     let folder = SweepFolder::make(&dir, total_bytes, args.max_bytes.map(|bytes| bytes.0))?;
     Ok((!interrupt::requested()).then_some(folder))
 }
@@ -214,11 +216,35 @@ fn write_all(args: &SweepArgs, folder: &mut SweepFolder, recorder: &mut Recorder
     Ok(true)
 }
 
-/// Every file as a target in the record, with its truth.
-fn announce(folder: &SweepFolder, recorder: &mut Recorder) -> anyhow::Result<Vec<Waypoint>> {
+/// What the files need, and what the user allows.
+fn room(args: &SweepArgs) -> Room {
+    let files = if args.read_only { Vec::new() } else { sizes(args) };
+    let sweep_bytes = files.iter().sum::<u64>().saturating_mul(u64::from(args.repeat));
+    Room { sweep_bytes, allowed_bytes: args.max_bytes.map(|bytes| bytes.0) }
+}
+
+/// Whether a cache lies below everything that can be seen.
+fn hidden_cache(unread: Result<Unread, NotProbed>, seed: u64, recorder: &Recorder) -> HiddenCache {
+    match unread {
+        Ok(unread) => {
+            recorder.note("reading parts of a file of readlab's own twice, for a cache below".to_owned());
+            unread.probe(seed)
+        }
+        Err(why) => HiddenCache::NotProbed { why },
+    }
+}
+
+/// Every file as a target in the record, with its truth; the first with what is known of a cache below them all.
+fn announce(
+    folder: &SweepFolder,
+    hidden_cache: HiddenCache,
+    recorder: &mut Recorder,
+) -> anyhow::Result<Vec<Waypoint>> {
+    let mut hidden_cache = Some(hidden_cache);
     let mut waypoints = Vec::new();
     for (index, file) in folder.files.iter().enumerate() {
         let mut target = Target::examine(&folder.path().join(&file.name))?;
+        target.facts.hidden_cache = hidden_cache.take();
         target.facts.answer = Some(file.answer);
         target.facts.digest = Some(file.digest.clone());
         recorder.append(Line::Target { index, facts: Box::new(target.facts.clone()) })?;

@@ -2,8 +2,8 @@
 //! highest rate of a single file. Single sizes are cases of their own ([`super::side`]).
 
 use super::measure::Measure;
-use super::side::{Case, Figure, Statistic, Subject};
-use crate::record::{Point, Record, Swept};
+use super::side::{Case, Figure, Statistic, Subject, is_above_cache};
+use crate::record::{Point, Record, Swept, Trial};
 use crate::stats;
 use crate::trial::{CacheState, Over};
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub(super) fn cases(record: &Record) -> Vec<Case> {
         Case {
             names: [name.clone()].into_iter().chain(also.map(|(_, word)| word.to_owned())).collect(),
             name,
-            subject: Subject { over: Some(Over::File), state: state(record, it), ..Subject::default() },
+            subject: subject(record, it),
             figures: figures(it),
             unmeasured: None,
         }
@@ -30,10 +30,18 @@ pub(super) fn cases(record: &Record) -> Vec<Case> {
     swept.iter().enumerate().map(case).collect()
 }
 
-/// The state in which a method read; a write has none.
-fn state(record: &Record, it: &Swept) -> Option<CacheState> {
-    let trial = record.trials.iter().find(|trial| !it.is_write && trial.trial.id.to_string() == it.name)?;
-    Some(trial.trial.state)
+/// The state in which a method read, and whether that is cold above a cache; a write has none.
+fn subject(record: &Record, it: &Swept) -> Subject {
+    let trials = record.trials.iter().map(|it| &it.trial);
+    let read: Vec<&Trial> = trials.filter(|trial| !it.is_write && trial.id.to_string() == it.name).collect();
+    let cold = read.iter().filter(|trial| trial.state == CacheState::Cold);
+    let above = cold.filter_map(|trial| is_above_cache(record.targets.get(trial.target)?));
+    Subject {
+        over: Some(Over::File),
+        state: read.first().map(|trial| trial.state),
+        is_above_cache: above.reduce(|one, other| one || other),
+        ..Subject::default()
+    }
 }
 
 fn figures(it: &Swept) -> BTreeMap<Measure, Figure> {

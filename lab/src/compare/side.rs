@@ -165,7 +165,7 @@ fn merge(into: &mut Case, from: Case) {
 }
 
 /// Whether a target that is cold is so above a cache, where that was looked for.
-fn is_above_cache(target: &TargetFacts) -> Option<bool> {
+pub(super) fn is_above_cache(target: &TargetFacts) -> Option<bool> {
     (!target.layers.is_empty()).then(|| target.cold_above().is_some())
 }
 

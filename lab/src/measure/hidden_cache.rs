@@ -32,6 +32,9 @@ const PLACE_BYTES: usize = 1 << 20;
 /// Each place lies in a stretch of its own of at least this length.
 const STRETCH_BYTES: u64 = 2 << 20;
 
+/// The smallest file in which there are enough places.
+pub const FILE_BYTES_MIN: u64 = STRETCH_BYTES * PLACES as u64;
+
 /// Time of the whole probe.
 pub const PROBE_TIME: Duration = Duration::from_secs(1);
 
@@ -55,7 +58,7 @@ pub trait Places {
 pub fn probe(target: &Target, cache: &PageCache, seed: u64) -> HiddenCache {
     let facts = &target.facts;
     let not = |why| HiddenCache::NotProbed { why };
-    let Some(path) = target.file().filter(|_| facts.size_bytes >= STRETCH_BYTES * PLACES as u64) else {
+    let Some(path) = target.file().filter(|_| facts.size_bytes >= FILE_BYTES_MIN) else {
         return not(NotProbed::SmallFile);
     };
     if facts.cold_above().is_some() {

@@ -18,6 +18,7 @@ use crate::interrupt;
 use crate::record::{EndReason, Line, Outcome, RecordError, Sample};
 use crate::target::Target;
 use crate::trial::{CacheState, Params};
+use std::collections::BTreeMap;
 pub use warm_up::WarmUp;
 use warm_up::WarmedUp;
 
@@ -58,9 +59,8 @@ const WARMED_UP_BYTES_MAX: u64 = 16_000_000;
 pub fn visit(visit: &Visit, field: &Field, sink: &mut dyn Sink) -> Result<Option<EndReason>, RecordError> {
     let trial = &visit.planned.trial;
     sink.about_to(Step::Turn(trial.index, visit.pass, visit.position, visit.of));
-    let (params, ending) = match read(visit, field, sink)? {
-        Ok((params, samples)) => {
-            announce(visit, &params, sink)?;
+    let ending = match read(visit, field, sink)? {
+        Ok(samples) => {
             if let Some(reason) = stood_still(trial, &samples) {
                 return outcome(trial.index, Outcome::Refused { reason }, sink).map(|()| None);
             }
@@ -70,9 +70,8 @@ pub fn visit(visit: &Visit, field: &Field, sink: &mut dyn Sink) -> Result<Option
             }
             return outcome(trial.index, Outcome::Measured, sink).map(|()| None);
         }
-        Err((params, ending)) => (params, ending),
+        Err(ending) => ending,
     };
-    announce(visit, &params, sink)?;
     match ending {
         Ending::Trial(ended) => outcome(trial.index, ended, sink).map(|()| None),
         Ending::Run(reason) => Ok(Some(reason)),
@@ -80,13 +79,13 @@ pub fn visit(visit: &Visit, field: &Field, sink: &mut dyn Sink) -> Result<Option
     }
 }
 
-/// The samples of one reading, with the parameters in force; or why there are none.
-type Reading = Result<(Params, Vec<Sample>), (Params, Ending)>;
+/// The samples of one reading; or why there are none. The trial is announced before anything is said of it.
+type Reading = Result<Vec<Sample>, Ending>;
 
 fn read(visit: &Visit, field: &Field, sink: &mut dyn Sink) -> Result<Reading, RecordError> {
-    let none = Params::default;
     if interrupt::requested() {
-        return Ok(Err((none(), Ending::Run(EndReason::Interrupted))));
+        announce(visit, &Params::default(), sink)?;
+        return Ok(Err(Ending::Run(EndReason::Interrupted)));
     }
     let plan = Plan {
         trials: vec![visit.planned.clone()],
@@ -98,42 +97,50 @@ fn read(visit: &Visit, field: &Field, sink: &mut dyn Sink) -> Result<Reading, Re
     let (index, truth) = (visit.planned.trial.target, &visit.at.truth);
     let subject = match Ground::of(target, Eviction::OfFile) {
         Ok(ground) => Subject { index, target, truth, decoded: None, ground },
-        Err(error) => return Ok(Err((none(), unavailable(error.to_string())))),
+        Err(error) => {
+            announce(visit, &Params::default(), sink)?;
+            return Ok(Err(unavailable(error.to_string())));
+        }
     };
     let mut hired = Hired::new(&plan, field, vec![subject]).unrehearsed();
-    let params = match seat(visit, (&plan, field), &mut hired) {
-        Ok((params, cold)) => {
-            let text =
-                |reason| format!("{} was not warmed up before its reading: {reason}", visit.planned.trial.id);
-            let text = cold.map(text).filter(|text| visit.warm_up.is_some_and(|it| it.is_news(text)));
-            if let Some(text) = text {
-                sink.append(Line::Warning { text })?;
-            }
-            params
-        }
-        Err(ending) => return Ok(Err((none(), ending))),
-    };
-    let taken = turn(visit, &mut hired, sink)?;
-    for note in hired.notes() {
+    let mut noted = Vec::new();
+    let seated = seat(visit, (&plan, field), &mut hired, &mut noted);
+    announce(visit, seated.as_ref().map_or(&Params::default(), |(params, _)| params), sink)?;
+    for note in noted {
         sink.append(note)?;
     }
-    Ok(match taken {
-        Ok(samples) => Ok((params, samples)),
-        Err(ending) => Err((params, ending)),
-    })
+    let cold = match seated {
+        Ok((_, cold)) => cold,
+        Err(ending) => return Ok(Err(ending)),
+    };
+    let text = |reason| format!("{} was not warmed up before its reading: {reason}", visit.planned.trial.id);
+    let text = cold.map(text).filter(|text| visit.warm_up.is_some_and(|it| it.is_news(text)));
+    if let Some(text) = text {
+        sink.append(Line::Warning { text })?;
+    }
+    let taken = turn(visit, &mut hired, sink)?;
+    let trial = visit.planned.trial.index;
+    let missing: BTreeMap<&str, String> = hired.missing().into_iter().collect();
+    let missing =
+        missing.into_iter().map(|(meter, reason)| Line::Missing { trial, meter: meter.to_owned(), reason });
+    for line in hired.notes().into_iter().chain(missing) {
+        sink.append(line)?;
+    }
+    Ok(taken)
 }
 
 /// Starts the contender, warmed up on another file than it reads: that one must not be touched before its timed reading. Tells
-/// the parameters in force, and why it could not be warmed up.
+/// the parameters in force, and why it could not be warmed up; notes what it did meanwhile beside reading.
 fn seat(
     visit: &Visit,
     (plan, field): (&Plan, &Field),
     hired: &mut Hired,
+    noted: &mut Vec<Line>,
 ) -> Result<(Params, Option<String>), Ending> {
     let (index, target) = (visit.planned.trial.index, &visit.at.target);
     let small = target.facts.size_bytes <= WARMED_UP_BYTES_MAX;
     let warmed_up = match (visit.warm_up.filter(|_| small), target.file()) {
-        (Some(warm_up), Some(file)) => warm_up.warm_up(file, (plan, field))?,
+        (Some(warm_up), Some(file)) => warm_up.warm_up(file, (plan, field), noted)?,
         _ => WarmedUp::Another,
     };
     let cold = match warmed_up {

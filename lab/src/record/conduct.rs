@@ -45,6 +45,14 @@ impl LeftBehind {
 }
 
 impl Conduct {
+    /// With what it did elsewhere, each kind of scheduling once.
+    pub fn add(&mut self, more: &Conduct) {
+        self.left_behind.add(more.left_behind);
+        let new = more.scheduling.iter().filter(|it| !self.scheduling.contains(it));
+        let new: Vec<OwnScheduling> = new.cloned().collect();
+        self.scheduling.extend(new);
+    }
+
     /// Whether it only read.
     #[must_use]
     pub fn is_plain(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::limits;
 use super::ranking::{Place, Ranking, Row, Standing, WhyReference};
-use super::sweep::SweepView;
+use super::sweep::{Series, SweepView};
 use super::words;
 use crate::record::{Limit, LimitKind, LimitUnit};
 use crate::stats::Clear;
@@ -183,9 +183,11 @@ pub(super) fn sentence_of_limits(limits: &[Limit]) -> String {
 
 /// The answer of a sweep in one sentence.
 pub(super) fn sentence_of_sweep(view: &SweepView) -> String {
+    let above =
+        |series: &Series| if series.known.cold_above.is_some() { " (cold above a cache)" } else { "" };
     let told = view.series.iter().map(|series| match series.rate() {
-        Some((rate, _)) => format!("{} {rate}", series.name),
-        None => format!("{} no rate", series.name),
+        Some((rate, _)) => format!("{}{} {rate}", series.name, above(series)),
+        None => format!("{}{} no rate", series.name, above(series)),
     });
     let told: Vec<String> = told.collect();
     if told.is_empty() {
@@ -196,10 +198,15 @@ pub(super) fn sentence_of_sweep(view: &SweepView) -> String {
 
 /// What a sweep says of each way of writing and reading.
 pub(super) fn claims_of_sweep(view: &SweepView) -> Vec<Claim> {
-    let claim = |series: &super::sweep::Series| {
+    let claim = |series: &Series| {
         let (rate, ends) = series.rate()?;
         Some(Claim {
-            title: if series.is_write { "Writes" } else { "Reads" }.to_owned(),
+            title: match (series.is_write, series.known.cold_above.is_some()) {
+                (true, _) => "Writes",
+                (false, true) => "Reads · cold above a cache",
+                (false, false) => "Reads",
+            }
+            .to_owned(),
             figure: rate.to_string(),
             sure: ends.map(|[low, high]| format!("[{low}, {high}]")),
             who: series.name.clone(),

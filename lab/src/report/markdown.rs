@@ -84,8 +84,8 @@ fn section(ranking: &Ranking) -> String {
 fn sweep(view: &SweepView) -> Vec<String> {
     let mut blocks: Vec<String> = view.series.iter().map(series).collect();
     let facts = view.unmeasured.iter().map(|it| format!("- {}", text(it)));
-    let cautions = view.cautions.iter().map(|it| format!("- Caution: {}", text(it)));
-    let facts: Vec<String> = facts.chain(cautions).collect();
+    let below = view.below.iter().map(|it| format!("- {}", text(it)));
+    let facts: Vec<String> = below.chain(facts).collect();
     if !facts.is_empty() {
         blocks.push(facts.join("\n"));
     }
@@ -94,7 +94,7 @@ fn sweep(view: &SweepView) -> Vec<String> {
 
 fn series(series: &Series) -> String {
     let mut lines = vec![
-        format!("### {}\n", code(&series.name)),
+        format!("### {}{}\n", code(&series.name), text(series.title().trim_start_matches(&series.name))),
         format!("| {} |", SizeRow::TITLES.join(" | ")),
         format!("| {} |", SizeRow::TITLES.map(|_| "--:").join(" | ")),
     ];
@@ -103,6 +103,7 @@ fn series(series: &Series) -> String {
     lines.push(format!("- {}", text(&series.headline())));
     lines.extend(series.line_words().map(|it| format!("- {}", text(&it))));
     lines.extend(series.band.iter().map(|it| format!("- Leaves the line: {}", text(it))));
+    lines.extend(series.known.proof_line().map(|it| format!("- {}", text(&it))));
     lines.join("\n")
 }
 

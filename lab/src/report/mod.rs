@@ -59,5 +59,5 @@ pub use ranking::{
 };
 pub use reading::{Dots, Reading};
 pub use search::SearchView;
-pub use sweep::{Series, SizeRow, SweepView};
+pub use sweep::{Known, Series, SizeRow, SweepView};
 pub use terminal::{Style, terminal};

@@ -5,14 +5,14 @@ use super::answer::{self, Claim};
 use super::curve::Curve;
 use super::inside::Inside;
 use super::method::{self, Lack};
-use super::ranking::{Range, Ranking, WhyReference};
+use super::ranking::{Ranking, WhyReference};
 use super::sweep::SweepView;
 use super::words;
 use crate::record::{EndReason, Limit, Record, Resumption, TrialRecord, WarmupEnd};
 use crate::target::TargetFacts;
 use crate::target::hidden_cache::HiddenCache;
 use crate::target::web::CACHE_UNKNOWN;
-use crate::trial::{CacheState, Over};
+use crate::trial::CacheState;
 use crate::units::{Bytes, Nanos};
 use crate::verdict;
 
@@ -206,32 +206,11 @@ impl Ranking {
                 proof.samples
             );
         }
-        let between = |range: Option<Range>| match range {
-            None => "not known".to_owned(),
-            Some(Range { low, high }) if words::percent(low) == words::percent(high) => words::percent(low),
-            Some(Range { low, high }) => format!("{} to {}", words::percent(low), words::percent(high)),
-        };
-        let from_device = match self.over {
-            Over::File => {
-                format!("from the device {} of the size{}", between(proof.device_share), proof.of_device())
-            }
-            Over::Http => "what came from the device, the server read".to_owned(),
-        };
-        let below = proof.below_share.map_or_else(String::new, |share| {
-            format!("; the layer below read {} of the size", between(Some(share)))
-        });
         let touched = match (&self.touched, self.state) {
             (Some(touched), CacheState::Warm) => format!("; {}", touched.words()),
             _ => String::new(),
         };
-        format!(
-            "proof: residency known for {} of {} samples, {} rejected; in the cache before {}, after {}; {from_device}{below}{touched}",
-            proof.residency_known,
-            proof.samples,
-            proof.rejected,
-            between(proof.resident_before),
-            between(proof.resident_after),
-        )
+        format!("proof: {}{touched}", proof.words(self.over))
     }
 
     /// What stops the fastest, in one line; `None` when nothing was measured.

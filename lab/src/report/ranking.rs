@@ -151,7 +151,7 @@ impl Ranking {
             cold_above,
             over,
             reference,
-            proof: Proof::of(ranked(), size),
+            proof: Proof::of(ranked().map(|trial| (trial, size))),
             gives: gives(record, limits, ((target, state), !rows.is_empty())),
             touched: Touched::of(trials, ranked()),
             controls: controls.into_iter().map(|(row, _)| row).collect(),

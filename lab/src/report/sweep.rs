@@ -6,10 +6,12 @@
 //! on one side of it and their median differs by more than a fifth: by the first, one odd size would make all the small
 //! ones odd. Only what was metered explains it; otherwise the text says that nothing measured does.
 
+mod known;
 mod size;
 #[cfg(test)]
 mod tests;
 
+pub use known::Known;
 pub use size::SizeRow;
 
 use super::words;
@@ -26,6 +28,8 @@ pub struct SweepView {
     pub series: Vec<Series>,
     /// Methods that were refused, failed or unavailable: each reason once, with how many files it befell.
     pub unmeasured: Vec<String>,
+    /// What is known of the layers below the files, a line each.
+    pub below: Vec<String>,
     /// What a reader of the numbers should know: each caution once, whichever files it is about.
     pub cautions: Vec<String>,
 }
@@ -47,6 +51,9 @@ pub struct Series {
     pub sizes: Vec<SizeRow>,
     /// The sizes that leave the line, and why, a sentence each.
     pub band: Vec<String>,
+    /// What is known beside the times.
+    #[serde(flatten)]
+    pub known: Known,
 }
 
 /// A size leaves the line when its median differs from it by more than this share.
@@ -65,10 +72,16 @@ impl SweepView {
         if record.header.verb != "sweep" {
             return None;
         }
+        let known = Known::all(record);
+        let series = |it: Swept| {
+            let known = known.get(&it.name).filter(|_| !it.is_write).cloned().unwrap_or_default();
+            Series::of(it, known)
+        };
         Some(SweepView {
-            series: record.swept().into_iter().map(Series::of).collect(),
+            series: record.swept().into_iter().map(series).collect(),
             unmeasured: unmeasured(record),
-            cautions: cautions(record),
+            below: known::below(record),
+            cautions: cautions(record).into_iter().chain(known::conducts(&known)).collect(),
         })
     }
 }
@@ -98,7 +111,7 @@ fn cautions(record: &Record) -> Vec<String> {
 }
 
 impl Series {
-    fn of(swept: Swept) -> Series {
+    fn of(swept: Swept, known: Known) -> Series {
         let seconds = swept.times();
         let Swept { name, is_write, points } = swept;
         let fit = stats::least_squares(&seconds);
@@ -109,7 +122,7 @@ impl Series {
         let robust = stats::theil_sen(&seconds);
         let sizes: Vec<SizeRow> =
             by_size.values().map(|points| SizeRow::of(points, robust.as_ref())).collect();
-        let mut series = Series { name, is_write, points, fit, robust, sizes, band: Vec::new() };
+        let mut series = Series { name, is_write, points, fit, robust, sizes, band: Vec::new(), known };
         series.band = series.explain();
         series
     }
@@ -125,6 +138,14 @@ impl Series {
         ))
     }
 
+    /// Its name, with a mark where a caution is about what its contender did, and what cold means where that is not the device.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let mark = if self.known.conduct.is_plain() { "" } else { words::CONDUCT_MARK };
+        let above = if self.known.cold_above.is_some() { ", cold above a cache" } else { "" };
+        format!("{}{mark}{above}", self.name)
+    }
+
     /// The rate by the slope with its interval, and beside it the median of the files' own rates.
     #[must_use]
     pub fn headline(&self) -> String {
@@ -132,11 +153,11 @@ impl Series {
         match self.rate() {
             None => format!(
                 "{}: no line (one size, or time does not grow with size); median rate {median}",
-                self.name
+                self.title()
             ),
             Some((rate, ends)) => {
                 let ends = ends.map_or_else(String::new, |[low, high]| format!(" [{low}, {high}]"));
-                format!("{}: {rate}{ends} by the slope; median rate {median}", self.name)
+                format!("{}: {rate}{ends} by the slope; median rate {median}", self.title())
             }
         }
     }
@@ -154,8 +175,10 @@ impl Series {
         } else {
             words::NONE.to_owned()
         };
+        let above = self.known.cold_above.as_ref();
+        let above = above.map_or_else(String::new, |cache| format!("; cold is cold above {cache}"));
         Some(format!(
-            "fixed cost {}{ends}, by least squares over {} files; {rate} and {} by the line that outliers cannot bend",
+            "fixed cost {}{ends}, by least squares over {} files; {rate} and {} by the line that outliers cannot bend{above}",
             about(fit.line.intercept),
             fit.n,
             about(robust.intercept),
@@ -215,13 +238,21 @@ impl Series {
                 words::percent(share)
             ));
         }
+        let above = self.known.cold_above.as_ref();
+        let held = above.map_or_else(
+            || "a cache below this machine held them".to_owned(),
+            |cache| format!("a cache below held them, perhaps {cache}"),
+        );
         if let (true, Some(ratio)) = (fast && !self.is_write, self.later_pass_ratio(rows))
             && ratio > HOST_CACHE_RATIO
         {
             reasons.push(format!(
-                "later passes over the same files were {} times as fast as the first: a cache below this machine held them",
+                "later passes over the same files were {} times as fast as the first: {held}",
                 words::factor(ratio)
             ));
+        }
+        if let (true, Some(cache)) = (fast && reasons.is_empty(), above) {
+            reasons.push(format!("perhaps held by {cache}, above which cold is cold here"));
         }
         let fixed_ns = self.robust.map(|line| Nanos::from_secs_f64(line.intercept));
         if let (true, Some(fixed), Some(smallest)) = (fast, fixed_ns, self.sizes.first())

@@ -46,6 +46,11 @@ pub enum NotProbed {
     NotPlain,
     /// A cache below is known already.
     KnownCache,
+    /// The files may not be read before their time, and there is no other on their file system.
+    NoOwnFile {
+        /// What stood in the way.
+        cause: String,
+    },
     /// The file cannot be read past the page cache.
     NoDirectReads {
         /// What the system said.
@@ -61,6 +66,9 @@ impl fmt::Display for NotProbed {
             NotProbed::SlowDevice => f.write_str("the device is too slow for a second of reading"),
             NotProbed::NotPlain => f.write_str("not every byte lies on the device as it is read"),
             NotProbed::KnownCache => f.write_str("a cache below is known already"),
+            NotProbed::NoOwnFile { cause } => {
+                write!(f, "no file of readlab's own could be read for it: {cause}")
+            }
             NotProbed::NoDirectReads { cause } => {
                 write!(f, "the file cannot be read past the page cache: {cause}")
             }
@@ -112,9 +120,13 @@ mod tests {
     fn it_is_read_back_as_it_was_written() {
         let times = Times { estimate: 1.0, ci95: [0.9, 1.1], pairs: 12 };
         let cause = NotProbed::NoDirectReads { cause: "EINVAL".into() };
-        for it in
-            [HiddenCache::Seen(times), HiddenCache::NoneSeen(times), HiddenCache::NotProbed { why: cause }]
-        {
+        let own = HiddenCache::NotProbed { why: NotProbed::NoOwnFile { cause: "no room".into() } };
+        for it in [
+            HiddenCache::Seen(times),
+            HiddenCache::NoneSeen(times),
+            HiddenCache::NotProbed { why: cause },
+            own,
+        ] {
             let text = serde_json::to_string(&it).unwrap();
             assert_eq!(serde_json::from_str::<HiddenCache>(&text).unwrap(), it, "{text}");
         }

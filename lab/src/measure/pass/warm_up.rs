@@ -13,7 +13,7 @@ use crate::measure::sampler::Hired;
 use crate::measure::seats::Seat;
 use crate::measure::subject::{Ground, Subject};
 use crate::measure::world::{Ending, Sampler};
-use crate::record::Outcome;
+use crate::record::{Line, Outcome};
 use crate::target::{Place, Target, shown};
 use crate::trial::{COMMAND, Params};
 use std::cell::RefCell;
@@ -63,11 +63,17 @@ impl WarmUp {
         fs::rename(&new, &self.link)
     }
 
-    /// Starts the contender of a plan's only trial and has it read readlab's own file until it is warm.
+    /// Starts the contender of a plan's only trial and has it read readlab's own file until it is warm; notes what it did
+    /// beside reading.
     ///
     /// # Errors
     /// If its trial or the run ends by it.
-    pub(super) fn warm_up(&self, next: &Path, (plan, field): (&Plan, &Field)) -> Result<WarmedUp, Ending> {
+    pub(super) fn warm_up(
+        &self,
+        next: &Path,
+        (plan, field): (&Plan, &Field),
+        noted: &mut Vec<Line>,
+    ) -> Result<WarmedUp, Ending> {
         let trial = &plan.trials[0].trial;
         let is_command = trial.contender == COMMAND;
         let lead =
@@ -89,7 +95,9 @@ impl WarmUp {
             Err(Ending::Trial(_)) => return Ok(WarmedUp::Another),
             Err(ending) => return Err(ending),
         };
-        match hired.rehearse(trial.index) {
+        let rehearsed = hired.rehearse(trial.index);
+        noted.extend(hired.notes().into_iter().filter(is_of_conduct));
+        match rehearsed {
             Ok(()) => {}
             // It may fail here and not there: a file system that knows no O_DIRECT.
             Err(Ending::Trial(Outcome::Failed { reason } | Outcome::Unavailable { reason })) => {
@@ -106,4 +114,9 @@ impl WarmUp {
             (Err(reason), _) => WarmedUp::Not(reason),
         })
     }
+}
+
+/// What is missing or warmed there is so of another file than the one that is measured.
+fn is_of_conduct(line: &Line) -> bool {
+    matches!(line, Line::LeftBehind { .. } | Line::Scheduling { .. })
 }

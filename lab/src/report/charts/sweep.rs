@@ -23,7 +23,7 @@ pub(in super::super) fn times(series: &Series, slug: String) -> Option<Chart> {
     marks.extend(series.robust.and_then(|line| drawn("robust", line)));
     marks.extend(series.fit.as_ref().and_then(|fit| drawn("fit", fit.line)));
     marks.push(points(series, |point| [across.at(size(point)), up.at(wall(point))]));
-    let title = format!("{}: time on size", series.name);
+    let title = format!("{}: time on size", series.title());
     Some(Chart { slug, title, description: series.headline(), size: [WIDTH, HEIGHT], marks })
 }
 
@@ -40,7 +40,7 @@ pub(in super::super) fn rates(series: &Series, slug: String) -> Option<Chart> {
         medians().map(|row| [across.at(row.size_bytes as f64), up.at(row.rate.0)]).collect();
     marks.extend(svg::polyline(&class(series, "median"), &path));
     marks.push(points(series, |point| [across.at(size(point)), up.at(rate(point))]));
-    let title = format!("{}: rate by size", series.name);
+    let title = format!("{}: rate by size", series.title());
     let described: Vec<String> =
         medians().map(|row| format!("{} {}", Bytes(row.size_bytes), row.rate)).collect();
     let description = format!("Median rate of each size: {}.", described.join("; "));

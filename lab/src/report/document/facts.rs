@@ -7,6 +7,7 @@ use super::super::limits::{shown, sure};
 use super::super::method::{Lack, MEANINGS};
 use super::super::page::Page;
 use super::super::ranking::Unmeasured;
+use super::super::sweep::Series;
 use super::super::words::{NONE, unbroken};
 use super::Section;
 use super::table::{Cell, Kind, table};
@@ -151,7 +152,11 @@ fn method(page: &Page) -> Section {
         let lines = lines.into_iter().flatten().chain(ranking.below.clone());
         lines.map(move |line| format!("{title}: {line}"))
     });
-    content.extend(list("What was proven", proven.collect()));
+    let of_series = |series: &Series| Some(format!("{}: {}", series.name, series.known.proof_line()?));
+    let of_sweep = page.sweep.iter().flat_map(|view| {
+        view.series.iter().filter_map(of_series).chain(view.below.iter().cloned()).collect::<Vec<_>>()
+    });
+    content.extend(list("What was proven", proven.chain(of_sweep).collect()));
     let controls = page.rankings.iter().flat_map(|ranking| {
         let title = ranking.title();
         ranking

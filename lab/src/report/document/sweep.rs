@@ -16,7 +16,8 @@ pub(super) fn section(page: &Page) -> Option<Section> {
     content.extend(series().map(|series| {
         let columns = SizeRow::TITLES.map(|title| (title, Kind::Number));
         let rows = series.sizes.iter().map(|row| row.cells().map(Cell::number).to_vec()).collect();
-        folded(&format!("{}: the numbers", series.name), vec![table(&series.name, &columns, rows)], false)
+        let title = series.title();
+        folded(&format!("{title}: the numbers"), vec![table(&title, &columns, rows)], false)
     }));
     let lead = "Each dot is one file. The slope of time on size is the transfer rate, its value at size 0 the fixed cost of a file. Dashed: least squares; solid: the line that single files cannot bend.";
     Some(Section { slug: "sizes", title: "Sizes", lead, content })
@@ -27,5 +28,5 @@ fn told(series: &Series) -> Vec<Element> {
     let lines = std::iter::once(series.headline()).chain(series.line_words());
     let band = series.band.iter().map(|sentence| format!("leaves the line: {sentence}"));
     let items = lines.chain(band).map(|line| words("li", &wording::unbroken(&line)));
-    vec![words("h3", &series.name), element("ul").class("lines").all(items)]
+    vec![words("h3", &series.title()), element("ul").class("lines").all(items)]
 }

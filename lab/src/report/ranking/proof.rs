@@ -1,8 +1,10 @@
 //! What was proven of the cache over all samples that stand.
 
 use crate::record::{Sample, TrialRecord};
-use crate::trial::CacheState;
+use crate::report::words;
+use crate::trial::{CacheState, Over};
 use crate::units::Bytes;
+use serde::Serialize;
 
 /// Share of the pages that counts as the whole file: something in the system may evict a little by itself.
 const WHOLE_MIN: f64 = 0.99;
@@ -17,26 +19,32 @@ pub struct Range {
 }
 
 /// What was proven of the cache.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Proof {
     /// Samples that stand.
     pub samples: usize,
     /// Of these, samples whose residency is known both before and after.
     pub residency_known: usize,
     /// Of these, samples of which the bytes from the device are known.
+    #[serde(rename = "device_bytes_known")]
     pub device_known: usize,
     /// Of these, cold samples that went through the page cache and left less than the file in it: what their bytes from the device
     /// say is all that proves them.
+    #[serde(rename = "by_device_bytes_alone")]
     pub by_device_alone: usize,
     /// Readings that were thrown away.
     pub rejected: usize,
     /// Share of pages in the cache before.
+    #[serde(skip)]
     pub resident_before: Option<Range>,
     /// Share of pages in the cache after.
+    #[serde(skip)]
     pub resident_after: Option<Range>,
     /// Bytes from the device over the target's size.
+    #[serde(skip)]
     pub device_share: Option<Range>,
     /// Bytes that the layer below read, over the target's size.
+    #[serde(skip)]
     pub below_share: Option<Range>,
 }
 
@@ -53,7 +61,7 @@ impl Range {
 impl Proof {
     /// What the bytes from the device do not prove, and what nothing else does; nothing where they are known of all samples and
     /// are not all there is.
-    pub(in crate::report) fn of_device(&self) -> String {
+    fn of_device(&self) -> String {
         let Proof { samples, device_known, by_device_alone, .. } = self;
         let mut text = String::new();
         if device_known < samples {
@@ -67,23 +75,54 @@ impl Proof {
         text
     }
 
-    pub(super) fn of<'a>(
-        trials: impl Iterator<Item = &'a TrialRecord> + Clone,
-        size: Option<Bytes>,
+    /// What was proven, in words.
+    pub(in crate::report) fn words(&self, over: Over) -> String {
+        let from_device = match over {
+            Over::File => {
+                format!("from the device {} of the size{}", between(self.device_share), self.of_device())
+            }
+            Over::Http => "what came from the device, the server read".to_owned(),
+        };
+        let below = self.below_share.map_or_else(String::new, |share| {
+            format!("; the layer below read {} of the size", between(Some(share)))
+        });
+        format!(
+            "residency known for {} of {} samples, {} rejected; in the cache before {}, after {}; {from_device}{below}",
+            self.residency_known,
+            self.samples,
+            self.rejected,
+            between(self.resident_before),
+            between(self.resident_after),
+        )
+    }
+
+    /// Of trials, each with the size of what it reads.
+    pub(in crate::report) fn of<'a>(
+        trials: impl Iterator<Item = (&'a TrialRecord, Option<Bytes>)> + Clone,
     ) -> Proof {
-        let samples = || trials.clone().flat_map(|trial| &trial.samples);
+        let all = || trials.clone().map(|(trial, _)| trial);
+        let samples = || all().flat_map(|trial| &trial.samples);
         let known = |sample: &Sample| sample.resident_before.is_some() && sample.resident_after.is_some();
         Proof {
             samples: samples().count(),
             residency_known: samples().filter(known).count(),
             device_known: samples().filter(|sample| sample.device_read_bytes.is_some()).count(),
-            by_device_alone: trials.clone().map(by_device_alone).sum(),
-            rejected: trials.clone().map(|trial| trial.rejected.len()).sum(),
+            by_device_alone: all().map(by_device_alone).sum(),
+            rejected: all().map(|trial| trial.rejected.len()).sum(),
             resident_before: Range::over(samples().filter_map(|sample| sample.resident_before)),
             resident_after: Range::over(samples().filter_map(|sample| sample.resident_after)),
-            device_share: Range::over(trials.clone().flat_map(|trial| device_shares(trial, size))),
-            below_share: Range::over(trials.clone().flat_map(|trial| below_shares(trial, size))),
+            device_share: Range::over(trials.clone().flat_map(|(trial, size)| device_shares(trial, size))),
+            below_share: Range::over(trials.clone().flat_map(|(trial, size)| below_shares(trial, size))),
         }
+    }
+}
+
+/// Lowest and highest share, or the one that all have.
+fn between(range: Option<Range>) -> String {
+    match range {
+        None => "not known".to_owned(),
+        Some(Range { low, high }) if words::percent(low) == words::percent(high) => words::percent(low),
+        Some(Range { low, high }) => format!("{} to {}", words::percent(low), words::percent(high)),
     }
 }
 

@@ -18,14 +18,17 @@ pub(super) fn sections(view: &SweepView, style: Style) -> Vec<String> {
         lines.push(String::new());
         lines.extend(section(series, fastest, style));
     }
+    lines.extend((!view.below.is_empty()).then(String::new));
+    lines.extend(view.below.iter().map(|line| printable(line)));
     lines
 }
 
 fn section(series: &Series, fastest: f64, style: Style) -> Vec<String> {
     let mut lines = vec![paint(&printable(&series.headline()), Ansi::new().bold(), style)];
     lines.extend(table(&series.sizes, fastest, style));
-    lines.extend(series.line_words().map(|words| format!("line: {words}")));
+    lines.extend(series.line_words().map(|words| printable(&format!("line: {words}"))));
     lines.extend(series.band.iter().map(|sentence| format!("band: {}", printable(sentence))));
+    lines.extend(series.known.proof_line());
     lines
 }
 

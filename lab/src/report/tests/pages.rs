@@ -1,8 +1,9 @@
 //! Pages and charts of records made by hand: well-formed, safe, light, and true to their intervals.
 
 use super::*;
-use crate::record::{Count, Header, WriteTimes, WriteWay};
+use crate::record::{Count, Header, LeftBehind, Samples, WriteTimes, WriteWay};
 use crate::report::{self, Bound, charts};
+use crate::target::layers::Layer;
 use crate::units::Throughput;
 use roxmltree::{Document, Node, ParsingOptions};
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,6 +61,10 @@ fn large() -> Record {
 
 /// Three files of each size, written plainly at 2 GB/s and read at 2.5, with a tenth of a millisecond a file.
 fn sweep() -> Page {
+    Page::of(&swept())
+}
+
+fn swept() -> Record {
     let mut record = Record::new(Header { verb: "sweep".into(), ..header() });
     let sizes = [10_000_u64, 1_000_000, 100_000_000, 2_000_000_000];
     for (index, size_bytes) in (0..3).flat_map(|_| sizes).enumerate() {
@@ -77,7 +82,24 @@ fn sweep() -> Page {
         record.add(Line::Sample(Box::new(sample)));
         outcome(&mut record, index, Outcome::Measured);
     }
-    Page::of(&record)
+    record
+}
+
+/// The same where a server lies below, which nobody can make cold.
+fn swept_above_a_cache() -> Record {
+    let mut record = swept();
+    let layers = r#"[{"kind":"filesystem","name":"nfs"},{"kind":"server","name":"nas","cache":{"before_cold":"remains",
+        "what":"the cache of the server of nas","why":"it is elsewhere"}}]"#;
+    let layers: Vec<Layer> = serde_json::from_str(layers).unwrap();
+    record.targets.iter_mut().for_each(|target| target.layers.clone_from(&layers));
+    record.targets[0].hidden_cache = Some(HiddenCache::NotProbed { why: NotProbed::SlowDevice });
+    // One size far above the line.
+    for it in record.trials.iter_mut().filter(|it| it.trial.target % 4 == 2) {
+        let sample = Sample { wall_ns: 4_000_000, ..it.samples.iter().next().unwrap() };
+        it.samples = Samples::default();
+        it.samples.push(&sample);
+    }
+    record
 }
 
 fn bounded() -> Page {
@@ -306,4 +328,84 @@ fn a_sweep_in_markdown_has_a_table_for_each_way_and_says_what_the_line_says() {
     assert_eq!(text.matches("| size | files |").count(), 2, "{text}");
     assert!(text.contains("### <code>rust/direct@buffer=1MiB</code>"), "{text}");
     assert!(text.contains("| 2.00 GB | 3 |") && text.contains("fixed cost "), "{text}");
+}
+
+#[test]
+fn a_sweep_above_a_cache_names_it_wherever_it_says_something_of_its_readings() {
+    let record = swept_above_a_cache();
+    let page = Page::of(&record);
+    assert!(page.answer.contains("rust/direct@buffer=1MiB (cold above a cache) "), "{}", page.answer);
+    assert!(page.answer.contains("write plain 2.00 GB/s"), "{}", page.answer);
+    let titles: Vec<&str> = page.claims.iter().map(|claim| claim.title.as_str()).collect();
+    assert_eq!(titles, ["Writes", "Reads · cold above a cache"]);
+    let [write, read] = &page.sweep.as_ref().unwrap().series[..] else { panic!("two series") };
+    assert_eq!((write.title().as_str(), &write.known.proof), ("write plain", &None));
+    let cache = "the cache of the server of nas";
+    let (title, line) = (read.title(), read.line_words().unwrap());
+    assert_eq!(title, "rust/direct@buffer=1MiB, cold above a cache");
+    assert!(line.ends_with(&format!("; cold is cold above {cache}")), "{line}");
+    assert!(read.band.iter().any(|it| it.contains(&format!("perhaps held by {cache}"))), "{:?}", read.band);
+    let style = report::Style { width: 120, color: false };
+    let texts = [report::terminal(&page, style, None), report::markdown(&page), report::html(&page)];
+    for text in &texts {
+        let text = text.replace('\u{a0}', " ");
+        for said in
+            [", cold above a cache", &format!("cold above: {cache}"), "layers: nfs → nas (not evicted)"]
+        {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+        assert!(text.contains("not probed: the device is too slow"), "{text}");
+    }
+    let charts = charts(&page).into_iter().filter(|(slug, _)| slug.starts_with("sweep-1"));
+    let charts: Vec<bool> = charts.map(|(_, text)| text.contains(&format!("{title}: "))).collect();
+    assert_eq!(charts, [true, true]);
+    let mut json = Vec::new();
+    report::json(&record, &mut json).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let series = &json["sweep"]["series"];
+    assert_eq!((series[1]["cold_above"].as_str(), series[0].get("cold_above")), (Some(cache), None));
+    assert_eq!(json["limits"], serde_json::Value::Null, "none of a device");
+    let side = crate::compare::Side::of_record(&record, "a", "a");
+    let whole =
+        |name: &str| side.cases.iter().find(|case| case.name == format!("{name} over all sizes")).unwrap();
+    let above = ["write plain", "rust/direct@buffer=1MiB"].map(|name| whole(name).subject.is_above_cache);
+    assert_eq!(above, [None, Some(true)]);
+    let plain = report::markdown(&sweep());
+    assert!(!plain.contains("above") && !plain.contains("layers:"), "{plain}");
+}
+
+#[test]
+fn a_sweep_says_what_was_proven_and_what_its_contender_did() {
+    let mut record = swept();
+    record.add(Line::LeftBehind { trial: 0, left: LeftBehind { processes: 2, readings: 2 } });
+    record.add(Line::LeftBehind { trial: 5, left: LeftBehind { processes: 1, readings: 1 } });
+    let sample = Sample { device_read_bytes: None, ..record.trials[3].samples.iter().next().unwrap() };
+    record.trials[3].samples = Samples::default();
+    record.trials[3].samples.push(&sample);
+    let times = Times { estimate: 3.0, ci95: [2.5, 3.5], pairs: 12 };
+    record.targets[0].hidden_cache = Some(HiddenCache::Seen(times));
+    let page = Page::of(&record);
+    assert!(page.machine.contains("a cache lies below: second cold readings are 3.00"), "{}", page.machine);
+    let style = report::Style { width: 120, color: false };
+    let texts = [report::terminal(&page, style, None), report::markdown(&page), report::html(&page)];
+    let proof = "from the device 100 % of the size (device bytes known for 11 of 12)";
+    let conduct = "rust/direct@buffer=1MiB †: left 1 process behind after each of 3 readings: ended";
+    for text in &texts {
+        let text = text.replace('\u{a0}', " ");
+        assert_eq!((text.matches(proof).count(), text.matches(conduct).count()), (1, 1), "{text}");
+        let heads = [
+            "rust/direct@buffer=1MiB †: 2.50 GB/s",
+            "### <code>rust/direct@buffer=1MiB</code> †",
+            "<h3>rust/direct@buffer=1MiB †</h3>",
+        ];
+        assert!(heads.iter().any(|head| text.contains(head)), "{text}");
+    }
+    let mut json = Vec::new();
+    report::json(&record, &mut json).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let [write, read] = &json["sweep"]["series"].as_array().unwrap()[..] else { panic!("two series") };
+    let counted = (&read["proof"]["samples"], &read["proof"]["device_bytes_known"]);
+    assert_eq!(counted, (&12.into(), &11.into()), "{read}");
+    assert_eq!(read["conduct"]["left_behind"]["processes"], 3);
+    assert!(write.get("proof").is_none() && write.get("conduct").is_none(), "{write}");
 }

@@ -1,0 +1,88 @@
+//! What is known beside the times of a series of readings: above which cache its files were cold, what was proven of them, and what
+//! its contender did beside reading. A series of writes has none of it.
+
+use crate::record::{Conduct, Record, TrialRecord};
+use crate::report::ranking::Proof;
+use crate::report::words;
+use crate::target::TargetFacts;
+use crate::target::layers;
+use crate::trial::{CacheState, Over};
+use crate::units::Bytes;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is known of a series.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Known {
+    /// The caches that stay when its files are made cold, by name; `None` where none is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cold_above: Option<String>,
+    /// What was proven of its files; `None` of writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
+    /// What its contender did beside reading.
+    #[serde(skip_serializing_if = "Conduct::is_plain")]
+    pub conduct: Conduct,
+}
+
+impl Known {
+    /// By the names of methods.
+    pub(super) fn all(record: &Record) -> BTreeMap<String, Known> {
+        let mut named: BTreeMap<String, Vec<&TrialRecord>> = BTreeMap::new();
+        for it in record.trials.iter() {
+            named.entry(it.trial.id.to_string()).or_default().push(it);
+        }
+        named.into_iter().map(|(name, trials)| (name, Known::of(record, &trials))).collect()
+    }
+
+    fn of(record: &Record, trials: &[&TrialRecord]) -> Known {
+        let facts = |it: &TrialRecord| record.targets.get(it.trial.target);
+        let measured = || trials.iter().copied().filter(|it| it.is_measured());
+        let cold = measured().filter(|it| it.trial.state == CacheState::Cold);
+        let sized: Vec<(&TrialRecord, Option<Bytes>)> =
+            measured().map(|it| (it, facts(it).map(|facts| Bytes(facts.size_bytes)))).collect();
+        let mut conduct = Conduct::default();
+        trials.iter().for_each(|it| conduct.add(&it.conduct));
+        Known {
+            cold_above: one_of(cold.filter_map(|it| facts(it)?.cold_above())),
+            proof: Some(Proof::of(sized.into_iter())),
+            conduct,
+        }
+    }
+
+    /// What was proven, in one line.
+    #[must_use]
+    pub fn proof_line(&self) -> Option<String> {
+        Some(format!("proof: {}", self.proof.as_ref()?.words(Over::File)))
+    }
+}
+
+/// What is known of the layers below the files, which lie in one folder: what cold means, the chain, whether anybody looked for
+/// more.
+pub(super) fn below(record: &Record) -> Vec<String> {
+    let is_cold = record.trials.iter().any(|it| it.is_measured() && it.trial.state == CacheState::Cold);
+    let targets = || record.targets.iter().filter(|_| is_cold);
+    let above = one_of(targets().filter_map(TargetFacts::cold_above));
+    let chain = one_of(targets().filter_map(|facts| layers::words(&facts.layers)));
+    let not_probed = targets().filter_map(|facts| facts.hidden_cache.as_ref()?.not_probed());
+    let above = above.map(|cache| format!("cold above: {cache}"));
+    let chain = chain.map(|chain| format!("layers: {chain}"));
+    above.into_iter().chain(chain).chain(not_probed).collect()
+}
+
+/// The first of what is said of files, with how many others there are: each file of an overlay has layers of its own.
+fn one_of(said: impl Iterator<Item = String>) -> Option<String> {
+    let all: BTreeSet<String> = said.collect();
+    let first = all.first()?;
+    let more = all.len() - 1;
+    Some(if more == 0 { first.clone() } else { format!("{first} (and {})", words::plural(more, "other")) })
+}
+
+/// What contenders did beside reading, behind the mark that their series have.
+pub(super) fn conducts(known: &BTreeMap<String, Known>) -> Vec<String> {
+    let told = |(name, known): (&String, &Known)| {
+        let said = known.conduct.words();
+        said.into_iter().map(|what| format!("{name}{}: {what}", words::CONDUCT_MARK)).collect::<Vec<_>>()
+    };
+    known.iter().flat_map(told).collect()
+}
