@@ -10,6 +10,8 @@ import sys
 import time
 
 HIDDEN_NS = 60_000_000
+# Of one that lies in every other turn the median is judged, with more allowance for a busy machine.
+EVERY_OTHER_S = 0.5
 # Each by what it does, its method.
 METHODS = ["honest", "half_time", "reads_first", "sleeps_outside", "computes_outside", "every_other", "claims_all_cpu", "claims_no_cpu",
            "claims_memory", "remembers"]
@@ -51,8 +53,10 @@ def sample(method, path, turn, memory):
         return {**taken, "wall_ns": taken["wall_ns"] // 2}
     if method == "reads_first":
         read_for(path, HIDDEN_NS)
-    if method == "sleeps_outside" or method == "every_other" and turn % 2:
+    if method == "sleeps_outside":
         time.sleep(HIDDEN_NS / 1e9)
+    if method == "every_other" and turn % 2:
+        time.sleep(EVERY_OTHER_S)
     if method == "computes_outside":
         end = time.process_time_ns() + HIDDEN_NS
         while time.process_time_ns() < end:

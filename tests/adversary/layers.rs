@@ -140,7 +140,9 @@ fn a_cached_file_behind_a_loop_device_does_not_pass_for_cold() {
     assert_eq!((target.facts.cold_above(), &target.evictable[..]), (None, std::slice::from_ref(&it.image)));
     fs::read(&it.image).unwrap();
     fs::read(&it.file).unwrap();
-    assert!(resident(&it.image).is_warm(), "{}", resident(&it.image));
+    // The kernel may reclaim some at any moment; most are there.
+    let cached = resident(&it.image);
+    assert!(cached.resident * 2 > cached.file_pages, "{cached}");
     evict(&target).unwrap();
     let left = resident(&it.image).resident * 4096;
     assert!(left * 100 <= SIZE_BYTES as u64, "{left} bytes of the image are still in memory");
