@@ -28,7 +28,8 @@ pub enum Backing {
 /// A file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filesystem {
-    kind: FilesystemType,
+    number: u32,
+    name: Option<&'static str>,
     /// Where its bytes come from.
     pub backing: Backing,
 }
@@ -51,7 +52,8 @@ impl Filesystem {
 
 impl From<FilesystemType> for Filesystem {
     fn from(kind: FilesystemType) -> Filesystem {
-        Filesystem { kind, backing: kind.name.map_or(Backing::Device, backing) }
+        let FilesystemType { number, name } = kind;
+        Filesystem { number, name, backing: name.map_or(Backing::Device, backing) }
     }
 }
 
@@ -72,9 +74,9 @@ fn backing(name: &str) -> Backing {
 
 impl fmt::Display for Filesystem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind.name {
+        match self.name {
             Some(name) => f.pad(name),
-            None => f.pad(&format!("{:#x}", self.kind.number)),
+            None => f.pad(&format!("{:#x}", self.number)),
         }
     }
 }
