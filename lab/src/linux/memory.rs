@@ -63,7 +63,7 @@ pub fn is_reclaimed_proactively() -> bool {
     if any_entry("/sys/kernel/mm/damon/admin/kdamonds", "state", |state| state == "on") {
         return true;
     }
-    // The module `damon_stat` only watches, by a thread that cannot be told from the others.
+    // The module `damon_stat` only watches, by a thread that looks like the others.
     !is_module_enabled("damon_stat") && any_entry("/proc", "comm", |name| name.starts_with("kdamond"))
 }
 

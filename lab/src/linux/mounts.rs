@@ -163,6 +163,15 @@ a line that is none
     }
 
     #[test]
+    fn the_mount_of_proc_is_found() {
+        let path = fs::canonicalize("/proc/self/status").unwrap();
+        let device = FileStatus::from(&fs::metadata(&path).unwrap()).device;
+        let mount = Mount::of(&SystemRoot::default(), &path, device).unwrap();
+        assert_eq!((mount.point.as_path(), mount.kind.as_str()), (Path::new("/proc"), "proc"));
+        assert_eq!(mount.source_device(), None);
+    }
+
+    #[test]
     fn the_layers_of_an_overlay_are_listed_in_each_way_in_which_kernels_write_them() {
         let folders =
             |mount: Mount| mount.overlaid().iter().map(|it| it.display().to_string()).collect::<Vec<_>>();
