@@ -5,16 +5,15 @@ use clap::Parser;
 use readlab::commands;
 use readlab::commands::{Cli, Verb};
 use readlab::contender::launcher;
+use readlab::linux::file_size_limit;
 use readlab::terminal::notice;
-use signal_hook::consts::SIGXFSZ;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 /// Usage or environment.
 const EXIT_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
-    survive_file_size_limit();
+    file_size_limit::report_as_error();
     let verb = Cli::parse().verb;
     if verb.starts_programs() {
         launcher::begin();
@@ -53,15 +52,7 @@ fn run(verb: Verb) -> ExitCode {
     })
 }
 
-/// A file that would grow beyond `ulimit -f` is then an error of the write, which names the file.
-/// By a handler and not by ignoring the signal, so that programs which readlab starts have it as
-/// ever.
-fn survive_file_size_limit() {
-    // Where the handler cannot be had, the signal ends the lab as it would have.
-    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
-}
-
-/// Whoever reads our output has read enough: `readlab list | head -1`.
+/// Whether the reader of our output has closed it, as in `readlab list | head -1`.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let pipe = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)

@@ -122,7 +122,7 @@ fn trailers_without_end_are_no_answer() {
         Ok(())
     }
     let line = refusal(script, "600s");
-    assert!(line.contains("what comes behind the last chunk has no end"), "{line}");
+    assert!(line.contains("what comes after the last chunk has no end"), "{line}");
 }
 
 /// The time of the run is that from asking the server on: what the reading for the right answer

@@ -207,7 +207,7 @@ fn a_url_that_gives_no_bytes_is_refused_before_anything_is_measured() {
     );
     refused(
         |_| raw("HTTP/1.1 301 Moved\r\nLocation: http://x/\u{1b}\r\n\r\n"),
-        "redirects are not followed: name http://x/",
+        "a redirect, which is not followed: name http://x/",
     );
     refused(|_| raw("SSH-2.0-OpenSSH\r\n"), "not an answer in HTTP/1");
     refused(|_| raw(""), "not an answer in HTTP/1");

@@ -263,7 +263,7 @@ fn what_cannot_be_written_is_told_before_anything_is_measured() {
     let only = ["--method", "rust/read/scalar", "--state", "warm", "--quiet", "--output", "run"];
     assert_eq!(home.race(&file, &only).code, Some(0));
     let again = home.race(&file, &only);
-    assert!(again.refusal().ends_with("run: holds a record already; nothing is written over"), "{again}");
+    assert!(again.refusal().ends_with("run: has a record already, which is not overwritten"), "{again}");
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn what_lies_in_memory_is_written_and_said_not_to_be_cold() {
                 said.out.contains("write plain") && said.out.contains("cold is impossible on tmpfs"),
                 "{said}"
             );
-            assert!(said.out.contains("caution: The file lives in memory (tmpfs)"), "{said}");
+            assert!(said.out.contains("caution: The file is in memory (tmpfs)"), "{said}");
         }
         Err(why) => eprintln!("SKIPPED: {why}"),
     }

@@ -4,12 +4,12 @@
 use crate::commands::options::OutputOptions;
 use crate::experiment::recorder::Recorder;
 use crate::folder::REPORT;
+use crate::linux::{terminal_size, user};
 use crate::record::Record;
 use crate::record::history::History;
 use crate::report::{self, Page, Style};
 use crate::target::shown;
 use anyhow::Context;
-use rustix::fs::{Access, access};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -82,7 +82,7 @@ fn write_page(path: &Path, html: &str) -> std::io::Result<()> {
 /// Columns of the terminal that standard output is; where it is none, wide enough for every column.
 pub(super) fn terminal_width() -> u16 {
     const UNBOUNDED: u16 = 200;
-    rustix::termios::tcgetwinsize(std::io::stdout()).map_or(UNBOUNDED, |size| size.ws_col.max(40))
+    terminal_size::columns().map_or(UNBOUNDED, |columns| columns.max(40))
 }
 
 /// Refuses exports that could not be written when the race is over, before it begins.
@@ -102,11 +102,11 @@ fn writable(file: &Path) -> anyhow::Result<()> {
     } else if file.is_dir() {
         Err(std::io::ErrorKind::IsADirectory.into())
     } else if file.exists() {
-        access(file, Access::WRITE_OK).map_err(std::io::Error::from)
+        user::check_writable(file)
     } else if folder.exists() && !folder.is_dir() {
         Err(std::io::ErrorKind::NotADirectory.into())
     } else {
-        access(folder, Access::WRITE_OK).map_err(std::io::Error::from)
+        user::check_writable(folder)
     };
     can.with_context(|| shown(file))
 }

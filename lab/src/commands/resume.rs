@@ -19,7 +19,7 @@ use crate::contender::roster::Roster;
 use crate::experiment::planner::TargetForm;
 use crate::experiment::recorder::Recorder;
 use crate::folder::scratch;
-use crate::linux::interrupt;
+use crate::linux::{interrupt, user};
 use crate::machine;
 use crate::measure::cache::Eviction;
 use crate::measure::interface::Sink;
@@ -37,8 +37,6 @@ use crate::terminal::notice;
 use crate::trial::{COMMAND, MethodId, TrialId};
 use anyhow::{Context, anyhow, bail, ensure};
 use jiff::Timestamp;
-use rustix::process::geteuid;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -61,8 +59,8 @@ fn go_on(verb: &str, name: &str, giving: &OutputOptions) -> anyhow::Result<Recor
     exportable(giving)?;
     let path = path_of(History::of_user().as_ref(), name)?;
     // It names the programs that are started: who may write it must not be somebody else.
-    let owner = path.metadata().with_context(|| shown(&path))?.uid();
-    ensure!(owner == geteuid().as_raw(), "{}: belongs to another user", shown(&path));
+    let file = path.metadata().with_context(|| shown(&path))?;
+    ensure!(user::owns(&file), "{}: belongs to another user", shown(&path));
     // From here on nobody else writes it.
     let writer = RecordWriter::reopen(&path)?;
     let mut record = Record::read(&path)?;

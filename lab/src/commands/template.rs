@@ -5,11 +5,11 @@
 //! it twice. What a command line means beyond its words is the business of the `command` contender.
 
 use crate::commands::options::SelectionOptions;
+use crate::linux::file_status::FileStatus;
 use crate::target::shown;
 use crate::terminal::notice;
 use crate::trial::COMMAND;
 use std::ops::Range;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The place of the path in a command line.
@@ -81,8 +81,12 @@ fn naming(word: &str, targets: &[PathBuf]) -> Option<usize> {
 
 /// Whether two names are of one file, or one URL.
 fn is_same(one: &Path, other: &Path) -> bool {
-    let file = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
-    one == other || file(one).is_some_and(|found| Some(found) == file(other))
+    if one == other {
+        return true;
+    }
+    let (Ok(one), Ok(other)) = (one.metadata(), other.metadata()) else { return false };
+    let (one, other) = (FileStatus::from(&one), FileStatus::from(&other));
+    (one.device, one.inode) == (other.device, other.inode)
 }
 
 /// Whether a name stands as a word of its own between quotes, with other words beside it.

@@ -8,11 +8,11 @@
 use super::process::{self, CommandLine, ReadError};
 use super::roster::Entry;
 use super::sources;
-use rustix::fs::{FlockOperation, flock};
+use crate::linux::file_status::FileStatus;
+use crate::linux::interrupt;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -133,7 +133,10 @@ impl Workplace {
             let program = entry.fill(program, Some(self));
             on_path(&program).and_then(|path| Some((path.metadata().ok()?, path))).map_or_else(
                 || format!("{}: none\n", program.display()),
-                |(meta, path)| format!("{} {} {}\n", path.display(), meta.size(), meta.mtime()),
+                |(meta, path)| {
+                    let status = FileStatus::from(&meta);
+                    format!("{} {} {}\n", path.display(), status.size_bytes, status.content_changed.0)
+                },
             )
         });
         found.collect()
@@ -145,12 +148,12 @@ impl Workplace {
         let folder = File::open(&self.sources).map_err(io)?;
         let deadline = Instant::now() + BUILD_PATIENCE;
         loop {
-            match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+            match folder.try_lock() {
                 Ok(()) => return Ok(folder),
-                Err(rustix::io::Errno::WOULDBLOCK) if crate::linux::interrupt::requested() => {
+                Err(TryLockError::WouldBlock) if interrupt::requested() => {
                     return Err(BuildError::Interrupted);
                 }
-                Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < deadline => {
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
                     std::thread::sleep(Duration::from_millis(100));
                 }
                 Err(cause) => return Err(io(cause.into())),

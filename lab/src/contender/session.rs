@@ -6,7 +6,7 @@
 
 use crate::contender::process::{CommandLine, Process, ReadError};
 use crate::contender::{Left, scheduling};
-use crate::machine::memory;
+use crate::linux::memory;
 use crate::record::{Outcome, OwnScheduling, Receipt};
 use crate::trial::Params;
 use readlab_protocol::{

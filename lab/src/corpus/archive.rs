@@ -1,8 +1,8 @@
-//! Archives: deterministic files in one, the same each time by one version of the compressor; and
-//! what comes out of anybody's.
+//! Archives: writes deterministic files into archives, and decodes any archive.
 //!
-//! Decoding is the plainest there is, one entry or member after the other, with the common crates;
-//! the archive's own checksums vouch for what comes out. It shares no code with any contender.
+//! One version of the compressor always writes the same bytes. Decoding is as plain as possible, one
+//! entry or member after the other, with the common crates; the archive's own checksums prove the
+//! content. It shares no code with any contender.
 
 use super::recipe::Recipe;
 use flate2::bufread::GzDecoder;
@@ -16,11 +16,11 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 
-/// Bytes that are handed over at once.
+/// Bytes that `decode` passes on at once.
 const CHUNK_BYTES: usize = 1 << 16;
 
-/// Writes an archive with the content of a recipe as its only entry or member; no time and no owner
-/// is in it. Sizes beyond 4 GiB take zip64.
+/// Writes an archive with the content of a recipe as its only entry or member, without time and
+/// owner. Sizes beyond 4 GiB take zip64.
 pub(super) fn write(recipe: &Recipe, archive: Archive, out: impl Write + Seek) -> io::Result<()> {
     match archive {
         Archive::Zip => {
@@ -47,13 +47,13 @@ fn content(recipe: &Recipe, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Hands over all that comes out of an archive, piece by piece: of a zip the entries that are no
-/// folders in the order of its directory, of a gzip its members.
+/// Calls `take` with the content of an archive, piece by piece: of a zip the entries except folders,
+/// in the order of its directory; of a gzip its members.
 ///
 /// # Errors
-/// If the file cannot be read, is no such archive, is cut short, has no entry or an encrypted one,
-/// has bytes behind its last member, or what comes out has not the checksum that it says. Or the
-/// error of `take`.
+/// If the file cannot be read, is no archive of this kind, is cut short, has no entry or an encrypted
+/// one, has bytes after its last member, or the content has another checksum than the archive says.
+/// Or the error of `take`.
 pub(super) fn decode(
     path: &Path,
     archive: Archive,
@@ -67,14 +67,10 @@ pub(super) fn decode(
 }
 
 fn unzip(file: impl Read + Seek, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-    let said = |error: ZipError| match error {
-        ZipError::Io(cause) => cause,
-        error => unsound(error.to_string()),
-    };
-    let mut zip = ZipArchive::new(file).map_err(said)?;
+    let mut zip = ZipArchive::new(file).map_err(zip_error)?;
     let mut entries = 0;
     for index in 0..zip.len() {
-        let raw = zip.by_index_raw(index).map_err(said)?;
+        let raw = zip.by_index_raw(index).map_err(zip_error)?;
         let name = String::from_utf8_lossy(raw.name_raw()).into_owned();
         if raw.is_dir() {
             continue;
@@ -85,10 +81,17 @@ fn unzip(file: impl Read + Seek, mut take: impl FnMut(&[u8]) -> io::Result<()>) 
         drop(raw);
         entries += 1;
         let of_entry = |cause: io::Error| unsound(format!("entry {name:?}: {cause}"));
-        let mut entry = zip.by_index(index).map_err(said).map_err(of_entry)?;
+        let mut entry = zip.by_index(index).map_err(zip_error).map_err(of_entry)?;
         drain(&mut entry, &mut take).map_err(of_entry)?;
     }
     if entries == 0 { Err(unsound("it has no entries")) } else { Ok(()) }
+}
+
+fn zip_error(error: ZipError) -> io::Error {
+    match error {
+        ZipError::Io(cause) => cause,
+        error => unsound(error.to_string()),
+    }
 }
 
 fn gunzip(mut file: impl BufRead + Seek, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
@@ -99,7 +102,7 @@ fn gunzip(mut file: impl BufRead + Seek, mut take: impl FnMut(&[u8]) -> io::Resu
         let is_gzip = member.header().is_some();
         drained.map_err(|cause| match cause.kind() {
             _ if !is_gzip && at > 0 => {
-                unsound(format!("what stands behind its last member, from byte {at} on, is no gzip"))
+                unsound(format!("what follows its last member, from byte {at} on, is no gzip"))
             }
             ErrorKind::UnexpectedEof => unsound("it ends too early"),
             _ => cause,
@@ -165,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_and_members_come_out_one_behind_the_other() {
+    fn entries_and_members_are_decoded_one_after_the_other() {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
         zip.add_directory("folder", SimpleFileOptions::DEFAULT).unwrap();
         for (name, content) in [("folder/b", &b"one\ntw"[..]), ("a", b"o\n")] {
@@ -180,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_told_in_one_line() {
+    fn a_broken_archive_has_an_error_of_one_line() {
         let [zip, gzip] = Archive::ALL.map(archived);
         let mut crc = gzip.clone();
         crc[gzip.len() - 8] ^= 1;
@@ -198,7 +201,7 @@ mod tests {
             (Archive::Gzip, &gzip[..gzip.len() / 2], "it ends too early"),
             (Archive::Gzip, &gzip[..gzip.len() - 1], "it ends too early"),
             (Archive::Gzip, &crc, "does not have a matching checksum"),
-            (Archive::Gzip, &garbage, "behind its last member, from byte "),
+            (Archive::Gzip, &garbage, "follows its last member, from byte "),
         ] {
             let said = decoded(archive, bytes).unwrap_err();
             assert!(said.contains(reason) && said.lines().count() == 1, "{said}");

@@ -1,7 +1,7 @@
-//! The truth about a file, or about any bytes that come one after the other, by the plainest code
-//! in the house: one read after the other, one loop for each question.
+//! The oracle: the true answers about a file or any other sequence of bytes, by the plainest code of
+//! the lab: one read after the other, one loop for each question.
 //!
-//! It must not depend on what is being judged, so it shares no code with any contender or scan.
+//! It must not depend on what it judges, so it shares no code with any contender or scan.
 
 use super::archive;
 use crate::trial::Answer;
@@ -13,28 +13,28 @@ use std::path::Path;
 use std::time::Instant;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Bytes read at once; plain, yet few enough calls that a large file takes seconds.
+/// Bytes read at once: enough that a large file takes seconds.
 const CHUNK_BYTES: usize = 1 << 18;
 
-/// How far into a file one looks to see whether it is text.
+/// Bytes at the beginning of a file that decide whether it is text.
 const HEAD_BYTES: usize = 64 * 1024;
 
 /// What is true of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Truth {
-    /// Every answer that a contender may give.
+    /// Every answer that a contender can give.
     pub answer: Answer,
     /// XXH3 of the content, 64 bits, 16 hexadecimal digits.
     pub digest: String,
-    /// Whether it looks like text ([`is_text`]): then its lines are worth counting.
+    /// Whether it looks like text ([`is_text`]): then its lines are counted.
     pub text: bool,
-    /// What it is by its first bytes, if it is an archive.
+    /// The kind of archive by its first bytes, if it is one.
     pub archive: Option<Archive>,
     /// Time that this took.
     pub wall_ns: u64,
 }
 
-/// Every answer about bytes that come piece by piece.
+/// Counts every answer about bytes, piece by piece.
 #[derive(Default)]
 pub struct Tally {
     bytes: u64,
@@ -45,7 +45,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Takes in the next piece.
+    /// Adds the next piece.
     pub fn take(&mut self, piece: &[u8]) {
         self.bytes += piece.len() as u64;
         self.newlines += piece.iter().filter(|&&byte| byte == b'\n').count() as u64;
@@ -68,28 +68,28 @@ impl Tally {
     }
 }
 
-/// What is found out about bytes that come piece by piece.
+/// Collects the truth about bytes, piece by piece.
 #[derive(Default)]
-struct Witness {
+struct TruthBuilder {
     tally: Tally,
     head: Vec<u8>,
 }
 
-impl Witness {
+impl TruthBuilder {
     fn take(&mut self, piece: &[u8]) {
         self.tally.take(piece);
         self.head.extend_from_slice(&piece[..piece.len().min(HEAD_BYTES - self.head.len())]);
     }
 
-    fn testify(self, start: Instant) -> Truth {
+    fn finish(self, start: Instant) -> Truth {
         let (answer, digest) = self.tally.finish();
         let (text, archive) = (is_text(&self.head), Archive::by_magic(&self.head));
         Truth { answer, digest, text, archive, wall_ns: Nanos::from(start.elapsed()).0 }
     }
 }
 
-/// Asked before every piece; its error ends the reading.
-pub type GoOn<'a> = &'a dyn Fn() -> io::Result<()>;
+/// Called before every piece; its error ends the reading.
+pub type Check<'a> = &'a dyn Fn() -> io::Result<()>;
 
 /// Reads the whole file once, however long it takes.
 ///
@@ -102,19 +102,19 @@ pub fn truth(path: &Path) -> io::Result<Truth> {
 /// Reads to the end what `open` opens, once.
 ///
 /// # Errors
-/// If it cannot be opened or read, which tells at which byte; or the error of `go_on`.
-pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>, go_on: GoOn) -> io::Result<Truth> {
+/// If it cannot be opened or read, with the byte where that happened; or the error of `check`.
+pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>, check: Check) -> io::Result<Truth> {
     let start = Instant::now();
     let mut source = open()?;
     let mut chunk = vec![0_u8; CHUNK_BYTES];
-    let mut witness = Witness::default();
+    let mut truth = TruthBuilder::default();
     loop {
-        go_on()?;
+        check()?;
         match source.read(&mut chunk) {
-            Ok(0) => return Ok(witness.testify(start)),
-            Ok(got) => witness.take(&chunk[..got]),
+            Ok(0) => return Ok(truth.finish(start)),
+            Ok(got) => truth.take(&chunk[..got]),
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-            Err(cause) => return Err(at_byte(witness.tally.bytes, &cause)),
+            Err(cause) => return Err(at_byte(truth.tally.bytes, &cause)),
         }
     }
 }
@@ -125,24 +125,24 @@ pub fn at_byte(at: u64, cause: &io::Error) -> io::Error {
     io::Error::new(cause.kind(), format!("{cause} at byte {at}"))
 }
 
-/// Decodes the whole archive once: the truth about what comes out of it.
+/// Decodes the whole archive once: the truth about its content.
 ///
 /// # Errors
-/// If it cannot be opened, read or decoded; the reason stands for itself. Or the error of `go_on`.
-pub fn content(path: &Path, archive: Archive, go_on: GoOn) -> io::Result<Truth> {
+/// If it cannot be opened, read or decoded, or the error of `check`.
+pub fn content(path: &Path, archive: Archive, check: Check) -> io::Result<Truth> {
     let start = Instant::now();
-    let mut witness = Witness::default();
+    let mut truth = TruthBuilder::default();
     archive::decode(path, archive, |piece| {
-        witness.take(piece);
-        go_on()
+        truth.take(piece);
+        check()
     })?;
-    Ok(witness.testify(start))
+    Ok(truth.finish(start))
 }
 
-/// Whether the beginning of a file looks like text: it has no zero byte, and at most one byte in
-/// ten is no UTF-8 or is a control character other than tab, newline, carriage return, form feed
-/// and escape. Text in old encodings of one byte a character passes; UTF-16 does not, for its lines
-/// do not end in a byte 0x0A alone. An empty file is text.
+/// Whether the beginning of a file looks like text: it has no zero byte, and at most one byte in ten
+/// is no UTF-8 or is a control character other than tab, newline, carriage return, form feed and
+/// escape. Text in old encodings of one byte a character counts as text; UTF-16 does not, because its
+/// lines do not end in a byte 0x0A alone. An empty file is text.
 #[must_use]
 pub fn is_text(head: &[u8]) -> bool {
     if head.contains(&0) {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_those_found_by_hand() {
+    fn answers_are_those_counted_by_hand() {
         for (content, expected) in [
             (&b""[..], answer(0, 0, 0, 0)),
             (b"\n", answer(1, 1, 1, 10)),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_told_from_what_is_not() {
+    fn text_is_recognized() {
         let latin1 = b"Stra\xdfe und Gr\xf6\xdfe, wie man es fr\xfcher schrieb.\n";
         for text in
             [&b""[..], b"plain\n", "Größe\t\u{20ac}\r\n".as_bytes(), latin1, b"\x1b[1mbold\x1b[0m text\n"]
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_cut_at_the_end_of_the_head_does_no_harm() {
+    fn a_character_cut_at_the_end_of_the_head_is_no_error() {
         let long = "ö".repeat(HEAD_BYTES);
         assert!(is_text(&long.as_bytes()[..HEAD_BYTES - 1]));
     }

@@ -1,8 +1,8 @@
-//! What deterministic files hold: the same bytes for the same kind, size and seed on every machine,
-//! forever.
+//! Recipes: the content of deterministic files, the same bytes for the same kind, size and seed on
+//! every machine and forever.
 //!
-//! Every number comes from xoshiro256++ by integer arithmetic alone. A change to any byte takes a
-//! new [`VERSION`], and the digests in the tests notice it.
+//! Every number comes from xoshiro256++ by integer arithmetic alone. A change of any byte needs a new
+//! [`VERSION`], and fails the tests with their digests.
 
 use crate::units::Bytes;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Version of all recipes.
 pub const VERSION: u32 = 1;
 
-/// What kind of bytes a file holds.
+/// What kind of bytes a file has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -27,12 +27,12 @@ pub enum CorpusKind {
     Gdelt,
 }
 
-/// Everything that the content of a deterministic file depends on.
+/// Everything on which the content of a deterministic file depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipe {
-    /// What kind of bytes.
+    /// The kind of bytes.
     pub kind: CorpusKind,
-    /// How many, exactly. Text is cut there and its last byte is a newline.
+    /// How many. Text is cut there, and its last byte is a newline.
     pub size_bytes: u64,
     /// Which of many such files; without meaning for [`CorpusKind::A`].
     pub seed: u64,
@@ -64,7 +64,7 @@ impl CorpusKind {
 }
 
 impl Recipe {
-    /// A file name that tells all: `lines-256MiB-seed1.txt`.
+    /// A file name with everything: `lines-256MiB-seed1.txt`.
     #[must_use]
     pub fn file_name(&self) -> String {
         let (kind, size) = (self.kind.word(), Bytes(self.size_bytes).exact());
@@ -92,7 +92,7 @@ pub struct Pieces {
     recipe: Recipe,
     random: Xoshiro256PlusPlus,
     made: u64,
-    /// What the last row had too much for its piece.
+    /// The end of the last row, which belongs to the next piece.
     carry: Vec<u8>,
 }
 
@@ -100,7 +100,7 @@ pub struct Pieces {
 const PIECE_BYTES: usize = 1 << 20;
 
 impl Pieces {
-    /// Writes the next piece over `piece`; false when there is none left.
+    /// Overwrites `piece` with the next piece; `false` after the last one.
     pub fn next_into(&mut self, piece: &mut Vec<u8>) -> bool {
         let left = self.recipe.size_bytes - self.made;
         let len = usize::try_from(left).unwrap_or(usize::MAX).min(PIECE_BYTES);
@@ -247,8 +247,8 @@ fn row(random: &mut impl Rng, text: &mut Vec<u8>) {
         let value = below(random, limit);
         digits(text, value, width);
     }
-    // The scale runs from -9.9 to +9.9; every one has a sign, so that rows differ in their names
-    // only.
+    // The scale is from -9.9 to +9.9, always with a sign, so that only the names change a row's
+    // length.
     text.push(b'\t');
     decimal(random, text, 10, 1);
     for _ in 0..3 {
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn another_seed_gives_another_file_and_names_tell_all() {
+    fn another_seed_gives_another_file_and_a_name_has_everything() {
         assert_ne!(content(CorpusKind::Lines, 1000, 1), content(CorpusKind::Lines, 1000, 2));
         let recipe = Recipe { kind: CorpusKind::Lines, size_bytes: 256 << 20, seed: 1 };
         assert_eq!(recipe.file_name(), "lines-256MiB-seed1.txt");

@@ -1,20 +1,20 @@
-//! The folder of one run: where its record and its report live.
+//! The folder of one run, which holds its record and its report.
 //!
-//! Either the one that the user named, or a new one with the time in its name under the user's data
-//! folder. Nothing is ever written over.
+//! It is the folder that the user named, or a new one in the user's data folder with the time in its
+//! name. Nothing is ever overwritten.
 
 pub mod scratch;
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// The name of a page beside its record.
+/// The name of the report beside a record.
 pub const REPORT: &str = "report.html";
 
-/// The folder of flame graphs beside a record.
+/// The name of the folder of flame graphs beside a record.
 pub const FLAME_GRAPHS: &str = "flamegraphs";
 
-/// A folder made for one run.
+/// The folder of one run.
 #[derive(Debug, Clone)]
 pub struct RunFolder {
     path: PathBuf,
@@ -25,16 +25,16 @@ pub struct RunFolder {
 /// Why there is no folder for a run.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// It cannot be made.
+    /// It cannot be created.
     #[error("{path}: {cause}")]
     Io {
         /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// The cause.
         cause: io::Error,
     },
-    /// It holds a record already.
-    #[error("{0}: holds a record already; nothing is written over")]
+    /// It has a record already.
+    #[error("{0}: has a record already, which is not overwritten")]
     Taken(PathBuf),
     /// The user has no data folder.
     #[error("no folder for the record: {0}; name one with --output")]
@@ -45,7 +45,7 @@ impl RunFolder {
     /// The folder that the user named, or a new one.
     ///
     /// # Errors
-    /// If it cannot be made or holds a record already.
+    /// If it cannot be created, or has a record already.
     pub fn make(named: Option<&Path>) -> Result<RunFolder, FolderError> {
         let path = match named {
             Some(path) => path.to_owned(),
@@ -57,29 +57,29 @@ impl RunFolder {
         if folder.record().exists() { Err(FolderError::Taken(folder.path)) } else { Ok(folder) }
     }
 
-    /// Removes the folder if it was made for a run that did not begin and left nothing in it.
+    /// Removes the folder if it was made for a run that did not begin, and is empty.
     pub fn abandon(&self) {
         if self.is_new {
-            // Whatever is in it stays, and the reason why the run did not begin is told instead.
+            // A folder with files in it stays; the user learns why the run did not begin.
             let _ = std::fs::remove_dir(&self.path);
         }
     }
 
-    /// The folder itself.
+    /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where its record belongs.
+    /// The path of its record.
     #[must_use]
     pub fn record(&self) -> PathBuf {
         self.path.join("record.jsonl")
     }
 }
 
-/// A folder that is there, by its real name if its own has a `..`: a page's links are cut where a
-/// `..` is behind a link.
+/// An existing folder by its real name if its own has a `..`: browsers remove a `..` from the links
+/// of a page, also after a symbolic link.
 fn without_parents(path: PathBuf) -> PathBuf {
     let has_parents = path.components().any(|part| part == Component::ParentDir);
     let real = if has_parents { path.canonicalize().ok() } else { None };
@@ -96,8 +96,7 @@ pub fn runs() -> Result<PathBuf, FolderError> {
     Ok(base.data_dir().join("readlab").join("runs"))
 }
 
-/// The folder of notes about what a run makes for itself and removes again
-/// ([`crate::folder::scratch`]).
+/// The folder of notes about scratch folders and files ([`crate::folder::scratch`]).
 ///
 /// # Errors
 /// If the user has no home folder.
@@ -105,7 +104,7 @@ pub fn unfinished() -> Result<PathBuf, FolderError> {
     runs().map(|runs| runs.with_file_name("unfinished"))
 }
 
-/// The time in UTC, and the process, so that two runs of one second do not meet.
+/// The time in UTC, and the number of the process, because two runs may begin in one second.
 fn new_name() -> String {
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ");
     format!("{now}-{}", std::process::id())

@@ -1,34 +1,33 @@
-//! Folders that readlab makes for files of its own and removes again, and what is left of them when
-//! a run is killed; the same for files that runtimes make for it, where they choose.
+//! Scratch folders, which readlab removes again, and files that runtimes write for it, with what
+//! killed runs left of both.
 //!
-//! While such a folder or file exists a note with its path lies in the user's data folder, locked
-//! by the run that made it. A note that nobody locks any more tells of a run that was killed: the
-//! next run names what is left, and the command that removes it. Nothing that another run made is
-//! ever removed without being asked.
+//! While a scratch folder or file exists, a note with its path is in the user's data folder, locked
+//! by the run that made it. A note without a lock is of a run that was killed: the next run names
+//! what is left, and the command that removes it. It never removes what another run made.
 
 use crate::folder;
+use crate::linux::file_status::FileStatus;
+use crate::linux::open_file::create_private_folder;
 use crate::terminal::notice;
 use crate::terminal::printable::printable;
 use crate::units::Bytes;
-use rustix::fs::{FlockOperation, flock};
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// How the names of all such folders begin.
+/// How the names of all scratch folders begin.
 const PREFIX: &str = "readlab-";
 
-/// Where and how runtimes name the functions they make: `/tmp/perf-PID.map`.
-const MAPS: (&str, &str, &str) = ("/tmp", "perf-", ".map");
+/// A runtime writes the names of the functions that it compiles to `/tmp/perf-PID.map`.
+const MAPS_FOLDER: &str = "/tmp";
+const MAP_PREFIX: &str = "perf-";
+const MAP_SUFFIX: &str = ".map";
 
-/// The owner's alone: nobody else changes what is measured in it.
-const PRIVATE: u32 = 0o700;
-
-/// A folder that goes away when this is dropped, unless it is kept.
+/// A scratch folder: it is removed when this is dropped, unless it is kept. Only its owner may enter
+/// it, so that no other user changes what is measured in it.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -36,7 +35,7 @@ pub struct Scratch {
     keep: bool,
 }
 
-/// The note about a folder or a file; its lock ends with the process.
+/// The note about a scratch folder or file; its lock ends with the process.
 #[derive(Debug)]
 pub struct Note {
     path: PathBuf,
@@ -46,46 +45,45 @@ pub struct Note {
 /// A folder or a file that a killed run left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What it holds.
+    /// Its size.
     pub bytes: u64,
 }
 
-/// Where a runtime names the functions that this process makes of it.
+/// The file to which a runtime writes the names of the functions that it compiles in this process.
 #[must_use]
 pub fn map_of(pid: u32) -> PathBuf {
-    let (folder, begin, end) = MAPS;
-    Path::new(folder).join(format!("{begin}{pid}{end}"))
+    Path::new(MAPS_FOLDER).join(format!("{MAP_PREFIX}{pid}{MAP_SUFFIX}"))
 }
 
 impl Scratch {
-    /// A new folder below `parent`, named for what it is for; noted before it is made.
+    /// A new folder below `parent`, with its purpose in its name. The note is written first.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn make(parent: &Path, purpose: &str) -> io::Result<Scratch> {
         let parent = std::path::absolute(parent)?;
         loop {
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
             let name = format!("{PREFIX}{purpose}-{:x}-{:x}", std::process::id(), now.as_nanos());
             let path = parent.join(&name);
-            // A user without a home has no place for notes.
+            // A user without a home folder has no notes.
             let note = folder::unfinished().ok().and_then(|notes| Note::of(&notes, &name, &path).ok());
-            match DirBuilder::new().mode(PRIVATE).create(&path) {
+            match create_private_folder(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 made => return made.map(|()| Scratch { path, note, keep: false }),
             }
         }
     }
 
-    /// Where it is.
+    /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// It is the user's from now on.
+    /// Keeps it for the user.
     pub fn keep(&mut self) {
         self.keep = true;
         self.note = None;
@@ -104,7 +102,7 @@ impl Drop for Scratch {
 }
 
 impl Note {
-    /// Notes that this process may make such a file; `None` for a user without a place for notes.
+    /// Notes that a runtime may write its file for this process; `None` where there can be no notes.
     #[must_use]
     pub fn of_map(pid: u32) -> Option<Note> {
         let path = map_of(pid);
@@ -117,9 +115,9 @@ impl Note {
         let path = notes.join(name);
         loop {
             let mut file = File::create_new(&path)?;
-            flock(&file, FlockOperation::LockExclusive)?;
-            // Whoever looked before the lock was had took it for a note of nothing.
-            if file.metadata()?.nlink() > 0 {
+            file.lock()?;
+            // Another run may have found it before it was locked, and removed it as empty.
+            if FileStatus::of(&file)?.names > 0 {
                 file.write_all(left.as_os_str().as_bytes())?;
                 return Ok(Note { path, _locked: file });
             }
@@ -129,13 +127,13 @@ impl Note {
 
 impl Drop for Note {
     fn drop(&mut self) {
-        // What remains is found, and removed, by the next run.
+        // If this fails, the next run finds it and removes it.
         let _ = fs::remove_file(&self.path);
     }
 }
 
 impl Left {
-    /// What removes it.
+    /// The command that removes it.
     #[must_use]
     pub fn remedy(&self) -> String {
         let path = printable(&self.path.to_string_lossy());
@@ -143,7 +141,7 @@ impl Left {
     }
 }
 
-/// Says what killed runs left behind.
+/// Reports what killed runs left behind.
 pub fn tell_left() {
     for left in left() {
         let (path, bytes) = (left.path.display(), Bytes(left.bytes));
@@ -167,17 +165,17 @@ fn left_in(notes: &Path) -> Vec<Left> {
     left
 }
 
-/// What the note of a dead run tells of; a note of nothing, or of something that is gone, is
+/// What the note of a killed run names. An empty note, or one of something that is gone, is
 /// removed.
 fn of_note(note: &Path) -> Option<Left> {
     let mut file = File::open(note).ok()?;
-    flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
+    file.try_lock().ok()?;
     let mut text = Vec::new();
     file.read_to_end(&mut text).ok()?;
     let path = PathBuf::from(OsStr::from_bytes(&text));
     let found = fs::symlink_metadata(&path);
     if text.is_empty() || found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-        // It may be gone already: then somebody else looked at the same time.
+        // Another run may have removed it at the same time.
         let _ = fs::remove_file(note);
         return None;
     }
@@ -195,9 +193,8 @@ fn of_note(note: &Path) -> Option<Left> {
 }
 
 fn is_map(path: &Path, name: &str) -> bool {
-    let (folder, begin, end) = MAPS;
-    let pid = name.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end));
-    path.parent() == Some(Path::new(folder)) && pid.is_some_and(|pid| pid.parse::<u32>().is_ok())
+    let pid = name.strip_prefix(MAP_PREFIX).and_then(|rest| rest.strip_suffix(MAP_SUFFIX));
+    path.parent() == Some(Path::new(MAPS_FOLDER)) && pid.is_some_and(|pid| pid.parse::<u32>().is_ok())
 }
 
 #[cfg(test)]
@@ -205,15 +202,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_tells_of_its_folder_only_when_nobody_holds_it() {
+    fn a_folder_is_left_over_when_its_note_is_not_locked() {
         let home = tempfile::tempdir().unwrap();
         let (notes, folder) = (home.path().join("notes"), home.path().join("readlab-x it's"));
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join("f"), "1234").unwrap();
         let note = Note::of(&notes, "one", &folder).unwrap();
-        assert!(left_in(&notes).is_empty(), "its run is there");
+        assert!(left_in(&notes).is_empty(), "its run is running");
         let path = note.path.clone();
-        // As a killed run does: the lock goes, the note stays.
+        // As after a killed run: the lock is gone, the note stays.
         let text = fs::read(&path).unwrap();
         drop(note);
         fs::write(&path, text).unwrap();
@@ -221,18 +218,18 @@ mod tests {
         assert_eq!(left, [Left { path: folder.clone(), bytes: 4 }]);
         assert!(left[0].remedy().starts_with("rm -r '") && left[0].remedy().contains("it'\\''s"));
         fs::remove_dir_all(&folder).unwrap();
-        assert!(left_in(&notes).is_empty() && !path.exists(), "a note of nothing goes");
+        assert!(left_in(&notes).is_empty() && !path.exists(), "an empty note is removed");
         fs::write(&path, "").unwrap();
         assert!(left_in(&notes).is_empty() && !path.exists(), "its run was killed before it wrote anything");
         fs::write(&path, "/etc").unwrap();
-        assert!(left_in(&notes).is_empty(), "what is not named as ours is not told");
+        assert!(left_in(&notes).is_empty(), "a folder with another name is not reported");
     }
 
     #[test]
-    fn a_map_that_a_runtime_wrote_is_told_and_no_other_file() {
+    fn only_a_file_that_a_runtime_wrote_is_reported() {
         let home = tempfile::tempdir().unwrap();
         let notes = home.path().join("notes");
-        // No process has this number: the kernel's largest is 2^22.
+        // No process has this number: the largest is 2^22.
         let map = map_of((1 << 22) + std::process::id());
         fs::create_dir(&notes).unwrap();
         for path in [map.as_path(), Path::new("/etc/passwd"), &home.path().join("perf-7.map")] {

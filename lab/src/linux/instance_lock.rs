@@ -1,12 +1,11 @@
-//! Labs that measure on one machine at the same time, of whichever users: each is told of the
-//! others, for they spoil each other's numbers.
+//! The lock by which labs of any user that measure on one machine at the same time see each other,
+//! because they distort each other's numbers.
 //!
-//! A lab that measures holds a shared lock on the folder for temporary files, which everybody may
-//! read; /proc/locks tells who else holds one. Nothing is written, so nothing is left behind,
-//! however a lab ends. Labs that are given folders of their own (`TMPDIR`) do not see each other;
-//! `readlab doctor` looks for other labs by their names.
+//! A lab that measures holds a shared lock on the folder for temporary files, which every user may
+//! read; /proc/locks lists who else holds one. Nothing is written, so nothing is left behind, however
+//! a lab ends. Labs with folders of their own (`TMPDIR`) do not see each other; `readlab doctor`
+//! searches for other labs by their names.
 
-use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::time::{Duration, Instant};
@@ -14,43 +13,41 @@ use std::time::{Duration, Instant};
 /// The kernel's list of locks.
 const LOCKS: &str = "/proc/locks";
 
-/// How often is looked at most: a look takes some ten microseconds, and who is there for less time
-/// spoils nothing.
+/// The time between two checks: a check takes some ten microseconds, and a lab that measures for a
+/// shorter time distorts nothing.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Being seen by other labs, until it is dropped.
+/// Makes this lab visible to others, until it is dropped.
 #[derive(Debug)]
 pub struct InstanceLock {
     /// Holds the lock as long as it is open; `None` where that cannot be.
     held: Option<File>,
     known: BTreeSet<u32>,
-    looked: Option<Instant>,
+    checked: Option<Instant>,
 }
 
 impl InstanceLock {
-    /// Begins to be seen. Where the folder cannot be locked, nobody sees anybody, and measuring
-    /// goes on all the same.
+    /// Takes the lock. Where the folder cannot be locked, labs do not see each other.
     #[must_use]
     pub fn begin() -> InstanceLock {
         let folder = File::open(std::env::temp_dir()).ok();
-        let held = folder.filter(|folder| flock(folder, FlockOperation::NonBlockingLockShared).is_ok());
-        InstanceLock { held, known: BTreeSet::new(), looked: None }
+        let held = folder.filter(|folder| folder.try_lock_shared().is_ok());
+        InstanceLock { held, known: BTreeSet::new(), checked: None }
     }
 
-    /// The labs that were not told before and are there now, by process id. Looks only now and
-    /// then.
+    /// The process ids of labs that were not reported before. Checks at intervals only.
     pub fn newcomers(&mut self) -> Vec<u32> {
-        if self.held.is_none() || self.looked.is_some_and(|looked| looked.elapsed() < INTERVAL) {
+        if self.held.is_none() || self.checked.is_some_and(|checked| checked.elapsed() < INTERVAL) {
             return Vec::new();
         }
-        self.looked = Some(Instant::now());
+        self.checked = Some(Instant::now());
         let locks = std::fs::read_to_string(LOCKS).unwrap_or_default();
         let others = sharers(&locks, std::process::id());
         others.into_iter().filter(|pid| self.known.insert(*pid)).collect()
     }
 }
 
-/// What is said of another lab, in the record and to the user.
+/// The warning about another lab, for the record and the user.
 #[must_use]
 pub fn warning(pid: u32) -> String {
     format!(
@@ -59,8 +56,8 @@ pub fn warning(pid: u32) -> String {
     )
 }
 
-/// Who else holds a shared lock on the file on which `own` holds one, by the kernel's list: `1:
-/// FLOCK  ADVISORY  READ  PID MAJOR:MINOR:INODE 0 EOF`.
+/// The other processes with a shared lock on the file on which `own` has one, by the kernel's list:
+/// `1: FLOCK  ADVISORY  READ  PID MAJOR:MINOR:INODE 0 EOF`.
 fn sharers(locks: &str, own: u32) -> Vec<u32> {
     let shared = locks.lines().filter_map(|line| {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();

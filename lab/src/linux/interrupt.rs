@@ -1,8 +1,7 @@
-//! The user's wish to stop, as a flag that every wait looks at.
+//! The flag that the user wants to stop, which every wait checks.
 //!
-//! The handler does nothing but set it: children, files and the record are put in order by the
-//! ordinary path of returning errors and dropping values. A second Ctrl-C ends the lab at once; its
-//! children die with it.
+//! The handler only sets it: returning errors and dropping values ends children and completes files
+//! and the record. A second Ctrl-C ends the lab at once, and its children with it.
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -15,15 +14,14 @@ pub const EXIT_CODE: u8 = 130;
 
 static REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// Listens for Ctrl-C, for a polite kill, and for a closed terminal.
+/// Installs the handlers for Ctrl-C, SIGTERM, and a closed terminal.
 ///
 /// # Errors
 /// If the system refuses the handlers.
 pub fn listen() -> io::Result<()> {
     let requested = REQUESTED.get_or_init(Arc::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // The order matters: on the second signal the flag is already set when this one looks at
-        // it.
+        // The order matters: this handler checks the flag before the next one sets it.
         flag::register_conditional_shutdown(signal, i32::from(EXIT_CODE), Arc::clone(requested))?;
         flag::register(signal, Arc::clone(requested))?;
     }

@@ -1,18 +1,17 @@
-//! Where a run took place: the facts of processor, memory, kernel and system that change a number.
+//! The facts of the machine that change a number: processor, memory, kernel and system.
 //!
-//! Data and its one-line summary; [`Machine::probe`] finds it out, `commands::doctor` judges it. A
-//! fact that could not be found out is `None`, never a guess.
+//! [`Machine::probe`] collects them, and `commands::doctor` judges them. A fact that cannot be found
+//! out is `None`, never a guess.
 
 pub mod memory;
 mod probe;
 
 pub use probe::boot;
-pub(crate) use probe::chosen;
 
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// The machine, as found before measuring.
+/// The machine before measuring.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
     /// Operating system and architecture, such as `linux x86_64`.
@@ -25,20 +24,20 @@ pub struct Machine {
     pub cpu: Option<String>,
     /// Processors that this process may use.
     pub cpus: u64,
-    /// Highest clock of a processor as its driver or maker states it.
+    /// Highest clock of a processor, as its frequency driver states it.
     pub max_turbo_ghz: Option<f64>,
     /// Frequency governor of the first processor.
     pub governor: Option<String>,
-    /// Whether a processor may run faster than its nominal clock while it is cool and others rest.
+    /// Whether a processor may run faster than its nominal clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turbo: Option<bool>,
     /// Vector instructions that the scans may use.
     pub cpu_features: Vec<String>,
     /// All memory.
     pub memory_bytes: u64,
-    /// Memory that could be had without swapping.
+    /// Memory that can be allocated without swapping.
     pub memory_available_bytes: u64,
-    /// Limit of the control group this process lives in, if it has one.
+    /// Limit of the control group of this process, if it has one.
     pub memory_limit_bytes: Option<u64>,
     /// Size of a page.
     pub page_bytes: u64,
@@ -48,7 +47,7 @@ pub struct Machine {
     pub hypervisor: Option<String>,
     /// Average number of runnable tasks over the last minute.
     pub load_1min: Option<f64>,
-    /// Kernel threads that reclaim memory by themselves (DAMON).
+    /// Whether the kernel reclaims memory before it is short (DAMON).
     pub proactive_reclaim: bool,
     /// Whether any swap is on.
     pub swap: bool,
@@ -58,13 +57,12 @@ pub struct Machine {
     pub root: bool,
     /// Resolution of the monotonic clock.
     pub clock_resolution_ns: u64,
-    /// Cost of reading the monotonic clock, median of many.
+    /// Cost of reading the monotonic clock, as the median of many readings.
     pub clock_overhead_ns: u64,
 }
 
 impl Machine {
-    /// In one line, for tables: processor, its clock, memory that may be used, system, and whether
-    /// it is a guest.
+    /// One line for tables: processor, its clock, memory that may be used, system, hypervisor.
     #[must_use]
     pub fn summary(&self) -> String {
         let mut parts = vec![self.cpu.clone().unwrap_or_else(|| self.system.clone())];
@@ -83,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_summary_names_what_changes_a_number() {
+    fn a_summary_has_the_facts_that_change_a_number() {
         let machine = Machine {
             system: "linux x86_64".into(),
             kernel: "6.8".into(),

@@ -9,8 +9,8 @@
 
 use super::residency::{Residency, ResidencyError, ResidencyProof};
 use crate::corpus::oracle::at_byte;
+use crate::linux::file_status::is_dax;
 use crate::machine::memory::Memory;
-use crate::target::caution::bypasses_cache;
 use crate::target::filesystem::{Backing, Filesystem};
 use crate::target::{shown, size_of};
 use crate::units::{Bytes, Nanos};
@@ -230,7 +230,7 @@ impl PageCache {
             Backing::Memory => return Err(CacheError::RamBacked { path, filesystem }),
             Backing::OwnCache => return Err(CacheError::OwnCache { path, filesystem }),
             Backing::Kernel => return Err(CacheError::Uncached { path, filesystem }),
-            _ if bypasses_cache(self.residency.file()) => {
+            _ if is_dax(self.residency.file()) => {
                 return Err(CacheError::Uncached { path, filesystem });
             }
             _ => {}

@@ -6,19 +6,14 @@
 //! leftover that the next run in the same folder takes over and `readlab history` does not list.
 //! What is written lives in [`super::file`].
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with};
-use rustix::io::Errno;
+use crate::linux::unnamed_file;
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 /// The name of a record's file where files cannot be without one; the next run in this folder takes
 /// it over.
 pub const HIDDEN_NAME: &str = ".record.jsonl.new";
-
-/// What rights a new file has, less the user's mask.
-const MODE: u32 = 0o666;
 
 /// How a file that has no name yet can be named.
 #[derive(Debug, PartialEq, Eq)]
@@ -32,11 +27,13 @@ pub(super) enum Draft {
 impl Draft {
     /// Makes a file in the folder in which it will be named.
     pub(super) fn make(path: &Path) -> io::Result<(File, Draft)> {
-        match nameless(path) {
-            Ok(file) => Ok((file, Draft::Nameless)),
-            // What file systems say that cannot do it, and kernels that do not know it.
-            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => Draft::hidden(path),
-            Err(error) => Err(error.into()),
+        let folder = match path.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        match unnamed_file::create(folder)? {
+            Some(file) => Ok((file, Draft::Nameless)),
+            None => Draft::hidden(path),
         }
     }
 
@@ -54,17 +51,8 @@ impl Draft {
     /// Gives the file its name, which nothing may have.
     pub(super) fn name(&self, file: &File, path: &Path) -> io::Result<()> {
         match self {
-            Draft::Nameless => {
-                let own = format!("/proc/self/fd/{}", file.as_raw_fd());
-                Ok(linkat(CWD, own, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
-            }
-            Draft::Hidden(hidden) => match renameat_with(CWD, hidden, CWD, path, RenameFlags::NOREPLACE) {
-                Err(Errno::INVAL | Errno::NOSYS) => {
-                    fs::hard_link(hidden, path)?;
-                    fs::remove_file(hidden)
-                }
-                renamed => Ok(renamed?),
-            },
+            Draft::Nameless => unnamed_file::link(file, path),
+            Draft::Hidden(hidden) => unnamed_file::rename_without_replacing(hidden, path),
         }
     }
 
@@ -75,15 +63,6 @@ impl Draft {
             let _ = fs::remove_file(hidden);
         }
     }
-}
-
-fn nameless(path: &Path) -> rustix::io::Result<File> {
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;
-    openat(CWD, folder, flags, Mode::from_raw_mode(MODE)).map(File::from)
 }
 
 #[cfg(test)]

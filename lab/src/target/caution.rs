@@ -1,14 +1,14 @@
-//! What a reader of the numbers should know about a target, in whole sentences.
+//! Cautions: what a reader of the numbers should know about a target, in whole sentences.
 
 use super::extents::Extents;
 use super::filesystem::{Backing, Filesystem};
+use crate::linux::file_status::is_dax;
 use crate::machine::memory::Memory;
 use crate::units::Bytes;
-use rustix::fs::{AtFlags, StatxAttributes, StatxFlags};
 use std::fs::File;
 
-/// Share of the available memory beyond which a file may not stay cached as a whole, in percent.
-const ROOM_PERCENT: u64 = 80;
+/// The percentage of the available memory up to which a file is expected to stay cached as a whole.
+const CACHED_PERCENT_MAX: u64 = 80;
 
 /// All cautions about a file.
 #[must_use]
@@ -19,7 +19,7 @@ pub fn all(file: &File, size_bytes: u64, filesystem: Filesystem, extents: Option
             .push("The file is empty: only the cost of opening and closing it can be measured.".to_owned());
     }
     cautions.extend(about_backing(filesystem));
-    if bypasses_cache(file) {
+    if is_dax(file) {
         cautions.push(
             "The file is mapped straight from its device (DAX): it is never in the page cache.".to_owned(),
         );
@@ -29,15 +29,15 @@ pub fn all(file: &File, size_bytes: u64, filesystem: Filesystem, extents: Option
     cautions
 }
 
-/// What stands behind the page cache.
+/// A caution about where the bytes come from.
 fn about_backing(filesystem: Filesystem) -> Option<String> {
     match filesystem.backing {
         Backing::Device => None,
-        Backing::Memory => Some(format!("The file lives in memory ({filesystem}): it cannot be cold.")),
+        Backing::Memory => Some(format!("The file is in memory ({filesystem}): it cannot be cold.")),
         Backing::OwnCache => Some(format!(
             "The file system ({filesystem}) has a cache of its own beside the page cache: cold cannot be proven."
         )),
-        // Whose cache stays is said by its name, with the layers.
+        // The layers name the cache that stays.
         Backing::Remote | Backing::Program => None,
         Backing::Stacked => Some(format!(
             "The file system ({filesystem}) is a stack: extents and device are those underneath."
@@ -48,40 +48,35 @@ fn about_backing(filesystem: Filesystem) -> Option<String> {
     }
 }
 
-/// Whether statx(2) says so.
-pub(crate) fn bypasses_cache(file: &File) -> bool {
-    let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS);
-    found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::DAX))
-}
-
-/// Bytes that do not come from the device as they are.
+/// Cautions about bytes that do not come from the device as they are.
 fn about_extents(extents: &Extents) -> Vec<String> {
     let mut cautions = Vec::new();
-    let mut tell = |bytes: u64, text: &str| {
+    for (bytes, text) in [
+        (extents.hole_bytes, "are holes: they read as zeros and come from no device."),
+        (
+            extents.unwritten_bytes,
+            "were reserved and never written: they read as zeros and come from no device.",
+        ),
+        (
+            extents.encoded_bytes,
+            "are compressed or encrypted: fewer bytes may come from the device than are read.",
+        ),
+        (extents.inline_bytes, "are in the file system's own tables, which may stay cached."),
+    ] {
         if bytes > 0 {
             cautions.push(format!("{} of the file {text}", Bytes(bytes)));
         }
-    };
-    tell(extents.hole_bytes, "are holes: they read as zeros and come from no device.");
-    tell(
-        extents.unwritten_bytes,
-        "were reserved and never written: they read as zeros and come from no device.",
-    );
-    tell(
-        extents.encoded_bytes,
-        "are compressed or encrypted: fewer bytes may come from the device than are read.",
-    );
-    tell(extents.inline_bytes, "lie within the file system's own tables, which may stay cached.");
+    }
     cautions
 }
 
-/// Whether the file may not fit.
+/// A caution about a file that may not fit into memory.
 fn about_memory(size_bytes: u64, memory: &Memory) -> Option<String> {
     let available = memory.available_here_bytes();
-    let too_large = u128::from(size_bytes) * 100 > u128::from(available) * u128::from(ROOM_PERCENT);
+    let too_large = u128::from(size_bytes) * 100 > u128::from(available) * u128::from(CACHED_PERCENT_MAX);
     too_large.then(|| {
         format!(
-            "The file ({}) is larger than {ROOM_PERCENT} % of the memory available ({}): warm may be impossible.",
+            "The file ({}) is larger than {CACHED_PERCENT_MAX} % of the memory available ({}): warm may be impossible.",
             Bytes(size_bytes).binary(),
             Bytes(available).binary()
         )
@@ -91,6 +86,7 @@ fn about_memory(size_bytes: u64, memory: &Memory) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linux::filesystem::FilesystemType;
 
     #[test]
     fn a_plain_file_that_fits_needs_no_caution() {
@@ -100,7 +96,8 @@ mod tests {
         let group = Memory { limit_bytes: Some(100), ..memory };
         assert!(about_memory(81, &group).unwrap().contains("100 B"));
         assert!(about_extents(&Extents { count: 3, ..Extents::default() }).is_empty());
-        assert_eq!(about_backing(Filesystem::from_magic(0xef53)), None);
+        let ext4 = FilesystemType { number: 0xef53, name: Some("ext4") };
+        assert_eq!(about_backing(Filesystem::from(ext4)), None);
     }
 
     #[test]

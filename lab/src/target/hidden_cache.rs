@@ -1,7 +1,7 @@
-//! Whether a cache lies below everything that this system can see, such as a host's or a controller's: what reading the same
-//! places twice past the page cache has shown.
+//! The result of the probe for a hidden cache: one below everything that this system can see, such as
+//! a host's or a controller's. The probe reads the same places twice past the page cache.
 //!
-//! The words and the numbers. The reading lives in [`crate::measure::hidden_cache`].
+//! Here are the numbers and their words; `measure::hidden_cache` reads.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -10,18 +10,18 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "found", rename_all = "snake_case")]
 pub enum HiddenCache {
-    /// Second readings are clearly faster: something below remembers.
+    /// Second readings are clearly faster: there is a cache below.
     Seen(Times),
-    /// No clear difference: there is no such cache, or it held everything before.
+    /// No clear difference: there is no such cache, or everything was in it before.
     NoneSeen(Times),
-    /// Nobody looked.
+    /// There was no probe.
     NotProbed {
         /// Why.
         why: NotProbed,
     },
 }
 
-/// How many times as fast the second reading of a place is as the first.
+/// How much faster the second reading of a place is than the first, as a factor.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     /// Median over the places.
@@ -32,19 +32,19 @@ pub struct Times {
     pub pairs: u64,
 }
 
-/// Why nobody looked.
+/// Why there was no probe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum NotProbed {
-    /// There are not enough places in it that lie apart.
+    /// The file does not have enough places at a distance from each other.
     SmallFile,
-    /// The user gave the run too little time.
+    /// The time limit of the run is too short.
     ShortBudget,
-    /// The time of the probe was used up after too few places.
+    /// The time of the probe ended after too few places.
     SlowDevice,
-    /// Not every byte lies on the device as it is read.
+    /// Not every byte is on the device as it is read.
     NotPlain,
-    /// A cache below is known already.
+    /// A cache below is already known.
     KnownCache,
     /// The files may not be read before their time, and there is no other on their file system.
     NoOwnFile {
@@ -53,7 +53,7 @@ pub enum NotProbed {
     },
     /// The file cannot be read past the page cache.
     NoDirectReads {
-        /// What the system said.
+        /// The cause.
         cause: String,
     },
 }
@@ -64,7 +64,7 @@ impl fmt::Display for NotProbed {
             NotProbed::SmallFile => f.write_str("the file is too small"),
             NotProbed::ShortBudget => f.write_str("the run has too little time"),
             NotProbed::SlowDevice => f.write_str("the device is too slow for a second of reading"),
-            NotProbed::NotPlain => f.write_str("not every byte lies on the device as it is read"),
+            NotProbed::NotPlain => f.write_str("not every byte is on the device as it is read"),
             NotProbed::KnownCache => f.write_str("a cache below is known already"),
             NotProbed::NoOwnFile { cause } => {
                 write!(f, "no file of readlab's own could be read for it: {cause}")
@@ -77,7 +77,7 @@ impl fmt::Display for NotProbed {
 }
 
 impl HiddenCache {
-    /// That a cache lies below, with the factor; `None` where that is not known.
+    /// A sentence about the cache with its factor; `None` where none was seen.
     #[must_use]
     pub fn seen(&self) -> Option<String> {
         let HiddenCache::Seen(Times { estimate, ci95: [low, high], .. }) = self else { return None };
@@ -86,7 +86,7 @@ impl HiddenCache {
         ))
     }
 
-    /// That nobody looked, where that is not in the nature of the file.
+    /// A sentence about the missing probe, unless the file itself is the reason.
     #[must_use]
     pub fn not_probed(&self) -> Option<String> {
         match self {
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_cache_that_was_seen_is_told() {
+    fn only_a_cache_that_was_seen_has_a_sentence() {
         let times = Times { estimate: 3.204, ci95: [2.9, 3.6], pairs: 12 };
         let seen = HiddenCache::Seen(times).seen().unwrap();
         assert_eq!(seen, "a cache lies below: second cold readings are 3.20 [2.90, 3.60] times as fast");

@@ -1,13 +1,13 @@
-//! Whether a file is still the one that was looked at.
+//! The identity of a file, to see whether it has changed since it was examined.
 
+use crate::linux::file_status::FileStatus;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::{File, Metadata};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// What tells one state of a file from another.
+/// The values that distinguish one state of a file from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// Device of the file system.
@@ -18,7 +18,7 @@ pub struct Identity {
     pub size_bytes: u64,
     /// When its content was changed: seconds and nanoseconds.
     pub mtime: (i64, i64),
-    /// When anything of it was changed: seconds and nanoseconds.
+    /// When its content or status was changed: seconds and nanoseconds.
     pub ctime: (i64, i64),
 }
 
@@ -63,7 +63,7 @@ impl Identity {
     /// Of the file that has this name now, links followed.
     ///
     /// # Errors
-    /// If it cannot be looked at, for instance because it was deleted.
+    /// If it cannot be examined, for instance because it was deleted.
     pub fn of_path(path: &Path) -> io::Result<Identity> {
         Ok(Identity::from(&std::fs::metadata(path)?))
     }
@@ -71,12 +71,12 @@ impl Identity {
     /// Of an open file.
     ///
     /// # Errors
-    /// If it cannot be looked at.
+    /// If it cannot be examined.
     pub fn of_file(file: &File) -> io::Result<Identity> {
         Ok(Identity::from(&file.metadata()?))
     }
 
-    /// How the file that is `now` differs from this one; the gravest difference is told.
+    /// How the file as it is `now` differs from this one: the most serious difference.
     #[must_use]
     pub fn change(&self, now: &Identity) -> Option<Change> {
         let (from, to) = (self.size_bytes, now.size_bytes);
@@ -96,12 +96,13 @@ impl Identity {
 
 impl From<&Metadata> for Identity {
     fn from(meta: &Metadata) -> Identity {
+        let status = FileStatus::from(meta);
         Identity {
-            dev: meta.dev(),
-            ino: meta.ino(),
-            size_bytes: meta.size(),
-            mtime: (meta.mtime(), meta.mtime_nsec()),
-            ctime: (meta.ctime(), meta.ctime_nsec()),
+            dev: status.device.0,
+            ino: status.inode,
+            size_bytes: status.size_bytes,
+            mtime: status.content_changed,
+            ctime: status.status_changed,
         }
     }
 }
@@ -112,7 +113,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn what_happens_to_a_file_is_told_by_its_name() {
+    fn each_change_of_a_file_is_recognized() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         fs::write(&path, "0123456789").unwrap();
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_the_inode_alone_is_told_apart() {
+    fn a_change_of_the_inode_alone_is_recognized() {
         let file = tempfile::tempfile().unwrap();
         let before = Identity::of_file(&file).unwrap();
         let touched = Identity { ctime: (before.ctime.0 + 1, 0), ..before };

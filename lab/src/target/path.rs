@@ -1,12 +1,13 @@
-//! The path of a file as it is recorded, shown and handed to other processes: absolute, without `..`, and the same file
-//! in each of them.
+//! The path of a file as it is recorded, shown and given to other processes: absolute, without `..`,
+//! and the same file in each process.
 
+use crate::linux::descriptor::is_folder_of_process;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// The path made absolute and without `..`. What /dev/stdin or /proc/self/fd/3 mean is different in every process, so such
-/// names are followed to the file.
+/// The path made absolute and without `..`. A name such as /dev/stdin or /proc/self/fd/3 means
+/// another file in each process, so it is followed to the file.
 pub(super) fn nameable(path: &Path) -> io::Result<PathBuf> {
     let absolute = without_parents(path)?;
     Ok(match fs::canonicalize(&absolute) {
@@ -15,8 +16,9 @@ pub(super) fn nameable(path: &Path) -> io::Result<PathBuf> {
     })
 }
 
-/// The path made absolute. Where it has a `..`, its folder is the real one: behind a link `..` is not what stands before it,
-/// and browsers cut it out of a name as if it were. What is not there keeps its name.
+/// The path made absolute. Where it has a `..`, its folder is the real one: after a link, `..` is not
+/// the folder before it, and browsers remove it from a name as if it were. A file that does not exist
+/// keeps its name.
 ///
 /// # Errors
 /// If there is no current folder.
@@ -32,15 +34,16 @@ pub fn without_parents(path: &Path) -> io::Result<PathBuf> {
     Ok(real.unwrap_or(absolute))
 }
 
-/// Whether a name, or a link that it leads to, lies in a file system that shows each process something else.
+/// Whether a name, or a link to which it leads, is in a file system that shows each process
+/// something else.
 fn is_of_this_process(path: &Path) -> bool {
-    /// As the kernel: no longer chain of links is followed.
+    /// The longest chain of links that the kernel follows.
     const LINKS_MAX: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {
         let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
         let Some(folder) = folder else { return false };
-        if folder.starts_with("/proc") || folder.starts_with("/dev") {
+        if is_folder_of_process(&folder) {
             return true;
         }
         let Ok(next) = fs::read_link(&path) else { return false };

@@ -1,4 +1,4 @@
-//! URLs as targets: `http://host[:port]/path[?query]`, in the form in which contenders are given them.
+//! URLs as targets: `http://host[:port]/path[?query]`, as contenders get them.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -13,16 +13,16 @@ pub struct Url {
     request: String,
 }
 
-/// Why a word is no URL that may be raced.
+/// Why a word is no URL that can be raced.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// It asks for encryption.
+    /// It needs encryption.
     #[error(
         "{0}: https is not read: TLS is not built in, and its cost would be measured with every reading; name an http:// URL"
     )]
     Tls(String),
-    /// It names a user, whose password would stand in every record.
-    #[error("a URL with a user or a password in it is not read: both would stand in the record")]
+    /// It has a user, whose password would be in every record.
+    #[error("a URL with a user or a password is not read: both would be in the record")]
     User,
     /// It has another form.
     #[error("{0}: not a URL: expected http://host[:port]/path in printable ASCII, without a fragment")]
@@ -31,7 +31,7 @@ pub enum UrlError {
 
 const SCHEME: &str = "http://";
 
-/// Whether a word on the command line is meant as a URL.
+/// Whether a word on the command line is a URL and no path.
 #[must_use]
 pub fn is_url(word: &OsStr) -> bool {
     let word = word.as_encoded_bytes();
@@ -39,26 +39,26 @@ pub fn is_url(word: &OsStr) -> bool {
 }
 
 impl Url {
-    /// Where to connect to, as `host:port`.
+    /// The address to connect to, as `host:port`.
     #[must_use]
     pub fn address(&self) -> String {
         let host = self.authority.rsplit_once(':').filter(|(_, port)| is_port(port));
         format!("{}:{}", host.map_or(self.authority.as_str(), |(host, _)| host), self.port)
     }
 
-    /// What stands in a request's `Host` field.
+    /// The value of a request's `Host` field.
     #[must_use]
     pub fn authority(&self) -> &str {
         &self.authority
     }
 
-    /// What is asked for: path and query.
+    /// Path and query.
     #[must_use]
     pub fn request(&self) -> &str {
         &self.request
     }
 
-    /// The URL as it was given.
+    /// The URL as the user wrote it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -86,9 +86,9 @@ impl FromStr for Url {
         if authority.contains('@') {
             return Err(UrlError::User);
         }
-        // In brackets stands an IPv6 address, whose colons part no port.
-        let behind_host = authority.rsplit_once(']').map_or(authority, |(_, rest)| rest);
-        let port = match behind_host.rsplit_once(':') {
+        // The colons of an IPv6 address in brackets do not separate a port.
+        let after_host = authority.rsplit_once(']').map_or(authority, |(_, rest)| rest);
+        let port = match after_host.rsplit_once(':') {
             Some((_, port)) if is_port(port) => port.parse().map_err(|_| form())?,
             Some(_) => return Err(form()),
             None => 80,
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_falls_into_its_parts() {
+    fn a_url_is_split_into_its_parts() {
         for (text, address, authority, request) in [
             ("http://host", "host:80", "host", "/"),
             ("http://host:8080/a/b?c=d", "host:8080", "host:8080", "/a/b?c=d"),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_to_race_says_why() {
+    fn a_url_that_cannot_be_raced_has_a_reason() {
         let why = |text: &str| text.parse::<Url>().unwrap_err().to_string();
         assert!(why("https://host/").contains("TLS is not built in"));
         assert!(!why("http://user:secret@host/").contains("secret"));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn only_whole_prefixes_make_a_url() {
+    fn only_a_whole_scheme_makes_a_url() {
         assert!(is_url("http://h".as_ref()) && is_url("https://h".as_ref()));
         assert!(!is_url("http:/h".as_ref()) && !is_url("./http://h".as_ref()));
     }

@@ -1,28 +1,29 @@
-//! A URL of somebody else's server as a target: what it says of itself, and whether it still says so.
+//! A URL at another server as a target: its facts, and whether its content has changed.
 
 use super::http::{self, Check, HttpError, Response, Verb};
 use super::url::Url;
 use super::{Http, Place, Target, TargetError, TargetFacts};
 
-/// What a foreign server's cache is said to be, wherever a state is told.
+/// The words for the cache of another server, wherever a state is shown.
 pub const CACHE_UNKNOWN: &str = "state of the server's cache: unknown";
 
-/// What tells one state of a URL from another, as far as its server gives it.
+/// The fields that distinguish one state of a URL's content from another, as far as its server sends
+/// them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Version {
-    /// The server's name for this content.
+    /// The field `ETag`.
     pub etag: Option<String>,
-    /// When the server says it was changed.
+    /// The field `Last-Modified`.
     pub last_modified: Option<String>,
-    /// The size that the server promises.
+    /// The field `Content-Length`.
     pub content_length: Option<String>,
 }
 
 impl Version {
-    /// Of what the URL gives now, by a HEAD.
+    /// Of the content now, by a HEAD.
     ///
     /// # Errors
-    /// If the server cannot be asked, or does not answer with 200.
+    /// If the server cannot be reached, or does not answer with 200.
     pub fn of(url: &Url) -> Result<Version, HttpError> {
         http::ask(Verb::Head, url, &|| Ok(())).map(|response| Version::in_head(&response))
     }
@@ -36,7 +37,7 @@ impl Version {
         }
     }
 
-    /// How what the URL gives `now` differs from this.
+    /// How the content as it is `now` differs from this.
     #[must_use]
     pub fn change(&self, now: &Version) -> Option<String> {
         let fields = [
@@ -45,23 +46,24 @@ impl Version {
             ("Content-Length", &self.content_length, &now.content_length),
         ];
         let (name, from, to) = fields.into_iter().find(|(_, from, to)| from != to)?;
-        let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
-        Some(format!("changed its {name} from {} to {}", told(from), told(to)))
+        let (from, to) = (from.as_deref().unwrap_or("none"), to.as_deref().unwrap_or("none"));
+        Some(format!("changed its {name} from {from} to {to}"))
     }
 
-    fn says_nothing(&self) -> bool {
+    fn is_unknown(&self) -> bool {
         *self == Version::default()
     }
 }
 
 impl Target {
-    /// Asks a URL what it says of itself; its size and answer take a whole reading ([`crate::corpus`]).
+    /// Collects the facts about a URL except its size and answer, which take a whole read
+    /// ([`crate::corpus`]).
     ///
     /// # Errors
-    /// If the server cannot be asked, or does not give the URL's bytes; or the error of `check`.
+    /// If the server cannot be reached, or does not send the URL's bytes; or the error of `check`.
     pub fn ask(url: Url, check: Check) -> Result<Target, TargetError> {
         let failed = |cause| TargetError::Web { url: url.clone(), cause };
-        // A server may refuse HEAD and yet give the bytes: then a GET, which is let go after its head, decides.
+        // A server may refuse HEAD and still send the bytes: then a GET decides, which ends after its head.
         let (version, response) = match http::ask(Verb::Head, &url, check) {
             Ok(response) => (Some(Version::in_head(&response)), response),
             Err(HttpError::Status { .. } | HttpError::Redirect { .. }) => {
@@ -84,11 +86,11 @@ impl Target {
 
 fn cautions(version: Option<&Version>) -> Vec<String> {
     let mut cautions = vec![format!(
-        "The server is not readlab's: {CACHE_UNKNOWN}. What it and the network do is in every reading."
+        "The server is not readlab's: {CACHE_UNKNOWN}. Every reading includes the server and the network."
     )];
-    if version.is_none_or(Version::says_nothing) {
-        let text = "The server names neither ETag, Last-Modified nor Content-Length to a HEAD: a change of the bytes is \
-                    seen by the answers alone.";
+    if version.is_none_or(Version::is_unknown) {
+        let text = "The server sends neither ETag, Last-Modified nor Content-Length to a HEAD: only the answers show a \
+                    change of the bytes.";
         cautions.push(text.to_owned());
     }
     cautions
@@ -108,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_server_is_never_told_without_its_caution() {
+    fn another_server_always_has_its_caution() {
         assert!(
             cautions(Some(&Version { etag: Some("a".into()), ..Version::default() }))[0]
                 .contains(CACHE_UNKNOWN)

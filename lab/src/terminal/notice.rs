@@ -1,15 +1,14 @@
-//! One line on standard error for whoever runs readlab: an error, a warning, or what will take
-//! time.
+//! Notices: one line each on standard error, about an error, a warning, or work that takes time.
 //!
-//! That nobody hears it (standard error closed, or full) stops nothing: the exit code and the
-//! record say the same.
+//! Where standard error is closed or full the run continues: the exit code and the record have the
+//! same facts.
 
 use crate::terminal::printable::printable;
 use std::fmt::Display;
 use std::io::Write;
 
-/// Says it, as `readlab: …`, in one line whatever the text.
+/// Writes `readlab: …` in one line, whatever characters the text has.
 pub fn tell(text: impl Display) {
-    // Nobody is there to be told that nobody can be told.
+    // There is no other place to report that this failed.
     let _ = writeln!(std::io::stderr().lock(), "readlab: {}", printable(&text.to_string()));
 }

@@ -1,9 +1,8 @@
-//! Text as a terminal or a page may show it: nothing in it breaks a line, moves a cursor, colours,
-//! or turns the direction of reading, whatever a file is called, a contender said or a record
-//! holds. Quotes of HTML, CSV and Markdown are in [`crate::report`].
+//! Text that is safe to show on a terminal or a page: nothing in it breaks a line, moves the cursor,
+//! colours, or changes the direction of reading, whatever is in a file's name, a contender's message
+//! or a record. Quoting for HTML, CSV and Markdown is in [`crate::report`].
 
-/// The text with every character that would be obeyed instead of shown written out, such as `\n`
-/// and `\u{1b}`.
+/// The text with control characters escaped, such as `\n` and `\u{1b}`.
 #[must_use]
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -17,17 +16,16 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// Whether a terminal would obey the character instead of showing it: a control character, or one
-/// of Unicode's format characters that turn the direction of reading or are invisible.
+/// Whether a terminal acts on the character instead of showing it: a control character, or one of
+/// Unicode's format characters that change the direction of reading or are invisible.
 #[must_use]
 pub fn is_obeyed(c: char) -> bool {
-    let turns =
+    let is_format =
         matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    c.is_control() || turns
+    c.is_control() || is_format
 }
 
-/// What is wrong with a TOML file in one line: where, the cause, and the line of the file that it
-/// is about.
+/// The error of a TOML file in one line: the place, the cause, and the line of the file.
 #[must_use]
 pub fn toml_cause(text: &str, error: &toml::de::Error) -> String {
     let cause = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
@@ -60,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_would_obey_is_written_out() {
+    fn control_characters_are_escaped() {
         assert_eq!(
             printable("a\u{1b}[31m\nb\u{202e}c\u{9b}2J\u{7f}"),
             "a\\u{1b}[31m\\nb\\u{202e}c\\u{9b}2J\\u{7f}"

@@ -9,8 +9,7 @@
 //! arrived, for as long as it likes, and a file with such pages cannot be made cold.
 
 use super::connections::{Connection, Connections};
-use rustix::io::Errno;
-use rustix::rand::{GetRandomFlags, getrandom};
+use crate::linux::{descriptor, random};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -101,10 +100,7 @@ fn turn_away(mut client: &TcpStream) {
 /// A path that cannot be guessed.
 fn token() -> io::Result<String> {
     let mut bytes = [0_u8; TOKEN_BYTES];
-    let filled = getrandom(&mut bytes, GetRandomFlags::empty())?;
-    if filled < TOKEN_BYTES {
-        return Err(ErrorKind::UnexpectedEof.into());
-    }
+    random::fill(&mut bytes)?;
     let mut token = String::with_capacity(2 * TOKEN_BYTES);
     for byte in bytes {
         write!(token, "{byte:02x}").expect("a String takes everything");
@@ -141,7 +137,7 @@ fn answer(connection: &Connection, file: &Path, path: &str) -> io::Result<()> {
 fn open(connection: &Connection, file: &Path) -> io::Result<File> {
     for _ in 1..OPEN_TRIES {
         match File::open(file) {
-            Err(error) if is_short(&error) => {
+            Err(error) if descriptor::is_exhaustion(&error) => {
                 if !connection.make_room() {
                     std::thread::sleep(REST);
                 }
@@ -150,12 +146,6 @@ fn open(connection: &Connection, file: &Path) -> io::Result<File> {
         }
     }
     File::open(file)
-}
-
-/// Whether the process or the machine has no descriptor left.
-fn is_short(error: &io::Error) -> bool {
-    let code = error.raw_os_error();
-    [Errno::MFILE, Errno::NFILE].iter().any(|short| code == Some(short.raw_os_error()))
 }
 
 /// The head of a request, which comes as a whole in this time; only its first line is looked at.

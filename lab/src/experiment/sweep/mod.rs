@@ -12,7 +12,7 @@ pub mod write;
 use crate::corpus::oracle;
 use crate::corpus::recipe::{CorpusKind, Recipe};
 use crate::folder::scratch::Scratch;
-use crate::linux::interrupt;
+use crate::linux::{filesystem, interrupt};
 use crate::target::shown;
 use crate::trial::Answer;
 use crate::units::Bytes;
@@ -233,8 +233,7 @@ pub fn recipes(sizes: &[u64], repeat: u32, kind: CorpusKind, seed: u64) -> Vec<(
 }
 
 fn check_space(folder: &Path, total_bytes: u64) -> Result<(), SweepError> {
-    let found = rustix::fs::statvfs(folder).map_err(|cause| at(folder)(cause.into()))?;
-    let free_bytes = found.f_bavail.saturating_mul(found.f_frsize);
+    let free_bytes = filesystem::free_bytes(folder).map_err(at(folder))?;
     let needed_bytes = total_bytes.saturating_add(total_bytes / 20).saturating_add(MARGIN_BYTES);
     if free_bytes < needed_bytes {
         return Err(SweepError::NoSpace { folder: folder.to_owned(), needed_bytes, free_bytes });

@@ -7,13 +7,11 @@
 use super::{SweepError, SweepFolder, WrittenFile, at};
 use crate::corpus::oracle::Tally;
 use crate::corpus::recipe::Recipe;
-use crate::linux::interrupt;
+use crate::linux::{filesystem, interrupt, open_file};
 use crate::record::{WriteTimes, WriteWay};
 use crate::units::Nanos;
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -76,13 +74,11 @@ pub fn write(
 /// # Errors
 /// If the file system cannot be synced.
 pub fn settle(folder: &SweepFolder) -> Result<(), SweepError> {
-    let dir = File::open(folder.path()).map_err(at(folder.path()))?;
-    rustix::fs::syncfs(&dir).map_err(|cause| at(folder.path())(cause.into()))
+    filesystem::sync(folder.path()).map_err(at(folder.path()))
 }
 
 fn create(path: &Path, way: WriteWay) -> io::Result<File> {
-    let flags = if way == WriteWay::Direct { OFlags::DIRECT.bits().cast_signed() } else { 0 };
-    OpenOptions::new().write(true).create_new(true).custom_flags(flags).open(path)
+    if way == WriteWay::Direct { open_file::create_direct(path) } else { File::create_new(path) }
 }
 
 /// The piece at an aligned address.
@@ -102,8 +98,7 @@ fn write_piece(mut file: &File, bytes: &[u8], way: WriteWay, calls: &mut Calls) 
     if rest.is_empty() {
         return Ok(());
     }
-    let flags = fcntl_getfl(file)?;
-    fcntl_setfl(file, flags - OFlags::DIRECT)?;
+    open_file::end_direct(file)?;
     calls.time(|| file.write_all(rest))
 }
 

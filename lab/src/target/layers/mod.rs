@@ -1,28 +1,28 @@
-//! What a file's bytes pass through on their way from where they are stored: file systems, overlays, mapped and loop devices,
-//! files behind those, programs and servers; and which of these have a cache below the page cache of the file itself.
+//! The layers below a file, through which its bytes pass: file systems, overlays, mapped and loop
+//! devices, the files behind those, programs and servers; and which of them have a cache below the
+//! page cache of the file itself.
 //!
-//! Data and its words. How the chain is found lives in `walk`, what /proc/self/mountinfo says in [`mountinfo`]; what can be
-//! evicted is evicted in [`crate::measure::cache`].
+//! Here are the data and their words. `walk` finds the layers, and `measure::cache` evicts what can
+//! be evicted.
 
-pub mod mountinfo;
 mod walk;
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-pub use walk::{Chain, System};
+pub use walk::Chain;
 
-/// One thing that a file's bytes pass through. A chain begins with the file system of the file.
+/// One layer. A chain begins with the file system of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layer {
     /// What it is.
     pub kind: LayerKind,
     /// Its name: `ext4`, `loop0`, a path.
     pub name: String,
-    /// What becomes of its cache before a cold reading; `None` where it has none that is known of.
+    /// What is done with its cache before a cold reading; `None` where it has no known cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<LayerCache>,
-    /// The process that serves it, where that can be seen.
+    /// The process that serves it, where that is visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<u32>,
 }
@@ -49,17 +49,18 @@ pub enum LayerKind {
     Program,
     /// Another machine, or the host of this one.
     Server,
-    /// Something that cannot be seen from here.
-    Unseen,
+    /// Something that is not visible from here.
+    #[serde(rename = "unseen")]
+    NotVisible,
 }
 
-/// What becomes of a layer's cache before a cold reading.
+/// What is done with a layer's cache before a cold reading.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "before_cold", rename_all = "snake_case")]
 pub enum LayerCache {
-    /// It is evicted, and proven to be, as the file's own pages are.
+    /// It is evicted, with proof, like the file's own pages.
     Evicted,
-    /// It stays as it is.
+    /// It is not evicted.
     Remains {
         /// The cache by name, such as `the page cache of /images/a (loop0, no direct I/O)`.
         what: String,
@@ -73,66 +74,76 @@ impl Layer {
         Layer { kind, name: name.into(), cache: None, process: None }
     }
 
-    /// The same with a cache that stays.
+    /// The same layer with a cache that is not evicted.
     fn remains(self, what: impl Into<String>, why: impl Into<String>) -> Layer {
         Layer { cache: Some(LayerCache::Remains { what: what.into(), why: why.into() }), ..self }
     }
 
-    /// The same with a cache that is evicted.
+    /// The same layer with a cache that is evicted.
     fn evicted(self) -> Layer {
         Layer { cache: Some(LayerCache::Evicted), ..self }
     }
+
+    /// Whether it is what any file has below it, and without a cache.
+    fn is_plain(&self) -> bool {
+        matches!(self.kind, LayerKind::Filesystem | LayerKind::Device) && self.cache.is_none()
+    }
+
+    fn words(&self) -> String {
+        match self.cache {
+            Some(LayerCache::Evicted) => format!("{} (evicted too)", self.name),
+            Some(LayerCache::Remains { .. }) => format!("{} (not evicted)", self.name),
+            None => self.name.clone(),
+        }
+    }
 }
 
-/// The caches that stay when a file is made cold, by name; `None` where there is none.
+/// The names of the caches that stay when a file is made cold; `None` where there is none.
 #[must_use]
 pub fn cold_above(layers: &[Layer]) -> Option<String> {
-    let remaining: Vec<&str> = remaining(layers).map(|(what, _)| what).collect();
+    let remaining: Vec<&str> = layers.iter().filter_map(|layer| layer.cache.as_ref()?.remaining()).collect();
     (!remaining.is_empty()).then(|| remaining.join(" and "))
 }
 
 /// A caution about each cache that stays.
 #[must_use]
 pub fn cautions(layers: &[Layer]) -> Vec<String> {
-    let caution = |(what, why): (&str, &str)| {
-        format!(
-            "Cold is cold above a cache here, {what}, which is not evicted ({why}): cold readings may come from there, and \
-             none of them is held against a device."
-        )
-    };
-    remaining(layers).map(caution).collect()
+    layers.iter().filter_map(|layer| layer.cache.as_ref()?.caution()).collect()
 }
 
-fn remaining(layers: &[Layer]) -> impl Iterator<Item = (&str, &str)> {
-    layers.iter().filter_map(|layer| match &layer.cache {
-        Some(LayerCache::Remains { what, why }) => Some((what.as_str(), why.as_str())),
-        _ => None,
-    })
+impl LayerCache {
+    /// Its name, where it stays.
+    fn remaining(&self) -> Option<&str> {
+        match self {
+            LayerCache::Remains { what, .. } => Some(what),
+            LayerCache::Evicted => None,
+        }
+    }
+
+    fn caution(&self) -> Option<String> {
+        let LayerCache::Remains { what, why } = self else { return None };
+        Some(format!(
+            "Cold is cold above a cache here, {what}, which is not evicted ({why}): cold readings may come from there, \
+             so none of them is compared with a device."
+        ))
+    }
 }
 
-/// The chain in one line, such as `ext4 → loop0 → /images/a (evicted too) → ext4 → vda`; `None` where nothing lies between a
-/// file system and its device.
+/// The chain in one line, such as `ext4 → loop0 → /images/a (evicted too) → ext4 → vda`; `None` where
+/// nothing is between a file system and its device.
 #[must_use]
 pub fn words(layers: &[Layer]) -> Option<String> {
-    let plain = |layer: &Layer| {
-        matches!(layer.kind, LayerKind::Filesystem | LayerKind::Device) && layer.cache.is_none()
-    };
-    let word = |layer: &Layer| match layer.cache {
-        Some(LayerCache::Evicted) => format!("{} (evicted too)", layer.name),
-        Some(LayerCache::Remains { .. }) => format!("{} (not evicted)", layer.name),
-        None => layer.name.clone(),
-    };
-    let told = !layers.iter().all(plain);
-    told.then(|| layers.iter().map(word).collect::<Vec<_>>().join(" → "))
+    let words = || layers.iter().map(Layer::words).collect::<Vec<_>>().join(" → ");
+    (!layers.iter().all(Layer::is_plain)).then(words)
 }
 
-/// What serves the bytes and can be asked how many of them it read itself.
+/// The process that serves the bytes: the bytes that it reads itself can be counted.
 #[must_use]
 pub fn process(layers: &[Layer]) -> Option<u32> {
     layers.iter().find_map(|layer| layer.process)
 }
 
-/// The files whose pages in memory lie below those of a target, the nearest first.
+/// The files below a target whose pages are evicted too, the nearest first.
 pub type Evictable = Vec<PathBuf>;
 
 #[cfg(test)]
@@ -150,20 +161,20 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_file_system_on_its_device_is_not_worth_a_line() {
+    fn a_plain_file_system_on_its_device_has_no_line() {
         let plain = [Layer::new(LayerKind::Filesystem, "ext4"), Layer::new(LayerKind::Device, "vda")];
         assert_eq!((words(&plain), cold_above(&plain), cautions(&plain)), (None, None, vec![]));
     }
 
     #[test]
-    fn what_is_evicted_too_needs_no_caution_and_stands_in_the_chain() {
+    fn a_cache_that_is_evicted_needs_no_caution_and_is_in_the_chain() {
         let chain = chain();
         assert_eq!(words(&chain).unwrap(), "ext4 → loop0 → /images/a (evicted too) → ext4 → vda");
         assert_eq!((cold_above(&chain), cautions(&chain)), (None, vec![]));
     }
 
     #[test]
-    fn what_stays_is_named_with_its_reason() {
+    fn a_cache_that_stays_is_named_with_its_reason() {
         let mut chain = chain();
         chain[2] =
             Layer::new(LayerKind::File, "/images/a").remains("the page cache of /images/a", "it was deleted");

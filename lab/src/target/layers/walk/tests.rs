@@ -1,11 +1,12 @@
-//! The walk over scripted /proc and /sys: each thing that may lie below a file.
+//! Tests of the walk over scripted /proc and /sys: each kind of layer below a file.
 
 use super::*;
 use crate::target::layers::{LayerCache, cold_above};
+use std::path::PathBuf;
 
 const IMAGE_BYTES: u64 = 8192;
 
-/// Folders that look like /proc and /sys, and a file whose device they are about.
+/// Folders with the files of /proc and /sys, and a file whose device they describe.
 struct Scripted {
     folder: tempfile::TempDir,
     image: PathBuf,
@@ -24,24 +25,25 @@ impl Scripted {
         Some(Scripted { folder, image })
     }
 
-    fn say(&self, name: &str, text: impl AsRef<[u8]>) {
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
         let path = self.folder.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    /// The folder of the device on which the image lies becomes a link to that of `name`.
+    /// Makes `name` the device of the image.
     fn on(&self, name: &str) {
         let devices = self.folder.path().join("sys/dev/block");
         fs::create_dir_all(&devices).unwrap();
-        self.say(&format!("sys/block/{name}/size"), (IMAGE_BYTES / SECTOR_BYTES).to_string());
-        let dev = number(fs::metadata(&self.image).unwrap().dev());
-        std::os::unix::fs::symlink(self.folder.path().join("sys/block").join(name), devices.join(dev))
+        self.write(&format!("sys/block/{name}/size"), (IMAGE_BYTES / 512).to_string());
+        let image = FileStatus::from(&fs::metadata(&self.image).unwrap());
+        let number = image.device.to_string();
+        std::os::unix::fs::symlink(self.folder.path().join("sys/block").join(name), devices.join(number))
             .unwrap();
     }
 
     fn chain(&self) -> Chain {
-        System::below(self.folder.path()).chain(&self.image, &File::open(&self.image).unwrap())
+        Chain::of(&SystemRoot::below(self.folder.path()), &self.image, &File::open(&self.image).unwrap())
     }
 
     fn names(&self) -> Vec<String> {
@@ -53,8 +55,8 @@ impl Scripted {
 fn a_loop_device_is_followed_to_its_file_and_ends_where_it_was() {
     let Some(it) = Scripted::new() else { return };
     it.on("loop0");
-    it.say("sys/block/loop0/loop/backing_file", format!("{}\n", it.image.display()));
-    it.say("sys/block/loop0/loop/dio", "0\n");
+    it.write("sys/block/loop0/loop/backing_file", format!("{}\n", it.image.display()));
+    it.write("sys/block/loop0/loop/dio", "0\n");
     let chain = it.chain();
     assert_eq!(chain.evictable, std::slice::from_ref(&it.image));
     assert_eq!(
@@ -62,19 +64,19 @@ fn a_loop_device_is_followed_to_its_file_and_ends_where_it_was() {
         (it.image.to_str().unwrap(), &Some(LayerCache::Evicted))
     );
     assert_eq!(cold_above(&chain.layers), None);
-    // What the system says is circular here, as no real one is; the walk ends.
+    // The device is on a file of the device here; the walk ends nevertheless.
     assert!(chain.layers.len() < 6, "{chain:?}");
 }
 
 #[test]
-fn direct_io_passes_by_the_file_s_cache() {
+fn direct_io_does_not_use_the_cache_of_the_file() {
     let Some(it) = Scripted::new() else { return };
     it.on("loop0");
-    it.say("sys/block/loop0/loop/backing_file", it.image.to_str().unwrap());
-    it.say("sys/block/loop0/loop/dio", "1\n");
+    it.write("sys/block/loop0/loop/backing_file", it.image.to_str().unwrap());
+    it.write("sys/block/loop0/loop/dio", "1\n");
     let chain = it.chain();
     assert!(chain.evictable.is_empty() && cold_above(&chain.layers).is_none(), "{chain:?}");
-    it.say("sys/block/loop0/loop/backing_file", "/nowhere/at all");
+    it.write("sys/block/loop0/loop/backing_file", "/nowhere/at all");
     assert_eq!(cold_above(&it.chain().layers), None);
 }
 
@@ -82,13 +84,15 @@ fn direct_io_passes_by_the_file_s_cache() {
 fn a_file_that_cannot_be_evicted_is_named_with_its_reason() {
     let Some(it) = Scripted::new() else { return };
     it.on("loop7");
+    let small = it.folder.path().join("small");
+    fs::write(&small, "x").unwrap();
     let cases = [
-        ("/nowhere/at all".to_owned(), "it cannot be seen from here"),
+        ("/nowhere/at all".to_owned(), "it is not visible from here"),
         (format!("{} (deleted)", it.image.display()), "it was deleted"),
-        ("/proc/self/status".to_owned(), "the file of this name is smaller than loop7"),
+        (small.display().to_string(), "the file of this name is smaller than loop7"),
     ];
     for (backing, expected) in cases {
-        it.say("sys/block/loop7/loop/backing_file", &backing);
+        it.write("sys/block/loop7/loop/backing_file", &backing);
         let layers = it.chain().layers;
         let Some(LayerCache::Remains { what, why }) = &layers[2].cache else { panic!("{layers:?}") };
         assert_eq!(why, expected);
@@ -103,8 +107,8 @@ fn partitions_and_mapped_devices_are_followed_to_disks() {
     it.on("dm-0");
     let slaves = it.folder.path().join("sys/block/dm-0/slaves");
     fs::create_dir_all(&slaves).unwrap();
-    it.say("sys/block/sda/sda2/partition", "2\n");
-    it.say("sys/block/sdb/size", "16\n");
+    it.write("sys/block/sda/sda2/partition", "2\n");
+    it.write("sys/block/sdb/size", "16\n");
     for (name, disk) in [("a", "sda/sda2"), ("b", "sdb")] {
         std::os::unix::fs::symlink(it.folder.path().join("sys/block").join(disk), slaves.join(name)).unwrap();
     }
@@ -130,7 +134,7 @@ fn devices_of_memory_and_of_other_machines_are_caches() {
 fn all_devices_of_a_btrfs_are_followed() {
     let Some(it) = Scripted::new() else { return };
     it.on("sda");
-    it.say("sys/block/zram0/size", "16\n");
+    it.write("sys/block/zram0/size", "16\n");
     let devices = it.folder.path().join("sys/fs/btrfs/a-uuid/devices");
     fs::create_dir_all(&devices).unwrap();
     for name in ["sda", "zram0"] {
@@ -141,26 +145,8 @@ fn all_devices_of_a_btrfs_are_followed() {
 }
 
 #[test]
-fn the_daemon_is_the_process_whose_descriptor_names_the_connection() {
-    let Some(it) = Scripted::new() else { return };
-    for (pid, connection) in [(12, "38"), (13, "39")] {
-        it.say(&format!("proc/{pid}/fdinfo/0"), "pos:\t0\nflags:\t02\n");
-        it.say(
-            &format!("proc/{pid}/fdinfo/4"),
-            format!("pos:\t0\nino:\t90\nfuse_connection:\t{connection}\n"),
-        );
-        it.say(&format!("proc/{pid}/comm"), format!("fs-{pid}\n"));
-    }
-    let system = System::below(it.folder.path());
-    assert_eq!(system.daemon(39), Some((13, "fs-13".to_owned())));
-    assert_eq!(system.daemon(3), None);
-}
-
-#[test]
-fn nothing_is_known_where_nothing_is_said() {
+fn a_device_that_is_not_visible_ends_the_chain() {
     let Some(it) = Scripted::new() else { return };
     let chain = it.chain();
     assert_eq!((chain.layers.len(), chain.evictable.len()), (1, 0), "{chain:?}");
-    assert_eq!(backing_file("a (deleted) b"), ("a (deleted) b".into(), false));
-    assert_eq!(connection_of("fuse_connection: x"), None);
 }

@@ -1,47 +1,65 @@
-//! /proc/self/mountinfo as text: which mount shows a path, and where the layers of an overlay lie.
+//! Mounts, from /proc/self/mountinfo: which mount shows a path, and the folders of an overlay.
 //!
-//! Parsing only. The lines are read here rather than through a map of options, because an overlay of today's kernels may name
-//! the same option once for each layer, and because a path in an option is escaped twice.
+//! The lines are parsed here rather than into a map of options, because recent kernels may name an
+//! option of an overlay once for each layer, and because a path in an option is escaped twice.
 
+use super::file_status::{DeviceNumber, FileKind, FileStatus};
+use super::system_root::SystemRoot;
 use std::ffi::OsString;
+use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// One line: a mounted file system.
+/// A mounted file system: one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MountLine {
-    /// Its device number, as `254:0`.
-    pub number: String,
+pub struct Mount {
+    /// The device number, as `254:0`.
+    number: String,
     /// The folder of the file system that is mounted.
-    pub root: PathBuf,
+    root: PathBuf,
     /// Where it is mounted.
     pub point: PathBuf,
-    /// Its type, such as `fuse.sshfs`.
+    /// The type of the file system, such as `fuse.sshfs`.
     pub kind: String,
-    /// What is mounted.
+    /// What is mounted: a device, a server's folder, a name.
     pub source: PathBuf,
-    /// The options of the file system, as they are written there.
+    /// The options of the file system, still escaped.
     options: String,
 }
 
-impl MountLine {
-    /// The mount that shows `path`, which must be absolute and without links; `number` is the device number of the file.
+impl Mount {
+    /// The mount that shows a file; `path` is absolute and without links, `device` is the device
+    /// number of the file.
     #[must_use]
-    pub fn of(mountinfo: &str, path: &Path, number: &str) -> Option<MountLine> {
-        let above =
-            mountinfo.lines().filter_map(MountLine::parse).filter(|line| path.starts_with(&line.point));
-        // Overlays and btrfs give files other numbers than their mounts. Of mounts on one point the last hides the others.
-        above.max_by_key(|line| (line.number == number, line.point.components().count()))
+    pub fn of(system: &SystemRoot, path: &Path, device: DeviceNumber) -> Option<Mount> {
+        let text = fs::read(system.join("proc/self/mountinfo")).ok()?;
+        Mount::in_text(&String::from_utf8_lossy(&text), path, &device.to_string())
     }
 
-    fn parse(line: &str) -> Option<MountLine> {
+    fn in_text(mountinfo: &str, path: &Path, number: &str) -> Option<Mount> {
+        let above = mountinfo.lines().filter_map(Mount::parse).filter(|mount| path.starts_with(&mount.point));
+        // Files of overlays and btrfs have other numbers than their mounts, so the number decides only
+        // where it can. Of mounts on one point, the last hides the others.
+        above.max_by_key(|mount| (mount.number == number, mount.point.components().count()))
+    }
+
+    /// The number of the block device that is mounted; `None` where the source is none.
+    #[must_use]
+    pub fn source_device(&self) -> Option<DeviceNumber> {
+        match FileStatus::from(&fs::metadata(&self.source).ok()?).kind {
+            FileKind::BlockDevice(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    fn parse(line: &str) -> Option<Mount> {
         // 42 27 0:39 / /mnt rw,relatime shared:1 - fuse source rw,user_id=0
         let (mount, filesystem) = line.split_once(" - ")?;
         let mut mount = mount.split(' ').skip(2);
         let (number, root, point) = (mount.next()?.to_owned(), mount.next()?, mount.next()?);
         let mut filesystem = filesystem.split(' ');
         let (kind, source) = (filesystem.next()?.to_owned(), filesystem.next()?);
-        Some(MountLine {
+        Some(Mount {
             number,
             root: unescaped(root),
             point: unescaped(point),
@@ -51,27 +69,33 @@ impl MountLine {
         })
     }
 
-    /// Where the file at `path` lies within the file system, from its root.
+    /// The path of a file within the file system, from its root.
     #[must_use]
     pub fn inside(&self, path: &Path) -> Option<PathBuf> {
         let root = self.root.strip_prefix("/").ok()?;
         Some(root.join(path.strip_prefix(&self.point).ok()?))
     }
 
-    /// The folders whose files an overlay shows, the uppermost first.
+    /// The folders that an overlay shows, the uppermost first; none of another file system.
     #[must_use]
     pub fn overlaid(&self) -> Vec<PathBuf> {
-        let values = |wanted: &'static [&str]| {
-            let options = self.options.split(',').filter_map(|option| option.split_once('='));
-            options.filter(|(name, _)| wanted.contains(name)).map(|(_, value)| value)
-        };
-        let upper = values(&["upperdir"]).map(unescaped);
-        let lower = values(&["lowerdir"]).flat_map(listed);
-        upper.chain(lower).chain(values(&["lowerdir+", "datadir+"]).map(unescaped)).collect()
+        if self.kind != "overlay" {
+            return Vec::new();
+        }
+        let upper = self.values(&["upperdir"]).map(unescaped);
+        let lower = self.values(&["lowerdir"]).flat_map(listed);
+        upper.chain(lower).chain(self.values(&["lowerdir+", "datadir+"]).map(unescaped)).collect()
+    }
+
+    /// The values of the options with one of these names.
+    fn values(&self, names: &'static [&str]) -> impl Iterator<Item = &str> {
+        let options = self.options.split(',').filter_map(|option| option.split_once('='));
+        options.filter(|(name, _)| names.contains(name)).map(|(_, value)| value)
     }
 }
 
-/// The byte that begins a field, with its length: three octal digits behind a backslash stand for one.
+/// The first byte of a field, and how many it takes: a backslash with three octal digits is one
+/// byte.
 fn byte(field: &[u8]) -> Option<(u8, usize)> {
     let octal = field
         .get(1..4)
@@ -83,7 +107,7 @@ fn byte(field: &[u8]) -> Option<(u8, usize)> {
     }
 }
 
-/// A field as it was before it was written into a line.
+/// A field without its escapes.
 fn unescaped(field: &str) -> PathBuf {
     let (mut rest, mut bytes) = (field.as_bytes(), Vec::new());
     while let Some((byte, len)) = byte(rest) {
@@ -93,7 +117,8 @@ fn unescaped(field: &str) -> PathBuf {
     OsString::from_vec(bytes).into()
 }
 
-/// The folders of a list with colons between. A colon within a name is written as octal digits, or behind a backslash that is.
+/// The folders of a list that colons separate. A colon within a name is written as octal digits, or
+/// after an escaped backslash.
 fn listed(field: &str) -> Vec<PathBuf> {
     let (mut rest, mut folders) = (field.as_bytes(), vec![Vec::new()]);
     while let Some((byte_here, len)) = byte(rest) {
@@ -106,7 +131,7 @@ fn listed(field: &str) -> Vec<PathBuf> {
             Some((literal, _)) => folders.last_mut().into_iter().for_each(|folder| folder.push(literal)),
         }
     }
-    // Layers of data alone stand behind two colons.
+    // Two colons come before a layer of data alone.
     folders.into_iter().filter(|folder| !folder.is_empty()).map(|it| OsString::from_vec(it).into()).collect()
 }
 
@@ -123,8 +148,8 @@ mod tests {
 a line that is none
 ";
 
-    fn of(path: &str, number: &str) -> MountLine {
-        MountLine::of(TEXT, Path::new(path), number).unwrap()
+    fn of(path: &str, number: &str) -> Mount {
+        Mount::in_text(TEXT, Path::new(path), number).unwrap()
     }
 
     #[test]
@@ -138,9 +163,18 @@ a line that is none
     }
 
     #[test]
-    fn the_layers_of_an_overlay_are_listed_however_the_kernel_writes_them() {
+    fn the_mount_of_proc_is_found() {
+        let path = fs::canonicalize("/proc/self/status").unwrap();
+        let device = FileStatus::from(&fs::metadata(&path).unwrap()).device;
+        let mount = Mount::of(&SystemRoot::default(), &path, device).unwrap();
+        assert_eq!((mount.point.as_path(), mount.kind.as_str()), (Path::new("/proc"), "proc"));
+        assert_eq!(mount.source_device(), None);
+    }
+
+    #[test]
+    fn the_layers_of_an_overlay_are_listed_in_each_way_in_which_kernels_write_them() {
         let folders =
-            |mount: MountLine| mount.overlaid().iter().map(|it| it.display().to_string()).collect::<Vec<_>>();
+            |mount: Mount| mount.overlaid().iter().map(|it| it.display().to_string()).collect::<Vec<_>>();
         assert_eq!(folders(of("/m/x", "0:39")), ["/up", "/l:a b", "/low"]);
         assert_eq!(folders(of("/bind here/x", "0:40")), ["/one", "/two", "/three"]);
         assert_eq!(folders(of("/new/x", "0:41")), ["/a:b", "/c", "/data"]);
@@ -148,9 +182,9 @@ a line that is none
     }
 
     #[test]
-    fn what_is_no_mountinfo_has_no_mounts() {
+    fn other_text_has_no_mounts() {
         for text in ["", " - ", "1 2 3 - ", "\\", "1 2 0:1 \\40 \\777 x - ext4"] {
-            assert!(MountLine::of(text, Path::new("/a"), "0:1").is_none(), "{text}");
+            assert!(Mount::in_text(text, Path::new("/a"), "0:1").is_none(), "{text}");
         }
         assert_eq!(unescaped("a\\04"), Path::new("a\\04"));
         assert_eq!(unescaped("a\\777"), Path::new("a\\777"));

@@ -1,0 +1,97 @@
+//! The note beside a deterministic file: its recipe and digest.
+
+use super::recipe::{Recipe, VERSION};
+use super::{Corpus, CorpusError, Form, at, begin, file_name};
+use readlab_protocol::Archive;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The program that made a file, in its note.
+pub(super) const MADE_BY: &str = "readlab corpus";
+
+/// How the name of a note differs from the name of its file.
+pub(super) const NOTE_SUFFIX: &str = ".readlab.json";
+
+/// The note beside a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Note {
+    made_by: String,
+    pub(super) version: u32,
+    pub(super) recipe: Recipe,
+    pub(super) digest: String,
+    /// Size of the zip, if it is a zip.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    zip_bytes: Option<u64>,
+    /// Size of the gzip, if it is a gzip.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    gzip_bytes: Option<u64>,
+}
+
+impl Note {
+    /// Of a file that is stored as it is.
+    pub(super) fn of(recipe: Recipe, digest: String) -> Note {
+        Note {
+            made_by: MADE_BY.to_owned(),
+            version: VERSION,
+            recipe,
+            digest,
+            zip_bytes: None,
+            gzip_bytes: None,
+        }
+    }
+
+    /// The same for an archive of this size.
+    pub(super) fn archived(self, archive: Archive, bytes: Option<u64>) -> Note {
+        match archive {
+            Archive::Zip => Note { zip_bytes: bytes, ..self },
+            Archive::Gzip => Note { gzip_bytes: bytes, ..self },
+        }
+    }
+
+    /// The file beside which it is.
+    pub(super) fn corpus(self, path: PathBuf, reused: bool) -> Corpus {
+        let size_bytes = self.size_bytes();
+        Corpus { path, recipe: self.recipe, size_bytes, digest: self.digest, reused }
+    }
+
+    fn form(&self) -> Form {
+        let zip = self.zip_bytes.map(|_| Archive::Zip);
+        zip.or(self.gzip_bytes.map(|_| Archive::Gzip))
+    }
+
+    /// The name that its file must have.
+    pub(super) fn file_name(&self) -> String {
+        file_name(self.recipe, self.form())
+    }
+
+    /// The size that its file must have.
+    pub(super) fn size_bytes(&self) -> u64 {
+        self.zip_bytes.or(self.gzip_bytes).unwrap_or(self.recipe.size_bytes)
+    }
+
+    /// The note beside a file, if there is one of ours.
+    pub(super) fn beside(path: &Path) -> Option<Note> {
+        let text = fs::read(note_path(path)).ok()?;
+        let note: Note = serde_json::from_slice(&text).ok()?;
+        (note.made_by == MADE_BY).then_some(note)
+    }
+
+    /// Writes it beside the file.
+    pub(super) fn write(&self, folder: &Path, path: &Path) -> Result<(), CorpusError> {
+        let mut part = begin(folder)?;
+        let text = serde_json::to_vec(self).expect("a note holds only strings and numbers");
+        part.write_all(&text).map_err(at(folder))?;
+        let path = note_path(path);
+        part.persist(&path).map_err(|error| CorpusError::Io { path, cause: error.error })?;
+        Ok(())
+    }
+}
+
+/// The path of the note beside a file.
+pub(super) fn note_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(NOTE_SUFFIX);
+    name.into()
+}

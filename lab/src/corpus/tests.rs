@@ -1,0 +1,106 @@
+//! Tests of the corpus: files are made once, mended, listed, and removed.
+
+use super::recipe::CorpusKind;
+use super::*;
+
+const RECIPE: Recipe = Recipe { kind: CorpusKind::Lines, size_bytes: 100_000, seed: 1 };
+
+#[test]
+fn a_file_is_made_once_used_again_and_mended_when_broken() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = make(folder.path(), RECIPE).unwrap();
+    assert!(!made.reused);
+    assert_eq!(oracle::truth(&made.path).unwrap().digest, made.digest);
+    let again = make(folder.path(), RECIPE).unwrap();
+    assert_eq!(again, Corpus { reused: true, ..made.clone() });
+
+    let mut broken = fs::read(&made.path).unwrap();
+    broken[50_000] ^= 1;
+    fs::write(&made.path, broken).unwrap();
+    assert_eq!(make(folder.path(), RECIPE).unwrap(), made);
+    assert_eq!(oracle::truth(&made.path).unwrap().digest, made.digest);
+}
+
+#[test]
+fn cleaning_removes_what_was_made_here_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = make(folder.path(), RECIPE).unwrap();
+    make(folder.path(), Recipe { kind: CorpusKind::A, ..RECIPE }).unwrap();
+    let mine = folder.path().join("lines-1000-seed1.txt");
+    fs::write(&mine, "mine").unwrap();
+    fs::write(folder.path().join("other.readlab.json"), "{}").unwrap();
+    let abandoned = folder.path().join(".readlab-x.part");
+    fs::write(&abandoned, "").unwrap();
+    let written = begin(folder.path()).unwrap();
+
+    let listed: Vec<PathBuf> = list(folder.path()).unwrap().into_iter().map(|corpus| corpus.path).collect();
+    assert_eq!(listed, [folder.path().join("a-100000.bin"), made.path.clone()]);
+    let removed = clean(folder.path()).unwrap();
+    assert_eq!(removed.len(), 5, "{removed:?}");
+    assert!(removed.contains(&abandoned) && !made.path.exists());
+    let left = names(folder.path()).unwrap();
+    assert!(mine.exists() && written.path().exists() && left.len() == 3, "{left:?}");
+}
+
+#[test]
+fn only_a_folder_that_was_made_here_is_removed_with_its_last_file() {
+    let parent = tempfile::tempdir().unwrap();
+    let (own, mine) = (parent.path().join("own"), parent.path().join("mine"));
+    fs::create_dir(&mine).unwrap();
+    for folder in [&own, &mine] {
+        make(folder, RECIPE).unwrap();
+        clean(folder).unwrap();
+    }
+    assert!(!own.exists() && mine.exists());
+    make(&own, RECIPE).unwrap();
+    fs::write(own.join("a note of mine"), "x").unwrap();
+    clean(&own).unwrap();
+    assert_eq!(names(&own).unwrap(), ["a note of mine"]);
+}
+
+#[test]
+fn an_archive_is_listed_with_the_size_that_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let forms = [None, Some(Archive::Zip), Some(Archive::Gzip)];
+    let made = make_forms(folder.path(), RECIPE, &forms).unwrap();
+    for corpus in list(folder.path()).unwrap().iter().chain(made.iter().map(|(_, corpus)| corpus)) {
+        assert_eq!(corpus.size_bytes, corpus.path.metadata().unwrap().len(), "{corpus:?}");
+    }
+}
+
+#[test]
+fn every_form_is_made_once_listed_and_cleaned() {
+    let folder = tempfile::tempdir().unwrap();
+    let forms = [None, Some(Archive::Zip), Some(Archive::Gzip)];
+    let made = make_forms(folder.path(), RECIPE, &forms).unwrap();
+    assert!(made.iter().all(|(_, corpus)| !corpus.reused));
+    let again = make_forms(folder.path(), RECIPE, &forms).unwrap();
+    assert!(again.iter().all(|(_, corpus)| corpus.reused));
+    assert_eq!(list(folder.path()).unwrap().len(), 3);
+    assert_eq!(clean(folder.path()).unwrap().len(), 6);
+}
+
+#[test]
+fn a_file_that_was_not_made_here_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(RECIPE.file_name());
+    fs::write(&path, "mine").unwrap();
+    assert!(matches!(make(folder.path(), RECIPE), Err(CorpusError::NotOurs(_))));
+    assert_eq!(fs::read(&path).unwrap(), b"mine");
+}
+
+#[test]
+fn no_more_is_written_than_fits_and_nothing_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let huge = Recipe { size_bytes: 1 << 62, ..RECIPE };
+    let error = make(folder.path(), huge).unwrap_err();
+    assert!(matches!(error, CorpusError::NoSpace { .. }), "{error}");
+    assert_eq!(names(folder.path()).unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_folder_that_does_not_exist_is_empty() {
+    let folder = tempfile::tempdir().unwrap().path().join("none");
+    assert_eq!(list(&folder).unwrap(), []);
+    assert_eq!(clean(&folder).unwrap(), Vec::<PathBuf>::new());
+}

@@ -1,0 +1,202 @@
+//! Block devices: their facts and what they are made of, from /sys.
+
+use super::file_status::DeviceNumber;
+use super::kernel_file::{line, number, selected};
+use super::system_root::SystemRoot;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Bytes of a sector: /sys counts in these, whatever the size of a device's blocks.
+const SECTOR_BYTES: u64 = 512;
+
+/// A block device or a partition.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BlockDevice {
+    /// Its folder in /sys.
+    folder: PathBuf,
+}
+
+/// What a block device is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Composition {
+    /// A part of a disk.
+    Partition {
+        /// The disk.
+        disk: Option<BlockDevice>,
+    },
+    /// A file.
+    Loop(LoopDevice),
+    /// Other block devices (device mapper, RAID).
+    Mapped(Vec<BlockDevice>),
+    /// Memory.
+    Memory,
+    /// A device of another machine.
+    Remote,
+    /// Itself, as far as the kernel knows.
+    Disk,
+}
+
+/// A loop device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoopDevice {
+    /// The file that it shows.
+    pub backing_file: PathBuf,
+    /// Whether that file has lost its name.
+    pub is_deleted: bool,
+    /// Whether it reads the file past the page cache.
+    pub is_direct_io: bool,
+    /// Bytes of the file that it shows.
+    size_bytes: u64,
+    /// Where in the file these begin.
+    offset_bytes: u64,
+}
+
+impl BlockDevice {
+    /// The device with this number; `None` where there is none.
+    #[must_use]
+    pub fn of(root: &SystemRoot, number: DeviceNumber) -> Option<BlockDevice> {
+        let folder = fs::canonicalize(root.join("sys/dev/block").join(number.to_string())).ok()?;
+        Some(BlockDevice { folder })
+    }
+
+    /// The kernel's name, such as `nvme0n1p2`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// The maker's name of the model.
+    #[must_use]
+    pub fn model(&self) -> Option<String> {
+        line(self.disk_folder()?.join("device/model"))
+    }
+
+    /// Whether it is a rotating disk.
+    #[must_use]
+    pub fn is_rotational(&self) -> Option<bool> {
+        line(self.disk_folder()?.join("queue/rotational")).map(|flag| flag == "1")
+    }
+
+    /// How far the kernel reads ahead of a sequential reader.
+    #[must_use]
+    pub fn read_ahead_bytes(&self) -> Option<u64> {
+        number(self.disk_folder()?.join("queue/read_ahead_kb")).map(|kib| kib * 1024)
+    }
+
+    /// The I/O scheduler in use.
+    #[must_use]
+    pub fn scheduler(&self) -> Option<String> {
+        line(self.disk_folder()?.join("queue/scheduler")).map(|all| selected(&all).to_owned())
+    }
+
+    /// What it is made of.
+    #[must_use]
+    pub fn composition(&self) -> Composition {
+        if self.folder.join("partition").exists() {
+            let disk = self.folder.parent().map(|folder| BlockDevice { folder: folder.to_owned() });
+            return Composition::Partition { disk };
+        }
+        if let Some(it) = LoopDevice::of(&self.folder) {
+            return Composition::Loop(it);
+        }
+        let parts = linked(&self.folder.join("slaves"));
+        if !parts.is_empty() {
+            return Composition::Mapped(parts);
+        }
+        match self.name().trim_end_matches(|c: char| c.is_ascii_digit()) {
+            "zram" | "ram" => Composition::Memory,
+            "nbd" | "rbd" => Composition::Remote,
+            _ => Composition::Disk,
+        }
+    }
+
+    /// All devices of the btrfs of which this is one; none where it belongs to no btrfs.
+    #[must_use]
+    pub fn btrfs_devices(&self, root: &SystemRoot) -> Vec<BlockDevice> {
+        let Some(name) = self.folder.file_name() else { return Vec::new() };
+        let all = fs::read_dir(root.join("sys/fs/btrfs")).into_iter().flatten().flatten();
+        let own = all.map(|it| it.path().join("devices")).find(|devices| devices.join(name).exists());
+        own.map(|devices| linked(&devices)).unwrap_or_default()
+    }
+
+    /// The folder of the disk: a partition has no queue of its own.
+    fn disk_folder(&self) -> Option<&Path> {
+        if self.folder.join("queue").exists() { Some(&self.folder) } else { self.folder.parent() }
+    }
+}
+
+impl LoopDevice {
+    /// From a device's folder; `None` for a device that is no loop device, or has no file.
+    fn of(folder: &Path) -> Option<LoopDevice> {
+        let settings = folder.join("loop");
+        let (backing_file, is_deleted) = backing_file(&settings.join("backing_file"))?;
+        Some(LoopDevice {
+            backing_file,
+            is_deleted,
+            is_direct_io: line(settings.join("dio")).as_deref() == Some("1"),
+            size_bytes: number(folder.join("size")).unwrap_or(0) * SECTOR_BYTES,
+            offset_bytes: number(settings.join("offset")).unwrap_or(0),
+        })
+    }
+
+    /// Whether a file of this size is large enough to be the one behind the device.
+    #[must_use]
+    pub fn may_be_of(&self, file_bytes: u64) -> bool {
+        file_bytes.saturating_sub(self.offset_bytes) / SECTOR_BYTES * SECTOR_BYTES >= self.size_bytes
+    }
+}
+
+/// The path that `loop/backing_file` holds, and whether the file was deleted. Its end is no blank to
+/// remove: a name may end in one.
+fn backing_file(path: &Path) -> Option<(PathBuf, bool)> {
+    let text = String::from_utf8_lossy(&fs::read(path).ok()?).trim_end_matches('\n').to_owned();
+    if text.is_empty() {
+        return None;
+    }
+    Some(match text.strip_suffix(" (deleted)") {
+        Some(path) => (path.into(), true),
+        None => (text.into(), false),
+    })
+}
+
+/// The devices to which the links in a folder lead, in the order of their paths.
+fn linked(folder: &Path) -> Vec<BlockDevice> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = entries.filter_map(|entry| fs::canonicalize(entry.path()).ok());
+    let mut found: Vec<BlockDevice> = folders.map(|folder| BlockDevice { folder }).collect();
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backing_file_may_be_deleted_or_have_a_strange_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("backing_file");
+        assert_eq!(backing_file(&path), None);
+        for (text, expected) in [
+            ("/a (deleted)\n", ("/a".into(), true)),
+            ("a (deleted) b\n", ("a (deleted) b".into(), false)),
+            ("/a \n", ("/a ".into(), false)),
+        ] {
+            fs::write(&path, text).unwrap();
+            assert_eq!(backing_file(&path), Some(expected));
+        }
+    }
+
+    #[test]
+    fn a_loop_device_shows_whole_sectors_of_its_file() {
+        let it = LoopDevice {
+            backing_file: PathBuf::new(),
+            is_deleted: false,
+            is_direct_io: false,
+            size_bytes: 1024,
+            offset_bytes: 100,
+        };
+        assert!(it.may_be_of(1124) && it.may_be_of(5000));
+        assert!(!it.may_be_of(1123) && !it.may_be_of(0));
+    }
+}

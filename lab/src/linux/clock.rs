@@ -1,0 +1,31 @@
+//! The monotonic clock: its resolution, and what reading it costs.
+
+use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
+
+/// Readings of the clock from which its cost is the median of the differences.
+const COST_READINGS: usize = 1001;
+
+/// The time of the monotonic clock.
+#[must_use]
+pub fn monotonic_ns() -> u64 {
+    nanoseconds(clock_gettime(ClockId::Monotonic))
+}
+
+/// The resolution of the monotonic clock.
+#[must_use]
+pub fn resolution_ns() -> u64 {
+    nanoseconds(clock_getres(ClockId::Monotonic))
+}
+
+/// What reading the monotonic clock costs: the median difference of two readings in a row.
+#[must_use]
+pub fn reading_cost_ns() -> u64 {
+    let readings: Vec<u64> = (0..=COST_READINGS).map(|_| monotonic_ns()).collect();
+    let mut costs: Vec<u64> = readings.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
+    costs.sort_unstable();
+    costs[costs.len() / 2]
+}
+
+fn nanoseconds(time: Timespec) -> u64 {
+    u64::try_from(time.tv_sec * 1_000_000_000 + time.tv_nsec).unwrap_or(0)
+}

@@ -1,0 +1,142 @@
+//! The extents of a file on its device, from `FS_IOC_FIEMAP` (Documentation/filesystems/fiemap.rst
+//! in the kernel).
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+/// How an extent stores its bytes. The kernel may say several things of one extent; the first that
+/// applies in this order counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExtentKind {
+    /// Reserved and never written: it reads as zeros without touching the device.
+    Unwritten,
+    /// Within the tables of the file system.
+    Inline,
+    /// Compressed or encrypted.
+    Encoded,
+    /// As the bytes read.
+    Plain,
+}
+
+/// A part of a file that is stored in one piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// Where in the file it begins.
+    pub start: u64,
+    /// Its length.
+    pub length: u64,
+    /// How its bytes are stored.
+    pub kind: ExtentKind,
+}
+
+// From include/uapi/linux/fiemap.h; `FS_IOC_FIEMAP` is `_IOWR('f', 11, struct fiemap)`.
+const FS_IOC_FIEMAP: u32 = 0xC020_660B;
+const FLAG_SYNC: u32 = 0x1;
+const EXTENT_LAST: u32 = 0x1;
+const EXTENT_ENCODED: u32 = 0x8;
+const EXTENT_DATA_INLINE: u32 = 0x200;
+const EXTENT_DATA_TAIL: u32 = 0x400;
+const EXTENT_UNWRITTEN: u32 = 0x800;
+
+/// Extents per call.
+const BATCH: usize = 256;
+
+/// `struct fiemap_extent`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct RawExtent {
+    logical: u64,
+    physical: u64,
+    length: u64,
+    reserved64: [u64; 2],
+    flags: u32,
+    reserved: [u32; 3],
+}
+
+/// `struct fiemap` with space for a batch.
+#[repr(C)]
+struct Map {
+    start: u64,
+    length: u64,
+    flags: u32,
+    mapped_extents: u32,
+    extent_count: u32,
+    reserved: u32,
+    extents: [RawExtent; BATCH],
+}
+
+/// Calls `take` with each extent of the first `size_bytes` of a file, in order. Dirty pages are
+/// written back first, because pages that have no place yet are in no extent.
+///
+/// # Errors
+/// If the file system has no such call (`EOPNOTSUPP`, `ENOTTY`), or the call fails.
+pub fn for_each(file: &File, size_bytes: u64, mut take: impl FnMut(Extent)) -> io::Result<()> {
+    let mut start = 0;
+    while start < size_bytes {
+        let batch = batch(file, start, size_bytes)?;
+        let Some(last) = batch.last() else { break };
+        batch.iter().map(Extent::from).for_each(&mut take);
+        if last.flags & EXTENT_LAST != 0 {
+            break;
+        }
+        start = last.logical.saturating_add(last.length).max(start);
+    }
+    Ok(())
+}
+
+impl From<&RawExtent> for Extent {
+    fn from(raw: &RawExtent) -> Extent {
+        let kind = if raw.flags & EXTENT_UNWRITTEN != 0 {
+            ExtentKind::Unwritten
+        } else if raw.flags & (EXTENT_DATA_INLINE | EXTENT_DATA_TAIL) != 0 {
+            ExtentKind::Inline
+        } else if raw.flags & EXTENT_ENCODED != 0 {
+            ExtentKind::Encoded
+        } else {
+            ExtentKind::Plain
+        };
+        Extent { start: raw.logical, length: raw.length, kind }
+    }
+}
+
+/// The next extents from `start` on, at most a batch of them.
+fn batch(file: &File, start: u64, size_bytes: u64) -> io::Result<Vec<RawExtent>> {
+    let mut map = Map {
+        start,
+        length: size_bytes - start,
+        flags: FLAG_SYNC,
+        mapped_extents: 0,
+        extent_count: u32::try_from(BATCH).expect("a batch is small"),
+        reserved: 0,
+        extents: [RawExtent::default(); BATCH],
+    };
+    // SAFETY: `map` has the layout of `struct fiemap` followed by as many extents as `extent_count`
+    // says, so the kernel writes only within it; it outlives the call.
+    let failed = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP as libc::Ioctl, &raw mut map) } != 0;
+    if failed {
+        return Err(io::Error::last_os_error());
+    }
+    let mapped = (map.mapped_extents as usize).min(BATCH);
+    Ok(map.extents[..mapped].to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_that_touches_the_device_least_counts() {
+        let kind = |flags| Extent::from(&RawExtent { flags, ..RawExtent::default() }).kind;
+        assert_eq!(kind(EXTENT_LAST), ExtentKind::Plain);
+        assert_eq!(kind(EXTENT_ENCODED | EXTENT_DATA_TAIL), ExtentKind::Inline);
+        assert_eq!(kind(EXTENT_ENCODED | EXTENT_UNWRITTEN), ExtentKind::Unwritten);
+    }
+
+    #[test]
+    fn the_number_of_the_call_holds_the_size_of_its_header() {
+        assert_eq!(std::mem::size_of::<Map>() - BATCH * std::mem::size_of::<RawExtent>(), 32);
+        assert_eq!(std::mem::size_of::<RawExtent>(), 56);
+        assert_eq!(FS_IOC_FIEMAP, rustix::ioctl::opcode::read_write::<[u64; 4]>(b'f', 11));
+    }
+}

@@ -1,0 +1,70 @@
+//! The program behind a FUSE file system.
+
+use super::file_status::DeviceNumber;
+use super::kernel_file::line;
+use super::system_root::SystemRoot;
+use std::fs;
+
+/// The process that serves a FUSE file system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FuseDaemon {
+    /// Its number.
+    pub pid: u32,
+    /// Its name.
+    pub name: String,
+}
+
+impl FuseDaemon {
+    /// The process that serves the file system with this device number; `None` where it is not
+    /// visible from here, as on kernels before 6.17.
+    #[must_use]
+    pub fn of(root: &SystemRoot, device: DeviceNumber) -> Option<FuseDaemon> {
+        let (major, minor) = (rustix::fs::major(device.0), rustix::fs::minor(device.0));
+        FuseDaemon::of_connection(root, u64::from(major) << 20 | u64::from(minor))
+    }
+
+    /// The process with a descriptor of /dev/fuse that names the connection.
+    fn of_connection(root: &SystemRoot, connection: u64) -> Option<FuseDaemon> {
+        let folders = fs::read_dir(root.join("proc")).ok()?.flatten();
+        let mut pids = folders.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        let pid = pids.find(|pid| serves(root, *pid, connection))?;
+        let name = line(root.join(format!("proc/{pid}/comm")))?;
+        Some(FuseDaemon { pid, name })
+    }
+}
+
+fn serves(root: &SystemRoot, pid: u32, connection: u64) -> bool {
+    let descriptors = fs::read_dir(root.join(format!("proc/{pid}/fdinfo")));
+    let paths = descriptors.into_iter().flatten().flatten().map(|descriptor| descriptor.path());
+    let mut texts = paths.filter_map(|path| fs::read_to_string(path).ok());
+    texts.any(|text| connection_of(&text) == Some(connection))
+}
+
+/// The connection that the fdinfo of a descriptor of /dev/fuse names, since Linux 6.17.
+fn connection_of(fdinfo: &str) -> Option<u64> {
+    let value = fdinfo.lines().find_map(|line| line.strip_prefix("fuse_connection:"))?;
+    value.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_daemon_is_the_process_with_a_descriptor_that_names_the_connection() {
+        let folder = tempfile::tempdir().unwrap();
+        for (pid, connection) in [(12, "38"), (13, "39")] {
+            let process = folder.path().join("proc").join(pid.to_string());
+            fs::create_dir_all(process.join("fdinfo")).unwrap();
+            fs::write(process.join("fdinfo/0"), "pos:\t0\nflags:\t02\n").unwrap();
+            let fuse = format!("pos:\t0\nino:\t90\nfuse_connection:\t{connection}\n");
+            fs::write(process.join("fdinfo/4"), fuse).unwrap();
+            fs::write(process.join("comm"), format!("fs-{pid}\n")).unwrap();
+        }
+        let root = SystemRoot::below(folder.path());
+        let expected = FuseDaemon { pid: 13, name: "fs-13".to_owned() };
+        assert_eq!(FuseDaemon::of_connection(&root, 39), Some(expected));
+        assert_eq!(FuseDaemon::of_connection(&root, 3), None);
+        assert_eq!(connection_of("fuse_connection: x"), None);
+    }
+}

@@ -1,0 +1,33 @@
+//! Small text files of /proc and /sys: their one line, and the selected word of a list.
+
+use std::fs;
+use std::path::Path;
+
+/// The text of a file of one line; `None` where it is empty or cannot be read.
+pub(super) fn line(path: impl AsRef<Path>) -> Option<String> {
+    let text = String::from_utf8_lossy(&fs::read(path).ok()?).trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+/// The number in a file of one line.
+pub(super) fn number(path: impl AsRef<Path>) -> Option<u64> {
+    line(path)?.parse().ok()
+}
+
+/// The word in brackets of a list such as `none [mq-deadline] kyber`; the whole list where it has
+/// none.
+pub(super) fn selected(list: &str) -> &str {
+    let inside = list.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    inside.map_or(list, |(word, _)| word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_selected_word_is_the_one_in_brackets() {
+        assert_eq!(selected("none [mq-deadline] kyber"), "mq-deadline");
+        assert_eq!(selected("none"), "none");
+    }
+}

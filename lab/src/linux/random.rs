@@ -1,0 +1,13 @@
+//! Random bytes that no other user of the machine can guess.
+
+use rustix::rand::{GetRandomFlags, getrandom};
+use std::io::{self, ErrorKind};
+
+/// Fills a short buffer, of up to 256 bytes.
+///
+/// # Errors
+/// If the kernel gives none.
+pub fn fill(buffer: &mut [u8]) -> io::Result<()> {
+    let filled = getrandom(&mut *buffer, GetRandomFlags::empty())?;
+    if filled < buffer.len() { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
+}

@@ -1,0 +1,33 @@
+//! The running system: its kernel, its distribution, its load.
+
+use super::kernel_file::line;
+use procfs::{Current, LoadAverage};
+use std::fs;
+
+/// The release of the kernel.
+#[must_use]
+pub fn kernel_release() -> String {
+    rustix::system::uname().release().to_string_lossy().into_owned()
+}
+
+/// The name that the distribution gives itself (os-release(5)).
+#[must_use]
+pub fn distribution() -> Option<String> {
+    let text =
+        fs::read_to_string("/etc/os-release").or_else(|_| fs::read_to_string("/usr/lib/os-release")).ok()?;
+    let name = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+    Some(name.trim().trim_matches(['"', '\'']).to_owned())
+}
+
+/// The random name that the kernel chose when it started: the same for every process until the next
+/// start.
+#[must_use]
+pub fn boot_id() -> Option<String> {
+    line("/proc/sys/kernel/random/boot_id")
+}
+
+/// The average number of runnable tasks over the last minute.
+#[must_use]
+pub fn load_1min() -> Option<f64> {
+    LoadAverage::current().ok().map(|load| f64::from(load.one))
+}

@@ -1,0 +1,48 @@
+//! Files that get their name later: without any name where the file system can, and renaming that
+//! replaces nothing.
+
+use super::descriptor;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with};
+use rustix::io::Errno;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+/// The rights of a new file, less the user's mask.
+const MODE: u32 = 0o666;
+
+/// Creates a file without a name in `folder`, for appending; `None` where the file system or the
+/// kernel has no files without names.
+///
+/// # Errors
+/// If it cannot be created for another reason.
+pub fn create(folder: &Path) -> io::Result<Option<File>> {
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;
+    match openat(CWD, folder, flags, Mode::from_raw_mode(MODE)) {
+        Ok(file) => Ok(Some(file.into())),
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Gives a file without a name its name.
+///
+/// # Errors
+/// If something has this name already, or the call fails.
+pub fn link(file: &File, path: &Path) -> io::Result<()> {
+    Ok(linkat(CWD, descriptor::path(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+/// Renames a file.
+///
+/// # Errors
+/// If something has the new name already, or the call fails.
+pub fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS) => {
+            fs::hard_link(from, to)?;
+            fs::remove_file(from)
+        }
+        renamed => Ok(renamed?),
+    }
+}

@@ -1,0 +1,146 @@
+//! The facts about a target that a record keeps.
+
+use super::device::Device;
+use super::extents::Extents;
+use super::hidden_cache::HiddenCache;
+use super::layers::{self, Layer};
+use crate::trial::{Answer, Transport};
+use readlab_protocol::Archive;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// Which server a target is read from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "server", rename_all = "snake_case")]
+pub enum Http {
+    /// Readlab's own, on the loopback interface, in a process of its own.
+    Own,
+    /// Another: what it has in its cache is unknown.
+    Foreign {
+        /// Its `Server` field.
+        software: Option<String>,
+        /// Its `ETag` field.
+        etag: Option<String>,
+        /// Its `Last-Modified` field.
+        last_modified: Option<String>,
+    },
+}
+
+/// Facts about a target before measuring.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TargetFacts {
+    /// Its path, or its URL at another server; bytes that are not UTF-8 are written as U+FFFD.
+    pub path: String,
+    /// Its path as hexadecimal bytes, where it is not UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_hex: Option<String>,
+    /// Its size.
+    pub size_bytes: u64,
+    /// The file system's type, such as `ext4`; an unknown one by its number, in hexadecimal.
+    pub filesystem: Option<String>,
+    /// What is mounted, such as `/dev/vda`, and the mount point.
+    pub mount: Option<String>,
+    /// The block device below; `None` where there is none, or none is known.
+    #[serde(default)]
+    pub device: Option<Device>,
+    /// What its bytes pass through, its own file system first; empty in records of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<Layer>,
+    /// Whether there is a hidden cache below everything visible; `None` where no trial was cold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden_cache: Option<HiddenCache>,
+    /// Its extents on the device; `None` where the file system does not list them.
+    pub extents: Option<Extents>,
+    /// Digest of its content (XXH3, 64 bits, hexadecimal).
+    pub digest: Option<String>,
+    /// The right answer, by the plainest code of the lab.
+    pub answer: Option<Answer>,
+    /// Its decoded content, where trials decode it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decoded: Option<Decoded>,
+    /// What a reader of the numbers should know about this target.
+    pub cautions: Vec<String>,
+    /// The server that it is read from; `None` for a file that contenders open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<Http>,
+}
+
+/// The decoded content of an archive.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decoded {
+    /// The format of the archive.
+    pub archive: Archive,
+    /// Digest of the content (XXH3, 64 bits, hexadecimal).
+    pub digest: String,
+    /// The right answer about the content.
+    pub answer: Answer,
+}
+
+impl TargetFacts {
+    /// With the path of a file, and nothing else yet.
+    pub(super) fn at(path: &Path) -> TargetFacts {
+        let bytes = path.as_os_str().as_bytes();
+        TargetFacts {
+            path: path.to_string_lossy().into_owned(),
+            path_hex: std::str::from_utf8(bytes).is_err().then(|| hex(bytes)),
+            ..TargetFacts::default()
+        }
+    }
+
+    /// Its path or URL, byte for byte.
+    #[must_use]
+    pub fn place(&self) -> PathBuf {
+        let bytes = self.path_hex.as_deref().and_then(unhex);
+        bytes.map_or_else(|| PathBuf::from(&self.path), |bytes| PathBuf::from(OsString::from_vec(bytes)))
+    }
+
+    /// How its bytes come to a contender.
+    #[must_use]
+    pub fn over(&self) -> Transport {
+        if self.http.is_some() { Transport::Http } else { Transport::File }
+    }
+
+    /// Whether it is read from another server, whose cache is unknown.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        matches!(self.http, Some(Http::Foreign { .. }))
+    }
+
+    /// The bytes that a trial gets from it: the decoded ones for a trial that decodes. Older records do
+    /// not distinguish the two, and have the answer about the content in place of that about the file.
+    #[must_use]
+    pub fn bytes_out(&self, decodes: Option<Archive>) -> u64 {
+        let decoded = self.decoded.as_ref().filter(|_| decodes.is_some());
+        let answer = decoded.map(|decoded| decoded.answer).or(self.answer);
+        answer.and_then(|answer| answer.bytes).unwrap_or(self.size_bytes)
+    }
+
+    /// The names of the caches below that stay when it is made cold; `None` where none is known.
+    #[must_use]
+    pub fn cold_above(&self) -> Option<String> {
+        layers::cold_above(&self.layers)
+    }
+
+    /// The least that a cold read of the whole file must fetch from the device; `None` where that is not
+    /// known. Holes, unwritten, inline and encoded bytes count nothing.
+    #[must_use]
+    pub fn expected_device_bytes(&self) -> Option<u64> {
+        self.extents.as_ref().map(|extents| extents.least_device_bytes(self.size_bytes))
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a String takes everything");
+        text
+    })
+}
+
+/// The bytes of pairs of hexadecimal digits; `None` where the text is something else.
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    text.as_bytes().chunks(2).map(|pair| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?)).collect()
+}

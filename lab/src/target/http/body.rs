@@ -1,0 +1,214 @@
+//! The body of an answer, and the connection over which it arrives.
+
+use super::{Check, HEAD_BYTES_MAX, HttpError, line};
+use crate::linux::interrupt;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// How long the client waits after the last byte for the server to close the connection.
+const CLOSE_WAIT_MAX: Duration = Duration::from_millis(100);
+
+/// How long each part may take from its first byte to its end: the head, the line before a chunk, the
+/// trailers. A server that sends a byte now and then is never silent.
+pub(super) const PART_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// The body of an answer.
+pub(super) struct Body<'a> {
+    pub(super) wire: BufReader<Wire<'a>>,
+    pub(super) framing: Framing,
+    pub(super) got: u64,
+}
+
+/// Where a body ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Framing {
+    /// After this many bytes.
+    Length(u64),
+    /// With an empty chunk; this many bytes of the current chunk remain.
+    Chunked(u64),
+    /// At the end of the connection.
+    Close,
+    /// It has already ended.
+    Ended,
+}
+
+/// A part of an answer that must end in [`PART_TIME_MAX`].
+pub(super) struct TimedPart {
+    name: &'static str,
+    begin: Instant,
+}
+
+/// A connection with a limit on silence.
+pub(super) struct Wire<'a> {
+    pub(super) stream: TcpStream,
+    pub(super) silence_max: Duration,
+    pub(super) check: Check<'a>,
+    /// The part of the answer that must end in time, if one is being read.
+    pub(super) part: Option<TimedPart>,
+}
+
+impl TimedPart {
+    pub(super) fn begin(name: &'static str) -> TimedPart {
+        TimedPart { name, begin: Instant::now() }
+    }
+}
+
+/// Where the body ends, by the fields. Chunks have precedence over a length where a server sends both.
+/// Several lengths must be the same (RFC 9112, 6.3), and there may be one encoding.
+pub(super) fn framing(fields: &[(String, String)]) -> Result<Framing, HttpError> {
+    let all =
+        |name: &'static str| fields.iter().filter(move |(found, _)| found == name).map(|(_, value)| value);
+    let mut encodings = all("transfer-encoding");
+    match (encodings.next(), encodings.next()) {
+        (Some(encoding), None) if encoding.eq_ignore_ascii_case("chunked") => return Ok(Framing::Chunked(0)),
+        (Some(_), _) => return Err(HttpError::Garbled("a transfer encoding other than chunked")),
+        (None, _) => {}
+    }
+    let mut lengths =
+        all("content-length").flat_map(|value| value.split(',')).map(|value| length(value.trim()));
+    let Some(first) = lengths.next().transpose()? else { return Ok(Framing::Close) };
+    for other in lengths {
+        if other? != first {
+            return Err(HttpError::Garbled("it has several Content-Lengths that differ"));
+        }
+    }
+    Ok(Framing::Length(first))
+}
+
+/// A length in digits and nothing else.
+fn length(text: &str) -> Result<u64, HttpError> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit()).then_some(text);
+    let number = digits.and_then(|digits| digits.parse().ok());
+    number.ok_or(HttpError::Garbled("its Content-Length is no number"))
+}
+
+impl Read for Body<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        let room = buffer.len() as u64;
+        let most = match self.framing {
+            Framing::Ended => return Ok(0),
+            Framing::Close => room,
+            Framing::Length(promised) if self.got == promised => return self.end_of(promised),
+            Framing::Length(promised) => room.min(promised - self.got),
+            Framing::Chunked(0) => match self.next_chunk()? {
+                0 => return Ok(0),
+                left => room.min(left),
+            },
+            Framing::Chunked(left) => room.min(left),
+        };
+        let most = usize::try_from(most).unwrap_or(buffer.len());
+        let count = self.wire.read(&mut buffer[..most])?;
+        self.got += count as u64;
+        match &mut self.framing {
+            Framing::Length(promised) if count == 0 => {
+                Err(io::Error::other(HttpError::Cut { got: self.got, promised: *promised }))
+            }
+            Framing::Chunked(_) if count == 0 => Err(self.cut_chunks()),
+            Framing::Chunked(left) => {
+                *left -= count as u64;
+                Ok(count)
+            }
+            _ => Ok(count),
+        }
+    }
+}
+
+impl Body<'_> {
+    /// All bytes have arrived; checks that the server sends no more.
+    fn end_of(&mut self, promised: u64) -> io::Result<usize> {
+        self.wire.get_mut().silence_max = CLOSE_WAIT_MAX;
+        let more = self.wire.fill_buf().is_ok_and(|more| !more.is_empty());
+        self.framing = Framing::Ended;
+        if more { Err(io::Error::other(HttpError::TooMany { promised })) } else { Ok(0) }
+    }
+
+    /// The size of the next chunk; 0 after the last one.
+    fn next_chunk(&mut self) -> io::Result<u64> {
+        let mut size = self.chunk_line()?;
+        // The end of the line after the chunk before.
+        if size.is_empty() && self.got > 0 {
+            size = self.chunk_line()?;
+        }
+        let digits = size.split(';').next().unwrap_or("").trim();
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let left = u64::from_str_radix(digits, 16).ok().filter(|_| is_number);
+        let left =
+            left.ok_or_else(|| io::Error::other(HttpError::Garbled("the size of a chunk is no number")))?;
+        self.framing = Framing::Chunked(left);
+        if left == 0 {
+            self.trailers()?;
+            self.framing = Framing::Ended;
+        }
+        Ok(left)
+    }
+
+    /// The trailers after the last chunk, up to an empty line.
+    fn trailers(&mut self) -> io::Result<()> {
+        self.wire.get_mut().part = Some(TimedPart::begin("what comes after the last chunk"));
+        let mut rest = (&mut self.wire).take(HEAD_BYTES_MAX);
+        loop {
+            match line(&mut rest) {
+                Ok(line) if line.is_empty() => break,
+                Ok(_) => {}
+                Err(HttpError::Garbled(_)) if rest.limit() == 0 => {
+                    return Err(io::Error::other(HttpError::Garbled(
+                        "what comes after the last chunk has no end",
+                    )));
+                }
+                Err(HttpError::Garbled(_)) => return Err(self.cut_chunks()),
+                Err(error) => return Err(io::Error::other(error)),
+            }
+        }
+        self.wire.get_mut().part = None;
+        Ok(())
+    }
+
+    fn chunk_line(&mut self) -> io::Result<String> {
+        self.wire.get_mut().part = Some(TimedPart::begin("the line before a chunk"));
+        let line = self.next_line();
+        self.wire.get_mut().part = None;
+        line
+    }
+
+    fn next_line(&mut self) -> io::Result<String> {
+        match line(&mut (&mut self.wire).take(HEAD_BYTES_MAX)) {
+            Err(HttpError::Garbled(_)) => Err(self.cut_chunks()),
+            line => line.map_err(io::Error::other),
+        }
+    }
+
+    fn cut_chunks(&self) -> io::Error {
+        io::Error::other(HttpError::CutChunks { got: self.got })
+    }
+}
+
+impl Read for Wire<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let deadline = Instant::now() + self.silence_max;
+        loop {
+            if interrupt::requested() {
+                return Err(io::Error::other(HttpError::Interrupted));
+            }
+            (self.check)()?;
+            if let Some(part) = &self.part
+                && part.begin.elapsed() > PART_TIME_MAX
+            {
+                return Err(io::Error::other(HttpError::Slow(part.name)));
+            }
+            match self.stream.read(buffer) {
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                    if Instant::now() >= deadline {
+                        return Err(io::Error::other(HttpError::Silent(self.silence_max)));
+                    }
+                }
+                // Not returned: the caller would only read again, and this loop checks for the wish to stop.
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => return read,
+            }
+        }
+    }
+}
