@@ -71,7 +71,7 @@ fn chosen<'a>(roster: &'a Roster, names: &[String]) -> anyhow::Result<Vec<&'a En
 /// One contender: built, and its receipt shown.
 fn build(entry: &Entry) -> anyhow::Result<()> {
     entry.build()?;
-    let receipt = entry.take_part()?.receipt;
+    let receipt = entry.query()?.receipt;
     writeln!(std::io::stdout(), "{} {} · {}", receipt.contender, receipt.version, receipt.runtime)?;
     Ok(())
 }

@@ -372,7 +372,7 @@ mod tests {
         let absent = entry(folder.path(), "dependency = [['no-such-runtime']]\nrun = ['no-such-runtime']");
         absent.build_once(|| panic!("there is nothing to build")).unwrap();
         assert_eq!(absent.build().unwrap_err().to_string(), "it needs no-such-runtime: not found");
-        assert_eq!(absent.take_part().unwrap_err().to_string(), "it needs no-such-runtime: not found");
+        assert_eq!(absent.query().unwrap_err().to_string(), "it needs no-such-runtime: not found");
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod build;
 pub mod discovery;
 pub mod launcher;
 mod leftovers;
+pub mod methods;
 pub mod process;
 pub mod roster;
 mod running;

@@ -2,14 +2,11 @@
 //! that is.
 
 use super::limits;
-use super::ranking::{Place, Ranking, Row, TieStatus, WhyReference};
+use super::ranking::{Rank, Ranking, RankingRow, TieStatus, WhyReference};
 use super::sweep::SweepView;
 use super::words;
 use crate::analysis::stats::Significance;
 use crate::record::{Limit, LimitKind, LimitUnit};
-use crate::target::web::CACHE_UNKNOWN;
-use crate::trial::{CacheState, Transport};
-use readlab_protocol::Archive;
 use std::collections::BTreeMap;
 
 /// What one ranking says, for whoever reads nothing else.
@@ -27,36 +24,7 @@ pub struct Claim {
     pub against: String,
 }
 
-/// What [`Ranking::condition`] says.
-pub(super) fn condition(
-    state: CacheState,
-    is_above_cache: bool,
-    over: Transport,
-    decodes: Option<Archive>,
-) -> String {
-    let source = decodes.map_or_else(String::new, |archive| format!(", out of the {archive}"));
-    let above = if state == CacheState::Cold && is_above_cache { " above a cache" } else { "" };
-    match (state, over) {
-        (CacheState::Unknown, _) => format!("over http ({CACHE_UNKNOWN}){source}"),
-        (state, Transport::Http) => format!("{state}{above} over http{source}"),
-        (state, Transport::File) => format!("{state}{above}{source}"),
-    }
-}
-
 impl Ranking {
-    /// Where the bytes are when the clock starts, over what they come, and what they come out of:
-    /// `cold`, `cold over http`, `cold, out of the zip`.
-    #[must_use]
-    pub fn condition(&self) -> String {
-        condition(self.state, self.cold_above.is_some(), self.over, self.decodes)
-    }
-
-    /// The same, with the work and the target where the record has several.
-    #[must_use]
-    pub fn place(&self) -> String {
-        self.condition() + &self.apart
-    }
-
     /// Whether there is something to tell: a ranking of nothing but controls says nothing.
     pub(super) fn says_something(&self) -> bool {
         !self.rows.is_empty() || !self.unmeasured.is_empty() || self.controls.is_empty()
@@ -74,20 +42,9 @@ impl Ranking {
         ratio.and_then(|ratio| ratio.clear()) == Some(Significance::Slower)
     }
 
-    /// `Cold · newlines`, `Cold over http · newlines`, `Cold · newlines · out of the zip`.
-    #[must_use]
-    pub fn title(&self) -> String {
-        let source = self.decodes.map_or_else(String::new, |archive| format!(" · out of the {archive}"));
-        let condition = condition(self.state, self.cold_above.is_some(), self.over, None);
-        format!("{} · {}{source}", words::capital(&condition), self.work)
-    }
-
     /// How many more share the first rank: tied, undecided.
     pub(super) fn beside(&self) -> (usize, usize) {
-        let count = |standing| {
-            let with = |row: &&Row| row.place == Some(Place { rank: 1, standing });
-            self.rows.iter().filter(with).count()
-        };
+        let count = |tie| self.rows.iter().filter(|row| row.rank == Some(Rank { place: 1, tie })).count();
         (count(TieStatus::Tied), count(TieStatus::Undecided))
     }
 
@@ -120,9 +77,9 @@ impl Ranking {
     /// The answer as a clause of a sentence.
     fn clause(&self) -> String {
         let Some(first) = self.rows.first() else {
-            return format!("{}, nothing was measured", self.place());
+            return format!("{}, nothing was measured", self.full_condition());
         };
-        let (state, name, figure) = (self.place(), brief(first), figure(first));
+        let (state, name, figure) = (self.full_condition(), brief(first), figure(first));
         let itself = if self.is_led_by_reference() { ", the reference itself," } else { "" };
         let clause = match self.beside() {
             _ if self.rows.len() == 1 => return format!("{state}, {name} reads it at {figure}"),
@@ -212,13 +169,13 @@ pub(super) fn claims_of_sweep(view: &SweepView) -> Vec<Claim> {
 
 /// The name without its settings where they would make the sentence long; the full name stands
 /// beside it.
-fn brief(row: &Row) -> &str {
+fn brief(row: &RankingRow) -> &str {
     const LETTERS: usize = 32;
     let short = row.short.as_str();
     if short.chars().count() <= LETTERS { short } else { short.split(" · ").next().unwrap_or(short) }
 }
 
 /// The rate, or where there is none the time.
-fn figure(row: &Row) -> String {
+fn figure(row: &RankingRow) -> String {
     if row.throughput.is_some() { words::rate(row.throughput) } else { words::time(&row.wall) }
 }

@@ -22,7 +22,8 @@ impl Bound {
     pub(super) fn all(
         limits: &[Limit],
         target: usize,
-        (state, decodes): (CacheState, Option<Archive>),
+        state: CacheState,
+        decodes: Option<Archive>,
     ) -> Vec<Bound> {
         let kinds: &[LimitKind] = match (decodes, state) {
             (Some(_), _) => &[LimitKind::Decoding],

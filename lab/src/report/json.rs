@@ -4,8 +4,9 @@
 //! Times are integers in nanoseconds, sizes in bytes. What could not be measured is `null`, and
 //! `missing` of the same trial says why, by the field's name. The words are those of the record.
 
+use super::advice::Advice;
 use super::escaped;
-use super::ranking::{Ranking, Row, TieStatus};
+use super::ranking::{Ranking, RankingRow, TieStatus};
 use super::sweep::SweepView;
 use crate::analysis::stats::{OBSERVATIONS_MIN, Ratio};
 use crate::analysis::verdict::{self, Diagnosis};
@@ -71,7 +72,7 @@ pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
         "contenders": record.contenders,
         "limits": Some(&limits).filter(|limits| !limits.is_empty()),
         "searches": rankings.iter().filter_map(search).collect::<Vec<Value>>(),
-        "advice": rankings.iter().filter_map(advice).collect::<Vec<Value>>(),
+        "advice": Advice::all(record, &rankings).iter().map(|it| advice(&rankings[it.ranking], it)).collect::<Vec<Value>>(),
         "fills": record.fills,
         "proofs": rankings.iter().map(proof).collect::<Vec<Value>>(),
         "sweep": SweepView::of(record),
@@ -130,7 +131,7 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         Some((ranking, rows.find(|row| row.index == it.trial.index)?))
     });
     let row = found.map(|(_, row)| row);
-    let judged = row.and_then(|row| row.judgement.as_ref());
+    let judged = row.and_then(|row| row.diagnosis.as_ref());
     let trial = &it.trial;
     let target = record.targets.get(trial.target);
     let mut told = json!({
@@ -150,9 +151,9 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "outcome": it.outcome.as_ref().map(|outcome| outcome.word()),
         "reason": it.outcome.as_ref().and_then(|outcome| outcome.reason()),
         "answer": it.samples.iter().next().map(|sample| sample.answer),
-        "rank": row.and_then(|row| row.place).map(|place| json!({
-            "place": place.rank,
-            "standing": match place.standing {
+        "rank": row.and_then(|row| row.rank).map(|rank| json!({
+            "place": rank.place,
+            "standing": match rank.tie {
                 TieStatus::First => "first",
                 TieStatus::Tied => "tied",
                 TieStatus::Undecided => "undecided",
@@ -217,8 +218,7 @@ fn search(ranking: &Ranking) -> Option<Value> {
 }
 
 /// What to use, with the numbers behind it.
-fn advice(ranking: &Ranking) -> Option<Value> {
-    let advice = ranking.advice.as_ref()?;
+fn advice(ranking: &Ranking, advice: &Advice) -> Value {
     let times = |ratio: &Ratio| json!({ "estimate": ratio.estimate, "ci95": ratio.ci95.map(|ends| [ends.low, ends.high]) });
     let mut told = json!({
         "target": ranking.path,
@@ -238,7 +238,7 @@ fn advice(ranking: &Ranking) -> Option<Value> {
         "code": advice.code.iter().map(|it| json!({ "language": it.language, "code": it.code })).collect::<Vec<Value>>(),
     });
     tell_cold_above(&mut told, ranking.cold_above.clone());
-    Some(told)
+    told
 }
 
 /// Bytes out over bytes in; `None` where nothing is decoded, and for an archive of no bytes.
@@ -259,7 +259,7 @@ fn verdict_of(judged: &Diagnosis) -> Value {
 }
 
 /// One object a metric, `null` where no sample holds it.
-fn summary(row: &Row) -> Value {
+fn summary(row: &RankingRow) -> Value {
     let metrics = Metric::ALL.into_iter();
     metrics
         .map(|metric| (metric.name().to_owned(), json!(row.summaries.get(&metric))))
@@ -267,7 +267,7 @@ fn summary(row: &Row) -> Value {
         .into()
 }
 
-fn ratio(ranking: &Ranking, row: &Row) -> Option<Value> {
+fn ratio(ranking: &Ranking, row: &RankingRow) -> Option<Value> {
     let (ratio, reference) = (row.ratio?, ranking.reference.as_ref()?);
     Some(json!({
         "reference": reference.name,
@@ -313,14 +313,14 @@ fn of_the_run(it: &TrialRecord) -> impl Iterator<Item = (String, String)> {
 }
 
 /// Why fields are `null`, by their names.
-fn missing(it: &TrialRecord, found: Option<(&Ranking, &Row)>) -> BTreeMap<String, String> {
+fn missing(it: &TrialRecord, found: Option<(&Ranking, &RankingRow)>) -> BTreeMap<String, String> {
     let mut missing = it.missing.clone();
     missing.extend(undecoded(it));
     missing.extend(of_the_run(it));
     let mut say = |field: &str, why: &str| {
         missing.entry(field.to_owned()).or_insert_with(|| why.to_owned());
     };
-    let judged = found.and_then(|(_, row)| row.judgement.as_ref());
+    let judged = found.and_then(|(_, row)| row.diagnosis.as_ref());
     if judged.is_none() {
         say("verdict", "a control, or a trial whose samples do not stand");
     }
@@ -354,7 +354,7 @@ fn missing(it: &TrialRecord, found: Option<(&Ranking, &Row)>) -> BTreeMap<String
     if row.fills.is_none() {
         say("fills", "not warm, or a single fill");
     }
-    if row.place.is_none() {
+    if row.rank.is_none() {
         say("rank", "a control: it stands outside the ranking");
     }
     match (row.ratio, &ranking.reference) {

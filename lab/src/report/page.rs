@@ -111,7 +111,7 @@ impl Page {
                 Some(view) => answer::claims_of_sweep(view),
                 None => rankings.iter().filter_map(Ranking::claim).collect(),
             },
-            advice: rankings.iter().filter_map(|ranking| ranking.advice.clone()).collect(),
+            advice: Advice::all(record, &rankings),
             curves: rankings.iter().flat_map(Curve::all).collect(),
             rankings,
             inside: Inside::all(record),
@@ -140,7 +140,7 @@ impl Ranking {
     /// The answer in one line: the fastest, its rate, its ratio to the reference.
     #[must_use]
     pub fn headline(&self) -> String {
-        let condition = self.place();
+        let condition = self.full_condition();
         let Some(first) = self.rows.first() else { return format!("{condition}: nothing was measured") };
         let (_, open) = self.beside();
         let best = if open > 0 || self.is_first_slower() { "best median" } else { "fastest" };
@@ -239,7 +239,7 @@ impl Ranking {
     #[must_use]
     pub fn verdict_line(&self) -> Option<String> {
         let first = self.rows.first()?;
-        Some(format!("verdict: {}: {}", first.name, first.judgement.as_ref()?.sentence))
+        Some(format!("verdict: {}: {}", first.name, first.diagnosis.as_ref()?.sentence))
     }
 
     /// How far fills lie apart over the trials, in one line; `None` where no trial saw two fills.

@@ -4,9 +4,10 @@
 //! Machines with the same processor and the same fact are one point, their mean: a processor that
 //! was measured with two drives says nothing twice.
 
+use super::case::Case;
 use super::matching::differences;
 use super::measure::Measure;
-use super::side::{Case, Side};
+use super::side::Side;
 use crate::analysis::stats::{self, LeastSquares};
 use serde::Serialize;
 use serde_json::Value;

@@ -4,7 +4,8 @@
 //! work, state and parameters agree. Where names meet and nothing agrees, the two are unlike: they
 //! are compared only if that is forced.
 
-use super::side::{Case, ComparisonKey, Side};
+use super::case::{Case, ComparisonKey};
+use super::side::Side;
 use crate::units::Bytes;
 
 /// A case of the first side with its partners, one for each side.

@@ -6,6 +6,7 @@
 //! less. Sides that were measured apart have no common rounds, so ratios come from medians and
 //! their intervals ([`crate::analysis::stats::LogMedian`]).
 
+mod case;
 mod fit;
 mod gate;
 mod matching;
@@ -15,10 +16,11 @@ mod side;
 #[cfg(test)]
 mod tests;
 
+pub use case::{Case, ComparisonKey, Figure, Statistic};
 pub use fit::{Asks, Fit, FitAsked, FitError, FitPoint, fit};
 pub use gate::{Gate, GateError};
 pub use measure::{Measure, Unit};
-pub use side::{Case, ComparisonKey, Figure, Side, Statistic};
+pub use side::Side;
 
 use crate::analysis::stats::{Interval, LogMedian, UnpairedRatio};
 use crate::record::Outcome;
@@ -65,12 +67,12 @@ pub struct Table {
     /// Which number.
     pub measure: Measure,
     /// A row for each case.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparisonRow>,
 }
 
 /// One case on all sides.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct ComparisonRow {
     /// What it is called on the first side.
     pub name: String,
     /// What was read, how and from where, on the first side.
@@ -191,7 +193,7 @@ fn table(sides: &[Side], rows: &[Matched], measure: Measure) -> Table {
             }
         }
         let known = cells.iter().any(Option::is_some);
-        known.then(|| Row { name: first.name.clone(), subject: first.subject.clone(), cells })
+        known.then(|| ComparisonRow { name: first.name.clone(), subject: first.subject.clone(), cells })
     };
     Table { measure, rows: rows.iter().filter_map(row).collect() }
 }

@@ -2,8 +2,8 @@
 //! slope of time on size, and the highest rate of a single file. Single sizes are cases of their
 //! own ([`super::side`]).
 
+use super::case::{Case, ComparisonKey, Figure, Statistic};
 use super::measure::Measure;
-use super::side::{Case, ComparisonKey, Figure, Statistic};
 use crate::analysis::stats;
 use crate::record::{Point, Record, SweepSeries};
 use crate::trial::{CacheState, Transport};

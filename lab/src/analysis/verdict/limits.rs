@@ -87,7 +87,7 @@ fn better(record: &Record, limits: &[Limit]) -> Vec<Limit> {
 /// A sentence for each limit of a target in a state that was replaced, as a reading is beyond it.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-pub fn replaced(record: &Record, limits: &[Limit], (target, state): (usize, CacheState)) -> Vec<String> {
+pub fn replaced(record: &Record, limits: &[Limit], target: usize, state: CacheState) -> Vec<String> {
     let here = |it: &&Limit| it.target == target && it.state.is_none_or(|own| own == state);
     let better = limits.iter().filter(here).filter(|it| is_of_reading(record, it));
     let told = better.filter_map(|better| {

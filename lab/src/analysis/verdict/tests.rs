@@ -400,14 +400,13 @@ fn a_limit_that_a_reading_is_beyond_is_replaced_and_that_is_said() {
     let same = cold(&mut record, "rust/read/x", cpu(430, 40, 160));
     let control = ("rust/device@buffer=128KiB,depth=16".to_owned(), 2_500_000_000);
     assert_eq!(device_limits(&record), std::slice::from_ref(&control));
-    let cold_rates = (0, CacheState::Cold);
-    assert_eq!(replaced(&record, &limits(&record), cold_rates), Vec::<String>::new());
+    assert_eq!(replaced(&record, &limits(&record), 0, CacheState::Cold), Vec::<String>::new());
     let faster = cold(&mut record, "rust/mmap/x", cpu(200, 40, 60));
     assert_eq!(device_limits(&record), [control, ("rust/mmap/x".to_owned(), 5_000_000_000)]);
     assert_eq!(verdict_on(&record, faster).stops_at(), "limit not known");
     assert_eq!(verdict_on(&record, same).share_of_limit, Some(0.2 / 0.43));
     assert_eq!(
-        replaced(&record, &limits(&record), cold_rates),
+        replaced(&record, &limits(&record), 0, CacheState::Cold),
         [
             "the device limit is what rust/mmap/x reached, 5.00 GB/s: rust/device@buffer=128KiB,depth=16 showed 2.50 GB/s"
         ]

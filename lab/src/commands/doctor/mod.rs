@@ -43,7 +43,7 @@ pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
 /// Contenders of the roster that cannot take part here, or not before they are built.
 fn absent_contenders() -> Vec<Finding> {
     let roster = Roster::built_in();
-    roster.entries.iter().filter_map(|entry| Some(absent(entry, &entry.take_part().err()?))).collect()
+    roster.entries.iter().filter_map(|entry| Some(absent(entry, &entry.query().err()?))).collect()
 }
 
 /// Advice by the cause: a package only where a program is missing.

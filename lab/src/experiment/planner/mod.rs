@@ -8,7 +8,7 @@ mod pattern;
 mod selection;
 
 use crate::contender::discovery::Contenders;
-use crate::contender::roster::{ResolveError, ResolvedMethod};
+use crate::contender::methods::{ResolveError, ResolvedMethod};
 use crate::corpus::Form;
 use crate::measure::plan::{Plan, Planned, Rules};
 use crate::record::{LimitKind, Outcome, Trial};

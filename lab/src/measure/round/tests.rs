@@ -2,7 +2,8 @@
 //! only its script moves; it and the record write into one log, which reads like the run.
 
 use super::*;
-use crate::contender::roster::{ResolvedMethod, Warmup};
+use crate::contender::methods::ResolvedMethod;
+use crate::contender::roster::Warmup;
 use crate::measure::interface::{Progress, SampleError, Step};
 use crate::measure::plan::{Budget, Planned, Rules};
 use crate::record::{Count, Fill, Sample, Trial};

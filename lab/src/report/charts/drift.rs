@@ -2,7 +2,7 @@
 //! that what moves together is the machine and what moves alone is the method.
 
 use super::super::chart_reading;
-use super::super::ranking::{Ranking, Row};
+use super::super::ranking::{Ranking, RankingRow};
 use super::super::svg::{self, Scale};
 use super::super::{html::Element, words};
 use super::Chart;
@@ -21,7 +21,7 @@ const LEAST: f64 = 0.02;
 
 /// The wall times of a trial's rounds over their median, less one.
 struct Track<'a> {
-    row: &'a Row,
+    row: &'a RankingRow,
     rounds: Vec<(u32, u32, f64)>,
 }
 
@@ -61,7 +61,7 @@ pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> 
 
 impl Track<'_> {
     #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
-    fn of(row: &Row) -> Option<Track<'_>> {
+    fn of(row: &RankingRow) -> Option<Track<'_>> {
         let median = row.wall.median.max(1) as f64;
         let rounds = chart_reading::rounds(&row.readings)
             .into_iter()
@@ -83,7 +83,7 @@ impl Track<'_> {
 
     fn drawn(&self, n: usize, (across, reach): (&Scale, f64), state: CacheState) -> Vec<Element> {
         let row = self.row;
-        let shown = rows::Row {
+        let shown = rows::ChartRow {
             rank: String::new(),
             short: &row.short,
             name: &row.name,

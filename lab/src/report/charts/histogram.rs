@@ -63,7 +63,7 @@ fn drawable(spread: &Spread) -> impl Iterator<Item = [u64; 2]> {
 
 #[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]
 fn drawn(histogram: &Histogram, (n, scale): (usize, &Scale)) -> Vec<Element> {
-    let shown = rows::Row {
+    let shown = rows::ChartRow {
         rank: String::new(),
         short: histogram.short,
         name: histogram.name,

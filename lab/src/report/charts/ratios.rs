@@ -88,7 +88,7 @@ fn grid(scale: &Scale, reach: f64, bottom: f64) -> Vec<Element> {
 
 fn drawn(row: &RatioRow, (n, scale): (usize, &Scale)) -> Vec<Element> {
     let clear = is_clear(&row.ratio);
-    let shown = rows::Row {
+    let shown = rows::ChartRow {
         rank: String::new(),
         short: &row.name,
         name: &row.name,

@@ -22,7 +22,7 @@ pub(super) const THICK: f64 = 12.0;
 pub(super) const LETTER: f64 = 6.9;
 
 /// What stands in one row.
-pub(super) struct Row<'a> {
+pub(super) struct ChartRow<'a> {
     /// In front of the name; empty for none.
     pub(super) rank: String,
     /// The name as it is shown.
@@ -66,7 +66,7 @@ pub(super) fn grid(scale: &Scale, quantity: Quantity, rows: usize) -> Vec<Elemen
 }
 
 /// Name and value of the n-th row.
-pub(super) fn head(n: usize, row: &Row) -> Vec<Element> {
+pub(super) fn head(n: usize, row: &ChartRow) -> Vec<Element> {
     let base = strip_top(n) - STRIP + BASE;
     let strong = if row.strong { " strong" } else { "" };
     let indent = if row.rank.is_empty() { 0.0 } else { 30.0 };

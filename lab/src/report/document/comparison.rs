@@ -7,7 +7,7 @@ use super::super::html::{Element, element, words};
 use super::super::words::{NONE, capital, percent, plural, unbroken};
 use super::table::{Cell, Kind, table};
 use super::{Section, figure, side_by_side, whole};
-use crate::analysis::compare::{Comparison, Fit, Measure, Row, Table};
+use crate::analysis::compare::{Comparison, ComparisonRow, Fit, Measure, Table};
 use crate::units::Throughput;
 
 /// The whole page, and the line through its machines where one was asked for.
@@ -98,8 +98,8 @@ fn numbers(comparison: &Comparison, of: &Table) -> Section {
 }
 
 /// The ratios of one side.
-fn chart(measure: Measure, rows: &[Row], (n, side): (usize, usize)) -> Option<Chart> {
-    let row = |row: &Row| {
+fn chart(measure: Measure, rows: &[ComparisonRow], (n, side): (usize, usize)) -> Option<Chart> {
+    let row = |row: &ComparisonRow| {
         let ratio = row.cells.get(side)?.as_ref()?.ratio?;
         Some(RatioRow { name: row.name.clone(), ratio, value: times(&ratio) })
     };
@@ -108,7 +108,7 @@ fn chart(measure: Measure, rows: &[Row], (n, side): (usize, usize)) -> Option<Ch
     charts::ratios(&rows, (title, format!("ratio-{}-{n}-{side}", measure.word())))
 }
 
-fn grid(comparison: &Comparison, measure: Measure, (caption, rows): (&str, &[Row])) -> Element {
+fn grid(comparison: &Comparison, measure: Measure, (caption, rows): (&str, &[ComparisonRow])) -> Element {
     let mut titles = vec![("method".to_owned(), Kind::Text), (letter(0), Kind::Number)];
     for side in 1..comparison.sides.len() {
         titles.push((letter(side), Kind::Number));

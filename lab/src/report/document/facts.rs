@@ -81,7 +81,7 @@ pub(super) fn advice(page: &Page) -> Option<Section> {
 /// What stops the fastest, and what the machine does at best.
 fn limits(page: &Page) -> Option<Section> {
     let told = page.rankings.iter().flat_map(|ranking| {
-        let gives = ranking.gives.iter().map(|line| format!("what gives: {line}"));
+        let gives = ranking.explanations.iter().map(|line| format!("what gives: {line}"));
         let title = ranking.title();
         ranking.verdict_line().into_iter().chain(gives).map(move |line| format!("{title}: {line}"))
     });

@@ -3,7 +3,7 @@
 use super::super::charts::{self, Chart};
 use super::super::html::{Element, element, words};
 use super::super::page::Page;
-use super::super::ranking::{Ranking, Row};
+use super::super::ranking::{Ranking, RankingRow};
 use super::super::words as wording;
 use super::table::{Cell, Kind, table};
 use super::{Section, figure, folded, inside, side_by_side, sweep};
@@ -98,7 +98,7 @@ fn ranking_table(ranking: &Ranking) -> Element {
     if ranking.decodes.is_some() {
         columns.insert(RATE_IN, ("rate in", Kind::Number));
     }
-    let row = |row: &Row| {
+    let row = |row: &RankingRow| {
         let half = row
             .wall
             .median_ci95
@@ -109,12 +109,12 @@ fn ranking_table(ranking: &Ranking) -> Element {
             } else {
                 Cell::name(&row.short, &row.name)
             },
-            Cell::number(row.place.map(|place| (place.word(), float(place.rank as u64)))),
+            Cell::number(row.rank.map(|rank| (rank.word(), float(rank.place as u64)))),
             Cell::number(Some((wording::time(&row.wall), float(row.wall.median)))),
             Cell::number(wording::plus_minus(&row.wall).map(|text| (text, half))),
             Cell::number(row.throughput.map(|rate| (rate.to_string(), rate.0))),
             Cell::number(row.ratio.map(|ratio| (wording::ratio(&ratio), ratio.estimate))),
-            Cell::text(row.judgement.as_ref().map_or_else(|| wording::NONE.to_owned(), |it| it.stops_at())),
+            Cell::text(row.diagnosis.as_ref().map_or_else(|| wording::NONE.to_owned(), |it| it.stops_at())),
             Cell::number(Some((wording::grouped(row.wall.n as u64), float(row.wall.n as u64)))),
         ];
         if ranking.decodes.is_some() {
@@ -168,7 +168,7 @@ fn effort_table(ranking: &Ranking) -> Element {
         ["peak memory", "minor faults", "from device", "processors"].map(|title| (title, Kind::Number)),
     );
     columns.extend(kinds.iter().map(|&kind| (kind, Kind::Number)));
-    let row = |row: &Row| {
+    let row = |row: &RankingRow| {
         let median = |metric| {
             row.summaries.get(&metric).map(|it| (wording::value(metric, it.median), float(it.median)))
         };
@@ -214,7 +214,7 @@ fn percentile_table(ranking: &Ranking, metric: Metric) -> Option<Element> {
     let mut columns = vec![("method", Kind::Text)];
     columns
         .extend(["p0", "p25", "p50", "p75", "p90", "p99", "p100", "readings"].map(|it| (it, Kind::Number)));
-    let row = |row: &Row| {
+    let row = |row: &RankingRow| {
         let it = row.summaries.get(&metric)?;
         let mut cells = vec![Cell::name(&row.short, &row.name)];
         let values = [it.p0, it.p25, it.p50, it.p75, it.p90, it.p99, it.p100];

@@ -143,10 +143,9 @@ fn ratios_and_rates_are_right_to_the_digit() {
     let mut sorted = pairs;
     sorted.sort_unstable_by(f64::total_cmp);
     assert!((mmap.ratio.unwrap().estimate - sorted[2]).abs() < 1e-9);
-    let places: Vec<String> =
-        warm.rows.iter().map(|row| format!("{:?}", row.place.unwrap().standing)).collect();
+    let places: Vec<String> = warm.rows.iter().map(|row| format!("{:?}", row.rank.unwrap().tie)).collect();
     assert_eq!(places, ["First", "Tied", "First"]);
-    assert_eq!(warm.rows[2].place.unwrap().rank, 3);
+    assert_eq!(warm.rows[2].rank.unwrap().place, 3);
     assert_eq!((warm.controls.len(), warm.proof.samples), (1, 30));
     assert_eq!((cold.proof.rejected, cold.unmeasured.len()), (1, 1));
     let share = cold.proof.device_share.unwrap();
