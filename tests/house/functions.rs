@@ -2,17 +2,17 @@
 //! comments, strings and brackets and no more of the language.
 
 /// A function with a body.
-pub struct Function {
+pub(crate) struct Function {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its parameters as they are written, `self` among them.
-    pub params: Vec<String>,
+    pub(crate) params: Vec<String>,
     /// The lines of its body that hold code; the lines of its own braces do not count.
-    pub body_lines: usize,
+    pub(crate) body_lines: usize,
 }
 
 /// The functions of a source, those within functions and tests included.
-pub fn functions(source: &str) -> Vec<Function> {
+pub(crate) fn functions(source: &str) -> Vec<Function> {
     let code = code_only(source);
     code.match_indices("fn ").filter_map(|(at, _)| function(&code, at)).collect()
 }
@@ -79,7 +79,7 @@ fn closing(text: &str) -> Option<usize> {
 }
 
 /// The parts between commas that are within no bracket.
-pub fn split(text: &str) -> Vec<String> {
+pub(crate) fn split(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let (mut depth, mut before) = (0_usize, ' ');
     for c in text.chars() {
@@ -101,7 +101,7 @@ pub fn split(text: &str) -> Vec<String> {
 
 /// The element types of a parameter that is a tuple, also behind a reference or within an `Option`;
 /// empty for any other.
-pub fn tuple_elements(param: &str) -> Vec<String> {
+pub(crate) fn tuple_elements(param: &str) -> Vec<String> {
     let pattern = if param.starts_with('(') { closing(param).unwrap_or(0) } else { 0 };
     let Some((_, kind)) = param[pattern..].split_once(':') else { return Vec::new() };
     let kind = kind.trim().trim_start_matches('&').trim_start_matches("mut ").trim_start_matches("Option<");

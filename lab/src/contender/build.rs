@@ -6,7 +6,7 @@
 //! to be built is data in the roster.
 
 use super::process::{self, CommandLine, ReadError};
-use super::roster::Entry;
+use super::roster::RosterEntry;
 use super::sources;
 use rustix::fs::{FlockOperation, flock};
 use std::ffi::{OsStr, OsString};
@@ -96,7 +96,7 @@ impl Workplace {
     ///
     /// # Errors
     /// If there are no sources.
-    pub fn of(entry: &Entry) -> Result<Option<Workplace>, BuildError> {
+    pub fn of(entry: &RosterEntry) -> Result<Option<Workplace>, BuildError> {
         let Some(name) = &entry.sources else { return Ok(None) };
         let sources = match &entry.home {
             Some(home) => std::path::absolute(home.join(name)),
@@ -120,14 +120,14 @@ impl Workplace {
     /// Whether what was built is there, by the compiler that is there now; so is what needs no
     /// building.
     #[must_use]
-    pub fn is_built(&self, entry: &Entry) -> bool {
+    pub fn is_built(&self, entry: &RosterEntry) -> bool {
         entry.build.is_empty()
             || fs::read(self.build().join(NOTE)).is_ok_and(|note| note == self.compilers(entry).into_bytes())
     }
 
     /// The programs that it is built by as they are now, without starting them: path, size and time
     /// of change.
-    fn compilers(&self, entry: &Entry) -> String {
+    fn compilers(&self, entry: &RosterEntry) -> String {
         let programs = entry.dependency.iter().filter_map(|words| words.first());
         let found = programs.map(|program| {
             let program = entry.fill(program, Some(self));
@@ -159,7 +159,7 @@ impl Workplace {
     }
 
     /// Runs the commands that build it.
-    fn run(&self, entry: &Entry) -> Result<(), BuildError> {
+    fn run(&self, entry: &RosterEntry) -> Result<(), BuildError> {
         let path = self.sources.join(LOG);
         let io = |cause| BuildError::Io { path: path.clone(), cause };
         let log = File::create(&path).map_err(io)?;
@@ -188,7 +188,7 @@ impl Workplace {
     }
 }
 
-impl Entry {
+impl RosterEntry {
     /// Builds the contender; where that fails, what it needs and has not is said instead of how the
     /// failure looked.
     ///
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(fill("plain", &places), "plain");
     }
 
-    fn entry(folder: &Path, text: &str) -> Entry {
+    fn entry(folder: &Path, text: &str) -> RosterEntry {
         let path = folder.join("roster.toml");
         fs::write(&path, format!("[[contender]]\nname = 'x'\nabout = 'x'\nsources = '.'\n{text}")).unwrap();
         Roster::load(&path).unwrap().entries.remove(0)

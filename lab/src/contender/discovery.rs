@@ -6,7 +6,7 @@
 use super::build::{BuildError, Workplace};
 use super::methods::Contender;
 use super::process::CommandLine;
-use super::roster::{Entry, Roster};
+use super::roster::{Roster, RosterEntry};
 use super::session::{Session, SessionError};
 use crate::record::Receipt;
 use crate::trial::MethodId;
@@ -45,7 +45,7 @@ impl Contenders {
         found
     }
 
-    fn query(&mut self, entry: &Entry) {
+    fn query(&mut self, entry: &RosterEntry) {
         match entry.query() {
             Ok(contender) => self.contenders.push(contender),
             Err(error @ (SessionError::Unavailable(_) | SessionError::NotStarted { .. })) => {
@@ -59,7 +59,7 @@ impl Contenders {
     }
 
     /// Records the reason, with the roster's hint how to get what is missing.
-    fn mark_unavailable(&mut self, entry: &Entry, reason: String) {
+    fn mark_unavailable(&mut self, entry: &RosterEntry, reason: String) {
         let reason = entry.hint().map_or(reason.clone(), |hint| format!("{reason}; {hint}"));
         self.absent.insert(entry.name.clone(), reason);
     }
@@ -92,7 +92,7 @@ impl Contenders {
     }
 }
 
-impl Entry {
+impl RosterEntry {
     /// Starts the contender and asks for its receipt and its methods.
     ///
     /// # Errors

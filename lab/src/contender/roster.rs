@@ -19,13 +19,13 @@ const BUILT_IN: &str = include_str!("../../../contenders/roster.toml");
 pub struct Roster {
     /// Its contenders, in the order of the file.
     #[serde(default, rename = "contender")]
-    pub entries: Vec<Entry>,
+    pub entries: Vec<RosterEntry>,
 }
 
 /// One contender in a roster.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct RosterEntry {
     /// Its name, the first part of a trial's name.
     pub name: String,
     /// What it is, in one sentence.
@@ -134,7 +134,7 @@ impl Roster {
 
     /// The entry of this name.
     #[must_use]
-    pub fn entry(&self, name: &str) -> Option<&Entry> {
+    pub fn entry(&self, name: &str) -> Option<&RosterEntry> {
         self.entries.iter().find(|entry| entry.name == name)
     }
 }

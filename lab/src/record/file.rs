@@ -221,7 +221,7 @@ impl Record {
                 return Err(broken(too_long()));
             }
             match serde_json::from_slice(&line) {
-                Ok(found) => record.take(found, (&mut check, line.len())).map_err(broken)?,
+                Ok(found) => record.take(found, &mut check, line.len()).map_err(broken)?,
                 // Only what has no end was cut off; anything else is broken, wherever it stands.
                 Err(_) if !line.ends_with(b"\n") => break,
                 Err(cause) => return Err(broken(cause.to_string())),
@@ -231,7 +231,7 @@ impl Record {
     }
 
     /// Takes in one more line if it keeps the rules.
-    fn take(&mut self, mut line: Line, (check, bytes): (&mut Check, usize)) -> Result<(), String> {
+    fn take(&mut self, mut line: Line, check: &mut Check, bytes: usize) -> Result<(), String> {
         match check.line(self, &mut line, bytes)? {
             Checked::Add => self.add(line),
             Checked::AddAndSay(why) => [line, why].into_iter().for_each(|line| self.add(line)),

@@ -32,7 +32,7 @@ pub struct History {
 
 /// A run in the history.
 #[derive(Debug)]
-pub struct Entry {
+pub struct HistoryEntry {
     /// Its folder.
     pub folder: PathBuf,
     /// The names that were given to it.
@@ -133,7 +133,7 @@ impl History {
     ///
     /// # Errors
     /// If a folder cannot be read.
-    pub fn entries(&self) -> Result<Vec<Entry>, HistoryError> {
+    pub fn entries(&self) -> Result<Vec<HistoryEntry>, HistoryError> {
         let (runs, mut names) = (self.runs()?, self.names()?);
         let mut entries = Vec::new();
         for (age, folder) in runs.into_iter().enumerate() {
@@ -299,9 +299,9 @@ fn started(folder: &Path) -> String {
     time.unwrap_or_else(|| folder.file_name().unwrap_or_default().to_string_lossy().into_owned())
 }
 
-fn entry(folder: PathBuf, names: Vec<(String, PathBuf)>, age: Option<usize>) -> Entry {
+fn entry(folder: PathBuf, names: Vec<(String, PathBuf)>, age: Option<usize>) -> HistoryEntry {
     let record = Record::read(&folder.join(RECORD));
-    Entry { folder, names: names.into_iter().map(|(name, _)| name).collect(), age, record }
+    HistoryEntry { folder, names: names.into_iter().map(|(name, _)| name).collect(), age, record }
 }
 
 fn same(one: &Path, other: &Path) -> bool {

@@ -36,6 +36,22 @@ struct Document<'a> {
     trials: Trials<'a>,
 }
 
+/// The row of a trial, with its ranking.
+struct Ranked<'a> {
+    ranking: &'a Ranking,
+    row: &'a RankingRow,
+}
+
+impl<'a> Ranked<'a> {
+    /// `None` for a trial without samples.
+    fn find(rankings: &'a [Ranking], it: &TrialRecord) -> Option<Ranked<'a>> {
+        rankings.iter().find_map(|ranking| {
+            let mut rows = ranking.rows.iter().chain(&ranking.controls);
+            Some(Ranked { ranking, row: rows.find(|row| row.index == it.trial.index)? })
+        })
+    }
+}
+
 struct Trials<'a> {
     record: &'a Record,
     rankings: Vec<Ranking>,
@@ -126,11 +142,8 @@ fn missing_of_run(record: &Record, limits: &[Limit]) -> BTreeMap<&'static str, &
 }
 
 fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
-    let found = rankings.iter().find_map(|ranking| {
-        let mut rows = ranking.rows.iter().chain(&ranking.controls);
-        Some((ranking, rows.find(|row| row.index == it.trial.index)?))
-    });
-    let row = found.map(|(_, row)| row);
+    let ranked = Ranked::find(rankings, it);
+    let row = ranked.as_ref().map(|ranked| ranked.row);
     let judged = row.and_then(|row| row.diagnosis.as_ref());
     let trial = &it.trial;
     let target = record.targets.get(trial.target);
@@ -165,7 +178,7 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "throughput_bytes_per_s": row.and_then(|row| row.throughput).map(|rate| whole(rate.0)),
         "throughput_in_bytes_per_s": row.and_then(|row| row.rate_in).map(|rate| whole(rate.0)),
         "summary": row.map(summary),
-        "ratio": found.and_then(|(ranking, row)| ratio(ranking, row)),
+        "ratio": ranked.as_ref().and_then(ratio),
         "fills": row.and_then(|row| row.fills.as_ref()),
         "limit": judged.and_then(|it| it.limit.as_ref()).map(|limit| json!({
             "kind": limit.kind,
@@ -179,7 +192,7 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "counts": it.counts,
         "flame_graph": it.flame_graph,
         "trace": it.trace,
-        "missing": missing(it, found),
+        "missing": missing(it, ranked.as_ref()),
         "rejected": it.rejected.iter().map(|(round, reason)| json!({ "round": round, "reason": reason })).collect::<Vec<Value>>(),
     });
     let cold = target.filter(|_| trial.state == CacheState::Cold);
@@ -267,8 +280,8 @@ fn summary(row: &RankingRow) -> Value {
         .into()
 }
 
-fn ratio(ranking: &Ranking, row: &RankingRow) -> Option<Value> {
-    let (ratio, reference) = (row.ratio?, ranking.reference.as_ref()?);
+fn ratio(ranked: &Ranked) -> Option<Value> {
+    let (ratio, reference) = (ranked.row.ratio?, ranked.ranking.reference.as_ref()?);
     Some(json!({
         "reference": reference.name,
         "estimate": ratio.estimate,
@@ -313,14 +326,14 @@ fn of_the_run(it: &TrialRecord) -> impl Iterator<Item = (String, String)> {
 }
 
 /// Why fields are `null`, by their names.
-fn missing(it: &TrialRecord, found: Option<(&Ranking, &RankingRow)>) -> BTreeMap<String, String> {
+fn missing(it: &TrialRecord, ranked: Option<&Ranked>) -> BTreeMap<String, String> {
     let mut missing = it.missing.clone();
     missing.extend(undecoded(it));
     missing.extend(of_the_run(it));
     let mut say = |field: &str, why: &str| {
         missing.entry(field.to_owned()).or_insert_with(|| why.to_owned());
     };
-    let judged = found.and_then(|(_, row)| row.diagnosis.as_ref());
+    let judged = ranked.and_then(|ranked| ranked.row.diagnosis.as_ref());
     if judged.is_none() {
         say("verdict", "a control, or a trial whose samples do not stand");
     }
@@ -331,7 +344,7 @@ fn missing(it: &TrialRecord, found: Option<(&Ranking, &RankingRow)>) -> BTreeMap
     } else if judged.is_some_and(|it| it.share_of_limit.is_none()) {
         say("share_of_limit", "it cannot be told from the limit, and its median is higher");
     }
-    let Some((ranking, row)) = found else {
+    let Some(Ranked { ranking, row }) = ranked else {
         UNTOLD.iter().for_each(|field| say(field, "its samples are not told, as its outcome says"));
         return missing;
     };

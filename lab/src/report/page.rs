@@ -122,7 +122,7 @@ impl Page {
             rejected: method::rejected(record),
             counted: method::counted(record),
             limits,
-            end: end_line(record.end),
+            end: end_line(record),
         }
     }
 }
@@ -311,8 +311,8 @@ fn resumed(it: &Resumption) -> String {
     )
 }
 
-fn end_line(end: Option<(EndReason, u64)>) -> String {
-    let Some((reason, wall_ns)) = end else {
+fn end_line(record: &Record) -> String {
+    let Some((reason, wall_ns)) = record.end else {
         return "the run was cut short; what was measured until then is here".to_owned();
     };
     let why = match reason {

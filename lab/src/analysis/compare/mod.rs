@@ -25,7 +25,7 @@ pub use side::Side;
 use crate::analysis::stats::{Interval, LogMedian, UnpairedRatio};
 use crate::record::Outcome;
 pub use matching::Unpaired;
-use matching::{Matched, Matching};
+use matching::{MatchedCase, Matching};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -179,8 +179,8 @@ impl Comparison {
     }
 }
 
-fn table(sides: &[Side], rows: &[Matched], measure: Measure) -> Table {
-    let row = |matched: &Matched| {
+fn table(sides: &[Side], rows: &[MatchedCase], measure: Measure) -> Table {
+    let row = |matched: &MatchedCase| {
         let first = matched.cases[0].expect("a row begins with its case");
         let mut base = None;
         let mut cells = Vec::new();
@@ -209,7 +209,7 @@ fn cell(figure: &Figure, logs: &LogMedian, base: Option<&LogMedian>, measure: Me
     Cell { value: figure.value(), ci95, n, statistic, ratio }
 }
 
-fn lacking(rows: &[Matched]) -> Vec<Lacking> {
+fn lacking(rows: &[MatchedCase]) -> Vec<Lacking> {
     let mut found = Vec::new();
     for row in rows.iter().filter(|row| row.cases.iter().flatten().any(|case| case.unmeasured.is_none())) {
         for (side, case) in row.cases.iter().enumerate() {

@@ -22,7 +22,7 @@ pub use bootstrap::{Bootstrap, Interval, OBSERVATIONS_MIN, Observation};
 pub use changepoint::{Steadiness, Trend, steadiness};
 pub use fills::{FillMedian, FillSpread, fill_spread};
 pub use ratio::{Ratio, Significance, ratio};
-pub use regression::{LeastSquares, Line, least_squares, theil_sen};
+pub use regression::{FittedLine, LeastSquares, least_squares, theil_sen};
 pub use search::{EXHAUSTIVE_READINGS, Search, SearchRules};
 pub use summary::{Outliers, Summary, median, precision, quantile, summary, wall, whole_processors};
 pub use unpaired::{LogMedian, UnpairedRatio};

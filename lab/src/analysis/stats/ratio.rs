@@ -58,12 +58,12 @@ impl Significance {
 
 /// The wall times of one turn.
 #[derive(Default)]
-struct Turn {
+struct TurnWalls {
     fill: u32,
     walls: Vec<f64>,
 }
 
-impl Turn {
+impl TurnWalls {
     /// The logarithm of the turn's median; a window of no nanoseconds counts as one.
     fn log_median(self) -> f64 {
         median(self.walls).unwrap_or_default().max(1.0).ln()
@@ -96,8 +96,8 @@ pub fn ratio<S: Borrow<Sample>>(
 }
 
 #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
-fn turns<S: Borrow<Sample>>(samples: impl IntoIterator<Item = S>) -> BTreeMap<u32, Turn> {
-    let mut turns: BTreeMap<u32, Turn> = BTreeMap::new();
+fn turns<S: Borrow<Sample>>(samples: impl IntoIterator<Item = S>) -> BTreeMap<u32, TurnWalls> {
+    let mut turns: BTreeMap<u32, TurnWalls> = BTreeMap::new();
     for sample in samples {
         let sample = sample.borrow();
         let turn = turns.entry(sample.round).or_default();

@@ -5,7 +5,7 @@
 //! Everything is computed from samples of the same rounds as the readings that are compared with
 //! it.
 
-use super::parts::{self, Facts};
+use super::parts::{self, TrialFacts};
 use crate::analysis::stats::{self, Bootstrap, Observation};
 use crate::record::{Limit, LimitKind, LimitUnit, Metric, Record, Sample, Trial, TrialRecord};
 use crate::trial::CacheState;
@@ -54,7 +54,7 @@ fn better(record: &Record, limits: &[Limit]) -> Vec<Limit> {
     let mut found: Vec<Limit> = Vec::new();
     let readings = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_measured());
     for it in readings {
-        let Some(facts) = Facts::of(record, limits, it) else { continue };
+        let Some(facts) = TrialFacts::of(record, limits, it) else { continue };
         for (near, ends) in facts.beaten() {
             let beaten = near.limit;
             let value = whole(near.rate);

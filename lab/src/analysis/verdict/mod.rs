@@ -22,7 +22,7 @@ pub use parts::{Part, Parts};
 use crate::analysis::stats::{self, Bootstrap, Significance};
 use crate::record::{Limit, LimitKind, Record, TrialRecord};
 use crate::trial::{CacheState, Transport};
-use parts::{Facts, Near};
+use parts::{Near, TrialFacts};
 use serde::Serialize;
 
 /// At this share of a limit a reading stops at it.
@@ -138,7 +138,7 @@ pub fn judge(record: &Record, limits: &[Limit], trial: &TrialRecord) -> Option<D
     if trial.trial.is_control() || !trial.is_measured() {
         return None;
     }
-    let facts = Facts::of(record, limits, trial)?;
+    let facts = TrialFacts::of(record, limits, trial)?;
     let verdict = decide(record, trial, &facts);
     let nearest = facts.nearest().filter(|_| !matches!(verdict, Verdict::BeyondLimit { .. }));
     Some(Diagnosis {
@@ -151,7 +151,7 @@ pub fn judge(record: &Record, limits: &[Limit], trial: &TrialRecord) -> Option<D
 }
 
 /// The rules, in the order in which they are tried.
-fn decide(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
+fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
     if facts.size_bytes == 0 {
         return Verdict::Unknown { why: "the target has no bytes".to_owned() };
     }
@@ -197,7 +197,7 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
 }
 
 /// What a reading waits for that leaves its processor idle.
-fn waiting(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
+fn waiting(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
     let target = record.targets.get(trial.trial.target);
     if target.is_some_and(|target| target.over() == Transport::Http) {
         return Verdict::Server;

@@ -3,7 +3,7 @@
 pub mod checkup;
 
 use self::checkup::{Facts, Finding, Level};
-use crate::contender::roster::{Entry, Roster};
+use crate::contender::roster::{Roster, RosterEntry};
 use crate::contender::session::SessionError;
 use crate::folder::scratch::{self, Left};
 use crate::machine::Machine;
@@ -47,7 +47,7 @@ fn absent_contenders() -> Vec<Finding> {
 }
 
 /// Advice by the cause: a package only where a program is missing.
-fn absent(entry: &Entry, breach: &SessionError) -> Finding {
+fn absent(entry: &RosterEntry, breach: &SessionError) -> Finding {
     let name = &entry.name;
     let (what, why, mend) = match breach {
         SessionError::NotBuilt(_) => (

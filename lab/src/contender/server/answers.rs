@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -45,6 +45,12 @@ const TOKEN_BYTES: usize = 16;
 /// a processor's cache.
 const PIECE_BYTES: usize = 256 << 10;
 
+/// The file and its secret path.
+struct Served {
+    file: PathBuf,
+    path: String,
+}
+
 /// Serves the file until standard input ends; prints its URL first.
 ///
 /// # Errors
@@ -56,14 +62,14 @@ pub fn serve(file: &Path) -> io::Result<()> {
     let mut out = io::stdout();
     writeln!(out, "http://{}{path}", listener.local_addr()?)?;
     out.flush()?;
-    let served: Arc<(Box<Path>, String)> = Arc::new((file.into(), path));
+    let served = Arc::new(Served { file: file.to_owned(), path });
     std::thread::spawn(move || take_all(&listener, &served));
     // Whoever started the server holds the other end.
     io::copy(&mut io::stdin(), &mut io::sink()).map(drop)
 }
 
 /// Takes connections as they come, a thread for each.
-fn take_all(listener: &TcpListener, served: &Arc<(Box<Path>, String)>) {
+fn take_all(listener: &TcpListener, served: &Arc<Served>) {
     let connections = Arc::new(Connections::default());
     loop {
         match listener.accept() {
@@ -72,8 +78,8 @@ fn take_all(listener: &TcpListener, served: &Arc<(Box<Path>, String)>) {
                     let served = Arc::clone(served);
                     // A client that goes away in the middle is its own affair; one without a thread
                     // is let go.
-                    let _ =
-                        std::thread::Builder::new().spawn(move || answer(&connection, &served.0, &served.1));
+                    let _ = std::thread::Builder::new()
+                        .spawn(move || answer(&connection, &served.file, &served.path));
                 }
                 Err(client) => turn_away(&client),
             },

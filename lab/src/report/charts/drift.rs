@@ -36,7 +36,7 @@ pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> 
     let across = Scale::linear([0.0, f64::from(last)], [2.0, WIDTH - 2.0]);
     let mut marks = Vec::new();
     for (n, track) in tracks.iter().enumerate() {
-        marks.extend(track.drawn(n, (&across, reach), ranking.state));
+        marks.extend(track.drawn(n, &across, reach, ranking.state));
     }
     let bottom = rows::height(tracks.len());
     let title = format!("{}: wall time round by round", ranking.title());
@@ -81,7 +81,7 @@ impl Track<'_> {
         format!("{} to {}", signed(low), signed(high))
     }
 
-    fn drawn(&self, n: usize, (across, reach): (&Scale, f64), state: CacheState) -> Vec<Element> {
+    fn drawn(&self, n: usize, across: &Scale, reach: f64, state: CacheState) -> Vec<Element> {
         let row = self.row;
         let shown = rows::ChartRow {
             rank: String::new(),

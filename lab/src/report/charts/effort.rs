@@ -16,7 +16,7 @@ pub(in super::super) fn effort(ranking: &Ranking, slug: String) -> Option<Chart>
     let scale = Scale::linear([0.0, longest * 1.02], [0.0, WIDTH]);
     let mut marks = rows::grid(&scale, Quantity::Time, known.len());
     for (n, row) in known.iter().enumerate() {
-        marks.extend(drawn(row, (n, &scale)));
+        marks.extend(drawn(row, n, &scale));
     }
     let bottom = rows::height(known.len());
     let keys = [("user", "CPU, user"), ("system", "CPU, kernel"), ("key-wall", "wall time")];
@@ -49,7 +49,7 @@ fn value(row: &RankingRow) -> String {
     row.cores.map_or_else(|| words::NONE.to_owned(), words::cores)
 }
 
-fn drawn(row: &RankingRow, (n, scale): (usize, &Scale)) -> Vec<Element> {
+fn drawn(row: &RankingRow, n: usize, scale: &Scale) -> Vec<Element> {
     let shown = rows::ChartRow {
         rank: String::new(),
         short: &row.short,

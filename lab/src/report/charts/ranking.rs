@@ -23,7 +23,7 @@ pub(in super::super) fn ranking(ranking: &Ranking, slug: String) -> Option<Chart
     let mut marks = rows::grid(&scale, quantity(ranking), ranking.rows.len());
     let bottom = rows::height(ranking.rows.len());
     for (n, row) in ranking.rows.iter().enumerate() {
-        marks.extend(drawn(ranking, row, (n, &scale)));
+        marks.extend(drawn(ranking, row, n, &scale));
     }
     // Over the bars, which would hide them.
     let mut below = bottom + 18.0;
@@ -164,7 +164,7 @@ fn value(row: &RankingRow) -> String {
     }
 }
 
-fn drawn(ranking: &Ranking, row: &RankingRow, (n, scale): (usize, &Scale)) -> Vec<Element> {
+fn drawn(ranking: &Ranking, row: &RankingRow, n: usize, scale: &Scale) -> Vec<Element> {
     let leads = ranking.leads(row);
     let mut marks = rows::head(
         n,

@@ -27,13 +27,13 @@ pub(in super::super) struct RatioRow {
 }
 
 /// The chart; `None` without a row.
-pub(in super::super) fn ratios(ratios: &[RatioRow], (title, slug): (String, String)) -> Option<Chart> {
+pub(in super::super) fn ratios(ratios: &[RatioRow], title: String, slug: String) -> Option<Chart> {
     let reach = reach(ratios)?;
     let scale = Scale::logarithmic([1.0 / reach, reach], [0.0, WIDTH]);
     let bottom = rows::height(ratios.len());
     let mut marks = grid(&scale, reach, bottom);
     for (n, row) in ratios.iter().enumerate() {
-        marks.extend(drawn(row, (n, &scale)));
+        marks.extend(drawn(row, n, &scale));
     }
     let keys = [
         ("bar lead", "better or worse beyond doubt"),
@@ -86,7 +86,7 @@ fn grid(scale: &Scale, reach: f64, bottom: f64) -> Vec<Element> {
     marks
 }
 
-fn drawn(row: &RatioRow, (n, scale): (usize, &Scale)) -> Vec<Element> {
+fn drawn(row: &RatioRow, n: usize, scale: &Scale) -> Vec<Element> {
     let clear = is_clear(&row.ratio);
     let shown = rows::ChartRow {
         rank: String::new(),

@@ -8,9 +8,9 @@ use super::super::limits::{shown, sure};
 use super::super::method::{MEANINGS, MissingMetric};
 use super::super::page::Page;
 use super::super::ranking::Unmeasured;
-use super::super::words::{NONE, unbroken};
+use super::super::words::{NONE, Number, unbroken};
 use super::Section;
-use super::table::{Cell, Kind, table};
+use super::table::{ColumnKind, TableCell, table};
 use crate::record::Limit;
 
 /// The top of the page: the answer in one sentence, the fastest of each state, the machine.
@@ -96,23 +96,23 @@ fn limits(page: &Page) -> Option<Section> {
 #[expect(clippy::cast_precision_loss, reason = "only sorted by")]
 fn limits_table(limits: &[Limit]) -> Element {
     let columns = [
-        ("measured by", Kind::Text),
-        ("limit", Kind::Text),
-        ("at best", Kind::Number),
-        ("±95 %", Kind::Text),
-        ("threads", Kind::Number),
-        ("rounds", Kind::Text),
-        ("how", Kind::Text),
+        ("measured by", ColumnKind::Text),
+        ("limit", ColumnKind::Text),
+        ("at best", ColumnKind::Number),
+        ("±95 %", ColumnKind::Text),
+        ("threads", ColumnKind::Number),
+        ("rounds", ColumnKind::Text),
+        ("how", ColumnKind::Text),
     ];
     let row = |it: &Limit| {
         vec![
-            Cell::text(it.name.clone()),
-            Cell::text(it.kind.word()),
-            Cell::number(Some((shown(it, it.value), it.value as f64))),
-            Cell::text(sure(it)),
-            Cell::number(Some((it.threads.to_string(), it.threads as f64))),
-            Cell::text(it.state.map_or_else(|| NONE.to_owned(), |state| state.to_string())),
-            Cell::text(it.how.clone()),
+            TableCell::text(it.name.clone()),
+            TableCell::text(it.kind.word()),
+            TableCell::number(Some(Number::new(shown(it, it.value), it.value as f64))),
+            TableCell::text(sure(it)),
+            TableCell::number(Some(Number::new(it.threads.to_string(), it.threads as f64))),
+            TableCell::text(it.state.map_or_else(|| NONE.to_owned(), |state| state.to_string())),
+            TableCell::text(it.how.clone()),
         ]
     };
     let caption = "Medians, in the rounds of the readings that are held against them";
@@ -121,9 +121,14 @@ fn limits_table(limits: &[Limit]) -> Element {
 
 fn unmeasured(page: &Page) -> Option<Section> {
     let tables = page.rankings.iter().filter(|ranking| !ranking.unmeasured.is_empty()).map(|ranking| {
-        let columns = [("method", Kind::Text), ("outcome", Kind::Text), ("why", Kind::Text)];
+        let columns =
+            [("method", ColumnKind::Text), ("outcome", ColumnKind::Text), ("why", ColumnKind::Text)];
         let row = |it: &Unmeasured| {
-            vec![Cell::name(&it.short, &it.name), Cell::text(it.outcome), Cell::text(it.reason.clone())]
+            vec![
+                TableCell::name(&it.short, &it.name),
+                TableCell::text(it.outcome),
+                TableCell::text(it.reason.clone()),
+            ]
         };
         table(&ranking.title(), &columns, ranking.unmeasured.iter().map(row).collect())
     });

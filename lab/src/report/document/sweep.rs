@@ -6,7 +6,7 @@ use super::super::page::Page;
 use super::super::sweep::{Series, SizeRow};
 use super::super::words as wording;
 use super::sections::{figures, sweep_charts};
-use super::table::{Cell, Kind, table};
+use super::table::{ColumnKind, TableCell, table};
 use super::{Section, folded};
 
 /// The section; `None` for what is no sweep, or one without files.
@@ -15,8 +15,8 @@ pub(super) fn section(page: &Page) -> Option<Section> {
     let series = || page.sweep.iter().flat_map(|view| &view.series);
     content.extend(series().flat_map(told));
     content.extend(series().map(|series| {
-        let columns = SizeRow::TITLES.map(|title| (title, Kind::Number));
-        let rows = series.sizes.iter().map(|row| row.cells().map(Cell::number).to_vec()).collect();
+        let columns = SizeRow::TITLES.map(|title| (title, ColumnKind::Number));
+        let rows = series.sizes.iter().map(|row| row.cells().map(TableCell::number).to_vec()).collect();
         folded(&format!("{}: the numbers", series.name), vec![table(&series.name, &columns, rows)], false)
     }));
     let lead = "Each dot is one file. The slope of time on size is the transfer rate, its value at size 0 the fixed cost of a file. Dashed: least squares; solid: the line that single files cannot bend.";
