@@ -1,9 +1,8 @@
-//! Building a contender from its sources: in its own folder, once, within a deadline, with
-//! everything said kept in a log.
+//! The build of a contender from its sources: in its own folder, once, within a deadline, with all
+//! output in a log.
 //!
-//! Whether a contender is built is told by a note in its build folder, which also names the
-//! compiler as it was then: when the compiler changes, it is built again. What each language needs
-//! to be built is data in the roster.
+//! A note in the build folder says that a contender is built, and by which compiler: when the
+//! compiler changes, it is built again. What each language needs is data in the roster.
 
 use super::process::{self, CommandLine, ReadError};
 use super::roster::RosterEntry;
@@ -18,10 +17,10 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 /// How long a contender may take to be built: a compiler on a slow and busy machine.
-const BUILD_PATIENCE: Duration = Duration::from_secs(240);
+const BUILD_TIMEOUT: Duration = Duration::from_secs(240);
 
 /// How long a program may take to say that it is there.
-const DEPENDENCY_PATIENCE: Duration = Duration::from_secs(20);
+const DEPENDENCY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Within the build folder: what it was built by.
 const NOTE: &str = ".readlab-built";
@@ -69,7 +68,7 @@ pub enum BuildError {
         log: PathBuf,
     },
     /// It took too long.
-    #[error("not built within {BUILD_PATIENCE:?}")]
+    #[error("not built within {BUILD_TIMEOUT:?}")]
     TooLong {
         /// Where all that was said is.
         log: PathBuf,
@@ -80,7 +79,7 @@ pub enum BuildError {
 }
 
 impl BuildError {
-    /// Where everything that was said lies.
+    /// The log with all output, if there is one.
     #[must_use]
     pub fn log(&self) -> Option<&Path> {
         match self {
@@ -125,8 +124,7 @@ impl Workplace {
             || fs::read(self.build().join(NOTE)).is_ok_and(|note| note == self.compilers(entry).into_bytes())
     }
 
-    /// The programs that it is built by as they are now, without starting them: path, size and time
-    /// of change.
+    /// The programs that build it, each with path, size and time of change; they are not started.
     fn compilers(&self, entry: &RosterEntry) -> String {
         let programs = entry.dependency.iter().filter_map(|words| words.first());
         let found = programs.map(|program| {
@@ -139,11 +137,12 @@ impl Workplace {
         found.collect()
     }
 
-    /// One at a time: another readlab may be building the same. Waits as long as building may take.
+    /// Locks the folder, as another readlab may be building the same contender. Waits as long as a
+    /// build may take.
     fn lock(&self) -> Result<File, BuildError> {
         let io = |cause| BuildError::Io { path: self.sources.clone(), cause };
         let folder = File::open(&self.sources).map_err(io)?;
-        let deadline = Instant::now() + BUILD_PATIENCE;
+        let deadline = Instant::now() + BUILD_TIMEOUT;
         loop {
             match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(folder),
@@ -163,7 +162,7 @@ impl Workplace {
         let path = self.sources.join(LOG);
         let io = |cause| BuildError::Io { path: path.clone(), cause };
         let log = File::create(&path).map_err(io)?;
-        let deadline = Instant::now() + BUILD_PATIENCE;
+        let deadline = Instant::now() + BUILD_TIMEOUT;
         for words in &entry.build {
             let line = entry.line(words, Some(self));
             let left = deadline.saturating_duration_since(Instant::now());
@@ -189,8 +188,8 @@ impl Workplace {
 }
 
 impl RosterEntry {
-    /// Builds the contender; where that fails, what it needs and has not is said instead of how the
-    /// failure looked.
+    /// Builds the contender. If that fails because a dependency is missing, the error names the
+    /// dependency.
     ///
     /// # Errors
     /// If it cannot be built.
@@ -206,8 +205,8 @@ impl RosterEntry {
         })
     }
 
-    /// Builds the contender unless it is built; `about_to` is told before it takes time, and not
-    /// where something is missing.
+    /// Builds the contender unless it is built. Calls `about_to` before the build begins, but not
+    /// where a dependency is missing.
     ///
     /// # Errors
     /// If it cannot be built.
@@ -255,8 +254,8 @@ fn own_program() -> OsString {
     std::env::current_exe().map_or_else(|_| "readlab".into(), PathBuf::into_os_string)
 }
 
-/// Where toolchains lie that are on no PATH: as the environment says; in a checkout, beside its
-/// contenders; else among the user's caches.
+/// The folder of toolchains that are not on the PATH: as the environment says; in a checkout, beside
+/// its contenders; else among the user's caches.
 fn toolchains() -> PathBuf {
     if let Some(named) = std::env::var_os(TOOLCHAINS_VARIABLE) {
         return named.into();
@@ -298,11 +297,11 @@ fn last_part(word: &str) -> String {
     word.rsplit('/').next().unwrap_or(word).to_owned()
 }
 
-/// Why a program that should say that it is there does not; `None` when it does.
+/// Why the command that checks a dependency fails; `None` when it succeeds.
 fn absence(line: &CommandLine, folder: &Path) -> Option<String> {
     // Without a name, so that nothing is left however the lab ends.
     let Ok(said) = tempfile::tempfile() else { return None };
-    match process::run_to_end(line, folder, &said, DEPENDENCY_PATIENCE) {
+    match process::run_to_end(line, folder, &said, DEPENDENCY_TIMEOUT) {
         Ok(status) if status.success() => None,
         Ok(status) => Some(last_words(said, status)),
         Err(ReadError::Io(cause)) if cause.kind() == io::ErrorKind::NotFound => Some("not found".to_owned()),
@@ -313,7 +312,7 @@ fn absence(line: &CommandLine, folder: &Path) -> Option<String> {
 /// The last line of a log that holds more than blanks, or how the command ended.
 fn last_words(mut log: impl Read + Seek, status: ExitStatus) -> String {
     let mut text = Vec::new();
-    // What cannot be read says nothing, and then how it ended is told.
+    // Without a readable log, the exit status is reported.
     let _ = log.rewind().and_then(|()| log.read_to_end(&mut text));
     let text = String::from_utf8_lossy(&text);
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());

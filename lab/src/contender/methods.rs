@@ -7,12 +7,12 @@ use crate::trial::{MethodId, Params, TrialError, Work};
 use readlab_protocol::MethodLine;
 use std::ffi::{OsStr, OsString};
 
-/// A contender that showed its receipt, with what it offers.
+/// A contender that answered, with the methods that it offers.
 #[derive(Debug, Clone)]
 pub struct Contender {
     /// The command that starts it.
     pub(super) command: CommandLine,
-    /// Who it is.
+    /// Its name, version and runtime.
     pub receipt: Receipt,
     /// What it offers, in its own order.
     pub methods: Vec<MethodLine>,
@@ -34,7 +34,7 @@ pub struct ResolvedMethod {
     pub method: MethodLine,
 }
 
-/// A method that stands for every name: what the `command` contender offers.
+/// The method name that matches every name; the `command` contender offers it.
 const ANY_METHOD: &str = "*";
 
 /// Stands for "no scan" on the wire.
@@ -137,11 +137,11 @@ fn no_scan(id: &MethodId, line: &MethodLine, work: Work) -> ResolveError {
         return ResolveError::NoScan { method, scan: scan.clone(), work, known };
     }
     let done = line.scans.iter().filter(|(_, scans)| !scans.is_empty());
-    let told = |(work, scans): (&String, &Vec<String>)| match scans.as_slice() {
+    let described = |(work, scans): (&String, &Vec<String>)| match scans.as_slice() {
         [only] if only == NO_SCAN => work.clone(),
         scans => format!("{work} with {}", scans.join(", ")),
     };
-    let known: Vec<String> = done.map(told).collect();
+    let known: Vec<String> = done.map(described).collect();
     let known = if known.is_empty() { "nothing".to_owned() } else { known.join("; ") };
     ResolveError::NoWork { method, work, known }
 }

@@ -39,8 +39,8 @@ pub struct RosterEntry {
     /// run as they are.
     #[serde(default)]
     pub build: Vec<Vec<String>>,
-    /// Commands that succeed where what it needs is there. They are asked before it is built, and
-    /// when starting failed, to say why.
+    /// Commands that succeed where its dependencies are installed. They run before it is built, and
+    /// to explain why it did not start.
     #[serde(default)]
     pub dependency: Vec<Vec<String>>,
     /// The command that starts it, before the words of the protocol. `{self}` is readlab's own
@@ -58,7 +58,7 @@ pub struct RosterEntry {
     /// How a user gets what it needs, in one sentence.
     #[serde(default)]
     pub hint: Option<String>,
-    /// The folder of the user's roster that it stands in; `None` for those that come with readlab.
+    /// The folder of the user's roster; `None` for contenders that come with readlab.
     #[serde(skip)]
     pub home: Option<PathBuf>,
 }

@@ -1,5 +1,4 @@
-//! The records that a user has: those in the data folder, and the names that were given with
-//! `--save`.
+//! The history: the user's records in the data folder, and the names given with `--save`.
 //!
 //! All of it is files that the user can see: `runs/` holds a folder for each run, `names/` a
 //! symbolic link for each name, to the folder of its record. There is no index and no other state.
@@ -48,11 +47,11 @@ pub struct HistoryEntry {
 pub enum Removable {
     /// A run of the data folder.
     Run(PathBuf),
-    /// The name of a record that lies elsewhere.
+    /// The name of a record elsewhere.
     Name {
         /// The name.
         name: String,
-        /// Where the record lies.
+        /// Path of the record.
         folder: PathBuf,
     },
 }
@@ -62,11 +61,11 @@ pub enum Removable {
 pub enum Removed {
     /// The record, its page and its folder.
     Run(PathBuf),
-    /// Only the name: the record lies outside the data folder.
+    /// Only the name: the record is outside the data folder.
     Name(PathBuf),
 }
 
-/// Why there is no such record.
+/// Why a record was not found.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     /// No name, no run, no file.

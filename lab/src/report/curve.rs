@@ -60,8 +60,8 @@ impl Curve {
                 groups.entry((same, parameter)).or_default().push(row);
             }
         }
-        let told = |rows: &[&RankingRow]| !searched || rows.iter().any(|row| best.contains(&row.index));
-        let enough = groups.into_iter().filter(|(_, rows)| rows.len() >= SETTINGS_MIN && told(rows));
+        let is_shown = |rows: &[&RankingRow]| !searched || rows.iter().any(|row| best.contains(&row.index));
+        let enough = groups.into_iter().filter(|(_, rows)| rows.len() >= SETTINGS_MIN && is_shown(rows));
         let curve = |((_, parameter), rows)| Some(Curve { searched, ..Curve::of(ranking, parameter, rows)? });
         enough.filter_map(curve).collect()
     }

@@ -32,7 +32,7 @@ const NO_LIMITS: &str = "no control of this record measures a limit";
 #[derive(Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
-    told: Value,
+    fields: Value,
     trials: Trials<'a>,
 }
 
@@ -60,7 +60,7 @@ struct Trials<'a> {
 #[derive(Serialize)]
 struct OneTrial<'a> {
     #[serde(flatten)]
-    told: Value,
+    fields: Value,
     samples: &'a Samples,
     searched: &'a Samples,
 }
@@ -73,7 +73,7 @@ pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     let limits = verdict::limits(record);
     let rankings = Ranking::all(record, &limits);
     let header = &record.header;
-    let told = json!({
+    let fields = json!({
         "schema": EXPORT_SCHEMA,
         "version": EXPORT_VERSION,
         "lab": header.lab,
@@ -97,13 +97,13 @@ pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
         "end": record.end.map(|(reason, wall_ns)| json!({ "reason": reason, "wall_ns": wall_ns })),
         "missing": missing_of_run(record, &limits),
     });
-    escaped::write(&Document { told, trials: Trials { record, rankings } }, out)
+    escaped::write(&Document { fields, trials: Trials { record, rankings } }, out)
 }
 
 impl Serialize for Trials<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let samples = |it| OneTrial {
-            told: trial(self.record, it, &self.rankings),
+            fields: trial(self.record, it, &self.rankings),
             samples: &it.samples,
             searched: &it.searched,
         };
@@ -147,13 +147,13 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
     let judged = row.and_then(|row| row.diagnosis.as_ref());
     let trial = &it.trial;
     let target = record.targets.get(trial.target);
-    let mut told = json!({
+    let mut fields = json!({
         "index": trial.index,
         "id": trial.id,
         "label": trial.label,
-        "contender": trial.contender,
-        "method": trial.method,
-        "scan": trial.scan,
+        "contender": trial.contender(),
+        "method": trial.method(),
+        "scan": trial.scan(),
         "params": trial.params,
         "target": target.map(|target| &target.path),
         "work": trial.work,
@@ -196,26 +196,26 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "rejected": it.rejected.iter().map(|(round, reason)| json!({ "round": round, "reason": reason })).collect::<Vec<Value>>(),
     });
     let cold = target.filter(|_| trial.state == CacheState::Cold);
-    tell_cold_above(&mut told, cold.and_then(TargetFacts::cold_above));
-    tell_conduct(&mut told, &it.conduct);
-    told
+    add_cold_above(&mut fields, cold.and_then(TargetFacts::cold_above));
+    add_conduct(&mut fields, &it.conduct);
+    fields
 }
 
-/// What a contender did beside reading; of one that only read there is nothing to tell.
-fn tell_conduct(told: &mut Value, conduct: &Conduct) {
+/// Adds what a contender did beside reading, if anything.
+fn add_conduct(fields: &mut Value, conduct: &Conduct) {
     if !conduct.is_plain() {
-        told["conduct"] = json!(conduct);
+        fields["conduct"] = json!(conduct);
     }
 }
 
-/// Beside a state that is cold: above which cache, where one is known to stay.
-fn tell_cold_above(told: &mut Value, cold_above: Option<String>) {
+/// Adds the cache that keeps the target when it is made cold, if one is known.
+fn add_cold_above(fields: &mut Value, cold_above: Option<String>) {
     if let Some(cache) = cold_above {
-        told["cold_above"] = cache.into();
+        fields["cold_above"] = cache.into();
     }
 }
 
-/// What a search took; its readings stand with the trials, as `searched`.
+/// The size of a search; its readings are in the trials, as `searched`.
 fn search(ranking: &Ranking) -> Option<Value> {
     let search = ranking.search?;
     Some(json!({
@@ -233,7 +233,7 @@ fn search(ranking: &Ranking) -> Option<Value> {
 /// What to use, with the numbers behind it.
 fn advice(ranking: &Ranking, advice: &Advice) -> Value {
     let times = |ratio: &Ratio| json!({ "estimate": ratio.estimate, "ci95": ratio.ci95.map(|ends| [ends.low, ends.high]) });
-    let mut told = json!({
+    let mut fields = json!({
         "target": ranking.path,
         "work": ranking.work,
         "state": ranking.state,
@@ -250,8 +250,8 @@ fn advice(ranking: &Ranking, advice: &Advice) -> Value {
         })),
         "code": advice.code.iter().map(|it| json!({ "language": it.language, "code": it.code })).collect::<Vec<Value>>(),
     });
-    tell_cold_above(&mut told, ranking.cold_above.clone());
-    told
+    add_cold_above(&mut fields, ranking.cold_above.clone());
+    fields
 }
 
 /// Bytes out over bytes in; `None` where nothing is decoded, and for an archive of no bytes.
@@ -303,11 +303,11 @@ fn undecoded(it: &TrialRecord) -> impl Iterator<Item = (String, String)> {
     fields.map(|(field, why)| ((*field).to_owned(), (*why).to_owned()))
 }
 
-/// What is made of samples.
-const UNTOLD: [&str; 6] =
+/// The fields that are computed from samples.
+const FROM_SAMPLES: [&str; 6] =
     ["summary", "rank", "ratio", "throughput_bytes_per_s", "throughput_in_bytes_per_s", "fills"];
 
-/// Why fields are `null` that no ranking is needed for.
+/// Why fields are `null` that do not depend on a ranking.
 fn of_the_run(it: &TrialRecord) -> impl Iterator<Item = (String, String)> {
     let why = [
         (
@@ -330,53 +330,53 @@ fn missing(it: &TrialRecord, ranked: Option<&Ranked>) -> BTreeMap<String, String
     let mut missing = it.missing.clone();
     missing.extend(undecoded(it));
     missing.extend(of_the_run(it));
-    let mut say = |field: &str, why: &str| {
+    let mut explain = |field: &str, why: &str| {
         missing.entry(field.to_owned()).or_insert_with(|| why.to_owned());
     };
     let judged = ranked.and_then(|ranked| ranked.row.diagnosis.as_ref());
     if judged.is_none() {
-        say("verdict", "a control, or a trial whose samples do not stand");
+        explain("verdict", "a control, or a trial whose samples do not stand");
     }
     if judged.is_none_or(|it| it.limit.is_none()) {
         for field in ["limit", "share_of_limit"] {
-            say(field, "no limit of this record applies to it");
+            explain(field, "no limit of this record applies to it");
         }
     } else if judged.is_some_and(|it| it.share_of_limit.is_none()) {
-        say("share_of_limit", "it cannot be told from the limit, and its median is higher");
+        explain("share_of_limit", "it cannot be told from the limit, and its median is higher");
     }
     let Some(Ranked { ranking, row }) = ranked else {
-        UNTOLD.iter().for_each(|field| say(field, "its samples are not told, as its outcome says"));
+        FROM_SAMPLES.iter().for_each(|field| explain(field, "its samples are not told, as its outcome says"));
         return missing;
     };
     for metric in Metric::ALL {
         if !row.summaries.contains_key(&metric) {
-            say(metric.name(), "no sample holds it and no reason was recorded");
+            explain(metric.name(), "no sample holds it and no reason was recorded");
         }
     }
     if row.wall.median_ci95.is_none() {
-        say("median_ci95", &format!("fewer than {OBSERVATIONS_MIN} samples"));
+        explain("median_ci95", &format!("fewer than {OBSERVATIONS_MIN} samples"));
     }
     if row.wall.sd.is_none() {
-        say("sd", "a single sample");
+        explain("sd", "a single sample");
     }
     if row.throughput.is_none() {
         for field in ["throughput_bytes_per_s", "throughput_in_bytes_per_s"] {
-            say(field, "a control, or a target of no known bytes");
+            explain(field, "a control, or a target of no known bytes");
         }
     }
     if row.fills.is_none() {
-        say("fills", "not warm, or a single fill");
+        explain("fills", "not warm, or a single fill");
     }
     if row.rank.is_none() {
-        say("rank", "a control: it stands outside the ranking");
+        explain("rank", "a control: it stands outside the ranking");
     }
     match (row.ratio, &ranking.reference) {
         (Some(ratio), _) if ratio.ci95.is_none() => {
-            say("ratio.ci95", &format!("fewer than {OBSERVATIONS_MIN} rounds hold both"));
+            explain("ratio.ci95", &format!("fewer than {OBSERVATIONS_MIN} rounds hold both"));
         }
         (Some(_), _) => {}
-        (None, Some(reference)) if reference.index == row.index => say("ratio", "it is the reference"),
-        (None, _) => say("ratio", "no round holds both it and the reference"),
+        (None, Some(reference)) if reference.index == row.index => explain("ratio", "it is the reference"),
+        (None, _) => explain("ratio", "no round holds both it and the reference"),
     }
     missing
 }

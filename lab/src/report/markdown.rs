@@ -67,7 +67,7 @@ fn section(ranking: &Ranking) -> Vec<String> {
     let mut facts: Vec<String> =
         ranking.reference_line().iter().map(|it| format!("- {}", text(it))).collect();
     facts.extend(ranking.verdict_line().iter().map(|it| format!("- {}", text(it))));
-    facts.extend(ranking.explanations.iter().map(|it| format!("- What gives: {}", text(it))));
+    facts.extend(ranking.explanations.iter().map(|it| format!("- Explanation: {}", text(it))));
     let controls = ranking.controls.iter();
     facts.extend(controls.map(|it| format!("- control: {} {}", code(&it.name), words::time(&it.wall))));
     if !ranking.rows.is_empty() {

@@ -52,7 +52,7 @@ pub enum Figure {
     /// Raw samples.
     Samples(Vec<Observation>),
     /// Only the number is known.
-    Told {
+    Value {
         /// The number.
         value: f64,
         /// What it is.
@@ -77,11 +77,11 @@ pub enum Statistic {
 }
 
 impl Figure {
-    /// The median, or the number that is told.
+    /// The median, or the single number.
     #[must_use]
     pub fn value(&self) -> f64 {
         match self {
-            Figure::Told { value, .. } => *value,
+            Figure::Value { value, .. } => *value,
             Figure::Samples(observations) => {
                 stats::median(observations.iter().map(|it| it.value)).unwrap_or(f64::NAN)
             }
@@ -92,7 +92,7 @@ impl Figure {
     #[must_use]
     pub fn log_median(&self, seed: u64) -> LogMedian {
         match self {
-            Figure::Told { value, .. } => LogMedian::told(*value),
+            Figure::Value { value, .. } => LogMedian::from_published(*value),
             Figure::Samples(observations) => LogMedian::of(observations, Bootstrap::new(seed))
                 .expect("a figure of samples is made only where there are some"),
         }

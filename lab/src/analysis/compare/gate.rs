@@ -1,4 +1,4 @@
-//! The judgement for a machine that must say no: is anything slower than allowed, beyond doubt?
+//! The gate for continuous integration: whether any case is clearly slower than allowed.
 
 use super::{Cell, Comparison, ComparisonRow, Lacking};
 use crate::analysis::stats::UnpairedRatio;

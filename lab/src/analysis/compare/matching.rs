@@ -1,4 +1,5 @@
-//! Which cases of several sides are the same: matched by name and by what must agree.
+//! The matching of cases: which cases of several sides are the same, by name and by what must
+//! agree.
 //!
 //! A case of the first side takes, of each other side, the case of the same name whose target,
 //! work, state and parameters agree. Where names meet and nothing agrees, the two are unlike: they

@@ -1,5 +1,5 @@
-//! Several sides of a comparison laid beside each other: which numbers differ, by how much, how
-//! surely, and what differs in the machines.
+//! The comparison of several sides: which numbers differ, by how much and how certainly, and what
+//! differs in the machines.
 //!
 //! Pure: sides go in, a [`Comparison`] comes out; [`crate::report`] words it. The first side is the
 //! one that the others are held against. A ratio above one is always to the better: faster, or with
@@ -84,11 +84,11 @@ pub struct ComparisonRow {
 /// One number on one side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cell {
-    /// The median, or what is told instead.
+    /// The median, or the number without samples.
     pub value: f64,
     /// 95 % interval of the median.
     pub ci95: Option<Interval>,
-    /// How many samples; `None` where only the number is told.
+    /// How many samples; `None` where only the number is known.
     pub n: Option<usize>,
     /// What it is where it is no median of samples.
     pub statistic: Option<Statistic>,
@@ -203,7 +203,7 @@ fn cell(figure: &Figure, logs: &LogMedian, base: Option<&LogMedian>, measure: Me
     let ratio = base.map(|base| if more_is_better { logs.over(base) } else { base.over(logs) });
     let (n, statistic) = match figure {
         Figure::Samples(observations) => (Some(observations.len()), None),
-        Figure::Told { statistic, .. } => (None, Some(*statistic)),
+        Figure::Value { statistic, .. } => (None, Some(*statistic)),
     };
     let ci95 = logs.ci95.map(|ends| Interval { low: ends.low.exp(), high: ends.high.exp() });
     Cell { value: figure.value(), ci95, n, statistic, ratio }

@@ -1,5 +1,4 @@
-//! One side of a comparison: a machine and what was measured on it, out of a record or out of a
-//! publication.
+//! One side of a comparison: a machine and its cases, from a record or from a publication.
 
 use super::case::{Case, ComparisonKey, Figure, Statistic};
 use super::measure::Measure;
@@ -84,7 +83,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
     let trial = &it.trial;
     let target = record.targets.get(trial.target);
     let id = trial.id.to_string();
-    let stands = it.stands();
+    let is_accepted = it.is_accepted();
     let bytes = target.map_or(0, |target| trial.bytes_in(target));
     let figure = |measure: Measure| Some((measure, figure(it, measure, bytes)?));
     Case {
@@ -101,19 +100,19 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
             is_above_cache: target.filter(|_| trial.state == CacheState::Cold).and_then(is_above_cache),
             params: Some(trial.params.clone()),
         },
-        figures: if stands {
+        figures: if is_accepted {
             Measure::OF_RECORDS.into_iter().filter_map(figure).collect()
         } else {
             BTreeMap::new()
         },
-        unmeasured: it.outcome.clone().filter(|_| !stands),
+        unmeasured: it.outcome.clone().filter(|_| !is_accepted),
     }
 }
 
 fn figure(it: &TrialRecord, measure: Measure, bytes: u64) -> Option<Figure> {
     if let Some(value) = it.counts.get(measure.word()).and_then(|count| count.value) {
         #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-        return Some(Figure::Told { value: value as f64, statistic: Statistic::Count });
+        return Some(Figure::Value { value: value as f64, statistic: Statistic::Count });
     }
     let observed = it.samples.iter().filter_map(|sample| {
         let value = measure.of(&sample, bytes)?;

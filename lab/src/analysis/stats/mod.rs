@@ -1,4 +1,4 @@
-//! What the samples say: medians with intervals, ratios, lines, steady states. Knows no files and
+//! Statistics of samples: medians with intervals, ratios, lines, steady states. Uses no files and
 //! no clocks.
 //!
 //! Every number that a table or a page shows is computed here from the record's samples, and

@@ -1,4 +1,4 @@
-//! How many times as fast as the reference a trial is, pair by pair within rounds.
+//! The ratio of a trial to the reference: how many times as fast it is, pair by pair within rounds.
 //!
 //! Both were measured in the same round, minutes apart from other rounds, so what drifts with the
 //! machine falls out of their quotient. The estimate is the median of the pairs' logarithms:

@@ -1,5 +1,5 @@
-//! A straight line through points: least squares with intervals, and beside it a line that outliers
-//! cannot bend.
+//! Straight lines through points: least squares with intervals, and a line that is robust to
+//! outliers.
 
 use super::student::student_t;
 use super::{Interval, median};

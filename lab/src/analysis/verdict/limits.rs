@@ -1,6 +1,6 @@
-//! The limits of a record: what its controls show the machine to do at best; where there is none of
-//! the device, its readings past the page cache. A limit that a reading is beyond, beyond doubt, is
-//! replaced by what the reading shows.
+//! The limits of a record: the best that its controls show; for the device, without a control, the
+//! readings that bypass the page cache. A limit that a reading clearly exceeds is replaced by the
+//! rate of that reading.
 //!
 //! Everything is computed from samples of the same rounds as the readings that are compared with
 //! it.
@@ -112,7 +112,7 @@ pub fn replaced(record: &Record, limits: &[Limit], target: usize, state: CacheSt
 fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     let trial = &it.trial;
     let kind = trial.limit().or_else(|| trial.bypasses_cache().then_some(LimitKind::Device))?;
-    if !it.stands() {
+    if !it.is_accepted() {
         return None;
     }
     // A scan that looks at one byte of a page is no measure of memory.

@@ -1,5 +1,5 @@
-//! What a verdict looks at: the medians of a trial's meters, how its time divides, and how near it
-//! comes to each limit.
+//! The facts behind a verdict: the medians of a trial's meters, how its time divides, and its share
+//! of each limit.
 
 use super::ABOVE_LIMIT;
 use super::limits::{Needs, for_trial};

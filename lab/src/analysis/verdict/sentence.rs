@@ -1,19 +1,19 @@
-//! Verdicts in words, with the numbers that they rest on.
+//! The sentence of a verdict, with the numbers that it is based on.
 
 use super::parts::{Near, Part, TrialFacts};
 use super::{ABOVE_LIMIT, Diagnosis, Pace, Remedy, Verdict};
 use crate::record::LimitKind;
 use crate::units::Throughput;
 
-/// Parts smaller than this are not told.
-const TOLD: f64 = 0.05;
+/// Smaller parts are not mentioned.
+const SHARE_MIN: f64 = 0.05;
 
 /// The verdict in one sentence.
-pub(super) fn tell(verdict: &Verdict, facts: &TrialFacts) -> String {
-    let told = alone(verdict, facts);
+pub(super) fn of(verdict: &Verdict, facts: &TrialFacts) -> String {
+    let text = alone(verdict, facts);
     match &facts.cold_above {
-        Some(cache) => format!("{told}; it is held against no device, for cold is cold above {cache}"),
-        None => told,
+        Some(cache) => format!("{text}; it is held against no device, for cold is cold above {cache}"),
+        None => text,
     }
 }
 
@@ -113,10 +113,11 @@ fn of_limit(kind: LimitKind, facts: &TrialFacts) -> String {
 /// `; of its time 61 % copy, 20 % own code, 12 % waiting`.
 fn times(facts: &TrialFacts) -> String {
     let Some(parts) = facts.parts else { return String::new() };
-    let told = parts.largest_first().into_iter().filter(|(_, share)| *share >= TOLD);
-    let told: Vec<String> = told.map(|(part, share)| format!("{} {}", percent(share), word(part))).collect();
+    let shown = parts.largest_first().into_iter().filter(|(_, share)| *share >= SHARE_MIN);
+    let shown: Vec<String> =
+        shown.map(|(part, share)| format!("{} {}", percent(share), word(part))).collect();
     let busy = facts.busy.map_or_else(String::new, |busy| format!(", {busy:.2} processors busy"));
-    format!("; of its time {}{busy}", told.join(", "))
+    format!("; of its time {}{busy}", shown.join(", "))
 }
 
 /// `; it reaches 12 % of the memory limit`.

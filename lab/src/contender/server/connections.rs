@@ -15,7 +15,7 @@ use std::time::Duration;
 pub(super) const CONNECTIONS_MAX: usize = 64;
 
 /// How long the end of a connection's thread is waited for.
-const LEAVE_PATIENCE: Duration = Duration::from_secs(1);
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// All connections that are open.
 #[derive(Debug, Default)]
@@ -81,7 +81,7 @@ impl Connections {
         // One that is closed already leaves as well.
         let _ = entry.stream.shutdown(Shutdown::Both);
         let is_there = |open: &mut Open| open.all.contains_key(&number);
-        let waited = self.left.wait_timeout_while(open, LEAVE_PATIENCE, is_there);
+        let waited = self.left.wait_timeout_while(open, LEAVE_TIMEOUT, is_there);
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 

@@ -155,7 +155,7 @@ impl<'a> Candidates<'a> {
         let named = self.reference().filter(|_| self.why_reference() == Some(WhyReference::TrialSpec));
         let usual = |it: &&Measured| {
             let method = &it.trial.trial.id.method;
-            method.contender == used.trial.trial.contender && snippet::is_usual(method)
+            method.contender == used.trial.trial.contender() && snippet::is_usual(method)
         };
         named.or_else(|| self.rows.iter().rfind(usual)).or_else(|| self.reference())
     }

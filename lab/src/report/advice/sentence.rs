@@ -118,7 +118,7 @@ mod tests {
             let ci95 = ends.map(|(low, high)| Interval { low, high });
             Some(Ratio { estimate, ci95, pairs: 10 })
         };
-        for (ratio, told) in [
+        for (ratio, expected) in [
             (ratio(0.828, Some((0.79, 0.86))), "x is slower: 0.828 [0.790, 0.860] times as fast"),
             (
                 ratio(0.828, Some((0.7, 1.1))),
@@ -131,7 +131,7 @@ mod tests {
             (ratio(2.0, None), "whether x is faster cannot be told with so few rounds"),
             (None, "whether x is faster cannot be told with so few rounds"),
         ] {
-            assert_eq!(not_faster("x", ratio.as_ref()), told);
+            assert_eq!(not_faster("x", ratio.as_ref()), expected);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::trial::CacheState;
 
 /// Deviations beyond this share are drawn at the edge.
 const MOST: f64 = 0.5;
-/// So large a share of all rounds lies within the strips; what is further out is drawn at the edge.
+/// This share of all rounds is within the strips; the others are drawn at the edge.
 const WITHIN: f64 = 0.95;
 /// Height of a strip.
 const HIGH: f64 = 18.0;

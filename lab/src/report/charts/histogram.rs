@@ -41,11 +41,11 @@ pub(in super::super) fn histogram(
     }
     let bottom = rows::height(histograms.len());
     marks.extend(legend(bottom + 22.0, &[("bar", "calls"), ("key-wall", "median")]));
-    let told = |it: &Histogram| {
+    let described = |it: &Histogram| {
         let [p50, most] = [it.spread.p50, it.spread.most].map(|value| quantity.tick(value as f64));
         format!("{}: {} calls, {p50} at the median, {most} at most", it.short, it.spread.n)
     };
-    let description: Vec<String> = histograms.iter().map(told).collect();
+    let description: Vec<String> = histograms.iter().map(described).collect();
     let description = format!("{}.", description.join("; "));
     Some(Chart { slug, title, description, size: [WIDTH, bottom + 28.0], marks })
 }

@@ -11,7 +11,7 @@ use crate::analysis::stats::{Interval, UnpairedRatio};
 
 /// The least that the scale reaches to both sides of 1.
 const REACH_LEAST: f64 = 1.1;
-/// The most: what lies beyond is drawn at the edge, and its number stands beside it.
+/// The most that the scale reaches. Ratios beyond are drawn at the edge, with their number.
 const REACH_MOST: f64 = 1000.0;
 /// Values that are named above the rows, and the ones below 1 that mirror them.
 const TICKS: [f64; 7] = [1.05, 1.2, 1.5, 2.0, 5.0, 20.0, 100.0];
@@ -62,7 +62,7 @@ fn reach(ratios: &[RatioRow]) -> Option<f64> {
     Some(far.reduce(f64::max)?.clamp(REACH_LEAST, REACH_MOST) * 1.05)
 }
 
-/// Lines at round ratios; the one at 1 stands out.
+/// Lines at round ratios; the one at 1 is highlighted.
 fn grid(scale: &Scale, reach: f64, bottom: f64) -> Vec<Element> {
     let mut marks = vec![
         svg::line("zero", [scale.at(1.0), 18.0], [scale.at(1.0), bottom]),

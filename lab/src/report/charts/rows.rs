@@ -1,8 +1,8 @@
 //! The layout that most charts share: one row a trial, its name and a value in a line, and below
 //! them a strip to draw on.
 //!
-//! The names stand above the strips and not beside them, so that the strips have the whole width on
-//! a telephone too.
+//! The names are above the strips and not beside them, so that the strips have the whole width on a
+//! telephone, too.
 
 use super::super::html::{Element, words};
 use super::super::svg::{self, Quantity, Scale};
@@ -21,7 +21,7 @@ pub(super) const THICK: f64 = 12.0;
 /// Width of a letter, roughly.
 pub(super) const LETTER: f64 = 6.9;
 
-/// What stands in one row.
+/// The content of one row.
 pub(super) struct ChartRow<'a> {
     /// In front of the name; empty for none.
     pub(super) rank: String,
@@ -31,7 +31,7 @@ pub(super) struct ChartRow<'a> {
     pub(super) name: &'a str,
     /// At the right end.
     pub(super) value: String,
-    /// Whether it stands out.
+    /// Whether it is highlighted.
     pub(super) strong: bool,
 }
 

@@ -56,7 +56,7 @@ fn frame(across: &Scale, up: &Scale, quantity: Quantity, ticks: u32) -> Vec<Elem
     marks
 }
 
-/// Every file as a dot; of very many, as many as can be told apart.
+/// Every file as a dot; of very many, only the dots that are visibly different.
 fn points(series: &Series, at: impl Fn(&Point) -> [f64; 2]) -> Element {
     let mut places: Vec<[f64; 2]> = series.points.iter().map(at).collect();
     if places.len() > DOTS_MOST {

@@ -27,7 +27,7 @@ pub fn comparison_html(comparison: &Comparison, fit: Option<&Fit>) -> String {
 fn sentence(comparison: &Comparison) -> String {
     let Some(table) = comparison.tables.first() else { return "Nothing was compared.".to_owned() };
     let of = title(table.measure).to_lowercase();
-    let told = (1..comparison.sides.len()).map(|side| {
+    let parts = (1..comparison.sides.len()).map(|side| {
         let ratios = || table.rows.iter().filter_map(|row| row.cells.get(side)?.as_ref()?.ratio);
         let better = ratios().filter(|it| charts::is_clear(it) && it.estimate > 1.0).count();
         let worse = ratios().filter(|it| charts::is_clear(it) && it.estimate < 1.0).count();
@@ -40,10 +40,10 @@ fn sentence(comparison: &Comparison) -> String {
             plural(all, "case"),
         )
     });
-    let told: Vec<String> = told.collect();
-    match told.as_slice() {
+    let parts: Vec<String> = parts.collect();
+    match parts.as_slice() {
         [] => format!("{}: {}.", capital(&of), plural(table.rows.len(), "case")),
-        _ => format!("By {of}, {}.", told.join("; ")),
+        _ => format!("By {of}, {}.", parts.join("; ")),
     }
 }
 
@@ -52,8 +52,8 @@ fn answer(comparison: &Comparison, sentence: &str) -> Element {
     let mut about = element("dl").class("about");
     for (at, side) in comparison.sides.iter().enumerate() {
         let text = legend(at, side);
-        let told = text.strip_prefix(&format!("{}: ", letter(at))).unwrap_or(&text);
-        about = about.with(words("dt", &letter(at))).with(words("dd", told));
+        let parts = text.strip_prefix(&format!("{}: ", letter(at))).unwrap_or(&text);
+        about = about.with(words("dt", &letter(at))).with(words("dd", parts));
     }
     element("section")
         .set("id", "answer")

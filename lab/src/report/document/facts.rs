@@ -1,5 +1,5 @@
-//! The parts in words: the answer with the machine, who could not be measured, and how everything
-//! was measured.
+//! The text sections of the page: the answer with the machine, the advice, the limits, the trials
+//! that could not be measured, and how the rest was measured.
 
 use super::super::advice::Advice;
 use super::super::answer::Claim;
@@ -74,22 +74,22 @@ pub(super) fn advice(page: &Page) -> Option<Section> {
         element("div").class("advice").with(title).all(folds)
     };
     let content: Vec<Element> = page.advice.iter().map(one).collect();
-    let lead = "What to use, how much that gives, and what asks for less. Nothing is advised that its interval does not carry.";
+    let lead = "What to use, how much faster it is, and what needs less. Advice only uses differences that are statistically clear.";
     (!content.is_empty()).then_some(Section { slug: "advice", title: "Advice", lead, content })
 }
 
 /// What stops the fastest, and what the machine does at best.
 fn limits(page: &Page) -> Option<Section> {
-    let told = page.rankings.iter().flat_map(|ranking| {
-        let gives = ranking.explanations.iter().map(|line| format!("what gives: {line}"));
+    let lines = page.rankings.iter().flat_map(|ranking| {
+        let explanations = ranking.explanations.iter().map(|line| format!("explanation: {line}"));
         let title = ranking.title();
-        ranking.verdict_line().into_iter().chain(gives).map(move |line| format!("{title}: {line}"))
+        ranking.verdict_line().into_iter().chain(explanations).map(move |line| format!("{title}: {line}"))
     });
-    let mut content = list("What stops the fastest", told.collect());
+    let mut content = list("What stops the fastest", lines.collect());
     if !page.limits.is_empty() {
         content.push(limits_table(&page.limits));
     }
-    let lead = "No reading is faster than what it needs: memory, the kernel's copy, its page faults and calls, the device.";
+    let lead = "The best rates and costs of what readings need: memory, the kernel's copy, page faults, system calls, the device.";
     (!content.is_empty()).then_some(Section { slug: "limits", title: "Limits", lead, content })
 }
 

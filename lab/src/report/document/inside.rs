@@ -17,7 +17,7 @@ use crate::record::{Spread, Trace};
 use crate::trial::CacheState;
 use crate::units::{Bytes, Nanos};
 
-/// The section; `None` where nobody looked inside.
+/// The section; `None` where no reading was inspected.
 pub(super) fn section(page: &Page) -> Option<Section> {
     let mut content: Vec<Element> = figures(inside_charts(page)).into_iter().collect();
     content.extend(numbers(page));
@@ -67,8 +67,8 @@ fn numbers(page: &Page) -> Option<Element> {
     let titles =
         ["calls", "empty", "asked", "got", "p50", "p90", "p99", "longest", "sequential", "of the time"];
     columns.extend(titles.map(|title| (title, ColumnKind::Number)));
-    let told = traces(page).filter(|(_, trace)| trace.reason.is_none());
-    let rows: Vec<Vec<TableCell>> = told.map(|(it, trace)| cells(it, trace)).collect();
+    let selected = traces(page).filter(|(_, trace)| trace.reason.is_none());
+    let rows: Vec<Vec<TableCell>> = selected.map(|(it, trace)| cells(it, trace)).collect();
     let caption = "Read calls of one reading: how many, how many brought nothing, bytes at the median, latencies, the share that goes on where the one before ended, and the share of the reading's time that its threads spent in them";
     (!rows.is_empty())
         .then(|| super::folded("Read calls: the numbers", vec![table(caption, &columns, rows)], false))
@@ -93,11 +93,11 @@ fn cells(it: &Inside, trace: &Trace) -> Vec<TableCell> {
 
 /// Those that made no read calls, with the reason.
 fn without_calls(page: &Page) -> Vec<Element> {
-    let told = traces(page).filter_map(|(it, trace)| Some((it, trace.reason.as_ref()?)));
+    let selected = traces(page).filter_map(|(it, trace)| Some((it, trace.reason.as_ref()?)));
     let line = |(it, reason): (&Inside, &String)| {
         words("li", &unbroken(&format!("{}: {reason}", it.title()))).set("title", &it.name)
     };
-    listed("Without read calls", told.map(line))
+    listed("Without read calls", selected.map(line))
 }
 
 /// A link to each flame graph, and where its samples lay.

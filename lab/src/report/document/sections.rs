@@ -71,13 +71,13 @@ fn ranking(page: &Page) -> Option<Section> {
     let rows = || page.rankings.iter().flat_map(|ranking| &ranking.rows);
     if rows().any(|row| row.readings.len() > charts::DOTS_MOST) {
         let note = format!(
-            "Of a trial with more than {} readings, one dot stands for those that lie side by side; every reading counts in the bars and intervals.",
+            "Of a trial with more than {} readings, one dot shows those that are side by side; every reading counts in the bars and intervals.",
             charts::DOTS_MOST
         );
         content.push(words("p", &note).class("note"));
     }
     content.extend(page.rankings.iter().filter(|ranking| !ranking.rows.is_empty()).map(ranking_table));
-    let lead = "Bars of different states are drawn on scales of their own. Only what its interval sets apart from the rest is coloured.";
+    let lead = "Bars of different states are drawn on scales of their own. A coloured bar is clearly faster than the others.";
     Some(Section { slug: "ranking", title: "Ranking", lead, content })
 }
 

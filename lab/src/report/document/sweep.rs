@@ -1,5 +1,5 @@
-//! The section of a sweep: its charts, what each line says, the sizes that leave it and why, the
-//! numbers by size.
+//! The section of a sweep: its charts, the facts of each line, the sizes that deviate from it and
+//! why, the numbers by size.
 
 use super::super::html::{Element, element, words};
 use super::super::page::Page;
@@ -13,7 +13,7 @@ use super::{Section, folded};
 pub(super) fn section(page: &Page) -> Option<Section> {
     let mut content = vec![figures(sweep_charts(page))?];
     let series = || page.sweep.iter().flat_map(|view| &view.series);
-    content.extend(series().flat_map(told));
+    content.extend(series().flat_map(line_facts));
     content.extend(series().map(|series| {
         let columns = SizeRow::TITLES.map(|title| (title, ColumnKind::Number));
         let rows = series.sizes.iter().map(|row| row.cells().map(TableCell::number).to_vec()).collect();
@@ -24,7 +24,7 @@ pub(super) fn section(page: &Page) -> Option<Section> {
 }
 
 /// What the line says, and what leaves it.
-fn told(series: &Series) -> Vec<Element> {
+fn line_facts(series: &Series) -> Vec<Element> {
     let lines = std::iter::once(series.headline()).chain(series.line_words());
     let band = series.band.iter().map(|sentence| format!("leaves the line: {sentence}"));
     let items = lines.chain(band).map(|line| words("li", &wording::unbroken(&line)));

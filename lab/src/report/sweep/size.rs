@@ -1,5 +1,5 @@
-//! All files of one size in a sweep: their times, how they lie to the line, and the row that they
-//! are in every table.
+//! The files of one size in a sweep: their times, their deviation from the line, and their row in
+//! every table.
 
 use super::{LEAVES_SHARE, float};
 use crate::analysis::stats::{self, FittedLine};
@@ -70,7 +70,7 @@ impl SizeRow {
         }
     }
 
-    /// The titles of its cells; all of them are numbers, and so stand at the right.
+    /// The titles of its cells; all of them are numbers, and so aligned right.
     pub(in crate::report) const TITLES: [&'static str; 8] =
         ["size", "files", "median", "least", "most", "rate", "line says", "from device"];
 

@@ -83,7 +83,7 @@ impl Column {
         }
     }
 
-    /// Whether it stands at the left; numbers stand at the right.
+    /// Whether it is aligned left; numbers are aligned right.
     fn is_text(self) -> bool {
         matches!(self, Column::Rank | Column::Method | Column::Bar | Column::Ratio | Column::StopsAt)
     }
@@ -109,7 +109,7 @@ impl Column {
     }
 }
 
-/// The whole page; `saved` is where the record lies.
+/// The whole page; `saved` is the path of the record.
 #[must_use]
 pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
     let mut lines = if page.is_of_limits() { limits_of(page, style) } else { rankings(page, style) };
@@ -196,7 +196,7 @@ fn section(ranking: &Ranking, style: Style) -> Vec<String> {
     }
     lines.extend(ranking.reference_line().map(|line| printable(&line)));
     lines.extend(ranking.verdict_line().map(|line| printable(&line)));
-    lines.extend(ranking.explanations.iter().map(|line| printable(&format!("what gives: {line}"))));
+    lines.extend(ranking.explanations.iter().map(|line| printable(&format!("explanation: {line}"))));
     for control in &ranking.controls {
         let sure = words::plus_minus(&control.wall).map_or_else(String::new, |text| format!(" {text}"));
         lines.push(format!("control: {} {}{sure}", name(control), words::time(&control.wall)));

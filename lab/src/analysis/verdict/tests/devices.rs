@@ -65,10 +65,14 @@ fn cold_above_a_cache_is_held_against_no_device() {
     above_a_cache(&mut record);
     assert!(limits(&record).iter().all(|limit| limit.kind != LimitKind::Device), "{:?}", limits(&record));
     for trial in [waits, past, works] {
-        let told = verdict_on(&record, trial);
-        assert!(!matches!(told.verdict, Verdict::Device { .. } | Verdict::Latency), "{told:?}");
-        assert!(told.limit.is_none_or(|limit| limit.kind != LimitKind::Device));
-        assert!(told.sentence.ends_with("for cold is cold above the page cache of /i"), "{}", told.sentence);
+        let judged = verdict_on(&record, trial);
+        assert!(!matches!(judged.verdict, Verdict::Device { .. } | Verdict::Latency), "{judged:?}");
+        assert!(judged.limit.is_none_or(|limit| limit.kind != LimitKind::Device));
+        assert!(
+            judged.sentence.ends_with("for cold is cold above the page cache of /i"),
+            "{}",
+            judged.sentence
+        );
     }
     assert!(verdict_on(&record, waits).sentence.contains("waits for what lies below"));
     assert!(matches!(verdict_on(&record, works).verdict, Verdict::Processing { .. }));

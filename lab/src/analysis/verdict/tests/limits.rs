@@ -5,10 +5,10 @@ use super::*;
 #[test]
 fn limits_are_numbers_with_their_unit_and_spread() {
     let record = machine();
-    let told: Vec<_> = limits(&record).iter().map(|limit| (limit.kind, limit.value, limit.unit)).collect();
+    let numbers: Vec<_> = limits(&record).iter().map(|limit| (limit.kind, limit.value, limit.unit)).collect();
     let (rate, cost) = (LimitUnit::BytesPerSecond, LimitUnit::Nanoseconds);
     assert_eq!(
-        told,
+        numbers,
         [
             (LimitKind::Memory, 20_000_000_000, rate),
             (LimitKind::Memory, 32_258_064_516, rate),
@@ -40,9 +40,13 @@ fn a_trial_is_never_its_own_limit() {
     assert_eq!(judged.verdict, Verdict::BeyondLimit { limit, name });
     assert_eq!((judged.limit.clone(), judged.share_of_limit), (None, None));
     assert_eq!(judged.stops_at(), "limit not known");
-    let told =
+    let expected =
         "limit not known here: 1.03 GB/s is more than the 95.2 MB/s that rust/direct@buffer=8KiB showed";
-    assert!(judged.sentence.starts_with(told) && !judged.sentence.contains("times"), "{}", judged.sentence);
+    assert!(
+        judged.sentence.starts_with(expected) && !judged.sentence.contains("times"),
+        "{}",
+        judged.sentence
+    );
     // And who was there first is held against the better figure.
     assert_eq!(verdict_on(&alone, direct_alone).stops_at(), "too little in flight");
 }
@@ -76,14 +80,14 @@ fn a_limit_that_a_reading_is_beyond_is_replaced_and_that_is_said() {
 #[test]
 fn what_cannot_be_told_from_a_limit_is_at_it_without_a_share_above_all() {
     let mut record = machine();
-    let device = record.trials.iter().position(|it| it.trial.method == "device").unwrap();
+    let device = record.trials.iter().position(|it| it.trial.method() == "device").unwrap();
     timed(&mut record, device, [200, 700, 400, 230, 600]);
     let read = cold(&mut record, "rust/read/x", cpu(300, 40, 160));
     timed(&mut record, read, [250, 500, 300, 220, 480]);
     let judged = verdict_on(&record, read);
     assert_eq!((judged.stops_at().as_str(), judged.share_of_limit), ("device", None), "{judged:?}");
-    let told = "stopped by the device: 3.33 GB/s cannot be told from the 2.50 GB/s that rust/device";
-    assert!(judged.sentence.starts_with(told), "{}", judged.sentence);
+    let expected = "stopped by the device: 3.33 GB/s cannot be told from the 2.50 GB/s that rust/device";
+    assert!(judged.sentence.starts_with(expected), "{}", judged.sentence);
     assert_eq!(device_limits(&record).len(), 1, "it beats nothing beyond doubt");
 }
 
@@ -91,7 +95,7 @@ fn what_cannot_be_told_from_a_limit_is_at_it_without_a_share_above_all() {
 fn of_a_control_that_was_measured_again_the_better_figure_is_the_limit() {
     let again = |value| {
         let mut record = machine();
-        let control = record.trials.iter().find(|it| it.trial.method == "device").unwrap();
+        let control = record.trials.iter().find(|it| it.trial.method() == "device").unwrap();
         let first =
             limits(&record).into_iter().find(|limit| limit.trial == Some(control.trial.index)).unwrap();
         record.add(Line::Limit(Box::new(Limit { value, ..first })));

@@ -1,6 +1,6 @@
-//! Known answers: records made by hand in which one resource stops the reading, one for each
-//! verdict; and that no record, however little it holds, makes a verdict panic or a share leave its
-//! range.
+//! Tests with known answers: records made by hand in which one resource limits the reading, one for
+//! each verdict. And no record, even one that lacks most numbers, makes a verdict panic or a share
+//! leave its range.
 
 mod devices;
 mod limits;
@@ -135,8 +135,8 @@ fn who_decodes_nearly_as_fast_as_can_be_is_stopped_by_decoding() {
     let whole = decoding(&mut record, "rust/gzip-libdeflate", Cache::Through, cpu(1030, 950, 80));
     let judged = verdict_on(&record, whole);
     assert_eq!((judged.verdict.clone(), judged.stops_at().as_str()), (Verdict::Decoding, "decoding 97 %"));
-    let told = "stopped by decoding: 2.91 GB/s is 97 % of the 3.00 GB/s that rust/decoder showed";
-    assert!(judged.sentence.starts_with(told), "{}", judged.sentence);
+    let expected = "stopped by decoding: 2.91 GB/s is 97 % of the 3.00 GB/s that rust/decoder showed";
+    assert!(judged.sentence.starts_with(expected), "{}", judged.sentence);
     // Slower, but most of its time is what decoding takes.
     let streamed = decoding(&mut record, "rust/gzip", Cache::Through, cpu(1800, 1700, 100));
     assert_eq!(verdict_on(&record, streamed).verdict, Verdict::Decoding);
