@@ -5,7 +5,8 @@
 //! Which methods, scans and parameters there are is asked of the contender itself: a new one is
 //! tested by existing.
 
-use readlab::contender::roster::{Contender, Roster};
+use readlab::contender::methods::Contender;
+use readlab::contender::roster::Roster;
 use readlab::contender::session::{Session, SessionError};
 use readlab::corpus::oracle::{self, Truth};
 use readlab::corpus::recipe::{CorpusKind, Recipe};
@@ -60,7 +61,7 @@ fn contender(name: &str) -> Contender {
             env!("CARGO_BIN_EXE_readlab").clone_into(word);
         }
     }
-    entry.take_part().unwrap()
+    entry.query().unwrap()
 }
 
 fn case(path: PathBuf) -> Case {

@@ -105,7 +105,7 @@ fn a_race_builds_what_it_needs_once_and_warms_it_up_until_it_is_steady() {
     assert!(race("first").contains("building the contender fake"));
     assert!(!race("second").contains("building the contender fake"), "it is built already");
     let record = Record::read(&folder.path().join("first/record.jsonl")).unwrap();
-    let trial = record.trials.iter().find(|trial| trial.trial.contender == "fake").unwrap();
+    let trial = record.trials.iter().find(|trial| trial.trial.contender() == "fake").unwrap();
     assert_eq!(trial.outcome, Some(Outcome::Measured));
     assert!(!trial.warmups.is_empty());
     assert!(trial.warmups.iter().all(|warmed| warmed.end == WarmupEnd::Steady && warmed.readings >= 20));
@@ -139,7 +139,7 @@ fn carried(name: &str, (method, archive): (&str, Option<&str>), over_http: &[&st
             .arg(folder.path().join(output));
         command.assert().code(0);
         let record = Record::read(&folder.path().join(output).join("record.jsonl")).unwrap();
-        let its: Vec<_> = record.trials.into_iter().filter(|trial| trial.trial.contender == name).collect();
+        let its: Vec<_> = record.trials.into_iter().filter(|trial| trial.trial.contender() == name).collect();
         assert!(its.iter().all(|trial| trial.outcome == Some(Outcome::Measured)), "{its:?}");
         its.into_iter().map(|trial| trial.trial.decodes.map(|archive| archive.word())).collect::<Vec<_>>()
     };

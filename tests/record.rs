@@ -73,9 +73,6 @@ fn trial() -> Trial {
     Trial {
         index: 0,
         label: Some("ring".to_owned()),
-        contender: id.method.contender.clone(),
-        method: id.method.method.clone(),
-        scan: id.method.scan.clone(),
         params: Params(BTreeMap::from([("depth".to_owned(), 16)])),
         target: 0,
         work: Work::Newlines,

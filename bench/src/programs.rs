@@ -203,7 +203,7 @@ impl Programs {
         count: usize,
     ) -> anyhow::Result<Vec<u64>> {
         let mut command = Command::new(&self.standalone);
-        command.args([&trial.method, trial.scan.as_deref().unwrap_or("-"), trial.work.word()]).arg(file);
+        command.args([trial.method(), trial.scan().unwrap_or("-"), trial.work.word()]).arg(file);
         command
             .arg(count.to_string())
             .args(trial.params.0.iter().map(|(name, value)| format!("{name}={value}")));

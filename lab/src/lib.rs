@@ -1,4 +1,4 @@
-//! The laboratory: it measures how programs read files, and knows no way of reading.
+//! The lab: it measures how programs read files, and contains no way of reading.
 //!
 //! `tests/house.rs` holds the rooms and which of them may use which.
 

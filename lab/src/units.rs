@@ -1,5 +1,4 @@
-//! Quantities with their units: time, size, rate. Parsing, the arithmetic that makes sense, and
-//! display.
+//! Quantities with their units: time, size, rate. Parsing, arithmetic and display.
 //!
 //! Files hold plain integers in nanoseconds and bytes; these types are for everything that a person
 //! reads or types. Rates and measured sizes are shown in powers of ten, as drives and networks are

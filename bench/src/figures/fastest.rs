@@ -43,11 +43,11 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
 
 fn row(record: &Record, (threads, factor, target): (u64, f64, &str), figure: &str) -> anyhow::Result<Row> {
     let bootstrap = Bootstrap::new(record.header.seed);
-    let is_reference = |trial: &&TrialRecord| trial.trial.contender == "command";
+    let is_reference = |trial: &&TrialRecord| trial.trial.contender() == "command";
     let reference = record.trials.iter().find(is_reference).context("'wc -l' was not measured")?;
     let takes_part = |trial: &&TrialRecord| {
         let own = trial.trial.params.0.get("threads").copied().unwrap_or(1);
-        trial.trial.contender != "command" && own == threads && !trial.samples.is_empty()
+        trial.trial.contender() != "command" && own == threads && !trial.samples.is_empty()
     };
     let median = |trial: &TrialRecord| {
         pairs::median(&pairs::floats(trial.samples.iter().filter_map(|s| Metric::WallNs.of(&s))))

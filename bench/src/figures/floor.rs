@@ -39,7 +39,7 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let mut running = programs.start(&race)?;
     let watched = watch(&mut running);
     let record = running.record()?;
-    let null = record.trials.iter().find(|trial| trial.trial.method == "null");
+    let null = record.trials.iter().find(|trial| trial.trial.method() == "null");
     let walls = pairs::floats(null.into_iter().flat_map(|null| &null.samples).map(|sample| sample.wall_ns));
     let null_ns = pairs::median(&walls);
     let words = format!("{}  ({} readings)", Nanos::from_secs_f64(null_ns / 1e9), walls.len());

@@ -71,7 +71,7 @@ fn roster(programs: &Programs, (contender, trial): (&str, &str), notes: &Path) -
     let built_in = Roster::built_in();
     let entry = built_in.entry(contender).with_context(|| format!("{contender}: in no roster"))?;
     entry.build_once(|| eprintln!("building the contender {contender}")).context(contender.to_owned())?;
-    let there = entry.take_part().context(contender.to_owned())?;
+    let there = entry.query().context(contender.to_owned())?;
     let id: TrialId = trial.parse().with_context(|| trial.to_owned())?;
     let choice = there.choose(&id.method, &id.params, Work::Newlines).context(trial.to_owned())?;
     let command = there.read_command(&choice, Work::Newlines, "".as_ref());

@@ -40,10 +40,10 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
 /// The nearest of a contender's trials, and how many were refused.
 fn row(figure: String, record: &Record, (name, collects): (&str, bool)) -> Row {
     let null = |state: CacheState| {
-        let is_null = move |it: &&TrialRecord| it.trial.method == "null" && it.trial.state == state;
+        let is_null = move |it: &&TrialRecord| it.trial.method() == "null" && it.trial.state == state;
         record.trials.iter().filter(is_null).flat_map(|it| it.samples.iter())
     };
-    let own = || record.trials.iter().filter(|it| it.trial.contender == name && !it.trial.is_control());
+    let own = || record.trials.iter().filter(|it| it.trial.contender() == name && !it.trial.is_control());
     let share = |it: &TrialRecord| share_of_bound(null(it.trial.state), it.samples.iter(), collects);
     let shares = own().filter_map(|it| Some((share(it)?, format!("{} ({})", it.trial.id, it.trial.state))));
     let refused = own().filter(|it| matches!(it.outcome, Some(Outcome::Refused { .. }))).count();

@@ -139,7 +139,7 @@ fn identical(programs: &Programs) -> anyhow::Result<Row> {
             options: &options,
         })?;
         let of = |name: &str| {
-            search.trials.iter().find(|trial| trial.trial.contender == name && !trial.samples.is_empty())
+            search.trials.iter().find(|trial| trial.trial.contender() == name && !trial.samples.is_empty())
         };
         let (first, second) = of("first").zip(of("second")).context("a twin was not measured")?;
         let ratio = stats::ratio(&first.samples, &second.samples, Bootstrap::new(search.header.seed));

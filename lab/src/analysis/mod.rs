@@ -1,5 +1,5 @@
-//! What follows from recorded samples: statistics, comparisons of records, verdicts. Pure: no
-//! files, clocks or processes.
+//! The analysis of recorded samples: statistics, comparisons of records, verdicts. Pure: no files,
+//! clocks or processes.
 
 pub mod compare;
 pub mod stats;

@@ -2,7 +2,7 @@
 //! One that cannot be built never stops the others.
 
 use crate::contender::build::BuildError;
-use crate::contender::roster::{Entry, Roster};
+use crate::contender::roster::{Roster, RosterEntry};
 use crate::linux::interrupt;
 use crate::target::shown;
 use crate::terminal::notice;
@@ -56,7 +56,7 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Those that are named, or all that come as sources.
-fn chosen<'a>(roster: &'a Roster, names: &[String]) -> anyhow::Result<Vec<&'a Entry>> {
+fn chosen<'a>(roster: &'a Roster, names: &[String]) -> anyhow::Result<Vec<&'a RosterEntry>> {
     if names.is_empty() {
         return Ok(roster.entries.iter().filter(|entry| entry.sources.is_some()).collect());
     }
@@ -69,9 +69,9 @@ fn chosen<'a>(roster: &'a Roster, names: &[String]) -> anyhow::Result<Vec<&'a En
 }
 
 /// One contender: built, and its receipt shown.
-fn build(entry: &Entry) -> anyhow::Result<()> {
+fn build(entry: &RosterEntry) -> anyhow::Result<()> {
     entry.build()?;
-    let receipt = entry.take_part()?.receipt;
+    let receipt = entry.query()?.receipt;
     writeln!(std::io::stdout(), "{} {} · {}", receipt.contender, receipt.version, receipt.runtime)?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use super::output;
 use crate::record::Record;
-use crate::record::history::{Entry, History, Removed};
+use crate::record::history::{History, HistoryEntry, Removed};
 use crate::report::{self, Page, Style};
 use crate::target::shown;
 use clap::{Args, Subcommand};
@@ -76,8 +76,8 @@ pub fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// What the list says of each.
-fn lines(entries: &[Entry]) -> Vec<report::HistoryLine> {
-    let line = |entry: &Entry| {
+fn lines(entries: &[HistoryEntry]) -> Vec<report::HistoryLine> {
+    let line = |entry: &HistoryEntry| {
         let meant = match entry.age {
             Some(0) => Some("last".to_owned()),
             Some(age) => Some(format!("last~{age}")),

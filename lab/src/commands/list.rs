@@ -2,7 +2,8 @@
 //! are not available.
 
 use crate::contender::discovery::Contenders;
-use crate::contender::roster::{Contender, Roster};
+use crate::contender::methods::Contender;
+use crate::contender::roster::Roster;
 use crate::trial::{Params, Work};
 use clap::Args;
 use readlab_protocol::{MethodLine, Reads};

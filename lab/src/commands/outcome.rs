@@ -56,7 +56,7 @@ fn nothing_measured(record: &Record) -> Option<String> {
 
 /// Whether readings of a trial stand, be they of a search.
 fn took_part(it: &TrialRecord) -> bool {
-    it.stands() && !(it.samples.is_empty() && it.searched.is_empty())
+    it.is_accepted() && !(it.samples.is_empty() && it.searched.is_empty())
 }
 
 /// Why something requested did not take part; `None` if it did, in whatever state and with whatever
@@ -89,19 +89,19 @@ fn names(requested: &Requested, it: &TrialRecord) -> bool {
     let is_named = |name: &str| {
         with_all(name).parse::<TrialId>().is_ok_and(|id| {
             let asked = &id.method;
-            (&asked.contender, &asked.method) == (&trial.contender, &trial.method)
-                && (asked.scan.is_none() || asked.scan == trial.scan)
+            (asked.contender.as_str(), asked.method.as_str()) == (trial.contender(), trial.method())
+                && (asked.scan.is_none() || asked.scan == trial.id.method.scan)
         })
     };
     match requested {
         Requested::Command(words) => is_named(&format!("{COMMAND}/{words}")),
         // A command may hold any character of a glob.
-        Requested::Method(name) if trial.contender == COMMAND && is_named(name) => true,
+        Requested::Method(name) if trial.contender() == COMMAND && is_named(name) => true,
         Requested::Method(glob) => {
             MethodPattern::parse(glob).is_ok_and(|pattern| pattern.matches_trial(&trial.id))
         }
         Requested::Reference(name) | Requested::Trial(name) => is_named(name),
-        Requested::Contender(name) => trial.contender == *name,
+        Requested::Contender(name) => trial.contender() == name,
     }
 }
 

@@ -35,7 +35,7 @@ pub fn run(args: &RequestArgs) -> anyhow::Result<ExitCode> {
     let roster = Roster::with(&args.rosters)?;
     let name = &id.method.contender;
     let entry = roster.entry(name).with_context(|| format!("no contender '{name}' in the roster"))?;
-    let contender = entry.take_part().with_context(|| name.clone())?;
+    let contender = entry.query().with_context(|| name.clone())?;
     let choice = contender.choose(&id.method, &id.params, args.work)?;
     let command = contender.read_command(&choice, args.work, args.target.as_os_str());
     let ask = TurnRequest { lead: 0, count: 1 };

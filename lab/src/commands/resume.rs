@@ -34,7 +34,7 @@ use crate::record::{
 };
 use crate::target::{Accept, Target, TargetFacts, shown, without_parents};
 use crate::terminal::notice;
-use crate::trial::{COMMAND, MethodId, TrialId};
+use crate::trial::{COMMAND, TrialId};
 use anyhow::{Context, anyhow, bail, ensure};
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
@@ -126,7 +126,8 @@ fn agenda(verb: &str, record: &Record) -> anyhow::Result<ResumePlan> {
         record.targets.len() == agenda.targets.len() && read.all(|target| target < agenda.targets.len());
     ensure!(begun && !agenda.targets.is_empty(), "nothing was begun: begin anew");
     let folder = std::env::current_dir()?;
-    let from_here = agenda.rosters.is_empty() && agenda.trials.iter().all(|trial| trial.contender != COMMAND);
+    let from_here =
+        agenda.rosters.is_empty() && agenda.trials.iter().all(|trial| trial.contender() != COMMAND);
     ensure!(
         from_here || Path::new(&agenda.folder) == folder,
         "it was begun in {}, from where its commands are seen: go there",
@@ -224,7 +225,7 @@ fn found(
 fn contenders(agenda: &ResumePlan, record: &Record, giving: &OutputOptions) -> anyhow::Result<Contenders> {
     let rosters: Vec<PathBuf> = agenda.rosters.iter().map(PathBuf::from).collect();
     let roster = Roster::with(&rosters)?;
-    let wanted = |name: &str| agenda.trials.iter().any(|trial| trial.contender == name);
+    let wanted = |name: &str| agenda.trials.iter().any(|trial| trial.contender() == name);
     let about_to = |name: &str| {
         if !giving.quiet {
             notice::tell(format!("building the contender {name}, this once"));
@@ -258,13 +259,10 @@ fn plan(agenda: &ResumePlan, contenders: &Contenders) -> anyhow::Result<Plan> {
 }
 
 fn planned(trial: &Trial, contenders: &Contenders) -> anyhow::Result<Planned> {
-    // A name is written for people; its parts are what was meant.
-    let (contender, method) = (trial.contender.clone(), trial.method.clone());
-    let method = MethodId { contender, method, scan: trial.scan.clone() };
-    let id = TrialId { method, params: trial.params.clone() };
+    let id = TrialId { method: trial.id.method.clone(), params: trial.params.clone() };
     let contender = contenders
-        .contender(&trial.contender)
-        .with_context(|| format!("{}: takes no part", trial.contender))?;
+        .contender(trial.contender())
+        .with_context(|| format!("{}: takes no part", trial.contender()))?;
     let choice = contender.choose(&id.method, &id.params, trial.work).with_context(|| id.to_string())?;
     let is_same =
         (&choice.id, &choice.params) == (&id.method, &id.params) && choice.method.cache == trial.cache;

@@ -197,7 +197,7 @@ fn introduce(
             .iter()
             .map(|(name, reason)| Line::Warning { text: format!("{name} does not take part: {reason}") }),
     );
-    let taking_part = |name: &str| plan.trials.iter().any(|planned| planned.trial.contender == name);
+    let taking_part = |name: &str| plan.trials.iter().any(|planned| planned.trial.contender() == name);
     for contender in contenders.present().iter().filter(|contender| taking_part(&contender.receipt.contender))
     {
         lines.push(Line::Contender(contender.receipt.clone()));

@@ -1,12 +1,11 @@
-//! Building a contender from its sources: in its own folder, once, within a deadline, with
-//! everything said kept in a log.
+//! The build of a contender from its sources: in its own folder, once, within a deadline, with all
+//! output in a log.
 //!
-//! Whether a contender is built is told by a note in its build folder, which also names the
-//! compiler as it was then: when the compiler changes, it is built again. What each language needs
-//! to be built is data in the roster.
+//! A note in the build folder says that a contender is built, and by which compiler: when the
+//! compiler changes, it is built again. What each language needs is data in the roster.
 
 use super::process::{self, CommandLine, ReadError};
-use super::roster::Entry;
+use super::roster::RosterEntry;
 use super::sources;
 use crate::linux::file_status::FileStatus;
 use crate::linux::interrupt;
@@ -18,10 +17,10 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 /// How long a contender may take to be built: a compiler on a slow and busy machine.
-const BUILD_PATIENCE: Duration = Duration::from_secs(240);
+const BUILD_TIMEOUT: Duration = Duration::from_secs(240);
 
 /// How long a program may take to say that it is there.
-const DEPENDENCY_PATIENCE: Duration = Duration::from_secs(20);
+const DEPENDENCY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Within the build folder: what it was built by.
 const NOTE: &str = ".readlab-built";
@@ -69,7 +68,7 @@ pub enum BuildError {
         log: PathBuf,
     },
     /// It took too long.
-    #[error("not built within {BUILD_PATIENCE:?}")]
+    #[error("not built within {BUILD_TIMEOUT:?}")]
     TooLong {
         /// Where all that was said is.
         log: PathBuf,
@@ -80,7 +79,7 @@ pub enum BuildError {
 }
 
 impl BuildError {
-    /// Where everything that was said lies.
+    /// The log with all output, if there is one.
     #[must_use]
     pub fn log(&self) -> Option<&Path> {
         match self {
@@ -96,7 +95,7 @@ impl Workplace {
     ///
     /// # Errors
     /// If there are no sources.
-    pub fn of(entry: &Entry) -> Result<Option<Workplace>, BuildError> {
+    pub fn of(entry: &RosterEntry) -> Result<Option<Workplace>, BuildError> {
         let Some(name) = &entry.sources else { return Ok(None) };
         let sources = match &entry.home {
             Some(home) => std::path::absolute(home.join(name)),
@@ -120,14 +119,13 @@ impl Workplace {
     /// Whether what was built is there, by the compiler that is there now; so is what needs no
     /// building.
     #[must_use]
-    pub fn is_built(&self, entry: &Entry) -> bool {
+    pub fn is_built(&self, entry: &RosterEntry) -> bool {
         entry.build.is_empty()
             || fs::read(self.build().join(NOTE)).is_ok_and(|note| note == self.compilers(entry).into_bytes())
     }
 
-    /// The programs that it is built by as they are now, without starting them: path, size and time
-    /// of change.
-    fn compilers(&self, entry: &Entry) -> String {
+    /// The programs that build it, each with path, size and time of change; they are not started.
+    fn compilers(&self, entry: &RosterEntry) -> String {
         let programs = entry.dependency.iter().filter_map(|words| words.first());
         let found = programs.map(|program| {
             let program = entry.fill(program, Some(self));
@@ -142,11 +140,12 @@ impl Workplace {
         found.collect()
     }
 
-    /// One at a time: another readlab may be building the same. Waits as long as building may take.
+    /// Locks the folder, as another readlab may be building the same contender. Waits as long as a
+    /// build may take.
     fn lock(&self) -> Result<File, BuildError> {
         let io = |cause| BuildError::Io { path: self.sources.clone(), cause };
         let folder = File::open(&self.sources).map_err(io)?;
-        let deadline = Instant::now() + BUILD_PATIENCE;
+        let deadline = Instant::now() + BUILD_TIMEOUT;
         loop {
             match folder.try_lock() {
                 Ok(()) => return Ok(folder),
@@ -162,11 +161,11 @@ impl Workplace {
     }
 
     /// Runs the commands that build it.
-    fn run(&self, entry: &Entry) -> Result<(), BuildError> {
+    fn run(&self, entry: &RosterEntry) -> Result<(), BuildError> {
         let path = self.sources.join(LOG);
         let io = |cause| BuildError::Io { path: path.clone(), cause };
         let log = File::create(&path).map_err(io)?;
-        let deadline = Instant::now() + BUILD_PATIENCE;
+        let deadline = Instant::now() + BUILD_TIMEOUT;
         for words in &entry.build {
             let line = entry.line(words, Some(self));
             let left = deadline.saturating_duration_since(Instant::now());
@@ -191,9 +190,9 @@ impl Workplace {
     }
 }
 
-impl Entry {
-    /// Builds the contender; where that fails, what it needs and has not is said instead of how the
-    /// failure looked.
+impl RosterEntry {
+    /// Builds the contender. If that fails because a dependency is missing, the error names the
+    /// dependency.
     ///
     /// # Errors
     /// If it cannot be built.
@@ -209,8 +208,8 @@ impl Entry {
         })
     }
 
-    /// Builds the contender unless it is built; `about_to` is told before it takes time, and not
-    /// where something is missing.
+    /// Builds the contender unless it is built. Calls `about_to` before the build begins, but not
+    /// where a dependency is missing.
     ///
     /// # Errors
     /// If it cannot be built.
@@ -258,8 +257,8 @@ fn own_program() -> OsString {
     std::env::current_exe().map_or_else(|_| "readlab".into(), PathBuf::into_os_string)
 }
 
-/// Where toolchains lie that are on no PATH: as the environment says; in a checkout, beside its
-/// contenders; else among the user's caches.
+/// The folder of toolchains that are not on the PATH: as the environment says; in a checkout, beside
+/// its contenders; else among the user's caches.
 fn toolchains() -> PathBuf {
     if let Some(named) = std::env::var_os(TOOLCHAINS_VARIABLE) {
         return named.into();
@@ -301,11 +300,11 @@ fn last_part(word: &str) -> String {
     word.rsplit('/').next().unwrap_or(word).to_owned()
 }
 
-/// Why a program that should say that it is there does not; `None` when it does.
+/// Why the command that checks a dependency fails; `None` when it succeeds.
 fn absence(line: &CommandLine, folder: &Path) -> Option<String> {
     // Without a name, so that nothing is left however the lab ends.
     let Ok(said) = tempfile::tempfile() else { return None };
-    match process::run_to_end(line, folder, &said, DEPENDENCY_PATIENCE) {
+    match process::run_to_end(line, folder, &said, DEPENDENCY_TIMEOUT) {
         Ok(status) if status.success() => None,
         Ok(status) => Some(last_words(said, status)),
         Err(ReadError::Io(cause)) if cause.kind() == io::ErrorKind::NotFound => Some("not found".to_owned()),
@@ -316,7 +315,7 @@ fn absence(line: &CommandLine, folder: &Path) -> Option<String> {
 /// The last line of a log that holds more than blanks, or how the command ended.
 fn last_words(mut log: impl Read + Seek, status: ExitStatus) -> String {
     let mut text = Vec::new();
-    // What cannot be read says nothing, and then how it ended is told.
+    // Without a readable log, the exit status is reported.
     let _ = log.rewind().and_then(|()| log.read_to_end(&mut text));
     let text = String::from_utf8_lossy(&text);
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
@@ -337,7 +336,7 @@ mod tests {
         assert_eq!(fill("plain", &places), "plain");
     }
 
-    fn entry(folder: &Path, text: &str) -> Entry {
+    fn entry(folder: &Path, text: &str) -> RosterEntry {
         let path = folder.join("roster.toml");
         fs::write(&path, format!("[[contender]]\nname = 'x'\nabout = 'x'\nsources = '.'\n{text}")).unwrap();
         Roster::load(&path).unwrap().entries.remove(0)
@@ -375,7 +374,7 @@ mod tests {
         let absent = entry(folder.path(), "dependency = [['no-such-runtime']]\nrun = ['no-such-runtime']");
         absent.build_once(|| panic!("there is nothing to build")).unwrap();
         assert_eq!(absent.build().unwrap_err().to_string(), "it needs no-such-runtime: not found");
-        assert_eq!(absent.take_part().unwrap_err().to_string(), "it needs no-such-runtime: not found");
+        assert_eq!(absent.query().unwrap_err().to_string(), "it needs no-such-runtime: not found");
     }
 
     #[test]

@@ -1,10 +1,14 @@
-//! The contenders of a roster that can take part on this machine, and for each of the others the
-//! reason why it cannot.
+//! The contenders of a roster that run on this machine, with their receipts and methods, and for
+//! each of the others the reason why it does not run.
 //!
-//! Which of their methods are measured is decided by the planner of an experiment.
+//! The planner of an experiment decides which of their methods are measured.
 
-use super::roster::{self, Contender, Roster};
-use super::session::SessionError;
+use super::build::{BuildError, Workplace};
+use super::methods::Contender;
+use super::process::CommandLine;
+use super::roster::{Roster, RosterEntry};
+use super::session::{Session, SessionError};
+use crate::record::Receipt;
 use crate::trial::MethodId;
 use readlab_protocol::{Cache, MethodLine};
 use std::collections::BTreeMap;
@@ -17,16 +21,15 @@ pub struct Contenders {
 }
 
 impl Contenders {
-    /// Asks every contender of the roster for its receipt, or only those that `wanted` accepts.
-    /// Nothing is built.
+    /// Queries the contenders of the roster that `wanted` accepts. Builds nothing.
     pub fn discover(roster: &Roster, wanted: impl Fn(&str) -> bool) -> Contenders {
         let mut found = Contenders::default();
-        roster.entries.iter().filter(|entry| wanted(&entry.name)).for_each(|entry| found.ask(entry));
+        roster.entries.iter().filter(|entry| wanted(&entry.name)).for_each(|entry| found.query(entry));
         found
     }
 
-    /// The same, after building those that are not built; `about_to` is told of each before it
-    /// takes time.
+    /// The same, but first builds those that are not built. Calls `about_to` with the name of each
+    /// before its build begins.
     pub fn build_and_discover(
         roster: &Roster,
         wanted: impl Fn(&str) -> bool,
@@ -35,51 +38,51 @@ impl Contenders {
         let mut found = Contenders::default();
         for entry in roster.entries.iter().filter(|entry| wanted(&entry.name)) {
             match entry.build_once(|| about_to(&entry.name)) {
-                Ok(()) => found.ask(entry),
+                Ok(()) => found.query(entry),
                 Err(error) => found.mark_unavailable(entry, error.to_string()),
             }
         }
         found
     }
 
-    fn ask(&mut self, entry: &roster::Entry) {
-        match entry.take_part() {
+    fn query(&mut self, entry: &RosterEntry) {
+        match entry.query() {
             Ok(contender) => self.contenders.push(contender),
-            Err(breach @ (SessionError::Unavailable(_) | SessionError::NotStarted { .. })) => {
-                self.mark_unavailable(entry, breach.to_string())
+            Err(error @ (SessionError::Unavailable(_) | SessionError::NotStarted { .. })) => {
+                self.mark_unavailable(entry, error.to_string())
             }
-            // What it needs is there: no package mends that.
-            Err(breach) => {
-                self.absent.insert(entry.name.clone(), breach.to_string());
+            // Its dependencies are there, so the hint would not help.
+            Err(error) => {
+                self.absent.insert(entry.name.clone(), error.to_string());
             }
         }
     }
 
-    /// Who is not there, why, and how that is mended.
-    fn mark_unavailable(&mut self, entry: &roster::Entry, reason: String) {
+    /// Records the reason, with the roster's hint how to get what is missing.
+    fn mark_unavailable(&mut self, entry: &RosterEntry, reason: String) {
         let reason = entry.hint().map_or(reason.clone(), |hint| format!("{reason}; {hint}"));
         self.absent.insert(entry.name.clone(), reason);
     }
 
-    /// Those who showed their receipt.
+    /// The contenders that answered.
     #[must_use]
     pub fn present(&self) -> &[Contender] {
         &self.contenders
     }
 
-    /// Those who did not, with the reason.
+    /// The names of the others, each with the reason.
     #[must_use]
     pub fn absent(&self) -> &BTreeMap<String, String> {
         &self.absent
     }
 
-    /// The contender of this name, if it showed its receipt.
+    /// The contender of this name, if it answered.
     #[must_use]
     pub fn contender(&self, name: &str) -> Option<&Contender> {
         self.contenders.iter().find(|contender| contender.receipt.contender == name)
     }
 
-    /// What the contender says of a method that it lists by its name.
+    /// A method's description, if its contender lists it by name.
     pub(crate) fn method(&self, id: &MethodId) -> Option<&MethodLine> {
         self.contender(&id.contender)?.methods.iter().find(|method| method.method == id.method)
     }
@@ -87,4 +90,46 @@ impl Contenders {
     pub(crate) fn is_control(&self, id: &MethodId) -> bool {
         self.method(id).is_some_and(|method| method.cache == Cache::None)
     }
+}
+
+impl RosterEntry {
+    /// Starts the contender and asks for its receipt and its methods.
+    ///
+    /// # Errors
+    /// If it is not built, does not start or breaks the protocol.
+    pub fn query(&self) -> Result<Contender, SessionError> {
+        let place = Workplace::of(self).map_err(unavailable)?;
+        if let Some(place) = place.as_ref().filter(|place| !place.is_built(self)) {
+            let missing = self.missing(place).map(unavailable);
+            return Err(missing.unwrap_or_else(|| SessionError::NotBuilt(self.name.clone())));
+        }
+        let command = self.line(&self.run, place.as_ref());
+        match self.receipt_and_methods(&command) {
+            Ok((receipt, methods)) => {
+                Ok(Contender { command, receipt, methods, warmup: self.warmup, collects: self.collects })
+            }
+            Err(SessionError::Interrupted) => Err(SessionError::Interrupted),
+            Err(error) => Err(place.and_then(|place| self.missing(&place)).map_or(error, unavailable)),
+        }
+    }
+
+    fn receipt_and_methods(&self, command: &CommandLine) -> Result<(Receipt, Vec<MethodLine>), SessionError> {
+        let mut listing = command.clone();
+        listing.args.push("methods".into());
+        let mut session = Session::start(&self.name, &listing)?;
+        let methods = session.methods()?;
+        Ok((session.receipt, methods))
+    }
+
+    /// How a user gets what the contender needs, with the folders of this machine filled in.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        let place = Workplace::of(self).ok().flatten();
+        let hint = self.fill(self.hint.as_ref()?, place.as_ref());
+        Some(hint.to_string_lossy().into_owned())
+    }
+}
+
+fn unavailable(error: BuildError) -> SessionError {
+    SessionError::Unavailable(error.to_string())
 }

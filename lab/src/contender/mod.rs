@@ -1,15 +1,16 @@
-//! Programs that read: who they are, how they are started, and what passes between them and the
-//! lab.
+//! The contenders, which are programs that read: their roster, how they are built and started, and
+//! the protocol between them and the lab.
 //!
-//! [`roster`] names them, [`build`] makes those that come as sources, [`process`] runs one and
-//! knows nothing of messages, [`session`] speaks the protocol and knows nothing of pipes.
-//! [`launcher`] is the process from which all are started, so that nothing that they start outlives
-//! the lab.
+//! [`roster`] lists them, [`build`] builds those that come as sources, [`discovery`] asks each for
+//! its methods, [`methods`] resolves the names of trials. [`process`] runs a program by lines,
+//! [`session`] speaks the protocol over it. [`launcher`] is the process from which all are started,
+//! so that no process that they start outlives the lab.
 
 pub mod build;
 pub mod discovery;
 pub mod launcher;
 mod leftovers;
+pub mod methods;
 pub mod process;
 pub mod roster;
 mod running;

@@ -1,5 +1,5 @@
-//! A conversation with one contender about one trial: the receipt, the readiness, the turns. Knows
-//! nothing of pipes.
+//! A session with one contender about one trial: the receipt, the readiness, the turns. Does not
+//! use pipes itself.
 //!
 //! Every way in which a contender can break PROTOCOL.md is a [`SessionError`] of its own, which the
 //! lab turns into the trial's outcome.
@@ -16,12 +16,12 @@ use std::io;
 use std::time::{Duration, Instant};
 
 /// How long a contender may take until it is ready: starting a virtual machine included.
-const START_PATIENCE: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Most things that a contender may count by itself.
 const COUNTS_MAX: usize = 16;
 
-/// How a contender broke the contract, or why it cannot take part.
+/// How a contender broke the protocol, or why it cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// The program could not be started.
@@ -73,7 +73,7 @@ pub enum SessionError {
         /// The lab's own clock around the turn.
         seen_ns: u64,
     },
-    /// It comes as sources and nobody has built it yet.
+    /// It comes as sources and is not built yet.
     #[error("not built yet: `readlab build {0}` builds it")]
     NotBuilt(String),
     /// It says so itself, or something that it needs is not there.
@@ -122,18 +122,18 @@ pub struct Turn {
     pub seen_ns: u64,
 }
 
-/// A contender that has shown its receipt.
+/// A started contender that sent its receipt.
 #[derive(Debug)]
 pub struct Session {
     process: Process,
     /// Processes killed for lack of memory before it was started.
     oom_kills: Option<u64>,
-    /// Who it is.
+    /// Its name, version and runtime.
     pub receipt: Receipt,
 }
 
 impl Session {
-    /// Starts the contender and takes its receipt.
+    /// Starts the contender and reads its receipt.
     ///
     /// # Errors
     /// If it does not start, or says no proper hello.
@@ -143,7 +143,7 @@ impl Session {
             .map_err(|cause| SessionError::NotStarted { command: command.shell_line(), cause })?;
         let receipt = Receipt { contender: name.to_owned(), version: String::new(), runtime: String::new() };
         let mut session = Session { process, oom_kills, receipt };
-        match session.receive(START_PATIENCE)? {
+        match session.receive(START_TIMEOUT)? {
             Message::Hello { protocol, .. } if protocol != VERSION => {
                 Err(SessionError::WrongVersion(protocol))
             }
@@ -166,7 +166,7 @@ impl Session {
     pub fn methods(&mut self) -> Result<Vec<MethodLine>, SessionError> {
         let mut methods = Vec::new();
         loop {
-            match self.process.read_line(START_PATIENCE) {
+            match self.process.read_line(START_TIMEOUT) {
                 Ok(line) => match Message::parse(&line)? {
                     Message::Method(method) => methods.push(method),
                     other => return Err(out_of_turn("method", &other)),
@@ -177,12 +177,12 @@ impl Session {
         }
     }
 
-    /// Waits until a contender started with `read` is ready; tells every parameter in force.
+    /// Waits until a contender started with `read` is ready; returns every parameter in force.
     ///
     /// # Errors
-    /// If it is not available here, or breaks the contract.
+    /// If it is not available here, or breaks the protocol.
     pub fn ready(&mut self) -> Result<Params, SessionError> {
-        match self.receive(START_PATIENCE)? {
+        match self.receive(START_TIMEOUT)? {
             Message::Ready { params } => Ok(Params(params)),
             other => Err(out_of_turn("ready", &other)),
         }
@@ -191,15 +191,15 @@ impl Session {
     /// One turn: `go`, the samples, `done`; with the lab's clock around it.
     ///
     /// # Errors
-    /// If the contender fails, hangs for longer than `patience`, or breaks the contract.
-    pub fn turn(&mut self, ask: TurnRequest, patience: Duration) -> Result<Turn, SessionError> {
+    /// If the contender fails, hangs for longer than `patience`, or breaks the protocol.
+    pub fn turn(&mut self, request: TurnRequest, patience: Duration) -> Result<Turn, SessionError> {
         let start = Instant::now();
-        if let Err(error) = self.process.write_line(&ask.to_string()) {
+        if let Err(error) = self.process.write_line(&request.to_string()) {
             return Err(self.silent(ReadError::Io(error)));
         }
         let first = self.receive(patience)?;
         let seen_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let (samples, counts) = self.collect(ask, first)?;
+        let (samples, counts) = self.collect(request, first)?;
         let claimed_ns = samples.iter().fold(0_u64, |sum, sample| sum.saturating_add(sample.wall_ns));
         if claimed_ns > seen_ns {
             return Err(SessionError::LiesAboutTime { claimed_ns, seen_ns });
@@ -210,15 +210,15 @@ impl Session {
     /// The samples of a turn and what was counted in it, from the first line of its answer on.
     fn collect(
         &mut self,
-        ask: TurnRequest,
+        request: TurnRequest,
         first: Message,
     ) -> Result<(Vec<SampleLine>, Vec<CountLine>), SessionError> {
         let (mut samples, mut counts) = (Vec::new(), Vec::<CountLine>::new());
-        let mut say = first;
+        let mut message = first;
         loop {
-            match say {
-                Message::Sample(_) if samples.len() as u64 >= u64::from(ask.count) => {
-                    return Err(SessionError::WrongCount { asked: ask.count, got: ask.count + 1 });
+            match message {
+                Message::Sample(_) if samples.len() as u64 >= u64::from(request.count) => {
+                    return Err(SessionError::WrongCount { asked: request.count, got: request.count + 1 });
                 }
                 Message::Sample(sample) if counts.is_empty() => samples.push(sample),
                 Message::Count(count)
@@ -227,23 +227,25 @@ impl Session {
                     return Err(SessionError::TooManyCounts(count.of));
                 }
                 Message::Count(count) => counts.push(count),
-                Message::Done { count } if count == ask.count && samples.len() as u64 == u64::from(count) => {
+                Message::Done { count }
+                    if count == request.count && samples.len() as u64 == u64::from(count) =>
+                {
                     return Ok((samples, counts));
                 }
                 Message::Done { .. } => {
                     let got = u32::try_from(samples.len()).unwrap_or(u32::MAX);
-                    return Err(SessionError::WrongCount { asked: ask.count, got });
+                    return Err(SessionError::WrongCount { asked: request.count, got });
                 }
                 other => return Err(out_of_turn("sample, count or done", &other)),
             }
-            say = self.receive(START_PATIENCE)?;
+            message = self.receive(START_TIMEOUT)?;
         }
     }
 
-    /// Lets the contender leave by itself, so that it may still write down what it has for the end;
-    /// it is killed if it does not.
+    /// Lets the contender exit by itself, so that it can still write its last output; kills it if it
+    /// does not.
     pub fn finish(mut self) {
-        // How it left decides nothing any more.
+        // Its exit status changes nothing any more.
         let _ = self.process.finish();
     }
 
@@ -284,7 +286,7 @@ impl Session {
         match Message::parse(&line)? {
             Message::Unavailable { reason } => Err(SessionError::Unavailable(reason)),
             Message::Failed { reason } => Err(SessionError::Failed(self.with_memory(reason))),
-            say => Ok(say),
+            message => Ok(message),
         }
     }
 

@@ -1,5 +1,5 @@
-//! Pieces of code that read a file as a method does, in the language of its contender, and what
-//! each of them asks of a program: unsafe code, a library of others.
+//! Snippets: code that reads a file as a method does, in the language of its contender, and what
+//! the method needs of a program, such as unsafe code or a library.
 //!
 //! They are files, `contenders/NAME/snippets/METHOD.*`, and for the ways of visiting bytes
 //! `snippets/scan/SCAN.*`, which the program carries. The first lines may say `// needs: …; …` and
@@ -40,7 +40,7 @@ pub fn is_easy(method: &MethodId) -> bool {
     needs(method).is_some_and(|needs| needs.is_empty())
 }
 
-/// What a method with its scan asks of a program that has it; `None` where no snippet tells.
+/// What a method with its scan needs of a program; `None` without a snippet.
 #[must_use]
 pub fn needs(method: &MethodId) -> Option<BTreeSet<&'static str>> {
     let mut needs = head(find(&method.contender, &method.method)?.3).needs;

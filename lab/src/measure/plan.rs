@@ -3,7 +3,8 @@
 //!
 //! A plan is data. It knows no contender's process and no clock; [`super::round`] carries it out.
 
-use crate::contender::roster::{ResolvedMethod, Warmup};
+use crate::contender::methods::ResolvedMethod;
+use crate::contender::roster::Warmup;
 pub use crate::record::{Budget, Rules};
 use crate::record::{Outcome, Trial};
 use crate::trial::CacheState;

@@ -1,5 +1,5 @@
-//! What a contender did beside reading: processes that it left behind, and how it had the kernel
-//! schedule it.
+//! The conduct of a contender beside reading: processes that it left behind, and scheduling that it
+//! gave itself.
 
 use readlab_protocol::{Policy, Scheduling};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! The file of a record that has no name yet: where the file system can, it has none at all;
-//! elsewhere a hidden one.
+//! The draft of a record: its file before it has a name. Where the file system allows it, the file
+//! has no name at all; elsewhere it has a hidden one.
 //!
 //! A name in the user's folder means a record with a header, so the name is given when the first
 //! lines are written. A killed lab leaves nothing of a file without a name, and of a hidden one a

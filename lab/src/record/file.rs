@@ -1,4 +1,4 @@
-//! The file: lines are appended as they come, and read back as far as they go.
+//! The record file: lines are appended during a run, and read back up to the last whole line.
 
 use super::check::{Check, Checked, LINE_BYTES_MAX, SAMPLES_MAX};
 use super::draft::Draft;
@@ -50,7 +50,7 @@ pub enum RecordError {
     },
 }
 
-/// A record being written, by nobody else.
+/// The only writer of a record.
 #[derive(Debug)]
 pub struct RecordWriter {
     path: PathBuf,
@@ -97,7 +97,7 @@ impl RecordWriter {
         Ok(())
     }
 
-    /// Takes a record back that was begun here: its file is removed.
+    /// Removes the file of a record that was begun here.
     ///
     /// # Errors
     /// If it cannot be removed.
@@ -121,8 +121,8 @@ impl RecordWriter {
         RecordWriter::locked(path, file, true)
     }
 
-    /// Keeps other labs out, which ends with the file's being closed, however the lab ends. On file
-    /// systems without locks nobody is kept out.
+    /// Locks the file against other labs until it is closed, however the lab ends. Without effect on
+    /// file systems without locks.
     fn locked(path: &Path, file: File, torn: bool) -> Result<RecordWriter, RecordError> {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(RecordError::InUse(path.to_owned())),
@@ -221,8 +221,8 @@ impl Record {
                 return Err(broken(too_long()));
             }
             match serde_json::from_slice(&line) {
-                Ok(found) => record.take(found, (&mut check, line.len())).map_err(broken)?,
-                // Only what has no end was cut off; anything else is broken, wherever it stands.
+                Ok(found) => record.take(found, &mut check, line.len()).map_err(broken)?,
+                // Only a line without an end was cut off; any other is broken.
                 Err(_) if !line.ends_with(b"\n") => break,
                 Err(cause) => return Err(broken(cause.to_string())),
             }
@@ -231,7 +231,7 @@ impl Record {
     }
 
     /// Takes in one more line if it keeps the rules.
-    fn take(&mut self, mut line: Line, (check, bytes): (&mut Check, usize)) -> Result<(), String> {
+    fn take(&mut self, mut line: Line, check: &mut Check, bytes: usize) -> Result<(), String> {
         match check.line(self, &mut line, bytes)? {
             Checked::Add => self.add(line),
             Checked::AddAndSay(why) => [line, why].into_iter().for_each(|line| self.add(line)),

@@ -1,4 +1,4 @@
-//! The first line of a record, and who took part.
+//! The header, which is the first line of a record, and the receipts of the contenders.
 
 use super::resume_plan::ResumePlan;
 use crate::machine::Machine;

@@ -1,5 +1,4 @@
-//! The records that a user has: those in the data folder, and the names that were given with
-//! `--save`.
+//! The history: the user's records in the data folder, and the names given with `--save`.
 //!
 //! All of it is files that the user can see: `runs/` holds a folder for each run, `names/` a
 //! symbolic link for each name, to the folder of its record. There is no index and no other state.
@@ -32,7 +31,7 @@ pub struct History {
 
 /// A run in the history.
 #[derive(Debug)]
-pub struct Entry {
+pub struct HistoryEntry {
     /// Its folder.
     pub folder: PathBuf,
     /// The names that were given to it.
@@ -48,11 +47,11 @@ pub struct Entry {
 pub enum Removable {
     /// A run of the data folder.
     Run(PathBuf),
-    /// The name of a record that lies elsewhere.
+    /// The name of a record elsewhere.
     Name {
         /// The name.
         name: String,
-        /// Where the record lies.
+        /// Path of the record.
         folder: PathBuf,
     },
 }
@@ -62,11 +61,11 @@ pub enum Removable {
 pub enum Removed {
     /// The record, its page and its folder.
     Run(PathBuf),
-    /// Only the name: the record lies outside the data folder.
+    /// Only the name: the record is outside the data folder.
     Name(PathBuf),
 }
 
-/// Why there is no such record.
+/// Why a record was not found.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     /// No name, no run, no file.
@@ -133,7 +132,7 @@ impl History {
     ///
     /// # Errors
     /// If a folder cannot be read.
-    pub fn entries(&self) -> Result<Vec<Entry>, HistoryError> {
+    pub fn entries(&self) -> Result<Vec<HistoryEntry>, HistoryError> {
         let (runs, mut names) = (self.runs()?, self.names()?);
         let mut entries = Vec::new();
         for (age, folder) in runs.into_iter().enumerate() {
@@ -299,9 +298,9 @@ fn started(folder: &Path) -> String {
     time.unwrap_or_else(|| folder.file_name().unwrap_or_default().to_string_lossy().into_owned())
 }
 
-fn entry(folder: PathBuf, names: Vec<(String, PathBuf)>, age: Option<usize>) -> Entry {
+fn entry(folder: PathBuf, names: Vec<(String, PathBuf)>, age: Option<usize>) -> HistoryEntry {
     let record = Record::read(&folder.join(RECORD));
-    Entry { folder, names: names.into_iter().map(|(name, _)| name).collect(), age, record }
+    HistoryEntry { folder, names: names.into_iter().map(|(name, _)| name).collect(), age, record }
 }
 
 fn same(one: &Path, other: &Path) -> bool {

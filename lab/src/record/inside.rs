@@ -1,5 +1,5 @@
-//! What was seen inside a reading, in runs of their own that nobody timed: where the processor's
-//! time went, and which calls brought the bytes.
+//! The findings of untimed inspections of a reading: a flame graph, and a trace of the calls that
+//! read the bytes.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ pub struct HotSpot {
 pub struct Trace {
     /// How they were seen.
     pub how: String,
-    /// Why there is nothing to tell of read calls; `None` where there is.
+    /// Why read calls are unknown; `None` where they are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Time of the traced reading.
@@ -115,7 +115,7 @@ impl Spread {
 }
 
 impl Trace {
-    /// Read calls that are told of.
+    /// Read calls that are known.
     #[must_use]
     pub fn reads(&self) -> u64 {
         self.latency_ns.n

@@ -1,6 +1,6 @@
-//! What a machine does at best, as a line of the record.
+//! A limit: the best rate or the lowest cost that a machine showed, as a line of the record.
 //!
-//! How limits are computed from samples, and what they mean for a reading, is the verdict's affair.
+//! [`crate::analysis::verdict`] computes limits from samples and compares readings with them.
 
 use crate::trial::CacheState;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! One line of the file: every kind there is.
+//! The lines of a record: every kind that exists.
 
 use super::{
     Count, Fill, FlameGraph, Header, LeftBehind, Limit, Outcome, OwnScheduling, Receipt, Resumption, Sample,
@@ -122,7 +122,7 @@ pub enum Line {
     },
     /// A limit that was measured by something else than a trial.
     Limit(Box<Limit>),
-    /// Something that whoever reads the numbers should know.
+    /// A warning for readers of the numbers.
     Warning {
         /// In one line.
         text: String,

@@ -1,5 +1,5 @@
-//! Everything that a run found, in the order it was found: an append-only file of JSON lines,
-//! flushed line by line.
+//! The record: everything that a run finds, in that order, in an append-only file of JSON lines
+//! that is flushed after every line.
 //!
 //! The record forgets nothing and rounds nothing: raw samples, refusals with both answers, meters
 //! that could not be had with the reason, the machine, the seed, the command. Whatever a page or a

@@ -1,5 +1,5 @@
-//! What the user asked for by name: a command, a method, a reference, a contender of a roster, a
-//! trial of an own suite file.
+//! The names that a user requested: a command, a method, a reference, a contender of a roster, a
+//! trial of a suite file.
 //!
 //! It is part of the plan in a record's header, so that a resumed run can still say what of it did
 //! not take part. What took part, and the exit code that follows, is decided by

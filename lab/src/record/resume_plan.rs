@@ -1,5 +1,5 @@
-//! What is to be measured and by which rules, as it was decided before anything was: all that it
-//! takes to go on with a run that was cut short, without asking its user again.
+//! The resume plan: what is to be measured and by which rules, decided before the first
+//! measurement. A run that was cut short is continued from it, without asking the user again.
 //!
 //! It is part of the header, where readers that do not know it pass it over. Why a run may not go
 //! on is decided by `commands::resume`.
@@ -52,6 +52,6 @@ pub struct TargetRef {
     pub form: Option<Archive>,
     /// Over what its bytes come.
     pub over: Transport,
-    /// What it was before it was first read; `None` behind somebody else's server.
+    /// What it was before it was first read; `None` on a foreign server.
     pub identity: Option<Identity>,
 }

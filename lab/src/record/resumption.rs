@@ -1,4 +1,4 @@
-//! That a run which was cut short went on, and where.
+//! The line that says that a run was cut short and resumed, and where.
 
 use crate::trial::CacheState;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! When enough has been measured. What follows from the rules for rounds and fills lives in
-//! [`crate::measure::plan`].
+//! The rules that decide when enough is measured. [`crate::measure::plan`] derives rounds and fills
+//! from them.
 
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};

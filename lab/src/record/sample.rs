@@ -1,4 +1,4 @@
-//! One timed reading, and the numbers that it holds.
+//! A sample: one timed reading with its metrics.
 
 use crate::trial::Answer;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub struct Sample {
     pub round: u32,
     /// Place in the round's shuffled order, from 0.
     pub position: u32,
-    /// In which rung of a search it was read, from 0; `None` for a reading whose number is told.
+    /// In which rung of a search it was read, from 0; `None` for a reading that is reported.
     /// Since version 2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rung: Option<u32>,

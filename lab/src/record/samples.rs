@@ -1,5 +1,5 @@
-//! The samples of a trial as they lie in memory: in a few bytes each, where as values they would
-//! take hundreds. A race may have a hundred thousand, and the lab must stay small beside what it
+//! The samples of a trial, packed in memory: a few bytes each, where plain values would take
+//! hundreds. A race may have a hundred thousand samples, and the lab must stay small beside what it
 //! measures.
 //!
 //! Each sample is held as what differs from the one before it: which fields do, which of those

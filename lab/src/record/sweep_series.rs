@@ -1,5 +1,5 @@
-//! What a sweep found, out of its record: for each way of writing and of reading, one point a file
-//! and pass. What the points say is for [`crate::report`] and [`crate::analysis::compare`].
+//! The series of a sweep, taken from its record: for each way of writing and of reading one point
+//! per file and pass. [`crate::report`] and [`crate::analysis::compare`] interpret the points.
 
 use super::{Record, Sample, WriteWay};
 use crate::units::Nanos;
@@ -66,24 +66,20 @@ impl Record {
         for (target, way, times) in &self.writes {
             let Some(size_bytes) = size_bytes(*target) else { continue };
             let point = |wall_ns| Point { size_bytes, wall_ns, device_read_bytes: None, pass: 0 };
-            add(&mut all, (format!("write {}", word(*way)), true), [point(times.write_ns)]);
+            add(&mut all, format!("write {}", word(*way)), true, [point(times.write_ns)]);
             let both = times.sync_ns.map(|sync_ns| point(times.write_ns + sync_ns));
-            add(&mut all, ("write and sync".to_owned(), true), both);
+            add(&mut all, "write and sync".to_owned(), true, both);
         }
-        for it in self.trials.iter().filter(|it| it.stands()) {
+        for it in self.trials.iter().filter(|it| it.is_accepted()) {
             let Some(size_bytes) = size_bytes(it.trial.target) else { continue };
             let points = it.samples.iter().map(|sample| read(size_bytes, &sample));
-            add(&mut all, (it.trial.id.to_string(), false), points);
+            add(&mut all, it.trial.id.to_string(), false, points);
         }
         all
     }
 }
 
-fn add(
-    all: &mut Vec<SweepSeries>,
-    (name, is_write): (String, bool),
-    points: impl IntoIterator<Item = Point>,
-) {
+fn add(all: &mut Vec<SweepSeries>, name: String, is_write: bool, points: impl IntoIterator<Item = Point>) {
     let mut points = points.into_iter().peekable();
     if points.peek().is_none() {
         return;

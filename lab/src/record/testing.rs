@@ -1,4 +1,4 @@
-//! The lines of records made by hand, for the tests of whatever reads records.
+//! Lines of records made by hand, for the tests of everything that reads records.
 
 use super::{Header, Line, Outcome, Record, SCHEMA, SCHEMA_VERSION, Trial};
 use crate::machine::Machine;
@@ -41,9 +41,6 @@ pub(crate) fn trial(index: usize, name: &str, state: CacheState, cache: Cache) -
     Line::Trial(Box::new(Trial {
         index,
         label: None,
-        contender: id.method.contender.clone(),
-        method: id.method.method.clone(),
-        scan: id.method.scan.clone(),
         params: id.params.clone(),
         target: 0,
         work: Work::Newlines,

@@ -17,7 +17,7 @@ const ANSWERING_FACTOR: u64 = 4;
 /// What visiting the bytes and answering take, as controls have shown it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VisitCost {
-    /// CPU time of the cheapest visit of bytes that lie in memory, by target.
+    /// CPU time of the cheapest visit of bytes in memory, by target.
     cpu_ns: BTreeMap<usize, u64>,
     /// CPU time of the dearest turn in which nothing was read.
     answering_ns: u64,
@@ -42,7 +42,7 @@ impl VisitCost {
         if !trial.is_control() || trial.decodes.is_some() {
             return;
         }
-        if trial.method == "null" {
+        if trial.method() == "null" {
             self.answering_ns = self.answering_ns.max(sample.turn.cpu_ns.unwrap_or(0));
         }
         let visited = trial.work.touches_bytes() && sample.answer.proves(trial.work, &sample.answer);

@@ -1,4 +1,4 @@
-//! A trial: what it is, what it is counted in, how it ended, and all that was found about it.
+//! A trial of a record: its definition, its samples and findings, and how it ended.
 
 use super::conduct::Conduct;
 use super::inside::{FlameGraph, Trace};
@@ -11,21 +11,16 @@ use readlab_protocol::{Archive, Cache};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A trial as it is about to be measured.
+/// The definition of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "TrialLine", into = "TrialLine")]
 pub struct Trial {
     /// Its number in this record; samples refer to it.
     pub index: usize,
-    /// Its name, with all parameters that were given.
+    /// Its contender, method and scan, with all parameters that were given.
     pub id: TrialId,
     /// Name that a suite gives it, if any.
     pub label: Option<String>,
-    /// Who reads.
-    pub contender: String,
-    /// How bytes are brought.
-    pub method: String,
-    /// How bytes are visited.
-    pub scan: Option<String>,
     /// Every parameter in force, defaults included, with units in the names.
     pub params: Params,
     /// Number of the target in this record.
@@ -34,17 +29,89 @@ pub struct Trial {
     pub work: Work,
     /// Where the bytes are when the clock starts.
     pub state: CacheState,
-    /// How the method stands to the page cache.
+    /// How the method uses the page cache.
     pub cache: Cache,
     /// The archive whose content it reads; `None` for one that reads the target's bytes as they
     /// are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decodes: Option<Archive>,
 }
 
+/// A trial as a record holds it: its name, and the parts of the name once more. The name is for
+/// people; a trial is read back from the parts.
+#[derive(Serialize, Deserialize)]
+struct TrialLine {
+    index: usize,
+    id: TrialId,
+    label: Option<String>,
+    contender: String,
+    method: String,
+    scan: Option<String>,
+    params: Params,
+    target: usize,
+    work: Work,
+    state: CacheState,
+    cache: Cache,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decodes: Option<Archive>,
+}
+
+impl From<TrialLine> for Trial {
+    fn from(line: TrialLine) -> Trial {
+        let TrialLine { contender, method, scan, .. } = line;
+        Trial {
+            index: line.index,
+            id: TrialId { method: MethodId { contender, method, scan }, params: line.id.params },
+            label: line.label,
+            params: line.params,
+            target: line.target,
+            work: line.work,
+            state: line.state,
+            cache: line.cache,
+            decodes: line.decodes,
+        }
+    }
+}
+
+impl From<Trial> for TrialLine {
+    fn from(trial: Trial) -> TrialLine {
+        let MethodId { contender, method, scan } = trial.id.method.clone();
+        TrialLine {
+            index: trial.index,
+            id: trial.id,
+            label: trial.label,
+            contender,
+            method,
+            scan,
+            params: trial.params,
+            target: trial.target,
+            work: trial.work,
+            state: trial.state,
+            cache: trial.cache,
+            decodes: trial.decodes,
+        }
+    }
+}
+
 impl Trial {
-    /// Whether this is a control: it shows what the machine or the lab does, and stands outside
-    /// every ranking.
+    /// The name of its contender.
+    #[must_use]
+    pub fn contender(&self) -> &str {
+        &self.id.method.contender
+    }
+
+    /// The name of its method; for a command, the command with `{}` for the path.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.id.method.method
+    }
+
+    /// The name of its scan, where its method has several.
+    #[must_use]
+    pub fn scan(&self) -> Option<&str> {
+        self.id.method.scan.as_deref()
+    }
+
+    /// Whether this is a control: it measures the machine or the lab, and is in no ranking.
     #[must_use]
     pub fn is_control(&self) -> bool {
         self.cache == Cache::None
@@ -53,7 +120,7 @@ impl Trial {
     /// The limit that it measures; `None` for a reading, and for a control that measures none.
     #[must_use]
     pub fn limit(&self) -> Option<LimitKind> {
-        if self.is_control() { LimitKind::of_control(&self.method) } else { None }
+        if self.is_control() { LimitKind::of_control(self.method()) } else { None }
     }
 
     /// How many readers each read the whole target in one reading, by the parameter in force; one
@@ -103,10 +170,10 @@ impl Trial {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// Its samples stand.
+    /// Its samples are accepted.
     Measured,
-    /// It answered wrongly, lied about time, or its cache state could not be proven: its numbers
-    /// are not told.
+    /// It answered wrongly, reported a wrong time, or its cache state could not be proven. Its
+    /// numbers are not reported.
     Refused {
         /// Why, in one line.
         reason: String,
@@ -156,17 +223,17 @@ pub struct Count {
     pub how: String,
 }
 
-/// One trial with all that was found about it.
+/// One trial with all findings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialRecord {
-    /// The question.
+    /// Its definition.
     pub trial: Trial,
-    /// The readings that stand.
+    /// The accepted readings.
     pub samples: Samples,
-    /// The readings of a search, which decided who is measured: no number is told from them, for
-    /// who is chosen by being fast in some readings looks faster there than it is.
+    /// The readings of a search, which decided what is measured. No number is reported from them: a
+    /// trial chosen for being fast in some readings is on average slower than in these.
     pub searched: Samples,
-    /// The readings that were thrown away: round and reason.
+    /// The rejected readings: round and reason.
     pub rejected: Vec<(u32, String)>,
     /// Warm-ups until steady, one for each start of the contender.
     pub warmups: Vec<WarmedUp>,
@@ -176,24 +243,24 @@ pub struct TrialRecord {
     pub missing: BTreeMap<String, String>,
     /// Counts from untimed runs.
     pub counts: BTreeMap<String, Count>,
-    /// Where the processor's time went; `None` where nobody asked.
+    /// Where the processor's time went; `None` where not requested.
     pub flame_graph: Option<FlameGraph>,
-    /// The calls that brought the bytes; `None` where nobody asked.
+    /// The calls that read the bytes; `None` where not requested.
     pub trace: Option<Trace>,
     /// How it ended; `None` when the run was cut short.
     pub outcome: Option<Outcome>,
 }
 
 impl TrialRecord {
-    /// Whether what was read of it stands: it was measured, or the run was cut short while it was.
+    /// Whether its samples are accepted: it was measured, or the run was cut short meanwhile.
     #[must_use]
-    pub fn stands(&self) -> bool {
+    pub fn is_accepted(&self) -> bool {
         matches!(self.outcome, None | Some(Outcome::Measured))
     }
 
-    /// Whether it has readings, and they stand.
+    /// Whether it has samples and they are accepted.
     #[must_use]
     pub fn is_measured(&self) -> bool {
-        !self.samples.is_empty() && self.stands()
+        !self.samples.is_empty() && self.is_accepted()
     }
 }

@@ -1,5 +1,5 @@
-//! What is done before the clock starts: the cache is filled, and a contender reads until it is
-//! steady.
+//! The lines about what happens before the clock starts: the cache is filled, and a contender warms
+//! up until it is steady.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! The files that the lab writes itself: how, and what it takes.
+//! The files that the lab writes itself: the way of writing and the times.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,93 +1,50 @@
-//! The answer: who is the fastest in each state, how much faster than the reference, and how sure
-//! that is.
+//! The answer: the fastest trial of each ranking, how much faster than the reference it is, and how
+//! certain that is.
 
 use super::limits;
-use super::ranking::{Place, Ranking, Row, TieStatus, WhyReference};
+use super::ranking::{Rank, Ranking, RankingRow, TieStatus, WhyReference};
 use super::sweep::{Series, SweepView};
 use super::words;
 use crate::analysis::stats::Significance;
 use crate::record::{Limit, LimitKind, LimitUnit};
-use crate::target::web::CACHE_UNKNOWN;
-use crate::trial::{CacheState, Transport};
-use readlab_protocol::Archive;
 use std::collections::BTreeMap;
 
-/// What one ranking says, for whoever reads nothing else.
+/// The answer of one ranking in short.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// Where it holds: `Cold · newlines`.
+    /// The ranking: `Cold · newlines`.
     pub title: String,
     /// The rate of the fastest, or its time where there is no rate.
     pub figure: String,
     /// Half the interval of its median, such as `±1.2 %`.
     pub sure: Option<String>,
-    /// Who it is, with those that tie with it.
+    /// Its name, with how many trials tie with it.
     pub who: String,
     /// Its ratio to the reference with the interval; empty where there is none.
     pub against: String,
 }
 
-/// What [`Ranking::condition`] says.
-pub(super) fn condition(
-    state: CacheState,
-    is_above_cache: bool,
-    over: Transport,
-    decodes: Option<Archive>,
-) -> String {
-    let source = decodes.map_or_else(String::new, |archive| format!(", out of the {archive}"));
-    let above = if state == CacheState::Cold && is_above_cache { " above a cache" } else { "" };
-    match (state, over) {
-        (CacheState::Unknown, _) => format!("over http ({CACHE_UNKNOWN}){source}"),
-        (state, Transport::Http) => format!("{state}{above} over http{source}"),
-        (state, Transport::File) => format!("{state}{above}{source}"),
-    }
-}
-
 impl Ranking {
-    /// Where the bytes are when the clock starts, over what they come, and what they come out of:
-    /// `cold`, `cold over http`, `cold, out of the zip`.
-    #[must_use]
-    pub fn condition(&self) -> String {
-        condition(self.state, self.cold_above.is_some(), self.over, self.decodes)
-    }
-
-    /// The same, with the work and the target where the record has several.
-    #[must_use]
-    pub fn place(&self) -> String {
-        self.condition() + &self.apart
-    }
-
-    /// Whether there is something to tell: a ranking of nothing but controls says nothing.
+    /// Whether there is anything to report: a ranking of controls alone has no answer.
     pub(super) fn says_something(&self) -> bool {
         !self.rows.is_empty() || !self.unmeasured.is_empty() || self.controls.is_empty()
     }
 
-    /// Whether the ratios are made against the first itself, and not because it is that.
+    /// Whether the first trial is the reference, and was not chosen as such for being the first.
     pub(super) fn is_led_by_reference(&self) -> bool {
         let own = self.reference.as_ref().filter(|it| it.why != WhyReference::Fastest);
         own.zip(self.rows.first()).is_some_and(|(reference, first)| reference.index == first.index)
     }
 
-    /// Whether the first by its median is slower than the reference within rounds, beyond doubt.
+    /// Whether the trial with the best median is clearly slower than the reference within rounds.
     pub(super) fn is_first_slower(&self) -> bool {
         let ratio = self.rows.first().and_then(|first| first.ratio);
         ratio.and_then(|ratio| ratio.clear()) == Some(Significance::Slower)
     }
 
-    /// `Cold · newlines`, `Cold over http · newlines`, `Cold · newlines · out of the zip`.
-    #[must_use]
-    pub fn title(&self) -> String {
-        let source = self.decodes.map_or_else(String::new, |archive| format!(" · out of the {archive}"));
-        let condition = condition(self.state, self.cold_above.is_some(), self.over, None);
-        format!("{} · {}{source}", words::capital(&condition), self.work)
-    }
-
     /// How many more share the first rank: tied, undecided.
     pub(super) fn beside(&self) -> (usize, usize) {
-        let count = |standing| {
-            let with = |row: &&Row| row.place == Some(Place { rank: 1, standing });
-            self.rows.iter().filter(with).count()
-        };
+        let count = |tie| self.rows.iter().filter(|row| row.rank == Some(Rank { place: 1, tie })).count();
         (count(TieStatus::Tied), count(TieStatus::Undecided))
     }
 
@@ -98,7 +55,7 @@ impl Ranking {
         let who = match self.beside() {
             (0, 0) => first.short.clone(),
             (tied, 0) => format!("{}, tied with {tied} more", first.short),
-            (0, open) => format!("{}; {open} more cannot be told apart with so few rounds", first.short),
+            (0, open) => format!("{}; too few rounds to distinguish {open} more", first.short),
             (tied, open) => format!("{}, tied with {tied} more, {open} undecided", first.short),
         };
         let reference =
@@ -120,9 +77,9 @@ impl Ranking {
     /// The answer as a clause of a sentence.
     fn clause(&self) -> String {
         let Some(first) = self.rows.first() else {
-            return format!("{}, nothing was measured", self.place());
+            return format!("{}, nothing was measured", self.full_condition());
         };
-        let (state, name, figure) = (self.place(), brief(first), figure(first));
+        let (state, name, figure) = (self.full_condition(), brief(first), figure(first));
         let itself = if self.is_led_by_reference() { ", the reference itself," } else { "" };
         let clause = match self.beside() {
             _ if self.rows.len() == 1 => return format!("{state}, {name} reads it at {figure}"),
@@ -132,7 +89,7 @@ impl Ranking {
             (tied, open) => {
                 let more = tied + open;
                 format!(
-                    "{state}, {name} has the best median, {figure}, but {more} more cannot be told from it"
+                    "{state}, {name} has the best median, {figure}, but {more} more are not clearly different"
                 )
             }
         };
@@ -145,10 +102,10 @@ impl Ranking {
             Some(Significance::Slower) => {
                 format!("{clause}, but is slower than {than} within rounds, {times} times as fast")
             }
-            // The reference is among those that cannot be told apart.
+            // The reference is among those that tie.
             Some(Significance::Tie) => clause,
             None if self.beside() == (0, 0) => {
-                format!("{clause}; how many times as fast as {than} cannot be told with so few rounds")
+                format!("{clause}; too few rounds to say how many times as fast as {than}")
             }
             None => clause,
         }
@@ -177,24 +134,24 @@ pub(super) fn sentence_of_limits(limits: &[Limit]) -> String {
             best.insert(limit.kind, limit);
         }
     }
-    let told =
+    let parts =
         best.iter().map(|(kind, limit)| format!("{} {}", kind.word(), limits::shown(limit, limit.value)));
-    format!("At best: {}.", told.collect::<Vec<_>>().join(", "))
+    format!("At best: {}.", parts.collect::<Vec<_>>().join(", "))
 }
 
 /// The answer of a sweep in one sentence.
 pub(super) fn sentence_of_sweep(view: &SweepView) -> String {
     let above =
         |series: &Series| if series.known.cold_above.is_some() { " (cold above a cache)" } else { "" };
-    let told = view.series.iter().map(|series| match series.rate() {
+    let parts = view.series.iter().map(|series| match series.rate() {
         Some((rate, _)) => format!("{}{} {rate}", series.name, above(series)),
         None => format!("{}{} no rate", series.name, above(series)),
     });
-    let told: Vec<String> = told.collect();
-    if told.is_empty() {
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() {
         return "Nothing was measured.".to_owned();
     }
-    format!("By the slope of time on size: {}.", told.join(", "))
+    format!("By the slope of time on size: {}.", parts.join(", "))
 }
 
 /// What a sweep says of each way of writing and reading.
@@ -217,15 +174,15 @@ pub(super) fn claims_of_sweep(view: &SweepView) -> Vec<Claim> {
     view.series.iter().filter_map(claim).collect()
 }
 
-/// The name without its settings where they would make the sentence long; the full name stands
-/// beside it.
-fn brief(row: &Row) -> &str {
+/// The name without its settings where they would make the sentence long. The page shows the full
+/// name, too.
+fn brief(row: &RankingRow) -> &str {
     const LETTERS: usize = 32;
     let short = row.short.as_str();
     if short.chars().count() <= LETTERS { short } else { short.split(" · ").next().unwrap_or(short) }
 }
 
 /// The rate, or where there is none the time.
-fn figure(row: &Row) -> String {
+fn figure(row: &RankingRow) -> String {
     if row.throughput.is_some() { words::rate(row.throughput) } else { words::time(&row.wall) }
 }

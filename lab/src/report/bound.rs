@@ -1,15 +1,14 @@
-//! The limits that stand beside a ranking: what the machine does at best where its readings take
-//! place.
+//! The limits that are drawn with a ranking: the machine's best rates in the state of its readings.
 
 use crate::record::{Limit, LimitKind, LimitUnit};
 use crate::trial::CacheState;
 use crate::units::Throughput;
 use readlab_protocol::Archive;
 
-/// A rate that readings of a ranking are held against.
+/// A rate that the readings of a ranking are compared with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
-    /// What it is that is no faster, such as `memory, 2 threads`.
+    /// What has this rate, such as `memory, 2 threads`.
     pub name: String,
     /// How fast it was at best.
     pub rate: Throughput,
@@ -22,7 +21,8 @@ impl Bound {
     pub(super) fn all(
         limits: &[Limit],
         target: usize,
-        (state, decodes): (CacheState, Option<Archive>),
+        state: CacheState,
+        decodes: Option<Archive>,
     ) -> Vec<Bound> {
         let kinds: &[LimitKind] = match (decodes, state) {
             (Some(_), _) => &[LimitKind::Decoding],

@@ -1,7 +1,7 @@
 //! How the rate of a method changes with one of its parameters while everything else stays the
 //! same.
 
-use super::ranking::{Ranking, Row};
+use super::ranking::{Ranking, RankingRow};
 use crate::trial::{CacheState, Params};
 use crate::units::{Nanos, Throughput};
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,9 +49,9 @@ impl Curve {
         curves
     }
 
-    fn over(ranking: &Ranking, rows: &[Row], searched: bool) -> Vec<Curve> {
+    fn over(ranking: &Ranking, rows: &[RankingRow], searched: bool) -> Vec<Curve> {
         let best = best_of_methods(rows);
-        let mut groups: BTreeMap<(String, &str), Vec<&Row>> = BTreeMap::new();
+        let mut groups: BTreeMap<(String, &str), Vec<&RankingRow>> = BTreeMap::new();
         for row in rows.iter().filter(|row| row.throughput.is_some()) {
             for parameter in row.params.0.keys() {
                 let mut others = row.params.clone();
@@ -60,13 +60,13 @@ impl Curve {
                 groups.entry((same, parameter)).or_default().push(row);
             }
         }
-        let told = |rows: &[&Row]| !searched || rows.iter().any(|row| best.contains(&row.index));
-        let enough = groups.into_iter().filter(|(_, rows)| rows.len() >= SETTINGS_MIN && told(rows));
+        let is_shown = |rows: &[&RankingRow]| !searched || rows.iter().any(|row| best.contains(&row.index));
+        let enough = groups.into_iter().filter(|(_, rows)| rows.len() >= SETTINGS_MIN && is_shown(rows));
         let curve = |((_, parameter), rows)| Some(Curve { searched, ..Curve::of(ranking, parameter, rows)? });
         enough.filter_map(curve).collect()
     }
 
-    fn of(ranking: &Ranking, parameter: &str, mut rows: Vec<&Row>) -> Option<Curve> {
+    fn of(ranking: &Ranking, parameter: &str, mut rows: Vec<&RankingRow>) -> Option<Curve> {
         rows.sort_by_key(|row| row.params.0.get(parameter).copied());
         rows.dedup_by_key(|row| row.params.0.get(parameter).copied());
         let points: Vec<CurvePoint> = rows.iter().filter_map(|row| CurvePoint::of(parameter, row)).collect();
@@ -75,17 +75,17 @@ impl Curve {
         let word = word.split_once('=').map_or(parameter, |(word, _)| word).to_owned();
         let kept = first.short.split(" · ").filter(|part| !part.starts_with(&format!("{word}=")));
         let method = kept.collect::<Vec<_>>().join(" · ");
-        let condition = ranking.place();
+        let condition = ranking.full_condition();
         Some(Curve { state: ranking.state, condition, method, parameter: word, searched: false, points })
     }
 }
 
 /// The numbers of the trials that are the best of their method and scan: read the most often, then
 /// the fastest.
-fn best_of_methods(rows: &[Row]) -> BTreeSet<usize> {
-    let mut best: BTreeMap<String, &Row> = BTreeMap::new();
+fn best_of_methods(rows: &[RankingRow]) -> BTreeSet<usize> {
+    let mut best: BTreeMap<String, &RankingRow> = BTreeMap::new();
     for row in rows {
-        let order = |row: &Row| (std::cmp::Reverse(row.wall.n), row.wall.median);
+        let order = |row: &RankingRow| (std::cmp::Reverse(row.wall.n), row.wall.median);
         let had = best.entry(row.method.to_string()).or_insert(row);
         if order(row) < order(had) {
             *had = row;
@@ -95,7 +95,7 @@ fn best_of_methods(rows: &[Row]) -> BTreeSet<usize> {
 }
 
 impl CurvePoint {
-    fn of(parameter: &str, row: &Row) -> Option<CurvePoint> {
+    fn of(parameter: &str, row: &RankingRow) -> Option<CurvePoint> {
         let value = *row.params.0.get(parameter)?;
         let spelled = Params(BTreeMap::from([(parameter.to_owned(), value)])).to_string();
         let rate_at = |wall_ns| Some(Throughput::of(row.bytes?, Nanos(wall_ns)));

@@ -51,7 +51,7 @@ pub fn history_table(lines: &[HistoryLine], width: u16) -> String {
     grid.lines_within(width).into_iter().map(|line| line + "\n").collect()
 }
 
-/// The trial with the least median time among those that stand; a control is none.
+/// The measured trial with the least median time, without the controls.
 fn fastest(record: &Record) -> Option<String> {
     let raced = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_measured());
     let median = |it: &TrialRecord| stats::median(it.samples.iter().map(|sample| stats::wall(sample).value));

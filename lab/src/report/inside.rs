@@ -1,5 +1,5 @@
-//! What was seen inside readings, in runs that nobody timed: flame graphs and the calls that
-//! brought the bytes, as lines that every format tells.
+//! What was seen inside untimed readings: flame graphs and traces of read calls, as lines for every
+//! format.
 
 use super::name::Names;
 use super::words::{grouped, percent, plural};
@@ -17,9 +17,9 @@ pub struct Inside {
     pub short: String,
     /// Where the bytes are when the reading begins.
     pub state: CacheState,
-    /// Where the processor's time went; `None` where nobody asked.
+    /// Where the processor's time went; `None` where not requested.
     pub flame_graph: Option<FlameGraph>,
-    /// The calls; `None` where nobody asked.
+    /// The calls; `None` where not requested.
     pub trace: Option<Trace>,
 }
 
@@ -46,7 +46,7 @@ impl Inside {
         format!("{}, {}", self.name, self.state)
     }
 
-    /// What the flame graph shows, or why there is none; `None` where nobody asked.
+    /// What the flame graph shows, or why there is none; `None` where not requested.
     #[must_use]
     pub fn flame_line(&self) -> Option<String> {
         let graph = self.flame_graph.as_ref()?;
@@ -58,7 +58,7 @@ impl Inside {
         })
     }
 
-    /// What the calls show, or why there are none; `None` where nobody asked.
+    /// What the calls show, or why there are none; `None` where not requested.
     #[must_use]
     pub fn trace_line(&self) -> Option<String> {
         let trace = self.trace.as_ref()?;
@@ -68,7 +68,7 @@ impl Inside {
         })
     }
 
-    /// What such looks do not show, each once.
+    /// What flame graphs and traces do not show, each once.
     #[must_use]
     pub fn blind(all: &[Inside]) -> Vec<String> {
         let graphs = || all.iter().filter_map(|it| it.flame_graph.as_ref());

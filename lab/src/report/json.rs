@@ -4,8 +4,9 @@
 //! Times are integers in nanoseconds, sizes in bytes. What could not be measured is `null`, and
 //! `missing` of the same trial says why, by the field's name. The words are those of the record.
 
+use super::advice::Advice;
 use super::escaped;
-use super::ranking::{Ranking, Row, TieStatus};
+use super::ranking::{Ranking, RankingRow, TieStatus};
 use super::sweep::SweepView;
 use crate::analysis::stats::{OBSERVATIONS_MIN, Ratio};
 use crate::analysis::verdict::{self, Diagnosis};
@@ -31,8 +32,24 @@ const NO_LIMITS: &str = "no control of this record measures a limit";
 #[derive(Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
-    told: Value,
+    fields: Value,
     trials: Trials<'a>,
+}
+
+/// The row of a trial, with its ranking.
+struct Ranked<'a> {
+    ranking: &'a Ranking,
+    row: &'a RankingRow,
+}
+
+impl<'a> Ranked<'a> {
+    /// `None` for a trial without samples.
+    fn find(rankings: &'a [Ranking], it: &TrialRecord) -> Option<Ranked<'a>> {
+        rankings.iter().find_map(|ranking| {
+            let mut rows = ranking.rows.iter().chain(&ranking.controls);
+            Some(Ranked { ranking, row: rows.find(|row| row.index == it.trial.index)? })
+        })
+    }
 }
 
 struct Trials<'a> {
@@ -43,7 +60,7 @@ struct Trials<'a> {
 #[derive(Serialize)]
 struct OneTrial<'a> {
     #[serde(flatten)]
-    told: Value,
+    fields: Value,
     samples: &'a Samples,
     searched: &'a Samples,
 }
@@ -56,7 +73,7 @@ pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     let limits = verdict::limits(record);
     let rankings = Ranking::all(record, &limits);
     let header = &record.header;
-    let told = json!({
+    let fields = json!({
         "schema": EXPORT_SCHEMA,
         "version": EXPORT_VERSION,
         "lab": header.lab,
@@ -71,7 +88,7 @@ pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
         "contenders": record.contenders,
         "limits": Some(&limits).filter(|limits| !limits.is_empty()),
         "searches": rankings.iter().filter_map(search).collect::<Vec<Value>>(),
-        "advice": rankings.iter().filter_map(advice).collect::<Vec<Value>>(),
+        "advice": Advice::all(record, &rankings).iter().map(|it| advice(&rankings[it.ranking], it)).collect::<Vec<Value>>(),
         "fills": record.fills,
         "proofs": rankings.iter().map(proof).collect::<Vec<Value>>(),
         "sweep": SweepView::of(record),
@@ -80,13 +97,13 @@ pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
         "end": record.end.map(|(reason, wall_ns)| json!({ "reason": reason, "wall_ns": wall_ns })),
         "missing": missing_of_run(record, &limits),
     });
-    escaped::write(&Document { told, trials: Trials { record, rankings } }, out)
+    escaped::write(&Document { fields, trials: Trials { record, rankings } }, out)
 }
 
 impl Serialize for Trials<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let samples = |it| OneTrial {
-            told: trial(self.record, it, &self.rankings),
+            fields: trial(self.record, it, &self.rankings),
             samples: &it.samples,
             searched: &it.searched,
         };
@@ -119,21 +136,18 @@ fn missing_of_run(record: &Record, limits: &[Limit]) -> BTreeMap<&'static str, &
 }
 
 fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
-    let found = rankings.iter().find_map(|ranking| {
-        let mut rows = ranking.rows.iter().chain(&ranking.controls);
-        Some((ranking, rows.find(|row| row.index == it.trial.index)?))
-    });
-    let row = found.map(|(_, row)| row);
-    let judged = row.and_then(|row| row.judgement.as_ref());
+    let ranked = Ranked::find(rankings, it);
+    let row = ranked.as_ref().map(|ranked| ranked.row);
+    let judged = row.and_then(|row| row.diagnosis.as_ref());
     let trial = &it.trial;
     let target = record.targets.get(trial.target);
-    let mut told = json!({
+    let mut fields = json!({
         "index": trial.index,
         "id": trial.id,
         "label": trial.label,
-        "contender": trial.contender,
-        "method": trial.method,
-        "scan": trial.scan,
+        "contender": trial.contender(),
+        "method": trial.method(),
+        "scan": trial.scan(),
         "params": trial.params,
         "target": target.map(|target| &target.path),
         "work": trial.work,
@@ -144,9 +158,9 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "outcome": it.outcome.as_ref().map(|outcome| outcome.word()),
         "reason": it.outcome.as_ref().and_then(|outcome| outcome.reason()),
         "answer": it.samples.iter().next().map(|sample| sample.answer),
-        "rank": row.and_then(|row| row.place).map(|place| json!({
-            "place": place.rank,
-            "standing": match place.standing {
+        "rank": row.and_then(|row| row.rank).map(|rank| json!({
+            "place": rank.place,
+            "standing": match rank.tie {
                 TieStatus::First => "first",
                 TieStatus::Tied => "tied",
                 TieStatus::Undecided => "undecided",
@@ -158,7 +172,7 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "throughput_bytes_per_s": row.and_then(|row| row.throughput).map(|rate| whole(rate.0)),
         "throughput_in_bytes_per_s": row.and_then(|row| row.rate_in).map(|rate| whole(rate.0)),
         "summary": row.map(summary),
-        "ratio": found.and_then(|(ranking, row)| ratio(ranking, row)),
+        "ratio": ranked.as_ref().and_then(ratio),
         "fills": row.and_then(|row| row.fills.as_ref()),
         "limit": judged.and_then(|it| it.limit.as_ref()).map(|limit| json!({
             "kind": limit.kind,
@@ -172,30 +186,30 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "counts": it.counts,
         "flame_graph": it.flame_graph,
         "trace": it.trace,
-        "missing": missing(it, found),
+        "missing": missing(it, ranked.as_ref()),
         "rejected": it.rejected.iter().map(|(round, reason)| json!({ "round": round, "reason": reason })).collect::<Vec<Value>>(),
     });
     let cold = target.filter(|_| trial.state == CacheState::Cold);
-    tell_cold_above(&mut told, cold.and_then(TargetFacts::cold_above));
-    tell_conduct(&mut told, &it.conduct);
-    told
+    add_cold_above(&mut fields, cold.and_then(TargetFacts::cold_above));
+    add_conduct(&mut fields, &it.conduct);
+    fields
 }
 
-/// What a contender did beside reading; of one that only read there is nothing to tell.
-fn tell_conduct(told: &mut Value, conduct: &Conduct) {
+/// Adds what a contender did beside reading, if anything.
+fn add_conduct(fields: &mut Value, conduct: &Conduct) {
     if !conduct.is_plain() {
-        told["conduct"] = json!(conduct);
+        fields["conduct"] = json!(conduct);
     }
 }
 
-/// Beside a state that is cold: above which cache, where one is known to stay.
-fn tell_cold_above(told: &mut Value, cold_above: Option<String>) {
+/// Adds the cache that keeps the target when it is made cold, if one is known.
+fn add_cold_above(fields: &mut Value, cold_above: Option<String>) {
     if let Some(cache) = cold_above {
-        told["cold_above"] = cache.into();
+        fields["cold_above"] = cache.into();
     }
 }
 
-/// What a search took; its readings stand with the trials, as `searched`.
+/// The size of a search; its readings are in the trials, as `searched`.
 fn search(ranking: &Ranking) -> Option<Value> {
     let search = ranking.search?;
     Some(json!({
@@ -211,10 +225,9 @@ fn search(ranking: &Ranking) -> Option<Value> {
 }
 
 /// What to use, with the numbers behind it.
-fn advice(ranking: &Ranking) -> Option<Value> {
-    let advice = ranking.advice.as_ref()?;
+fn advice(ranking: &Ranking, advice: &Advice) -> Value {
     let times = |ratio: &Ratio| json!({ "estimate": ratio.estimate, "ci95": ratio.ci95.map(|ends| [ends.low, ends.high]) });
-    let mut told = json!({
+    let mut fields = json!({
         "target": ranking.path,
         "work": ranking.work,
         "state": ranking.state,
@@ -231,8 +244,8 @@ fn advice(ranking: &Ranking) -> Option<Value> {
         })),
         "code": advice.code.iter().map(|it| json!({ "language": it.language, "code": it.code })).collect::<Vec<Value>>(),
     });
-    tell_cold_above(&mut told, ranking.cold_above.clone());
-    Some(told)
+    add_cold_above(&mut fields, ranking.cold_above.clone());
+    fields
 }
 
 /// Bytes out over bytes in; `None` where nothing is decoded, and for an archive of no bytes.
@@ -253,7 +266,7 @@ fn verdict_of(judged: &Diagnosis) -> Value {
 }
 
 /// One object a metric, `null` where no sample holds it.
-fn summary(row: &Row) -> Value {
+fn summary(row: &RankingRow) -> Value {
     let metrics = Metric::ALL.into_iter();
     metrics
         .map(|metric| (metric.name().to_owned(), json!(row.summaries.get(&metric))))
@@ -261,8 +274,8 @@ fn summary(row: &Row) -> Value {
         .into()
 }
 
-fn ratio(ranking: &Ranking, row: &Row) -> Option<Value> {
-    let (ratio, reference) = (row.ratio?, ranking.reference.as_ref()?);
+fn ratio(ranked: &Ranked) -> Option<Value> {
+    let (ratio, reference) = (ranked.row.ratio?, ranked.ranking.reference.as_ref()?);
     Some(json!({
         "reference": reference.name,
         "estimate": ratio.estimate,
@@ -284,11 +297,11 @@ fn undecoded(it: &TrialRecord) -> impl Iterator<Item = (String, String)> {
     fields.map(|(field, why)| ((*field).to_owned(), (*why).to_owned()))
 }
 
-/// What is made of samples.
-const UNTOLD: [&str; 6] =
+/// The fields that are computed from samples.
+const FROM_SAMPLES: [&str; 6] =
     ["summary", "rank", "ratio", "throughput_bytes_per_s", "throughput_in_bytes_per_s", "fills"];
 
-/// Why fields are `null` that no ranking is needed for.
+/// Why fields are `null` that do not depend on a ranking.
 fn of_the_run(it: &TrialRecord) -> impl Iterator<Item = (String, String)> {
     let why = [
         (
@@ -307,57 +320,57 @@ fn of_the_run(it: &TrialRecord) -> impl Iterator<Item = (String, String)> {
 }
 
 /// Why fields are `null`, by their names.
-fn missing(it: &TrialRecord, found: Option<(&Ranking, &Row)>) -> BTreeMap<String, String> {
+fn missing(it: &TrialRecord, ranked: Option<&Ranked>) -> BTreeMap<String, String> {
     let mut missing = it.missing.clone();
     missing.extend(undecoded(it));
     missing.extend(of_the_run(it));
-    let mut say = |field: &str, why: &str| {
+    let mut explain = |field: &str, why: &str| {
         missing.entry(field.to_owned()).or_insert_with(|| why.to_owned());
     };
-    let judged = found.and_then(|(_, row)| row.judgement.as_ref());
+    let judged = ranked.and_then(|ranked| ranked.row.diagnosis.as_ref());
     if judged.is_none() {
-        say("verdict", "a control, or a trial whose samples do not stand");
+        explain("verdict", "a control, or a trial whose samples do not stand");
     }
     if judged.is_none_or(|it| it.limit.is_none()) {
         for field in ["limit", "share_of_limit"] {
-            say(field, "no limit of this record applies to it");
+            explain(field, "no limit of this record applies to it");
         }
     } else if judged.is_some_and(|it| it.share_of_limit.is_none()) {
-        say("share_of_limit", "it cannot be told from the limit, and its median is higher");
+        explain("share_of_limit", "it cannot be told from the limit, and its median is higher");
     }
-    let Some((ranking, row)) = found else {
-        UNTOLD.iter().for_each(|field| say(field, "its samples are not told, as its outcome says"));
+    let Some(Ranked { ranking, row }) = ranked else {
+        FROM_SAMPLES.iter().for_each(|field| explain(field, "its samples are not told, as its outcome says"));
         return missing;
     };
     for metric in Metric::ALL {
         if !row.summaries.contains_key(&metric) {
-            say(metric.name(), "no sample holds it and no reason was recorded");
+            explain(metric.name(), "no sample holds it and no reason was recorded");
         }
     }
     if row.wall.median_ci95.is_none() {
-        say("median_ci95", &format!("fewer than {OBSERVATIONS_MIN} samples"));
+        explain("median_ci95", &format!("fewer than {OBSERVATIONS_MIN} samples"));
     }
     if row.wall.sd.is_none() {
-        say("sd", "a single sample");
+        explain("sd", "a single sample");
     }
     if row.throughput.is_none() {
         for field in ["throughput_bytes_per_s", "throughput_in_bytes_per_s"] {
-            say(field, "a control, or a target of no known bytes");
+            explain(field, "a control, or a target of no known bytes");
         }
     }
     if row.fills.is_none() {
-        say("fills", "not warm, or a single fill");
+        explain("fills", "not warm, or a single fill");
     }
-    if row.place.is_none() {
-        say("rank", "a control: it stands outside the ranking");
+    if row.rank.is_none() {
+        explain("rank", "a control: it stands outside the ranking");
     }
     match (row.ratio, &ranking.reference) {
         (Some(ratio), _) if ratio.ci95.is_none() => {
-            say("ratio.ci95", &format!("fewer than {OBSERVATIONS_MIN} rounds hold both"));
+            explain("ratio.ci95", &format!("fewer than {OBSERVATIONS_MIN} rounds hold both"));
         }
         (Some(_), _) => {}
-        (None, Some(reference)) if reference.index == row.index => say("ratio", "it is the reference"),
-        (None, _) => say("ratio", "no round holds both it and the reference"),
+        (None, Some(reference)) if reference.index == row.index => explain("ratio", "it is the reference"),
+        (None, _) => explain("ratio", "no round holds both it and the reference"),
     }
     missing
 }

@@ -2,7 +2,7 @@
 
 use super::inside::Inside;
 use super::page::Page;
-use super::ranking::{Place, Ranking, Row};
+use super::ranking::{Rank, Ranking, RankingRow};
 use super::sweep::{Series, SizeRow, SweepView};
 use super::words::{self, NONE};
 use crate::record::Metric;
@@ -12,7 +12,12 @@ use crate::units::Bytes;
 /// The whole page.
 #[must_use]
 pub fn markdown(page: &Page) -> String {
-    let mut blocks: Vec<String> = page.rankings.iter().map(section).collect();
+    let mut blocks: Vec<String> = Vec::new();
+    for (index, ranking) in page.rankings.iter().enumerate() {
+        blocks.extend(section(ranking));
+        let advice = page.advice.iter().filter(|advice| advice.ranking == index);
+        blocks.extend(advice.map(|advice| format!("Advice, {}.", text(&advice.sentence))));
+    }
     blocks.extend(page.sweep.iter().flat_map(sweep));
     if page.shows_code() {
         let snippets = page.advice.iter().flat_map(|advice| &advice.code);
@@ -43,7 +48,7 @@ fn inside(page: &Page) -> Option<String> {
     (!page.inside.is_empty()).then(|| lines.join("\n"))
 }
 
-fn section(ranking: &Ranking) -> String {
+fn section(ranking: &Ranking) -> Vec<String> {
     let size = ranking.size_words();
     let title = format!("### {}, {}, {}, {size}", ranking.condition(), ranking.work, code(&ranking.path));
     let mut blocks = vec![title, format!("**{}**", text(&ranking.headline()))];
@@ -62,7 +67,7 @@ fn section(ranking: &Ranking) -> String {
     let mut facts: Vec<String> =
         ranking.reference_line().iter().map(|it| format!("- {}", text(it))).collect();
     facts.extend(ranking.verdict_line().iter().map(|it| format!("- {}", text(it))));
-    facts.extend(ranking.gives.iter().map(|it| format!("- What gives: {}", text(it))));
+    facts.extend(ranking.explanations.iter().map(|it| format!("- Explanation: {}", text(it))));
     let controls = ranking.controls.iter();
     facts.extend(controls.map(|it| format!("- control: {} {}", code(&it.name), words::time(&it.wall))));
     if !ranking.rows.is_empty() {
@@ -76,8 +81,7 @@ fn section(ranking: &Ranking) -> String {
     if !facts.is_empty() {
         blocks.push(facts.join("\n"));
     }
-    blocks.extend(ranking.advice.iter().map(|advice| format!("Advice, {}.", text(&advice.sentence))));
-    blocks.join("\n\n")
+    blocks
 }
 
 /// A table for each way of writing and reading, and what the line through them says.
@@ -107,10 +111,10 @@ fn series(series: &Series) -> String {
     lines.join("\n")
 }
 
-fn line(row: &Row, decodes: bool) -> String {
+fn line(row: &RankingRow, decodes: bool) -> String {
     let median = |metric| row.summaries.get(&metric).map(|summary| summary.median);
     let time = |metric| row.summaries.get(&metric).map_or_else(|| NONE.to_owned(), words::time);
-    let rank = row.place.map_or_else(String::new, Place::word);
+    let rank = row.rank.map_or_else(String::new, Rank::word);
     let label = row.label.as_ref().map_or_else(String::new, |label| format!("{} ", text(label)));
     let peak = median(Metric::PeakRssBytes).map_or_else(|| NONE.to_owned(), |bytes| Bytes(bytes).binary());
     let mut cells = vec![
@@ -126,7 +130,7 @@ fn line(row: &Row, decodes: bool) -> String {
         time(Metric::CpuSystemNs),
         peak,
         row.ratio.map_or_else(|| NONE.to_owned(), |ratio| words::ratio(&ratio)),
-        row.judgement.as_ref().map_or_else(|| NONE.to_owned(), |it| text(&it.stops_at())),
+        row.diagnosis.as_ref().map_or_else(|| NONE.to_owned(), |it| text(&it.stops_at())),
     ]);
     format!("| {} |", cells.join(" | "))
 }

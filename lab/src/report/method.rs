@@ -1,5 +1,5 @@
-//! How the numbers came about: who took part, what could not be metered and why, what was thrown
-//! away, how counts were made, and what every number means.
+//! The method of a record: its contenders, the meters that could not be read and why, the rejected
+//! readings, how calls were counted, and what every number means.
 
 use super::words::plural;
 use crate::record::{Header, Receipt, Record};
@@ -9,7 +9,7 @@ use crate::units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// A meter, or all readings of a state, that could not be had, with the reason.
+/// A meter that could not be read, or readings that were rejected, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingMetric {
     /// What is missing.
@@ -20,31 +20,31 @@ pub struct MissingMetric {
     pub extent: String,
 }
 
-/// What every number means; it holds for each record.
+/// What every number means, for each record.
 pub const MEANINGS: [&str; 6] = [
-    "Wall time runs from opening the target to closing it, by the contender's own monotonic clock, and is checked against the lab's. Making the state of the cache, metering and printing are outside.",
-    "Every reading's answer is compared; one wrong answer and no number of that trial is told.",
-    "In each round every trial is read once, in an order shuffled by the recorded seed. Ratios are made pair by pair within rounds.",
-    "A median stands with its 95 % interval from a bootstrap over fills and rounds. Where the interval of a ratio holds 1, it is a tie. Outliers are counted and stay in.",
+    "Wall time runs from opening the target to closing it, by the contender's own monotonic clock, and is checked against the lab's. Preparing the cache state, metering and printing are outside.",
+    "Every reading's answer is checked; after one wrong answer the trial is refused and its numbers are not reported.",
+    "In each round every trial is read once, in an order shuffled by the recorded seed. Ratios are computed pair by pair within rounds.",
+    "A median has a 95 % interval from a bootstrap over fills and rounds. Where the interval of a ratio holds 1, it is a tie. Outliers are counted and stay in.",
     "Peak memory is the kernel's high-water mark for the process; pages of a mapped file count in it.",
     "Counts of calls come from separate readings that are not timed.",
 ];
 
-/// Who took part, one line each.
+/// The contenders, one line each.
 pub(super) fn contenders(receipts: &[Receipt]) -> Vec<String> {
     receipts.iter().map(|it| format!("{} {}: {}", it.contender, it.version, it.runtime)).collect()
 }
 
-/// Who made the record, from which sources, with which seed.
+/// The version and revision of the lab that made the record, and the seed.
 pub(super) fn maker(header: &Header) -> String {
     format!("readlab {} ({}), seed {}", header.lab, header.revision, header.seed)
 }
 
 /// What was read: one line a target, or one for all when they are many.
 pub(super) fn subjects(record: &Record) -> Vec<String> {
-    const TOLD_SINGLY: usize = 4;
+    const LISTED_SINGLY: usize = 4;
     let targets = &record.targets;
-    if targets.len() <= TOLD_SINGLY {
+    if targets.len() <= LISTED_SINGLY {
         return targets.iter().map(subject).collect();
     }
     let sizes = || targets.iter().map(|target| target.size_bytes);
@@ -79,7 +79,7 @@ fn subject(target: &TargetFacts) -> String {
     facts.join(" · ")
 }
 
-/// Whose server gives it.
+/// The server that serves the target.
 fn server(http: &Http) -> String {
     match http {
         Http::Own => "over http, from readlab's own server on 127.0.0.1".to_owned(),
@@ -100,15 +100,15 @@ pub(super) fn missing(record: &Record) -> Vec<MissingMetric> {
     for ((reason, meter), trials) in reasons {
         merged.entry((reason, trials)).or_default().push(meter);
     }
-    let lack = |((reason, trials), meters): ((&str, usize), Vec<&str>)| MissingMetric {
+    let missing_metric = |((reason, trials), meters): ((&str, usize), Vec<&str>)| MissingMetric {
         what: meters.join(", "),
         reason: reason.to_owned(),
         extent: format!("in {}", plural(trials, "trial")),
     };
-    merged.into_iter().map(lack).collect()
+    merged.into_iter().map(missing_metric).collect()
 }
 
-/// Readings that were thrown away, those with the same reason together.
+/// Rejected readings, those with the same reason together.
 pub(super) fn rejected(record: &Record) -> Vec<MissingMetric> {
     let mut reasons: BTreeMap<(&str, String), usize> = BTreeMap::new();
     for trial in &record.trials {
@@ -116,12 +116,12 @@ pub(super) fn rejected(record: &Record) -> Vec<MissingMetric> {
             *reasons.entry((reason, trial.trial.id.to_string())).or_default() += 1;
         }
     }
-    let lack = |((reason, name), readings): ((&str, String), usize)| MissingMetric {
+    let missing_metric = |((reason, name), readings): ((&str, String), usize)| MissingMetric {
         what: name,
         reason: reason.to_owned(),
         extent: plural(readings, "reading"),
     };
-    reasons.into_iter().map(lack).collect()
+    reasons.into_iter().map(missing_metric).collect()
 }
 
 /// Each kind of count with the ways it was made, or why there is none.

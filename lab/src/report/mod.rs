@@ -58,7 +58,7 @@ pub use method::{MEANINGS, MissingMetric};
 pub use page::Page;
 pub use percentiles::percentiles;
 pub use ranking::{
-    Place, Range, Ranking, Reference, Row, StateProof, TieStatus, Touched, Unmeasured, WhyReference,
+    Range, Rank, Ranking, RankingRow, Reference, StateProof, TieStatus, Touched, Unmeasured, WhyReference,
 };
 pub use search::SearchView;
 pub use sweep::{Known, Series, SizeRow, SweepView};

@@ -1,5 +1,4 @@
-//! The names of trials as short as they may be beside each other: what all have in common says
-//! nothing.
+//! The short names of trials: without what all trials of a record have in common.
 
 use crate::record::{Record, Trial};
 use crate::trial::COMMAND;
@@ -14,11 +13,10 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Looks through all trials.
+    /// From all trials of a record.
     pub(super) fn of(record: &Record) -> Names {
         let trials = || record.trials.iter().map(|it| &it.trial);
-        let programs: BTreeSet<&String> =
-            trials().map(|it| &it.contender).filter(|it| *it != COMMAND).collect();
+        let programs: BTreeSet<&str> = trials().map(Trial::contender).filter(|it| *it != COMMAND).collect();
         let contenders = programs.len() > 1;
         let mut owners: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for trial in trials() {
@@ -29,7 +27,7 @@ impl Names {
     }
 
     /// `mmap avx512 · threads=2`; a suite's own label where there is one; the whole name where that
-    /// would not tell two trials apart.
+    /// would name two trials.
     pub(super) fn short(&self, trial: &Trial) -> String {
         let short = shortened(trial, self.contenders);
         if self.ambiguous.contains(&short) { trial.id.to_string() } else { short }

@@ -1,4 +1,4 @@
-//! The view model: a whole record as it is told to a person, computed once for every format.
+//! The page: the view model of a whole record, computed once for every format.
 
 use super::advice::Advice;
 use super::answer::{self, Claim};
@@ -35,7 +35,7 @@ pub struct Page {
     pub subjects: Vec<String>,
     /// By target, work and state; none for a sweep, whose many targets make one view.
     pub rankings: Vec<Ranking>,
-    /// What follows from each ranking for whoever writes a program.
+    /// The advice from the rankings.
     pub advice: Vec<Advice>,
     /// Methods over the values of a parameter, where the record has enough of them.
     pub curves: Vec<Curve>,
@@ -70,7 +70,7 @@ impl Page {
             && self.rankings.iter().all(|ranking| ranking.rows.is_empty())
     }
 
-    /// Computes everything that is told.
+    /// Computes everything that the formats show.
     #[must_use]
     pub fn of(record: &Record) -> Page {
         let header = &record.header;
@@ -111,7 +111,7 @@ impl Page {
                 Some(view) => answer::claims_of_sweep(view),
                 None => rankings.iter().filter_map(Ranking::claim).collect(),
             },
-            advice: rankings.iter().filter_map(|ranking| ranking.advice.clone()).collect(),
+            advice: Advice::all(record, &rankings),
             curves: rankings.iter().flat_map(Curve::all).collect(),
             rankings,
             inside: Inside::all(record),
@@ -122,14 +122,14 @@ impl Page {
             rejected: method::rejected(record),
             counted: method::counted(record),
             limits,
-            end: end_line(record.end),
+            end: end_line(record),
         }
     }
 }
 
 impl Page {
-    /// Whether code is shown beside the advice in places where there is little room: whoever tunes
-    /// is about to write it.
+    /// Whether the short formats show code beside the advice: after a search the user is about to
+    /// write it.
     #[must_use]
     pub fn shows_code(&self) -> bool {
         self.rankings.iter().any(|ranking| ranking.search.is_some())
@@ -140,7 +140,7 @@ impl Ranking {
     /// The answer in one line: the fastest, its rate, its ratio to the reference.
     #[must_use]
     pub fn headline(&self) -> String {
-        let condition = self.place();
+        let condition = self.full_condition();
         let Some(first) = self.rows.first() else { return format!("{condition}: nothing was measured") };
         let (_, open) = self.beside();
         let best = if open > 0 || self.is_first_slower() { "best median" } else { "fastest" };
@@ -164,7 +164,7 @@ impl Ranking {
         match self.beside() {
             (0, 0) => {}
             (tied, 0) => line += &format!("; tied with {tied} more"),
-            (0, open) => line += &format!("; {open} more cannot be told apart with so few rounds"),
+            (0, open) => line += &format!("; too few rounds to distinguish {open} more"),
             (tied, open) => line += &format!("; tied with {tied} more, {open} undecided"),
         }
         line
@@ -175,7 +175,7 @@ impl Ranking {
     pub fn reference_line(&self) -> Option<String> {
         let reference = self.reference.as_ref()?;
         let why = match reference.why {
-            WhyReference::TrialSpec => "as asked",
+            WhyReference::TrialSpec => "named by the user",
             WhyReference::Baseline => "the baseline: code that others wrote",
             WhyReference::Usual => "what most programs do",
             WhyReference::Fastest => "the fastest, as no usual reference was measured",
@@ -218,10 +218,10 @@ impl Ranking {
     #[must_use]
     pub fn verdict_line(&self) -> Option<String> {
         let first = self.rows.first()?;
-        Some(format!("verdict: {}: {}", first.name, first.judgement.as_ref()?.sentence))
+        Some(format!("verdict: {}: {}", first.name, first.diagnosis.as_ref()?.sentence))
     }
 
-    /// How far fills lie apart over the trials, in one line; `None` where no trial saw two fills.
+    /// How much fills differ over the trials, in one line; `None` where no trial saw two fills.
     #[must_use]
     pub fn fills_line(&self) -> Option<String> {
         let spreads = || self.rows.iter().filter_map(|row| Some((row, row.fills.as_ref()?)));
@@ -240,8 +240,8 @@ impl Ranking {
     }
 }
 
-/// That a contender's readings were not seen to settle before the timed ones; `None` where they
-/// were each time.
+/// A caution that the warm-up of a contender did not always end in a steady state; `None` where it
+/// did.
 fn unsteady(trial: &TrialRecord) -> Option<String> {
     let ended = |end| trial.warmups.iter().filter(|warmed| warmed.end == end).count();
     let (starts, never, few) =
@@ -255,13 +255,13 @@ fn unsteady(trial: &TrialRecord) -> Option<String> {
     Some(format!("{} ({}): {why}", trial.trial.id, trial.trial.state))
 }
 
-/// What a contender did beside reading, behind the mark that its row has.
+/// Cautions about what a contender did beside reading, with the mark of its row.
 fn conduct(trial: &TrialRecord) -> impl Iterator<Item = String> {
     let name = format!("{} ({})", trial.trial.id, trial.trial.state);
     trial.conduct.words().into_iter().map(move |what| format!("{name}{}: {what}", words::CONDUCT_MARK))
 }
 
-/// The machine, with what lies below it where that was seen.
+/// The machine, with the hidden caches that were found below it.
 fn machine_line(record: &Record) -> String {
     let machine = &record.header.machine;
     let mut facts = vec![machine.cpu.clone().unwrap_or_else(|| "unknown processor".to_owned())];
@@ -290,8 +290,8 @@ fn resumed(it: &Resumption) -> String {
     )
 }
 
-fn end_line(end: Option<(EndReason, u64)>) -> String {
-    let Some((reason, wall_ns)) = end else {
+fn end_line(record: &Record) -> String {
+    let Some((reason, wall_ns)) = record.end else {
         return "the run was cut short; what was measured until then is here".to_owned();
     };
     let why = match reason {

@@ -55,7 +55,7 @@ pub(super) fn chart_style() -> &'static str {
     CHART
 }
 
-/// The style of a chart that stands alone.
+/// The style of a chart in a file of its own.
 pub(super) fn standalone_style() -> String {
     let written_in = |of: fn(&Color) -> &'static str| {
         PALETTE.iter().fold(CHART.to_owned(), |style, color| {

@@ -2,7 +2,7 @@
 //! ranking and metric.
 
 use super::page::Page;
-use super::ranking::{Ranking, Row};
+use super::ranking::{Ranking, RankingRow};
 use super::words;
 use crate::record::Metric;
 use crate::terminal::printable::printable;
@@ -27,7 +27,7 @@ fn of_ranking(ranking: &Ranking) -> Vec<String> {
         .collect()
 }
 
-fn table(rows: &[Row], metric: Metric) -> String {
+fn table(rows: &[RankingRow], metric: Metric) -> String {
     let mut table = Table::new();
     table.load_style(TableStyle::new()).force_no_tty();
     let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);

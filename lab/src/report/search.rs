@@ -1,5 +1,5 @@
-//! What a search took: settings, readings, rungs, beside what measuring all of them would have
-//! taken.
+//! The size of a search: settings, readings and rungs, beside the readings that measuring every
+//! setting would have taken.
 
 use super::words::{grouped, plural};
 use crate::analysis::stats::EXHAUSTIVE_READINGS;
@@ -44,7 +44,7 @@ impl SearchView {
         #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
         let share = super::words::percent((searched + fresh) as f64 / exhaustive as f64);
         format!(
-            "search: {} in {}, {} and {fresh} afresh, {share} of the {} that {EXHAUSTIVE_READINGS} of each would take; only fresh readings are told",
+            "search: {} in {}, {} and {fresh} afresh, {share} of the {} that {EXHAUSTIVE_READINGS} of each would take; only fresh readings count",
             plural(settings, "setting"),
             plural(rungs, "rung"),
             plural(searched, "reading"),

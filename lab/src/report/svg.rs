@@ -37,14 +37,14 @@ impl Scale {
         Scale { domain: [low, high], places, logarithmic: false }
     }
 
-    /// Logarithmic; the domain must lie above zero, else the smallest positive number stands in.
+    /// Logarithmic; the domain must be above zero, else its ends become the smallest positive number.
     pub(super) fn logarithmic(domain: [f64; 2], places: [f64; 2]) -> Scale {
         let low = domain[0].max(f64::MIN_POSITIVE);
         let high = if domain[1] > low { domain[1] } else { low * 10.0 };
         Scale { domain: [low, high], places, logarithmic: true }
     }
 
-    /// Where a value lies; what lies outside is put at the nearer end.
+    /// The coordinate of a value; a value outside gets that of the nearer end.
     pub(super) fn at(&self, value: f64) -> f64 {
         let [low, high] = self.domain.map(|end| self.bent(end));
         let share = ((self.bent(value) - low) / (high - low)).clamp(0.0, 1.0);

@@ -1,9 +1,21 @@
-//! How numbers and names are written where people read them.
+//! The wording of numbers and names in reports.
 
 use crate::analysis::stats::{Ratio, Summary};
 use crate::record::Metric;
 use crate::units::{Bytes, Nanos, Throughput};
 use std::fmt::Write;
+
+/// A number as it is shown, with the value that tables sort by.
+pub(super) struct Number {
+    pub(super) text: String,
+    pub(super) value: f64,
+}
+
+impl Number {
+    pub(super) fn new(text: String, value: f64) -> Number {
+        Number { text, value }
+    }
+}
 
 /// Half the interval in percent of the median, such as `±0.42 %`; `None` where there is no
 /// interval.
@@ -167,10 +179,10 @@ pub(super) fn signed(value: f64, shown: impl Fn(f64) -> String) -> String {
     if value < 0.0 { format!("{MINUS}{}", shown(-value)) } else { shown(value) }
 }
 
-/// What stands where a number could not be had.
+/// Shown in place of an unknown number.
 pub(super) const NONE: &str = "–";
 
-/// Behind the name of one that did more than read; a caution tells what.
+/// Follows the name of a contender that did more than read; a caution says what it did.
 pub(super) const CONDUCT_MARK: &str = " †";
 
 #[cfg(test)]

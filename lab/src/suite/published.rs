@@ -169,12 +169,12 @@ impl Publication {
                     sides.len() - 1
                 });
                 let case = self.case_in(&mut sides[at], &row[&self.case]);
-                let figure = Figure::Told { value: value * number.factor, statistic: number.statistic };
+                let figure = Figure::Value { value: value * number.factor, statistic: number.statistic };
                 if let (Measure::Wall, Some(size_bytes)) = (number.measure, case.subject.size_bytes) {
                     #[expect(clippy::cast_precision_loss, reason = "a size below 2^53")]
                     let bytes = size_bytes as f64 * case.subject.readers.unwrap_or(1) as f64;
                     let rate = bytes * 1e9 / (value * number.factor);
-                    let rate = Figure::Told { value: rate, statistic: number.statistic };
+                    let rate = Figure::Value { value: rate, statistic: number.statistic };
                     case.figures.insert(Measure::Rate, rate);
                 }
                 case.figures.insert(number.measure, figure);

@@ -1,12 +1,13 @@
-//! A straight line through machines: a number of one case on a fact of the machine, and what fact
-//! the line asks for to reach the other cases' numbers.
+//! The fit through machines: a straight line of one case's number on a fact of the machine, and the
+//! value of the fact at which the line reaches the other cases' numbers.
 //!
 //! Machines with the same processor and the same fact are one point, their mean: a processor that
 //! was measured with two drives says nothing twice.
 
+use super::case::Case;
 use super::matching::differences;
 use super::measure::Measure;
-use super::side::{Case, Side};
+use super::side::Side;
 use crate::analysis::stats::{self, LeastSquares};
 use serde::Serialize;
 use serde_json::Value;

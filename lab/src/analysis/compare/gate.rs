@@ -1,6 +1,6 @@
-//! The judgement for a machine that must say no: is anything slower than allowed, beyond doubt?
+//! The gate for continuous integration: whether any case is clearly slower than allowed.
 
-use super::{Cell, Comparison, Lacking, Row};
+use super::{Cell, Comparison, ComparisonRow, Lacking};
 use crate::analysis::stats::UnpairedRatio;
 use crate::record::Outcome;
 
@@ -128,6 +128,6 @@ fn unjudged(first: &Cell, cell: Option<&Cell>) -> Option<&'static str> {
 }
 
 /// Its name, with the state where that is known.
-fn called(row: &Row) -> String {
+fn called(row: &ComparisonRow) -> String {
     row.subject.state.map_or_else(|| row.name.clone(), |state| format!("{}, {state}", row.name))
 }

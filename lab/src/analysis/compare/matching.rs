@@ -1,14 +1,16 @@
-//! Which cases of several sides are the same: matched by name and by what must agree.
+//! The matching of cases: which cases of several sides are the same, by name and by what must
+//! agree.
 //!
 //! A case of the first side takes, of each other side, the case of the same name whose target,
 //! work, state and parameters agree. Where names meet and nothing agrees, the two are unlike: they
 //! are compared only if that is forced.
 
-use super::side::{Case, ComparisonKey, Side};
+use super::case::{Case, ComparisonKey};
+use super::side::Side;
 use crate::units::Bytes;
 
 /// A case of the first side with its partners, one for each side.
-pub(super) struct Matched<'a> {
+pub(super) struct MatchedCase<'a> {
     pub(super) cases: Vec<Option<&'a Case>>,
     /// What does not agree, where unlike things were forced together.
     pub(super) forced: Vec<String>,
@@ -16,7 +18,7 @@ pub(super) struct Matched<'a> {
 
 /// Every case of the first side, and what could not be matched.
 pub(super) struct Matching<'a> {
-    pub(super) rows: Vec<Matched<'a>>,
+    pub(super) rows: Vec<MatchedCase<'a>>,
     /// Names that meet and things that are unlike, a sentence each.
     pub(super) unlike: Vec<String>,
     /// Which cases only one side has, a sentence for each side.
@@ -44,8 +46,8 @@ impl<'a> Matching<'a> {
                 unpaired: Vec::new(),
             };
         };
-        let row = |case| Matched { cases: vec![Some(case)], forced: Vec::new() };
-        let mut rows: Vec<Matched> = first.cases.iter().map(row).collect();
+        let row = |case| MatchedCase { cases: vec![Some(case)], forced: Vec::new() };
+        let mut rows: Vec<MatchedCase> = first.cases.iter().map(row).collect();
         let (mut unlike, mut alone, mut unpaired) = (Vec::new(), Vec::new(), Vec::new());
         for (number, side) in (1..).zip(others) {
             let mut taken = vec![false; side.cases.len()];

@@ -1,5 +1,5 @@
-//! What of a trial is compared: a time, a rate, memory, a count. Each knows its unit and which way
-//! is better.
+//! The measures that are compared: a time, a rate, memory, a count, each with its unit and whether
+//! more is better.
 
 use crate::record::Sample;
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,12 @@
-//! Several sides of a comparison laid beside each other: which numbers differ, by how much, how
-//! surely, and what differs in the machines.
+//! The comparison of several sides: which numbers differ, by how much and how certainly, and what
+//! differs in the machines.
 //!
 //! Pure: sides go in, a [`Comparison`] comes out; [`crate::report`] words it. The first side is the
 //! one that the others are held against. A ratio above one is always to the better: faster, or with
 //! less. Sides that were measured apart have no common rounds, so ratios come from medians and
 //! their intervals ([`crate::analysis::stats::LogMedian`]).
 
+mod case;
 mod fit;
 mod gate;
 mod matching;
@@ -15,15 +16,16 @@ mod side;
 #[cfg(test)]
 mod tests;
 
+pub use case::{Case, ComparisonKey, Figure, Statistic};
 pub use fit::{Asks, Fit, FitAsked, FitError, FitPoint, fit};
 pub use gate::{Gate, GateError};
 pub use measure::{Measure, Unit};
-pub use side::{Case, ComparisonKey, Figure, Side, Statistic};
+pub use side::Side;
 
 use crate::analysis::stats::{Interval, LogMedian, UnpairedRatio};
 use crate::record::Outcome;
 pub use matching::Unpaired;
-use matching::{Matched, Matching};
+use matching::{MatchedCase, Matching};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -65,12 +67,12 @@ pub struct Table {
     /// Which number.
     pub measure: Measure,
     /// A row for each case.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparisonRow>,
 }
 
 /// One case on all sides.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct ComparisonRow {
     /// What it is called on the first side.
     pub name: String,
     /// What was read, how and from where, on the first side.
@@ -82,11 +84,11 @@ pub struct Row {
 /// One number on one side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cell {
-    /// The median, or what is told instead.
+    /// The median, or the number without samples.
     pub value: f64,
     /// 95 % interval of the median.
     pub ci95: Option<Interval>,
-    /// How many samples; `None` where only the number is told.
+    /// How many samples; `None` where only the number is known.
     pub n: Option<usize>,
     /// What it is where it is no median of samples.
     pub statistic: Option<Statistic>,
@@ -177,8 +179,8 @@ impl Comparison {
     }
 }
 
-fn table(sides: &[Side], rows: &[Matched], measure: Measure) -> Table {
-    let row = |matched: &Matched| {
+fn table(sides: &[Side], rows: &[MatchedCase], measure: Measure) -> Table {
+    let row = |matched: &MatchedCase| {
         let first = matched.cases[0].expect("a row begins with its case");
         let mut base = None;
         let mut cells = Vec::new();
@@ -191,7 +193,7 @@ fn table(sides: &[Side], rows: &[Matched], measure: Measure) -> Table {
             }
         }
         let known = cells.iter().any(Option::is_some);
-        known.then(|| Row { name: first.name.clone(), subject: first.subject.clone(), cells })
+        known.then(|| ComparisonRow { name: first.name.clone(), subject: first.subject.clone(), cells })
     };
     Table { measure, rows: rows.iter().filter_map(row).collect() }
 }
@@ -201,13 +203,13 @@ fn cell(figure: &Figure, logs: &LogMedian, base: Option<&LogMedian>, measure: Me
     let ratio = base.map(|base| if more_is_better { logs.over(base) } else { base.over(logs) });
     let (n, statistic) = match figure {
         Figure::Samples(observations) => (Some(observations.len()), None),
-        Figure::Told { statistic, .. } => (None, Some(*statistic)),
+        Figure::Value { statistic, .. } => (None, Some(*statistic)),
     };
     let ci95 = logs.ci95.map(|ends| Interval { low: ends.low.exp(), high: ends.high.exp() });
     Cell { value: figure.value(), ci95, n, statistic, ratio }
 }
 
-fn lacking(rows: &[Matched]) -> Vec<Lacking> {
+fn lacking(rows: &[MatchedCase]) -> Vec<Lacking> {
     let mut found = Vec::new();
     for row in rows.iter().filter(|row| row.cases.iter().flatten().any(|case| case.unmeasured.is_none())) {
         for (side, case) in row.cases.iter().enumerate() {

@@ -1,9 +1,10 @@
-//! What a sweep found over all sizes, as cases of a comparison: the median rate, the rate by the
+//! The series of a sweep over all sizes, as cases of a comparison: the median rate, the rate by the
 //! slope of time on size, and the highest rate of a single file. Single sizes are cases of their
 //! own ([`super::side`]).
 
+use super::case::{Case, ComparisonKey, Figure, Statistic};
 use super::measure::Measure;
-use super::side::{Case, ComparisonKey, Figure, Statistic, is_above_cache};
+use super::side::is_above_cache;
 use crate::analysis::stats;
 use crate::record::{Point, Record, SweepSeries, Trial};
 use crate::trial::{CacheState, Transport};
@@ -47,12 +48,12 @@ fn subject(record: &Record, it: &SweepSeries) -> ComparisonKey {
 
 fn figures(it: &SweepSeries) -> BTreeMap<Measure, Figure> {
     let rates = || it.points.iter().filter(|point| point.size_bytes > 0).map(Point::rate);
-    let told = |value: Option<f64>, statistic| value.map(|value| Figure::Told { value, statistic });
+    let single = |value: Option<f64>, statistic| value.map(|value| Figure::Value { value, statistic });
     let slope = stats::least_squares(&it.times()).map(|fit| 1.0 / fit.line.slope).filter(|rate| *rate > 0.0);
     let all = [
-        (Measure::Rate, told(stats::median(rates()), Statistic::Median)),
-        (Measure::Slope, told(slope, Statistic::Slope)),
-        (Measure::Most, told(rates().reduce(f64::max), Statistic::Most)),
+        (Measure::Rate, single(stats::median(rates()), Statistic::Median)),
+        (Measure::Slope, single(slope, Statistic::Slope)),
+        (Measure::Most, single(rates().reduce(f64::max), Statistic::Most)),
     ];
     all.into_iter().filter_map(|(measure, figure)| Some((measure, figure?))).collect()
 }

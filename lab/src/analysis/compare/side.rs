@@ -1,14 +1,14 @@
-//! One side of a comparison: a machine and what was measured on it, out of a record or out of a
-//! publication.
+//! One side of a comparison: a machine and its cases, from a record or from a publication.
 
+use super::case::{Case, ComparisonKey, Figure, Statistic};
 use super::measure::Measure;
 use super::series;
-use crate::analysis::stats::{self, Bootstrap, LogMedian, Observation};
-use crate::record::{Outcome, Record, TrialRecord};
+use crate::analysis::stats::Observation;
+use crate::record::{Record, TrialRecord};
 use crate::target::TargetFacts;
-use crate::trial::{CacheState, Params, Transport, Work};
+use crate::trial::CacheState;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A machine and what was measured on it.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,98 +25,6 @@ pub struct Side {
     pub seed: u64,
     /// What was measured.
     pub cases: Vec<Case>,
-}
-
-/// One way of reading on one target.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Case {
-    /// What it is called: a suite's label, or the trial's name.
-    pub name: String,
-    /// Everything that it is called.
-    pub names: BTreeSet<String>,
-    /// What must agree before numbers are compared.
-    pub subject: ComparisonKey,
-    /// Its numbers.
-    pub figures: BTreeMap<Measure, Figure>,
-    /// Why it has none, if it was refused, failed or unavailable.
-    pub unmeasured: Option<Outcome>,
-}
-
-/// What must agree before numbers are compared; `None` is not known.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ComparisonKey {
-    /// Where the target was.
-    pub path: Option<String>,
-    /// Over what its bytes came.
-    pub over: Option<Transport>,
-    /// Digest of its content.
-    pub digest: Option<String>,
-    /// Its size.
-    pub size_bytes: Option<u64>,
-    /// What was done with the bytes.
-    pub work: Option<Work>,
-    /// Where they were.
-    pub state: Option<CacheState>,
-    /// Readers that each read the whole of it in one reading.
-    pub readers: Option<u64>,
-    /// Whether cold is cold above a cache; `None` for another state, and in records of before that
-    /// was found out.
-    pub is_above_cache: Option<bool>,
-    /// Every parameter in force.
-    pub params: Option<Params>,
-}
-
-/// A number, with what it comes from.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Figure {
-    /// Raw samples.
-    Samples(Vec<Observation>),
-    /// Only the number is known.
-    Told {
-        /// The number.
-        value: f64,
-        /// What it is.
-        statistic: Statistic,
-    },
-}
-
-/// What a number without samples is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Statistic {
-    /// Arithmetic mean of several readings.
-    Mean,
-    /// Median of several readings.
-    Median,
-    /// Counted once, in a run of its own.
-    Count,
-    /// Slope of a regression line.
-    Slope,
-    /// The largest.
-    Most,
-}
-
-impl Figure {
-    /// The median, or the number that is told.
-    #[must_use]
-    pub fn value(&self) -> f64 {
-        match self {
-            Figure::Told { value, .. } => *value,
-            Figure::Samples(observations) => {
-                stats::median(observations.iter().map(|it| it.value)).unwrap_or(f64::NAN)
-            }
-        }
-    }
-
-    /// What it takes part in quotients with.
-    #[must_use]
-    pub fn log_median(&self, seed: u64) -> LogMedian {
-        match self {
-            Figure::Told { value, .. } => LogMedian::told(*value),
-            Figure::Samples(observations) => LogMedian::of(observations, Bootstrap::new(seed))
-                .expect("a figure of samples is made only where there are some"),
-        }
-    }
 }
 
 /// Facts of a machine that change from minute to minute and say nothing about which machine it is.
@@ -175,7 +83,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
     let trial = &it.trial;
     let target = record.targets.get(trial.target);
     let id = trial.id.to_string();
-    let stands = it.stands();
+    let is_accepted = it.is_accepted();
     let bytes = target.map_or(0, |target| trial.bytes_in(target));
     let figure = |measure: Measure| Some((measure, figure(it, measure, bytes)?));
     Case {
@@ -192,19 +100,19 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
             is_above_cache: target.filter(|_| trial.state == CacheState::Cold).and_then(is_above_cache),
             params: Some(trial.params.clone()),
         },
-        figures: if stands {
+        figures: if is_accepted {
             Measure::OF_RECORDS.into_iter().filter_map(figure).collect()
         } else {
             BTreeMap::new()
         },
-        unmeasured: it.outcome.clone().filter(|_| !stands),
+        unmeasured: it.outcome.clone().filter(|_| !is_accepted),
     }
 }
 
 fn figure(it: &TrialRecord, measure: Measure, bytes: u64) -> Option<Figure> {
     if let Some(value) = it.counts.get(measure.word()).and_then(|count| count.value) {
         #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-        return Some(Figure::Told { value: value as f64, statistic: Statistic::Count });
+        return Some(Figure::Value { value: value as f64, statistic: Statistic::Count });
     }
     let observed = it.samples.iter().filter_map(|sample| {
         let value = measure.of(&sample, bytes)?;

@@ -59,7 +59,7 @@ fn the_gate_fails_only_when_the_whole_interval_lies_beyond() {
 fn the_gate_refuses_to_judge_without_intervals_or_without_another_side() {
     let told = |name, value| {
         let mut case = case("read", "d", CacheState::Warm, 1.0);
-        case.figures.insert(Measure::Wall, Figure::Told { value, statistic: Statistic::Mean });
+        case.figures.insert(Measure::Wall, Figure::Value { value, statistic: Statistic::Mean });
         side(name, vec![case])
     };
     let comparison = Comparison::of(vec![told("a", 1.0), told("b", 9.0)], &[Measure::Wall], false).unwrap();

@@ -1,5 +1,5 @@
-//! From which reading on a series is steady: the end of a runtime's warm-up, found by change
-//! points.
+//! The steady state of a series: the reading from which on it is steady, which is the end of a
+//! runtime's warm-up, found by change points.
 //!
 //! The series of logarithms is cut into segments of constant level, exactly, by optimal
 //! partitioning (Jackson et al., IEEE Signal Processing Letters 12, 2005) with a squared-error cost

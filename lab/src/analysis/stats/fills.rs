@@ -1,4 +1,4 @@
-//! How much fills of the cache differ: the same warm file, filled again, is not equally fast.
+//! The spread between fills of the cache: the same warm file, filled again, is not equally fast.
 
 use super::quantile;
 use crate::record::Sample;

@@ -1,4 +1,4 @@
-//! What the samples say: medians with intervals, ratios, lines, steady states. Knows no files and
+//! Statistics of samples: medians with intervals, ratios, lines, steady states. Uses no files and
 //! no clocks.
 //!
 //! Every number that a table or a page shows is computed here from the record's samples, and
@@ -22,7 +22,7 @@ pub use bootstrap::{Bootstrap, Interval, OBSERVATIONS_MIN, Observation};
 pub use changepoint::{Steadiness, Trend, steadiness};
 pub use fills::{FillMedian, FillSpread, fill_spread};
 pub use ratio::{Ratio, Significance, ratio};
-pub use regression::{LeastSquares, Line, least_squares, theil_sen};
+pub use regression::{FittedLine, LeastSquares, least_squares, theil_sen};
 pub use search::{EXHAUSTIVE_READINGS, Search, SearchRules};
 pub use summary::{Outliers, Summary, median, precision, quantile, summary, wall, whole_processors};
 pub use unpaired::{LogMedian, UnpairedRatio};

@@ -1,4 +1,4 @@
-//! How many times as fast as the reference a trial is, pair by pair within rounds.
+//! The ratio of a trial to the reference: how many times as fast it is, pair by pair within rounds.
 //!
 //! Both were measured in the same round, minutes apart from other rounds, so what drifts with the
 //! machine falls out of their quotient. The estimate is the median of the pairs' logarithms:
@@ -58,12 +58,12 @@ impl Significance {
 
 /// The wall times of one turn.
 #[derive(Default)]
-struct Turn {
+struct TurnWalls {
     fill: u32,
     walls: Vec<f64>,
 }
 
-impl Turn {
+impl TurnWalls {
     /// The logarithm of the turn's median; a window of no nanoseconds counts as one.
     fn log_median(self) -> f64 {
         median(self.walls).unwrap_or_default().max(1.0).ln()
@@ -96,8 +96,8 @@ pub fn ratio<S: Borrow<Sample>>(
 }
 
 #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
-fn turns<S: Borrow<Sample>>(samples: impl IntoIterator<Item = S>) -> BTreeMap<u32, Turn> {
-    let mut turns: BTreeMap<u32, Turn> = BTreeMap::new();
+fn turns<S: Borrow<Sample>>(samples: impl IntoIterator<Item = S>) -> BTreeMap<u32, TurnWalls> {
+    let mut turns: BTreeMap<u32, TurnWalls> = BTreeMap::new();
     for sample in samples {
         let sample = sample.borrow();
         let turn = turns.entry(sample.round).or_default();

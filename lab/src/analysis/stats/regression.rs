@@ -1,5 +1,5 @@
-//! A straight line through points: least squares with intervals, and beside it a line that outliers
-//! cannot bend.
+//! Straight lines through points: least squares with intervals, and a line that is robust to
+//! outliers.
 
 use super::student::student_t;
 use super::{Interval, median};
@@ -7,14 +7,14 @@ use serde::Serialize;
 
 /// `y = intercept + slope * x`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Line {
+pub struct FittedLine {
     /// Rise per unit of x.
     pub slope: f64,
     /// Value at x = 0.
     pub intercept: f64,
 }
 
-impl Line {
+impl FittedLine {
     /// Its value at `x`.
     #[must_use]
     pub fn at(&self, x: f64) -> f64 {
@@ -32,7 +32,7 @@ impl Line {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LeastSquares {
     /// The line.
-    pub line: Line,
+    pub line: FittedLine,
     /// Standard error of the slope; `None` with two points.
     pub slope_se: Option<f64>,
     /// Standard error of the intercept; `None` with two points.
@@ -66,7 +66,7 @@ pub fn least_squares(points: &[(f64, f64)]) -> Option<LeastSquares> {
         return None;
     }
     let slope = xy / xx;
-    let line = Line { slope, intercept: mean_y - slope * mean_x };
+    let line = FittedLine { slope, intercept: mean_y - slope * mean_x };
     let residual: f64 = points.iter().map(|&(x, y)| (y - line.at(x)).powi(2)).sum();
     let freedom = n - 2.0;
     let residual_sd = (freedom > 0.0).then(|| (residual / freedom).sqrt());
@@ -93,14 +93,14 @@ pub fn least_squares(points: &[(f64, f64)]) -> Option<LeastSquares> {
 /// points may lie anywhere. Time and memory grow with the square of the number of points. `None`
 /// with fewer than two different x.
 #[must_use]
-pub fn theil_sen(points: &[(f64, f64)]) -> Option<Line> {
+pub fn theil_sen(points: &[(f64, f64)]) -> Option<FittedLine> {
     let slopes = (points.iter().enumerate())
         .flat_map(|(at, a)| points[at + 1..].iter().map(move |b| (a, b)))
         .filter(|(a, b)| a.0 != b.0)
         .map(|(a, b)| (b.1 - a.1) / (b.0 - a.0));
     let slope = median(slopes)?;
     let intercept = median(points.iter().map(|(x, y)| y - slope * x))?;
-    Some(Line { slope, intercept })
+    Some(FittedLine { slope, intercept })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "far fewer points than 2^52")]
@@ -189,7 +189,7 @@ mod tests {
         let mut points: Vec<(f64, f64)> = (0..20).map(|i| (f64::from(i), 5.0 + 2.0 * f64::from(i))).collect();
         points[19].1 = 1e6;
         let robust = theil_sen(&points).unwrap();
-        assert_eq!(robust, Line { slope: 2.0, intercept: 5.0 });
+        assert_eq!(robust, FittedLine { slope: 2.0, intercept: 5.0 });
         assert!(least_squares(&points).unwrap().line.slope > 1_000.0);
     }
 
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!((two.line.slope, two.line.intercept, two.slope_ci95), (2.0, -1.0, None));
         assert_eq!(least_squares(&[(1.0, 4.0), (2.0, 4.0), (3.0, 4.0)]).unwrap().r_squared, None);
         assert_eq!(two.line.solve(3.0), Some(2.0));
-        assert_eq!(Line { slope: 0.0, intercept: 1.0 }.solve(1.0), None);
+        assert_eq!(FittedLine { slope: 0.0, intercept: 1.0 }.solve(1.0), None);
     }
 
     proptest! {

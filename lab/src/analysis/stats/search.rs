@@ -1,5 +1,5 @@
-//! The search for the fastest of many: sequential halving on paired rounds, then the last few until
-//! they are told apart.
+//! The search for the fastest of many candidates: sequential halving on paired rounds, then the
+//! last few until they are clearly different.
 //!
 //! In every rung each candidate that is left is read once, so that any two of them can be compared
 //! pair by pair and what drifts with the machine falls out; then at least the slower half leaves

@@ -1,5 +1,5 @@
-//! One metric over the samples of a trial: centre with its interval, spread, percentiles, outliers
-//! counted.
+//! The summary of one metric over the samples of a trial: centre with its interval, spread,
+//! percentiles, number of outliers.
 //!
 //! Percentiles are of type 7 of Hyndman & Fan, *Sample Quantiles in Statistical Packages*, The
 //! American Statistician 50 (1996): linear between the two nearest samples, as R, NumPy and Julia

@@ -1,4 +1,5 @@
-//! The quotient of two medians that were measured apart: in two records, perhaps on two machines.
+//! The unpaired ratio: the quotient of two medians that were measured separately, in two records
+//! and perhaps on two machines.
 //!
 //! Nothing pairs their rounds, so each side has an interval of its own ([`Bootstrap`], on
 //! logarithms) and the interval of the difference of the logarithms comes from both by the method
@@ -44,9 +45,9 @@ impl LogMedian {
         Some(LogMedian { value, ci95: bootstrap.median_interval(&logs) })
     }
 
-    /// Of a number that is only told.
+    /// Of a published number, without samples.
     #[must_use]
-    pub fn told(value: f64) -> LogMedian {
+    pub fn from_published(value: f64) -> LogMedian {
         LogMedian { value: value.max(1.0).ln(), ci95: None }
     }
 
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn what_is_only_told_has_no_interval_and_a_quotient() {
-        let quotient = LogMedian::told(30.0).over(&logs(10_f64.ln(), 2.0, 3.0));
+        let quotient = LogMedian::from_published(30.0).over(&logs(10_f64.ln(), 2.0, 3.0));
         assert!((quotient.estimate - 3.0).abs() < 1e-12);
         assert_eq!((quotient.ci95, quotient.clear()), (None, None));
         assert_eq!(LogMedian::of(&[], Bootstrap::new(1)), None);

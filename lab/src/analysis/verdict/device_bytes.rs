@@ -1,5 +1,5 @@
-//! "The device gives less than the file: what gives?" Where bytes asked for, bytes stored and bytes
-//! from the device are not the same number, a sentence says so.
+//! Explanations of device bytes: where the bytes requested, the bytes stored and the bytes from the
+//! device differ, a sentence says why.
 
 use crate::record::{Metric, Record, TrialRecord};
 use crate::trial::CacheState;
@@ -51,7 +51,7 @@ fn device_bytes(record: &Record, target: usize) -> Option<(u64, u64)> {
         it.trial.target == target
             && it.trial.state == CacheState::Cold
             && !it.trial.is_control()
-            && it.stands()
+            && it.is_accepted()
     };
     let medians = record.trials.iter().filter(cold).filter_map(|it| {
         let mut bytes: Vec<u64> =

@@ -1,11 +1,11 @@
-//! The limits of a record: what its controls show the machine to do at best; where there is none of
-//! the device, its readings past the page cache. A limit that a reading is beyond, beyond doubt, is
-//! replaced by what the reading shows.
+//! The limits of a record: the best that its controls show; for the device, without a control, the
+//! readings that bypass the page cache. A limit that a reading clearly exceeds is replaced by the
+//! rate of that reading.
 //!
 //! Everything is computed from samples of the same rounds as the readings that are compared with
 //! it.
 
-use super::parts::{self, Facts};
+use super::parts::{self, TrialFacts};
 use crate::analysis::stats::{self, Bootstrap, Observation};
 use crate::record::{Limit, LimitKind, LimitUnit, Metric, Record, Sample, Trial, TrialRecord};
 use crate::trial::CacheState;
@@ -54,7 +54,7 @@ fn better(record: &Record, limits: &[Limit]) -> Vec<Limit> {
     let mut found: Vec<Limit> = Vec::new();
     let readings = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_measured());
     for it in readings {
-        let Some(facts) = Facts::of(record, limits, it) else { continue };
+        let Some(facts) = TrialFacts::of(record, limits, it) else { continue };
         for (near, ends) in facts.beaten() {
             let beaten = near.limit;
             let value = whole(near.rate);
@@ -87,7 +87,7 @@ fn better(record: &Record, limits: &[Limit]) -> Vec<Limit> {
 /// A sentence for each limit of a target in a state that was replaced, as a reading is beyond it.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-pub fn replaced(record: &Record, limits: &[Limit], (target, state): (usize, CacheState)) -> Vec<String> {
+pub fn replaced(record: &Record, limits: &[Limit], target: usize, state: CacheState) -> Vec<String> {
     let here = |it: &&Limit| it.target == target && it.state.is_none_or(|own| own == state);
     let better = limits.iter().filter(here).filter(|it| is_of_reading(record, it));
     let told = better.filter_map(|better| {
@@ -112,7 +112,7 @@ pub fn replaced(record: &Record, limits: &[Limit], (target, state): (usize, Cach
 fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     let trial = &it.trial;
     let kind = trial.limit().or_else(|| trial.bypasses_cache().then_some(LimitKind::Device))?;
-    if !it.stands() {
+    if !it.is_accepted() {
         return None;
     }
     // A scan that looks at one byte of a page is no measure of memory.

@@ -1,5 +1,5 @@
-//! Which resource stops a reading from being faster: decided from its meters and the limits of the
-//! same record.
+//! The verdict: which resource limits a reading, decided from its meters and the limits of the same
+//! record.
 //!
 //! Pure. A trial's wall time, for each of its threads, is cut into [`Parts`]: user code, the copy,
 //! page faults, the rest of the kernel, waiting, and waiting for a processor that others use, which
@@ -22,7 +22,7 @@ pub use parts::{Part, Parts};
 use crate::analysis::stats::{self, Bootstrap, Significance};
 use crate::record::{Limit, LimitKind, Record, TrialRecord};
 use crate::trial::{CacheState, Transport};
-use parts::{Facts, Near};
+use parts::{Near, TrialFacts};
 use serde::Serialize;
 
 /// At this share of a limit a reading stops at it.
@@ -31,16 +31,16 @@ const AT_LIMIT: f64 = 0.85;
 /// And at this one where its interval and that of the limit overlap.
 const NEAR_LIMIT: f64 = 0.7;
 
-/// Above this share of a limit the limit was measured too low to be believed, and no share is told.
+/// Above this share the limit was measured too low, and no share is reported.
 const ABOVE_LIMIT: f64 = Limit::BEYOND;
 
 /// A part of the time that is this large decides.
 const DOMINANT: f64 = 0.5;
 
-/// Another setting must be so many times as fast to be told as a remedy.
+/// Another setting must be this many times as fast to count as a remedy.
 const REMEDY: f64 = 1.05;
 
-/// What stops a reading.
+/// What limits a reading.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Verdict {
@@ -80,7 +80,7 @@ pub enum Verdict {
         /// Its name.
         name: String,
     },
-    /// It cannot be told.
+    /// It is unknown.
     Unknown {
         /// Why.
         why: String,
@@ -122,7 +122,7 @@ pub struct Remedy {
 pub struct Diagnosis {
     /// The limit it comes nearest to, of those it cannot do without.
     pub limit: Option<Limit>,
-    /// Its rate over that limit; `None` where it is higher and cannot be told from it.
+    /// Its rate over that limit; `None` where it is higher, but not clearly.
     pub share_of_limit: Option<f64>,
     /// What stops it.
     pub verdict: Verdict,
@@ -132,17 +132,17 @@ pub struct Diagnosis {
     pub sentence: String,
 }
 
-/// The verdict on one trial; `None` for a control and for a trial without samples that stand.
+/// The verdict on one trial; `None` for a control and for a trial without accepted samples.
 #[must_use]
 pub fn judge(record: &Record, limits: &[Limit], trial: &TrialRecord) -> Option<Diagnosis> {
     if trial.trial.is_control() || !trial.is_measured() {
         return None;
     }
-    let facts = Facts::of(record, limits, trial)?;
+    let facts = TrialFacts::of(record, limits, trial)?;
     let verdict = decide(record, trial, &facts);
     let nearest = facts.nearest().filter(|_| !matches!(verdict, Verdict::BeyondLimit { .. }));
     Some(Diagnosis {
-        sentence: sentence::tell(&verdict, &facts),
+        sentence: sentence::of(&verdict, &facts),
         limit: nearest.map(|near| near.limit.clone()),
         share_of_limit: nearest.map(|near| near.share).filter(|share| *share <= ABOVE_LIMIT),
         parts: facts.parts,
@@ -151,7 +151,7 @@ pub fn judge(record: &Record, limits: &[Limit], trial: &TrialRecord) -> Option<D
 }
 
 /// The rules, in the order in which they are tried.
-fn decide(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
+fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
     if facts.size_bytes == 0 {
         return Verdict::Unknown { why: "the target has no bytes".to_owned() };
     }
@@ -197,7 +197,7 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
 }
 
 /// What a reading waits for that leaves its processor idle.
-fn waiting(record: &Record, trial: &TrialRecord, facts: &Facts) -> Verdict {
+fn waiting(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
     let target = record.targets.get(trial.trial.target);
     if target.is_some_and(|target| target.over() == Transport::Http) {
         return Verdict::Server;
@@ -270,9 +270,9 @@ fn lift(record: &Record, it: &TrialRecord) -> Option<Remedy> {
     let same = record.trials.iter().filter(|other| {
         let other_trial = &other.trial;
         (other_trial.target, other_trial.work, other_trial.state) == (trial.target, trial.work, trial.state)
-            && (&other_trial.contender, &other_trial.method) == (&trial.contender, &trial.method)
+            && (other_trial.contender(), other_trial.method()) == (trial.contender(), trial.method())
             && other_trial.params == trial.params
-            && other_trial.scan != trial.scan
+            && other_trial.scan() != trial.scan()
             && other.is_measured()
     });
     best(record, it, same)

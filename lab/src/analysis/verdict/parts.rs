@@ -1,5 +1,5 @@
-//! What a verdict looks at: the medians of a trial's meters, how its time divides, and how near it
-//! comes to each limit.
+//! The facts behind a verdict: the medians of a trial's meters, how its time divides, and its share
+//! of each limit.
 
 use super::ABOVE_LIMIT;
 use super::limits::{Needs, for_trial};
@@ -80,7 +80,7 @@ impl Parts {
 
 /// All numbers that decide about one trial.
 #[derive(Debug)]
-pub(super) struct Facts<'a> {
+pub(super) struct TrialFacts<'a> {
     /// Size of the target.
     pub(super) size_bytes: u64,
     /// Bytes asked for per second: those that come out, where the trial decodes.
@@ -121,14 +121,14 @@ pub(super) struct Near<'a> {
     pub(super) share: f64,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> TrialFacts<'a> {
     /// Collects them; `None` where the trial has no sample or its target is lost.
     #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
-    pub(super) fn of(record: &Record, limits: &'a [Limit], it: &'a TrialRecord) -> Option<Facts<'a>> {
+    pub(super) fn of(record: &Record, limits: &'a [Limit], it: &'a TrialRecord) -> Option<TrialFacts<'a>> {
         let target = record.targets.get(it.trial.target)?;
         let (size, wall_ns) = (target.size_bytes as f64, wall_ns(it)?.max(1.0));
-        let cpu = median(it, Metric::CpuUserNs).zip(median(it, Metric::CpuSystemNs));
-        let busy = cpu.map(|(user, system)| (user + system) / wall_ns);
+        let cpu = CpuTime::of(it);
+        let busy = cpu.map(|cpu| cpu.total_ns() / wall_ns);
         // Who does not say how many threads it has shows it by the processors it keeps busy.
         let workers = it.trial.threads().max(busy.map_or(1, stats::whole_processors));
         let same_mount = |(_, other): &(usize, &TargetFacts)| other.mount == target.mount;
@@ -140,8 +140,9 @@ impl<'a> Facts<'a> {
         let faults = faults(it, size);
         let copy_ns = copy_cpu_ns(record, it).map(|ns| ns * readers);
         let fault_ns = faults.zip(limit(LimitKind::Faults)).map(|(count, each)| count * each.value as f64);
-        let parts =
-            cpu.map(|cpu| divide(cpu, wall_ns * workers as f64, (copy_ns, fault_ns), available(record, it)));
+        let explained = Explained { copy_ns, fault_ns };
+        let available = available(record, it);
+        let parts = cpu.map(|cpu| divide(cpu, wall_ns * workers as f64, explained, available));
         let device_bytes = median(it, Metric::DeviceReadBytes);
         let per_second = |bytes: f64| bytes * 1e9 / wall_ns;
         let (rate, device_rate) =
@@ -165,7 +166,7 @@ impl<'a> Facts<'a> {
         });
         let encoded = target.extents.as_ref().map_or(0, |extents| extents.encoded_bytes);
         let why = |meter| missing(it, meter);
-        Some(Facts {
+        Some(TrialFacts {
             size_bytes: target.size_bytes,
             near: if size > 0.0 { near.collect() } else { Vec::new() },
             encoded_share: encoded as f64 / size.max(1.0),
@@ -238,21 +239,43 @@ impl<'a> Near<'a> {
     }
 }
 
-/// Cuts the time of all threads into parts. What one explains cannot be explained again: faults
-/// first, then the copy, if more than half of what it takes is there.
-fn divide(
-    (user, system): (f64, f64),
-    whole: f64,
-    (copy_ns, fault_ns): (Option<f64>, Option<f64>),
-    available: f64,
-) -> Parts {
+/// Medians of the CPU time of one reading.
+#[derive(Debug, Clone, Copy)]
+struct CpuTime {
+    user_ns: f64,
+    system_ns: f64,
+}
+
+impl CpuTime {
+    /// `None` where a meter is missing.
+    fn of(it: &TrialRecord) -> Option<CpuTime> {
+        let (user_ns, system_ns) = (median(it, Metric::CpuUserNs)?, median(it, Metric::CpuSystemNs)?);
+        Some(CpuTime { user_ns, system_ns })
+    }
+
+    fn total_ns(self) -> f64 {
+        self.user_ns + self.system_ns
+    }
+}
+
+/// Kernel time that controls explain; `None` where no control does.
+#[derive(Debug, Clone, Copy)]
+struct Explained {
+    copy_ns: Option<f64>,
+    fault_ns: Option<f64>,
+}
+
+/// Divides the time of all threads into parts. Kernel time is counted once: first as page faults,
+/// then as the copy, if at least half of the copy's own time is left.
+fn divide(cpu: CpuTime, whole_ns: f64, explained: Explained, available: f64) -> Parts {
+    let CpuTime { user_ns: user, system_ns: system } = cpu;
     // CPU times come from another clock than the wall time and may add up to a little more.
-    let whole = whole.max(user + system);
-    let faults = fault_ns.map_or(0.0, |ns| ns.min(system));
+    let whole = whole_ns.max(cpu.total_ns());
+    let faults = explained.fault_ns.map_or(0.0, |ns| ns.min(system));
     let left = system - faults;
-    let copy = copy_ns.filter(|ns| left >= ns * COPIES).map_or(0.0, |ns| ns.min(left));
+    let copy = explained.copy_ns.filter(|ns| left >= ns * COPIES).map_or(0.0, |ns| ns.min(left));
     let idle = whole - user - system;
-    let queued = idle.min((user + system) * (1.0 / available - 1.0));
+    let queued = idle.min(cpu.total_ns() * (1.0 / available - 1.0));
     Parts {
         user: user / whole,
         copy: copy / whole,
@@ -285,8 +308,7 @@ fn copy_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
     let control =
         record.trials.iter().filter(same_target).filter(|other| other.trial.limit() == Some(LimitKind::Copy));
     let alone = control.min_by_key(|control| control.trial.threads())?;
-    let cpu = median(alone, Metric::CpuUserNs).zip(median(alone, Metric::CpuSystemNs));
-    cpu.map(|(user, system)| user + system)
+    CpuTime::of(alone).map(CpuTime::total_ns)
 }
 
 /// The share of its time for which a thread that never waits got a processor, by the controls of
@@ -298,10 +320,11 @@ fn available(record: &Record, it: &TrialRecord) -> f64 {
             && matches!(other.trial.limit(), Some(LimitKind::Memory | LimitKind::Copy))
             && other.trial.threads() == 1
     };
-    let busy = record.trials.iter().filter(works).filter_map(|control| {
-        let cpu = median(control, Metric::CpuUserNs)? + median(control, Metric::CpuSystemNs)?;
-        Some(cpu / wall_ns(control)?.max(1.0))
-    });
+    let busy = record
+        .trials
+        .iter()
+        .filter(works)
+        .filter_map(|control| Some(CpuTime::of(control)?.total_ns() / wall_ns(control)?.max(1.0)));
     busy.max_by(f64::total_cmp).map_or(1.0, |share| share.clamp(0.01, 1.0))
 }
 

@@ -1,24 +1,24 @@
-//! Verdicts in words, with the numbers that they rest on.
+//! The sentence of a verdict, with the numbers that it is based on.
 
-use super::parts::{Facts, Near, Part};
+use super::parts::{Near, Part, TrialFacts};
 use super::{ABOVE_LIMIT, Diagnosis, Pace, Remedy, Verdict};
 use crate::record::LimitKind;
 use crate::units::Throughput;
 
-/// Parts smaller than this are not told.
-const TOLD: f64 = 0.05;
+/// Smaller parts are not mentioned.
+const SHARE_MIN: f64 = 0.05;
 
 /// The verdict in one sentence.
-pub(super) fn tell(verdict: &Verdict, facts: &Facts) -> String {
-    let told = alone(verdict, facts);
+pub(super) fn of(verdict: &Verdict, facts: &TrialFacts) -> String {
+    let text = alone(verdict, facts);
     match &facts.cold_above {
-        Some(cache) => format!("{told}; it is held against no device, for cold is cold above {cache}"),
-        None => told,
+        Some(cache) => format!("{text}; it is held against no device, for cold is cold above {cache}"),
+        None => text,
     }
 }
 
 /// The same without what it says of a cache below.
-fn alone(verdict: &Verdict, facts: &Facts) -> String {
+fn alone(verdict: &Verdict, facts: &TrialFacts) -> String {
     match verdict {
         Verdict::Device { pace } => device(pace, facts),
         Verdict::Copy => format!(
@@ -58,7 +58,7 @@ fn alone(verdict: &Verdict, facts: &Facts) -> String {
 
 /// `limit not known here: 1.03 GB/s is more than the 94.9 MB/s that rust/device showed`.
 #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-fn beyond(kind: LimitKind, name: &str, facts: &Facts) -> String {
+fn beyond(kind: LimitKind, name: &str, facts: &TrialFacts) -> String {
     let rates = facts.limit(kind).map_or_else(
         || format!("it is faster than {name}"),
         |Near { limit, rate, .. }| {
@@ -69,7 +69,7 @@ fn beyond(kind: LimitKind, name: &str, facts: &Facts) -> String {
     format!("limit not known here: {rates}, so that is no limit of the {}{}", kind.word(), times(facts))
 }
 
-fn device(pace: &Pace, facts: &Facts) -> String {
+fn device(pace: &Pace, facts: &TrialFacts) -> String {
     let used = of_limit(LimitKind::Device, facts);
     let remedy = |what: &str, Remedy { name, times }: &Remedy| {
         format!("waits for a device that has room: {used}; {what}: {name} is {times:.1} times as fast")
@@ -87,7 +87,7 @@ fn device(pace: &Pace, facts: &Facts) -> String {
 
 /// `7.51 GB/s is 93 % of the 8.07 GB/s that rust/copy showed`.
 #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-fn of_limit(kind: LimitKind, facts: &Facts) -> String {
+fn of_limit(kind: LimitKind, facts: &TrialFacts) -> String {
     let rate = if kind == LimitKind::Device { facts.device_rate } else { Some(facts.rate) };
     match (facts.limit(kind), rate) {
         (Some(Near { limit, share, rate }), Some(_)) if share > ABOVE_LIMIT => format!(
@@ -111,16 +111,17 @@ fn of_limit(kind: LimitKind, facts: &Facts) -> String {
 }
 
 /// `; of its time 61 % copy, 20 % own code, 12 % waiting`.
-fn times(facts: &Facts) -> String {
+fn times(facts: &TrialFacts) -> String {
     let Some(parts) = facts.parts else { return String::new() };
-    let told = parts.largest_first().into_iter().filter(|(_, share)| *share >= TOLD);
-    let told: Vec<String> = told.map(|(part, share)| format!("{} {}", percent(share), word(part))).collect();
+    let shown = parts.largest_first().into_iter().filter(|(_, share)| *share >= SHARE_MIN);
+    let shown: Vec<String> =
+        shown.map(|(part, share)| format!("{} {}", percent(share), word(part))).collect();
     let busy = facts.busy.map_or_else(String::new, |busy| format!(", {busy:.2} processors busy"));
-    format!("; of its time {}{busy}", told.join(", "))
+    format!("; of its time {}{busy}", shown.join(", "))
 }
 
 /// `; it reaches 12 % of the memory limit`.
-fn distance(facts: &Facts) -> String {
+fn distance(facts: &TrialFacts) -> String {
     facts.nearest().filter(|near| near.share <= ABOVE_LIMIT).map_or_else(
         String::new,
         |Near { limit, share, .. }| {

@@ -3,7 +3,7 @@
 pub mod checkup;
 
 use self::checkup::{Facts, Finding, Level};
-use crate::contender::roster::{Entry, Roster};
+use crate::contender::roster::{Roster, RosterEntry};
 use crate::contender::session::SessionError;
 use crate::folder::scratch::{self, Left};
 use crate::machine::Machine;
@@ -43,11 +43,11 @@ pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
 /// Contenders of the roster that cannot take part here, or not before they are built.
 fn absent_contenders() -> Vec<Finding> {
     let roster = Roster::built_in();
-    roster.entries.iter().filter_map(|entry| Some(absent(entry, &entry.take_part().err()?))).collect()
+    roster.entries.iter().filter_map(|entry| Some(absent(entry, &entry.query().err()?))).collect()
 }
 
 /// Advice by the cause: a package only where a program is missing.
-fn absent(entry: &Entry, breach: &SessionError) -> Finding {
+fn absent(entry: &RosterEntry, breach: &SessionError) -> Finding {
     let name = &entry.name;
     let (what, why, mend) = match breach {
         SessionError::NotBuilt(_) => (

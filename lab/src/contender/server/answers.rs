@@ -1,4 +1,4 @@
-//! What the loopback server answers: the file to a GET or HEAD of its one secret path, 404 to
+//! The answers of the loopback server: the file to a GET or HEAD of its one secret path, 404 to
 //! everything else.
 //!
 //! It listens on 127.0.0.1 alone, on a port that the system chooses, under a path of 128 random
@@ -14,18 +14,18 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a client may take for the whole head of its request.
-const HEAD_PATIENCE: Duration = Duration::from_secs(5);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long a client may take for the next bytes of the file.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How long the request of a client that is turned away is waited for.
-const AWAY_PATIENCE: Duration = Duration::from_millis(100);
+const AWAY_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Rest after a connection that could not be taken: what is short, such as descriptors, is short
 /// for a while.
@@ -44,6 +44,12 @@ const TOKEN_BYTES: usize = 16;
 /// a processor's cache.
 const PIECE_BYTES: usize = 256 << 10;
 
+/// The file and its secret path.
+struct Served {
+    file: PathBuf,
+    path: String,
+}
+
 /// Serves the file until standard input ends; prints its URL first.
 ///
 /// # Errors
@@ -55,14 +61,14 @@ pub fn serve(file: &Path) -> io::Result<()> {
     let mut out = io::stdout();
     writeln!(out, "http://{}{path}", listener.local_addr()?)?;
     out.flush()?;
-    let served: Arc<(Box<Path>, String)> = Arc::new((file.into(), path));
+    let served = Arc::new(Served { file: file.to_owned(), path });
     std::thread::spawn(move || take_all(&listener, &served));
     // Whoever started the server holds the other end.
     io::copy(&mut io::stdin(), &mut io::sink()).map(drop)
 }
 
 /// Takes connections as they come, a thread for each.
-fn take_all(listener: &TcpListener, served: &Arc<(Box<Path>, String)>) {
+fn take_all(listener: &TcpListener, served: &Arc<Served>) {
     let connections = Arc::new(Connections::default());
     loop {
         match listener.accept() {
@@ -71,8 +77,8 @@ fn take_all(listener: &TcpListener, served: &Arc<(Box<Path>, String)>) {
                     let served = Arc::clone(served);
                     // A client that goes away in the middle is its own affair; one without a thread
                     // is let go.
-                    let _ =
-                        std::thread::Builder::new().spawn(move || answer(&connection, &served.0, &served.1));
+                    let _ = std::thread::Builder::new()
+                        .spawn(move || answer(&connection, &served.file, &served.path));
                 }
                 Err(client) => turn_away(&client),
             },
@@ -92,8 +98,8 @@ fn turn_away(mut client: &TcpStream) {
     const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     // Its request is taken first, or its end of the connection would be reset before it has read
     // the answer. Nothing of this need succeed.
-    let _ = request(client, AWAY_PATIENCE);
-    let _ = client.set_write_timeout(Some(AWAY_PATIENCE)).and_then(|()| client.write_all(BUSY));
+    let _ = request(client, AWAY_TIMEOUT);
+    let _ = client.set_write_timeout(Some(AWAY_TIMEOUT)).and_then(|()| client.write_all(BUSY));
     let _ = client.shutdown(Shutdown::Write);
 }
 
@@ -110,9 +116,9 @@ fn token() -> io::Result<String> {
 
 fn answer(connection: &Connection, file: &Path, path: &str) -> io::Result<()> {
     let mut client: &TcpStream = &connection.stream;
-    client.set_write_timeout(Some(HEAD_PATIENCE))?;
+    client.set_write_timeout(Some(HEAD_TIMEOUT))?;
     client.set_nodelay(true)?;
-    let request = request(client, HEAD_PATIENCE)?;
+    let request = request(client, HEAD_TIMEOUT)?;
     let mut words = request.split(' ');
     let (verb, asked) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
     let is_right = asked == path && ["GET", "HEAD"].contains(&verb) && connection.keep();
@@ -120,7 +126,7 @@ fn answer(connection: &Connection, file: &Path, path: &str) -> io::Result<()> {
         client.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")?;
         return client.shutdown(Shutdown::Write);
     };
-    client.set_write_timeout(Some(PATIENCE))?;
+    client.set_write_timeout(Some(TIMEOUT))?;
     let size_bytes = file.metadata()?.len();
     let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: {size_bytes}\r\n\
@@ -149,8 +155,8 @@ fn open(connection: &Connection, file: &Path) -> io::Result<File> {
 }
 
 /// The head of a request, which comes as a whole in this time; only its first line is looked at.
-fn request(mut client: &TcpStream, patience: Duration) -> io::Result<String> {
-    let deadline = Instant::now() + patience;
+fn request(mut client: &TcpStream, timeout: Duration) -> io::Result<String> {
+    let deadline = Instant::now() + timeout;
     let mut head = Vec::new();
     let mut piece = [0; 1024];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
@@ -243,7 +249,7 @@ mod tests {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         client.write_all(&long).unwrap();
-        assert!(request(&listener.accept().unwrap().0, HEAD_PATIENCE).is_err());
+        assert!(request(&listener.accept().unwrap().0, HEAD_TIMEOUT).is_err());
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::time::Duration;
 pub(super) const CONNECTIONS_MAX: usize = 64;
 
 /// How long the end of a connection's thread is waited for.
-const LEAVE_PATIENCE: Duration = Duration::from_secs(1);
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// All connections that are open.
 #[derive(Debug, Default)]
@@ -28,13 +28,13 @@ pub(super) struct Connections {
 #[derive(Debug, Default)]
 struct Open {
     next: u64,
-    all: BTreeMap<u64, Entry>,
+    all: BTreeMap<u64, OpenConnection>,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct OpenConnection {
     stream: Arc<TcpStream>,
-    standing: ConnectionState,
+    state: ConnectionState,
 }
 
 /// What a connection may claim.
@@ -66,7 +66,8 @@ impl Connections {
         let mut open = self.lock();
         let (number, stream) = (open.next, Arc::new(stream));
         open.next += 1;
-        open.all.insert(number, Entry { stream: Arc::clone(&stream), standing: ConnectionState::Stranger });
+        open.all
+            .insert(number, OpenConnection { stream: Arc::clone(&stream), state: ConnectionState::Stranger });
         Ok(Connection { connections: Arc::clone(self), number, stream })
     }
 
@@ -74,13 +75,13 @@ impl Connections {
     /// `false` where there is none, or it does not go.
     pub(super) fn make_room(&self) -> bool {
         let mut open = self.lock();
-        let stranger = open.all.iter_mut().find(|(_, it)| it.standing == ConnectionState::Stranger);
+        let stranger = open.all.iter_mut().find(|(_, it)| it.state == ConnectionState::Stranger);
         let Some((&number, entry)) = stranger else { return false };
-        entry.standing = ConnectionState::Leaving;
+        entry.state = ConnectionState::Leaving;
         // One that is closed already leaves as well.
         let _ = entry.stream.shutdown(Shutdown::Both);
         let is_there = |open: &mut Open| open.all.contains_key(&number);
-        let waited = self.left.wait_timeout_while(open, LEAVE_PATIENCE, is_there);
+        let waited = self.left.wait_timeout_while(open, LEAVE_TIMEOUT, is_there);
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
@@ -93,8 +94,8 @@ impl Connection {
     /// It asked for the file: from now on it keeps its place. `false` where it has lost it already.
     pub(super) fn keep(&self) -> bool {
         match self.connections.lock().all.get_mut(&self.number) {
-            Some(entry) if entry.standing != ConnectionState::Leaving => {
-                entry.standing = ConnectionState::Reader;
+            Some(entry) if entry.state != ConnectionState::Leaving => {
+                entry.state = ConnectionState::Reader;
                 true
             }
             _ => false,
@@ -178,7 +179,7 @@ mod tests {
         let (_client, server) = port.connection();
         let connection = connections.admit(server).unwrap();
         let number = connection.number;
-        connections.lock().all.get_mut(&number).unwrap().standing = ConnectionState::Leaving;
+        connections.lock().all.get_mut(&number).unwrap().state = ConnectionState::Leaving;
         assert!(!connection.keep());
     }
 }

@@ -1,6 +1,6 @@
-//! Readlab's own loopback server of one file: a process of its own, so that its work is neither the
-//! contender's nor the lab's. This is the lab's side of it: started, told its URL, ended with the
-//! lab. What it answers lives in [`answers`].
+//! The loopback server of one file: a process of its own, so that its work counts neither for the
+//! contender nor for the lab. This file is the lab's side: it starts the server, reads its URL and
+//! ends it. [`answers`] is the server's side.
 
 pub mod answers;
 mod connections;
@@ -16,7 +16,7 @@ use std::time::Duration;
 pub const VERB: &str = "serve";
 
 /// How long it may take until it listens.
-const START_PATIENCE: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Longer than any URL it could say.
 const LINE_BYTES_MAX: usize = 4096;
@@ -72,7 +72,7 @@ impl Server {
         let line =
             CommandLine { program, args: vec![VERB.into(), "--".into(), file.into()], env: Vec::new() };
         let mut process = Process::spawn(&line, LINE_BYTES_MAX).map_err(not_started)?;
-        let said = match process.read_line(START_PATIENCE) {
+        let said = match process.read_line(START_TIMEOUT) {
             Ok(said) => said,
             Err(cause) => {
                 return Err(ServerError::Silent { file: file.to_owned(), cause, end: process.finish() });

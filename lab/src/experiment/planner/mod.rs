@@ -8,7 +8,7 @@ mod pattern;
 mod selection;
 
 use crate::contender::discovery::Contenders;
-use crate::contender::roster::{ResolveError, ResolvedMethod};
+use crate::contender::methods::{ResolveError, ResolvedMethod};
 use crate::corpus::Form;
 use crate::measure::plan::{Plan, Planned, Rules};
 use crate::record::{LimitKind, Outcome, Trial};
@@ -206,9 +206,6 @@ fn add(
     let trial = Trial {
         index,
         label,
-        contender: id.method.contender.clone(),
-        method: id.method.method.clone(),
-        scan: id.method.scan.clone(),
         params: id.params.clone(),
         target: view.map_or(0, |view| view.target),
         work,
@@ -221,7 +218,7 @@ fn add(
         Ok(_) if state == CacheState::Warm && trial.bypasses_cache() => absent_when_warm(plan, trial),
         Ok(_) if is_measured_elsewhere(plan, &trial) => {}
         Ok(choice) => {
-            let contender = contenders.contender(&trial.contender);
+            let contender = contenders.contender(trial.contender());
             let warmup = contender.map(|contender| contender.warmup).unwrap_or_default();
             let collects = contender.is_some_and(|contender| contender.collects);
             plan.trials.push(Planned { trial, choice, warmup, collects });

@@ -77,7 +77,7 @@ impl WarmUp {
         noted: &mut Vec<Line>,
     ) -> Result<WarmedUp, TrialEnd> {
         let trial = &plan.trials[0].trial;
-        let is_command = trial.contender == COMMAND;
+        let is_command = trial.contender() == COMMAND;
         let lead =
             |file: &Path| self.lead_to(file).map_err(|cause| format!("{}: {cause}", shown(&self.link)));
         if let Err(reason) = lead(&self.file) {

@@ -2,7 +2,8 @@
 //! only its script moves; it and the record write into one log, which reads like the run.
 
 use super::*;
-use crate::contender::roster::{ResolvedMethod, Warmup};
+use crate::contender::methods::ResolvedMethod;
+use crate::contender::roster::Warmup;
 use crate::measure::interface::{Progress, SampleError, Step};
 use crate::measure::plan::{Budget, Planned, Rules};
 use crate::record::{Count, Fill, Sample, Trial};
@@ -273,9 +274,6 @@ pub(in crate::measure) fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> P
         let trial = Trial {
             index,
             label: None,
-            contender: id.method.contender.clone(),
-            method: (*name).to_owned(),
-            scan: None,
             params: Params::default(),
             target: 0,
             work: Work::Newlines,
@@ -321,7 +319,7 @@ pub(in crate::measure) fn play_by(
 ) -> RecordedRun {
     let trials = plan.trials.iter().map(|planned| &planned.trial);
     let trials = trials.chain(plan.absent.iter().map(|(trial, _)| trial));
-    script.names = trials.map(|trial| (trial.index, trial.method.clone())).collect();
+    script.names = trials.map(|trial| (trial.index, trial.method().to_owned())).collect();
     let mut paper = RecordingSink {
         log: Rc::clone(&script.log),
         lines: Vec::new(),

@@ -212,7 +212,7 @@ pub(super) fn turns(samples: impl Iterator<Item = Sample>) -> Vec<Vec<Sample>> {
 /// The control that reads nothing and comes with readlab: one of somebody else's may itself leave
 /// out what it likes.
 pub(super) fn is_null(trial: &Trial) -> bool {
-    trial.is_control() && trial.method == "null" && trial.contender == "rust"
+    trial.is_control() && trial.method() == "null" && trial.contender() == "rust"
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ impl ProcessSampler<'_> {
     }
 
     fn counted_anew(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, SessionError> {
-        let contender = self.contenders.contender(&self.planned(trial).contender);
+        let contender = self.contenders.contender(self.planned(trial).contender());
         let runtime = contender.map_or("", |contender| contender.receipt.runtime.as_str());
         let mut loaded = Counting::prepare(ArcWay::for_runtime(runtime));
         let mut counts = self.one_reading(trial, &mut loaded)?;

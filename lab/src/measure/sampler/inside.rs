@@ -182,7 +182,7 @@ impl ProcessSampler<'_> {
     /// readings lead a turn of a tenth of a second. Each cold reading has a turn of its own, for
     /// the next would not be cold.
     fn warm_up(&mut self, trial: usize, session: &mut Session) -> Result<u32, InspectError> {
-        let contender = self.contenders.contender(&self.planned(trial).contender);
+        let contender = self.contenders.contender(self.planned(trial).contender());
         let patience = match contender.map(|contender| contender.warmup) {
             Some(Warmup::UntilSteady) => WARM_UP,
             Some(Warmup::Readings) | None => Duration::ZERO,

@@ -29,7 +29,7 @@ pub(super) struct Observed {
 /// The page faults of what is raced. A command's are those of its own process: what starts it
 /// faults too, some thirty times a reading, as forking makes its memory shared.
 pub(super) fn minor_faults<'m>(trial: &Trial, metered: &'m Metered) -> &'m Result<u64, Missing> {
-    if trial.contender == COMMAND { &metered.child_minor_faults } else { &metered.minor_faults }
+    if trial.contender() == COMMAND { &metered.child_minor_faults } else { &metered.minor_faults }
 }
 
 impl ProcessSampler<'_> {

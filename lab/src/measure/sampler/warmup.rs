@@ -32,7 +32,7 @@ impl ProcessSampler<'_> {
         self.ensure_running(trial)?;
         let first_ns = self.warmup_turn(trial, 1)?;
         self.has_let_go(trial)?;
-        let contender = self.contenders.contender(&self.planned(trial).contender);
+        let contender = self.contenders.contender(self.planned(trial).contender());
         let until_steady = contender.is_some_and(|contender| contender.warmup == Warmup::UntilSteady);
         if until_steady && !self.seat(trial)?.warm {
             let warmed = self.until_steady(trial, first_ns)?;
@@ -80,7 +80,7 @@ impl ProcessSampler<'_> {
             self.contenders.contender(name).is_some_and(|contender| contender.warmup == Warmup::UntilSteady)
         };
         let trials = self.plan.trials.iter().map(|planned| &planned.trial);
-        let such = trials.filter(|trial| trial.state == state && warms_up(&trial.contender)).count();
+        let such = trials.filter(|trial| trial.state == state && warms_up(trial.contender())).count();
         let all = Duration::from_nanos(self.plan.rules.budget.time().0) / WARMUP_SHARE;
         WARMUP_TIME.min(all / u32::try_from(such.max(1)).unwrap_or(u32::MAX))
     }

@@ -1,5 +1,5 @@
-//! What the lines of a record must be like to be believed: the one place for all rules. A record
-//! may come from anybody.
+//! The checks on the lines of a record: all rules are here. A record may come from an untrusted
+//! source.
 //!
 //! | lines | what must hold |
 //! | --- | --- |
@@ -26,7 +26,7 @@ pub const LINE_BYTES_MAX: u64 = 8 << 20;
 /// All lines but samples together, which are held in memory as they are.
 const OTHER_BYTES_MAX: u64 = 256 << 20;
 
-/// Samples of a record; a writer stops there. What is told of them takes minutes.
+/// Samples of a record; a writer stops there. Reporting so many takes minutes.
 pub(super) const SAMPLES_MAX: u64 = 4_000_000;
 
 /// Trials of a record.
@@ -164,7 +164,7 @@ impl Check {
     }
 }
 
-/// Whether a line tells of a measurement of trials.
+/// Whether a line belongs to a measurement of trials.
 fn is_measured(line: &Line) -> bool {
     matches!(
         line,

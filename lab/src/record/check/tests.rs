@@ -1,4 +1,4 @@
-//! Every rule of [`super`], with a line that breaks it.
+//! Tests of every rule of [`super`], each with a line that breaks it.
 
 use super::super::testing::{header, target, trial};
 use super::super::{Fill, HotSpot, Line, Record, Resumption, WarmedUp, WarmupEnd, WriteTimes, WriteWay};

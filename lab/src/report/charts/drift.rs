@@ -2,7 +2,7 @@
 //! that what moves together is the machine and what moves alone is the method.
 
 use super::super::chart_reading;
-use super::super::ranking::{Ranking, Row};
+use super::super::ranking::{Ranking, RankingRow};
 use super::super::svg::{self, Scale};
 use super::super::{html::Element, words};
 use super::Chart;
@@ -12,7 +12,7 @@ use crate::trial::CacheState;
 
 /// Deviations beyond this share are drawn at the edge.
 const MOST: f64 = 0.5;
-/// So large a share of all rounds lies within the strips; what is further out is drawn at the edge.
+/// This share of all rounds is within the strips; the others are drawn at the edge.
 const WITHIN: f64 = 0.95;
 /// Height of a strip.
 const HIGH: f64 = 18.0;
@@ -21,7 +21,7 @@ const LEAST: f64 = 0.02;
 
 /// The wall times of a trial's rounds over their median, less one.
 struct Track<'a> {
-    row: &'a Row,
+    row: &'a RankingRow,
     rounds: Vec<(u32, u32, f64)>,
 }
 
@@ -36,7 +36,7 @@ pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> 
     let across = Scale::linear([0.0, f64::from(last)], [2.0, WIDTH - 2.0]);
     let mut marks = Vec::new();
     for (n, track) in tracks.iter().enumerate() {
-        marks.extend(track.drawn(n, (&across, reach), ranking.state));
+        marks.extend(track.drawn(n, &across, reach, ranking.state));
     }
     let bottom = rows::height(tracks.len());
     let title = format!("{}: wall time round by round", ranking.title());
@@ -61,7 +61,7 @@ pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> 
 
 impl Track<'_> {
     #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
-    fn of(row: &Row) -> Option<Track<'_>> {
+    fn of(row: &RankingRow) -> Option<Track<'_>> {
         let median = row.wall.median.max(1) as f64;
         let rounds = chart_reading::rounds(&row.readings)
             .into_iter()
@@ -81,9 +81,9 @@ impl Track<'_> {
         format!("{} to {}", signed(low), signed(high))
     }
 
-    fn drawn(&self, n: usize, (across, reach): (&Scale, f64), state: CacheState) -> Vec<Element> {
+    fn drawn(&self, n: usize, across: &Scale, reach: f64, state: CacheState) -> Vec<Element> {
         let row = self.row;
-        let shown = rows::Row {
+        let shown = rows::ChartRow {
             rank: String::new(),
             short: &row.short,
             name: &row.name,

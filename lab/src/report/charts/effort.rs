@@ -1,7 +1,7 @@
 //! Wall time against CPU time: where the bar is longer than the mark, more than one processor was
 //! at work.
 
-use super::super::ranking::{Ranking, Row};
+use super::super::ranking::{Ranking, RankingRow};
 use super::super::svg::{self, Quantity, Scale};
 use super::super::{html::Element, words};
 use super::rows::{self, THICK, WIDTH};
@@ -10,13 +10,13 @@ use crate::record::Metric;
 
 /// The chart; `None` when no CPU time is known.
 pub(in super::super) fn effort(ranking: &Ranking, slug: String) -> Option<Chart> {
-    let known: Vec<&Row> = ranking.rows.iter().filter(|row| cpu(row).is_some()).collect();
+    let known: Vec<&RankingRow> = ranking.rows.iter().filter(|row| cpu(row).is_some()).collect();
     let longest =
         known.iter().filter_map(|row| Some(cpu(row)?.iter().sum::<f64>().max(wall(row)))).reduce(f64::max)?;
     let scale = Scale::linear([0.0, longest * 1.02], [0.0, WIDTH]);
     let mut marks = rows::grid(&scale, Quantity::Time, known.len());
     for (n, row) in known.iter().enumerate() {
-        marks.extend(drawn(row, (n, &scale)));
+        marks.extend(drawn(row, n, &scale));
     }
     let bottom = rows::height(known.len());
     let keys = [("user", "CPU, user"), ("system", "CPU, kernel"), ("key-wall", "wall time")];
@@ -32,25 +32,25 @@ pub(in super::super) fn effort(ranking: &Ranking, slug: String) -> Option<Chart>
 }
 
 #[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]
-fn median(row: &Row, metric: Metric) -> Option<f64> {
+fn median(row: &RankingRow, metric: Metric) -> Option<f64> {
     row.summaries.get(&metric).map(|summary| summary.median as f64)
 }
 
 /// Medians of the time in user mode and in the kernel.
-fn cpu(row: &Row) -> Option<[f64; 2]> {
+fn cpu(row: &RankingRow) -> Option<[f64; 2]> {
     Some([median(row, Metric::CpuUserNs)?, median(row, Metric::CpuSystemNs)?])
 }
 
-fn wall(row: &Row) -> f64 {
+fn wall(row: &RankingRow) -> f64 {
     median(row, Metric::WallNs).unwrap_or(0.0)
 }
 
-fn value(row: &Row) -> String {
+fn value(row: &RankingRow) -> String {
     row.cores.map_or_else(|| words::NONE.to_owned(), words::cores)
 }
 
-fn drawn(row: &Row, (n, scale): (usize, &Scale)) -> Vec<Element> {
-    let shown = rows::Row {
+fn drawn(row: &RankingRow, n: usize, scale: &Scale) -> Vec<Element> {
+    let shown = rows::ChartRow {
         rank: String::new(),
         short: &row.short,
         name: &row.name,

@@ -29,22 +29,23 @@ pub(in super::super) struct Histogram<'a> {
 pub(in super::super) fn histogram(
     histograms: &[Histogram],
     quantity: Quantity,
-    (title, slug): (String, String),
+    title: String,
+    slug: String,
 ) -> Option<Chart> {
     let buckets = || histograms.iter().flat_map(|it| drawable(&it.spread));
     let (low, high) = (buckets().map(|[from, _]| from).min()?, buckets().map(|[from, _]| from).max()?);
     let scale = Scale::logarithmic(domain(low as f64, high as f64 * 2.0), [0.0, WIDTH]);
     let mut marks = rows::grid(&scale, quantity, histograms.len());
     for (n, histogram) in histograms.iter().enumerate() {
-        marks.extend(drawn(histogram, (n, &scale)));
+        marks.extend(drawn(histogram, n, &scale));
     }
     let bottom = rows::height(histograms.len());
     marks.extend(legend(bottom + 22.0, &[("bar", "calls"), ("key-wall", "median")]));
-    let told = |it: &Histogram| {
+    let described = |it: &Histogram| {
         let [p50, most] = [it.spread.p50, it.spread.most].map(|value| quantity.tick(value as f64));
         format!("{}: {} calls, {p50} at the median, {most} at most", it.short, it.spread.n)
     };
-    let description: Vec<String> = histograms.iter().map(told).collect();
+    let description: Vec<String> = histograms.iter().map(described).collect();
     let description = format!("{}.", description.join("; "));
     Some(Chart { slug, title, description, size: [WIDTH, bottom + 28.0], marks })
 }
@@ -62,8 +63,8 @@ fn drawable(spread: &Spread) -> impl Iterator<Item = [u64; 2]> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]
-fn drawn(histogram: &Histogram, (n, scale): (usize, &Scale)) -> Vec<Element> {
-    let shown = rows::Row {
+fn drawn(histogram: &Histogram, n: usize, scale: &Scale) -> Vec<Element> {
+    let shown = rows::ChartRow {
         rank: String::new(),
         short: histogram.short,
         name: histogram.name,
@@ -96,8 +97,7 @@ mod tests {
     fn equal_calls_are_a_narrow_bar_within_the_scale() {
         let spread = Spread::of(vec![262_144; 100]);
         let row = Histogram { short: "read", name: "read", value: "100 × 262 kB".to_owned(), spread };
-        let names = ("sizes".to_owned(), "sizes".to_owned());
-        let chart = histogram(&[row], Quantity::Size, names).unwrap();
+        let chart = histogram(&[row], Quantity::Size, "sizes".to_owned(), "sizes".to_owned()).unwrap();
         let text = chart.inline().render();
         let bar = text.split("<rect class=\"bar\"").nth(1).unwrap();
         let number = |name: &str| {

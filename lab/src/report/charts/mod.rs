@@ -1,8 +1,7 @@
-//! The charts, one a file, made of the drawing words. Each stands in a page, and alone as a file of
-//! its own.
+//! The charts, one kind a file. Each is part of a page and a file of its own.
 //!
-//! A chart has a title and a description that says in words what it shows, for those who do not see
-//! it. What is drawn is what the view model says; nothing is computed here but places.
+//! A chart has a title and a description in words, for readers who do not see it. It draws the
+//! numbers of the view model; only coordinates are computed here.
 
 mod curve;
 mod drift;
@@ -25,7 +24,7 @@ pub(super) use sweep::{rates, times};
 use super::html::{Element, element, words};
 use super::palette;
 
-/// Room around a chart that stands alone.
+/// Room around a chart in a file of its own.
 const MARGIN: f64 = 20.0;
 /// Room for its title.
 const TITLE: f64 = 30.0;

@@ -5,7 +5,7 @@ use super::super::svg::{self, Quantity, Scale};
 
 /// Width of a chart with two axes.
 pub(super) const WIDTH: f64 = 440.0;
-/// Its height without what stands below.
+/// Its height without the text below.
 pub(super) const HEIGHT: f64 = 250.0;
 /// Where points are drawn: left, right, top and bottom.
 pub(super) const LEFT: f64 = 62.0;

@@ -3,7 +3,7 @@
 
 use super::super::bound::Bound;
 use super::super::chart_reading::Dots;
-use super::super::ranking::{Ranking, Row};
+use super::super::ranking::{Rank, Ranking, RankingRow};
 use super::super::svg::{self, Quantity, Scale};
 use super::super::{html::Element, words};
 use super::rows::{self, THICK, WIDTH};
@@ -23,7 +23,7 @@ pub(in super::super) fn ranking(ranking: &Ranking, slug: String) -> Option<Chart
     let mut marks = rows::grid(&scale, quantity(ranking), ranking.rows.len());
     let bottom = rows::height(ranking.rows.len());
     for (n, row) in ranking.rows.iter().enumerate() {
-        marks.extend(drawn(ranking, row, (n, &scale)));
+        marks.extend(drawn(ranking, row, n, &scale));
     }
     // Over the bars, which would hide them.
     let mut below = bottom + 18.0;
@@ -131,7 +131,7 @@ fn quantity(ranking: &Ranking) -> Quantity {
 
 /// A wall time as the length that is drawn.
 #[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]
-fn length(ranking: &Ranking, row: &Row, wall_ns: u64) -> f64 {
+fn length(ranking: &Ranking, row: &RankingRow, wall_ns: u64) -> f64 {
     match row.bytes.filter(|_| by_rate(ranking)) {
         Some(size) => Throughput::of(size, Nanos(wall_ns)).0,
         None => wall_ns as f64,
@@ -156,7 +156,7 @@ fn scale(ranking: &Ranking) -> Option<Scale> {
     Some(Scale::linear([0.0, reach * 1.02], [0.0, WIDTH]))
 }
 
-fn value(row: &Row) -> String {
+fn value(row: &RankingRow) -> String {
     let median = if row.throughput.is_some() { words::rate(row.throughput) } else { words::time(&row.wall) };
     match words::plus_minus(&row.wall) {
         Some(sure) => format!("{median} {sure}"),
@@ -164,12 +164,12 @@ fn value(row: &Row) -> String {
     }
 }
 
-fn drawn(ranking: &Ranking, row: &Row, (n, scale): (usize, &Scale)) -> Vec<Element> {
+fn drawn(ranking: &Ranking, row: &RankingRow, n: usize, scale: &Scale) -> Vec<Element> {
     let leads = ranking.leads(row);
     let mut marks = rows::head(
         n,
-        &rows::Row {
-            rank: row.place.map_or_else(String::new, |place| place.word()),
+        &rows::ChartRow {
+            rank: row.rank.map_or_else(String::new, Rank::word),
             short: &row.short,
             name: &row.name,
             value: value(row),

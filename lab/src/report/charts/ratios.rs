@@ -11,7 +11,7 @@ use crate::analysis::stats::{Interval, UnpairedRatio};
 
 /// The least that the scale reaches to both sides of 1.
 const REACH_LEAST: f64 = 1.1;
-/// The most: what lies beyond is drawn at the edge, and its number stands beside it.
+/// The most that the scale reaches. Ratios beyond are drawn at the edge, with their number.
 const REACH_MOST: f64 = 1000.0;
 /// Values that are named above the rows, and the ones below 1 that mirror them.
 const TICKS: [f64; 7] = [1.05, 1.2, 1.5, 2.0, 5.0, 20.0, 100.0];
@@ -27,13 +27,13 @@ pub(in super::super) struct RatioRow {
 }
 
 /// The chart; `None` without a row.
-pub(in super::super) fn ratios(ratios: &[RatioRow], (title, slug): (String, String)) -> Option<Chart> {
+pub(in super::super) fn ratios(ratios: &[RatioRow], title: String, slug: String) -> Option<Chart> {
     let reach = reach(ratios)?;
     let scale = Scale::logarithmic([1.0 / reach, reach], [0.0, WIDTH]);
     let bottom = rows::height(ratios.len());
     let mut marks = grid(&scale, reach, bottom);
     for (n, row) in ratios.iter().enumerate() {
-        marks.extend(drawn(row, (n, &scale)));
+        marks.extend(drawn(row, n, &scale));
     }
     let keys = [
         ("bar lead", "better or worse beyond doubt"),
@@ -62,7 +62,7 @@ fn reach(ratios: &[RatioRow]) -> Option<f64> {
     Some(far.reduce(f64::max)?.clamp(REACH_LEAST, REACH_MOST) * 1.05)
 }
 
-/// Lines at round ratios; the one at 1 stands out.
+/// Lines at round ratios; the one at 1 is highlighted.
 fn grid(scale: &Scale, reach: f64, bottom: f64) -> Vec<Element> {
     let mut marks = vec![
         svg::line("zero", [scale.at(1.0), 18.0], [scale.at(1.0), bottom]),
@@ -86,9 +86,9 @@ fn grid(scale: &Scale, reach: f64, bottom: f64) -> Vec<Element> {
     marks
 }
 
-fn drawn(row: &RatioRow, (n, scale): (usize, &Scale)) -> Vec<Element> {
+fn drawn(row: &RatioRow, n: usize, scale: &Scale) -> Vec<Element> {
     let clear = is_clear(&row.ratio);
-    let shown = rows::Row {
+    let shown = rows::ChartRow {
         rank: String::new(),
         short: &row.name,
         name: &row.name,

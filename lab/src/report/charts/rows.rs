@@ -1,8 +1,8 @@
 //! The layout that most charts share: one row a trial, its name and a value in a line, and below
 //! them a strip to draw on.
 //!
-//! The names stand above the strips and not beside them, so that the strips have the whole width on
-//! a telephone too.
+//! The names are above the strips and not beside them, so that the strips have the whole width on a
+//! telephone, too.
 
 use super::super::html::{Element, words};
 use super::super::svg::{self, Quantity, Scale};
@@ -21,8 +21,8 @@ pub(super) const THICK: f64 = 12.0;
 /// Width of a letter, roughly.
 pub(super) const LETTER: f64 = 6.9;
 
-/// What stands in one row.
-pub(super) struct Row<'a> {
+/// The content of one row.
+pub(super) struct ChartRow<'a> {
     /// In front of the name; empty for none.
     pub(super) rank: String,
     /// The name as it is shown.
@@ -31,7 +31,7 @@ pub(super) struct Row<'a> {
     pub(super) name: &'a str,
     /// At the right end.
     pub(super) value: String,
-    /// Whether it stands out.
+    /// Whether it is highlighted.
     pub(super) strong: bool,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn grid(scale: &Scale, quantity: Quantity, rows: usize) -> Vec<Elemen
 }
 
 /// Name and value of the n-th row.
-pub(super) fn head(n: usize, row: &Row) -> Vec<Element> {
+pub(super) fn head(n: usize, row: &ChartRow) -> Vec<Element> {
     let base = strip_top(n) - STRIP + BASE;
     let strong = if row.strong { " strong" } else { "" };
     let indent = if row.rank.is_empty() { 0.0 } else { 30.0 };

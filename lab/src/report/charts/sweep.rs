@@ -5,7 +5,7 @@ use super::super::svg::{self, Quantity, Scale};
 use super::super::sweep::Series;
 use super::plot::{self, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
 use super::{Chart, Element, ranking::DOTS_MOST};
-use crate::analysis::stats::Line;
+use crate::analysis::stats::FittedLine;
 use crate::record::Point;
 use crate::units::{Bytes, Nanos, Throughput};
 
@@ -14,8 +14,8 @@ pub(in super::super) fn times(series: &Series, slug: String) -> Option<Chart> {
     let largest = most(series, size)?;
     let across = Scale::linear([0.0, largest * 1.02], [LEFT, RIGHT]);
     let up = Scale::linear([0.0, most(series, wall)? * 1.05], [BOTTOM, TOP]);
-    let mut marks = frame(&across, (&up, Quantity::Time), 4);
-    let drawn = |class: &str, line: Line| {
+    let mut marks = frame(&across, &up, Quantity::Time, 4);
+    let drawn = |class: &str, line: FittedLine| {
         // Over the sizes that were measured, and only where a time can be.
         let from = line.solve(0.0).filter(|&zero| zero > 0.0 && zero < largest).unwrap_or(0.0);
         let ends = [from, largest].map(|size| [across.at(size), up.at(line.at(size) * 1e9)]);
@@ -34,7 +34,7 @@ pub(in super::super) fn rates(series: &Series, slug: String) -> Option<Chart> {
     let smallest = series.points.iter().map(size).filter(|&it| it > 0.0).reduce(f64::min)?;
     let across = Scale::logarithmic([smallest * 0.8, largest * 1.25], [LEFT, RIGHT]);
     let up = Scale::linear([0.0, most(series, rate)? * 1.05], [BOTTOM, TOP]);
-    let mut marks = frame(&across, (&up, Quantity::Rate), 6);
+    let mut marks = frame(&across, &up, Quantity::Rate, 6);
     let medians = || series.sizes.iter().filter(|row| row.size_bytes > 0 && row.rate.0.is_finite());
     #[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]
     let path: Vec<[f64; 2]> =
@@ -48,7 +48,7 @@ pub(in super::super) fn rates(series: &Series, slug: String) -> Option<Chart> {
     Some(Chart { slug, title, description, size: [WIDTH, HEIGHT], marks })
 }
 
-fn frame(across: &Scale, (up, quantity): (&Scale, Quantity), ticks: u32) -> Vec<Element> {
+fn frame(across: &Scale, up: &Scale, quantity: Quantity, ticks: u32) -> Vec<Element> {
     let ticks: Vec<(f64, String)> =
         across.ticks(ticks).into_iter().map(|value| (across.at(value), Quantity::Size.tick(value))).collect();
     let mut marks = plot::upright(up, quantity);
@@ -56,7 +56,7 @@ fn frame(across: &Scale, (up, quantity): (&Scale, Quantity), ticks: u32) -> Vec<
     marks
 }
 
-/// Every file as a dot; of very many, as many as can be told apart.
+/// Every file as a dot; of very many, only the dots that are visibly different.
 fn points(series: &Series, at: impl Fn(&Point) -> [f64; 2]) -> Element {
     let mut places: Vec<[f64; 2]> = series.points.iter().map(at).collect();
     if places.len() > DOTS_MOST {

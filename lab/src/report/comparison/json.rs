@@ -2,7 +2,7 @@
 //! counts, unrounded.
 
 use super::super::escaped::text;
-use crate::analysis::compare::{Cell, Comparison, Fit, Row};
+use crate::analysis::compare::{Cell, Comparison, ComparisonRow, Fit};
 use serde_json::{Value, json};
 
 /// Name of the format.
@@ -14,7 +14,7 @@ pub const COMPARISON_VERSION: u32 = 1;
 /// one.
 #[must_use]
 pub fn comparison_json(comparison: &Comparison, fit: Option<&Fit>, worse: Option<&[String]>) -> String {
-    let row = |row: &Row| {
+    let row = |row: &ComparisonRow| {
         json!({
             "name": row.name,
             "target": row.subject.path,

@@ -60,14 +60,14 @@ fn number(measure: Measure, value: f64) -> String {
 
 /// The number, half its interval in percent, and what it is where it is no median.
 pub(super) fn value(measure: Measure, cell: &Cell) -> String {
-    let told = match cell.statistic {
+    let statistic = match cell.statistic {
         Some(Statistic::Mean) => " mean",
         _ => "",
     };
     let sure = cell
         .ci95
         .map_or_else(String::new, |ends| format!(" ±{:.1} %", 100.0 * ends.half_width() / cell.value));
-    number(measure, cell.value) + told + &sure
+    number(measure, cell.value) + statistic + &sure
 }
 
 /// `1.25 [1.20, 1.31]`, with `=` behind it for a tie and `?` where there is no interval.

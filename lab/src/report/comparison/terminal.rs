@@ -4,7 +4,7 @@ use super::super::grid::{Grid, left};
 use super::super::terminal::{Style, paint};
 use super::super::words::{NONE, percent};
 use super::{fact, fit_lines, legend, letter, remarks, section, state, times, value};
-use crate::analysis::compare::{Comparison, Fit, Row, Table};
+use crate::analysis::compare::{Comparison, ComparisonRow, Fit, Table};
 use crate::terminal::printable::printable;
 use crate::units::Throughput;
 use anstyle::Style as Ansi;
@@ -50,7 +50,7 @@ pub fn comparison_terminal(comparison: &Comparison, fit: Option<&Fit>, style: St
     lines.join("\n")
 }
 
-fn numbers(table: &Table, rows: &[Row], sides: usize, style: Style) -> Vec<String> {
+fn numbers(table: &Table, rows: &[ComparisonRow], sides: usize, style: Style) -> Vec<String> {
     let mut head = vec!["method".to_owned()];
     for side in 0..sides {
         head.push(letter(side));
@@ -58,7 +58,7 @@ fn numbers(table: &Table, rows: &[Row], sides: usize, style: Style) -> Vec<Strin
             head.push(format!("{} × {}", letter(side), letter(0)));
         }
     }
-    let row = |row: &Row| {
+    let row = |row: &ComparisonRow| {
         let mut cells = vec![row.name.clone()];
         for (side, cell) in row.cells.iter().enumerate() {
             cells.push(cell.map_or_else(|| NONE.to_owned(), |cell| value(table.measure, &cell)));

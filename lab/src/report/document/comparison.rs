@@ -4,10 +4,10 @@
 use super::super::charts::{self, Chart, RatioRow};
 use super::super::comparison::{self, fact, fit_lines, legend, letter, remarks, section, state, times};
 use super::super::html::{Element, element, words};
-use super::super::words::{NONE, capital, percent, plural, unbroken};
-use super::table::{Cell, Kind, table};
+use super::super::words::{NONE, Number, capital, percent, plural, unbroken};
+use super::table::{ColumnKind, TableCell, table};
 use super::{Section, figure, side_by_side, whole};
-use crate::analysis::compare::{Comparison, Fit, Measure, Row, Table};
+use crate::analysis::compare::{Comparison, ComparisonRow, Fit, Measure, Table};
 use crate::units::Throughput;
 
 /// The whole page, and the line through its machines where one was asked for.
@@ -20,14 +20,14 @@ pub fn comparison_html(comparison: &Comparison, fit: Option<&Fit>) -> String {
     let title = format!("readlab compare {}", names.join(" "));
     let sentence = sentence(comparison);
     let footer = format!("readlab {} · comparison", env!("CARGO_PKG_VERSION"));
-    whole((&title, &sentence), answer(comparison, &sentence), sections, &[&footer])
+    whole(&title, &sentence, answer(comparison, &sentence), sections, &[&footer])
 }
 
 /// How many cases are better, worse and tied on each side, by the first number that is compared.
 fn sentence(comparison: &Comparison) -> String {
     let Some(table) = comparison.tables.first() else { return "Nothing was compared.".to_owned() };
     let of = title(table.measure).to_lowercase();
-    let told = (1..comparison.sides.len()).map(|side| {
+    let parts = (1..comparison.sides.len()).map(|side| {
         let ratios = || table.rows.iter().filter_map(|row| row.cells.get(side)?.as_ref()?.ratio);
         let better = ratios().filter(|it| charts::is_clear(it) && it.estimate > 1.0).count();
         let worse = ratios().filter(|it| charts::is_clear(it) && it.estimate < 1.0).count();
@@ -40,10 +40,10 @@ fn sentence(comparison: &Comparison) -> String {
             plural(all, "case"),
         )
     });
-    let told: Vec<String> = told.collect();
-    match told.as_slice() {
+    let parts: Vec<String> = parts.collect();
+    match parts.as_slice() {
         [] => format!("{}: {}.", capital(&of), plural(table.rows.len(), "case")),
-        _ => format!("By {of}, {}.", told.join("; ")),
+        _ => format!("By {of}, {}.", parts.join("; ")),
     }
 }
 
@@ -52,8 +52,8 @@ fn answer(comparison: &Comparison, sentence: &str) -> Element {
     let mut about = element("dl").class("about");
     for (at, side) in comparison.sides.iter().enumerate() {
         let text = legend(at, side);
-        let told = text.strip_prefix(&format!("{}: ", letter(at))).unwrap_or(&text);
-        about = about.with(words("dt", &letter(at))).with(words("dd", told));
+        let parts = text.strip_prefix(&format!("{}: ", letter(at))).unwrap_or(&text);
+        about = about.with(words("dt", &letter(at))).with(words("dd", parts));
     }
     element("section")
         .set("id", "answer")
@@ -85,44 +85,45 @@ fn numbers(comparison: &Comparison, of: &Table) -> Section {
     for (n, rows) in of.rows.chunk_by(|a, b| section(&a.subject) == section(&b.subject)).enumerate() {
         let title = rows.first().map(|row| section(&row.subject)).unwrap_or_default();
         let title = capital(if title.is_empty() { of.measure.word() } else { &title });
-        let drawn = (1..comparison.sides.len()).filter_map(|side| chart(of.measure, rows, (n, side)));
+        let drawn = (1..comparison.sides.len()).filter_map(|side| chart(of.measure, rows, n, side));
         let drawn: Vec<Element> = drawn.map(figure).collect();
         content.push(words("h3", &unbroken(&title)));
         if !drawn.is_empty() {
             content.push(side_by_side(drawn));
         }
-        content.push(grid(comparison, of.measure, (&title, rows)));
+        content.push(grid(comparison, of.measure, &title, rows));
     }
     let lead = "A ratio above 1 is to the better: faster, or with less. Coloured: the whole 95 % interval lies on one side of 1.";
     Section { slug: of.measure.word(), title: title(of.measure), lead, content }
 }
 
 /// The ratios of one side.
-fn chart(measure: Measure, rows: &[Row], (n, side): (usize, usize)) -> Option<Chart> {
-    let row = |row: &Row| {
+fn chart(measure: Measure, rows: &[ComparisonRow], n: usize, side: usize) -> Option<Chart> {
+    let row = |row: &ComparisonRow| {
         let ratio = row.cells.get(side)?.as_ref()?.ratio?;
         Some(RatioRow { name: row.name.clone(), ratio, value: times(&ratio) })
     };
     let rows: Vec<RatioRow> = rows.iter().filter_map(row).collect();
     let title = format!("How many times as good {} is as {}", letter(side), letter(0));
-    charts::ratios(&rows, (title, format!("ratio-{}-{n}-{side}", measure.word())))
+    charts::ratios(&rows, title, format!("ratio-{}-{n}-{side}", measure.word()))
 }
 
-fn grid(comparison: &Comparison, measure: Measure, (caption, rows): (&str, &[Row])) -> Element {
-    let mut titles = vec![("method".to_owned(), Kind::Text), (letter(0), Kind::Number)];
+fn grid(comparison: &Comparison, measure: Measure, caption: &str, rows: &[ComparisonRow]) -> Element {
+    let mut titles = vec![("method".to_owned(), ColumnKind::Text), (letter(0), ColumnKind::Number)];
     for side in 1..comparison.sides.len() {
-        titles.push((letter(side), Kind::Number));
-        titles.push((format!("{} × {}", letter(side), letter(0)), Kind::Number));
+        titles.push((letter(side), ColumnKind::Number));
+        titles.push((format!("{} × {}", letter(side), letter(0)), ColumnKind::Number));
     }
-    let columns: Vec<(&str, Kind)> = titles.iter().map(|(title, kind)| (title.as_str(), *kind)).collect();
+    let columns: Vec<(&str, ColumnKind)> =
+        titles.iter().map(|(title, kind)| (title.as_str(), *kind)).collect();
     let laid_out = rows.iter().map(|row| {
-        let mut cells = vec![Cell::text(row.name.clone())];
+        let mut cells = vec![TableCell::text(row.name.clone())];
         for (side, cell) in row.cells.iter().enumerate() {
-            let number = cell.map(|cell| (comparison::value(measure, &cell), cell.value));
-            cells.push(Cell::number(number));
+            let number = cell.map(|cell| Number::new(comparison::value(measure, &cell), cell.value));
+            cells.push(TableCell::number(number));
             if side > 0 {
                 let ratio = cell.and_then(|cell| cell.ratio);
-                cells.push(Cell::number(ratio.map(|it| (times(&it), it.estimate))));
+                cells.push(TableCell::number(ratio.map(|it| Number::new(times(&it), it.estimate))));
             }
         }
         cells
@@ -133,10 +134,10 @@ fn grid(comparison: &Comparison, measure: Measure, (caption, rows): (&str, &[Row
 fn machines(comparison: &Comparison) -> Option<Section> {
     let letters: Vec<String> = (0..comparison.sides.len()).map(letter).collect();
     let columns = std::iter::once("fact").chain(letters.iter().map(String::as_str));
-    let columns: Vec<(&str, Kind)> = columns.map(|title| (title, Kind::Text)).collect();
+    let columns: Vec<(&str, ColumnKind)> = columns.map(|title| (title, ColumnKind::Text)).collect();
     let rows = comparison.machines.iter().map(|it| {
-        let values = it.values.iter().map(|value| Cell::text(fact(&it.fact, value.as_ref())));
-        std::iter::once(Cell::text(it.fact.clone())).chain(values).collect()
+        let values = it.values.iter().map(|value| TableCell::text(fact(&it.fact, value.as_ref())));
+        std::iter::once(TableCell::text(it.fact.clone())).chain(values).collect()
     });
     let content = vec![table("Facts that are not the same on all sides", &columns, rows.collect())];
     let lead = "Numbers of unlike machines differ for these reasons too.";
@@ -150,21 +151,21 @@ fn machines(comparison: &Comparison) -> Option<Section> {
 
 fn sheets(comparison: &Comparison) -> Option<Section> {
     let columns = [
-        ("", Kind::Text),
-        ("method", Kind::Text),
-        ("rate", Kind::Number),
-        ("data sheet", Kind::Number),
-        ("share", Kind::Number),
+        ("", ColumnKind::Text),
+        ("method", ColumnKind::Text),
+        ("rate", ColumnKind::Number),
+        ("data sheet", ColumnKind::Number),
+        ("share", ColumnKind::Number),
     ];
     let rows = comparison.sheets.iter().map(|row| {
-        let rate = |value: f64| Cell::number(Some((Throughput(value).to_string(), value)));
+        let rate = |value: f64| TableCell::number(Some(Number::new(Throughput(value).to_string(), value)));
         let share = row.rate / row.sheet;
         vec![
-            Cell::text(letter(row.side)),
-            Cell::text(row.name.clone() + &state(&row.subject)),
+            TableCell::text(letter(row.side)),
+            TableCell::text(row.name.clone() + &state(&row.subject)),
             rate(row.rate),
             rate(row.sheet),
-            Cell::number(Some((percent(share), share))),
+            TableCell::number(Some(Number::new(percent(share), share))),
         ]
     });
     let content = vec![table("Rate beside the drive's data sheet", &columns, rows.collect())];

@@ -1,5 +1,5 @@
-//! The parts in words: the answer with the machine, who could not be measured, and how everything
-//! was measured.
+//! The text sections of the page: the answer with the machine, the advice, the limits, the trials
+//! that could not be measured, and how the rest was measured.
 
 use super::super::advice::Advice;
 use super::super::answer::Claim;
@@ -9,9 +9,9 @@ use super::super::method::{MEANINGS, MissingMetric};
 use super::super::page::Page;
 use super::super::ranking::Unmeasured;
 use super::super::sweep::Series;
-use super::super::words::{NONE, unbroken};
+use super::super::words::{NONE, Number, unbroken};
 use super::Section;
-use super::table::{Cell, Kind, table};
+use super::table::{ColumnKind, TableCell, table};
 use crate::record::Limit;
 
 /// The top of the page: the answer in one sentence, the fastest of each state, the machine.
@@ -75,45 +75,45 @@ pub(super) fn advice(page: &Page) -> Option<Section> {
         element("div").class("advice").with(title).all(folds)
     };
     let content: Vec<Element> = page.advice.iter().map(one).collect();
-    let lead = "What to use, how much that gives, and what asks for less. Nothing is advised that its interval does not carry.";
+    let lead = "What to use, how much faster it is, and what needs less. Advice only uses differences that are statistically clear.";
     (!content.is_empty()).then_some(Section { slug: "advice", title: "Advice", lead, content })
 }
 
 /// What stops the fastest, and what the machine does at best.
 fn limits(page: &Page) -> Option<Section> {
-    let told = page.rankings.iter().flat_map(|ranking| {
-        let gives = ranking.gives.iter().map(|line| format!("what gives: {line}"));
+    let lines = page.rankings.iter().flat_map(|ranking| {
+        let explanations = ranking.explanations.iter().map(|line| format!("explanation: {line}"));
         let title = ranking.title();
-        ranking.verdict_line().into_iter().chain(gives).map(move |line| format!("{title}: {line}"))
+        ranking.verdict_line().into_iter().chain(explanations).map(move |line| format!("{title}: {line}"))
     });
-    let mut content = list("What stops the fastest", told.collect());
+    let mut content = list("What stops the fastest", lines.collect());
     if !page.limits.is_empty() {
         content.push(limits_table(&page.limits));
     }
-    let lead = "No reading is faster than what it needs: memory, the kernel's copy, its page faults and calls, the device.";
+    let lead = "The best rates and costs of what readings need: memory, the kernel's copy, page faults, system calls, the device.";
     (!content.is_empty()).then_some(Section { slug: "limits", title: "Limits", lead, content })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "only sorted by")]
 fn limits_table(limits: &[Limit]) -> Element {
     let columns = [
-        ("measured by", Kind::Text),
-        ("limit", Kind::Text),
-        ("at best", Kind::Number),
-        ("±95 %", Kind::Text),
-        ("threads", Kind::Number),
-        ("rounds", Kind::Text),
-        ("how", Kind::Text),
+        ("measured by", ColumnKind::Text),
+        ("limit", ColumnKind::Text),
+        ("at best", ColumnKind::Number),
+        ("±95 %", ColumnKind::Text),
+        ("threads", ColumnKind::Number),
+        ("rounds", ColumnKind::Text),
+        ("how", ColumnKind::Text),
     ];
     let row = |it: &Limit| {
         vec![
-            Cell::text(it.name.clone()),
-            Cell::text(it.kind.word()),
-            Cell::number(Some((shown(it, it.value), it.value as f64))),
-            Cell::text(sure(it)),
-            Cell::number(Some((it.threads.to_string(), it.threads as f64))),
-            Cell::text(it.state.map_or_else(|| NONE.to_owned(), |state| state.to_string())),
-            Cell::text(it.how.clone()),
+            TableCell::text(it.name.clone()),
+            TableCell::text(it.kind.word()),
+            TableCell::number(Some(Number::new(shown(it, it.value), it.value as f64))),
+            TableCell::text(sure(it)),
+            TableCell::number(Some(Number::new(it.threads.to_string(), it.threads as f64))),
+            TableCell::text(it.state.map_or_else(|| NONE.to_owned(), |state| state.to_string())),
+            TableCell::text(it.how.clone()),
         ]
     };
     let caption = "Medians, in the rounds of the readings that are held against them";
@@ -122,9 +122,14 @@ fn limits_table(limits: &[Limit]) -> Element {
 
 fn unmeasured(page: &Page) -> Option<Section> {
     let tables = page.rankings.iter().filter(|ranking| !ranking.unmeasured.is_empty()).map(|ranking| {
-        let columns = [("method", Kind::Text), ("outcome", Kind::Text), ("why", Kind::Text)];
+        let columns =
+            [("method", ColumnKind::Text), ("outcome", ColumnKind::Text), ("why", ColumnKind::Text)];
         let row = |it: &Unmeasured| {
-            vec![Cell::name(&it.short, &it.name), Cell::text(it.outcome), Cell::text(it.reason.clone())]
+            vec![
+                TableCell::name(&it.short, &it.name),
+                TableCell::text(it.outcome),
+                TableCell::text(it.reason.clone()),
+            ]
         };
         table(&ranking.title(), &columns, ranking.unmeasured.iter().map(row).collect())
     });

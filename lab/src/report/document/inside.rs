@@ -9,15 +9,15 @@ use super::super::html::{Element, element, words};
 use super::super::inside::{Inside, in_calls, summed_up};
 use super::super::page::Page;
 use super::super::svg::Quantity;
-use super::super::words::{self as wording, capital, unbroken};
+use super::super::words::{self as wording, Number, capital, unbroken};
 use super::Section;
 use super::sections::figures;
-use super::table::{Cell, Kind, table};
+use super::table::{ColumnKind, TableCell, table};
 use crate::record::{Spread, Trace};
 use crate::trial::CacheState;
 use crate::units::{Bytes, Nanos};
 
-/// The section; `None` where nobody looked inside.
+/// The section; `None` where no reading was inspected.
 pub(super) fn section(page: &Page) -> Option<Section> {
     let mut content: Vec<Element> = figures(inside_charts(page)).into_iter().collect();
     content.extend(numbers(page));
@@ -39,7 +39,7 @@ pub(super) fn inside_charts(page: &Page) -> Vec<Chart> {
             let rows: Vec<Histogram> =
                 traced.iter().map(|(it, trace)| row(it, quantity, of(trace))).collect();
             let title = format!("{}: {what}", capital(&state.to_string()));
-            charts::histogram(&rows, quantity, (title, format!("{slug}-{state}")))
+            charts::histogram(&rows, quantity, title, format!("{slug}-{state}"))
         };
         [
             chart(Quantity::Time, "how long read calls took", "latencies", |trace| trace.latency_ns.clone()),
@@ -63,26 +63,28 @@ fn row(it: &Inside, quantity: Quantity, spread: Spread) -> Histogram<'_> {
 
 /// The numbers of those that made read calls.
 fn numbers(page: &Page) -> Option<Element> {
-    let mut columns = vec![("method", Kind::Text), ("state", Kind::Text)];
+    let mut columns = vec![("method", ColumnKind::Text), ("state", ColumnKind::Text)];
     let titles =
         ["calls", "empty", "asked", "got", "p50", "p90", "p99", "longest", "sequential", "of the time"];
-    columns.extend(titles.map(|title| (title, Kind::Number)));
-    let told = traces(page).filter(|(_, trace)| trace.reason.is_none());
-    let rows: Vec<Vec<Cell>> = told.map(|(it, trace)| cells(it, trace)).collect();
+    columns.extend(titles.map(|title| (title, ColumnKind::Number)));
+    let selected = traces(page).filter(|(_, trace)| trace.reason.is_none());
+    let rows: Vec<Vec<TableCell>> = selected.map(|(it, trace)| cells(it, trace)).collect();
     let caption = "Read calls of one reading: how many, how many brought nothing, bytes at the median, latencies, the share that goes on where the one before ended, and the share of the reading's time that its threads spent in them";
     (!rows.is_empty())
         .then(|| super::folded("Read calls: the numbers", vec![table(caption, &columns, rows)], false))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for sorting")]
-fn cells(it: &Inside, trace: &Trace) -> Vec<Cell> {
-    let bytes = |value: u64| Cell::number(Some((Bytes(value).to_string(), value as f64)));
-    let time = |value: u64| Cell::number(Some((Nanos(value).to_string(), value as f64)));
-    let share = |share: Option<f64>| Cell::number(share.map(|share| (wording::percent(share), share)));
+fn cells(it: &Inside, trace: &Trace) -> Vec<TableCell> {
+    let bytes = |value: u64| TableCell::number(Some(Number::new(Bytes(value).to_string(), value as f64)));
+    let time = |value: u64| TableCell::number(Some(Number::new(Nanos(value).to_string(), value as f64)));
+    let share = |share: Option<f64>| {
+        TableCell::number(share.map(|share| Number::new(wording::percent(share), share)))
+    };
     let latency = &trace.latency_ns;
-    let mut cells = vec![Cell::name(&it.short, &it.name), Cell::text(it.state.to_string())];
-    cells.push(Cell::number(Some((wording::grouped(trace.reads()), trace.reads() as f64))));
-    cells.push(Cell::number(Some((wording::grouped(trace.empty()), trace.empty() as f64))));
+    let mut cells = vec![TableCell::name(&it.short, &it.name), TableCell::text(it.state.to_string())];
+    cells.push(TableCell::number(Some(Number::new(wording::grouped(trace.reads()), trace.reads() as f64))));
+    cells.push(TableCell::number(Some(Number::new(wording::grouped(trace.empty()), trace.empty() as f64))));
     cells.extend([bytes(trace.asked_bytes.p50), bytes(trace.brought().p50)]);
     cells.extend([latency.p50, latency.p90, latency.p99, latency.most].map(time));
     cells.extend([share(trace.sequential_share()), share(in_calls(trace))]);
@@ -91,11 +93,11 @@ fn cells(it: &Inside, trace: &Trace) -> Vec<Cell> {
 
 /// Those that made no read calls, with the reason.
 fn without_calls(page: &Page) -> Vec<Element> {
-    let told = traces(page).filter_map(|(it, trace)| Some((it, trace.reason.as_ref()?)));
+    let selected = traces(page).filter_map(|(it, trace)| Some((it, trace.reason.as_ref()?)));
     let line = |(it, reason): (&Inside, &String)| {
         words("li", &unbroken(&format!("{}: {reason}", it.title()))).set("title", &it.name)
     };
-    listed("Without read calls", told.map(line))
+    listed("Without read calls", selected.map(line))
 }
 
 /// A link to each flame graph, and where its samples lay.

@@ -37,16 +37,11 @@ pub fn html(page: &Page) -> String {
         facts::advice(page).into_iter().chain(sections::all(page)).chain(facts::all(page)).collect();
     let subject = page.subjects.first().map_or("", String::as_str);
     let title = format!("readlab {} {}", page.verb, subject.split(" · ").next().unwrap_or(""));
-    whole((&title, &page.answer), facts::answer(page), sections, &[&page.maker, &page.end])
+    whole(&title, &page.answer, facts::answer(page), sections, &[&page.maker, &page.end])
 }
 
 /// A page of its answer and its sections.
-fn whole(
-    (title, description): (&str, &str),
-    answer: Element,
-    sections: Vec<Section>,
-    footer: &[&str],
-) -> String {
+fn whole(title: &str, description: &str, answer: Element, sections: Vec<Section>, footer: &[&str]) -> String {
     let body = element("body")
         .with(words("a", "Skip to the answer").class("skip").set("href", "#answer"))
         .with(top(&sections))

@@ -3,9 +3,9 @@
 use super::super::charts::{self, Chart};
 use super::super::html::{Element, element, words};
 use super::super::page::Page;
-use super::super::ranking::{Ranking, Row};
-use super::super::words as wording;
-use super::table::{Cell, Kind, table};
+use super::super::ranking::{Ranking, RankingRow};
+use super::super::words::{self as wording, Number};
+use super::table::{ColumnKind, TableCell, table};
 use super::{Section, figure, folded, inside, side_by_side, sweep};
 use crate::record::Metric;
 use std::collections::BTreeSet;
@@ -71,54 +71,62 @@ fn ranking(page: &Page) -> Option<Section> {
     let rows = || page.rankings.iter().flat_map(|ranking| &ranking.rows);
     if rows().any(|row| row.readings.len() > charts::DOTS_MOST) {
         let note = format!(
-            "Of a trial with more than {} readings, one dot stands for those that lie side by side; every reading counts in the bars and intervals.",
+            "Of a trial with more than {} readings, one dot shows those that are side by side; every reading counts in the bars and intervals.",
             charts::DOTS_MOST
         );
         content.push(words("p", &note).class("note"));
     }
     content.extend(page.rankings.iter().filter(|ranking| !ranking.rows.is_empty()).map(ranking_table));
-    let lead = "Bars of different states are drawn on scales of their own. Only what its interval sets apart from the rest is coloured.";
+    let lead = "Bars of different states are drawn on scales of their own. A coloured bar is clearly faster than the others.";
     Some(Section { slug: "ranking", title: "Ranking", lead, content })
 }
 
 fn ranking_table(ranking: &Ranking) -> Element {
     let reference = ranking.reference_line().unwrap_or_default();
     let mut columns = vec![
-        ("method", Kind::Text),
-        ("rank", Kind::Number),
-        ("median", Kind::Number),
-        ("±95 %", Kind::Number),
-        ("rate", Kind::Number),
-        ("× reference", Kind::Number),
-        ("stops at", Kind::Text),
-        ("readings", Kind::Number),
+        ("method", ColumnKind::Text),
+        ("rank", ColumnKind::Number),
+        ("median", ColumnKind::Number),
+        ("±95 %", ColumnKind::Number),
+        ("rate", ColumnKind::Number),
+        ("× reference", ColumnKind::Number),
+        ("stops at", ColumnKind::Text),
+        ("readings", ColumnKind::Number),
     ];
     // Only what is decoded has other bytes going in than coming out.
     const RATE_IN: usize = 5;
     if ranking.decodes.is_some() {
-        columns.insert(RATE_IN, ("rate in", Kind::Number));
+        columns.insert(RATE_IN, ("rate in", ColumnKind::Number));
     }
-    let row = |row: &Row| {
+    let row = |row: &RankingRow| {
         let half = row
             .wall
             .median_ci95
             .map_or(f64::NAN, |[low, high]| float(high - low) / float(row.wall.median.max(1)));
         let mut cells = vec![
             if row.has_conduct {
-                Cell::name(&format!("{}{}", row.short, wording::CONDUCT_MARK), &row.name)
+                TableCell::name(&format!("{}{}", row.short, wording::CONDUCT_MARK), &row.name)
             } else {
-                Cell::name(&row.short, &row.name)
+                TableCell::name(&row.short, &row.name)
             },
-            Cell::number(row.place.map(|place| (place.word(), float(place.rank as u64)))),
-            Cell::number(Some((wording::time(&row.wall), float(row.wall.median)))),
-            Cell::number(wording::plus_minus(&row.wall).map(|text| (text, half))),
-            Cell::number(row.throughput.map(|rate| (rate.to_string(), rate.0))),
-            Cell::number(row.ratio.map(|ratio| (wording::ratio(&ratio), ratio.estimate))),
-            Cell::text(row.judgement.as_ref().map_or_else(|| wording::NONE.to_owned(), |it| it.stops_at())),
-            Cell::number(Some((wording::grouped(row.wall.n as u64), float(row.wall.n as u64)))),
+            TableCell::number(row.rank.map(|rank| Number::new(rank.word(), float(rank.place as u64)))),
+            TableCell::number(Some(Number::new(wording::time(&row.wall), float(row.wall.median)))),
+            TableCell::number(wording::plus_minus(&row.wall).map(|text| Number::new(text, half))),
+            TableCell::number(row.throughput.map(|rate| Number::new(rate.to_string(), rate.0))),
+            TableCell::number(row.ratio.map(|ratio| Number::new(wording::ratio(&ratio), ratio.estimate))),
+            TableCell::text(
+                row.diagnosis.as_ref().map_or_else(|| wording::NONE.to_owned(), |it| it.stops_at()),
+            ),
+            TableCell::number(Some(Number::new(
+                wording::grouped(row.wall.n as u64),
+                float(row.wall.n as u64),
+            ))),
         ];
         if ranking.decodes.is_some() {
-            cells.insert(RATE_IN, Cell::number(row.rate_in.map(|rate| (rate.to_string(), rate.0))));
+            cells.insert(
+                RATE_IN,
+                TableCell::number(row.rate_in.map(|rate| Number::new(rate.to_string(), rate.0))),
+            );
         }
         cells
     };
@@ -159,26 +167,29 @@ fn effort_table(ranking: &Ranking) -> Element {
         Metric::DeviceReadBytes,
     ];
     let mut columns = vec![
-        ("method", Kind::Text),
-        ("wall", Kind::Number),
-        ("user", Kind::Number),
-        ("kernel", Kind::Number),
+        ("method", ColumnKind::Text),
+        ("wall", ColumnKind::Number),
+        ("user", ColumnKind::Number),
+        ("kernel", ColumnKind::Number),
     ];
     columns.extend(
-        ["peak memory", "minor faults", "from device", "processors"].map(|title| (title, Kind::Number)),
+        ["peak memory", "minor faults", "from device", "processors"].map(|title| (title, ColumnKind::Number)),
     );
-    columns.extend(kinds.iter().map(|&kind| (kind, Kind::Number)));
-    let row = |row: &Row| {
+    columns.extend(kinds.iter().map(|&kind| (kind, ColumnKind::Number)));
+    let row = |row: &RankingRow| {
         let median = |metric| {
-            row.summaries.get(&metric).map(|it| (wording::value(metric, it.median), float(it.median)))
+            row.summaries
+                .get(&metric)
+                .map(|it| Number::new(wording::value(metric, it.median), float(it.median)))
         };
         let count = |kind: &&str| {
             let value = row.counts.get(*kind).and_then(|count| count.value);
-            Cell::number(value.map(|value| (wording::counted(kind, value), float(value))))
+            TableCell::number(value.map(|value| Number::new(wording::counted(kind, value), float(value))))
         };
-        let mut cells = vec![Cell::name(&row.short, &row.name), Cell::number(median(Metric::WallNs))];
-        cells.extend(metrics.map(|metric| Cell::number(median(metric))));
-        cells.push(Cell::number(row.cores.map(|cores| (wording::cores(cores), cores))));
+        let mut cells =
+            vec![TableCell::name(&row.short, &row.name), TableCell::number(median(Metric::WallNs))];
+        cells.extend(metrics.map(|metric| TableCell::number(median(metric))));
+        cells.push(TableCell::number(row.cores.map(|cores| Number::new(wording::cores(cores), cores))));
         cells.extend(kinds.iter().map(count));
         cells
     };
@@ -211,18 +222,23 @@ fn percentiles(page: &Page) -> Option<Section> {
 }
 
 fn percentile_table(ranking: &Ranking, metric: Metric) -> Option<Element> {
-    let mut columns = vec![("method", Kind::Text)];
-    columns
-        .extend(["p0", "p25", "p50", "p75", "p90", "p99", "p100", "readings"].map(|it| (it, Kind::Number)));
-    let row = |row: &Row| {
+    let mut columns = vec![("method", ColumnKind::Text)];
+    columns.extend(
+        ["p0", "p25", "p50", "p75", "p90", "p99", "p100", "readings"].map(|it| (it, ColumnKind::Number)),
+    );
+    let row = |row: &RankingRow| {
         let it = row.summaries.get(&metric)?;
-        let mut cells = vec![Cell::name(&row.short, &row.name)];
+        let mut cells = vec![TableCell::name(&row.short, &row.name)];
         let values = [it.p0, it.p25, it.p50, it.p75, it.p90, it.p99, it.p100];
-        cells.extend(values.map(|value| Cell::number(Some((wording::value(metric, value), float(value))))));
-        cells.push(Cell::number(Some((wording::grouped(it.n as u64), float(it.n as u64)))));
+        cells.extend(
+            values.map(|value| {
+                TableCell::number(Some(Number::new(wording::value(metric, value), float(value))))
+            }),
+        );
+        cells.push(TableCell::number(Some(Number::new(wording::grouped(it.n as u64), float(it.n as u64)))));
         Some(cells)
     };
-    let rows: Vec<Vec<Cell>> = ranking.rows.iter().filter_map(row).collect();
+    let rows: Vec<Vec<TableCell>> = ranking.rows.iter().filter_map(row).collect();
     let caption = format!("{}: {}", ranking.title(), wording::metric(metric));
     (!rows.is_empty()).then(|| table(&caption, &columns, rows))
 }

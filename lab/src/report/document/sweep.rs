@@ -1,22 +1,22 @@
-//! The section of a sweep: its charts, what each line says, the sizes that leave it and why, the
-//! numbers by size.
+//! The section of a sweep: its charts, the facts of each line, the sizes that deviate from it and
+//! why, the numbers by size.
 
 use super::super::html::{Element, element, words};
 use super::super::page::Page;
 use super::super::sweep::{Series, SizeRow};
 use super::super::words as wording;
 use super::sections::{figures, sweep_charts};
-use super::table::{Cell, Kind, table};
+use super::table::{ColumnKind, TableCell, table};
 use super::{Section, folded};
 
 /// The section; `None` for what is no sweep, or one without files.
 pub(super) fn section(page: &Page) -> Option<Section> {
     let mut content = vec![figures(sweep_charts(page))?];
     let series = || page.sweep.iter().flat_map(|view| &view.series);
-    content.extend(series().flat_map(told));
+    content.extend(series().flat_map(line_facts));
     content.extend(series().map(|series| {
-        let columns = SizeRow::TITLES.map(|title| (title, Kind::Number));
-        let rows = series.sizes.iter().map(|row| row.cells().map(Cell::number).to_vec()).collect();
+        let columns = SizeRow::TITLES.map(|title| (title, ColumnKind::Number));
+        let rows = series.sizes.iter().map(|row| row.cells().map(TableCell::number).to_vec()).collect();
         let title = series.title();
         folded(&format!("{title}: the numbers"), vec![table(&title, &columns, rows)], false)
     }));
@@ -25,7 +25,7 @@ pub(super) fn section(page: &Page) -> Option<Section> {
 }
 
 /// What the line says, and what leaves it.
-fn told(series: &Series) -> Vec<Element> {
+fn line_facts(series: &Series) -> Vec<Element> {
     let lines = std::iter::once(series.headline()).chain(series.line_words());
     let band = series.band.iter().map(|sentence| format!("leaves the line: {sentence}"));
     let items = lines.chain(band).map(|line| words("li", &wording::unbroken(&line)));

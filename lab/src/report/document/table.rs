@@ -1,10 +1,11 @@
 //! Tables that a click or a key on a column's head sorts.
 
 use super::super::html::{Element, element, words};
+use super::super::words::{NONE, Number};
 
 /// How a column is laid out and sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ColumnKind {
     /// Text, at the left, by the alphabet.
     Text,
     /// Numbers, at the right, by value.
@@ -13,34 +14,34 @@ pub(super) enum Kind {
 
 /// One cell: what is shown, and by what it is sorted.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Cell {
+pub(super) struct TableCell {
     text: String,
     order: Option<String>,
     whole: Option<String>,
 }
 
-impl Cell {
+impl TableCell {
     /// Text, sorted by itself.
-    pub(super) fn text(text: impl Into<String>) -> Cell {
-        Cell { text: text.into(), order: None, whole: None }
+    pub(super) fn text(text: impl Into<String>) -> TableCell {
+        TableCell { text: text.into(), order: None, whole: None }
     }
 
     /// A short name, and the whole one.
-    pub(super) fn name(short: &str, whole: &str) -> Cell {
-        Cell { whole: (short != whole).then(|| whole.to_owned()), ..Cell::text(short) }
+    pub(super) fn name(short: &str, whole: &str) -> TableCell {
+        TableCell { whole: (short != whole).then(|| whole.to_owned()), ..TableCell::text(short) }
     }
 
-    /// A number as it is shown, and its value; nothing known is sorted behind everything.
-    pub(super) fn number(shown: Option<(String, f64)>) -> Cell {
-        match shown.filter(|(_, value)| value.is_finite()) {
-            Some((text, value)) => Cell { text, order: Some(value.to_string()), whole: None },
-            None => Cell { order: Some(String::new()), ..Cell::text(super::super::words::NONE) },
+    /// A number; an unknown one is sorted behind all others.
+    pub(super) fn number(number: Option<Number>) -> TableCell {
+        match number.filter(|number| number.value.is_finite()) {
+            Some(Number { text, value }) => TableCell { text, order: Some(value.to_string()), whole: None },
+            None => TableCell { order: Some(String::new()), ..TableCell::text(NONE) },
         }
     }
 }
 
 /// A table; the first cell of a row names it.
-pub(super) fn table(caption: &str, columns: &[(&str, Kind)], rows: Vec<Vec<Cell>>) -> Element {
+pub(super) fn table(caption: &str, columns: &[(&str, ColumnKind)], rows: Vec<Vec<TableCell>>) -> Element {
     let titles = columns.iter().map(|&(title, kind)| {
         let button = words("button", title).set("type", "button");
         element("th").set("scope", "col").class(class(kind)).set("aria-sort", "none").with(button)
@@ -64,9 +65,9 @@ pub(super) fn table(caption: &str, columns: &[(&str, Kind)], rows: Vec<Vec<Cell>
     region.set("aria-label", caption).with(table)
 }
 
-fn class(kind: Kind) -> &'static str {
+fn class(kind: ColumnKind) -> &'static str {
     match kind {
-        Kind::Text => "word",
-        Kind::Number => "number",
+        ColumnKind::Text => "word",
+        ColumnKind::Number => "number",
     }
 }

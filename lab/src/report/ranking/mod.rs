@@ -1,35 +1,48 @@
-//! The trials of one target, work and cache state side by side: who is the fastest, how sure that
-//! is, what was proven, and who could not be measured. Controls stand apart: they read no file.
+//! The ranking: the trials of one target, work and cache state ordered by their medians, with what
+//! was proven about the cache, and the trials that could not be measured. Controls are listed
+//! separately, since they read no file.
+//!
+//! A ranking holds numbers and facts. [`super::answer`] and [`super::advice`] put it into
+//! sentences; nothing here uses them.
 
+mod condition;
 mod proof;
+mod rank;
 mod reference;
 mod row;
 mod touched;
 mod unmeasured;
 
 pub use proof::{Range, StateProof};
+pub use rank::{Rank, TieStatus};
 pub use reference::{Reference, WhyReference};
-pub use row::{Place, Row, TieStatus};
+pub use row::RankingRow;
 pub use touched::Touched;
 pub use unmeasured::Unmeasured;
 
-use super::advice::Advice;
-use super::answer::condition;
 use super::bound::Bound;
 use super::name::Names;
 use super::search::SearchView;
-use crate::analysis::stats::{self, Bootstrap, Significance};
+use crate::analysis::stats::Bootstrap;
 use crate::analysis::verdict;
-use crate::record::{Limit, Record, Samples, Trial, TrialRecord};
+use crate::record::{Limit, Record, TrialRecord};
 use crate::target::hidden_cache::HiddenCache;
 use crate::target::{TargetFacts, layers};
 use crate::trial::{CacheState, Transport, Work};
 use crate::units::Bytes;
+use condition::DistinguishedBy;
 use readlab_protocol::Archive;
-use std::collections::{BTreeMap, BTreeSet};
+use row::{Measured, RowContext};
+use std::collections::BTreeMap;
 
-/// What the trials of a ranking have in common.
-type Key = (usize, Option<Archive>, Work, CacheState);
+/// What the trials of one ranking have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    target: usize,
+    decodes: Option<Archive>,
+    work: Work,
+    state: CacheState,
+}
 
 /// One ranking.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,204 +55,161 @@ pub struct Ranking {
     pub size: Option<Bytes>,
     /// The archive whose content is read; `None` where bytes are read as they are.
     pub decodes: Option<Archive>,
-    /// The bytes that come out of it, of which rates are made: its size, unless it is decoded.
+    /// The bytes that are read, from which rates are computed: the size, or the decoded size.
     pub bytes_out: Option<Bytes>,
     /// What is done with the bytes.
     pub work: Work,
     /// Where the bytes are when the clock starts.
     pub state: CacheState,
-    /// The caches that stay when the target is made cold, by name; `None` for another state, and
-    /// where none is known.
+    /// The names of the caches that keep the target when it is made cold; `None` for another state,
+    /// and where none is known.
     pub cold_above: Option<String>,
-    /// What is known of the layers below a target that was made cold, a line each.
+    /// What is known about the layers below a target that was made cold, one line each.
     pub below: Vec<String>,
-    /// Over what they come.
+    /// How the bytes reach the reader.
     pub over: Transport,
-    /// The work and the target, where other rankings of the record have others: ` (lines)`, `
-    /// (lines, data.zip)`.
-    pub apart: String,
-    /// Against what ratios are made; `None` when nothing was measured.
+    /// What distinguishes this ranking from others of the record with the same condition, for
+    /// example ` (lines)` or ` (lines, data.zip)`; often empty.
+    pub distinction: String,
+    /// The trial that ratios are computed against; `None` when nothing was measured.
     pub reference: Option<Reference>,
     /// The measured trials, fastest first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<RankingRow>,
     /// The measured controls, fastest first.
-    pub controls: Vec<Row>,
+    pub controls: Vec<RankingRow>,
     /// The others, in the order of the record.
     pub unmeasured: Vec<Unmeasured>,
-    /// What was proven of the cache over all samples that stand, controls left out.
+    /// What was proven about the cache over all accepted samples, without the controls.
     pub proof: StateProof,
     /// Which readings are known to have touched the bytes.
     pub touched: Option<Touched>,
-    /// What the machine can do at best in this state, slowest first; empty where the record holds
-    /// no limits.
+    /// The machine's best rates in this state, slowest first; empty where the record holds no
+    /// limits.
     pub bounds: Vec<Bound>,
-    /// Why cold readings may look faster than the device is, and which limits were replaced; mostly
+    /// Why cold readings may be faster than the device, and which limits were replaced; often
     /// empty.
-    pub gives: Vec<String>,
-    /// What follows for whoever writes a program; `None` where fewer than two were measured.
-    pub advice: Option<Advice>,
-    /// What a search took; `None` where nothing was searched.
+    pub explanations: Vec<String>,
+    /// The size of the search; `None` where nothing was searched.
     pub search: Option<SearchView>,
-    /// The settings of a search with the readings of the search, which no number but a curve's is
-    /// told from.
-    pub searched: Vec<Row>,
+    /// The settings of a search with the readings of the search; only curves are drawn from them.
+    pub searched: Vec<RankingRow>,
+}
+
+/// A record with what all its rankings share.
+struct Shared<'a> {
+    record: &'a Record,
+    limits: &'a [Limit],
+    names: Names,
+    distinguished_by: DistinguishedBy,
 }
 
 impl Ranking {
-    /// Whether a trial may be shown as the fastest, alone or tied: it shares the first rank, there
-    /// are others below, and no place in that rank is undecided.
+    /// Whether a trial may be shown as the fastest, alone or tied: it has the first rank, others
+    /// are below it, and no trial of that rank is undecided.
     #[must_use]
-    pub fn leads(&self, row: &Row) -> bool {
-        let at_first = |row: &Row| row.place.is_some_and(|place| place.rank == 1);
-        let undecided = |row: &&Row| row.place == Some(Place { rank: 1, standing: TieStatus::Undecided });
-        let decided = !self.rows.iter().any(|row| undecided(&row));
-        at_first(row) && decided && self.rows.iter().any(|row| !at_first(row))
+    pub fn leads(&self, row: &RankingRow) -> bool {
+        let decided =
+            self.rows.iter().all(|row| row.rank != Some(Rank { place: 1, tie: TieStatus::Undecided }));
+        row.is_first() && decided && !self.rows.iter().all(RankingRow::is_first)
     }
 
-    /// All rankings of a record, by target, what is read of it, work and state, held against its
-    /// limits.
+    /// All rankings of a record, in the order of target, archive, work and state, with the limits
+    /// that apply to them.
     #[must_use]
     pub fn all(record: &Record, limits: &[Limit]) -> Vec<Ranking> {
         let mut groups: BTreeMap<Key, Vec<&TrialRecord>> = BTreeMap::new();
         for it in &record.trials {
-            let key = (it.trial.target, it.trial.decodes, it.trial.work, it.trial.state);
+            let trial = &it.trial;
+            let key =
+                Key { target: trial.target, decodes: trial.decodes, work: trial.work, state: trial.state };
             groups.entry(key).or_default().push(it);
         }
-        let apart = Apart::of(record);
-        groups.into_iter().map(|(key, trials)| Ranking::of((record, limits, apart), key, &trials)).collect()
-    }
-
-    fn of((record, limits, apart): (&Record, &[Limit], Apart), key: Key, trials: &[&TrialRecord]) -> Ranking {
-        let (target, decodes, work, state) = key;
-        let facts = record.targets.get(target);
-        let size = facts.map(|facts| Bytes(facts.size_bytes));
-        let bytes_out = facts.map(|facts| Bytes(facts.bytes_out(decodes)));
-        let bootstrap = Bootstrap::new(record.header.seed);
         let names = Names::of(record);
-        let (measured, others): (Vec<&TrialRecord>, Vec<&TrialRecord>) =
-            trials.iter().partition(|trial| trial.is_measured());
-        let searched = |trial: &&&TrialRecord| !trial.searched.is_empty() && !trial.trial.is_control();
-        let of_search = |trial: &&TrialRecord| {
-            let samples = trial.searched.clone();
-            Row::of(&TrialRecord { samples, ..(*trial).clone() }, &names, ((size, bytes_out), bootstrap))
+        let shared = Shared { record, limits, names, distinguished_by: DistinguishedBy::of(record) };
+        groups.into_iter().map(|(key, trials)| shared.ranking(key, &trials)).collect()
+    }
+}
+
+impl Shared<'_> {
+    fn ranking(&self, key: Key, trials: &[&TrialRecord]) -> Ranking {
+        let Key { target, decodes, work, state } = key;
+        let facts = self.record.targets.get(target);
+        let context = RowContext {
+            names: &self.names,
+            size: facts.map(|facts| Bytes(facts.size_bytes)),
+            bytes_out: facts.map(|facts| Bytes(facts.bytes_out(decodes))),
+            bootstrap: Bootstrap::new(self.record.header.seed),
         };
-        let searched = trials.iter().filter(searched).filter_map(of_search).collect();
-        let mut rows: Vec<(Row, &TrialRecord)> = measured
-            .into_iter()
-            .filter_map(|trial| Some((Row::of(trial, &names, ((size, bytes_out), bootstrap))?, trial)))
-            .collect();
-        rows.sort_by_key(|(row, _)| (row.wall.median, row.index));
-        let (controls, mut rows): (Vec<_>, Vec<_>) =
-            rows.into_iter().partition(|(_, trial)| trial.trial.is_control());
-        let reference = Reference::among(record, &rows);
-        compare(&mut rows, reference.as_ref(), bootstrap);
-        for (row, trial) in &mut rows {
-            row.judgement = verdict::judge(record, limits, trial);
+        let (measured, unmeasured): (Vec<&TrialRecord>, Vec<&TrialRecord>) =
+            trials.iter().partition(|trial| trial.is_measured());
+        let mut measured: Vec<Measured> =
+            measured.into_iter().filter_map(|trial| Measured::of(trial, &context)).collect();
+        measured.sort_by_key(|it| (it.row.wall.median, it.row.index));
+        let (controls, mut ranked): (Vec<_>, Vec<_>) =
+            measured.into_iter().partition(|it| it.trial.trial.is_control());
+        let reference = Reference::among(self.record, &ranked);
+        rank::compare(&mut ranked, reference.as_ref(), context.bootstrap);
+        for it in &mut ranked {
+            it.row.diagnosis = verdict::judge(self.record, self.limits, it.trial);
         }
-        let over = facts.map_or_else(Transport::default, TargetFacts::over);
         let cold = facts.filter(|_| state == CacheState::Cold);
         let cold_above = cold.and_then(TargetFacts::cold_above);
         let path = facts.map_or_else(|| format!("target {target}"), |facts| facts.path.clone());
-        let apart = apart.words(work, &path);
-        let place = condition(state, cold_above.is_some(), over, decodes) + &apart;
-        let advice = Advice::of(&rows, reference.as_ref(), place, bootstrap);
-        let ranked = || rows.iter().map(|(_, trial)| *trial);
+        let ranked_trials = || ranked.iter().map(|it| it.trial);
         Ranking {
             target,
+            distinction: self.distinguished_by.words(work, &path),
             path,
-            apart,
-            size,
+            size: context.size,
             decodes,
-            bytes_out,
+            bytes_out: context.bytes_out,
             work,
             state,
             below: cold.map(|facts| below(facts, cold_above.as_deref())).unwrap_or_default(),
             cold_above,
-            over,
+            over: facts.map_or_else(Transport::default, TargetFacts::over),
             reference,
-            proof: StateProof::of(ranked().map(|trial| (trial, size))),
-            gives: gives(record, limits, ((target, state), !rows.is_empty())),
-            touched: Touched::of(trials, ranked()),
-            controls: controls.into_iter().map(|(row, _)| row).collect(),
-            unmeasured: Unmeasured::all(&others, &names),
-            advice,
+            proof: StateProof::of(ranked_trials().map(|trial| (trial, context.size))),
+            explanations: self.explanations(key, !ranked.is_empty()),
+            touched: Touched::of(trials, ranked_trials()),
+            controls: controls.into_iter().map(|it| it.row).collect(),
+            unmeasured: Unmeasured::all(&unmeasured, &self.names),
             search: SearchView::of(trials),
-            searched,
-            bounds: Bound::all(limits, target, (state, decodes)),
-            rows: rows.into_iter().map(|(row, _)| row).collect(),
+            searched: searched_rows(trials, &context),
+            bounds: Bound::all(self.limits, target, state, decodes),
+            rows: ranked.into_iter().map(|it| it.row).collect(),
         }
+    }
+
+    /// Why readings may be faster than the device, and where anything is ranked, which limits were
+    /// replaced.
+    fn explanations(&self, key: Key, is_ranked: bool) -> Vec<String> {
+        let mut lines = Vec::new();
+        if key.state == CacheState::Cold {
+            lines.extend(verdict::explain_device_bytes(self.record, key.target));
+        }
+        if is_ranked {
+            lines.extend(verdict::replaced(self.record, self.limits, key.target, key.state));
+        }
+        lines
     }
 }
 
-/// Why readings may look faster than the device is, and which limits were replaced where anything
-/// is ranked.
-fn gives(
-    record: &Record,
-    limits: &[Limit],
-    ((target, state), is_ranked): ((usize, CacheState), bool),
-) -> Vec<String> {
-    let of_cold = (state == CacheState::Cold).then(|| verdict::explain_device_bytes(record, target));
-    let replaced = is_ranked.then(|| verdict::replaced(record, limits, (target, state)));
-    of_cold.into_iter().chain(replaced).flatten().collect()
+/// The rows of the settings that a search tried, from the readings of the search.
+fn searched_rows(trials: &[&TrialRecord], context: &RowContext) -> Vec<RankingRow> {
+    let mut rows = Vec::new();
+    for trial in trials.iter().filter(|it| !it.searched.is_empty() && !it.trial.is_control()) {
+        let samples = trial.searched.clone();
+        rows.extend(RankingRow::of(&TrialRecord { samples, ..(*trial).clone() }, context));
+    }
+    rows
 }
 
-/// What is known of the layers below a target: what cold means, the chain, and whether anybody
-/// looked for more.
+/// What is known about the layers below a target: what cold means, the chain of layers, and whether
+/// hidden caches were searched for.
 fn below(facts: &TargetFacts, cold_above: Option<&str>) -> Vec<String> {
     let above = cold_above.map(|cache| format!("cold above: {cache}"));
     let chain = layers::words(&facts.layers).map(|chain| format!("layers: {chain}"));
     let not_probed = facts.hidden_cache.as_ref().and_then(HiddenCache::not_probed);
     above.into_iter().chain(chain).chain(not_probed).collect()
-}
-
-/// By what, beside the state, the rankings of a record differ.
-#[derive(Debug, Clone, Copy)]
-struct Apart {
-    by_work: bool,
-    by_target: bool,
-}
-
-impl Apart {
-    /// Controls do not count: they take part in no ranking.
-    fn of(record: &Record) -> Apart {
-        let ranked = || record.trials.iter().map(|it| &it.trial).filter(|trial| !trial.is_control());
-        let works: BTreeSet<Work> = ranked().map(|trial| trial.work).collect();
-        let path = |trial: &Trial| record.targets.get(trial.target).map(|target| &target.path);
-        let paths: BTreeSet<Option<&String>> = ranked().map(path).collect();
-        Apart { by_work: works.len() > 1, by_target: paths.len() > 1 }
-    }
-
-    /// What tells this ranking from others, behind where the bytes are.
-    fn words(self, work: Work, path: &str) -> String {
-        let name = path.rsplit('/').next().unwrap_or(path).to_owned();
-        let parts = [self.by_work.then(|| work.to_string()), self.by_target.then_some(name)];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
-    }
-}
-
-/// Fills in the ratios to the reference, and the places by ratios to the first of each rank.
-fn compare(rows: &mut [(Row, &TrialRecord)], reference: Option<&Reference>, bootstrap: Bootstrap) {
-    let reference = reference.and_then(|it| rows.iter().find(|(row, _)| row.index == it.index));
-    let reference: Option<&Samples> = reference.map(|(_, trial)| &trial.samples);
-    let mut first: Option<(usize, &Samples)> = None;
-    for (at, (row, trial)) in rows.iter_mut().enumerate() {
-        if let Some(reference) =
-            reference.filter(|reference| !std::ptr::eq(*reference, &raw const trial.samples))
-        {
-            row.ratio = stats::ratio(reference, &trial.samples, bootstrap);
-        }
-        let ratio = first.map(|(rank, first)| (rank, stats::ratio(first, &trial.samples, bootstrap)));
-        row.place = Some(match ratio.map(|(rank, ratio)| (rank, ratio.and_then(|ratio| ratio.clear()))) {
-            None | Some((_, Some(Significance::Slower))) => {
-                first = Some((at + 1, &trial.samples));
-                Place { rank: at + 1, standing: TieStatus::First }
-            }
-            // A higher median and yet faster within rounds is no order either.
-            Some((rank, Some(Significance::Tie | Significance::Faster))) => {
-                Place { rank, standing: TieStatus::Tied }
-            }
-            Some((rank, None)) => Place { rank, standing: TieStatus::Undecided },
-        });
-    }
 }

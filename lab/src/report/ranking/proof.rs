@@ -1,4 +1,4 @@
-//! What was proven of the cache over all samples that stand.
+//! The state proof of a ranking: what was proven about the cache over all accepted samples.
 
 use crate::record::{Sample, TrialRecord};
 use crate::report::words;
@@ -19,21 +19,21 @@ pub struct Range {
     pub high: f64,
 }
 
-/// What was proven of the cache.
+/// What was proven about the cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct StateProof {
-    /// Samples that stand.
+    /// Accepted samples.
     pub samples: usize,
     /// Of these, samples whose residency is known both before and after.
     pub residency_known: usize,
-    /// Of these, samples of which the bytes from the device are known.
+    /// Of these, samples whose bytes from the device are known.
     #[serde(rename = "device_bytes_known")]
     pub device_known: usize,
-    /// Of these, cold samples that went through the page cache and left less than the file in it:
-    /// what their bytes from the device say is all that proves them.
+    /// Of these, cold samples that went through the page cache and left less than the file in it.
+    /// Only their bytes from the device prove them.
     #[serde(rename = "by_device_bytes_alone")]
     pub by_device_alone: usize,
-    /// Readings that were thrown away.
+    /// Rejected readings.
     pub rejected: usize,
     /// Share of pages in the cache before.
     #[serde(skip)]
@@ -60,8 +60,8 @@ impl Range {
 }
 
 impl StateProof {
-    /// What the bytes from the device do not prove, and what nothing else does; nothing where they
-    /// are known of all samples and are not all there is.
+    /// For how many samples the bytes from the device are missing, and for how many they are the
+    /// only proof; empty where both are none.
     fn of_device(&self) -> String {
         let StateProof { samples, device_known, by_device_alone, .. } = self;
         let mut text = String::new();

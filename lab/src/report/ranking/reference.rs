@@ -1,16 +1,16 @@
-//! The trial that ratios are made against, and why it is that one.
+//! The reference of a ranking: the trial that ratios are computed against, and why it was chosen.
 
-use super::Row;
+use super::row::Measured;
 use crate::record::{Record, TrialRecord};
 
-/// The trial that ratios are made against.
+/// The trial that ratios are computed against.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     /// Number of the trial.
     pub index: usize,
     /// Its name.
     pub name: String,
-    /// Why this one.
+    /// Why it was chosen.
     pub why: WhyReference,
 }
 
@@ -19,16 +19,15 @@ pub struct Reference {
 pub enum WhyReference {
     /// The user named it.
     TrialSpec,
-    /// It is code that nobody here wrote: `wc -l`, or what brings it the bytes: a decoder, over
-    /// http curl.
+    /// It is independent code: `wc -l`, alone or behind a decoder or curl.
     Baseline,
     /// It is what most programs do: Rust's buffered reader.
     Usual,
-    /// None of those was measured; it is the fastest.
+    /// It is the fastest, as none of those was measured.
     Fastest,
 }
 
-/// Code that others wrote, for files, for what comes out of archives, and for URLs.
+/// Independent code that reads files, archives and URLs.
 const BASELINES: [&str; 4] = [
     "command/wc -l",
     "command/unzip -p {} | wc -l",
@@ -37,20 +36,20 @@ const BASELINES: [&str; 4] = [
 ];
 
 impl Reference {
-    /// The trial that the user named; else code that others wrote (`wc -l`, or behind a decoder or
-    /// curl), else Rust's buffered reader, else the fastest.
-    pub(super) fn among(record: &Record, rows: &[(Row, &TrialRecord)]) -> Option<Reference> {
-        let find = |fits: &dyn Fn(&TrialRecord) -> bool| rows.iter().find(|(_, trial)| fits(trial));
+    /// The trial that the user named; else a baseline, else Rust's buffered reader, else the
+    /// fastest.
+    pub(super) fn among(record: &Record, rows: &[Measured]) -> Option<Reference> {
+        let find = |fits: &dyn Fn(&TrialRecord) -> bool| rows.iter().find(|it| fits(it.trial));
         let named = |trial: &TrialRecord| Some(&trial.trial.id) == record.header.reference.as_ref();
         let baseline = |trial: &TrialRecord| BASELINES.contains(&trial.trial.id.to_string().as_str());
         let usual = |trial: &TrialRecord| {
             trial.trial.id.method.contender == "rust" && trial.trial.id.method.method == "buffered"
         };
-        let ((row, _), why) = find(&named)
+        let (found, why) = find(&named)
             .map(|found| (found, WhyReference::TrialSpec))
             .or_else(|| find(&baseline).map(|found| (found, WhyReference::Baseline)))
             .or_else(|| find(&usual).map(|found| (found, WhyReference::Usual)))
             .or_else(|| rows.first().map(|found| (found, WhyReference::Fastest)))?;
-        Some(Reference { index: row.index, name: row.name.clone(), why })
+        Some(Reference { index: found.row.index, name: found.row.name.clone(), why })
     }
 }

@@ -1,8 +1,9 @@
-//! One measured trial, and its place.
+//! One row of a ranking: a measured trial with the summaries of its samples.
 
 use super::super::chart_reading::{self, ChartReading};
 use super::super::name::Names;
 use super::proof::{Range, device_shares};
+use super::rank::Rank;
 use crate::analysis::stats::{self, Bootstrap, FillSpread, Ratio, Summary};
 use crate::analysis::verdict::Diagnosis;
 use crate::record::{Count, Metric, TrialRecord};
@@ -12,34 +13,33 @@ use std::collections::BTreeMap;
 
 /// One measured trial.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct RankingRow {
     /// Number of the trial.
     pub index: usize,
     /// Its name.
     pub name: String,
-    /// Its name as short as it may be beside the others of this record.
+    /// Its shortest name that no other trial of this record has.
     pub short: String,
     /// Name that a suite gives it.
     pub label: Option<String>,
-    /// Who reads and how.
+    /// Its contender, method and scan.
     pub method: MethodId,
     /// Every parameter in force.
     pub params: Params,
-    /// Where it stands; `None` for a control.
-    pub place: Option<Place>,
+    /// Its rank; `None` for a control.
+    pub rank: Option<Rank>,
     /// Wall time.
     pub wall: Summary,
     /// The bytes that one reading brings, by all its readers together; `None` for a control and for
-    /// a target of no bytes.
+    /// an empty target.
     pub bytes: Option<Bytes>,
     /// Those bytes over the median wall time.
     pub throughput: Option<Throughput>,
-    /// The bytes that go in, those of the target itself, over the median wall time; `None` where
-    /// nothing is decoded.
+    /// The encoded bytes of the target over the median wall time; `None` where nothing is decoded.
     pub rate_in: Option<Throughput>,
-    /// Every metric that some sample holds, the wall time among them.
+    /// Every metric that at least one sample holds, the wall time included.
     pub summaries: BTreeMap<Metric, Summary>,
-    /// The readings one by one.
+    /// The single readings.
     pub readings: Vec<ChartReading>,
     /// Processors in use on average: CPU time over wall time, the median over the samples that hold
     /// both.
@@ -55,71 +55,67 @@ pub struct Row {
     pub bypasses_cache: bool,
     /// Bytes from the device over the target's size, lowest and highest sample.
     pub device_share: Option<Range>,
-    /// How far fills lie apart; `None` when cold, and with one fill.
+    /// How much fills differ; `None` when cold, and with one fill.
     pub fills: Option<FillSpread>,
-    /// Readings thrown away because their state could not be proven.
+    /// Readings rejected because their cache state could not be proven.
     pub rejected: usize,
-    /// Whether it did more than read, of which a caution tells.
+    /// Whether the contender did more than read; then the record has a caution about it.
     pub has_conduct: bool,
     /// Whether the run was cut short before this trial was done.
     pub cut_short: bool,
-    /// What stops it, with its nearest limit and the reasons; `None` for a control.
-    pub judgement: Option<Diagnosis>,
+    /// What limits it, with its nearest limit and the reasons; `None` for a control.
+    pub diagnosis: Option<Diagnosis>,
 }
 
-/// A place in the ranking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// From 1; those that cannot be told apart share it.
-    pub rank: usize,
-    /// How it stands to the first of its rank.
-    pub standing: TieStatus,
+/// What the rows of one ranking share.
+pub(super) struct RowContext<'a> {
+    /// The short names of the record's trials.
+    pub(super) names: &'a Names,
+    /// Size of the target.
+    pub(super) size: Option<Bytes>,
+    /// Bytes that one reading brings.
+    pub(super) bytes_out: Option<Bytes>,
+    /// How intervals are resampled.
+    pub(super) bootstrap: Bootstrap,
 }
 
-/// How a trial stands to the first of its rank, by their ratio within rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TieStatus {
-    /// It is the first.
-    First,
-    /// The interval of their ratio holds 1.
-    Tied,
-    /// Too few rounds hold both to say.
-    Undecided,
+/// A row with the trial that it summarises.
+pub(super) struct Measured<'a> {
+    pub(super) row: RankingRow,
+    pub(super) trial: &'a TrialRecord,
 }
 
-impl Place {
-    /// `1`; `1=` when tied, `1?` when undecided.
-    #[must_use]
-    pub fn word(self) -> String {
-        match self.standing {
-            TieStatus::First => self.rank.to_string(),
-            TieStatus::Tied => format!("{}=", self.rank),
-            TieStatus::Undecided => format!("{}?", self.rank),
-        }
+impl<'a> Measured<'a> {
+    /// Summarises a trial; `None` without samples.
+    pub(super) fn of(trial: &'a TrialRecord, context: &RowContext) -> Option<Measured<'a>> {
+        Some(Measured { row: RankingRow::of(trial, context)?, trial })
     }
 }
 
-impl Row {
+impl RankingRow {
+    /// Whether it has the first rank, alone or shared.
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        self.rank.is_some_and(|rank| rank.place == 1)
+    }
+
     /// Summarises a trial; `None` without samples.
-    pub(super) fn of(
-        trial: &TrialRecord,
-        names: &Names,
-        ((size, bytes_out), bootstrap): ((Option<Bytes>, Option<Bytes>), Bootstrap),
-    ) -> Option<Row> {
+    pub(super) fn of(trial: &TrialRecord, context: &RowContext) -> Option<RankingRow> {
+        let &RowContext { names, size, bytes_out, bootstrap } = context;
         let summarise = |metric| Some((metric, stats::summary(&trial.samples, metric, bootstrap)?));
         let summaries: BTreeMap<Metric, Summary> = Metric::ALL.into_iter().filter_map(summarise).collect();
         let wall = summaries.get(&Metric::WallNs)?.clone();
         let by_all = |size: Bytes| Bytes(size.0.saturating_mul(trial.trial.readers()));
         let bytes = bytes_out.filter(|size| size.0 > 0 && !trial.trial.is_control()).map(by_all);
         let read = bytes.filter(|_| wall.median > 0);
-        Some(Row {
+        Some(RankingRow {
             index: trial.trial.index,
             name: trial.trial.id.to_string(),
             short: names.short(&trial.trial),
             label: trial.trial.label.clone(),
             method: trial.trial.id.method.clone(),
             params: trial.trial.params.clone(),
-            place: None,
+            rank: None,
             bytes,
             throughput: read.map(|size| Throughput::of(size, Nanos(wall.median))),
             rate_in: size
@@ -138,7 +134,7 @@ impl Row {
             rejected: trial.rejected.len(),
             has_conduct: !trial.conduct.is_plain(),
             cut_short: trial.outcome.is_none(),
-            judgement: None,
+            diagnosis: None,
         })
     }
 }

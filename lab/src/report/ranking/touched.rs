@@ -1,5 +1,5 @@
-//! How many readings are known to have touched the bytes, rather than to have been answered from
-//! memory, and by which meters.
+//! The readings that are known to have touched the bytes, rather than to have answered from memory,
+//! counted by the meter that shows it.
 
 use crate::record::{Delivered, Touch, TrialRecord, VisitCost};
 use std::collections::BTreeMap;
@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 pub struct Touched(BTreeMap<Touch, usize>);
 
 impl Touched {
-    /// Of the readings that stand, by what the controls among all trials show; `None` where nothing
-    /// of turns was metered, as in records of before.
+    /// Counts the accepted readings, with the controls among all trials as the measure; `None` where
+    /// turns were not metered, as in old records.
     pub(super) fn of<'a>(
         all: &[&TrialRecord],
         ranked: impl Iterator<Item = &'a TrialRecord>,

@@ -1,13 +1,13 @@
-//! The trials without numbers, and why they have none.
+//! The unmeasured trials of a ranking, each with the reason.
 
 use super::super::name::Names;
 use crate::record::TrialRecord;
 
-/// Up to so many trials that lack numbers for the same reason, each has a line of its own; more
-/// have one together.
-const SAME_TOLD_SINGLY: usize = 3;
+/// Up to this many trials that lack numbers for the same reason have a line each; more share one
+/// line.
+const SAME_LISTED_SINGLY: usize = 3;
 
-/// So many of those with one line together are named.
+/// How many names a shared line holds.
 const NAMED: usize = 3;
 
 /// A trial without numbers.
@@ -26,13 +26,13 @@ pub struct Unmeasured {
 }
 
 impl Unmeasured {
-    /// Those without numbers, in the order of the record. Who left a search is none of them; many
-    /// that lack the same have one line.
+    /// The trials without numbers, in the order of the record, except those that a search dropped.
+    /// Many with the same reason share one line.
     pub(super) fn all(others: &[&TrialRecord], names: &Names) -> Vec<Unmeasured> {
-        let left_a_search = |trial: &TrialRecord| !trial.searched.is_empty() && trial.stands();
-        let told = others.iter().filter(|trial| !left_a_search(trial));
+        let left_a_search = |trial: &TrialRecord| !trial.searched.is_empty() && trial.is_accepted();
+        let listed = others.iter().filter(|trial| !left_a_search(trial));
         let mut groups: Vec<Vec<Unmeasured>> = Vec::new();
-        for it in told.map(|trial| Unmeasured::of(trial, names)) {
+        for it in listed.map(|trial| Unmeasured::of(trial, names)) {
             let is_same = |group: &&mut Vec<Unmeasured>| {
                 (group[0].outcome, &group[0].reason) == (it.outcome, &it.reason)
             };
@@ -48,7 +48,7 @@ impl Unmeasured {
 
     /// The lines of those that lack numbers for the same reason.
     fn together(group: Vec<Unmeasured>) -> Vec<Unmeasured> {
-        if group.len() <= SAME_TOLD_SINGLY {
+        if group.len() <= SAME_LISTED_SINGLY {
             return group;
         }
         let named: Vec<&str> = group.iter().take(NAMED).map(|it| it.name.as_str()).collect();

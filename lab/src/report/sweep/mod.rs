@@ -17,7 +17,7 @@ pub use known::Known;
 pub use size::SizeRow;
 
 use super::words;
-use crate::analysis::stats::{self, Interval, LeastSquares, Line};
+use crate::analysis::stats::{self, FittedLine, Interval, LeastSquares};
 use crate::record::{Point, Record, SweepSeries};
 use crate::units::{Bytes, Nanos, Throughput};
 use serde::Serialize;
@@ -49,7 +49,7 @@ pub struct Series {
     /// Time in seconds on size in bytes; `None` with fewer than two sizes.
     pub fit: Option<LeastSquares>,
     /// The same by the line that outliers cannot bend.
-    pub robust: Option<Line>,
+    pub robust: Option<FittedLine>,
     /// By size, ascending.
     pub sizes: Vec<SizeRow>,
     /// The sizes that leave the line, and why, a sentence each.

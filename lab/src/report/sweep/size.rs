@@ -1,10 +1,10 @@
-//! All files of one size in a sweep: their times, how they lie to the line, and the row that they
-//! are in every table.
+//! The files of one size in a sweep: their times, their deviation from the line, and their row in
+//! every table.
 
 use super::{LEAVES_SHARE, float};
-use crate::analysis::stats::{self, Line};
+use crate::analysis::stats::{self, FittedLine};
 use crate::record::Point;
-use crate::report::words;
+use crate::report::words::{self, Number};
 use crate::units::{Bytes, Nanos, Throughput};
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ pub struct SizeRow {
 }
 
 impl SizeRow {
-    pub(super) fn of(points: &[Point], line: Option<&Line>) -> SizeRow {
+    pub(super) fn of(points: &[Point], line: Option<&FittedLine>) -> SizeRow {
         let size_bytes = points.first().map_or(0, |point| point.size_bytes);
         let mut walls: Vec<f64> = points.iter().map(|point| float(point.wall_ns)).collect();
         walls.sort_unstable_by(f64::total_cmp);
@@ -70,28 +70,28 @@ impl SizeRow {
         }
     }
 
-    /// The titles of its cells; all of them are numbers, and so stand at the right.
+    /// The titles of its cells; all of them are numbers, and so aligned right.
     pub(in crate::report) const TITLES: [&'static str; 8] =
         ["size", "files", "median", "least", "most", "rate", "line says", "from device"];
 
     /// What it shows in tables, and the values that those sort it by; `None` is not known.
     #[expect(clippy::cast_precision_loss, reason = "only sorted by")]
-    pub(in crate::report) fn cells(&self) -> [Option<(String, f64)>; 8] {
-        let time = |ns: u64| (Nanos(ns).to_string(), float(ns));
+    pub(in crate::report) fn cells(&self) -> [Option<Number>; 8] {
+        let time = |ns: u64| Number::new(Nanos(ns).to_string(), float(ns));
         [
-            Some((Bytes(self.size_bytes).to_string(), float(self.size_bytes))),
-            Some((self.n.to_string(), self.n as f64)),
+            Some(Number::new(Bytes(self.size_bytes).to_string(), float(self.size_bytes))),
+            Some(Number::new(self.n.to_string(), self.n as f64)),
             Some(time(self.median_ns)),
             Some(time(self.least_ns)),
             Some(time(self.most_ns)),
-            Some((self.rate.to_string(), self.rate.0)),
+            Some(Number::new(self.rate.to_string(), self.rate.0)),
             self.predicted_ns.map(time),
-            self.device_share.map(|share| (words::percent(share), share)),
+            self.device_share.map(|share| Number::new(words::percent(share), share)),
         ]
     }
 
     /// The same as text.
     pub(in crate::report) fn texts(&self) -> [String; 8] {
-        self.cells().map(|cell| cell.map_or_else(|| words::NONE.to_owned(), |(text, _)| text))
+        self.cells().map(|cell| cell.map_or_else(|| words::NONE.to_owned(), |number| number.text))
     }
 }

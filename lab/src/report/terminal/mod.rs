@@ -10,7 +10,7 @@ use super::grid::{Grid, bold, left, right};
 use super::inside::Inside;
 use super::limits;
 use super::page::Page;
-use super::ranking::{Place, Ranking, Row, Unmeasured};
+use super::ranking::{Rank, Ranking, RankingRow, Unmeasured};
 use super::words::{self, NONE};
 use crate::analysis::verdict::Diagnosis;
 use crate::record::Metric;
@@ -83,16 +83,16 @@ impl Column {
         }
     }
 
-    /// Whether it stands at the left; numbers stand at the right.
+    /// Whether it is aligned left; numbers are aligned right.
     fn is_text(self) -> bool {
         matches!(self, Column::Rank | Column::Method | Column::Bar | Column::Ratio | Column::StopsAt)
     }
 
-    fn text(self, row: &Row, fastest: f64) -> String {
+    fn text(self, row: &RankingRow, fastest: f64) -> String {
         let median = |metric| row.summaries.get(&metric).map(|summary| summary.median);
         let time = |metric| row.summaries.get(&metric).map(words::time);
         let text = match self {
-            Column::Rank => row.place.map(Place::word),
+            Column::Rank => row.rank.map(Rank::word),
             Column::Method => Some(name(row)),
             Column::Median => Some(words::time(&row.wall)),
             Column::PlusMinus => words::plus_minus(&row.wall),
@@ -103,13 +103,13 @@ impl Column {
             Column::System => time(Metric::CpuSystemNs),
             Column::Peak => median(Metric::PeakRssBytes).map(|bytes| Bytes(bytes).binary()),
             Column::Ratio => Some(row.ratio.map_or_else(|| NONE.to_owned(), |ratio| words::ratio(&ratio))),
-            Column::StopsAt => row.judgement.as_ref().map(Diagnosis::stops_at),
+            Column::StopsAt => row.diagnosis.as_ref().map(Diagnosis::stops_at),
         };
         text.unwrap_or_else(|| NONE.to_owned())
     }
 }
 
-/// The whole page; `saved` is where the record lies.
+/// The whole page; `saved` is the path of the record.
 #[must_use]
 pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
     let mut lines = if page.is_of_limits() { limits_of(page, style) } else { rankings(page, style) };
@@ -196,7 +196,7 @@ fn section(ranking: &Ranking, style: Style) -> Vec<String> {
     }
     lines.extend(ranking.reference_line().map(|line| printable(&line)));
     lines.extend(ranking.verdict_line().map(|line| printable(&line)));
-    lines.extend(ranking.gives.iter().map(|line| printable(&format!("what gives: {line}"))));
+    lines.extend(ranking.explanations.iter().map(|line| printable(&format!("explanation: {line}"))));
     for control in &ranking.controls {
         let sure = words::plus_minus(&control.wall).map_or_else(String::new, |text| format!(" {text}"));
         lines.push(format!("control: {} {}{sure}", name(control), words::time(&control.wall)));
@@ -217,7 +217,7 @@ fn unmeasured(it: &Unmeasured, style: Style) -> String {
 }
 
 /// The rows with as many columns as fit.
-fn table(rows: &[Row], style: Style) -> Vec<String> {
+fn table(rows: &[RankingRow], style: Style) -> Vec<String> {
     let mut columns = Column::ALL.to_vec();
     // Only what is decoded has other bytes going in than coming out.
     columns.retain(|column| *column != Column::RateIn || rows.iter().any(|row| row.rate_in.is_some()));
@@ -230,14 +230,14 @@ fn table(rows: &[Row], style: Style) -> Vec<String> {
     build(rows, &columns, style).lines_within(style.width)
 }
 
-fn build(rows: &[Row], columns: &[Column], style: Style) -> Grid {
+fn build(rows: &[RankingRow], columns: &[Column], style: Style) -> Grid {
     let rates = rows.iter().filter_map(|row| Some(row.throughput?.0));
     let fastest = rates.fold(f64::MIN_POSITIVE, f64::max);
     let aligned = |column: Column, text: &str| if column.is_text() { left(text) } else { right(text) };
     let titles = columns.iter().map(|&column| aligned(column, column.title()));
     let mut grid = Grid::new(titles, style.color);
     for row in rows {
-        let first = row.place.is_some_and(|place| place.rank == 1);
+        let first = row.is_first();
         grid.row(columns.iter().map(|&column| {
             let text = column.text(row, fastest);
             if first && column == Column::Method { bold(&text) } else { aligned(column, &text) }
@@ -247,7 +247,7 @@ fn build(rows: &[Row], columns: &[Column], style: Style) -> Grid {
 }
 
 /// The name that a suite gives, with the trial's own behind it.
-fn name(row: &Row) -> String {
+fn name(row: &RankingRow) -> String {
     let name = match &row.label {
         Some(label) => format!("{label} ({})", row.name),
         None => row.name.clone(),

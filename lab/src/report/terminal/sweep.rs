@@ -7,7 +7,7 @@ use crate::report::sweep::{Series, SizeRow, SweepView};
 use crate::terminal::printable::printable;
 use anstyle::Style as Ansi;
 
-/// The bar stands behind the rate that it shows.
+/// The bar follows the rate that it shows.
 const BAR_AT: usize = 6;
 
 /// Every series, one after the other.

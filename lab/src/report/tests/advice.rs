@@ -36,15 +36,15 @@ fn the_fastest_is_advised_with_its_interval_and_what_asks_for_less() {
         ("rust/read/iterator@buffer=64KiB", 100, STEADY),
         ("rust/lines@buffer=16KiB", 200, STEADY),
     ]);
-    let told = advice(&record).unwrap();
+    let result = advice(&record).unwrap();
     assert_eq!(
-        told.sentence,
+        result.sentence,
         "warm: use rust/mmap with avx2 and 2 threads: 4.00 times rust/lines@buffer=16KiB, interval 4.00 to 4.00; \
          rust/read with iterator and 64 KiB buffers would already give 2.00 times without several threads, the crate \
          memmap2 or unsafe code"
     );
-    assert_eq!((told.uses, told.cheaper.unwrap().index, told.code.len()), (Some(0), 2, 2));
-    assert!(told.code[0].code.contains("THREADS: usize = 2;"));
+    assert_eq!((result.uses, result.cheaper.unwrap().index, result.code.len()), (Some(0), 2, 2));
+    assert!(result.code[0].code.contains("THREADS: usize = 2;"));
 }
 
 #[test]
@@ -55,23 +55,23 @@ fn of_those_that_tie_the_simplest_is_advised_and_that_is_said() {
         ("rust/read/iterator@buffer=64KiB", 50, [60, 20, 50, 80, 10]),
         ("rust/lines", 100, STEADY),
     ]);
-    let told = advice(&record).unwrap();
-    assert_eq!((told.uses, told.tied.len(), told.cheaper), (Some(2), 2, None));
+    let result = advice(&record).unwrap();
+    assert_eq!((result.uses, result.tied.len(), result.cheaper), (Some(2), 2, None));
     assert!(
-        told.sentence.ends_with("; it ties with 2 more, of which it is the simplest"),
+        result.sentence.ends_with("; it ties with 2 more, of which it is the simplest"),
         "{}",
-        told.sentence
+        result.sentence
     );
 }
 
 #[test]
 fn what_is_not_faster_beyond_doubt_is_not_advised() {
     let near = [("rust/read/iterator", 50, [0, 40, 80, 20, 60]), ("rust/lines", 50, [60, 20, 50, 80, 10])];
-    let told = advice(&raced(&near)).unwrap();
-    assert!(told.sentence.starts_with("warm: keep rust/lines: "), "{}", told.sentence);
+    let result = advice(&raced(&near)).unwrap();
+    assert!(result.sentence.starts_with("warm: keep rust/lines: "), "{}", result.sentence);
     let best = [("rust/lines", 50, STEADY), ("rust/mmap/avx2", 70, STEADY)];
-    let told = advice(&raced(&best)).unwrap();
-    assert_eq!(told.sentence, "warm: keep rust/lines: nothing that was measured is faster");
+    let result = advice(&raced(&best)).unwrap();
+    assert_eq!(result.sentence, "warm: keep rust/lines: nothing that was measured is faster");
 }
 
 /// Thirty milliseconds at best and ninety at worst.
@@ -79,7 +79,7 @@ const WILD: [u64; 5] = [0, 1_000, 60_000, 0, 55_000];
 
 #[test]
 fn nothing_is_kept_that_is_slower_than_something_measured() {
-    for (trials, told) in [
+    for (trials, result) in [
         // The reference itself is the fastest.
         (
             &[("command/wc -l", 30, STEADY), ("rust/lines", 50, STEADY)][..],
@@ -102,16 +102,16 @@ fn nothing_is_kept_that_is_slower_than_something_measured() {
         ),
     ] {
         let sentence = advice(&raced(trials)).unwrap().sentence;
-        assert!(sentence.starts_with(&format!("warm: {told}")), "{trials:?}: {sentence}");
+        assert!(sentence.starts_with(&format!("warm: {result}")), "{trials:?}: {sentence}");
     }
 }
 
 #[test]
 fn what_is_kept_is_what_is_advised_in_the_exports_too() {
     let record = raced(&[("c/mmap", 30, WILD), ("c/getline", 51, STEADY)]);
-    let told = advice(&record).unwrap();
+    let result = advice(&record).unwrap();
     assert_eq!(
-        (told.uses, told.name.as_str(), told.against, told.cheaper),
+        (result.uses, result.name.as_str(), result.against, result.cheaper),
         (Some(1), "c/getline", None, None)
     );
 }
@@ -131,28 +131,25 @@ fn what_cannot_be_told_is_said_so() {
 fn the_answer_tells_faster_from_slower_from_tied_from_unknown() {
     use crate::analysis::stats::{Interval, Ratio};
     let mut page = Page::of(&raced(&[("rust/mmap/avx2", 50, STEADY), ("command/wc -l", 100, STEADY)]));
-    let mut told = |estimate, ends: Option<(f64, f64)>| {
+    let mut result = |estimate, ends: Option<(f64, f64)>| {
         let ci95 = ends.map(|(low, high)| Interval { low, high });
         page.rankings[0].rows[0].ratio = Some(Ratio { estimate, ci95, pairs: 10 });
         let answer = super::super::answer::sentence(&page.rankings);
         (answer, page.rankings[0].headline())
     };
-    let (answer, headline) = told(2.0, Some((1.9, 2.1)));
+    let (answer, headline) = result(2.0, Some((1.9, 2.1)));
     assert_eq!(answer, "Warm, mmap avx2 is the fastest at 20.0 GB/s, 2.00 times as fast as wc -l.");
     assert_eq!(headline, "fastest warm: rust/mmap/avx2, 20.0 GB/s, 2.00 × command/wc -l [1.90, 2.10]");
-    let (answer, headline) = told(0.8, Some((0.7, 0.9)));
+    let (answer, headline) = result(0.8, Some((0.7, 0.9)));
     assert_eq!(
         answer,
         "Warm, mmap avx2 has the best median, 20.0 GB/s, but is slower than wc -l within rounds, 0.800 times as fast."
     );
     assert!(headline.starts_with("best median warm: rust/mmap/avx2"), "{headline}");
-    let (answer, _) = told(1.1, Some((0.9, 1.2)));
+    let (answer, _) = result(1.1, Some((0.9, 1.2)));
     assert_eq!(answer, "Warm, mmap avx2 is the fastest at 20.0 GB/s.");
-    let (answer, _) = told(1.1, None);
-    assert!(
-        answer.ends_with("; how many times as fast as wc -l cannot be told with so few rounds."),
-        "{answer}"
-    );
+    let (answer, _) = result(1.1, None);
+    assert!(answer.ends_with("; too few rounds to say how many times as fast as wc -l."), "{answer}");
 }
 
 #[test]
@@ -170,15 +167,15 @@ fn where_a_record_has_several_works_each_headline_names_its_own() {
     let mut record = raced(&both);
     for it in &mut record.trials {
         it.trial.work = if it.trial.index < 3 { Work::Newlines } else { Work::Lines };
-        it.trial.cache = if it.trial.method == "null" { Cache::None } else { Cache::Through };
+        it.trial.cache = if it.trial.method() == "null" { Cache::None } else { Cache::Through };
     }
     let page = Page::of(&record);
     assert_eq!(
         page.answer,
         "Warm (newlines), mmap avx2 is the fastest at 20.0 GB/s; warm (lines), mmap avx2 is the fastest at 20.0 GB/s."
     );
-    let told: Vec<&str> = page.advice.iter().map(|it| it.condition.as_str()).collect();
-    assert_eq!(told, ["warm (newlines)", "warm (lines)"]);
+    let result: Vec<&str> = page.advice.iter().map(|it| it.condition.as_str()).collect();
+    assert_eq!(result, ["warm (newlines)", "warm (lines)"]);
     assert!(page.rankings.iter().all(|it| it.headline().starts_with(&format!("fastest warm ({})", it.work))));
     // Another target of the same work is named too; a ranking of nothing but a control says
     // nothing.
@@ -202,12 +199,12 @@ fn where_a_record_has_several_works_each_headline_names_its_own() {
 fn too_few_rounds_carry_no_advice_and_one_trial_none_either() {
     let mut record = raced(&[("rust/read/iterator", 50, STEADY), ("rust/lines", 99, STEADY)]);
     record.trials.iter_mut().for_each(|trial| trial.samples = trial.samples.iter().take(3).collect());
-    let told = advice(&record).unwrap();
-    assert_eq!((told.uses, told.code.len()), (None, 0));
+    let result = advice(&record).unwrap();
+    assert_eq!((result.uses, result.code.len()), (None, 0));
     assert!(
-        told.sentence.starts_with("warm: no advice, as 1 more trial cannot be told"),
+        result.sentence.starts_with("warm: no advice, as 1 more trial cannot be told"),
         "{}",
-        told.sentence
+        result.sentence
     );
     assert_eq!(advice(&raced(&[("rust/read/iterator", 50, STEADY)])), None);
 }

@@ -143,10 +143,9 @@ fn ratios_and_rates_are_right_to_the_digit() {
     let mut sorted = pairs;
     sorted.sort_unstable_by(f64::total_cmp);
     assert!((mmap.ratio.unwrap().estimate - sorted[2]).abs() < 1e-9);
-    let places: Vec<String> =
-        warm.rows.iter().map(|row| format!("{:?}", row.place.unwrap().standing)).collect();
+    let places: Vec<String> = warm.rows.iter().map(|row| format!("{:?}", row.rank.unwrap().tie)).collect();
     assert_eq!(places, ["First", "Tied", "First"]);
-    assert_eq!(warm.rows[2].place.unwrap().rank, 3);
+    assert_eq!(warm.rows[2].rank.unwrap().place, 3);
     assert_eq!((warm.controls.len(), warm.proof.samples), (1, 30));
     assert_eq!((cold.proof.rejected, cold.unmeasured.len()), (1, 1));
     let share = cold.proof.device_share.unwrap();
@@ -233,14 +232,14 @@ fn the_rate_of_what_comes_out_has_that_of_what_goes_in_beside_it() {
 #[test]
 fn a_cache_below_that_was_seen_stands_in_the_machine_line_with_its_factor() {
     let mut record = race();
-    let told = |record: &Record| (Page::of(record).machine, markdown(&Page::of(record)));
+    let shown = |record: &Record| (Page::of(record).machine, markdown(&Page::of(record)));
     let times = Times { estimate: 3.0, ci95: [2.5, 3.5], pairs: 12 };
     for silent in [None, Some(HiddenCache::NoneSeen(times))] {
         record.targets[0].hidden_cache = silent;
-        assert!(!told(&record).0.contains("below") && !told(&record).1.contains("below"));
+        assert!(!shown(&record).0.contains("below") && !shown(&record).1.contains("below"));
     }
     record.targets[0].hidden_cache = Some(HiddenCache::Seen(times));
-    let (machine, text) = told(&record);
+    let (machine, text) = shown(&record);
     let expected = "a cache lies below: second cold readings are 3.00 [2.50, 3.50] times as fast";
     assert!(
         machine.ends_with(expected) && text.contains(&super::markdown::text(expected)),
@@ -301,7 +300,10 @@ fn the_named_reference_wins_and_a_missing_one_is_replaced() {
         let page = Page::of(&record);
         page.rankings[1].reference_line().unwrap()
     };
-    assert_eq!(named("rust/pread/avx2@buffer=64KiB"), "reference: rust/pread/avx2@buffer=64KiB (as asked)");
+    assert_eq!(
+        named("rust/pread/avx2@buffer=64KiB"),
+        "reference: rust/pread/avx2@buffer=64KiB (named by the user)"
+    );
     assert!(named("rust/nowhere").contains("command/wc -l (the baseline"));
 }
 
@@ -319,8 +321,8 @@ fn json_holds_every_sample_integers_and_a_reason_for_every_null() {
     for trial in document["trials"].as_array().unwrap() {
         let fields = ["summary", "ratio", "rank", "limit", "verdict", "share_of_limit", "fills", "answer"];
         for field in fields.into_iter().chain(["decodes", "bytes_ratio", "throughput_in_bytes_per_s"]) {
-            let told = !trial[field].is_null() || trial["missing"][field].is_string();
-            assert!(told, "{}: {field} is null without a reason", trial["id"]);
+            let shown = !trial[field].is_null() || trial["missing"][field].is_string();
+            assert!(shown, "{}: {field} is null without a reason", trial["id"]);
         }
     }
 }

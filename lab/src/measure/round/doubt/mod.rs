@@ -87,7 +87,7 @@ impl Run<'_> {
         let answering_is_known = !has_null || self.answering.turns() >= NULL_TURNS_MIN;
         // A command's clock is readlab's own; what starts and reaps it between two readings is in
         // no window.
-        let has_own_clock = trial.contender != COMMAND;
+        let has_own_clock = trial.contender() != COMMAND;
         let by_clock = || {
             let refuted = self.answering.refutes(&progress.turns, Collects(planned.collects));
             refuted.filter(|_| answering_is_known && has_own_clock)

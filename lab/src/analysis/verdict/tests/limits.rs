@@ -1,0 +1,105 @@
+//! Limits: their numbers, which of them are replaced, and which trial they apply to.
+
+use super::*;
+
+#[test]
+fn limits_are_numbers_with_their_unit_and_spread() {
+    let record = machine();
+    let numbers: Vec<_> = limits(&record).iter().map(|limit| (limit.kind, limit.value, limit.unit)).collect();
+    let (rate, cost) = (LimitUnit::BytesPerSecond, LimitUnit::Nanoseconds);
+    assert_eq!(
+        numbers,
+        [
+            (LimitKind::Memory, 20_000_000_000, rate),
+            (LimitKind::Memory, 32_258_064_516, rate),
+            (LimitKind::Copy, 10_000_000_000, rate),
+            (LimitKind::Faults, 1000, cost),
+            (LimitKind::Device, 2_500_000_000, rate),
+        ]
+    );
+    assert!(limits(&record).iter().all(|limit| limit.samples.len() == 5 && limit.ci95.is_some()));
+}
+
+fn device_limits(record: &Record) -> Vec<(String, u64)> {
+    let of_device = |limit: &Limit| limit.kind == LimitKind::Device;
+    limits(record).into_iter().filter(of_device).map(|limit| (limit.name, limit.value)).collect()
+}
+
+#[test]
+fn a_trial_is_never_its_own_limit() {
+    let mut alone = record(None);
+    let direct_alone = direct(&mut alone, "rust/direct@buffer_bytes=8192", cpu(10_500, 100, 400));
+    let judged = verdict_on(&alone, direct_alone);
+    assert_eq!((judged.limit.clone(), judged.stops_at().as_str()), (None, "unknown"), "{judged:?}");
+    assert!(judged.sentence.contains("no reading past the page cache shows"), "{}", judged.sentence);
+    // It is one for others. Who is beyond it is not so many times as fast as a limit: there is
+    // none.
+    let wc = cold(&mut alone, "command/wc -l", cpu(970, 200, 300));
+    let judged = verdict_on(&alone, wc);
+    let (limit, name) = (LimitKind::Device, "rust/direct@buffer=8KiB".to_owned());
+    assert_eq!(judged.verdict, Verdict::BeyondLimit { limit, name });
+    assert_eq!((judged.limit.clone(), judged.share_of_limit), (None, None));
+    assert_eq!(judged.stops_at(), "limit not known");
+    let expected =
+        "limit not known here: 1.03 GB/s is more than the 95.2 MB/s that rust/direct@buffer=8KiB showed";
+    assert!(
+        judged.sentence.starts_with(expected) && !judged.sentence.contains("times"),
+        "{}",
+        judged.sentence
+    );
+    // And who was there first is held against the better figure.
+    assert_eq!(verdict_on(&alone, direct_alone).stops_at(), "too little in flight");
+}
+
+#[test]
+fn a_limit_that_a_reading_is_beyond_is_replaced_and_that_is_said() {
+    let mut record = machine();
+    let same = cold(&mut record, "rust/read/x", cpu(430, 40, 160));
+    let control = ("rust/device@buffer=128KiB,depth=16".to_owned(), 2_500_000_000);
+    assert_eq!(device_limits(&record), std::slice::from_ref(&control));
+    assert_eq!(replaced(&record, &limits(&record), 0, CacheState::Cold), Vec::<String>::new());
+    let faster = cold(&mut record, "rust/mmap/x", cpu(200, 40, 60));
+    assert_eq!(device_limits(&record), [control, ("rust/mmap/x".to_owned(), 5_000_000_000)]);
+    assert_eq!(verdict_on(&record, faster).stops_at(), "limit not known");
+    assert_eq!(verdict_on(&record, same).share_of_limit, Some(0.2 / 0.43));
+    assert_eq!(
+        replaced(&record, &limits(&record), 0, CacheState::Cold),
+        [
+            "the device limit is what rust/mmap/x reached, 5.00 GB/s: rust/device@buffer=128KiB,depth=16 showed 2.50 GB/s"
+        ]
+    );
+    // A little above is within what limits are measured to.
+    let mut record = machine();
+    let near = cold(&mut record, "rust/read/x", cpu(370, 40, 160));
+    assert_eq!(
+        (verdict_on(&record, near).stops_at().as_str(), device_limits(&record).len()),
+        ("device 108 %", 1)
+    );
+}
+
+#[test]
+fn what_cannot_be_told_from_a_limit_is_at_it_without_a_share_above_all() {
+    let mut record = machine();
+    let device = record.trials.iter().position(|it| it.trial.method() == "device").unwrap();
+    timed(&mut record, device, [200, 700, 400, 230, 600]);
+    let read = cold(&mut record, "rust/read/x", cpu(300, 40, 160));
+    timed(&mut record, read, [250, 500, 300, 220, 480]);
+    let judged = verdict_on(&record, read);
+    assert_eq!((judged.stops_at().as_str(), judged.share_of_limit), ("device", None), "{judged:?}");
+    let expected = "stopped by the device: 3.33 GB/s cannot be told from the 2.50 GB/s that rust/device";
+    assert!(judged.sentence.starts_with(expected), "{}", judged.sentence);
+    assert_eq!(device_limits(&record).len(), 1, "it beats nothing beyond doubt");
+}
+
+#[test]
+fn of_a_control_that_was_measured_again_the_better_figure_is_the_limit() {
+    let again = |value| {
+        let mut record = machine();
+        let control = record.trials.iter().find(|it| it.trial.method() == "device").unwrap();
+        let first =
+            limits(&record).into_iter().find(|limit| limit.trial == Some(control.trial.index)).unwrap();
+        record.add(Line::Limit(Box::new(Limit { value, ..first })));
+        device_limits(&record).into_iter().map(|(_, value)| value).collect::<Vec<_>>()
+    };
+    assert_eq!((again(4_000_000_000), again(1_000_000_000)), (vec![4_000_000_000], vec![2_500_000_000]));
+}

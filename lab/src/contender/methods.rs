@@ -1,0 +1,192 @@
+//! The methods that a contender offers, and the one of them that a trial's name selects.
+
+use super::process::CommandLine;
+use super::roster::Warmup;
+use crate::record::Receipt;
+use crate::trial::{MethodId, Params, TrialError, Work};
+use readlab_protocol::MethodLine;
+use std::ffi::{OsStr, OsString};
+
+/// A contender that answered, with the methods that it offers.
+#[derive(Debug, Clone)]
+pub struct Contender {
+    /// The command that starts it.
+    pub(super) command: CommandLine,
+    /// Its name, version and runtime.
+    pub receipt: Receipt,
+    /// What it offers, in its own order.
+    pub methods: Vec<MethodLine>,
+    /// What is done before its timed readings.
+    pub warmup: Warmup,
+    /// Whether it collects garbage after the last reading of a turn and before it answers.
+    pub collects: bool,
+}
+
+/// A contender's method chosen by a trial's name: scan decided, parameters spelled out and within
+/// bounds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResolvedMethod {
+    /// With the scan that will be used.
+    pub id: MethodId,
+    /// As they were given.
+    pub params: Params,
+    /// What the contender says of it.
+    pub method: MethodLine,
+}
+
+/// The method name that matches every name; the `command` contender offers it.
+const ANY_METHOD: &str = "*";
+
+/// Stands for "no scan" on the wire.
+const NO_SCAN: &str = "-";
+
+/// Why a trial's name leads to no method.
+#[derive(Debug, thiserror::Error)]
+pub enum ResolveError {
+    /// The contender lists no such method.
+    #[error("{contender} has no method '{method}' (it has: {known})")]
+    Unknown {
+        /// The contender.
+        contender: String,
+        /// The method that was asked for.
+        method: String,
+        /// Those that exist.
+        known: String,
+    },
+    /// The method can do this work, but not with this scan.
+    #[error("{method}: no scan '{scan}' for {work} here (there are: {known})")]
+    NoScan {
+        /// The method.
+        method: String,
+        /// The scan that was asked for.
+        scan: String,
+        /// The work.
+        work: Work,
+        /// Those that exist.
+        known: String,
+    },
+    /// The method cannot do this work, with no scan.
+    #[error("{method}: no {work} here (it does: {known})")]
+    NoWork {
+        /// The method.
+        method: String,
+        /// The work.
+        work: Work,
+        /// The works that it can do, each with its scans.
+        known: String,
+    },
+    /// The roster has no such contender.
+    #[error("no contender '{0}' in the roster")]
+    NoContender(String),
+    /// The contender says that the method does not work on this machine.
+    #[error("{0}")]
+    Unavailable(String),
+    /// A parameter is wrong.
+    #[error(transparent)]
+    Params(#[from] TrialError),
+}
+
+impl Contender {
+    /// The method that a name asks for, with the best scan for the work where the name leaves it
+    /// open.
+    ///
+    /// # Errors
+    /// If there is no such method, scan or parameter, or the contender says it does not work here.
+    pub fn choose(&self, id: &MethodId, params: &Params, work: Work) -> Result<ResolvedMethod, ResolveError> {
+        let named = |name: &str| self.methods.iter().find(|method| method.method == name);
+        let method =
+            named(&id.method).or_else(|| named(ANY_METHOD)).ok_or_else(|| self.unknown(&id.method))?;
+        if let Some(reason) = &method.unavailable {
+            return Err(ResolveError::Unavailable(reason.clone()));
+        }
+        let offered = method.scans.get(work.word()).map_or(&[][..], Vec::as_slice);
+        let fits = |scan: &&String| id.scan.as_ref().is_none_or(|wanted| wanted == *scan);
+        let scan = offered.iter().find(fits).ok_or_else(|| no_scan(id, method, work))?;
+        let scan = (scan != NO_SCAN).then(|| scan.clone());
+        let id = MethodId { scan, ..id.clone() };
+        Ok(ResolvedMethod { id, params: params.resolve(method)?, method: method.clone() })
+    }
+
+    fn unknown(&self, method: &str) -> ResolveError {
+        let known: Vec<&str> = self.methods.iter().map(|method| method.method.as_str()).collect();
+        ResolveError::Unknown {
+            contender: self.receipt.contender.clone(),
+            method: method.to_owned(),
+            known: known.join(", "),
+        }
+    }
+
+    /// The command that starts a session for one choice.
+    #[must_use]
+    pub fn read_command(&self, choice: &ResolvedMethod, work: Work, target: &OsStr) -> CommandLine {
+        let mut command = self.command.clone();
+        let scan = choice.id.scan.as_deref().unwrap_or(NO_SCAN);
+        command.args.extend(["read", &choice.id.method, scan, work.word()].map(OsString::from));
+        command.args.push(target.to_owned());
+        command.args.extend(choice.params.0.iter().map(|(name, value)| format!("{name}={value}").into()));
+        command
+    }
+}
+
+/// Why a method has no scan for this work: it has others, or it does other work.
+fn no_scan(id: &MethodId, line: &MethodLine, work: Work) -> ResolveError {
+    let method = format!("{}/{}", id.contender, id.method);
+    let offered = line.scans.get(work.word()).map_or(&[][..], Vec::as_slice);
+    if let (Some(scan), [_, ..]) = (&id.scan, offered) {
+        let known = offered.join(", ").replace(NO_SCAN, "none to choose");
+        return ResolveError::NoScan { method, scan: scan.clone(), work, known };
+    }
+    let done = line.scans.iter().filter(|(_, scans)| !scans.is_empty());
+    let described = |(work, scans): (&String, &Vec<String>)| match scans.as_slice() {
+        [only] if only == NO_SCAN => work.clone(),
+        scans => format!("{work} with {}", scans.join(", ")),
+    };
+    let known: Vec<String> = done.map(described).collect();
+    let known = if known.is_empty() { "nothing".to_owned() } else { known.join("; ") };
+    ResolveError::NoWork { method, work, known }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A contender with one method, and what it says of works and scans.
+    fn offering(scans: &[(&str, &[&str])]) -> Contender {
+        let listed = |(work, scans): &(&str, &[&str])| {
+            ((*work).to_owned(), scans.iter().map(|scan| (*scan).to_owned()).collect())
+        };
+        let method = MethodLine {
+            method: "m".into(),
+            scans: scans.iter().map(listed).collect(),
+            params: Vec::new(),
+            about: String::new(),
+            cache: readlab_protocol::Cache::Through,
+            reads: readlab_protocol::Reads::File,
+            decodes: Vec::new(),
+            unavailable: None,
+        };
+        let command = CommandLine { program: "x".into(), args: Vec::new(), env: Vec::new() };
+        let receipt = Receipt { contender: "x".into(), version: "1".into(), runtime: String::new() };
+        Contender { command, receipt, methods: vec![method], warmup: Warmup::default(), collects: false }
+    }
+
+    #[test]
+    fn a_scan_or_work_that_is_not_there_is_told_with_those_that_are() {
+        let contender = offering(&[("newlines", &["avx2", "scalar"]), ("lines", &["-"]), ("sum", &[])]);
+        let why = |name: &str, work| {
+            let id: crate::trial::TrialId = name.parse().unwrap();
+            contender.choose(&id.method, &id.params, work).unwrap_err().to_string()
+        };
+        assert_eq!(
+            why("x/m/simd", Work::Newlines),
+            "x/m: no scan 'simd' for newlines here (there are: avx2, scalar)"
+        );
+        let nothing = "x/m: no discard here (it does: lines; newlines with avx2, scalar)";
+        assert_eq!(why("x/m", Work::Discard), nothing);
+        assert_eq!(why("x/m/avx2", Work::Discard), nothing);
+        assert_eq!(
+            why("x/m/avx2", Work::Lines),
+            "x/m: no scan 'avx2' for lines here (there are: none to choose)"
+        );
+    }
+}

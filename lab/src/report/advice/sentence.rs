@@ -1,0 +1,137 @@
+//! The sentence of an advice.
+
+use super::super::words;
+use super::{Measured, Step, Why};
+use crate::analysis::stats::{Ratio, Significance};
+use crate::trial::{COMMAND, Params};
+
+/// What to do and why, with how many trials tie, and the cheaper trial.
+pub(super) fn of(used: &Measured, why: &Why, tied: usize, cheaper: Option<&Step>) -> String {
+    let what = spelled(used);
+    let tie = tie(tied, !matches!(why, Why::Faster { is_simplest: false, .. }));
+    match why {
+        Why::Itself { is_reference: true } if tied == 0 => {
+            format!("keep {what}: the reference itself is the fastest")
+        }
+        Why::Itself { .. } if tied == 0 => format!("keep {what}: nothing that was measured is faster"),
+        Why::Itself { .. } => format!("keep {what}: nothing that was measured is faster beyond doubt{tie}"),
+        Why::Faster { base, ratio, .. } => {
+            let (name, times) = (&base.row.name, words::factor(ratio.estimate));
+            let cheaper = cheaper.map_or_else(String::new, would_give);
+            format!("use {what}: {times} times {name}{}{tie}{cheaper}", interval(ratio))
+        }
+        Why::Kept { instead, ratio } => {
+            format!("keep {}: {}", used.row.name, not_faster(&spelled(instead), ratio.as_ref()))
+        }
+    }
+}
+
+fn tie(tied: usize, is_simplest: bool) -> String {
+    let simplest = if is_simplest { ", of which it is the simplest" } else { "" };
+    if tied == 0 { String::new() } else { format!("; it ties with {tied} more{simplest}") }
+}
+
+fn would_give(step: &Step) -> String {
+    let (what, times) = (spelled(step.measured), words::factor(step.ratio.estimate));
+    format!("; {what} would already give {times} times without {}", any_of(&step.without))
+}
+
+/// Why the baseline is kept: the other trial is slower, as fast, or the rounds are too few.
+fn not_faster(what: &str, ratio: Option<&Ratio>) -> String {
+    let Some((ratio, clear)) = ratio.and_then(|ratio| Some((ratio, ratio.clear()?))) else {
+        return format!("whether {what} is faster cannot be told with so few rounds");
+    };
+    let times = words::factor(ratio.estimate);
+    match (clear, ratio.ci95) {
+        (Significance::Slower, Some(ends)) => {
+            let (low, high) = (words::factor(ends.low), words::factor(ends.high));
+            format!("{what} is slower: {times} [{low}, {high}] times as fast")
+        }
+        _ => format!("{what} is not faster beyond doubt, {times} times{}", interval(ratio)),
+    }
+}
+
+/// `a, b or c`.
+fn any_of(things: &[&str]) -> String {
+    match things.split_last() {
+        None => String::new(),
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+    }
+}
+
+fn interval(ratio: &Ratio) -> String {
+    ratio.ci95.map_or_else(String::new, |ends| {
+        format!(", interval {} to {}", words::factor(ends.low), words::factor(ends.high))
+    })
+}
+
+/// A trial's name in a sentence: `mmap with avx2 and 2 threads`.
+fn spelled(measured: &Measured) -> String {
+    let id = &measured.trial.trial.id;
+    if id.method.contender == COMMAND {
+        return format!("'{}'", measured.row.name.trim_start_matches("command/"));
+    }
+    let mut parts: Vec<String> = id.method.scan.iter().cloned().collect();
+    parts.extend(id.params.0.iter().filter_map(|(name, &value)| setting(name, value, measured)));
+    let method = format!("{}/{}", id.method.contender, id.method.method);
+    match parts.split_last() {
+        None => method,
+        Some((last, [])) => format!("{method} with {last}"),
+        Some((last, others)) => format!("{method} with {} and {last}", others.join(", ")),
+    }
+}
+
+/// One setting in words; `None` for what is switched off or is the default.
+fn setting(name: &str, value: u64, measured: &Measured) -> Option<String> {
+    let one = Params([(name.to_owned(), value)].into_iter().collect()).to_string();
+    let (short, spelled) = one.split_once('=')?;
+    let switch = value <= 1 && !["depth", "threads", "buffers", "readers"].contains(&short);
+    match short {
+        "buffer" if measured.param("buffers") > 1 => {
+            Some(format!("{} × {} buffers", measured.param("buffers"), size(spelled)))
+        }
+        "buffer" => Some(format!("{} buffers", size(spelled))),
+        "buffers" if measured.trial.trial.id.params.0.keys().any(|name| Params::short(name) == "buffer") => {
+            None
+        }
+        "threads" | "readers" => (value > 1).then(|| format!("{value} {short}")),
+        _ if switch => (value == 1).then(|| short.to_owned()),
+        _ => Some(format!("{short} {}", size(spelled))),
+    }
+}
+
+/// `64KiB` as `64 KiB`.
+fn size(spelled: &str) -> String {
+    let unit = spelled.find(|c: char| c.is_ascii_alphabetic());
+    unit.map_or_else(|| spelled.to_owned(), |at| format!("{} {}", &spelled[..at], &spelled[at..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::stats::Interval;
+
+    #[test]
+    fn what_is_kept_has_its_reason_in_every_case() {
+        let ratio = |estimate, ends: Option<(f64, f64)>| {
+            let ci95 = ends.map(|(low, high)| Interval { low, high });
+            Some(Ratio { estimate, ci95, pairs: 10 })
+        };
+        for (ratio, expected) in [
+            (ratio(0.828, Some((0.79, 0.86))), "x is slower: 0.828 [0.790, 0.860] times as fast"),
+            (
+                ratio(0.828, Some((0.7, 1.1))),
+                "x is not faster beyond doubt, 0.828 times, interval 0.700 to 1.10",
+            ),
+            (
+                ratio(1.3, Some((0.9, 1.6))),
+                "x is not faster beyond doubt, 1.30 times, interval 0.900 to 1.60",
+            ),
+            (ratio(2.0, None), "whether x is faster cannot be told with so few rounds"),
+            (None, "whether x is faster cannot be told with so few rounds"),
+        ] {
+            assert_eq!(not_faster("x", ratio.as_ref()), expected);
+        }
+    }
+}

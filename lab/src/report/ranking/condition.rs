@@ -1,0 +1,68 @@
+//! The condition of a ranking in words: the cache state, the transport, the archive, and what else
+//! distinguishes it from the other rankings of its record.
+
+use super::super::words;
+use super::Ranking;
+use crate::record::{Record, Trial};
+use crate::target::web::CACHE_UNKNOWN;
+use crate::trial::{CacheState, Transport, Work};
+use std::collections::BTreeSet;
+
+impl Ranking {
+    /// The cache state, the transport and the archive: `cold`, `cold over http`, `cold, out of the
+    /// zip`.
+    #[must_use]
+    pub fn condition(&self) -> String {
+        let source = self.decodes.map_or_else(String::new, |archive| format!(", out of the {archive}"));
+        self.state_and_transport() + &source
+    }
+
+    /// The condition, with the work and the target where the record has several.
+    #[must_use]
+    pub fn full_condition(&self) -> String {
+        self.condition() + &self.distinction
+    }
+
+    /// `Cold · newlines`, `Cold over http · newlines`, `Cold · newlines · out of the zip`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let source = self.decodes.map_or_else(String::new, |archive| format!(" · out of the {archive}"));
+        format!("{} · {}{source}", words::capital(&self.state_and_transport()), self.work)
+    }
+
+    fn state_and_transport(&self) -> String {
+        let is_above_cache = self.state == CacheState::Cold && self.cold_above.is_some();
+        let above = if is_above_cache { " above a cache" } else { "" };
+        match (self.state, self.over) {
+            (CacheState::Unknown, _) => format!("over http ({CACHE_UNKNOWN})"),
+            (state, Transport::Http) => format!("{state}{above} over http"),
+            (state, Transport::File) => format!("{state}{above}"),
+        }
+    }
+}
+
+/// What distinguishes the rankings of a record, beside the condition.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DistinguishedBy {
+    work: bool,
+    target: bool,
+}
+
+impl DistinguishedBy {
+    /// Looks at all trials but the controls, which are not ranked.
+    pub(super) fn of(record: &Record) -> DistinguishedBy {
+        let ranked = || record.trials.iter().map(|it| &it.trial).filter(|trial| !trial.is_control());
+        let works: BTreeSet<Work> = ranked().map(|trial| trial.work).collect();
+        let path = |trial: &Trial| record.targets.get(trial.target).map(|target| &target.path);
+        let paths: BTreeSet<Option<&String>> = ranked().map(path).collect();
+        DistinguishedBy { work: works.len() > 1, target: paths.len() > 1 }
+    }
+
+    /// The work and the file name in parentheses, as far as they distinguish.
+    pub(super) fn words(self, work: Work, path: &str) -> String {
+        let name = path.rsplit('/').next().unwrap_or(path).to_owned();
+        let parts = [self.work.then(|| work.to_string()), self.target.then_some(name)];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    }
+}
