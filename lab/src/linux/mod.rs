@@ -4,6 +4,9 @@
 //! Functions here name no type of Linux in their signatures, so that another system is one more
 //! folder. What the answers mean for a measurement is decided by the callers.
 
+pub mod direct_read;
 pub mod instance_lock;
 pub mod interrupt;
+pub mod page_cache;
 pub mod perf;
+pub mod process;

@@ -8,6 +8,7 @@
 pub mod ring;
 pub mod tracepoint;
 
+use super::process::threads;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -161,15 +162,6 @@ pub fn on_threads(pid: u32, mut open: impl FnMut(u32) -> io::Result<()>) -> io::
             }
         }
     }
-}
-
-/// The threads that a process has now.
-///
-/// # Errors
-/// If there is no such process.
-pub fn threads(pid: u32) -> io::Result<Vec<u32>> {
-    let tasks = std::fs::read_dir(format!("/proc/{pid}/task"))?;
-    Ok(tasks.flatten().filter_map(|task| task.file_name().to_str()?.parse().ok()).collect())
 }
 
 /// How far ordinary users may use perf events, as the kernel is set; `None` where it has none.

@@ -14,6 +14,7 @@ mod tracepoint;
 
 pub use preload::ArcWay;
 
+use crate::linux::process::any_thread_runs;
 use crate::record::Count;
 use preload::Preload;
 use std::collections::BTreeMap;
@@ -128,7 +129,7 @@ impl Counting {
     /// fall on the same side of the bracket.
     fn settle(&self) {
         let deadline = Instant::now() + SETTLE_MAX;
-        while Instant::now() < deadline && runs(self.pid) {
+        while Instant::now() < deadline && any_thread_runs(self.pid) {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -167,15 +168,6 @@ pub fn can_count_syscalls() -> Result<(), String> {
 /// The reason why not, in one line.
 pub fn can_count_mallocs() -> Result<(), String> {
     Preload::prepare(ArcWay::Symbols).map(drop)
-}
-
-/// Whether any thread of a process is running or about to.
-fn runs(pid: u32) -> bool {
-    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return false };
-    tasks.flatten().any(|task| {
-        let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
-        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'))
-    })
 }
 
 #[cfg(test)]

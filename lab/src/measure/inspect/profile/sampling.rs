@@ -11,6 +11,7 @@ use super::symbols::Frame;
 use super::unwind::{REGISTERS, Walker, register_mask};
 use crate::linux::perf::ring::Rings;
 use crate::linux::perf::{self, Attr, flag, sample};
+use crate::linux::process::{thread_name, threads};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::sync::Arc;
@@ -170,11 +171,8 @@ impl Collector {
     fn of(pid: u32, from_ns: Arc<AtomicU64>, taken: Arc<AtomicU64>) -> Collector {
         let mut mappings = Mappings::default();
         mappings.look(pid);
-        let name = |tid| {
-            let comm = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/comm")).ok()?;
-            Some((tid, comm.trim_end_matches('\n').to_owned()))
-        };
-        let names = perf::threads(pid).unwrap_or_default().into_iter().filter_map(name).collect();
+        let name = |thread| Some((thread, thread_name(pid, thread)?));
+        let names = threads(pid).unwrap_or_default().into_iter().filter_map(name).collect();
         let pids = BTreeSet::from([pid]);
         let found = SampledStacks { stacks: BTreeMap::new(), pids, lost: 0, cut: 0 };
         Collector { mappings, walker: Walker::new(), names, pending: Vec::new(), found, from_ns, taken }
