@@ -215,9 +215,9 @@ impl Programs {
     pub(crate) fn contender(
         &self,
         words: Vec<std::ffi::OsString>,
-    ) -> readlab::contender::process::CommandLine {
+    ) -> readlab::linux::program::CommandLine {
         let args = ["contender", "rust"].map(Into::into).into_iter().chain(words).collect();
-        readlab::contender::process::CommandLine { program: self.lab.clone().into(), args, env: Vec::new() }
+        readlab::linux::program::CommandLine { program: self.lab.clone().into(), args, env: Vec::new() }
     }
 }
 

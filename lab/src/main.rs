@@ -4,7 +4,7 @@
 use clap::Parser;
 use readlab::commands;
 use readlab::commands::{Cli, Verb};
-use readlab::contender::launcher;
+use readlab::linux::program::launcher;
 use readlab::terminal::notice;
 use signal_hook::consts::SIGXFSZ;
 use std::process::ExitCode;

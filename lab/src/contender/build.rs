@@ -5,9 +5,9 @@
 //! compiler as it was then: when the compiler changes, it is built again. What each language needs
 //! to be built is data in the roster.
 
-use super::process::{self, CommandLine, ReadError};
 use super::roster::Entry;
 use super::sources;
+use crate::linux::program::{self, CommandLine, ReadError};
 use rustix::fs::{FlockOperation, flock};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -167,7 +167,7 @@ impl Workplace {
         for words in &entry.build {
             let line = entry.line(words, Some(self));
             let left = deadline.saturating_duration_since(Instant::now());
-            match process::run_to_end(&line, &self.sources, &log, left) {
+            match program::run_to_end(&line, &self.sources, &log, left) {
                 Ok(status) if status.success() => {}
                 Ok(status) => {
                     return Err(BuildError::Failed {
@@ -302,7 +302,7 @@ fn last_part(word: &str) -> String {
 fn absence(line: &CommandLine, folder: &Path) -> Option<String> {
     // Without a name, so that nothing is left however the lab ends.
     let Ok(said) = tempfile::tempfile() else { return None };
-    match process::run_to_end(line, folder, &said, DEPENDENCY_PATIENCE) {
+    match program::run_to_end(line, folder, &said, DEPENDENCY_PATIENCE) {
         Ok(status) if status.success() => None,
         Ok(status) => Some(last_words(said, status)),
         Err(ReadError::Io(cause)) if cause.kind() == io::ErrorKind::NotFound => Some("not found".to_owned()),

@@ -6,8 +6,8 @@
 //! unavailable with the reason.
 
 use crate::contender::build::Workplace;
-use crate::contender::process::CommandLine;
 use crate::contender::session::{Session, SessionError};
+use crate::linux::program::CommandLine;
 use crate::record::Receipt;
 use crate::terminal::printable::toml_cause;
 use crate::trial::{MethodId, Params, TrialError, Work};

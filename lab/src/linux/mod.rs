@@ -10,3 +10,4 @@ pub mod interrupt;
 pub mod page_cache;
 pub mod perf;
 pub mod process;
+pub mod program;
