@@ -7,7 +7,10 @@
 pub mod direct_read;
 pub mod instance_lock;
 pub mod interrupt;
+pub mod next_layer;
+pub mod own_file;
 pub mod page_cache;
 pub mod perf;
+pub mod preload;
 pub mod process;
 pub mod program;

@@ -2,7 +2,7 @@
 //! they are read.
 //!
 //! An inherited event must be bound to a processor to have a ring; the events of all threads on one
-//! processor share one. What a record's body means is the business of whoever opened the events.
+//! processor share one. [`super::records`] parses the bodies of records.
 
 use super::{Attr, on_threads};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -28,27 +28,27 @@ const LOST: u32 = 2;
 
 /// One record as the kernel wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Raw {
+pub(super) struct Raw {
     /// `PERF_RECORD_…`.
-    pub kind: u32,
+    pub(super) kind: u32,
     /// Bits whose meaning depends on the kind.
-    pub misc: u16,
+    pub(super) misc: u16,
     /// What follows the header.
-    pub body: Vec<u8>,
+    pub(super) body: Vec<u8>,
 }
 
 /// Everything that was in the rings.
 #[derive(Debug, Default)]
-pub struct Drained {
+pub(super) struct Drained {
     /// The records, ring by ring.
-    pub records: Vec<Raw>,
+    pub(super) records: Vec<Raw>,
     /// Records that the kernel had no room for, and those that made no sense.
-    pub lost: u64,
+    pub(super) lost: u64,
 }
 
 /// Rings of one process and its children.
 #[derive(Debug)]
-pub struct Rings {
+pub(super) struct Rings {
     rings: Vec<Ring>,
     // Events count as long as their descriptors are open.
     events: Vec<File>,
@@ -58,18 +58,18 @@ impl Rings {
     /// Opens events on all threads of a process; they run from now on.
     ///
     /// # Errors
-    /// What the system said; [`super::refusal`] knows what it means.
-    pub fn open(pid: u32, attrs: &[Attr]) -> io::Result<Rings> {
+    /// The system's error; [`super::refusal`] explains it.
+    pub(super) fn open(pid: u32, attrs: &[Attr]) -> io::Result<Rings> {
         let mut rings = Rings { rings: Vec::new(), events: Vec::new() };
         for cpu in online() {
             let mut first: Option<i32> = None;
-            on_threads(pid, |tid| attrs.iter().try_for_each(|attr| rings.add(attr, (tid, cpu), &mut first)))?;
+            on_threads(pid, |tid| attrs.iter().try_for_each(|attr| rings.add(attr, tid, cpu, &mut first)))?;
         }
         Ok(rings)
     }
 
     /// One more event; the first on a processor gets the ring.
-    fn add(&mut self, attr: &Attr, (tid, cpu): (u32, u32), first: &mut Option<i32>) -> io::Result<()> {
+    fn add(&mut self, attr: &Attr, tid: u32, cpu: u32, first: &mut Option<i32>) -> io::Result<()> {
         let event = attr.open(tid, Some(cpu))?;
         match *first {
             None => {
@@ -86,16 +86,16 @@ impl Rings {
     }
 
     /// Waits until there is something to read, or for so long.
-    pub fn wait(&self, patience: Duration) {
-        let patience = patience.try_into().expect("milliseconds fit a timespec");
+    pub(super) fn wait(&self, at_most: Duration) {
+        let at_most = at_most.try_into().expect("milliseconds fit a timespec");
         let mut polled: Vec<PollFd> =
             self.events.iter().map(|event| PollFd::new(event, PollFlags::IN)).collect();
-        // Woken, late or interrupted: whoever asks looks at the rings next in any case.
-        let _ = poll(&mut polled, Some(&patience));
+        // Woken, late or interrupted: the caller reads the rings next in any case.
+        let _ = poll(&mut polled, Some(&at_most));
     }
 
     /// Takes everything that is in the rings.
-    pub fn drain(&mut self) -> Drained {
+    pub(super) fn drain(&mut self) -> Drained {
         let mut drained = Drained::default();
         for ring in &self.rings {
             ring.drain(&mut drained);

@@ -190,7 +190,7 @@ impl Activity {
 }
 
 impl IoBytes {
-    fn parse(text: &str) -> Option<IoBytes> {
+    pub(super) fn parse(text: &str) -> Option<IoBytes> {
         Some(IoBytes { from_devices: field(text, "read_bytes:")?, through_calls: field(text, "rchar:")? })
     }
 

@@ -3,6 +3,7 @@
 
 mod counters;
 mod file_use;
+mod mappings;
 mod proc_file;
 mod scheduling;
 mod table;
@@ -11,6 +12,7 @@ pub(crate) mod testing;
 
 pub use counters::{Activity, DelayCounter, IoBytes, ProcessCounters, ThreadDelays, tick_ns};
 pub use file_use::{FileId, has_mapped, has_open, may_be_inspected};
+pub use mappings::{CodeMapping, VDSO, code_mappings};
 pub use proc_file::Unavailable;
 use rustix::process::{Pid, Signal, kill_process};
 pub use scheduling::scheduling_of_thread;
@@ -50,6 +52,14 @@ pub fn any_thread_runs(pid: u32) -> bool {
 pub fn anonymous_bytes(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     Some(proc_file::field(&status, "RssAnon:")? * 1024)
+}
+
+/// Bytes that a process and its reaped children have read so far.
+///
+/// # Errors
+/// Why they are not known.
+pub fn process_io_bytes(pid: u32) -> Result<IoBytes, Unavailable> {
+    proc_file::ProcFile::open(pid, "io").read(IoBytes::parse, "read_bytes")
 }
 
 /// Kills a process. One that has ended meanwhile needs no killing, and one of another user stays.

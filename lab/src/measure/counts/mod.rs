@@ -10,17 +10,19 @@
 //! free of it.
 
 mod preload;
-mod tracepoint;
 
 pub use preload::ArcWay;
 
+use crate::linux::perf::SyscallCounter;
 use crate::linux::process::any_thread_runs;
 use crate::record::Count;
 use preload::Preload;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
-use tracepoint::Syscalls;
+
+/// How system calls are counted, for the record.
+const HOW_SYSCALLS: &str = "kernel tracepoint raw_syscalls:sys_enter, all threads and their children, the answer to the lab included";
 
 /// How long the contender may take after its answer until it waits for the next turn.
 const SETTLE_MAX: Duration = Duration::from_secs(1);
@@ -29,7 +31,7 @@ const SETTLE_MAX: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Counting {
     preload: Option<Result<Preload, String>>,
-    syscalls: Result<Syscalls, String>,
+    syscalls: Result<SyscallCounter, String>,
     pid: u32,
     began: Option<preload::Page>,
     began_syscalls: Result<u64, String>,
@@ -70,14 +72,14 @@ impl Counting {
     /// ready.
     pub fn attach(&mut self, pid: u32) {
         self.pid = pid;
-        self.syscalls = Syscalls::open(pid);
+        self.syscalls = SyscallCounter::open(pid);
     }
 
     /// Before the turn.
     pub fn begin(&mut self) {
         self.settle();
         self.began = self.loaded().and_then(|preload| preload.read().ok());
-        self.began_syscalls = self.syscalls.as_ref().map_err(String::clone).and_then(Syscalls::read);
+        self.began_syscalls = self.syscalls.as_ref().map_err(String::clone).and_then(SyscallCounter::read);
     }
 
     /// After the answer: what was counted since [`Counting::begin`], as `mallocs`, `syscalls`,
@@ -92,7 +94,7 @@ impl Counting {
             (Some(Err(why)), _) => preload::no_mallocs(why),
         };
         let count = match self.calls() {
-            Ok(calls) => Count { value: Some(calls), how: tracepoint::HOW.to_owned() },
+            Ok(calls) => Count { value: Some(calls), how: HOW_SYSCALLS.to_owned() },
             Err(why) => Count { value: None, how: why },
         };
         counts.insert("syscalls".to_owned(), count);
@@ -102,7 +104,7 @@ impl Counting {
     /// System calls since [`Counting::begin`], where they are the contender's alone.
     fn calls(&self) -> Result<u64, String> {
         let before = self.began_syscalls.clone()?;
-        let now = self.syscalls.as_ref().map_err(String::clone).and_then(Syscalls::read)?;
+        let now = self.syscalls.as_ref().map_err(String::clone).and_then(SyscallCounter::read)?;
         if self.programs_were_started() {
             return Err(
                 "the turn started programs, and loading the counting library into them makes system calls \
@@ -159,7 +161,7 @@ pub fn difference(turn: BTreeMap<String, Count>, less: &BTreeMap<String, Count>)
 /// # Errors
 /// The reason why not, in one line.
 pub fn can_count_syscalls() -> Result<(), String> {
-    Syscalls::open(std::process::id()).map(drop)
+    SyscallCounter::open(std::process::id()).map(drop)
 }
 
 /// Whether allocations can be counted here, in programs that are linked dynamically.

@@ -8,7 +8,6 @@
 mod folded;
 mod mappings;
 mod picture;
-mod records;
 mod sampling;
 mod symbols;
 mod unwind;
@@ -17,7 +16,8 @@ pub use folded::{Folded, Hot};
 pub use picture::svg;
 
 use crate::folder::scratch::Note;
-use sampling::{Event, FREQUENCY, Sampling};
+use crate::linux::perf::{Event, FREQUENCY, kernel_symbols_are_readable};
+use sampling::Sampling;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use symbols::{ASTRAY, Maps, UNNAMED};
@@ -142,7 +142,7 @@ impl Sampled {
                 "the kernel's part is not seen: `sudo sysctl kernel.perf_event_paranoid=1` allows it"
                     .to_owned(),
             );
-        } else if !symbols::kernel_is_named() {
+        } else if !kernel_symbols_are_readable() {
             blind.push(
                 "functions of the kernel have no names: `sudo sysctl kernel.kptr_restrict=0` tells them"
                     .to_owned(),

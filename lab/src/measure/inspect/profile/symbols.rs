@@ -2,16 +2,14 @@
 //! code that a runtime made by the map that it leaves in /tmp for such purposes.
 
 use super::folded::{COMPILED, INLINED, KERNEL};
-use super::mappings::VDSO;
 use crate::folder::scratch::map_of;
+use crate::linux::own_file::read_own;
+use crate::linux::process::VDSO;
 use blazesym::MaybeDefault;
 use blazesym::symbolize::source::{Elf, Kernel, Source};
 use blazesym::symbolize::{Input, Sym, Symbolized, Symbolizer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Read;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Where a frame lies.
@@ -97,12 +95,6 @@ pub(super) fn names(frames: &BTreeSet<Frame>, maps: &Maps) -> Names {
     names
 }
 
-/// Whether this user may read the names of the kernel's functions.
-pub(super) fn kernel_is_named() -> bool {
-    let listed = std::fs::read_to_string("/proc/kallsyms").unwrap_or_default();
-    listed.lines().take(100).any(|line| !line.trim_start_matches('0').starts_with(' '))
-}
-
 fn of_function(symbol: &Sym) -> Vec<String> {
     let inlined = symbol.inlined.iter().map(|function| format!("{}{INLINED}", function.name));
     std::iter::once(symbol.name.to_string()).chain(inlined).collect()
@@ -139,7 +131,7 @@ impl Maps {
     /// Reads what was written by now.
     pub(super) fn read(&mut self) {
         for &pid in &self.pids {
-            if let Some(text) = own_file(&map_of(pid)) {
+            if let Some(text) = read_own(&map_of(pid), MAP_BYTES_MAX) {
                 self.functions.insert(pid, functions(&text));
             }
         }
@@ -169,23 +161,12 @@ impl Drop for Maps {
     fn drop(&mut self) {
         for &pid in &self.pids {
             let path = map_of(pid);
-            if own_file(&path).is_some() {
-                // Whoever removed it before us did what we wanted.
+            if read_own(&path, MAP_BYTES_MAX).is_some() {
+                // It may have been removed meanwhile.
                 let _ = std::fs::remove_file(path);
             }
         }
     }
-}
-
-/// The text of a file that is one, is this user's, and is not too large; /tmp is everybody's.
-fn own_file(path: &Path) -> Option<String> {
-    let file =
-        File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path).ok()?;
-    let facts = file.metadata().ok()?;
-    let own = facts.is_file() && facts.uid() == rustix::process::geteuid().as_raw();
-    let mut bytes = Vec::new();
-    (own && file.take(MAP_BYTES_MAX).read_to_end(&mut bytes).is_ok())
-        .then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The functions of a map: a start, a size and a name a line, numbers in hexadecimal.
@@ -246,7 +227,7 @@ mod tests {
     fn a_function_of_this_program_has_its_name() {
         let mut mappings = Mappings::default();
         let pid = std::process::id();
-        mappings.look(pid);
+        mappings.read(pid);
         let here = a_function_of_this_program_has_its_name as *const () as u64;
         let mapping = mappings.find(pid, here).unwrap();
         let frame = Frame::File(mapping.file.clone().unwrap(), here - mapping.start + mapping.offset);

@@ -2,8 +2,8 @@
 //! leave in programs; most programs are built without frame pointers. Code without tables, such as
 //! that of a runtime, is walked by frame pointers.
 
-use super::mappings::Mapping;
-use super::records::Sample;
+use crate::linux::perf::{REGISTERS, Sample};
+use crate::linux::process::CodeMapping;
 use framehop::{
     CacheNative, ExplicitModuleSectionInfo, FrameAddress, MayAllocateDuringUnwind, Module, UnwindRegsNative,
     Unwinder, UnwinderNative,
@@ -13,22 +13,6 @@ use object::{NativeEndian, Object, ObjectSection};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Numbers of the registers that unwinding needs, in rising order: frame pointer, stack pointer,
-/// instruction pointer.
-#[cfg(target_arch = "x86_64")]
-const NUMBERS: [u32; 3] = [6, 7, 8];
-/// Frame pointer, link register, stack pointer, program counter.
-#[cfg(target_arch = "aarch64")]
-const NUMBERS: [u32; 4] = [29, 30, 31, 32];
-
-/// How many registers a sample holds.
-pub(super) const REGISTERS: usize = NUMBERS.len();
-
-/// The same as the kernel's mask.
-pub(super) fn register_mask() -> u64 {
-    NUMBERS.iter().map(|number| 1_u64 << number).sum()
-}
 
 /// Frames beyond which a stack is cut: a recursion, or one that was walked wrongly.
 const FRAMES_MOST: usize = 256;
@@ -61,7 +45,7 @@ impl Walker {
 
     /// Addresses in user mode, innermost first; those of callers lie within the call. Whether the
     /// walk came to the stack's end.
-    pub(super) fn walk(&mut self, pid: u32, mappings: &[Mapping], sample: &Sample) -> (Vec<u64>, bool) {
+    pub(super) fn walk(&mut self, pid: u32, mappings: &[CodeMapping], sample: &Sample) -> (Vec<u64>, bool) {
         let Some(registers) = sample.registers.as_deref().filter(|all| all.len() == REGISTERS) else {
             return (Vec::new(), true);
         };
@@ -103,7 +87,7 @@ fn native(registers: &[u64]) -> (u64, u64, UnwindRegsNative) {
 
 fn unwinder(
     tables: &mut HashMap<PathBuf, Option<Tables>>,
-    mappings: &[Mapping],
+    mappings: &[CodeMapping],
 ) -> UnwinderNative<Bytes, MayAllocateDuringUnwind> {
     let mut unwinder = UnwinderNative::new();
     for mapping in mappings {
@@ -156,7 +140,7 @@ impl Tables {
     /// Where address 0 of the file lies in the memory of a process that has mapped a piece of its
     /// code. A segment may begin and end within a page, a mapping does not, so the page's other end
     /// may be of a segment that holds no code.
-    fn base(&self, mapping: &Mapping) -> Option<u64> {
+    fn base(&self, mapping: &CodeMapping) -> Option<u64> {
         let mapped_end = mapping.offset + (mapping.end - mapping.start);
         let holds = |[offset, size, _]: &&[u64; 3]| {
             *offset < mapped_end && mapping.offset < offset.saturating_add(*size)
@@ -174,7 +158,7 @@ mod tests {
     fn a_piece_of_a_file_tells_where_its_beginning_lies() {
         let segments = vec![[0x800, 0x1000, 0x1800], [0x3000, 0x800, 0x5000]];
         let tables = Tables { sections: ExplicitModuleSectionInfo::default(), segments };
-        let mapping = |start, offset| Mapping { start, end: start + 0x1000, offset, file: None };
+        let mapping = |start, offset| CodeMapping { start, end: start + 0x1000, offset, file: None };
         // The first segment begins within a page, and its mapping begins with the page.
         assert_eq!(tables.base(&mapping(0x7f00_1000, 0)), Some(0x7f00_0000));
         assert_eq!(tables.base(&mapping(0x7f00_2000, 0x1000)), Some(0x7f00_0000), "cut by another mapping");
@@ -187,7 +171,7 @@ mod tests {
     fn the_tables_of_this_program_hold_the_code_that_runs() {
         let mut mappings = super::super::mappings::Mappings::default();
         let pid = std::process::id();
-        mappings.look(pid);
+        mappings.read(pid);
         let here = the_tables_of_this_program_hold_the_code_that_runs as *const () as u64;
         let mapping = mappings.find(pid, here).unwrap();
         let tables = Tables::read(mapping.file.as_deref().unwrap()).unwrap();

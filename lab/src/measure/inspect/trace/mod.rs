@@ -100,7 +100,7 @@ fn trace(written: &Written, around: Around) -> Trace {
         threads: paths.threads,
         in_calls_ns: reads.iter().map(|call| call.wall_ns).sum(),
         bytes: reads.iter().map(got_bytes).sum(),
-        asked_bytes: spread(|call| call.asked_bytes),
+        asked_bytes: spread(|call| call.requested_bytes),
         got_bytes: spread(got_bytes),
         brought_bytes: Some(Spread::of(reads.iter().map(got_bytes).filter(|&bytes| bytes > 0).collect())),
         latency_ns: spread(|call| call.wall_ns),
@@ -129,7 +129,7 @@ fn nothing(written: &Written, (maps, reads): (&[Call], &[Call]), around: Around)
                 .to_owned(),
         )
     } else {
-        let bytes: u64 = maps.iter().map(|call| call.asked_bytes).sum();
+        let bytes: u64 = maps.iter().map(|call| call.requested_bytes).sum();
         Some(format!(
             "it makes no read calls: mmap of {bytes} bytes; {} minor and {} major page faults brought them",
             faults(around.minor_faults),

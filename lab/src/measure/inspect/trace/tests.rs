@@ -5,7 +5,7 @@ use std::process::Command;
 
 fn read(thread: u64, offset: u64, got: i64) -> Call {
     let start_ns = thread + offset;
-    Call { kind: Kind::Pread, thread, start_ns, wall_ns: 100 + offset, offset, asked_bytes: 8, got }
+    Call { kind: Kind::Pread, thread, start_ns, wall_ns: 100 + offset, offset, requested_bytes: 8, got }
 }
 
 fn of(calls: &[Call]) -> Written {
@@ -44,7 +44,7 @@ fn a_call_that_failed_brought_nothing_and_moved_nothing() {
 
 #[test]
 fn nothing_is_never_told_without_a_reason() {
-    let map = Call { kind: Kind::Mmap, asked_bytes: 4096, ..read(1, 0, 0x7f00) };
+    let map = Call { kind: Kind::Mmap, requested_bytes: 4096, ..read(1, 0, 0x7f00) };
     let reason = |written: &Written, around| trace(written, around).reason.unwrap();
     let mapped = reason(&of(&[map]), AROUND);
     let told = "it makes no read calls: mmap of 4096 bytes; 3 minor and 0 major page faults brought them";

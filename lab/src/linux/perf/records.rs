@@ -1,43 +1,65 @@
-//! What the kernel's records mean where stacks are sampled: samples, mappings, names, forks and
+//! The records that the kernel writes where stacks are sampled: samples, mappings, names, forks and
 //! ends of threads.
 //!
-//! The layouts are those of `perf_event_open(2)` for the events that [`super::sampling`] opens; a
-//! record that is shorter than its layout is no record.
+//! The layouts are those of `perf_event_open(2)` for the events that [`super::stacks`] opens; a
+//! record that is shorter than its layout is ignored.
 
-use crate::linux::perf::ring::Raw;
+use super::ring::Raw;
 
-/// One record with who and when.
+/// One record, with its thread and time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Record {
+pub struct Record {
     /// On the lab's monotonic clock.
-    pub(super) time_ns: u64,
-    pub(super) pid: u32,
-    pub(super) tid: u32,
-    pub(super) body: Body,
+    pub time_ns: u64,
+    /// The process.
+    pub pid: u32,
+    /// The thread.
+    pub tid: u32,
+    /// What happened.
+    pub body: Body,
 }
 
-/// What a record tells.
+/// What a record is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Body {
+pub enum Body {
     /// A thread was on a processor.
     Sample(Sample),
     /// An executable mapping was made.
-    Map { start: u64, end: u64, offset: u64, path: Vec<u8> },
+    Map {
+        /// Its first address.
+        start: u64,
+        /// The address behind it.
+        end: u64,
+        /// Where in the file it begins.
+        offset: u64,
+        /// The name that the kernel gives it.
+        path: Vec<u8>,
+    },
     /// A thread has a new name; by an exec, it has lost all mappings too.
-    Comm { name: Vec<u8>, exec: bool },
+    Comm {
+        /// The name.
+        name: Vec<u8>,
+        /// Whether an exec gave it.
+        exec: bool,
+    },
     /// A thread or process began.
-    Fork { parent: u32, parent_tid: u32 },
+    Fork {
+        /// The process that it came from.
+        parent: u32,
+        /// The thread that it came from.
+        parent_tid: u32,
+    },
 }
 
 /// Where a thread was.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Sample {
+pub struct Sample {
     /// Addresses in the kernel, innermost first.
-    pub(super) kernel: Vec<u64>,
-    /// The registers of user mode that were asked for, in the order of their numbers.
-    pub(super) registers: Option<Vec<u64>>,
+    pub kernel: Vec<u64>,
+    /// The registers of user mode that the event requested, in the order of their numbers.
+    pub registers: Option<Vec<u64>>,
     /// The user's stack, from the stack pointer up.
-    pub(super) stack: Vec<u8>,
+    pub stack: Vec<u8>,
 }
 
 const COMM: u32 = 3;
@@ -45,14 +67,14 @@ const FORK: u32 = 7;
 const SAMPLE: u32 = 9;
 const MMAP2: u32 = 10;
 const MISC_COMM_EXEC: u16 = 1 << 13;
-/// Entries of a call chain from here on say of what the following are.
+/// Entries of a call chain from here on name the mode of those that follow.
 const CONTEXT_FIRST: u64 = (-4095_i64).cast_unsigned();
 const CONTEXT_KERNEL: u64 = (-128_i64).cast_unsigned();
 /// Process, thread and time behind every record that is no sample.
 const ID_BYTES: usize = 16;
 
 /// The meaning of a record; `None` for kinds that are of no use here and for what is too short.
-/// `registers` is how many were asked for.
+/// `registers` is how many the event requested.
 pub(super) fn parse(raw: &Raw, registers: usize) -> Option<Record> {
     if raw.kind == SAMPLE {
         return sample(&mut Fields(&raw.body), registers);
