@@ -4,7 +4,7 @@
 use crate::linux::process::{scheduling_of_thread, threads};
 use readlab_protocol::Scheduling;
 
-/// How the first thread of a process is scheduled; `None` if it has gone or may not be seen.
+/// How the first thread of a process is scheduled; `None` if it has ended or may not be seen.
 pub(super) fn of_process(pid: u32) -> Option<Scheduling> {
     scheduling_of_thread(pid, pid)
 }

@@ -124,7 +124,7 @@ pub enum CacheError {
     /// The caches of the whole system could not be dropped.
     #[error("/proc/sys/vm/drop_caches: {cause}")]
     DropCaches {
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
     /// The state is not known.
@@ -137,7 +137,7 @@ pub enum CacheError {
         path: PathBuf,
         /// The call.
         call: &'static str,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
 }

@@ -127,8 +127,8 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{script} echo; read -r _")]).arg("sh").arg(path);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let said = std::io::Read::read(&mut child.stdout.take().unwrap(), &mut [0]);
-        assert_eq!(said.unwrap(), 1);
+        let read = std::io::Read::read(&mut child.stdout.take().unwrap(), &mut [0]);
+        assert_eq!(read.unwrap(), 1);
         child
     }
 

@@ -37,7 +37,7 @@ pub struct ResidencyProof {
     pub means: Means,
     /// Pages that the file has.
     pub file_pages: u64,
-    /// Pages that were looked at: all, unless they were probed.
+    /// Pages that were checked: all, unless they were probed.
     pub pages: u64,
     /// Those of them that were in the page cache.
     pub resident: u64,
@@ -55,7 +55,7 @@ pub enum ResidencyError {
         path: PathBuf,
         /// The call.
         call: &'static str,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
     /// None of the means works on this file.
@@ -94,26 +94,26 @@ impl Means {
 
 impl ResidencyProof {
     /// Share of the file's pages that are in the page cache, 0 to 1; exactly 0 or 1 only when none
-    /// or all of the pages looked at are. `None` for an empty file, which has no pages.
+    /// or all of the pages checked are. `None` for an empty file, which has no pages.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "no file has 2^53 pages")]
     pub fn share(&self) -> Option<f64> {
         (self.pages > 0).then(|| self.resident as f64 / self.pages as f64)
     }
 
-    /// Whether none of the pages looked at is in the page cache.
+    /// Whether none of the pages checked is in the page cache.
     #[must_use]
     pub fn is_cold(&self) -> bool {
         self.resident == 0
     }
 
-    /// Whether all of the pages looked at are in the page cache.
+    /// Whether all of the pages checked are in the page cache.
     #[must_use]
     pub fn is_warm(&self) -> bool {
         self.resident == self.pages
     }
 
-    /// Whether only some of the pages were looked at.
+    /// Whether only some of the pages were checked.
     #[must_use]
     pub fn is_estimate(&self) -> bool {
         self.pages < self.file_pages

@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-/// Part of a file that mincore(2) is asked about at once: its answer takes a byte a page.
+/// Part of a file that one mincore(2) call covers: its answer takes a byte a page.
 const WINDOW_BYTES: u64 = 1 << 30;
 
 /// The number of cachestat(2), the same on every architecture that Rust's standard library

@@ -208,8 +208,8 @@ mod tests {
     fn a_refusal_names_the_command_that_mends_it() {
         let forbidden = io::Error::from_raw_os_error(libc::EACCES);
         if let Some(is) = paranoid() {
-            let said = refusal(&forbidden, is - 1);
-            assert!(said.contains(&format!("sysctl kernel.perf_event_paranoid={}", is - 1)), "{said}");
+            let message = refusal(&forbidden, is - 1);
+            assert!(message.contains(&format!("sysctl kernel.perf_event_paranoid={}", is - 1)), "{message}");
             assert!(refusal(&forbidden, is).contains("--cap-add PERFMON"));
         }
         assert!(refusal(&io::Error::from_raw_os_error(libc::ENOSYS), 2).contains("no perf events"));

@@ -15,9 +15,9 @@ use std::time::Duration;
 
 /// Pages of a ring, from what is wanted to what is enough; the limit of locked memory decides.
 const PAGES: [usize; 4] = [128, 64, 16, 4];
-/// Where the kernel says how far it has written, in the first page.
+/// Where the kernel writes how far it has written, in the first page.
 const DATA_HEAD: usize = 1024;
-/// Where we say how far we have read.
+/// Where we write how far we have read.
 const DATA_TAIL: usize = 1032;
 /// `PERF_EVENT_IOC_SET_OUTPUT`: `_IO('$', 5)`.
 const SET_OUTPUT: libc::Ioctl = 0x2405;
@@ -140,7 +140,7 @@ impl Ring {
 
     fn drain(&self, into: &mut Drained) {
         let bytes = self.pages * page_bytes();
-        // SAFETY: both counters lie in the first page of the mapping, aligned to eight; the kernel
+        // SAFETY: both counters are in the first page of the mapping, aligned to eight; the kernel
         // changes one, we the other.
         let (head, tail) = unsafe {
             let counter = |at: usize| &*self.base.as_ptr().add(at).cast::<AtomicU64>();
@@ -149,8 +149,8 @@ impl Ring {
         let written = head.load(Ordering::Acquire);
         let read = tail.load(Ordering::Relaxed);
         // SAFETY: the data follows the first page. The kernel writes only beyond `written` and, as
-        // the mapping is writable, never over what we have not read; so the bytes that `take` looks
-        // at do not change.
+        // the mapping is writable, never over what we have not read; so the bytes that `take` reads
+        // do not change.
         let data = unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(page_bytes()), bytes) };
         take(data, read..written, into);
         fence(Ordering::SeqCst);
@@ -165,7 +165,7 @@ impl Drop for Ring {
     }
 }
 
-/// Takes the records that lie between two places of a ring, which count up for ever. A record that
+/// Takes the records between two positions of a ring, which only grow. A record that
 /// makes no sense ends the taking, for where the next begins is not known.
 fn take(data: &[u8], span: std::ops::Range<u64>, into: &mut Drained) {
     let mut at = span.start;

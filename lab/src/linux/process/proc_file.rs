@@ -42,7 +42,7 @@ pub enum Unavailable {
     NoField {
         /// The file.
         file: String,
-        /// What was looked for.
+        /// The number that is missing.
         field: &'static str,
     },
 }

@@ -212,7 +212,7 @@ fn detach() {
     // None of these decides whether contenders can run: what fails only makes leftovers likelier.
     let _ = set_child_subreaper(Some(getpid()));
     let _ = rustix::thread::set_name(NAME);
-    // Ctrl-C goes to the lab's group.
+    // The terminal sends Ctrl-C to the lab's group.
     let _ = setpgid(None, None);
     // A reader of the lab's output waits for the lab only.
     if let Ok(null) = std::fs::File::options().read(true).write(true).open("/dev/null") {
@@ -275,6 +275,6 @@ mod tests {
             assert_eq!((arrived.line, arrived.folder), (line, folder));
         }
         drop(lab);
-        assert!(receive(&launcher).is_none(), "the lab has gone");
+        assert!(receive(&launcher).is_none(), "the lab has ended");
     }
 }

@@ -24,7 +24,7 @@ use supervisor::Task;
 /// A program with its arguments and what is added to its environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLine {
-    /// The program; looked up on the PATH if it has no slash.
+    /// The program; found on the PATH if it has no slash.
     pub program: OsString,
     /// Its arguments.
     pub args: Vec<OsString>,

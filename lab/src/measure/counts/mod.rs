@@ -1,4 +1,4 @@
-//! What a contender does inside, counted in a run of its own that nobody times: counting changes
+//! Counts of what a contender does inside, taken in an untimed run of its own: counting changes
 //! speed, and the way of counting changes counts, so every number carries its `how`.
 //!
 //! System calls come from a tracepoint of the kernel, calls of the allocator and of Swift's
@@ -38,8 +38,8 @@ pub struct Counting {
 }
 
 impl Counting {
-    /// Makes the counting library ready for one process that is still to be started. What cannot be
-    /// had becomes the reason of its counts.
+    /// Makes the counting library ready for one process that is still to be started. What fails
+    /// becomes the reason of its missing counts.
     #[must_use]
     pub fn prepare(arc: ArcWay) -> Counting {
         Counting::with(Some(Preload::prepare(arc)))
@@ -68,7 +68,7 @@ impl Counting {
         self.loaded().map(Preload::env).unwrap_or_default()
     }
 
-    /// Attaches to the process, which was started with [`Counting::env`] and has said that it is
+    /// Attaches to the process, which was started with [`Counting::env`] and has reported that it is
     /// ready.
     pub fn attach(&mut self, pid: u32) {
         self.pid = pid;
@@ -140,20 +140,26 @@ impl Counting {
 /// What a turn counted more than another.
 #[must_use]
 pub fn difference(turn: BTreeMap<String, Count>, less: &BTreeMap<String, Count>) -> BTreeMap<String, Count> {
-    let nothing = |how: &str| Count { value: None, how: how.to_owned() };
-    let passed = |(name, count): (String, Count)| {
-        let passed = match (count.value, less.get(&name)) {
-            (Some(value), Some(Count { value: Some(less), .. })) => match value.checked_sub(*less) {
-                Some(passed) => Count { value: Some(passed), how: count.how },
-                None => nothing("a turn of two readings had less of it than a turn of one"),
-            },
-            (Some(_), Some(uncounted)) => nothing(&uncounted.how),
-            (Some(_), None) => nothing("it was counted in one turn and not in the other"),
-            (None, _) => count,
-        };
-        (name, passed)
-    };
-    turn.into_iter().map(passed).collect()
+    let mut passed = BTreeMap::new();
+    for (name, count) in turn {
+        let less = less.get(&name);
+        passed.insert(name, count_difference(count, less));
+    }
+    passed
+}
+
+/// The same of one count.
+fn count_difference(count: Count, less: Option<&Count>) -> Count {
+    let missing = |how: &str| Count { value: None, how: how.to_owned() };
+    match (count.value, less) {
+        (Some(value), Some(Count { value: Some(less), .. })) => match value.checked_sub(*less) {
+            Some(passed) => Count { value: Some(passed), how: count.how },
+            None => missing("a turn of two readings had less of it than a turn of one"),
+        },
+        (Some(_), Some(uncounted)) => missing(&uncounted.how),
+        (Some(_), None) => missing("it was counted in one turn and not in the other"),
+        (None, _) => count,
+    }
 }
 
 /// Whether system calls can be counted here.

@@ -1,5 +1,5 @@
 //! The counting library on the lab's side: given to a process through its environment, read through
-//! a shared page. The library itself is `measure/inspect/preload/counting`.
+//! a shared page. The library itself is `linux/preload/libraries/counting.rs`.
 
 use crate::linux::preload::{PreloadedLibrary, SharedMemory, Variable};
 use crate::record::Count;

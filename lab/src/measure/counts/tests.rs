@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// Says it is ready; then, for every line, allocates three times and frees, makes five system
-/// calls, does what USE stands for, and answers.
+/// calls, runs USE, and answers.
 const PROGRAM: &str = r#"
 unsafe extern "C" {
     fn malloc(n: usize) -> *mut u8; fn calloc(n: usize, m: usize) -> *mut u8; fn free(p: *mut u8);
@@ -29,7 +29,7 @@ fn main() { unsafe {
 } }
 "#;
 
-/// Stands in for Swift's runtime: public symbols that go through hook variables when the switch is
+/// Replaces Swift's runtime: public symbols that go through hook variables when the switch is
 /// on, and call themselves from within.
 const FAKE_SWIFT: &str = r#"
 #![allow(non_upper_case_globals, static_mut_refs)]
@@ -175,7 +175,7 @@ fn threads_and_children_count() {
 }
 
 #[test]
-fn a_static_program_is_told_from_one_that_allocates_nothing() {
+fn a_static_program_differs_from_one_that_allocates_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let flags = ["-C", "target-feature=+crt-static"];
     let counts = counted(&program(folder.path(), "", &flags), ArcWay::Symbols, 1);
@@ -197,7 +197,7 @@ fn swift_is_counted_at_its_symbols_or_in_its_hooks_and_says_which() {
 }
 
 #[test]
-fn a_process_that_is_gone_leaves_reasons() {
+fn a_process_that_has_ended_leaves_reasons() {
     let mut counting = Counting::prepare(ArcWay::Symbols);
     counting.begin();
     let counts = counting.end();

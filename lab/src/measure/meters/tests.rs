@@ -115,7 +115,7 @@ fn of_a_contender_behind_a_script_the_cpu_time_is_counted() {
 }
 
 #[test]
-fn whoever_runs_nothing_else_is_alone_and_its_calls_are_counted() {
+fn a_process_that_runs_nothing_else_is_alone_and_its_calls_are_counted() {
     let mut subject = ForkedProcess::start(Path::new("/proc/self/exe"));
     let meters = Meters::open(subject.pid());
     subject.does(Deed::ReadFile);
@@ -152,8 +152,8 @@ fn a_process_that_ends_leaves_reasons_and_no_zeros() {
     assert!(zombie.device_read_bytes.is_ok(), "a zombie's input is still known");
     subject.reap();
     meters.begin();
-    let gone = meters.end();
-    for reading in [gone.cpu_total_ns, gone.minor_faults, gone.major_faults, gone.device_read_bytes] {
+    let ended = meters.end();
+    for reading in [ended.cpu_total_ns, ended.minor_faults, ended.major_faults, ended.device_read_bytes] {
         assert_eq!(reading, Err(Unavailable::Ended { pid }.into()));
     }
     assert_eq!(Meters::open(pid).end().minor_faults, Err(Unavailable::Ended { pid }.into()));
@@ -169,7 +169,7 @@ fn the_split_needs_ticks_and_never_overflows() {
 }
 
 #[test]
-fn the_lab_knows_what_it_uses_itself() {
+fn the_lab_meters_itself() {
     let me = lab_self();
     assert!(me.cpu_ns.unwrap() > 0);
     assert!(me.peak_rss_bytes.unwrap() > MIB);

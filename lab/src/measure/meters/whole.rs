@@ -11,7 +11,7 @@ use super::{BothEnds, MeterReading, both, since, tick_ns};
 pub struct Whole {
     /// CPU time of the process, its threads, and of children, whether they were reaped or still live.
     ///
-    /// A contender behind a script is such a child.
+    /// A contender behind a script is one of these children.
     pub cpu_ns: MeterReading,
     /// How wrong that may be in either direction: only the time of reaped children is in clock
     /// ticks.

@@ -31,7 +31,7 @@ pub(super) struct SampledStacks {
     pub(super) cut: u64,
 }
 
-/// Sampling that goes on in a thread until it is stopped.
+/// Sampling in a thread, until it is stopped.
 #[derive(Debug)]
 pub(super) struct Sampling {
     pub(super) event: Event,

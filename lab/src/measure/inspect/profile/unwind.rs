@@ -1,6 +1,6 @@
-//! From registers and a piece of stack to the addresses of callers, by the tables that compilers
-//! leave in programs; most programs are built without frame pointers. Code without tables, such as
-//! that of a runtime, is walked by frame pointers.
+//! Walks stacks: from registers and a piece of stack to the addresses of callers, by the tables that
+//! compilers write into programs; most programs are built without frame pointers. Code without
+//! tables, for example what a runtime made, is walked by frame pointers.
 
 use crate::linux::perf::{REGISTERS, Sample};
 use crate::linux::process::CodeMapping;
@@ -19,7 +19,7 @@ const FRAMES_MOST: usize = 256;
 
 type Bytes = Arc<[u8]>;
 
-/// What a program's file says of unwinding.
+/// The unwind tables of a program's file.
 struct Tables {
     sections: ExplicitModuleSectionInfo<Bytes>,
     /// Executable segments: place in the file, size there, address.
@@ -43,7 +43,7 @@ impl Walker {
         self.unwinders.remove(&pid);
     }
 
-    /// Addresses in user mode, innermost first; those of callers lie within the call. Whether the
+    /// Addresses in user mode, innermost first; those of callers are within the call. Whether the
     /// walk came to the stack's end.
     pub(super) fn walk(&mut self, pid: u32, mappings: &[CodeMapping], sample: &Sample) -> (Vec<u64>, bool) {
         let Some(registers) = sample.registers.as_deref().filter(|all| all.len() == REGISTERS) else {
@@ -137,7 +137,7 @@ impl Tables {
         Ok(Tables { sections, segments })
     }
 
-    /// Where address 0 of the file lies in the memory of a process that has mapped a piece of its
+    /// Where address 0 of the file is in the memory of a process that has mapped a piece of its
     /// code. A segment may begin and end within a page, a mapping does not, so the page's other end
     /// may be of a segment that holds no code.
     fn base(&self, mapping: &CodeMapping) -> Option<u64> {
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_piece_of_a_file_tells_where_its_beginning_lies() {
+    fn the_base_of_a_file_follows_from_any_mapping_of_it() {
         let segments = vec![[0x800, 0x1000, 0x1800], [0x3000, 0x800, 0x5000]];
         let tables = Tables { sections: ExplicitModuleSectionInfo::default(), segments };
         let mapping = |start, offset| CodeMapping { start, end: start + 0x1000, offset, file: None };

@@ -1,6 +1,6 @@
 //! The tracing library on the lab's side: given to a process through its environment, read through
 //! shared pages.
-//! The library itself is `measure/inspect/preload/tracing`.
+//! The library itself is `linux/preload/libraries/tracing.rs`.
 
 use crate::linux::preload::{PreloadedLibrary, SharedMemory, Variable};
 use std::io;
