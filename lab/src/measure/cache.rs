@@ -121,8 +121,8 @@ pub enum CacheError {
         /// The memory that there was before the fill.
         memory: Memory,
     },
-    /// The caches of the whole system could not be dropped.
-    #[error("/proc/sys/vm/drop_caches: {cause}")]
+    /// The caches of the whole machine could not be emptied.
+    #[error("{cause}")]
     DropCaches {
         /// The system's error.
         cause: io::Error,

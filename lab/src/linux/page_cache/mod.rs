@@ -66,10 +66,11 @@ pub fn disable_readahead(file: &File) -> io::Result<()> {
 /// Evicts every clean page, dentry and inode of the machine. Only root may.
 ///
 /// # Errors
-/// If this user may not.
+/// If this user may not; the message names the file.
 pub fn evict_machine() -> io::Result<()> {
     // 3: pages, dentries and inodes.
     std::fs::write(DROP_CACHES, "3")
+        .map_err(|cause| io::Error::new(cause.kind(), format!("{DROP_CACHES}: {cause}")))
 }
 
 /// Whether [`evict_machine`] is permitted. Nothing is evicted: opening changes nothing.

@@ -4,6 +4,9 @@
 //! Both are files in memory that other processes open by a path under /proc with the lab's number:
 //! nothing is left behind, and children of the program find them too.
 
+#[cfg(test)]
+pub(crate) mod testing;
+
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
 use std::ffi::OsString;
 use std::fs::File;

@@ -1,5 +1,5 @@
 //! For tests: a process that does exactly what it is commanded to do, a fork of the test that makes
-//! system calls only.
+//! system calls only; and the memory of the test itself.
 
 use super::counters::cpu_ns;
 use std::io::{self, Read, Write};
@@ -139,4 +139,10 @@ fn burn() {
             std::hint::black_box(step);
         }
     }
+}
+
+/// Reads memory of this process from an address.
+pub(crate) fn read_own_memory(address: u64, into: &mut [u8]) {
+    let memory = std::fs::File::open("/proc/self/mem").unwrap();
+    std::os::unix::fs::FileExt::read_exact_at(&memory, into, address).unwrap();
 }

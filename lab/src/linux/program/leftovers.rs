@@ -54,22 +54,22 @@ pub(super) fn is_running(pid: u32) -> bool {
 /// Reaps the children of this process that have ended, except `spared`; returns the others.
 pub(super) fn reap(spared: Option<u32>) -> Vec<u32> {
     let children = children_of(std::process::id()).into_iter().filter(|&child| Some(child) != spared);
-    children.filter(|&child| !matches!(reaped(child), Reaped::Gone(_))).collect()
+    children.filter(|&child| !matches!(reaped(child), Reaped::Ended(_))).collect()
 }
 
 /// What became of one child.
 enum Reaped {
     Running,
     /// With its status, where it was not reaped before.
-    Gone(Option<i32>),
+    Ended(Option<i32>),
 }
 
 fn reaped(child: u32) -> Reaped {
-    let Some(pid) = Pid::from_raw(child.cast_signed()) else { return Reaped::Gone(None) };
+    let Some(pid) = Pid::from_raw(child.cast_signed()) else { return Reaped::Ended(None) };
     match waitpid(Some(pid), WaitOptions::NOHANG) {
         Ok(None) | Err(rustix::io::Errno::INTR) => Reaped::Running,
-        Ok(Some((_, status))) => Reaped::Gone(Some(status.as_raw())),
-        Err(_) => Reaped::Gone(None),
+        Ok(Some((_, status))) => Reaped::Ended(Some(status.as_raw())),
+        Err(_) => Reaped::Ended(None),
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) fn end_children(
     watched: Option<u32>,
     time_limit: Duration,
 ) -> EndedProcesses {
-    let (mut ended, mut killed) = (EndedProcesses::default(), BTreeSet::new());
+    let (mut outcome, mut killed) = (EndedProcesses::default(), BTreeSet::new());
     let deadline = Instant::now() + time_limit;
     let (mut open, mut step) = (watched, STEP);
     loop {
@@ -89,18 +89,18 @@ pub(super) fn end_children(
         children.extend(open.filter(|pid| !children.contains(pid)));
         children.retain(|&child| Some(child) != spared);
         for &child in &children {
-            if let Reaped::Gone(status) = kill_and_reap(child, &mut killed) {
+            if let Reaped::Ended(status) = kill_and_reap(child, &mut killed) {
                 open = open.filter(|&pid| pid != child);
-                ended.status = status.filter(|_| Some(child) == watched).or(ended.status);
+                outcome.status = status.filter(|_| Some(child) == watched).or(outcome.status);
             }
         }
-        ended.ended = u32::try_from(killed.len()).unwrap_or(u32::MAX);
+        outcome.ended = u32::try_from(killed.len()).unwrap_or(u32::MAX);
         if children.is_empty() {
-            return ended;
+            return outcome;
         }
         if Instant::now() >= deadline {
-            ended.remaining = u32::try_from(reap(spared).len()).unwrap_or(u32::MAX);
-            return ended;
+            outcome.remaining = u32::try_from(reap(spared).len()).unwrap_or(u32::MAX);
+            return outcome;
         }
         std::thread::sleep(step);
         step = STEP_MAX.min(step * 2);

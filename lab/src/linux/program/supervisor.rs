@@ -151,9 +151,9 @@ fn end_leftovers(program: u32) -> Report {
     while !reap(Some(program)).is_empty() && began.elapsed() < LEFTOVER_GRACE {
         std::thread::sleep(Duration::from_millis(1));
     }
-    let ended = end_children(Some(program), None, END_LIMIT);
+    let outcome = end_children(Some(program), None, END_LIMIT);
     let whole = |count: u32| i32::try_from(count).unwrap_or(i32::MAX);
-    Report::LeftoversEnded { ended: whole(ended.ended), remaining: whole(ended.remaining) }
+    Report::LeftoversEnded { ended: whole(outcome.ended), remaining: whole(outcome.remaining) }
 }
 
 /// Ends the program and everything else.
@@ -162,12 +162,12 @@ fn end(program: u32, lab: &UnixStream) {
         // An empty group is no failure; no other error can happen to a group of our own children.
         let _ = rustix::process::kill_process_group(group, Signal::KILL);
     }
-    let mut ended = end_children(None, Some(program), END_LIMIT);
-    if ended.status.is_none() {
-        ended = end_children(None, Some(program), LAST_END_LIMIT);
+    let mut outcome = end_children(None, Some(program), END_LIMIT);
+    if outcome.status.is_none() {
+        outcome = end_children(None, Some(program), LAST_END_LIMIT);
     }
-    send(lab, Report::Ended { status: ended.status.unwrap_or(rustix::process::Signal::KILL.as_raw()) });
-    if ended.remaining > 0 {
+    send(lab, Report::Ended { status: outcome.status.unwrap_or(Signal::KILL.as_raw()) });
+    if outcome.remaining > 0 {
         end_children(None, None, LAST_END_LIMIT);
     }
 }

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::linux::page_cache;
+use crate::linux::process;
 use crate::linux::process::testing::{Deed, ForkedProcess};
 use crate::target::filesystem::{Backing, Filesystem};
 use std::fs::File;
@@ -97,8 +98,8 @@ fn of_a_contender_behind_a_script_the_cpu_time_is_counted() {
     let piped = std::process::Stdio::piped;
     let mut script = script.stdin(piped()).stdout(piped()).spawn().unwrap();
     let (mut go, mut done) = (script.stdin.take().unwrap(), script.stdout.take().unwrap());
-    let ran_before = || std::fs::read(format!("/proc/{0}/task/{0}/children", script.id())).unwrap();
-    while ran_before().is_empty() {
+    let has_child = || process::all().iter().any(|process| process.parent == script.id());
+    while !has_child() {
         std::thread::yield_now();
     }
     let mut meters = Meters::open(script.id());
@@ -116,11 +117,12 @@ fn of_a_contender_behind_a_script_the_cpu_time_is_counted() {
 
 #[test]
 fn a_process_that_runs_nothing_else_is_alone_and_its_calls_are_counted() {
-    let mut subject = ForkedProcess::start(Path::new("/proc/self/exe"));
+    let program = std::env::current_exe().unwrap();
+    let mut subject = ForkedProcess::start(&program);
     let meters = Meters::open(subject.pid());
     subject.does(Deed::ReadFile);
     let whole = meters.end().whole;
-    let size = std::fs::metadata("/proc/self/exe").unwrap().len();
+    let size = std::fs::metadata(&program).unwrap().len();
     assert!(whole.alone);
     assert!(whole.passed_bytes.clone().unwrap() >= size, "{:?} of {size}", whole.passed_bytes);
     assert!(whole.delayed_ns.is_ok() && whole.lab_delayed_ns.is_ok());

@@ -153,6 +153,7 @@ impl Tables {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linux::process::testing::read_own_memory;
 
     #[test]
     fn the_base_of_a_file_follows_from_any_mapping_of_it() {
@@ -179,8 +180,7 @@ mod tests {
         let text = tables.sections.text_svma.clone().unwrap();
         assert!(text.contains(&(here - base)));
         let mut running = [0; 16];
-        let memory = std::fs::File::open("/proc/self/mem").unwrap();
-        std::os::unix::fs::FileExt::read_exact_at(&memory, &mut running, here).unwrap();
+        read_own_memory(here, &mut running);
         let at = usize::try_from(here - base - text.start).unwrap();
         assert_eq!(&tables.sections.text.as_ref().unwrap()[at..at + 16], running);
     }
