@@ -5,13 +5,15 @@
 //! why one may not be opened. `perf_event_open(2)` has all layouts.
 
 mod records;
+mod registers;
 mod ring;
 mod stacks;
 mod syscalls;
 mod tracepoint;
 
 pub use records::{Body, Record, Sample};
-pub use stacks::{Event, FREQUENCY, REGISTERS, StackRecords, StackSampler, now_ns};
+pub use registers::Registers;
+pub use stacks::{Event, FREQUENCY, StackRecords, StackSampler, now_ns};
 pub use syscalls::SyscallCounter;
 
 use super::process::threads;

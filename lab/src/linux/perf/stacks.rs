@@ -3,25 +3,9 @@
 
 use super::records::{self, Record};
 use super::ring::Rings;
-use super::{Attr, flag, refusal, sample};
+use super::{Attr, flag, refusal, registers, sample};
 use std::io;
 use std::time::Duration;
-
-/// Numbers of the registers that unwinding needs, in rising order: frame pointer, stack pointer,
-/// instruction pointer.
-#[cfg(target_arch = "x86_64")]
-const NUMBERS: [u32; 3] = [6, 7, 8];
-/// Frame pointer, link register, stack pointer, program counter.
-#[cfg(target_arch = "aarch64")]
-const NUMBERS: [u32; 4] = [29, 30, 31, 32];
-
-/// How many registers a sample holds.
-pub const REGISTERS: usize = NUMBERS.len();
-
-/// The same as the kernel's mask.
-fn register_mask() -> u64 {
-    NUMBERS.iter().map(|number| 1_u64 << number).sum()
-}
 
 /// Samples a second of processor time: no round number, so that nothing periodic is met always or
 /// never.
@@ -102,7 +86,7 @@ impl StackSampler {
     /// Takes everything that was written.
     pub fn drain(&mut self) -> StackRecords {
         let drained = self.rings.drain();
-        let records = drained.records.iter().filter_map(|raw| records::parse(raw, REGISTERS)).collect();
+        let records = drained.records.iter().filter_map(records::parse).collect();
         StackRecords { records, lost: drained.lost }
     }
 }
@@ -127,7 +111,7 @@ fn sampled(mut attr: Attr, kernel: bool) -> Attr {
         attr.flags |= flag::EXCLUDE_KERNEL;
     }
     attr.wakeup = WAKEUP_BYTES;
-    attr.sample_regs_user = register_mask();
+    attr.sample_regs_user = registers::mask();
     attr.sample_stack_user = STACK_BYTES;
     attr
 }
@@ -137,23 +121,4 @@ fn sampled(mut attr: Attr, kernel: bool) -> Attr {
 pub fn now_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::records::Body;
-    use super::super::records::tests::{sample_body, words};
-    use super::super::ring::Raw;
-    use super::*;
-
-    #[test]
-    fn a_whole_sample_is_parsed_with_the_registers_that_were_requested() {
-        let kernel = [(-128_i64).cast_unsigned(), 0xffff_ffff_8100_0000];
-        let raw = Raw { kind: 9, misc: 0, body: sample_body(&kernel, &[0x77; REGISTERS], &[]) };
-        let Body::Sample(sample) = records::parse(&raw, REGISTERS).unwrap().body else { panic!() };
-        assert_eq!(sample.kernel, [0xffff_ffff_8100_0000]);
-        assert_eq!(sample.registers, Some(vec![0x77; REGISTERS]));
-        let torn = Raw { kind: 9, misc: 0, body: words(&[1]) };
-        assert_eq!(records::parse(&torn, REGISTERS), None);
-    }
 }

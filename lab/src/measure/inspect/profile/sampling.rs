@@ -191,7 +191,7 @@ impl Collector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linux::perf::REGISTERS;
+    use crate::linux::perf::Registers;
 
     fn collector() -> Collector {
         Collector::of(u32::MAX, Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)))
@@ -202,10 +202,7 @@ mod tests {
     }
 
     fn sampled_at(ip: u64) -> Body {
-        let registers = match REGISTERS {
-            3 => vec![0, 0, ip],
-            _ => vec![0, 0, 0, ip],
-        };
+        let registers = Registers { program_counter: ip, ..Registers::default() };
         Body::Sample(Sample { registers: Some(registers), ..Sample::default() })
     }
 
@@ -247,7 +244,11 @@ mod tests {
     #[test]
     fn samples_become_stacks_with_the_kernel_inside() {
         let kernel = vec![0xffff_ffff_8100_0000];
-        let sample = Sample { kernel, registers: Some(vec![0x77; REGISTERS]), stack: Vec::new() };
+        let sample = Sample {
+            kernel,
+            registers: Some(Registers { program_counter: 0x77, ..Registers::default() }),
+            stack: Vec::new(),
+        };
         let mut collector = collector();
         collector.pending = vec![record(7, Body::Sample(sample.clone())), record(8, Body::Sample(sample))];
         collector.take_in(u64::MAX);

@@ -2,7 +2,7 @@
 //! compilers write into programs; most programs are built without frame pointers. Code without
 //! tables, for example what a runtime made, is walked by frame pointers.
 
-use crate::linux::perf::{REGISTERS, Sample};
+use crate::linux::perf::{Registers, Sample};
 use crate::linux::process::CodeMapping;
 use framehop::{
     CacheNative, ExplicitModuleSectionInfo, FrameAddress, MayAllocateDuringUnwind, Module, UnwindRegsNative,
@@ -46,10 +46,10 @@ impl Walker {
     /// Addresses in user mode, innermost first; those of callers are within the call. Whether the
     /// walk came to the stack's end.
     pub(super) fn walk(&mut self, pid: u32, mappings: &[CodeMapping], sample: &Sample) -> (Vec<u64>, bool) {
-        let Some(registers) = sample.registers.as_deref().filter(|all| all.len() == REGISTERS) else {
+        let Some(registers) = sample.registers else {
             return (Vec::new(), true);
         };
-        let (program_counter, stack_pointer, registers) = native(registers);
+        let Registers { program_counter, stack_pointer, .. } = registers;
         let Walker { tables, unwinders, cache } = self;
         let unwinder = unwinders.entry(pid).or_insert_with(|| unwinder(tables, mappings));
         let mut read = |address: u64| {
@@ -57,7 +57,7 @@ impl Walker {
             let word = from.and_then(|from| sample.stack.get(from..)?.first_chunk::<8>());
             word.map(|word| u64::from_ne_bytes(*word)).ok_or(())
         };
-        let mut walk = unwinder.iter_frames(program_counter, registers, cache, &mut read);
+        let mut walk = unwinder.iter_frames(program_counter, native(registers), cache, &mut read);
         let mut addresses = Vec::new();
         loop {
             match walk.next() {
@@ -71,18 +71,16 @@ impl Walker {
     }
 }
 
-/// Program counter, stack pointer, and all as the unwinder wants them.
+/// The registers in the unwinder's type.
 #[cfg(target_arch = "x86_64")]
-fn native(registers: &[u64]) -> (u64, u64, UnwindRegsNative) {
-    let (bp, sp, ip) = (registers[0], registers[1], registers[2]);
-    (ip, sp, UnwindRegsNative::new(ip, sp, bp))
+fn native(registers: Registers) -> UnwindRegsNative {
+    UnwindRegsNative::new(registers.program_counter, registers.stack_pointer, registers.frame_pointer)
 }
 
-/// Program counter, stack pointer, and all as the unwinder wants them.
+/// The registers in the unwinder's type.
 #[cfg(target_arch = "aarch64")]
-fn native(registers: &[u64]) -> (u64, u64, UnwindRegsNative) {
-    let (fp, lr, sp, pc) = (registers[0], registers[1], registers[2], registers[3]);
-    (pc, sp, UnwindRegsNative::new(lr, sp, fp))
+fn native(registers: Registers) -> UnwindRegsNative {
+    UnwindRegsNative::new(registers.link, registers.stack_pointer, registers.frame_pointer)
 }
 
 fn unwinder(
@@ -189,7 +187,9 @@ mod tests {
     fn without_registers_there_is_no_walk_and_without_stack_only_the_first_frame() {
         let mut walker = Walker::new();
         assert_eq!(walker.walk(1, &[], &Sample::default()), (Vec::new(), true));
-        let lost = Sample { registers: Some(vec![0x1000; REGISTERS]), ..Sample::default() };
+        let registers =
+            Registers { program_counter: 0x1000, stack_pointer: 0x1000, frame_pointer: 0x1000, link: 0x1000 };
+        let lost = Sample { registers: Some(registers), ..Sample::default() };
         assert_eq!(walker.walk(1, &[], &lost), (vec![0x1000], false));
     }
 
@@ -199,10 +199,8 @@ mod tests {
         // Saved frame pointer and return address, twice; the second frame pointer is the end.
         let stack: Vec<u8> =
             [top + 16, 0x5000, 0, 0x6000].iter().flat_map(|word: &u64| word.to_ne_bytes()).collect();
-        let registers = match REGISTERS {
-            3 => vec![top, top, 0x4000],
-            _ => vec![top, 0x5000, top, 0x4000],
-        };
+        let registers =
+            Registers { program_counter: 0x4000, stack_pointer: top, frame_pointer: top, link: 0x5000 };
         let sample = Sample { registers: Some(registers), stack, ..Sample::default() };
         let (addresses, _) = Walker::new().walk(1, &[], &sample);
         assert_eq!(addresses[..2], [0x4000, 0x5000 - 1], "a caller is looked up within its call");
