@@ -244,11 +244,9 @@ mod tests {
     #[test]
     fn samples_become_stacks_with_the_kernel_inside() {
         let kernel = vec![0xffff_ffff_8100_0000];
-        let sample = Sample {
-            kernel,
-            registers: Some(Registers { program_counter: 0x77, ..Registers::default() }),
-            stack: Vec::new(),
-        };
+        let registers =
+            Registers { program_counter: 0x77, stack_pointer: 0x77, frame_pointer: 0x77, link: 0x77 };
+        let sample = Sample { kernel, registers: Some(registers), stack: Vec::new() };
         let mut collector = collector();
         collector.pending = vec![record(7, Body::Sample(sample.clone())), record(8, Body::Sample(sample))];
         collector.take_in(u64::MAX);
