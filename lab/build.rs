@@ -15,8 +15,9 @@ fn main() {
     println!("cargo::rustc-env=READLAB_TARGET={}", std::env::var("TARGET").unwrap_or_default());
     watch_revision();
     println!("cargo::rerun-if-changed=build.rs");
-    preloaded("counting", Path::new("src/measure/interpose"), "allocations will not be counted");
-    preloaded("tracing", Path::new("src/measure/inspect/trace/interpose"), "read calls will not be traced");
+    println!("cargo::rerun-if-changed={PRELOADED}");
+    preloaded("counting", "allocations will not be counted");
+    preloaded("tracing", "read calls will not be traced");
     contenders_sources();
     snippets();
 }
@@ -113,10 +114,13 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
+/// The sources of the libraries that are preloaded into contenders.
+const PRELOADED: &str = "src/linux/preload/libraries";
+
 /// Compiles a library that is preloaded into contenders by itself, with no crate but `core`. Where
-/// no shared library can be made, an empty file takes its place: the program then says what it
+/// no shared library can be made, an empty file replaces it: the program then reports what it
 /// cannot do.
-fn preloaded(name: &str, source: &Path, loss: &str) {
+fn preloaded(name: &str, loss: &str) {
     let variable = |name| std::env::var_os(name);
     let (Some(rustc), Some(out), Some(target)) = (variable("RUSTC"), variable("OUT_DIR"), variable("TARGET"))
     else {
@@ -129,7 +133,7 @@ fn preloaded(name: &str, source: &Path, loss: &str) {
     if let Some(linker) = variable("RUSTC_LINKER") {
         command.arg("-C").arg(format!("linker={}", linker.to_string_lossy()));
     }
-    let built = command.arg("-o").arg(&library).arg(source.join("lib.rs")).output();
+    let built = command.arg("-o").arg(&library).arg(format!("{PRELOADED}/{name}.rs")).output();
     let failure = match built {
         Ok(output) if output.status.success() => None,
         Ok(output) => {
@@ -141,5 +145,4 @@ fn preloaded(name: &str, source: &Path, loss: &str) {
         println!("cargo::warning={loss}: the library for it does not build: {why}");
         std::fs::write(&library, []).expect("cargo's output folder is writable");
     }
-    println!("cargo::rerun-if-changed={}", source.display());
 }

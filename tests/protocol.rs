@@ -1,8 +1,8 @@
 //! One misbehaving contender per rule of PROTOCOL.md. Each is a few lines of shell; none may hang
 //! or hurt the lab.
 
-use readlab::contender::process::{CommandLine, Process};
 use readlab::contender::session::{Session, SessionError, Turn};
+use readlab::linux::program::{CommandLine, Process};
 use readlab::record::Outcome;
 use readlab_protocol::{LINE_BYTES_MAX, TurnRequest};
 use std::time::{Duration, Instant};

@@ -212,12 +212,9 @@ impl Programs {
     }
 
     /// The lab's own program as the contender `rust`, with these words behind it.
-    pub(crate) fn contender(
-        &self,
-        words: Vec<std::ffi::OsString>,
-    ) -> readlab::contender::process::CommandLine {
+    pub(crate) fn contender(&self, words: Vec<std::ffi::OsString>) -> readlab::linux::program::CommandLine {
         let args = ["contender", "rust"].map(Into::into).into_iter().chain(words).collect();
-        readlab::contender::process::CommandLine { program: self.lab.clone().into(), args, env: Vec::new() }
+        readlab::linux::program::CommandLine { program: self.lab.clone().into(), args, env: Vec::new() }
     }
 }
 

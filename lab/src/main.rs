@@ -4,8 +4,8 @@
 use clap::Parser;
 use readlab::commands;
 use readlab::commands::{Cli, Verb};
-use readlab::contender::launcher;
 use readlab::linux::file_size_limit;
+use readlab::linux::program::launcher;
 use readlab::terminal::notice;
 use std::process::ExitCode;
 

@@ -4,11 +4,11 @@
 //! A note in the build folder says that a contender is built, and by which compiler: when the
 //! compiler changes, it is built again. What each language needs is data in the roster.
 
-use super::process::{self, CommandLine, ReadError};
 use super::roster::RosterEntry;
 use super::sources;
 use crate::linux::file_status::FileStatus;
 use crate::linux::interrupt;
+use crate::linux::program::{self, CommandLine, ReadError};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek};
@@ -169,7 +169,7 @@ impl Workplace {
         for words in &entry.build {
             let line = entry.line(words, Some(self));
             let left = deadline.saturating_duration_since(Instant::now());
-            match process::run_to_end(&line, &self.sources, &log, left) {
+            match program::run_to_end(&line, &self.sources, &log, left) {
                 Ok(status) if status.success() => {}
                 Ok(status) => {
                     return Err(BuildError::Failed {
@@ -304,7 +304,7 @@ fn last_part(word: &str) -> String {
 fn absence(line: &CommandLine, folder: &Path) -> Option<String> {
     // Without a name, so that nothing is left however the lab ends.
     let Ok(said) = tempfile::tempfile() else { return None };
-    match process::run_to_end(line, folder, &said, DEPENDENCY_TIMEOUT) {
+    match program::run_to_end(line, folder, &said, DEPENDENCY_TIMEOUT) {
         Ok(status) if status.success() => None,
         Ok(status) => Some(last_words(said, status)),
         Err(ReadError::Io(cause)) if cause.kind() == io::ErrorKind::NotFound => Some("not found".to_owned()),

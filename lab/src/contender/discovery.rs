@@ -5,9 +5,9 @@
 
 use super::build::{BuildError, Workplace};
 use super::methods::Contender;
-use super::process::CommandLine;
 use super::roster::{Roster, RosterEntry};
 use super::session::{Session, SessionError};
+use crate::linux::program::CommandLine;
 use crate::record::Receipt;
 use crate::trial::MethodId;
 use readlab_protocol::{Cache, MethodLine};

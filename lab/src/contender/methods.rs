@@ -1,7 +1,7 @@
 //! The methods that a contender offers, and the one of them that a trial's name selects.
 
-use super::process::CommandLine;
 use super::roster::Warmup;
+use crate::linux::program::CommandLine;
 use crate::record::Receipt;
 use crate::trial::{MethodId, Params, TrialError, Work};
 use readlab_protocol::MethodLine;

@@ -1,34 +1,26 @@
-//! How the threads of a contender are scheduled, looked at from outside, and what was given to it:
-//! that of its parent.
+//! How the threads of a contender are scheduled, compared with what it was given: the scheduling of
+//! its parent.
 
+use crate::linux::process::{scheduling_of_thread, threads};
 use readlab_protocol::Scheduling;
-use rustix::process::Pid;
-use rustix::thread::{CpuSet, sched_getaffinity};
-use std::fs;
 
-/// How the first thread of a process is scheduled; `None` if it has gone or may not be seen.
+/// How the first thread of a process is scheduled; `None` if it has ended or may not be seen.
 pub(super) fn of_process(pid: u32) -> Option<Scheduling> {
-    of_thread(pid, pid)
+    scheduling_of_thread(pid, pid)
 }
 
 /// Every way in which threads of a process are scheduled that is not the given one.
 pub(super) fn others_than(given: &Scheduling, pid: u32) -> Vec<Scheduling> {
-    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let threads = threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let mut others = Vec::new();
-    for its in threads.filter_map(|thread| of_thread(pid, thread)) {
-        if its != *given && !others.contains(&its) {
+    for thread in threads(pid).unwrap_or_default() {
+        if let Some(its) = scheduling_of_thread(pid, thread)
+            && its != *given
+            && !others.contains(&its)
+        {
             others.push(its);
         }
     }
     others
-}
-
-fn of_thread(pid: u32, thread: u32) -> Option<Scheduling> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/stat")).ok()?;
-    let set = sched_getaffinity(Pid::from_raw(thread.cast_signed())).ok()?;
-    let processors = (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu));
-    Scheduling::from_stat(&stat, processors.filter_map(|cpu| u32::try_from(cpu).ok()).collect())
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@
 //! Every way in which a contender can break PROTOCOL.md is a [`SessionError`] of its own, which the
 //! lab turns into the trial's outcome.
 
-use crate::contender::process::{CommandLine, Process, ReadError};
-use crate::contender::{Left, scheduling};
+use crate::contender::scheduling;
 use crate::linux::memory;
+use crate::linux::program::{CommandLine, Leftovers, Process, ReadError};
 use crate::record::{Outcome, OwnScheduling, Receipt};
 use crate::trial::Params;
 use readlab_protocol::{
@@ -253,7 +253,7 @@ impl Session {
     ///
     /// # Errors
     /// If the process that supervises it has gone.
-    pub fn end_leftovers(&self) -> io::Result<Left> {
+    pub fn end_leftovers(&self) -> io::Result<Leftovers> {
         self.process.end_leftovers()
     }
 

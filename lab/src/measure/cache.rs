@@ -1,21 +1,20 @@
-//! Makes a file cold or warm, and proves it. A state that cannot be proven is an error that says
-//! why.
+//! Makes a file cold or warm, and proves it. A state that cannot be proven is an error with the
+//! reason.
 //!
-//! Cold: what is dirty is written back, then the file's pages are evicted, which needs no rights
-//! but to read the file. Warm: by the standard fill, for it matters how pages came into the cache
-//! and not only that they are there: the kernel chooses folio sizes by the pattern of the reads
-//! that bring them, and mappings of small folios fault more often. There are no other ways into
-//! either state. The file is only ever opened for reading.
+//! Cold: dirty pages are written back, then the file's pages are evicted, which needs only the
+//! right to read the file. Warm: by the standard fill. How pages came into the cache matters, not
+//! only that they are there: the kernel chooses folio sizes by the pattern of the reads that bring
+//! them, and mappings of small folios fault more often. There are no other ways into either state.
+//! The file is only ever opened for reading.
 
 use super::residency::{Residency, ResidencyError, ResidencyProof};
 use crate::corpus::oracle::at_byte;
 use crate::linux::file_status::is_dax;
+use crate::linux::page_cache::{self, page_bytes};
 use crate::machine::memory::Memory;
 use crate::target::filesystem::{Backing, Filesystem};
 use crate::target::{shown, size_of};
 use crate::units::{Bytes, Nanos};
-use rustix::fs::Advice;
-use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -42,17 +41,17 @@ const FIRST_PAUSE: Duration = Duration::from_millis(1);
 /// What is evicted to make a file cold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Eviction {
-    /// This file's pages: `posix_fadvise(DONTNEED)`. Anybody may.
+    /// This file's pages: `posix_fadvise(DONTNEED)`. Every user may.
     OfFile,
     /// This file's pages, then every clean page, dentry and inode of the system:
-    /// `/proc/sys/vm/drop_caches`. Only root may, and all other programs feel it.
+    /// `/proc/sys/vm/drop_caches`. Only root may, and all other programs become slower.
     OfSystem,
 }
 
 /// Why a state could not be made or proven.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
-    /// The file's pages are all there is of it.
+    /// The file has no other copy than its pages.
     #[error("{}: cold is impossible on {filesystem}: the file lives in memory and nowhere else", shown(.path))]
     RamBacked {
         /// The file.
@@ -60,7 +59,7 @@ pub enum CacheError {
         /// The file system.
         filesystem: Filesystem,
     },
-    /// The file system caches where nothing here can look.
+    /// The file system has a cache that the lab cannot inspect.
     #[error("{}: cold cannot be proven on {filesystem}: it has a cache of its own beside the page cache", shown(.path))]
     OwnCache {
         /// The file.
@@ -68,7 +67,7 @@ pub enum CacheError {
         /// The file system.
         filesystem: Filesystem,
     },
-    /// Its bytes never lie in the page cache.
+    /// The page cache never holds its bytes.
     #[error(
         "{}: neither cold nor warm: the page cache holds nothing of a file on {filesystem}{}",
         shown(.path),
@@ -122,13 +121,13 @@ pub enum CacheError {
         /// The memory that there was before the fill.
         memory: Memory,
     },
-    /// The caches of the whole system could not be dropped.
-    #[error("/proc/sys/vm/drop_caches: {cause}")]
+    /// The caches of the whole machine could not be emptied.
+    #[error("{cause}")]
     DropCaches {
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
-    /// The state cannot be told.
+    /// The state is not known.
     #[error(transparent)]
     Residency(#[from] ResidencyError),
     /// A call failed.
@@ -138,7 +137,7 @@ pub enum CacheError {
         path: PathBuf,
         /// The call.
         call: &'static str,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
 }
@@ -172,7 +171,7 @@ impl PageCache {
     /// Opens the file read-only.
     ///
     /// # Errors
-    /// If it cannot be opened, or if nothing here can tell its state.
+    /// If it cannot be opened, or if its state cannot be found out here.
     pub fn open(path: &Path, eviction: Eviction) -> Result<PageCache, CacheError> {
         let residency = Residency::open(path)?;
         let filesystem = Filesystem::of(residency.file()).map_err(|cause| CacheError::Io {
@@ -183,7 +182,7 @@ impl PageCache {
         Ok(PageCache { path: path.to_owned(), residency, filesystem, eviction, below: Vec::new() })
     }
 
-    /// The same with files below it, which are made cold with it.
+    /// The same with files below it, which [`PageCache::evict`] makes cold too.
     #[must_use]
     pub fn above(self, below: &[PathBuf]) -> PageCache {
         PageCache { below: below.to_vec(), ..self }
@@ -209,16 +208,16 @@ impl PageCache {
         Ok(proof)
     }
 
-    /// Makes the files below it cold, the nearest first: what it writes back comes to lie in the
+    /// Makes the files below it cold, the nearest first: what one writes back becomes pages of the
     /// next.
     ///
     /// # Errors
     /// As for [`PageCache::evict`].
     pub fn evict_below(&self) -> Result<(), CacheError> {
         let size_bytes = size_of(self.residency.file()).map_err(|cause| self.io("fstat", cause))?;
-        let pages = size_bytes / 100 * REMAINS_PERCENT / rustix::param::page_size() as u64;
-        // Opened when it is needed: one that nobody here can tell the state of leaves the file
-        // without a cold state, not without a warm one.
+        let pages = size_bytes / 100 * REMAINS_PERCENT / page_bytes();
+        // Opened when it is needed: a file below whose state is not known takes away the cold state
+        // only, not the warm one.
         let open = |path: &PathBuf| PageCache::open(path, Eviction::OfFile);
         self.below.iter().try_for_each(|path| open(path)?.evict_own(pages).map(drop))
     }
@@ -242,7 +241,7 @@ impl PageCache {
             self.advise_away()?;
             tries += 1;
             let proof = self.residency.share()?;
-            // Of probed pages each stands for many.
+            // A probed page represents many.
             if proof.is_cold() || !proof.is_estimate() && proof.resident <= remaining {
                 return Ok(proof);
             }
@@ -270,8 +269,8 @@ impl PageCache {
         self.read_warm(size_bytes, memory)
     }
 
-    /// Makes the file warm once it was evicted, or where pages stay whatever is done: what stayed
-    /// lies in memory as it was brought there, perhaps in other folios.
+    /// Makes the file warm after it was evicted, or where pages cannot be evicted: pages that stayed
+    /// keep the folios in which they were first read.
     ///
     /// # Errors
     /// As for [`PageCache::fill`], but nothing is evicted.
@@ -303,22 +302,14 @@ impl PageCache {
 
     /// Brings dirty pages to the device; pages that are dirty cannot be evicted.
     fn write_back(&self) -> Result<(), CacheError> {
-        match rustix::fs::fsync(self.residency.file()) {
-            // A file system that is read-only or has no fsync holds no dirty pages that it could
-            // write.
-            Ok(()) | Err(Errno::ROFS | Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
-            Err(cause) => Err(self.io("fsync", cause.into())),
-        }
+        page_cache::write_back(self.residency.file()).map_err(|cause| self.io("fsync", cause))
     }
 
-    /// Asks the kernel once to let the pages go.
+    /// Asks the kernel once to evict the pages.
     fn advise_away(&self) -> Result<(), CacheError> {
-        rustix::fs::fadvise(self.residency.file(), 0, None, Advice::DontNeed)
-            .map_err(|cause| self.io("posix_fadvise", cause.into()))?;
+        page_cache::evict(self.residency.file()).map_err(|cause| self.io("posix_fadvise", cause))?;
         if self.eviction == Eviction::OfSystem {
-            // 3: pages, dentries and inodes.
-            std::fs::write("/proc/sys/vm/drop_caches", "3")
-                .map_err(|cause| CacheError::DropCaches { cause })?;
+            page_cache::evict_machine().map_err(|cause| CacheError::DropCaches { cause })?;
         }
         Ok(())
     }

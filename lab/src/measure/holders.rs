@@ -1,17 +1,14 @@
-//! Which processes have a file mapped or open, looked up in /proc as far as this user may look.
+//! Which processes hold a file: have it mapped or open, as far as this user may inspect them.
 //!
 //! Pages that a process has mapped, or has locked into memory through a mapping, cannot be evicted.
 //! A process that only has the file open does not hinder eviction, but PROTOCOL.md forbids both
-//! between turns. A process whose /proc files this user may not read is not looked into. What
-//! becomes of a holder is decided by [`super::sampler`].
+//! between turns. Processes that this user may not inspect count as holding nothing. [`super::sampler`]
+//! decides what is done about a holder.
 
+use crate::linux::process::{self, FileId, ProcessEntry, has_mapped, has_open};
 use crate::target::identity::Identity;
-use procfs::process::{MMapPath, Process};
-use rustix::process::{Pid, Signal, kill_process};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 
 /// How a process holds a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,16 +30,7 @@ pub(super) struct Holder {
 
 /// The processes of the system at one moment, by their numbers.
 pub(super) struct Processes {
-    all: BTreeMap<u32, Kin>,
-}
-
-/// What relates a process to others.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Kin {
-    parent: u32,
-    group: u32,
-    session: u32,
-    program: String,
+    all: BTreeMap<u32, ProcessEntry>,
 }
 
 impl fmt::Display for Hold {
@@ -64,116 +52,83 @@ impl fmt::Display for Holder {
 impl Holder {
     /// Ends the process, whose number was found just now.
     pub(super) fn kill(&self) {
-        if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
-            // It may have ended by itself, which is as good.
-            let _ = kill_process(pid, Signal::KILL);
-        }
+        process::kill(self.pid);
     }
 }
 
 impl Processes {
     /// All that this user can see. Processes that end meanwhile are left out.
     pub(super) fn now() -> Processes {
-        let stats = procfs::process::all_processes().into_iter().flatten().flatten();
-        let stats = stats.filter_map(|process| process.stat().ok());
-        let kin = |stat: procfs::process::Stat| {
-            let number = |id: i32| u32::try_from(id).unwrap_or(0);
-            let (parent, group, session) = (number(stat.ppid), number(stat.pgrp), number(stat.session));
-            (number(stat.pid), Kin { parent, group, session, program: stat.comm })
-        };
-        Processes { all: stats.map(kin).collect() }
+        Processes { all: process::all().into_iter().map(|entry| (entry.pid, entry)).collect() }
     }
 
     /// A process, all that descends from it, and what is left of its process group or session.
     pub(super) fn family(&self, head: u32) -> BTreeSet<u32> {
-        let belongs = |(&pid, kin): (&u32, &Kin)| {
-            let is_of = kin.group == head || kin.session == head || self.descends(pid, head);
-            is_of.then_some(pid)
+        let belongs = |process: &&ProcessEntry| {
+            process.group == head || process.session == head || self.descends(process.pid, head)
         };
-        self.all.iter().filter_map(belongs).collect()
+        self.all.values().filter(belongs).map(|process| process.pid).collect()
     }
 
     fn descends(&self, pid: u32, head: u32) -> bool {
         let mut at = pid;
-        // As many steps as there are processes: numbers that were given anew while the table was
-        // read could make a ring.
+        // As many steps as there are processes: numbers that were reused while the table was read
+        // could make a ring.
         for _ in 0..self.all.len() {
             if at == head {
                 return true;
             }
-            let Some(kin) = self.all.get(&at) else { return false };
-            at = kin.parent;
+            let Some(process) = self.all.get(&at) else { return false };
+            at = process.parent;
         }
         false
     }
 
-    /// Those of some processes that have the file mapped, or open; a mapping is told first.
+    /// Those of some processes that hold the file; of one that has it mapped and open, the mapping.
     pub(super) fn holders(&self, among: &BTreeSet<u32>, file: &Identity) -> Vec<Holder> {
-        let hold = |pid: u32| {
-            if has_mapped(pid, file) { Some(Hold::Mapped) } else { has_open(pid, file).then_some(Hold::Open) }
+        let file = file_id(file);
+        let of_one = |&pid: &u32| {
+            if has_mapped(pid, file) {
+                Some(self.holder(pid, Hold::Mapped))
+            } else {
+                has_open(pid, file).then(|| self.holder(pid, Hold::Open))
+            }
         };
-        self.of_hold(among, hold)
+        among.iter().filter_map(of_one).collect()
     }
 
     /// All processes but these that have the file mapped.
     pub(super) fn others_that_map(&self, but: &BTreeSet<u32>, file: &Identity) -> Vec<Holder> {
-        let others = self.all.keys().copied().filter(|pid| !but.contains(pid)).collect();
-        self.of_hold(&others, |pid| has_mapped(pid, file).then_some(Hold::Mapped))
+        let others = self.all.keys().filter(|pid| !but.contains(pid) && has_mapped(**pid, file_id(file)));
+        others.map(|&pid| self.holder(pid, Hold::Mapped)).collect()
     }
 
-    fn of_hold(&self, among: &BTreeSet<u32>, hold: impl Fn(u32) -> Option<Hold>) -> Vec<Holder> {
-        let program = |pid: u32| self.all.get(&pid).map_or_else(String::new, |kin| kin.program.clone());
-        let holder = |&pid: &u32| Some(Holder { pid, hold: hold(pid)?, program: program(pid) });
-        among.iter().filter_map(holder).collect()
+    fn holder(&self, pid: u32, hold: Hold) -> Holder {
+        let program = self.all.get(&pid).map(|process| process.name.clone()).unwrap_or_default();
+        Holder { pid, program, hold }
     }
 }
 
-/// Whether this user may look into a process at all.
-pub(super) fn can_be_seen(pid: u32) -> bool {
-    Process::new(pid.cast_signed()).is_ok_and(|process| process.maps().is_ok())
-}
-
-fn has_mapped(pid: u32, file: &Identity) -> bool {
-    let Ok(maps) = Process::new(pid.cast_signed()).and_then(|process| process.maps()) else { return false };
-    // A file system may give its maps another device number than its stat, as btrfs and overlay do:
-    // then the path decides.
-    let is_it = |dev: (i32, i32), path: &MMapPath| {
-        let number = |part: i32| u32::try_from(part).unwrap_or(u32::MAX);
-        rustix::fs::makedev(number(dev.0), number(dev.1)) == file.dev
-            || matches!(path, MMapPath::Path(path) if is_file(&seen_from(pid, path), file))
-    };
-    maps.iter().any(|map| map.inode == file.ino && is_it(map.dev, &map.pathname))
-}
-
-/// A path of another process, which may have another root.
-fn seen_from(pid: u32, path: &Path) -> PathBuf {
-    let root = PathBuf::from(format!("/proc/{pid}/root"));
-    root.join(path.strip_prefix("/").unwrap_or(path))
-}
-
-fn has_open(pid: u32, file: &Identity) -> bool {
-    let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-    descriptors.into_iter().any(|descriptor| is_file(&descriptor.path(), file))
-}
-
-fn is_file(path: &Path, file: &Identity) -> bool {
-    std::fs::metadata(path).is_ok_and(|meta| (meta.dev(), meta.ino()) == (file.dev, file.ino))
+/// The file as the table of processes knows it.
+fn file_id(file: &Identity) -> FileId {
+    FileId { device: file.dev, number: file.ino }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linux::process::may_be_inspected;
     use std::fs::File;
+    use std::path::Path;
     use std::process::{Child, Command, Stdio};
 
-    /// A shell that says a line when the words before are done, and then waits for its input to
-    /// end.
+    /// A shell that prints a line after it has run a script, and then waits for its input to end.
     fn waiting(script: &str, path: &Path) -> Child {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{script} echo; read -r _")]).arg("sh").arg(path);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let said = std::io::Read::read(&mut child.stdout.take().unwrap(), &mut [0]);
-        assert_eq!(said.unwrap(), 1);
+        let read = std::io::Read::read(&mut child.stdout.take().unwrap(), &mut [0]);
+        assert_eq!(read.unwrap(), 1);
         child
     }
 
@@ -183,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_a_file_open_is_found_among_its_family_and_nobody_else() {
+    fn a_process_that_has_a_file_open_is_found_among_its_family_only() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let identity = Identity::of_path(file.path()).unwrap();
         let holder = waiting("exec 7<\"$1\";", file.path());
@@ -202,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn children_are_of_the_family_and_so_is_this_process_of_its_parents() {
+    fn children_are_of_the_family_and_parents_are_not() {
         let child = waiting("", Path::new("/"));
         let now = Processes::now();
         assert!(now.family(std::process::id()).contains(&child.id()));
@@ -223,6 +178,6 @@ mod tests {
         let _open = File::open(other.path()).unwrap();
         let found = now.holders(&me, &Identity::of_path(other.path()).unwrap());
         assert_eq!((found.len(), found[0].hold), (1, Hold::Open));
-        assert!(can_be_seen(std::process::id()) && !can_be_seen(u32::MAX >> 1));
+        assert!(may_be_inspected(std::process::id()) && !may_be_inspected(u32::MAX >> 1));
     }
 }

@@ -1,12 +1,11 @@
 //! Bytes that the next layer reads for a contender: what a program behind a FUSE file system has
 //! fetched from devices, and what an NFS server has sent.
 //!
-//! Looked at right before and right after a turn. Both count for everybody who uses that layer at
-//! the time, not for one contender. A layer that cannot be counted is a reason, never 0.
+//! Counted right before and right after a turn. Both counts hold what all users of that layer read
+//! in that time, not one contender. A layer that cannot be counted gives a reason, never 0.
 
+use crate::linux::next_layer;
 use crate::target::layers::{self, Layer, LayerKind};
-use std::fs;
-use std::path::Path;
 
 /// What can be counted of the layer below a target's file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,11 +27,6 @@ pub enum NextLayer {
     },
 }
 
-/// `NFS server bytes`, the fifth number behind `bytes:` in /proc/self/mountstats: normal read,
-/// normal written, direct read, direct written, server read, server written, pages read, pages
-/// written.
-const SERVER_READ: usize = 4;
-
 impl NextLayer {
     /// Of a chain; `None` where nothing in it has bytes of its own to count.
     #[must_use]
@@ -49,78 +43,25 @@ impl NextLayer {
     /// What it has read until now.
     ///
     /// # Errors
-    /// Why that cannot be told, in words.
+    /// Why that is not known, in words.
     pub fn read_bytes(&self) -> Result<u64, String> {
-        let text =
-            |path: &str| fs::read_to_string(Path::new(path)).map_err(|cause| format!("{path}: {cause}"));
         match self {
-            NextLayer::Program { pid } => {
-                let path = format!("/proc/{pid}/io");
-                of_io(&text(&path)?).ok_or_else(|| format!("{path} has no read_bytes on this kernel"))
-            }
-            NextLayer::Nfs { source } => {
-                let path = "/proc/self/mountstats";
-                of_mountstats(&text(path)?, source)
-                    .ok_or_else(|| format!("{path} counts no bytes of {source}"))
-            }
+            NextLayer::Program { pid } => next_layer::read_by_process(*pid),
+            NextLayer::Nfs { source } => next_layer::sent_by_nfs_server(source),
             NextLayer::Uncounted { name } => Err(format!("{name} counts nothing that can be seen from here")),
         }
     }
-}
-
-/// What /proc/PID/io says was fetched from devices.
-fn of_io(text: &str) -> Option<u64> {
-    text.lines().find_map(|line| line.strip_prefix("read_bytes:"))?.trim().parse().ok()
-}
-
-/// What /proc/self/mountstats says the server of this export has sent, over all its mounts.
-fn of_mountstats(text: &str, source: &str) -> Option<u64> {
-    let (mut is_it, mut sum) = (false, None);
-    for line in text.lines() {
-        let line = line.trim_start();
-        if let Some(rest) = line.strip_prefix("device ") {
-            is_it = rest.split_once(" mounted on ").is_some_and(|(device, _)| device == source);
-        } else if let Some(numbers) = line.strip_prefix("bytes:").filter(|_| is_it) {
-            let bytes: u64 = numbers.split_whitespace().nth(SERVER_READ)?.parse().ok()?;
-            sum = Some(sum.unwrap_or(0) + bytes);
-        }
-    }
-    sum
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const MOUNTSTATS: &str = "\
-device rootfs mounted on / with fstype rootfs
-device nas:/export mounted on /mnt/a b with fstype nfs4 statvers=1.1
-\topts:\trw,vers=4.2
-\tage:\t100
-\tbytes:\t1 2 3 4 5000 6 7 8
-\tRPC iostats version: 1.1  p/v: 100003/4 (nfs)
-device nas:/other mounted on /mnt/other with fstype nfs4 statvers=1.1
-\tbytes:\t1 2 3 4 70 6 7 8
-device nas:/export mounted on /mnt/again with fstype nfs4 statvers=1.1
-\tbytes:\t0 0 0 0 11 0 0 0
-";
-
     #[test]
-    fn bytes_of_a_server_are_those_of_all_mounts_of_its_export() {
-        assert_eq!(of_mountstats(MOUNTSTATS, "nas:/export"), Some(5011));
-        assert_eq!(of_mountstats(MOUNTSTATS, "nas:/other"), Some(70));
-        assert_eq!(of_mountstats(MOUNTSTATS, "rootfs"), None);
-        assert_eq!(of_mountstats("device a mounted on /\n\tbytes:\t1 2\n", "a"), None);
-        assert_eq!(of_mountstats("", "a"), None);
-    }
-
-    #[test]
-    fn bytes_of_a_program_are_those_that_came_from_devices() {
-        assert_eq!(of_io("rchar: 7\nread_bytes: 4096\nwrite_bytes: 1\n"), Some(4096));
-        assert_eq!(of_io("rchar: 7\n"), None);
+    fn bytes_of_a_program_are_counted_or_there_is_a_reason() {
         let own = NextLayer::Program { pid: std::process::id() };
         assert!(own.read_bytes().is_ok());
-        assert!(NextLayer::Program { pid: u32::MAX }.read_bytes().unwrap_err().contains("/io"));
+        assert!(NextLayer::Program { pid: u32::MAX >> 1 }.read_bytes().is_err());
     }
 
     #[test]

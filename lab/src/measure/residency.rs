@@ -1,30 +1,23 @@
-//! How much of a file is in the page cache, by the best means that tells the truth here.
+//! How much of a file is in the page cache, by the best means that reports the truth here.
 //!
 //! cachestat(2) counts exactly, and counts dirty pages too. mincore(2) counts exactly for those who
-//! own the file or may write it; for all others it says "all resident" whatever is true, so it is
-//! never asked then. What is left is to ask single pages with `preadv2(RWF_NOWAIT)`: a share from
-//! probes is an estimate and says so. On overlayfs only mincore sees the pages, which belong to the
-//! file underneath; cachestat would say "none" whatever is true.
+//! own the file or may write it; to all others it reports "all resident" whatever is true, so it is
+//! not used then. What is left is to probe single pages with `preadv2(RWF_NOWAIT)`: a share from
+//! probes is an estimate and is marked as one. On overlayfs only mincore sees the pages, which
+//! belong to the file underneath; cachestat would report "none" whatever is true.
 //!
-//! Making the cache warm or cold is not done here; see [`super::cache`].
+//! [`super::cache`] makes the cache warm or cold.
 
+use crate::linux::page_cache::{self, page_bytes};
 use crate::target::filesystem::{Backing, Filesystem};
 use crate::target::{shown, size_of};
-use rustix::fs::{Access, Advice, AtFlags, CWD};
-use rustix::io::{Errno, ReadWriteFlags};
-use std::ffi::c_long;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, IoSliceMut};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::io;
 use std::path::{Path, PathBuf};
 
-/// Most pages that one look asks by probes, spread evenly, the first and the last among them.
+/// Most pages that are probed, spread evenly, the first and the last among them.
 const PROBES: u64 = 128;
-
-/// Part of a file that mincore(2) is asked about at once: its answer takes a byte a page.
-const WINDOW_BYTES: u64 = 1 << 30;
 
 /// How residency is found out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,22 +30,22 @@ pub enum Means {
     Probe,
 }
 
-/// What a look at the page cache found.
+/// What the page cache held of a file at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResidencyProof {
     /// How it was found out.
     pub means: Means,
     /// Pages that the file has.
     pub file_pages: u64,
-    /// Pages that were looked at: all, unless they were probed.
+    /// Pages that were checked: all, unless they were probed.
     pub pages: u64,
     /// Those of them that were in the page cache.
     pub resident: u64,
-    /// Pages that wait to be written to the device; `None` where the means does not tell.
+    /// Pages that wait to be written to the device; `None` where the means does not count them.
     pub dirty: Option<u64>,
 }
 
-/// Why residency cannot be told.
+/// Why the residency of a file is not known.
 #[derive(Debug, thiserror::Error)]
 pub enum ResidencyError {
     /// A call failed.
@@ -62,12 +55,12 @@ pub enum ResidencyError {
         path: PathBuf,
         /// The call.
         call: &'static str,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
     /// None of the means works on this file.
-    #[error("{}: nobody here tells what is in the page cache: {reason}", shown(.path))]
-    Untold {
+    #[error("{}: the page cache cannot be inspected here: {reason}", shown(.path))]
+    Unknown {
         /// The file.
         path: PathBuf,
         /// Why not.
@@ -101,26 +94,26 @@ impl Means {
 
 impl ResidencyProof {
     /// Share of the file's pages that are in the page cache, 0 to 1; exactly 0 or 1 only when none
-    /// or all of the pages looked at are. `None` for an empty file, which has no pages.
+    /// or all of the pages checked are. `None` for an empty file, which has no pages.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "no file has 2^53 pages")]
     pub fn share(&self) -> Option<f64> {
         (self.pages > 0).then(|| self.resident as f64 / self.pages as f64)
     }
 
-    /// Whether none of the pages looked at is in the page cache.
+    /// Whether none of the pages checked is in the page cache.
     #[must_use]
     pub fn is_cold(&self) -> bool {
         self.resident == 0
     }
 
-    /// Whether all of the pages looked at are in the page cache.
+    /// Whether all of the pages checked are in the page cache.
     #[must_use]
     pub fn is_warm(&self) -> bool {
         self.resident == self.pages
     }
 
-    /// Whether only some of the pages were looked at.
+    /// Whether only some of the pages were checked.
     #[must_use]
     pub fn is_estimate(&self) -> bool {
         self.pages < self.file_pages
@@ -141,7 +134,7 @@ impl fmt::Display for ResidencyProof {
 }
 
 impl Residency {
-    /// Opens the file read-only and chooses the means: the first that tells the truth here.
+    /// Opens the file read-only and chooses the means: the first that reports the truth here.
     ///
     /// # Errors
     /// If the file cannot be opened, or if none of the means works on it.
@@ -152,28 +145,24 @@ impl Residency {
         if filesystem.backing == Backing::Stacked {
             return Residency::open_stacked(path, file);
         }
-        let means = match cachestat(file.as_fd(), 1) {
-            Ok(_) => Means::Cachestat,
-            // Kernels before 6.5, file systems without it, files of others, sandboxes.
-            Err(Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) if owns(&file) || may_write(path) => {
-                Means::Mincore
-            }
-            Err(Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => Means::Probe,
-            Err(cause) => return Err(io("cachestat", cause.into())),
+        let counted = page_cache::count(&file, 1).map_err(|cause| io("cachestat", cause))?;
+        let means = if counted.is_some() {
+            Means::Cachestat
+        } else if page_cache::mincore_is_true(&file, path) {
+            Means::Mincore
+        } else {
+            Means::Probe
         };
         Residency::with(path, file, means)
     }
 
-    /// The right to write does not count here: it is the file underneath that mincore(2) asks
-    /// about.
+    /// The right to write does not count here: mincore(2) asks about the file underneath.
     fn open_stacked(path: &Path, file: File) -> Result<Residency, ResidencyError> {
-        if owns(&file) || rustix::process::geteuid().is_root() {
-            Residency::with(path, file, Means::Mincore)
-        } else {
-            let reason =
-                "the file system is a stack of others, and mincore tells it only to the file's owner";
-            Err(ResidencyError::Untold { path: path.to_owned(), reason })
+        if page_cache::mincore_is_true_below(&file) {
+            return Residency::with(path, file, Means::Mincore);
         }
+        let reason = "the file system is a stack of others, and mincore reports it only to the file's owner";
+        Err(ResidencyError::Unknown { path: path.to_owned(), reason })
     }
 
     /// The same by a given means, whether or not a better one exists.
@@ -181,10 +170,10 @@ impl Residency {
         if means == Means::Probe {
             // A probe that misses makes the kernel read ahead; without this it would fetch far more
             // than one page.
-            rustix::fs::fadvise(&file, 0, None, Advice::Random).map_err(|cause| ResidencyError::Io {
+            page_cache::disable_readahead(&file).map_err(|cause| ResidencyError::Io {
                 path: path.to_owned(),
                 call: "posix_fadvise",
-                cause: cause.into(),
+                cause,
             })?;
         }
         Ok(Residency { path: path.to_owned(), file, means })
@@ -206,7 +195,7 @@ impl Residency {
     /// probe made the kernel fetch are evicted again.
     ///
     /// # Errors
-    /// If a call fails, or if the file system does not know reads that do not wait.
+    /// If a call fails, or if the file system has no reads that do not wait.
     pub fn share(&self) -> Result<ResidencyProof, ResidencyError> {
         let io = |call, cause| ResidencyError::Io { path: self.path.clone(), call, cause };
         let size = size_of(&self.file).map_err(|cause| io("fstat", cause))?;
@@ -218,156 +207,57 @@ impl Residency {
         }
         match self.means {
             Means::Cachestat => {
-                let found =
-                    cachestat(self.file.as_fd(), size).map_err(|cause| io("cachestat", cause.into()))?;
-                let dirty = Some(found.nr_dirty + found.nr_writeback);
-                // The file may have grown since its size was read; a share above one helps nobody.
-                Ok(ResidencyProof { resident: found.nr_cache.min(file_pages), dirty, ..empty })
+                let counted = page_cache::count(&self.file, size).map_err(|cause| io("cachestat", cause))?;
+                let Some(counted) = counted else {
+                    return Err(self.unknown("the kernel stopped counting its pages with cachestat"));
+                };
+                // The file may have grown since its size was read: a share above 1 means nothing.
+                let resident = counted.resident.min(file_pages);
+                Ok(ResidencyProof { resident, dirty: Some(counted.dirty), ..empty })
             }
             Means::Mincore => {
                 let resident =
-                    mincore(self.file.as_fd(), size).map_err(|cause| io("mincore", cause.into()))?;
+                    page_cache::count_by_mincore(&self.file, size).map_err(|cause| io("mincore", cause))?;
                 Ok(ResidencyProof { resident, ..empty })
             }
             Means::Probe => self.probe(file_pages),
         }
     }
 
-    /// Asks pages spread evenly whether they can be read without waiting.
+    /// Checks pages spread evenly for whether they can be read without waiting.
     fn probe(&self, file_pages: u64) -> Result<ResidencyProof, ResidencyError> {
-        let io = |call, cause| ResidencyError::Io { path: self.path.clone(), call, cause };
-        let probes = file_pages.min(PROBES);
-        let mut missing = Vec::new();
-        for probe in 0..probes {
-            let offset = evenly(probe, probes, file_pages) * page_bytes();
-            let mut byte = [0];
-            let slices = &mut [IoSliceMut::new(&mut byte)];
-            let before = blocks_fetched();
-            match rustix::io::preadv2(&self.file, slices, offset, ReadWriteFlags::NOWAIT) {
-                Ok(_) if blocks_fetched() == before => {}
-                // The device was faster than the look: the page is there now, because it was asked
-                // for.
-                Ok(_) => missing.push(offset),
-                Err(Errno::AGAIN) => missing.push(offset),
-                Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
-                    return Err(ResidencyError::Untold {
-                        path: self.path.clone(),
-                        reason: "cachestat and mincore tell it only to those who may write the file, and the file system \
-                                 has no reads that do not wait",
-                    });
-                }
-                Err(cause) => return Err(io("preadv2", cause.into())),
-            }
-        }
-        for &offset in &missing {
-            // The kernel began to fetch this page when it was found missing. A page that is still
-            // being fetched cannot be evicted, so it is waited for first.
-            self.file.read_at(&mut [0], offset).map_err(|cause| io("pread", cause))?;
-            rustix::fs::fadvise(&self.file, offset, page_bytes().try_into().ok(), Advice::DontNeed)
-                .map_err(|cause| io("posix_fadvise", cause.into()))?;
-        }
-        let resident = probes - missing.len() as u64;
-        Ok(ResidencyProof { means: Means::Probe, file_pages, pages: probes, resident, dirty: None })
+        let pages = file_pages.min(PROBES);
+        let offsets: Vec<u64> = (0..pages).map(|nth| evenly(nth, pages, file_pages) * page_bytes()).collect();
+        let resident = page_cache::probe(&self.file, &offsets).map_err(|cause| ResidencyError::Io {
+            path: self.path.clone(),
+            call: "preadv2",
+            cause,
+        })?;
+        let Some(resident) = resident else {
+            return Err(self.unknown(
+                "cachestat and mincore report it only to those who may write the file, and the file system has \
+                 no reads that do not wait",
+            ));
+        };
+        Ok(ResidencyProof { means: Means::Probe, file_pages, pages, resident, dirty: None })
+    }
+
+    fn unknown(&self, reason: &'static str) -> ResidencyError {
+        ResidencyError::Unknown { path: self.path.clone(), reason }
     }
 }
 
-/// Blocks that this thread has had fetched from devices, as the kernel accounts them when it asks
-/// for them.
-pub(super) fn blocks_fetched() -> c_long {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the structure has the size and alignment that the call fills, and zeros are a value
-    // of it even if it fails, which for a thread's own usage it cannot.
-    unsafe {
-        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
-        usage.assume_init().ru_inblock
-    }
-}
-
-/// Page number of probe `nth` of `probes`, so that the first asks the first page and the last the
+/// Page number of probe `nth` of `probes`, so that the first is the first page and the last the
 /// last.
 fn evenly(nth: u64, probes: u64, pages: u64) -> u64 {
     let page = u128::from(nth) * u128::from(pages - 1) / u128::from((probes - 1).max(1));
     u64::try_from(page).expect("a page number is below the number of pages")
 }
 
-/// Size of a page of the page cache.
-fn page_bytes() -> u64 {
-    rustix::param::page_size() as u64
-}
-
-/// Whether this process owns the file. mincore(2) counts for the owner and for those who may write
-/// the file, and says "all" to others (`can_do_mincore` in the kernel's mm/mincore.c).
-fn owns(file: &File) -> bool {
-    file.metadata().is_ok_and(|meta| meta.uid() == rustix::process::geteuid().as_raw())
-}
-
-/// Whether this process might open the file for writing.
-fn may_write(path: &Path) -> bool {
-    rustix::fs::accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
-}
-
-/// `struct cachestat` of the kernel's include/uapi/linux/mman.h, in pages.
-#[repr(C)]
-#[derive(Default)]
-struct CacheStat {
-    nr_cache: u64,
-    nr_dirty: u64,
-    nr_writeback: u64,
-    nr_evicted: u64,
-    nr_recently_evicted: u64,
-}
-
-/// Its number, the same on every architecture that Rust's standard library supports.
-const SYS_CACHESTAT: c_long = 451;
-
-/// cachestat(2) on the first `len` bytes. The length is given rather than left at 0, "to the end":
-/// the last folio may reach beyond the end of the file.
-fn cachestat(file: BorrowedFd<'_>, len: u64) -> Result<CacheStat, Errno> {
-    let range = [0_u64, len];
-    let mut found = CacheStat::default();
-    // SAFETY: `range` has the layout of `struct cachestat_range` (two 64-bit integers, offset and
-    // length) and is only read; `found` has the layout of `struct cachestat` and is written only
-    // within its size; both outlive the call.
-    let failed =
-        unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), range.as_ptr(), &raw mut found, 0) } != 0;
-    if failed { Err(last_errno()) } else { Ok(found) }
-}
-
-/// mincore(2) over the whole file, window by window: how many pages are resident.
-fn mincore(file: BorrowedFd<'_>, size: u64) -> Result<u64, Errno> {
-    use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
-    let mut resident = 0;
-    for offset in (0..size).step_by(usize::try_from(WINDOW_BYTES).expect("a window fits the address space")) {
-        let len = usize::try_from(WINDOW_BYTES.min(size - offset)).expect("a window fits the address space");
-        let mut pages = vec![0_u8; len.div_ceil(rustix::param::page_size())];
-        // SAFETY: a new mapping at an address that the kernel chooses; nothing in this program
-        // refers to it but the calls below, and it is never touched, so a file that shrinks
-        // meanwhile raises no signal.
-        let window =
-            unsafe { mmap(std::ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, file, offset) }?;
-        // SAFETY: the mapping is `len` bytes long, and `pages` has room for a byte for each of its
-        // pages.
-        let failed = unsafe { libc::mincore(window, len, pages.as_mut_ptr()) } != 0;
-        let cause = last_errno();
-        // SAFETY: the mapping was made above with this address and length, and nothing refers to it
-        // any more.
-        unsafe { munmap(window, len) }?;
-        if failed {
-            return Err(cause);
-        }
-        resident += pages.iter().filter(|&&page| page & 1 == 1).count() as u64;
-    }
-    Ok(resident)
-}
-
-/// What the last call of libc failed with.
-fn last_errno() -> Errno {
-    Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::FileExt;
 
     /// A file of `pages` pages and one byte in the build folder, which is seldom on tmpfs; evicted.
     fn cold_file(pages: usize) -> Option<tempfile::NamedTempFile> {
@@ -380,9 +270,9 @@ mod tests {
             );
             return None;
         }
-        std::fs::write(file.path(), vec![b'x'; pages * rustix::param::page_size() + 1]).unwrap();
+        std::fs::write(file.path(), vec![b'x'; pages * usize::try_from(page_bytes()).unwrap() + 1]).unwrap();
         file.as_file().sync_all().unwrap();
-        rustix::fs::fadvise(file.as_file(), 0, None, Advice::DontNeed).unwrap();
+        page_cache::evict(file.as_file()).unwrap();
         Some(file)
     }
 
@@ -416,7 +306,7 @@ mod tests {
     fn one_page_of_many_is_counted_and_is_neither_cold_nor_warm() {
         let Some(file) = cold_file(300) else { return };
         let reader = File::open(file.path()).unwrap();
-        rustix::fs::fadvise(&reader, 0, None, Advice::Random).unwrap();
+        page_cache::disable_readahead(&reader).unwrap();
         reader.read_at(&mut [0], 0).unwrap();
         for means in [Means::Cachestat, Means::Mincore, Means::Probe] {
             let proof = by(means, file.path());
@@ -426,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn dirty_pages_are_counted_where_the_means_tells() {
+    fn dirty_pages_are_counted_where_the_means_can() {
         let Some(file) = cold_file(10) else { return };
         // The kernel may write a page back at any moment, and does so when others sync.
         let dirty = (0..100).any(|_| {

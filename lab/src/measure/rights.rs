@@ -1,14 +1,10 @@
-//! What metering is possible here, for this user on this kernel, and why not. Looked for without
-//! changing anything.
+//! What metering is possible here, for this user on this kernel, and why not. Probing changes
+//! nothing.
 
 use super::counts;
-use std::fs::File;
-use std::path::Path;
+use crate::linux::{page_cache, process};
 
-/// Number of cachestat(2), the same on every architecture.
-const SYS_CACHESTAT: libc::c_long = 451;
-
-/// For each thing that the lab would like to do, whether it may; else why not, in one line.
+/// Whether the lab may do each thing that it can make use of; else why not, in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rights {
     /// Count system calls of contenders.
@@ -21,24 +17,24 @@ pub struct Rights {
     pub device_reads: Result<(), String>,
     /// Empty the page cache of the whole machine.
     pub drop_caches: Result<(), String>,
-    /// Ask which pages of a file are cached, with cachestat(2).
+    /// Count the cached pages of a file with cachestat(2).
     pub cachestat: Result<(), String>,
     /// See other users' processes.
     pub see_others: Result<(), String>,
 }
 
 impl Rights {
-    /// Finds them out.
+    /// Probes all of them.
     #[must_use]
     pub fn probe() -> Rights {
         Rights {
             syscalls: counts::can_count_syscalls(),
             mallocs: counts::can_count_mallocs(),
-            peak_reset: may_write("/proc/self/clear_refs"),
-            device_reads: may_read("/proc/self/io"),
+            peak_reset: process::may_reset_peak(),
+            device_reads: process::may_count_device_reads(),
             drop_caches: drop_caches(),
-            cachestat: cachestat(),
-            see_others: see_others(),
+            cachestat: page_cache::can_count(),
+            see_others: process::may_see_others(),
         }
     }
 }
@@ -48,38 +44,7 @@ impl Rights {
 /// # Errors
 /// If it may not, with the file and the cause.
 pub fn drop_caches() -> Result<(), String> {
-    may_write("/proc/sys/vm/drop_caches")
-}
-
-/// Opening changes nothing; only a write would.
-fn may_write(path: &str) -> Result<(), String> {
-    File::options().write(true).open(path).map(drop).map_err(|cause| format!("{path}: {cause}"))
-}
-
-fn may_read(path: &str) -> Result<(), String> {
-    std::fs::read(path).map(drop).map_err(|cause| format!("{path}: {cause}"))
-}
-
-/// A kernel that knows the call complains of the descriptor, before it looks at anything else.
-fn cachestat() -> Result<(), String> {
-    let nothing = std::ptr::null::<u8>();
-    // SAFETY: with a descriptor that is never open the kernel reads and writes no memory of ours.
-    let answer = unsafe { libc::syscall(SYS_CACHESTAT, -1, nothing, nothing, 0) };
-    let cause = std::io::Error::last_os_error();
-    match cause.raw_os_error() {
-        _ if answer == 0 => Ok(()),
-        Some(libc::EBADF) => Ok(()),
-        Some(libc::ENOSYS) => Err("this kernel has no cachestat (Linux 6.5 and later do)".to_owned()),
-        _ => Err(format!("cachestat: {cause}")),
-    }
-}
-
-/// The first process is everybody's, and root's.
-fn see_others() -> Result<(), String> {
-    if Path::new("/proc/1/stat").exists() && std::fs::read("/proc/1/stat").is_ok() {
-        return Ok(());
-    }
-    Err("proc is mounted with hidepid: other users' processes are not seen".to_owned())
+    page_cache::may_evict_machine()
 }
 
 #[cfg(test)]
@@ -96,7 +61,5 @@ mod tests {
         {
             assert!(right.is_ok() || right.is_err_and(|why| why.len() > 10 && !why.contains('\n')));
         }
-        let refused = may_write("/proc/self/no-such-file").unwrap_err();
-        assert!(refused.starts_with("/proc/self/no-such-file: "), "{refused}");
     }
 }

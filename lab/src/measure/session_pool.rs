@@ -8,8 +8,8 @@
 
 use super::meters::Meters;
 use crate::contender::session::Session;
+use crate::linux::process::anonymous_bytes;
 use crate::machine::memory::Memory;
-use procfs::process::Process;
 use std::collections::BTreeMap;
 
 /// Left free in any case: a contender that starts needs room before anybody knows how much.
@@ -98,12 +98,6 @@ fn is_crowded(memory: &Memory, held_bytes: &[u64]) -> bool {
     memory.limit_bytes.is_some_and(|limit| held_bytes.iter().sum::<u64>() > limit / 2)
 }
 
-/// Memory of a process that is its own and no file's.
-fn anonymous_bytes(pid: u32) -> Option<u64> {
-    let status = Process::new(pid.cast_signed()).ok()?.status().ok()?;
-    status.rssanon.map(|kib| kib * 1024)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,10 +127,5 @@ mod tests {
         assert!(is_crowded(&memory(4 * GIB, Some(GIB)), &[GIB / 64; 33]));
         assert!(!is_crowded(&memory(4 * GIB, Some(GIB)), &[GIB / 64; 32]));
         assert!(!is_crowded(&memory(4 * GIB, None), &[GIB; 4]));
-    }
-
-    #[test]
-    fn memory_of_its_own_is_found() {
-        assert!(anonymous_bytes(std::process::id()).is_some_and(|bytes| bytes > 0));
     }
 }

@@ -5,7 +5,7 @@
 pub mod answers;
 mod connections;
 
-use crate::contender::process::{CommandLine, Process, ReadError};
+use crate::linux::program::{CommandLine, Process, ReadError};
 use crate::target::shown;
 use crate::target::url::{Url, UrlError};
 use std::io;

@@ -1,13 +1,22 @@
 //! Events of the kernel's perf subsystem: opened on every thread of a process, counted or written
 //! into rings.
 //!
-//! What an event is for is its caller's business: counting system calls, sampling stacks, tracing
-//! calls. Here is only how it is opened, and why it may not be. `perf_event_open(2)` has the layout
-//! of everything.
+//! [`stacks`] samples stacks, [`syscalls`] counts system calls. This file opens events and explains
+//! why one may not be opened. `perf_event_open(2)` has all layouts.
 
-pub mod ring;
-pub mod tracepoint;
+mod records;
+mod registers;
+mod ring;
+mod stacks;
+mod syscalls;
+mod tracepoint;
 
+pub use records::{Body, Record, Sample};
+pub use registers::Registers;
+pub use stacks::{Event, FREQUENCY, StackRecords, StackSampler, now_ns};
+pub use syscalls::SyscallCounter;
+
+use super::process::threads;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -16,27 +25,27 @@ use std::os::fd::FromRawFd;
 /// The kernel's `struct perf_event_attr`, as far as its fourth published size.
 #[repr(C)]
 #[derive(Debug, Clone, Default)]
-pub struct Attr {
+struct Attr {
     kind: u32,
     size: u32,
     config: u64,
     /// A period, or with [`flag::FREQ`] samples per second.
-    pub sample_period: u64,
+    sample_period: u64,
     /// What a sample holds, of [`sample`].
-    pub sample_type: u64,
+    sample_type: u64,
     read_format: u64,
     /// Of [`flag`].
-    pub flags: u64,
+    flags: u64,
     /// Bytes in the ring after which a reader is woken, with [`flag::WATERMARK`].
-    pub wakeup: u32,
+    wakeup: u32,
     bp_type: u32,
     config1: u64,
     config2: u64,
     branch_sample_type: u64,
     /// Registers of user mode in a sample, by their numbers in the kernel.
-    pub sample_regs_user: u64,
+    sample_regs_user: u64,
     /// Bytes of the user's stack in a sample.
-    pub sample_stack_user: u32,
+    sample_stack_user: u32,
     clockid: i32,
 }
 
@@ -44,67 +53,62 @@ const ATTR_BYTES: u32 = 96;
 const _: () = assert!(size_of::<Attr>() == ATTR_BYTES as usize);
 
 /// Bits of `Attr::flags`.
-pub mod flag {
+mod flag {
     /// Threads and children that come later too.
-    pub const INHERIT: u64 = 1 << 1;
+    pub(super) const INHERIT: u64 = 1 << 1;
     /// Nothing of the kernel.
-    pub const EXCLUDE_KERNEL: u64 = 1 << 5;
+    pub(super) const EXCLUDE_KERNEL: u64 = 1 << 5;
     /// Nothing of a hypervisor.
-    pub const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
+    pub(super) const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
     /// Names of threads.
-    pub const COMM: u64 = 1 << 9;
+    pub(super) const COMM: u64 = 1 << 9;
     /// The period is a frequency.
-    pub const FREQ: u64 = 1 << 10;
+    pub(super) const FREQ: u64 = 1 << 10;
     /// Forks and exits.
-    pub const TASK: u64 = 1 << 13;
+    pub(super) const TASK: u64 = 1 << 13;
     /// Readers are woken by bytes.
-    pub const WATERMARK: u64 = 1 << 14;
-    /// Every record says who and when.
-    pub const SAMPLE_ID_ALL: u64 = 1 << 18;
+    pub(super) const WATERMARK: u64 = 1 << 14;
+    /// Every record has its thread and time.
+    pub(super) const SAMPLE_ID_ALL: u64 = 1 << 18;
     /// No user frames in call chains.
-    pub const EXCLUDE_CALLCHAIN_USER: u64 = 1 << 22;
+    pub(super) const EXCLUDE_CALLCHAIN_USER: u64 = 1 << 22;
     /// Executable mappings.
-    pub const MMAP2: u64 = 1 << 23 | 1 << 8;
+    pub(super) const MMAP2: u64 = 1 << 23 | 1 << 8;
     /// Names that come from an exec say so.
-    pub const COMM_EXEC: u64 = 1 << 24;
+    pub(super) const COMM_EXEC: u64 = 1 << 24;
     /// Times are of the clock that the lab reads.
-    pub const USE_CLOCKID: u64 = 1 << 25;
+    pub(super) const USE_CLOCKID: u64 = 1 << 25;
 }
 
 /// Bits of `Attr::sample_type`.
-pub mod sample {
+mod sample {
     /// Process and thread.
-    pub const TID: u64 = 1 << 1;
+    pub(super) const TID: u64 = 1 << 1;
     /// When.
-    pub const TIME: u64 = 1 << 2;
+    pub(super) const TIME: u64 = 1 << 2;
     /// The kernel's call chain.
-    pub const CALLCHAIN: u64 = 1 << 5;
-    /// What a tracepoint tells.
-    pub const RAW: u64 = 1 << 10;
+    pub(super) const CALLCHAIN: u64 = 1 << 5;
     /// Registers of user mode.
-    pub const REGS_USER: u64 = 1 << 12;
+    pub(super) const REGS_USER: u64 = 1 << 12;
     /// A piece of the user's stack.
-    pub const STACK_USER: u64 = 1 << 13;
+    pub(super) const STACK_USER: u64 = 1 << 13;
 }
 
 const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 8;
 
 impl Attr {
     /// An event of the processor's or the kernel's own: processor cycles.
-    #[must_use]
-    pub fn cycles() -> Attr {
+    fn cycles() -> Attr {
         Attr::new(0, 0)
     }
 
     /// An event of the kernel's own: time on a processor.
-    #[must_use]
-    pub fn cpu_clock() -> Attr {
+    fn cpu_clock() -> Attr {
         Attr::new(1, 0)
     }
 
     /// Passing a tracepoint, by its number.
-    #[must_use]
-    pub fn tracepoint(id: u64) -> Attr {
+    fn tracepoint(id: u64) -> Attr {
         Attr::new(2, id)
     }
 
@@ -115,8 +119,8 @@ impl Attr {
     /// Opens the event on one thread, on one processor or on all.
     ///
     /// # Errors
-    /// What the system said; [`refusal`] knows what it means.
-    pub fn open(&self, tid: u32, cpu: Option<u32>) -> io::Result<File> {
+    /// The system's error; [`refusal`] explains it.
+    fn open(&self, tid: u32, cpu: Option<u32>) -> io::Result<File> {
         let cpu = cpu.map_or(-1, u32::cast_signed);
         let no_group = -1;
         let mut attr = self.clone();
@@ -146,8 +150,8 @@ impl Attr {
 /// ended meanwhile is none.
 ///
 /// # Errors
-/// What the system said.
-pub fn on_threads(pid: u32, mut open: impl FnMut(u32) -> io::Result<()>) -> io::Result<()> {
+/// The system's error.
+fn on_threads(pid: u32, mut open: impl FnMut(u32) -> io::Result<()>) -> io::Result<()> {
     let mut opened = BTreeSet::new();
     loop {
         let new: Vec<u32> = threads(pid)?.into_iter().filter(|tid| opened.insert(*tid)).collect();
@@ -163,28 +167,25 @@ pub fn on_threads(pid: u32, mut open: impl FnMut(u32) -> io::Result<()>) -> io::
     }
 }
 
-/// The threads that a process has now.
-///
-/// # Errors
-/// If there is no such process.
-pub fn threads(pid: u32) -> io::Result<Vec<u32>> {
-    let tasks = std::fs::read_dir(format!("/proc/{pid}/task"))?;
-    Ok(tasks.flatten().filter_map(|task| task.file_name().to_str()?.parse().ok()).collect())
-}
-
 /// How far ordinary users may use perf events, as the kernel is set; `None` where it has none.
 #[must_use]
 pub fn paranoid() -> Option<i32> {
     std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()
 }
 
+/// Whether this user may read the names of the kernel's functions.
+#[must_use]
+pub fn kernel_symbols_are_readable() -> bool {
+    let listed = std::fs::read_to_string("/proc/kallsyms").unwrap_or_default();
+    listed.lines().take(100).any(|line| !line.trim_start_matches('0').starts_with(' '))
+}
+
 /// What a refused event means, and the command that would allow it; `needs` is the greatest
 /// `kernel.perf_event_paranoid` with which an ordinary user may.
-#[must_use]
-pub fn refusal(cause: &io::Error, needs: i32) -> String {
+fn refusal(cause: &io::Error, needs: i32) -> String {
     match (cause.raw_os_error(), paranoid()) {
         (Some(libc::ENOSYS), _) | (_, None) => {
-            "this kernel has no perf events, or whoever runs this container forbids them".to_owned()
+            "this kernel has no perf events, or this container forbids them".to_owned()
         }
         (Some(libc::EACCES | libc::EPERM), Some(is)) if is > needs => format!(
             "kernel.perf_event_paranoid is {is}: `sudo sysctl kernel.perf_event_paranoid={needs}` allows it"
@@ -209,8 +210,8 @@ mod tests {
     fn a_refusal_names_the_command_that_mends_it() {
         let forbidden = io::Error::from_raw_os_error(libc::EACCES);
         if let Some(is) = paranoid() {
-            let said = refusal(&forbidden, is - 1);
-            assert!(said.contains(&format!("sysctl kernel.perf_event_paranoid={}", is - 1)), "{said}");
+            let message = refusal(&forbidden, is - 1);
+            assert!(message.contains(&format!("sysctl kernel.perf_event_paranoid={}", is - 1)), "{message}");
             assert!(refusal(&forbidden, is).contains("--cap-add PERFMON"));
         }
         assert!(refusal(&io::Error::from_raw_os_error(libc::ENOSYS), 2).contains("no perf events"));

@@ -2,7 +2,7 @@
 //! they are read.
 //!
 //! An inherited event must be bound to a processor to have a ring; the events of all threads on one
-//! processor share one. What a record's body means is the business of whoever opened the events.
+//! processor share one. [`super::records`] parses the bodies of records.
 
 use super::{Attr, on_threads};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -15,9 +15,9 @@ use std::time::Duration;
 
 /// Pages of a ring, from what is wanted to what is enough; the limit of locked memory decides.
 const PAGES: [usize; 4] = [128, 64, 16, 4];
-/// Where the kernel says how far it has written, in the first page.
+/// Where the kernel writes how far it has written, in the first page.
 const DATA_HEAD: usize = 1024;
-/// Where we say how far we have read.
+/// Where we write how far we have read.
 const DATA_TAIL: usize = 1032;
 /// `PERF_EVENT_IOC_SET_OUTPUT`: `_IO('$', 5)`.
 const SET_OUTPUT: libc::Ioctl = 0x2405;
@@ -28,27 +28,27 @@ const LOST: u32 = 2;
 
 /// One record as the kernel wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Raw {
+pub(super) struct Raw {
     /// `PERF_RECORD_…`.
-    pub kind: u32,
+    pub(super) kind: u32,
     /// Bits whose meaning depends on the kind.
-    pub misc: u16,
+    pub(super) misc: u16,
     /// What follows the header.
-    pub body: Vec<u8>,
+    pub(super) body: Vec<u8>,
 }
 
 /// Everything that was in the rings.
 #[derive(Debug, Default)]
-pub struct Drained {
+pub(super) struct Drained {
     /// The records, ring by ring.
-    pub records: Vec<Raw>,
+    pub(super) records: Vec<Raw>,
     /// Records that the kernel had no room for, and those that made no sense.
-    pub lost: u64,
+    pub(super) lost: u64,
 }
 
 /// Rings of one process and its children.
 #[derive(Debug)]
-pub struct Rings {
+pub(super) struct Rings {
     rings: Vec<Ring>,
     // Events count as long as their descriptors are open.
     events: Vec<File>,
@@ -58,18 +58,18 @@ impl Rings {
     /// Opens events on all threads of a process; they run from now on.
     ///
     /// # Errors
-    /// What the system said; [`super::refusal`] knows what it means.
-    pub fn open(pid: u32, attrs: &[Attr]) -> io::Result<Rings> {
+    /// The system's error; [`super::refusal`] explains it.
+    pub(super) fn open(pid: u32, attrs: &[Attr]) -> io::Result<Rings> {
         let mut rings = Rings { rings: Vec::new(), events: Vec::new() };
         for cpu in online() {
             let mut first: Option<i32> = None;
-            on_threads(pid, |tid| attrs.iter().try_for_each(|attr| rings.add(attr, (tid, cpu), &mut first)))?;
+            on_threads(pid, |tid| attrs.iter().try_for_each(|attr| rings.add(attr, tid, cpu, &mut first)))?;
         }
         Ok(rings)
     }
 
     /// One more event; the first on a processor gets the ring.
-    fn add(&mut self, attr: &Attr, (tid, cpu): (u32, u32), first: &mut Option<i32>) -> io::Result<()> {
+    fn add(&mut self, attr: &Attr, tid: u32, cpu: u32, first: &mut Option<i32>) -> io::Result<()> {
         let event = attr.open(tid, Some(cpu))?;
         match *first {
             None => {
@@ -86,16 +86,16 @@ impl Rings {
     }
 
     /// Waits until there is something to read, or for so long.
-    pub fn wait(&self, patience: Duration) {
-        let patience = patience.try_into().expect("milliseconds fit a timespec");
+    pub(super) fn wait(&self, at_most: Duration) {
+        let at_most = at_most.try_into().expect("milliseconds fit a timespec");
         let mut polled: Vec<PollFd> =
             self.events.iter().map(|event| PollFd::new(event, PollFlags::IN)).collect();
-        // Woken, late or interrupted: whoever asks looks at the rings next in any case.
-        let _ = poll(&mut polled, Some(&patience));
+        // Woken, late or interrupted: the caller reads the rings next in any case.
+        let _ = poll(&mut polled, Some(&at_most));
     }
 
     /// Takes everything that is in the rings.
-    pub fn drain(&mut self) -> Drained {
+    pub(super) fn drain(&mut self) -> Drained {
         let mut drained = Drained::default();
         for ring in &self.rings {
             ring.drain(&mut drained);
@@ -140,7 +140,7 @@ impl Ring {
 
     fn drain(&self, into: &mut Drained) {
         let bytes = self.pages * page_bytes();
-        // SAFETY: both counters lie in the first page of the mapping, aligned to eight; the kernel
+        // SAFETY: both counters are in the first page of the mapping, aligned to eight; the kernel
         // changes one, we the other.
         let (head, tail) = unsafe {
             let counter = |at: usize| &*self.base.as_ptr().add(at).cast::<AtomicU64>();
@@ -149,8 +149,8 @@ impl Ring {
         let written = head.load(Ordering::Acquire);
         let read = tail.load(Ordering::Relaxed);
         // SAFETY: the data follows the first page. The kernel writes only beyond `written` and, as
-        // the mapping is writable, never over what we have not read; so the bytes that `take` looks
-        // at do not change.
+        // the mapping is writable, never over what we have not read; so the bytes that `take` reads
+        // do not change.
         let data = unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(page_bytes()), bytes) };
         take(data, read..written, into);
         fence(Ordering::SeqCst);
@@ -165,7 +165,7 @@ impl Drop for Ring {
     }
 }
 
-/// Takes the records that lie between two places of a ring, which count up for ever. A record that
+/// Takes the records between two positions of a ring, which only grow. A record that
 /// makes no sense ends the taking, for where the next begins is not known.
 fn take(data: &[u8], span: std::ops::Range<u64>, into: &mut Drained) {
     let mut at = span.start;

@@ -1,6 +1,6 @@
 //! The number of a tracepoint in this kernel, which only tracefs knows.
 //!
-//! Where tracefs is not mounted, a detached mount answers: it hangs in no folder and is gone with
+//! Where tracefs is not mounted, a detached mount is used: it is attached to no folder and ends with
 //! its descriptor.
 
 use rustix::fs::{Mode, OFlags, openat};
@@ -15,7 +15,7 @@ const TRACEFS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 ///
 /// # Errors
 /// Why it cannot be read, in one line.
-pub fn id(name: &str) -> Result<u64, String> {
+pub(super) fn id(name: &str) -> Result<u64, String> {
     let path = format!("events/{name}/id");
     let mut refused = None;
     for folder in TRACEFS {
@@ -32,7 +32,7 @@ pub fn id(name: &str) -> Result<u64, String> {
         .and_then(|file| parse(file, &path))
 }
 
-/// The file of the number, on a mount of tracefs that hangs nowhere.
+/// The file of the number, on a mount of tracefs that is attached to no folder.
 fn detached(path: &str) -> rustix::io::Result<File> {
     let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(context.as_fd())?;

@@ -1,4 +1,4 @@
-//! What a contender does inside, counted in a run of its own that nobody times: counting changes
+//! Counts of what a contender does inside, taken in an untimed run of its own: counting changes
 //! speed, and the way of counting changes counts, so every number carries its `how`.
 //!
 //! System calls come from a tracepoint of the kernel, calls of the allocator and of Swift's
@@ -10,16 +10,19 @@
 //! free of it.
 
 mod preload;
-mod tracepoint;
 
 pub use preload::ArcWay;
 
+use crate::linux::perf::SyscallCounter;
+use crate::linux::process::any_thread_runs;
 use crate::record::Count;
 use preload::Preload;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
-use tracepoint::Syscalls;
+
+/// How system calls are counted, for the record.
+const HOW_SYSCALLS: &str = "kernel tracepoint raw_syscalls:sys_enter, all threads and their children, the answer to the lab included";
 
 /// How long the contender may take after its answer until it waits for the next turn.
 const SETTLE_MAX: Duration = Duration::from_secs(1);
@@ -28,15 +31,15 @@ const SETTLE_MAX: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Counting {
     preload: Option<Result<Preload, String>>,
-    syscalls: Result<Syscalls, String>,
+    syscalls: Result<SyscallCounter, String>,
     pid: u32,
     began: Option<preload::Page>,
     began_syscalls: Result<u64, String>,
 }
 
 impl Counting {
-    /// Makes the counting library ready for one process that is still to be started. What cannot be
-    /// had becomes the reason of its counts.
+    /// Makes the counting library ready for one process that is still to be started. What fails
+    /// becomes the reason of its missing counts.
     #[must_use]
     pub fn prepare(arc: ArcWay) -> Counting {
         Counting::with(Some(Preload::prepare(arc)))
@@ -65,18 +68,18 @@ impl Counting {
         self.loaded().map(Preload::env).unwrap_or_default()
     }
 
-    /// Attaches to the process, which was started with [`Counting::env`] and has said that it is
+    /// Attaches to the process, which was started with [`Counting::env`] and has reported that it is
     /// ready.
     pub fn attach(&mut self, pid: u32) {
         self.pid = pid;
-        self.syscalls = Syscalls::open(pid);
+        self.syscalls = SyscallCounter::open(pid);
     }
 
     /// Before the turn.
     pub fn begin(&mut self) {
         self.settle();
         self.began = self.loaded().and_then(|preload| preload.read().ok());
-        self.began_syscalls = self.syscalls.as_ref().map_err(String::clone).and_then(Syscalls::read);
+        self.began_syscalls = self.syscalls.as_ref().map_err(String::clone).and_then(SyscallCounter::read);
     }
 
     /// After the answer: what was counted since [`Counting::begin`], as `mallocs`, `syscalls`,
@@ -91,7 +94,7 @@ impl Counting {
             (Some(Err(why)), _) => preload::no_mallocs(why),
         };
         let count = match self.calls() {
-            Ok(calls) => Count { value: Some(calls), how: tracepoint::HOW.to_owned() },
+            Ok(calls) => Count { value: Some(calls), how: HOW_SYSCALLS.to_owned() },
             Err(why) => Count { value: None, how: why },
         };
         counts.insert("syscalls".to_owned(), count);
@@ -101,7 +104,7 @@ impl Counting {
     /// System calls since [`Counting::begin`], where they are the contender's alone.
     fn calls(&self) -> Result<u64, String> {
         let before = self.began_syscalls.clone()?;
-        let now = self.syscalls.as_ref().map_err(String::clone).and_then(Syscalls::read)?;
+        let now = self.syscalls.as_ref().map_err(String::clone).and_then(SyscallCounter::read)?;
         if self.programs_were_started() {
             return Err(
                 "the turn started programs, and loading the counting library into them makes system calls \
@@ -128,7 +131,7 @@ impl Counting {
     /// fall on the same side of the bracket.
     fn settle(&self) {
         let deadline = Instant::now() + SETTLE_MAX;
-        while Instant::now() < deadline && runs(self.pid) {
+        while Instant::now() < deadline && any_thread_runs(self.pid) {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -137,20 +140,26 @@ impl Counting {
 /// What a turn counted more than another.
 #[must_use]
 pub fn difference(turn: BTreeMap<String, Count>, less: &BTreeMap<String, Count>) -> BTreeMap<String, Count> {
-    let nothing = |how: &str| Count { value: None, how: how.to_owned() };
-    let passed = |(name, count): (String, Count)| {
-        let passed = match (count.value, less.get(&name)) {
-            (Some(value), Some(Count { value: Some(less), .. })) => match value.checked_sub(*less) {
-                Some(passed) => Count { value: Some(passed), how: count.how },
-                None => nothing("a turn of two readings had less of it than a turn of one"),
-            },
-            (Some(_), Some(uncounted)) => nothing(&uncounted.how),
-            (Some(_), None) => nothing("it was counted in one turn and not in the other"),
-            (None, _) => count,
-        };
-        (name, passed)
-    };
-    turn.into_iter().map(passed).collect()
+    let mut passed = BTreeMap::new();
+    for (name, count) in turn {
+        let less = less.get(&name);
+        passed.insert(name, count_difference(count, less));
+    }
+    passed
+}
+
+/// The same of one count.
+fn count_difference(count: Count, less: Option<&Count>) -> Count {
+    let missing = |how: &str| Count { value: None, how: how.to_owned() };
+    match (count.value, less) {
+        (Some(value), Some(Count { value: Some(less), .. })) => match value.checked_sub(*less) {
+            Some(passed) => Count { value: Some(passed), how: count.how },
+            None => missing("a turn of two readings had less of it than a turn of one"),
+        },
+        (Some(_), Some(uncounted)) => missing(&uncounted.how),
+        (Some(_), None) => missing("it was counted in one turn and not in the other"),
+        (None, _) => count,
+    }
 }
 
 /// Whether system calls can be counted here.
@@ -158,7 +167,7 @@ pub fn difference(turn: BTreeMap<String, Count>, less: &BTreeMap<String, Count>)
 /// # Errors
 /// The reason why not, in one line.
 pub fn can_count_syscalls() -> Result<(), String> {
-    Syscalls::open(std::process::id()).map(drop)
+    SyscallCounter::open(std::process::id()).map(drop)
 }
 
 /// Whether allocations can be counted here, in programs that are linked dynamically.
@@ -167,15 +176,6 @@ pub fn can_count_syscalls() -> Result<(), String> {
 /// The reason why not, in one line.
 pub fn can_count_mallocs() -> Result<(), String> {
     Preload::prepare(ArcWay::Symbols).map(drop)
-}
-
-/// Whether any thread of a process is running or about to.
-fn runs(pid: u32) -> bool {
-    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return false };
-    tasks.flatten().any(|task| {
-        let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
-        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'))
-    })
 }
 
 #[cfg(test)]

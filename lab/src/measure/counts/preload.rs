@@ -1,18 +1,9 @@
 //! The counting library on the lab's side: given to a process through its environment, read through
-//! a shared page.
-//!
-//! Library and page are files in memory, reached under /proc by the lab's process id, so that
-//! nothing is left behind and children of the process find them too. The library's own side is
-//! `measure/interpose`.
+//! a shared page. The library itself is `linux/preload/libraries/counting.rs`.
 
+use crate::linux::preload::{PreloadedLibrary, SharedMemory, Variable};
 use crate::record::Count;
-use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::fs::File;
-use std::io::Write;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
 
 /// The library, as the build made it; empty where it could make none.
 static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/counting.so"));
@@ -59,12 +50,12 @@ impl ArcWay {
 /// The library and its page, for one process and its children.
 #[derive(Debug)]
 pub(super) struct Preload {
-    library: File,
-    page: File,
+    library: PreloadedLibrary,
+    page: SharedMemory,
     arc: ArcWay,
 }
 
-/// What stands in the page; the order is that of `slot` in the library.
+/// The counts in the page; the order is that of `slot` in the library.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Page([u64; SLOTS]);
 
@@ -100,34 +91,26 @@ impl Preload {
         if LIBRARY.is_empty() {
             return Err("this readlab was built without its counting library".to_owned());
         }
-        let file = |name| memfd_create(name, MemfdFlags::CLOEXEC).map(File::from);
-        let library = file("readlab-counting").map_err(|cause| format!("memfd_create: {cause}"))?;
-        let page = file("readlab-counts").map_err(|cause| format!("memfd_create: {cause}"))?;
-        (&library).write_all(LIBRARY).map_err(|cause| format!("counting library: {cause}"))?;
-        ftruncate(&page, PAGE_BYTES).map_err(|cause| format!("page of counts: {cause}"))?;
+        let library = PreloadedLibrary::new("readlab-counting", LIBRARY)
+            .map_err(|cause| format!("counting library: {cause}"))?;
+        let page = SharedMemory::zeroed("readlab-counts", PAGE_BYTES)
+            .map_err(|cause| format!("page of counts: {cause}"))?;
         Ok(Preload { library, page, arc })
     }
 
-    /// What the process must find in its environment; libraries that the user preloads stay.
-    pub(super) fn env(&self) -> Vec<(OsString, OsString)> {
-        let path = |file: &File| format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
-        let mut libraries = OsString::from(path(&self.library));
-        if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
-            libraries.push(":");
-            libraries.push(others);
-        }
-        let mut env =
-            vec![("LD_PRELOAD".into(), libraries), ("READLAB_COUNT_PAGE".into(), path(&self.page).into())];
+    /// What the process must find in its environment.
+    pub(super) fn env(&self) -> Vec<Variable> {
+        let mut env = vec![self.library.variable(), self.page.variable("READLAB_COUNT_PAGE")];
         if self.arc == ArcWay::Hooks {
             env.push(("READLAB_COUNT_HOOKS".into(), "1".into()));
         }
         env
     }
 
-    /// What stands in the page now.
+    /// The counts in the page now.
     pub(super) fn read(&self) -> std::io::Result<Page> {
         let mut bytes = [0; SLOTS * 8];
-        self.page.read_exact_at(&mut bytes, 0)?;
+        self.page.read(&mut bytes, 0)?;
         let mut page = Page::default();
         for (slot, bytes) in page.0.iter_mut().zip(bytes.as_chunks::<8>().0) {
             *slot = u64::from_ne_bytes(*bytes);
@@ -135,7 +118,7 @@ impl Preload {
         Ok(page)
     }
 
-    /// What was counted since an earlier look at the page.
+    /// What was counted since an earlier reading of the page.
     pub(super) fn counts(&self, began: &Page) -> BTreeMap<String, Count> {
         let page = match self.read() {
             Ok(page) => page,
@@ -172,7 +155,7 @@ fn arc_counts(page: &Page, began: &Page) -> BTreeMap<String, Count> {
     ["retains", "releases"].into_iter().map(str::to_owned).zip(passed.map(count)).collect()
 }
 
-/// The count of allocations that could not be had.
+/// An allocation count that is missing, with the reason.
 pub(super) fn no_mallocs(why: &str) -> BTreeMap<String, Count> {
     BTreeMap::from([("mallocs".to_owned(), Count { value: None, how: why.to_owned() })])
 }
@@ -182,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hooks_are_set_only_in_runtimes_that_bear_them() {
+    fn hooks_are_set_only_in_runtimes_that_work_with_them() {
         for (receipt, way) in [
             ("Swift 6.0.3, -O", ArcWay::Hooks),
             ("Swift version 5.10 (swift-5.10-RELEASE)", ArcWay::Hooks),

@@ -1,36 +1,33 @@
-//! Looks for a cache below everything that can be seen: places of the file that this run has not
-//! read yet are read past the page cache, each twice, and the second time is laid beside the first.
+//! Probes for a cache below everything that the lab can see: reads places of the file that this run
+//! has not read yet past the page cache, each twice, and compares the second time with the first.
 //!
-//! Untimed as far as the run is concerned, a second at most, and before anything else reads the
-//! file: whoever reads it whole would fill such a cache first. The second reading of one place
-//! comes after the first of the next, so that what drifts falls out of the quotient and a device's
-//! own readahead is not asked about. Where the interval holds 1, nothing is claimed.
+//! The probe is no part of a timed round, takes a second at most, and runs before anything else
+//! reads the file: a full read would fill a hidden cache first. The second reading of one place
+//! comes after the first of the next, so that drift cancels in the ratio and a device's own
+//! readahead plays no part. Where the interval holds 1, no cache is claimed.
 
 use super::cache::PageCache;
-use super::residency::blocks_fetched;
 use crate::analysis::stats::{Bootstrap, Observation, median};
+use crate::linux::direct_read::DirectFile;
+use crate::linux::page_cache::fetched_bytes;
 use crate::target::Target;
 use crate::target::hidden_cache::{HiddenCache, NotProbed, Times};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use rustix::fs::OFlags;
-use rustix::mm::{MapFlags, ProtFlags};
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Places that are read, all but the first and the last of them twice.
 const PLACES: usize = 14;
 
-/// Below so many pairs nothing is told.
+/// With fewer pairs there is no result.
 const PLACES_MIN: usize = 6;
 
 /// Bytes of one place.
 const PLACE_BYTES: usize = 1 << 20;
 
-/// Each place lies in a stretch of its own of at least this length.
+/// Each place is in a stretch of its own of at least this length.
 const STRETCH_BYTES: u64 = 2 << 20;
 
 /// The smallest file in which there are enough places.
@@ -39,17 +36,13 @@ pub const FILE_BYTES_MIN: u64 = STRETCH_BYTES * PLACES as u64;
 /// Time of the whole probe.
 pub const PROBE_TIME: Duration = Duration::from_secs(1);
 
-/// The interval must begin here for a cache to be claimed: what is read again is seldom slower, and
-/// a little is no cache.
+/// The interval must begin above this for a cache to be claimed: a second reading is seldom slower,
+/// and a little faster is no cache.
 const CLEARLY: f64 = 1.25;
-
-/// Bytes of a block by which the kernel counts what a thread fetched.
-const COUNTED_BLOCK_BYTES: u64 = 512;
 
 /// How places are read: for real, or by a script in tests.
 pub trait Places {
-    /// Reads the place that begins at this byte from what lies below the page cache; the time it
-    /// took.
+    /// Reads the place that begins at this byte from below the page cache; the time it took.
     ///
     /// # Errors
     /// If it cannot be read so.
@@ -67,13 +60,13 @@ pub fn probe(target: &Target, cache: &PageCache, seed: u64) -> HiddenCache {
     if facts.cold_above().is_some() {
         return not(NotProbed::KnownCache);
     }
-    // A device has no extents, and lies on itself.
+    // A block device has no extents: its bytes are its own.
     let has_extents = facts.filesystem.as_deref() != Some("block device");
     if has_extents && facts.expected_device_bytes() != Some(facts.size_bytes) {
         return not(NotProbed::NotPlain);
     }
-    // For what is dirty is written back by the first reading and not by the second. Pages that stay
-    // all the same answer no direct read.
+    // Dirty pages would be written back by the first reading and not by the second. Pages that
+    // cannot be evicted answer no direct read.
     let _ = cache.evict();
     match DirectPlaces::open(path, cache) {
         Ok(mut places) => measure(&mut places, &offsets(facts.size_bytes, seed), seed),
@@ -81,8 +74,8 @@ pub fn probe(target: &Target, cache: &PageCache, seed: u64) -> HiddenCache {
     }
 }
 
-/// Reads the places in this order, and judges. The first wakes the device and the last parts the
-/// two readings of the one before it: these are read once.
+/// Reads the places in this order, and judges. The first wakes the device and the last separates
+/// the two readings of the one before it: these two are read once.
 fn measure(places: &mut dyn Places, offsets: &[u64], seed: u64) -> HiddenCache {
     let begun = Instant::now();
     let (mut firsts, mut pairs) = (Vec::new(), Vec::new());
@@ -108,7 +101,7 @@ fn measure(places: &mut dyn Places, offsets: &[u64], seed: u64) -> HiddenCache {
     judge(&pairs, seed)
 }
 
-/// What pairs of times, first and second, allow one to say.
+/// The result of pairs of times, first and second.
 fn judge(pairs: &[(Duration, Duration)], seed: u64) -> HiddenCache {
     let slow = HiddenCache::NotProbed { why: NotProbed::SlowDevice };
     if pairs.len() < PLACES_MIN {
@@ -131,7 +124,7 @@ fn judge(pairs: &[(Duration, Duration)], seed: u64) -> HiddenCache {
     if times.ci95[0] > CLEARLY { HiddenCache::Seen(times) } else { HiddenCache::NoneSeen(times) }
 }
 
-/// Where the places begin: one in each of as many equal stretches, somewhere in it, in shuffled
+/// Where the places begin: one in each of as many equal stretches, at a random position, in shuffled
 /// order.
 fn offsets(size_bytes: u64, seed: u64) -> Vec<u64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -151,62 +144,27 @@ fn offsets(size_bytes: u64, seed: u64) -> Vec<u64> {
     offsets
 }
 
-/// Places read with `O_DIRECT` into memory that is there.
+/// Places read past the page cache.
 struct DirectPlaces<'a> {
-    file: File,
+    file: DirectFile,
     cache: &'a PageCache,
-    buffer: Pages,
-}
-
-/// Memory on a page's bound, as direct reads want it, touched before it is used.
-struct Pages(*mut u8);
-
-impl Pages {
-    fn new() -> io::Result<Pages> {
-        // SAFETY: a new mapping at an address that the kernel chooses; nothing else refers to it.
-        let start = unsafe {
-            rustix::mm::mmap_anonymous(
-                std::ptr::null_mut(),
-                PLACE_BYTES,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::PRIVATE | MapFlags::POPULATE,
-            )
-        }?;
-        Ok(Pages(start.cast()))
-    }
-
-    fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the mapping is PLACE_BYTES long, readable and writable, lives as long as `self`,
-        // and is lent only through it.
-        unsafe { std::slice::from_raw_parts_mut(self.0, PLACE_BYTES) }
-    }
-}
-
-impl Drop for Pages {
-    fn drop(&mut self) {
-        // SAFETY: made in `new` with this address and length, and nothing borrows from it any more.
-        // That it fails cannot be mended.
-        let _ = unsafe { rustix::mm::munmap(self.0.cast(), PLACE_BYTES) };
-    }
 }
 
 impl DirectPlaces<'_> {
     fn open<'a>(path: &Path, cache: &'a PageCache) -> io::Result<DirectPlaces<'a>> {
-        let file = File::options().read(true).custom_flags(OFlags::DIRECT.bits().cast_signed()).open(path)?;
-        Ok(DirectPlaces { file, cache, buffer: Pages::new()? })
+        Ok(DirectPlaces { file: DirectFile::open(path, PLACE_BYTES)?, cache })
     }
 }
 
 impl Places for DirectPlaces<'_> {
     fn read(&mut self, offset: u64) -> io::Result<Duration> {
-        // What can be seen below is evicted, so that only what cannot be seen is left to answer.
+        // The caches below that the lab can see are evicted, so that only unseen ones can answer.
         self.cache.evict_below().map_err(io::Error::other)?;
-        let fetched = blocks_fetched();
+        let before = fetched_bytes();
         let begun = Instant::now();
-        self.file.read_exact_at(self.buffer.bytes(), offset)?;
+        self.file.read(offset)?;
         let time = begun.elapsed();
-        let blocks = u64::try_from(blocks_fetched() - fetched).unwrap_or(0);
-        if blocks.saturating_mul(COUNTED_BLOCK_BYTES) < PLACE_BYTES as u64 {
+        if fetched_bytes().saturating_sub(before) < PLACE_BYTES as u64 {
             return Err(io::Error::other("not all that was read came from the device"));
         }
         Ok(time)

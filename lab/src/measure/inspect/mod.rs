@@ -1,5 +1,4 @@
-//! What is looked at inside a trial, in runs that nobody times: flame graphs and traces of read
-//! calls.
+//! Inspection of what happens inside a trial, in untimed runs: flame graphs and traces of read calls.
 
 pub mod profile;
 pub mod trace;

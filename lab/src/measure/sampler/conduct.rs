@@ -6,8 +6,8 @@
 //! and, for each thread, at one file.
 
 use super::ProcessSampler;
-use crate::contender::Left;
 use crate::contender::session::Turn;
+use crate::linux::program::Leftovers;
 use crate::measure::interface::{SampleError, TrialEnd};
 use crate::record::{LeftBehind, Line, Outcome, OwnScheduling};
 use readlab_protocol::TurnRequest;
@@ -31,7 +31,7 @@ impl ProcessSampler<'_> {
         let left = session.end_leftovers();
         let scheduled = session.scheduled(&turn.samples);
         let failed = |reason: String| SampleError::TrialEnd(TrialEnd::Trial(Outcome::Failed { reason }));
-        let Left { ended, remaining } =
+        let Leftovers { ended, remaining } =
             left.map_err(|cause| failed(format!("the process that supervises it has gone: {cause}")))?;
         if ended > 0 {
             let left = LeftBehind {

@@ -7,8 +7,9 @@
 //! [`crate::measure::holders`]; how often eviction is tried is in [`crate::measure::cache`].
 
 use super::{PageCache, ProcessSampler};
+use crate::linux::process::may_be_inspected;
 use crate::measure::cache::CacheError;
-use crate::measure::holders::{Hold, Holder, Processes, can_be_seen};
+use crate::measure::holders::{Hold, Holder, Processes};
 use crate::measure::interface::{SampleError, TrialEnd};
 use crate::measure::residency::ResidencyProof;
 use crate::measure::target::MeasuredTarget;
@@ -199,7 +200,7 @@ impl ProcessSampler<'_> {
         let shares = |(trial, _): &(usize, u32)| self.subject(*trial).shares_file(self.target(target));
         let mut waiting: Vec<(usize, u32)> = self.pool.processes().into_iter().filter(shares).collect();
         waiting.sort_by_key(|(trial, process)| {
-            (!self.holding.suspects.contains_key(trial), can_be_seen(*process))
+            (!self.holding.suspects.contains_key(trial), may_be_inspected(*process))
         });
         for (trial, _) in waiting {
             self.pool.leave(trial);

@@ -9,7 +9,7 @@ use super::{ProcessSampler, cache_trouble, take_breach};
 use crate::contender::roster::Warmup;
 use crate::contender::session::{Session, SessionError, Turn};
 use crate::measure::inspect::profile::{self, Profiling, Sampled};
-use crate::measure::inspect::trace::{Around, Tracing, untraced};
+use crate::measure::inspect::trace::{MeteredReading, Tracing, untraced};
 use crate::measure::interface::{SampleError, TrialEnd};
 use crate::measure::session_pool::PooledSession;
 use crate::record::{EndReason, FlameGraph, HotSpot, Line, Trace, Trial};
@@ -88,7 +88,7 @@ fn no_graph(reason: String) -> FlameGraph {
 }
 
 fn no_trace(reason: String) -> Trace {
-    untraced(reason, Around::default())
+    untraced(reason, MeteredReading::default())
 }
 
 impl ProcessSampler<'_> {
@@ -175,7 +175,7 @@ impl ProcessSampler<'_> {
         let wall_ns = turn.samples.iter().map(|sample| sample.wall_ns).sum();
         let minor_faults = minor_faults(self.planned(trial), &metered).clone().ok();
         let major_faults = metered.major_faults.ok();
-        Ok(tracing.end(Around { wall_ns, minor_faults, major_faults }))
+        Ok(tracing.end(MeteredReading { wall_ns, minor_faults, major_faults }))
     }
 
     /// Reads until a contender that must warm up has had its time, the others once; tells how many

@@ -1,5 +1,5 @@
-//! Stacks counted and written one a line, frames from outermost to innermost with `;` between them
-//! and the count behind: what flame graphs are drawn from.
+//! Folded stacks: one a line, frames from outermost to innermost with `;` between them, and the
+//! count behind. Flame graphs are drawn from them.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub(super) const INLINED: &str = "_[i]";
 /// See [`KERNEL`].
 pub(super) const COMPILED: &str = "_[j]";
 
-/// Stands for a semicolon within a name, such as that of `[u8; 16]`, where one would end the frame:
+/// Replaces a semicolon within a name, such as that of `[u8; 16]`, where one would end the frame:
 /// a character for private use, which the drawing turns back.
 pub(super) const SEMICOLON: &str = "\u{e03b}";
 
@@ -52,7 +52,7 @@ impl Folded {
         self.0.iter().map(|(frames, times)| format!("{} {times}", stack(frames))).collect()
     }
 
-    /// The functions in which most samples lay, the hottest first.
+    /// The functions with the most samples, the hottest first.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "shares of some thousand samples")]
     pub fn hottest(&self, most: usize) -> Vec<Hot> {

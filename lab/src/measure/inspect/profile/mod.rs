@@ -1,14 +1,13 @@
-//! Where a contender spends the processor's time: stacks sampled in a run that nobody times, named,
-//! folded and drawn.
+//! Profiles of where a contender spends the processor's time: stacks sampled in an untimed run,
+//! named, folded and drawn.
 //!
-//! Sampling interrupts what it looks at, so no number of a race comes from such a run. Here is no
-//! knowledge of contenders or caches: the caller starts a process with [`environment`], begins a
-//! [`Profiling`] of it, makes it work, ends it, and asks for the [`Profile`].
+//! Sampling interrupts the process, so no number of a race comes from this run. Nothing here knows
+//! of contenders or caches: the caller starts a process with [`environment`], begins a
+//! [`Profiling`] of it, makes it work, ends it, and gets the [`Profile`].
 
 mod folded;
 mod mappings;
 mod picture;
-mod records;
 mod sampling;
 mod symbols;
 mod unwind;
@@ -17,13 +16,13 @@ pub use folded::{Folded, Hot};
 pub use picture::svg;
 
 use crate::folder::scratch::Note;
-use sampling::{Event, FREQUENCY, Sampling};
+use crate::linux::perf::{Event, FREQUENCY, kernel_symbols_are_readable};
+use sampling::Sampling;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use symbols::{ASTRAY, Maps, UNNAMED};
+use symbols::{Maps, UNMAPPED, UNNAMED};
 
-/// What a process must find in its environment, so that its runtime tells the names of the code it
-/// makes.
+/// Variables with which the runtime of a process writes the names of the code that it makes.
 #[must_use]
 pub fn environment() -> Vec<(OsString, OsString)> {
     symbols::environment()
@@ -37,15 +36,15 @@ pub fn can_sample() -> Result<(), String> {
     Sampling::start(std::process::id()).map(drop)
 }
 
-/// Sampling of one process and its children, while it goes on.
+/// Sampling of one process and its children, until it is ended.
 #[derive(Debug)]
 pub struct Profiling {
     sampling: Sampling,
-    /// As long as its runtime may have written a map that nobody has removed.
+    /// Exists as long as the runtime may have written a map that is not removed yet.
     note: Option<Note>,
 }
 
-/// What was sampled; names can be found once the process has ended, for some runtimes tell them
+/// What was sampled. Names can be found once the process has ended, for some runtimes write them
 /// then.
 #[derive(Debug)]
 pub struct Sampled {
@@ -56,7 +55,16 @@ pub struct Sampled {
     _note: Option<Note>,
 }
 
-/// Where the time went.
+/// Samples that hold a frame without a name.
+#[derive(Debug, Clone, Copy, Default)]
+struct HoldingSamples {
+    /// Of code that was made at run time.
+    unnamed: u64,
+    /// Where no code is known.
+    unmapped: u64,
+}
+
+/// Where the time was spent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
     /// The stacks.
@@ -65,7 +73,7 @@ pub struct Profile {
     pub how: String,
     /// Samples that were lost.
     pub lost: u64,
-    /// What is not in it, each with the reason and, where there is one, the command that mends it.
+    /// What is missing in it, each with the reason and, where there is one, the command that helps.
     pub blind: Vec<String>,
 }
 
@@ -79,7 +87,7 @@ impl Profiling {
         let note = Note::of_map(pid);
         let begun = Sampling::start(pid).map(|sampling| Profiling { sampling, note });
         if begun.is_err() {
-            // It may have written a map already, and nobody else will ask for it.
+            // It may have written a map already, which this value removes.
             drop(Maps::of(BTreeSet::from([pid])));
         }
         begun
@@ -121,20 +129,21 @@ impl Sampled {
         let frames: BTreeSet<_> = stacks.keys().flat_map(|(_, frames)| frames).cloned().collect();
         let names = symbols::names(&frames, &self.maps);
         let mut folded = Folded::default();
-        let (mut unnamed, mut astray) = (0, 0);
+        let mut holding = HoldingSamples::default();
         for ((thread, frames), times) in stacks {
             let named = frames.iter().flat_map(|frame| &names[frame]).map(String::as_str);
             let holds = |word| named.clone().any(|name| name == word);
-            unnamed += if holds(UNNAMED) { *times } else { 0 };
-            astray += if holds(ASTRAY) { *times } else { 0 };
+            holding.unnamed += if holds(UNNAMED) { *times } else { 0 };
+            holding.unmapped += if holds(UNMAPPED) { *times } else { 0 };
             folded.add(std::iter::once(thread.as_str()).chain(named), *times);
         }
-        let blind = self.blind(folded.samples(), (unnamed, astray));
+        let blind = self.blind(folded.samples(), holding);
         Profile { folded, how: self.how.clone(), lost: self.found.lost, blind }
     }
 
-    /// What such samples do not show.
-    fn blind(&self, samples: u64, (unnamed, astray): (u64, u64)) -> Vec<String> {
+    /// What these samples do not show.
+    fn blind(&self, samples: u64, holding: HoldingSamples) -> Vec<String> {
+        let HoldingSamples { unnamed, unmapped } = holding;
         let of_all = |part: u64| format!("{} % of the samples", (part * 100).div_ceil(samples.max(1)));
         let mut blind = Vec::new();
         if !self.kernel {
@@ -142,9 +151,9 @@ impl Sampled {
                 "the kernel's part is not seen: `sudo sysctl kernel.perf_event_paranoid=1` allows it"
                     .to_owned(),
             );
-        } else if !symbols::kernel_is_named() {
+        } else if !kernel_symbols_are_readable() {
             blind.push(
-                "functions of the kernel have no names: `sudo sysctl kernel.kptr_restrict=0` tells them"
+                "functions of the kernel have no names: `sudo sysctl kernel.kptr_restrict=0` shows them"
                     .to_owned(),
             );
         }
@@ -152,12 +161,12 @@ impl Sampled {
             blind.push(format!("{} hold code that its runtime made and did not name", of_all(unnamed)));
         } else if unnamed > 0 {
             blind.push(format!(
-                "{} hold code made at run time, and its runtime told no names",
+                "{} hold code made at run time, and its runtime wrote no names",
                 of_all(unnamed)
             ));
         }
-        if astray > 0 {
-            blind.push(format!("{} hold a frame where no code is known to lie", of_all(astray)));
+        if unmapped > 0 {
+            blind.push(format!("{} hold a frame where no code is known", of_all(unmapped)));
         }
         if self.found.cut > 0 {
             blind.push(format!("the callers of {} are not known to the last", of_all(self.found.cut)));

@@ -1,48 +1,22 @@
-//! Samples of where a process and its children spend the processor's time, taken while somebody
-//! else makes them work.
+//! Samples of where a process and its children spend the processor's time, taken in a thread while
+//! the caller makes them work.
 //!
-//! The kernel writes a record into a ring some thousand times a second of processor time; a thread
-//! of the lab reads the rings, walks the stacks and counts them. Processor cycles where the
-//! processor counts them, else the kernel's clock of processor time.
+//! The kernel writes a record some thousand times a second of processor time; a thread of the lab
+//! reads the records, walks the stacks and counts them.
 
-use super::mappings::{Mapping, Mappings};
-use super::records::{self, Body, Record, Sample};
+use super::mappings::Mappings;
 use super::symbols::Frame;
-use super::unwind::{REGISTERS, Walker, register_mask};
-use crate::linux::perf::ring::Rings;
-use crate::linux::perf::{self, Attr, flag, sample};
+use super::unwind::Walker;
+use crate::linux::perf::{Body, Event, Record, Sample, StackSampler, now_ns};
+use crate::linux::process::{CodeMapping, thread_name, threads};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Samples a second of processor time: no round number, so that nothing periodic is met always or
-/// never.
-pub(super) const FREQUENCY: u64 = 997;
-
-/// Bytes of the user's stack in a sample; deeper stacks are cut.
-const STACK_BYTES: u32 = 16 << 10;
-
-/// Bytes in a ring after which its reader is woken.
-const WAKEUP_BYTES: u32 = 64 << 10;
-
 /// How long the reader of the rings sleeps at most.
 const NAP: Duration = Duration::from_millis(20);
-
-/// Ordinary users may sample their own processes up to this `kernel.perf_event_paranoid`, without
-/// the kernel.
-const PARANOID_USER: i32 = 2;
-
-/// What decides when a sample is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Event {
-    /// The processor's cycles.
-    Cycles,
-    /// The kernel's clock of processor time.
-    CpuClock,
-}
 
 /// What was found.
 #[derive(Debug)]
@@ -57,7 +31,7 @@ pub(super) struct SampledStacks {
     pub(super) cut: u64,
 }
 
-/// Sampling that goes on in a thread until it is stopped.
+/// Sampling in a thread, until it is stopped.
 #[derive(Debug)]
 pub(super) struct Sampling {
     pub(super) event: Event,
@@ -75,14 +49,15 @@ impl Sampling {
     /// # Errors
     /// Why not, in one line, with the command that would allow it.
     pub(super) fn start(pid: u32) -> Result<Sampling, String> {
-        let (rings, event, kernel) = open(pid).map_err(|cause| perf::refusal(&cause, PARANOID_USER))?;
+        let sampler = StackSampler::open(pid)?;
+        let (event, kernel) = (sampler.event(), sampler.sees_kernel());
         let (from_ns, taken) = (Arc::new(AtomicU64::new(u64::MAX)), Arc::new(AtomicU64::new(0)));
         let stop = Arc::new(AtomicBool::new(false));
         let collector = Collector::of(pid, Arc::clone(&from_ns), Arc::clone(&taken));
         let until = Arc::clone(&stop);
         let thread = std::thread::Builder::new()
             .name("stacks".to_owned())
-            .spawn(move || collector.collect(rings, &until))
+            .spawn(move || collector.collect(sampler, &until))
             .map_err(|cause| format!("no thread to read samples: {cause}"))?;
         Ok(Sampling { event, kernel, stop, from_ns, taken, thread: Some(thread) })
     }
@@ -115,45 +90,6 @@ impl Drop for Sampling {
     }
 }
 
-/// The best event that may be opened: cycles before the clock, with the kernel before without.
-fn open(pid: u32) -> io::Result<(Rings, Event, bool)> {
-    let mut refused = io::Error::from(io::ErrorKind::Unsupported);
-    for kernel in [true, false] {
-        for (event, attr) in [(Event::Cycles, Attr::cycles()), (Event::CpuClock, Attr::cpu_clock())] {
-            match Rings::open(pid, &[sampled(attr, kernel)]) {
-                Ok(rings) => return Ok((rings, event, kernel)),
-                Err(cause) => refused = cause,
-            }
-        }
-    }
-    Err(refused)
-}
-
-/// The event as it is sampled.
-fn sampled(mut attr: Attr, kernel: bool) -> Attr {
-    attr.sample_period = FREQUENCY;
-    attr.sample_type =
-        sample::TID | sample::TIME | sample::CALLCHAIN | sample::REGS_USER | sample::STACK_USER;
-    attr.flags = flag::INHERIT
-        | flag::FREQ
-        | flag::MMAP2
-        | flag::COMM
-        | flag::COMM_EXEC
-        | flag::TASK
-        | flag::SAMPLE_ID_ALL
-        | flag::EXCLUDE_CALLCHAIN_USER
-        | flag::EXCLUDE_HYPERVISOR
-        | flag::WATERMARK
-        | flag::USE_CLOCKID;
-    if !kernel {
-        attr.flags |= flag::EXCLUDE_KERNEL;
-    }
-    attr.wakeup = WAKEUP_BYTES;
-    attr.sample_regs_user = register_mask();
-    attr.sample_stack_user = STACK_BYTES;
-    attr
-}
-
 /// Puts records in their order and counts stacks.
 struct Collector {
     mappings: Mappings,
@@ -169,28 +105,25 @@ impl Collector {
     /// With all that a process has by now.
     fn of(pid: u32, from_ns: Arc<AtomicU64>, taken: Arc<AtomicU64>) -> Collector {
         let mut mappings = Mappings::default();
-        mappings.look(pid);
-        let name = |tid| {
-            let comm = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/comm")).ok()?;
-            Some((tid, comm.trim_end_matches('\n').to_owned()))
-        };
-        let names = perf::threads(pid).unwrap_or_default().into_iter().filter_map(name).collect();
+        mappings.read(pid);
+        let name = |thread| Some((thread, thread_name(pid, thread)?));
+        let names = threads(pid).unwrap_or_default().into_iter().filter_map(name).collect();
         let pids = BTreeSet::from([pid]);
         let found = SampledStacks { stacks: BTreeMap::new(), pids, lost: 0, cut: 0 };
         Collector { mappings, walker: Walker::new(), names, pending: Vec::new(), found, from_ns, taken }
     }
 
-    fn collect(mut self, mut rings: Rings, stop: &AtomicBool) -> SampledStacks {
+    fn collect(mut self, mut sampler: StackSampler, stop: &AtomicBool) -> SampledStacks {
         loop {
-            rings.wait(NAP);
+            sampler.wait(NAP);
             let last = stop.load(Ordering::Relaxed);
             // What was written before now is in the rings; of what comes while they are read, one
             // ring may hold more than another.
             let before_ns = if last { u64::MAX } else { now_ns() };
-            let drained = rings.drain();
+            let drained = sampler.drain();
             let counting = self.from_ns.load(Ordering::Relaxed) != u64::MAX;
             self.found.lost += if counting { drained.lost } else { 0 };
-            self.pending.extend(drained.records.iter().filter_map(|raw| records::parse(raw, REGISTERS)));
+            self.pending.extend(drained.records);
             self.take_in(before_ns);
             if last {
                 return self.found;
@@ -216,7 +149,7 @@ impl Collector {
             }
             Body::Sample(_) => {}
             Body::Map { start, end, offset, path } => {
-                self.mappings.map(pid, Mapping::named(start, end, offset, &path));
+                self.mappings.map(pid, CodeMapping::named(start, end, offset, &path));
                 self.walker.forget(pid);
             }
             Body::Comm { name, exec } => {
@@ -240,7 +173,7 @@ impl Collector {
         let (user, whole) = self.walker.walk(pid, self.mappings.of(pid), sample);
         self.found.cut += u64::from(!whole);
         let of_user = user.into_iter().map(|address| match self.mappings.find(pid, address) {
-            Some(Mapping { start, offset, file: Some(file), .. }) => {
+            Some(CodeMapping { start, offset, file: Some(file), .. }) => {
                 Frame::File(file.clone(), address - start + offset)
             }
             Some(_) => Frame::Made(pid, address),
@@ -255,17 +188,10 @@ impl Collector {
     }
 }
 
-/// The lab's monotonic clock, by which records are dated too.
-fn now_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linux::perf::ring::Raw;
-    use crate::measure::inspect::profile::records::tests::{sample_body, words};
+    use crate::linux::perf::Registers;
 
     fn collector() -> Collector {
         Collector::of(u32::MAX, Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)))
@@ -276,10 +202,7 @@ mod tests {
     }
 
     fn sampled_at(ip: u64) -> Body {
-        let registers = match REGISTERS {
-            3 => vec![0, 0, ip],
-            _ => vec![0, 0, 0, ip],
-        };
+        let registers = Registers { program_counter: ip, ..Registers::default() };
         Body::Sample(Sample { registers: Some(registers), ..Sample::default() })
     }
 
@@ -312,22 +235,24 @@ mod tests {
         collector.take(Record { time_ns: 20, pid: 8, tid: 8, body: Body::Fork { parent: 5, parent_tid: 6 } });
         collector.take(record(50, sampled_at(0x1008)));
         assert_eq!((collector.found.stacks.len(), collector.taken.load(Ordering::Relaxed)), (1, 1));
-        assert!(collector.found.pids.contains(&8), "whoever may leave a map is known from the beginning");
+        assert!(
+            collector.found.pids.contains(&8),
+            "a process that may write a map is known from the beginning"
+        );
     }
 
     #[test]
-    fn a_stream_of_raw_records_becomes_stacks() {
-        let kernel = [(-128_i64).cast_unsigned(), 0xffff_ffff_8100_0000];
-        let registers = vec![0x77; REGISTERS];
-        let raw = Raw { kind: 9, misc: 0, body: sample_body(&kernel, &registers, &[]) };
-        let torn = Raw { kind: 9, misc: 0, body: words(&[1]) };
+    fn samples_become_stacks_with_the_kernel_inside() {
+        let kernel = vec![0xffff_ffff_8100_0000];
+        let registers =
+            Registers { program_counter: 0x77, stack_pointer: 0x77, frame_pointer: 0x77, link: 0x77 };
+        let sample = Sample { kernel, registers: Some(registers), stack: Vec::new() };
         let mut collector = collector();
-        collector.pending =
-            [raw.clone(), torn, raw].iter().filter_map(|raw| records::parse(raw, REGISTERS)).collect();
+        collector.pending = vec![record(7, Body::Sample(sample.clone())), record(8, Body::Sample(sample))];
         collector.take_in(u64::MAX);
         let stacks: Vec<_> = collector.found.stacks.into_iter().collect();
         let [((name, frames), 2)] = &stacks[..] else { panic!("{stacks:?}") };
-        assert_eq!(name, "", "nobody told it");
+        assert_eq!(name, "", "no record named it");
         assert_eq!(frames[..2], [Frame::Unmapped(5, 0x77), Frame::Kernel(0xffff_ffff_8100_0000)]);
         assert_eq!(collector.found.cut, 2);
     }

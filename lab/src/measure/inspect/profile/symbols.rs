@@ -1,20 +1,18 @@
 //! Names for addresses: of programs and libraries by their symbols, of the kernel by kallsyms, of
-//! code that a runtime made by the map that it leaves in /tmp for such purposes.
+//! code that a runtime made by the map that it writes to /tmp for profilers.
 
 use super::folded::{COMPILED, INLINED, KERNEL};
-use super::mappings::VDSO;
 use crate::folder::scratch::map_of;
+use crate::linux::own_file::read_own;
+use crate::linux::process::VDSO;
 use blazesym::MaybeDefault;
 use blazesym::symbolize::source::{Elf, Kernel, Source};
 use blazesym::symbolize::{Input, Sym, Symbolized, Symbolizer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Read;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Where a frame lies.
+/// Where the code of a frame is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Frame {
     /// In the kernel.
@@ -23,7 +21,7 @@ pub(super) enum Frame {
     File(PathBuf, u64),
     /// In memory of no file of a process.
     Made(u32, u64),
-    /// Where no code is known to lie: made unseen, or a walk that went astray.
+    /// Where no code is known: it was made unseen, or the stack was walked wrongly.
     Unmapped(u32, u64),
 }
 
@@ -33,8 +31,8 @@ pub(super) type Names = BTreeMap<Frame, Vec<String>>;
 /// Largest map of a runtime that is read.
 const MAP_BYTES_MAX: u64 = 64 << 20;
 
-/// What makes runtimes tell the names of the code they make, where they can: variables and what to
-/// add to each. Other programs know none of them.
+/// Variables that make runtimes write the names of the code that they make, and what is added to
+/// each. Other programs ignore them.
 const VARIABLES: [(&str, &str); 3] = [
     (
         "JAVA_TOOL_OPTIONS",
@@ -44,22 +42,22 @@ const VARIABLES: [(&str, &str); 3] = [
     ("PYTHONPERFSUPPORT", "1"),
 ];
 
-/// What a process must find in its environment, so that its runtime tells names; what the user has
-/// there stays in front.
+/// The variables with their values; the user's own values stay in front.
 pub(super) fn environment() -> Vec<(OsString, OsString)> {
-    let with_own = |(name, added): (&str, &str)| {
+    let mut variables = Vec::new();
+    for (name, added) in VARIABLES {
         let mut value = std::env::var_os(name).filter(|own| !own.is_empty() && name.ends_with("OPTIONS"));
         if let Some(value) = &mut value {
             value.push(" ");
         }
         let mut value = value.unwrap_or_default();
         value.push(added);
-        (name.into(), value)
-    };
-    VARIABLES.into_iter().map(with_own).collect()
+        variables.push((name.into(), value));
+    }
+    variables
 }
 
-/// The names of all frames; what has none is told by where it lies.
+/// The names of all frames. A frame without one is named by its file, or by the kind of its memory.
 pub(super) fn names(frames: &BTreeSet<Frame>, maps: &Maps) -> Names {
     let symbolizer = Symbolizer::new();
     let mut names = Names::new();
@@ -73,13 +71,13 @@ pub(super) fn names(frames: &BTreeSet<Frame>, maps: &Maps) -> Names {
                 names.insert(frame.clone(), vec![maps.name(*pid, *address, UNNAMED)]);
             }
             Frame::Unmapped(pid, address) => {
-                names.insert(frame.clone(), vec![maps.name(*pid, *address, ASTRAY)]);
+                names.insert(frame.clone(), vec![maps.name(*pid, *address, UNMAPPED)]);
             }
         }
     }
     for (path, offsets) in of_files {
         let source = Source::Elf(Elf::new(path));
-        // What cannot be read has no names; the frame is told by its file then.
+        // A file that cannot be read has no names; its frames are named by the file.
         let found = symbolizer.symbolize(&source, Input::FileOffset(&offsets)).unwrap_or_default();
         let mut found = found.iter().map(Symbolized::as_sym);
         for offset in offsets {
@@ -95,12 +93,6 @@ pub(super) fn names(frames: &BTreeSet<Frame>, maps: &Maps) -> Names {
         names.insert(Frame::Kernel(address), vec![format!("{name}{KERNEL}")]);
     }
     names
-}
-
-/// Whether this user may read the names of the kernel's functions.
-pub(super) fn kernel_is_named() -> bool {
-    let listed = std::fs::read_to_string("/proc/kallsyms").unwrap_or_default();
-    listed.lines().take(100).any(|line| !line.trim_start_matches('0').starts_with(' '))
 }
 
 fn of_function(symbol: &Sym) -> Vec<String> {
@@ -139,7 +131,7 @@ impl Maps {
     /// Reads what was written by now.
     pub(super) fn read(&mut self) {
         for &pid in &self.pids {
-            if let Some(text) = own_file(&map_of(pid)) {
+            if let Some(text) = read_own(&map_of(pid), MAP_BYTES_MAX) {
                 self.functions.insert(pid, functions(&text));
             }
         }
@@ -150,7 +142,7 @@ impl Maps {
         !self.functions.is_empty()
     }
 
-    /// The function's name, or the other word where nobody told one.
+    /// The function's name, or the other word where no map has one.
     fn name(&self, pid: u32, address: u64, otherwise: &str) -> String {
         let functions = self.functions.get(&pid).map_or(&[][..], Vec::as_slice);
         let after = functions.partition_point(|function| function.start <= address);
@@ -159,33 +151,22 @@ impl Maps {
     }
 }
 
-/// A frame in memory of no file that nobody told the name of.
+/// A frame in memory of no file without a name.
 pub(super) const UNNAMED: &str = "[made at run time]";
 
-/// A frame where no code is known to lie.
-pub(super) const ASTRAY: &str = "[unknown]";
+/// A frame where no code is known.
+pub(super) const UNMAPPED: &str = "[unknown]";
 
 impl Drop for Maps {
     fn drop(&mut self) {
         for &pid in &self.pids {
             let path = map_of(pid);
-            if own_file(&path).is_some() {
-                // Whoever removed it before us did what we wanted.
+            if read_own(&path, MAP_BYTES_MAX).is_some() {
+                // It may have been removed meanwhile.
                 let _ = std::fs::remove_file(path);
             }
         }
     }
-}
-
-/// The text of a file that is one, is this user's, and is not too large; /tmp is everybody's.
-fn own_file(path: &Path) -> Option<String> {
-    let file =
-        File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path).ok()?;
-    let facts = file.metadata().ok()?;
-    let own = facts.is_file() && facts.uid() == rustix::process::geteuid().as_raw();
-    let mut bytes = Vec::new();
-    (own && file.take(MAP_BYTES_MAX).read_to_end(&mut bytes).is_ok())
-        .then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The functions of a map: a start, a size and a name a line, numbers in hexadecimal.
@@ -215,10 +196,10 @@ mod tests {
         let text = "7f10 20 LReader;::count\nnonsense\n0x7f40 10 stub with blanks\n7f10 18 again\n";
         let functions = functions(text);
         let maps = Maps { pids: BTreeSet::new(), functions: BTreeMap::from([(7, functions)]) };
-        assert_eq!(maps.name(7, 0x7f11, UNNAMED), "again_[j]", "the last to lie there");
+        assert_eq!(maps.name(7, 0x7f11, UNNAMED), "again_[j]", "the last that was made there");
         assert_eq!(maps.name(7, 0x7f4f, UNNAMED), "stub with blanks_[j]");
         for (pid, address) in [(7, 0x7f50), (7, 0x7f0f), (8, 0x7f11)] {
-            assert_eq!(maps.name(pid, address, ASTRAY), ASTRAY);
+            assert_eq!(maps.name(pid, address, UNMAPPED), UNMAPPED);
         }
     }
 
@@ -246,7 +227,7 @@ mod tests {
     fn a_function_of_this_program_has_its_name() {
         let mut mappings = Mappings::default();
         let pid = std::process::id();
-        mappings.look(pid);
+        mappings.read(pid);
         let here = a_function_of_this_program_has_its_name as *const () as u64;
         let mapping = mappings.find(pid, here).unwrap();
         let frame = Frame::File(mapping.file.clone().unwrap(), here - mapping.start + mapping.offset);
@@ -262,7 +243,7 @@ mod tests {
         assert!(names[&frame][0].contains("a_function_of_this_program_has_its_name"), "{names:?}");
         assert_eq!(names[&nowhere], ["[library.so]"]);
         assert_eq!(names[&Frame::Made(pid, 1)], [UNNAMED]);
-        assert_eq!(names[&Frame::Unmapped(pid, 1)], [ASTRAY]);
+        assert_eq!(names[&Frame::Unmapped(pid, 1)], [UNMAPPED]);
         assert_eq!(names[&Frame::Kernel(1)], ["[kernel]_[k]"]);
     }
 }

@@ -1,9 +1,9 @@
-//! From registers and a piece of stack to the addresses of callers, by the tables that compilers
-//! leave in programs; most programs are built without frame pointers. Code without tables, such as
-//! that of a runtime, is walked by frame pointers.
+//! Walks stacks: from registers and a piece of stack to the addresses of callers, by the tables that
+//! compilers write into programs; most programs are built without frame pointers. Code without
+//! tables, for example what a runtime made, is walked by frame pointers.
 
-use super::mappings::Mapping;
-use super::records::Sample;
+use crate::linux::perf::{Registers, Sample};
+use crate::linux::process::CodeMapping;
 use framehop::{
     CacheNative, ExplicitModuleSectionInfo, FrameAddress, MayAllocateDuringUnwind, Module, UnwindRegsNative,
     Unwinder, UnwinderNative,
@@ -14,28 +14,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Numbers of the registers that unwinding needs, in rising order: frame pointer, stack pointer,
-/// instruction pointer.
-#[cfg(target_arch = "x86_64")]
-const NUMBERS: [u32; 3] = [6, 7, 8];
-/// Frame pointer, link register, stack pointer, program counter.
-#[cfg(target_arch = "aarch64")]
-const NUMBERS: [u32; 4] = [29, 30, 31, 32];
-
-/// How many registers a sample holds.
-pub(super) const REGISTERS: usize = NUMBERS.len();
-
-/// The same as the kernel's mask.
-pub(super) fn register_mask() -> u64 {
-    NUMBERS.iter().map(|number| 1_u64 << number).sum()
-}
-
 /// Frames beyond which a stack is cut: a recursion, or one that was walked wrongly.
 const FRAMES_MOST: usize = 256;
 
 type Bytes = Arc<[u8]>;
 
-/// What a program's file says of unwinding.
+/// The unwind tables of a program's file.
 struct Tables {
     sections: ExplicitModuleSectionInfo<Bytes>,
     /// Executable segments: place in the file, size there, address.
@@ -59,13 +43,13 @@ impl Walker {
         self.unwinders.remove(&pid);
     }
 
-    /// Addresses in user mode, innermost first; those of callers lie within the call. Whether the
+    /// Addresses in user mode, innermost first; those of callers are within the call. Whether the
     /// walk came to the stack's end.
-    pub(super) fn walk(&mut self, pid: u32, mappings: &[Mapping], sample: &Sample) -> (Vec<u64>, bool) {
-        let Some(registers) = sample.registers.as_deref().filter(|all| all.len() == REGISTERS) else {
+    pub(super) fn walk(&mut self, pid: u32, mappings: &[CodeMapping], sample: &Sample) -> (Vec<u64>, bool) {
+        let Some(registers) = sample.registers else {
             return (Vec::new(), true);
         };
-        let (program_counter, stack_pointer, registers) = native(registers);
+        let Registers { program_counter, stack_pointer, .. } = registers;
         let Walker { tables, unwinders, cache } = self;
         let unwinder = unwinders.entry(pid).or_insert_with(|| unwinder(tables, mappings));
         let mut read = |address: u64| {
@@ -73,7 +57,7 @@ impl Walker {
             let word = from.and_then(|from| sample.stack.get(from..)?.first_chunk::<8>());
             word.map(|word| u64::from_ne_bytes(*word)).ok_or(())
         };
-        let mut walk = unwinder.iter_frames(program_counter, registers, cache, &mut read);
+        let mut walk = unwinder.iter_frames(program_counter, native(registers), cache, &mut read);
         let mut addresses = Vec::new();
         loop {
             match walk.next() {
@@ -87,23 +71,21 @@ impl Walker {
     }
 }
 
-/// Program counter, stack pointer, and all as the unwinder wants them.
+/// The registers in the unwinder's type.
 #[cfg(target_arch = "x86_64")]
-fn native(registers: &[u64]) -> (u64, u64, UnwindRegsNative) {
-    let (bp, sp, ip) = (registers[0], registers[1], registers[2]);
-    (ip, sp, UnwindRegsNative::new(ip, sp, bp))
+fn native(registers: Registers) -> UnwindRegsNative {
+    UnwindRegsNative::new(registers.program_counter, registers.stack_pointer, registers.frame_pointer)
 }
 
-/// Program counter, stack pointer, and all as the unwinder wants them.
+/// The registers in the unwinder's type.
 #[cfg(target_arch = "aarch64")]
-fn native(registers: &[u64]) -> (u64, u64, UnwindRegsNative) {
-    let (fp, lr, sp, pc) = (registers[0], registers[1], registers[2], registers[3]);
-    (pc, sp, UnwindRegsNative::new(lr, sp, fp))
+fn native(registers: Registers) -> UnwindRegsNative {
+    UnwindRegsNative::new(registers.link, registers.stack_pointer, registers.frame_pointer)
 }
 
 fn unwinder(
     tables: &mut HashMap<PathBuf, Option<Tables>>,
-    mappings: &[Mapping],
+    mappings: &[CodeMapping],
 ) -> UnwinderNative<Bytes, MayAllocateDuringUnwind> {
     let mut unwinder = UnwinderNative::new();
     for mapping in mappings {
@@ -153,10 +135,10 @@ impl Tables {
         Ok(Tables { sections, segments })
     }
 
-    /// Where address 0 of the file lies in the memory of a process that has mapped a piece of its
+    /// Where address 0 of the file is in the memory of a process that has mapped a piece of its
     /// code. A segment may begin and end within a page, a mapping does not, so the page's other end
     /// may be of a segment that holds no code.
-    fn base(&self, mapping: &Mapping) -> Option<u64> {
+    fn base(&self, mapping: &CodeMapping) -> Option<u64> {
         let mapped_end = mapping.offset + (mapping.end - mapping.start);
         let holds = |[offset, size, _]: &&[u64; 3]| {
             *offset < mapped_end && mapping.offset < offset.saturating_add(*size)
@@ -169,12 +151,13 @@ impl Tables {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linux::process::testing::read_own_memory;
 
     #[test]
-    fn a_piece_of_a_file_tells_where_its_beginning_lies() {
+    fn the_base_of_a_file_follows_from_any_mapping_of_it() {
         let segments = vec![[0x800, 0x1000, 0x1800], [0x3000, 0x800, 0x5000]];
         let tables = Tables { sections: ExplicitModuleSectionInfo::default(), segments };
-        let mapping = |start, offset| Mapping { start, end: start + 0x1000, offset, file: None };
+        let mapping = |start, offset| CodeMapping { start, end: start + 0x1000, offset, file: None };
         // The first segment begins within a page, and its mapping begins with the page.
         assert_eq!(tables.base(&mapping(0x7f00_1000, 0)), Some(0x7f00_0000));
         assert_eq!(tables.base(&mapping(0x7f00_2000, 0x1000)), Some(0x7f00_0000), "cut by another mapping");
@@ -187,7 +170,7 @@ mod tests {
     fn the_tables_of_this_program_hold_the_code_that_runs() {
         let mut mappings = super::super::mappings::Mappings::default();
         let pid = std::process::id();
-        mappings.look(pid);
+        mappings.read(pid);
         let here = the_tables_of_this_program_hold_the_code_that_runs as *const () as u64;
         let mapping = mappings.find(pid, here).unwrap();
         let tables = Tables::read(mapping.file.as_deref().unwrap()).unwrap();
@@ -195,8 +178,7 @@ mod tests {
         let text = tables.sections.text_svma.clone().unwrap();
         assert!(text.contains(&(here - base)));
         let mut running = [0; 16];
-        let memory = std::fs::File::open("/proc/self/mem").unwrap();
-        std::os::unix::fs::FileExt::read_exact_at(&memory, &mut running, here).unwrap();
+        read_own_memory(here, &mut running);
         let at = usize::try_from(here - base - text.start).unwrap();
         assert_eq!(&tables.sections.text.as_ref().unwrap()[at..at + 16], running);
     }
@@ -205,7 +187,9 @@ mod tests {
     fn without_registers_there_is_no_walk_and_without_stack_only_the_first_frame() {
         let mut walker = Walker::new();
         assert_eq!(walker.walk(1, &[], &Sample::default()), (Vec::new(), true));
-        let lost = Sample { registers: Some(vec![0x1000; REGISTERS]), ..Sample::default() };
+        let registers =
+            Registers { program_counter: 0x1000, stack_pointer: 0x1000, frame_pointer: 0x1000, link: 0x1000 };
+        let lost = Sample { registers: Some(registers), ..Sample::default() };
         assert_eq!(walker.walk(1, &[], &lost), (vec![0x1000], false));
     }
 
@@ -215,10 +199,8 @@ mod tests {
         // Saved frame pointer and return address, twice; the second frame pointer is the end.
         let stack: Vec<u8> =
             [top + 16, 0x5000, 0, 0x6000].iter().flat_map(|word: &u64| word.to_ne_bytes()).collect();
-        let registers = match REGISTERS {
-            3 => vec![top, top, 0x4000],
-            _ => vec![top, 0x5000, top, 0x4000],
-        };
+        let registers =
+            Registers { program_counter: 0x4000, stack_pointer: top, frame_pointer: top, link: 0x5000 };
         let sample = Sample { registers: Some(registers), stack, ..Sample::default() };
         let (addresses, _) = Walker::new().walk(1, &[], &sample);
         assert_eq!(addresses[..2], [0x4000, 0x5000 - 1], "a caller is looked up within its call");

@@ -1,10 +1,11 @@
-//! The calls that bring a file's bytes inside one reading: what was asked for, what came, from
-//! where, and how long each took. Seen by a library that is loaded into the contender in a run that
-//! nobody times.
+//! Traces of the calls that bring a file's bytes inside one reading: the bytes requested, the bytes
+//! returned, the offset, and the time of each. A library that is loaded into the contender in an
+//! untimed run sees them.
 //!
 //! The caller starts a process with [`Tracing::env`], brackets one reading with [`Tracing::begin`]
-//! and [`Tracing::end`], and tells what it metered around it. What passes the C library is seen; a
-//! program that is linked statically or calls the kernel by itself is not, and that is said.
+//! and [`Tracing::end`], and passes what it metered around it. Calls that pass the C library are
+//! seen; a program that is linked statically or calls the kernel by itself makes none, and the trace
+//! says so.
 
 mod pages;
 
@@ -24,9 +25,9 @@ pub struct Tracing {
     pages: Pages,
 }
 
-/// What the lab saw around the traced reading.
+/// What the lab metered around the traced reading.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Around {
+pub struct MeteredReading {
     /// Time of the reading.
     pub wall_ns: u64,
     /// Page faults served without the device.
@@ -39,7 +40,7 @@ impl Tracing {
     /// Makes the library ready for one process that is still to be started, and one file.
     ///
     /// # Errors
-    /// Why it cannot be, in one line.
+    /// Why it cannot be made ready, in one line.
     pub fn prepare(file: &Path) -> Result<Tracing, String> {
         Ok(Tracing { pages: Pages::prepare(file)? })
     }
@@ -50,7 +51,7 @@ impl Tracing {
         self.pages.env()
     }
 
-    /// Before the reading: what was called until now is not of it.
+    /// Before the reading: calls until now are not part of it.
     ///
     /// # Errors
     /// If the pages cannot be emptied.
@@ -60,18 +61,18 @@ impl Tracing {
 
     /// After the reading: its calls.
     #[must_use]
-    pub fn end(&self, around: Around) -> Trace {
+    pub fn end(&self, metered: MeteredReading) -> Trace {
         match self.pages.read() {
-            Ok(written) => trace(&written, around),
-            Err(why) => untraced(why, around),
+            Ok(written) => trace(&written, metered),
+            Err(why) => untraced(why, metered),
         }
     }
 }
 
-/// A trace that could not be had.
+/// A trace that is missing, with the reason.
 #[must_use]
-pub fn untraced(why: impl Into<String>, around: Around) -> Trace {
-    let Around { wall_ns, minor_faults, major_faults } = around;
+pub fn untraced(why: impl Into<String>, metered: MeteredReading) -> Trace {
+    let MeteredReading { wall_ns, minor_faults, major_faults } = metered;
     Trace {
         how: HOW.to_owned(),
         reason: Some(why.into()),
@@ -82,15 +83,15 @@ pub fn untraced(why: impl Into<String>, around: Around) -> Trace {
     }
 }
 
-/// What calls say together.
-fn trace(written: &Written, around: Around) -> Trace {
+/// The summary of the calls.
+fn trace(written: &Written, metered: MeteredReading) -> Trace {
     let (maps, reads): (Vec<Call>, Vec<Call>) =
         written.calls.iter().partition(|call| call.kind == Kind::Mmap);
     let mut calls = BTreeMap::<String, u64>::new();
     for call in &written.calls {
         *calls.entry(call.kind.word().to_owned()).or_default() += 1;
     }
-    let reason = nothing(written, (&maps, &reads), around);
+    let reason = if reads.is_empty() { Some(why_no_reads(written, &maps, metered)) } else { None };
     let spread = |number: fn(&Call) -> u64| Spread::of(reads.iter().map(number).collect());
     let paths = Paths::of(&reads);
     Trace {
@@ -100,49 +101,45 @@ fn trace(written: &Written, around: Around) -> Trace {
         threads: paths.threads,
         in_calls_ns: reads.iter().map(|call| call.wall_ns).sum(),
         bytes: reads.iter().map(got_bytes).sum(),
-        asked_bytes: spread(|call| call.asked_bytes),
+        asked_bytes: spread(|call| call.requested_bytes),
         got_bytes: spread(got_bytes),
         brought_bytes: Some(Spread::of(reads.iter().map(got_bytes).filter(|&bytes| bytes > 0).collect())),
         latency_ns: spread(|call| call.wall_ns),
         sequential: paths.sequential,
         ahead_bytes: Spread::of(paths.ahead),
         back_bytes: Spread::of(paths.back),
-        ..untraced("", around)
+        ..untraced("", metered)
     }
 }
 
-/// Why there are no read calls; `None` where there are.
-fn nothing(written: &Written, (maps, reads): (&[Call], &[Call]), around: Around) -> Option<String> {
-    let faults =
-        |count: Option<u64>| count.map_or_else(|| "an unknown number of".to_owned(), |it| it.to_string());
-    if !reads.is_empty() {
-        None
-    } else if written.processes == 0 {
-        Some(
-            "the tracing library was not loaded: the program is linked statically, or its loader takes none"
-                .to_owned(),
-        )
+/// Why there are no read calls.
+fn why_no_reads(written: &Written, maps: &[Call], metered: MeteredReading) -> String {
+    if written.processes == 0 {
+        "the tracing library was not loaded: the program is linked statically, or its loader takes none"
+            .to_owned()
     } else if maps.is_empty() {
-        Some(
-            "no read call of the file passed the C library: io_uring has none, and Go's runtime, the C library's \
-             own stdio and programs that call the kernel by themselves do not pass it"
-                .to_owned(),
-        )
+        "no read call of the file passed the C library: io_uring has none, and Go's runtime, the C library's own \
+         stdio and programs that call the kernel by themselves do not pass it"
+            .to_owned()
     } else {
-        let bytes: u64 = maps.iter().map(|call| call.asked_bytes).sum();
-        Some(format!(
+        let bytes: u64 = maps.iter().map(|call| call.requested_bytes).sum();
+        format!(
             "it makes no read calls: mmap of {bytes} bytes; {} minor and {} major page faults brought them",
-            faults(around.minor_faults),
-            faults(around.major_faults)
-        ))
+            number_of(metered.minor_faults),
+            number_of(metered.major_faults)
+        )
     }
+}
+
+fn number_of(count: Option<u64>) -> String {
+    count.map_or_else(|| "an unknown number of".to_owned(), |count| count.to_string())
 }
 
 fn got_bytes(call: &Call) -> u64 {
     u64::try_from(call.got).unwrap_or(0)
 }
 
-/// How threads went through the file.
+/// In what order threads read the file.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Paths {
     threads: u64,

@@ -1,16 +1,10 @@
 //! The tracing library on the lab's side: given to a process through its environment, read through
 //! shared pages.
-//!
-//! Library and pages are files in memory, reached under /proc by the lab's process id, so that
-//! nothing is left behind and children of the process find them too. The library's own side is
-//! `trace/interpose`.
+//! The library itself is `linux/preload/libraries/tracing.rs`.
 
-use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
-use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use crate::linux::preload::{PreloadedLibrary, SharedMemory, Variable};
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The library, as the build made it; empty where it could make none.
@@ -24,6 +18,8 @@ const HEAD_WORDS: usize = 8;
 const CALLS_AT: usize = 4;
 /// Words of a call.
 const CALL_WORDS: usize = 8;
+/// Size of the pages.
+const PAGES_BYTES: u64 = (HEAD_WORDS as u64 + ROOM * CALL_WORDS as u64) * 8;
 
 /// What was called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,8 +55,8 @@ pub(super) struct Call {
     pub(super) start_ns: u64,
     pub(super) wall_ns: u64,
     pub(super) offset: u64,
-    pub(super) asked_bytes: u64,
-    /// Bytes, or a negative number where it failed; of a mapping, where it lies.
+    pub(super) requested_bytes: u64,
+    /// Bytes, or a negative number where it failed; of a mapping, its address.
     pub(super) got: i64,
 }
 
@@ -78,8 +74,8 @@ pub(super) struct Written {
 /// Library and pages for one process and its children, about one file.
 #[derive(Debug)]
 pub(super) struct Pages {
-    library: File,
-    pages: File,
+    library: PreloadedLibrary,
+    pages: SharedMemory,
 }
 
 impl Pages {
@@ -89,48 +85,39 @@ impl Pages {
             return Err("this readlab was built without its tracing library".to_owned());
         }
         let facts = file.metadata().map_err(|cause| format!("{}: {cause}", file.display()))?;
-        let memory = |name| memfd_create(name, MemfdFlags::CLOEXEC).map(File::from);
+        let head = [facts.dev(), facts.ino(), ROOM].map(u64::to_ne_bytes).concat();
         let prepared = || -> io::Result<Pages> {
-            let (library, pages) = (memory("readlab-tracing")?, memory("readlab-calls")?);
-            (&library).write_all(LIBRARY)?;
-            ftruncate(&pages, (HEAD_WORDS as u64 + ROOM * CALL_WORDS as u64) * 8)?;
-            let head = [facts.dev(), facts.ino(), ROOM].map(u64::to_ne_bytes).concat();
-            pages.write_all_at(&head, 0)?;
+            let library = PreloadedLibrary::new("readlab-tracing", LIBRARY)?;
+            let pages = SharedMemory::zeroed("readlab-calls", PAGES_BYTES)?;
+            pages.write(&head, 0)?;
             Ok(Pages { library, pages })
         };
         prepared().map_err(|cause| format!("tracing library: {cause}"))
     }
 
-    /// What the process must find in its environment; libraries that the user preloads stay.
-    pub(super) fn env(&self) -> Vec<(OsString, OsString)> {
-        let path = |file: &File| format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
-        let mut libraries = OsString::from(path(&self.library));
-        if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
-            libraries.push(":");
-            libraries.push(others);
-        }
-        vec![("LD_PRELOAD".into(), libraries), ("READLAB_TRACE_PAGES".into(), path(&self.pages).into())]
+    /// What the process must find in its environment.
+    pub(super) fn env(&self) -> Vec<Variable> {
+        vec![self.library.variable(), self.pages.variable("READLAB_TRACE_PAGES")]
     }
 
-    /// Forgets all calls so far, so that there is room again. Nobody may be calling meanwhile.
+    /// Forgets all calls so far, so that there is room again. No program may be calling meanwhile.
     pub(super) fn forget(&self) -> Result<(), String> {
-        let front = HEAD_WORDS as u64 * 8;
-        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        let forgotten = fallocate(&self.pages, hole, front, ROOM * CALL_WORDS as u64 * 8)
-            .map_err(io::Error::from)
-            .and_then(|()| self.pages.write_all_at(&0_u64.to_ne_bytes(), CALLS_AT as u64 * 8));
+        let forgotten = self
+            .pages
+            .erase(HEAD_WORDS as u64 * 8..PAGES_BYTES)
+            .and_then(|()| self.pages.write(&0_u64.to_ne_bytes(), CALLS_AT as u64 * 8));
         forgotten.map_err(|cause| format!("pages of calls: {cause}"))
     }
 
-    /// What stands in the pages now.
+    /// Everything in the pages now.
     pub(super) fn read(&self) -> Result<Written, String> {
         let broken = |cause: io::Error| format!("pages of calls: {cause}");
         let mut head = [0; HEAD_WORDS * 8];
-        self.pages.read_exact_at(&mut head, 0).map_err(broken)?;
+        self.pages.read(&mut head, 0).map_err(broken)?;
         let made = words(&head)[CALLS_AT];
         let kept = usize::try_from(made.min(ROOM)).expect("at most a million calls");
         let mut bytes = vec![0; kept * CALL_WORDS * 8];
-        self.pages.read_exact_at(&mut bytes, HEAD_WORDS as u64 * 8).map_err(broken)?;
+        self.pages.read(&mut bytes, HEAD_WORDS as u64 * 8).map_err(broken)?;
         Ok(Written { processes: words(&head)[3], made, calls: calls(&bytes) })
     }
 }
@@ -149,7 +136,7 @@ fn calls(bytes: &[u8]) -> Vec<Call> {
             start_ns: fields[2],
             wall_ns: fields[3],
             offset: fields[4],
-            asked_bytes: fields[5],
+            requested_bytes: fields[5],
             got: fields[6].cast_signed(),
         })
     };
@@ -164,9 +151,9 @@ mod tests {
     fn calls_that_are_not_whole_are_left_out() {
         let whole = [2, 77, 1000, 50, 4096, 8192, 4096, 0];
         let failed = [1, 77, 1000, 50, 4096, 8192, (-1_i64).cast_unsigned(), 0];
-        let [mut half, mut unheard_of] = [whole, whole];
-        (half[0], unheard_of[0]) = (0, 9);
-        let bytes: Vec<u8> = [whole, half, unheard_of, failed]
+        let [mut half, mut unknown] = [whole, whole];
+        (half[0], unknown[0]) = (0, 9);
+        let bytes: Vec<u8> = [whole, half, unknown, failed]
             .concat()
             .iter()
             .flat_map(|word: &u64| word.to_ne_bytes())
@@ -178,7 +165,7 @@ mod tests {
             start_ns: 1000,
             wall_ns: 50,
             offset: 4096,
-            asked_bytes: 8192,
+            requested_bytes: 8192,
             got: 4096,
         };
         assert_eq!(calls, [pread, Call { kind: Kind::Read, got: -1, ..pread }]);

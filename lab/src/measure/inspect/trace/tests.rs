@@ -5,22 +5,23 @@ use std::process::Command;
 
 fn read(thread: u64, offset: u64, got: i64) -> Call {
     let start_ns = thread + offset;
-    Call { kind: Kind::Pread, thread, start_ns, wall_ns: 100 + offset, offset, asked_bytes: 8, got }
+    Call { kind: Kind::Pread, thread, start_ns, wall_ns: 100 + offset, offset, requested_bytes: 8, got }
 }
 
 fn of(calls: &[Call]) -> Written {
     Written { processes: 1, made: calls.len() as u64, calls: calls.to_vec() }
 }
 
-const AROUND: Around = Around { wall_ns: 5000, minor_faults: Some(3), major_faults: Some(0) };
+const METERED: MeteredReading =
+    MeteredReading { wall_ns: 5000, minor_faults: Some(3), major_faults: Some(0) };
 
 #[test]
 fn calls_become_sizes_latencies_and_jumps() {
-    // One thread goes through, one leaves a hole and comes back; what comes at the end brings
+    // One thread reads in order, one leaves a hole and jumps back; the read at the end returns
     // nothing.
     let mut calls = vec![read(1, 0, 8), read(1, 8, 8), read(1, 16, 0), read(2, 100, 8), read(2, 116, 4)];
     calls.push(Call { start_ns: 9999, offset: 100, ..read(2, 120, 8) });
-    let trace = trace(&of(&calls), AROUND);
+    let trace = trace(&of(&calls), METERED);
     assert_eq!((trace.reason.as_ref(), trace.reads(), trace.threads, trace.bytes), (None, 6, 2, 36));
     assert_eq!((trace.sequential, &trace.ahead_bytes.buckets), (2, &vec![[8, 1]]));
     assert_eq!((trace.back_bytes.n, trace.back_bytes.most), (1, 20));
@@ -38,27 +39,28 @@ fn calls_become_sizes_latencies_and_jumps() {
 #[test]
 fn a_call_that_failed_brought_nothing_and_moved_nothing() {
     let calls = [read(1, 0, 8), read(1, 8, -1), Call { start_ns: 50, ..read(1, 8, 8) }];
-    let trace = trace(&of(&calls), AROUND);
+    let trace = trace(&of(&calls), METERED);
     assert_eq!((trace.bytes, trace.sequential, trace.ahead_bytes.n), (16, 2, 0));
 }
 
 #[test]
-fn nothing_is_never_told_without_a_reason() {
-    let map = Call { kind: Kind::Mmap, asked_bytes: 4096, ..read(1, 0, 0x7f00) };
-    let reason = |written: &Written, around| trace(written, around).reason.unwrap();
-    let mapped = reason(&of(&[map]), AROUND);
-    let told = "it makes no read calls: mmap of 4096 bytes; 3 minor and 0 major page faults brought them";
-    assert_eq!(mapped, told);
-    assert!(reason(&of(&[map]), Around::default()).contains("an unknown number of minor"));
-    assert!(reason(&of(&[]), AROUND).contains("io_uring"));
-    assert!(reason(&Written::default(), AROUND).contains("linked statically"));
-    assert_eq!(trace(&of(&[map, read(1, 0, 8)]), AROUND).reason, None, "it did both");
+fn a_trace_without_reads_has_a_reason() {
+    let map = Call { kind: Kind::Mmap, requested_bytes: 4096, ..read(1, 0, 0x7f00) };
+    let reason = |written: &Written, metered| trace(written, metered).reason.unwrap();
+    let mapped = reason(&of(&[map]), METERED);
+    let reason_of_maps =
+        "it makes no read calls: mmap of 4096 bytes; 3 minor and 0 major page faults brought them";
+    assert_eq!(mapped, reason_of_maps);
+    assert!(reason(&of(&[map]), MeteredReading::default()).contains("an unknown number of minor"));
+    assert!(reason(&of(&[]), METERED).contains("io_uring"));
+    assert!(reason(&Written::default(), METERED).contains("linked statically"));
+    assert_eq!(trace(&of(&[map, read(1, 0, 8)]), METERED).reason, None, "it did both");
 }
 
 #[test]
 fn more_calls_than_there_is_room_for_are_counted() {
     let written = Written { made: 10, ..of(&[read(1, 0, 8)]) };
-    assert_eq!(trace(&written, AROUND).untold, 9);
+    assert_eq!(trace(&written, METERED).untold, 9);
 }
 
 #[test]
@@ -70,10 +72,10 @@ fn what_was_called_before_the_reading_is_not_of_it_and_takes_no_room() {
     let reading = || {
         let output = Command::new("wc").arg("-l").arg(&file).envs(tracing.env()).output().unwrap();
         assert!(output.status.success(), "{output:?}");
-        tracing.end(AROUND)
+        tracing.end(METERED)
     };
     let once = reading();
-    assert_eq!(reading().bytes, 2 * once.bytes, "nobody said that it begins anew");
+    assert_eq!(reading().bytes, 2 * once.bytes, "without a begin, the calls of both runs are there");
     tracing.begin().unwrap();
     let again = reading();
     assert_eq!((again.bytes, again.reads(), again.untold), (7000, once.reads(), 0));
@@ -88,7 +90,7 @@ fn traced(program: &str, args: &[&str]) -> Trace {
     tracing.begin().unwrap();
     let output = Command::new(program).args(args).arg(&file).envs(tracing.env()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    tracing.end(AROUND)
+    tracing.end(METERED)
 }
 
 #[test]
@@ -112,6 +114,6 @@ fn a_program_without_the_library_has_that_reason() {
     let file = folder.path().join("f");
     std::fs::write(&file, "x").unwrap();
     let tracing = Tracing::prepare(&file).unwrap();
-    assert!(tracing.end(AROUND).reason.unwrap().contains("not loaded"));
+    assert!(tracing.end(METERED).reason.unwrap().contains("not loaded"));
     assert!(Tracing::prepare(&folder.path().join("gone")).unwrap_err().contains("gone"));
 }

@@ -1,6 +1,7 @@
 //! Claims with known answers.
 
 use super::*;
+use crate::linux::process::Unavailable;
 use crate::measure::meters::{Missing, Whole};
 
 const MS: u64 = 1_000_000;
@@ -14,7 +15,7 @@ fn turn(cpu: Option<(u64, u64)>, peak_rss_bytes: Option<u64>) -> Turn {
 }
 
 fn metered(cpu_ns: Result<u64, Missing>, alone: bool) -> Metered {
-    let none = Missing::Ended { pid: 1 };
+    let none = Missing::from(Unavailable::Ended { pid: 1 });
     Metered {
         cpu_total_ns: Err(none.clone()),
         cpu_split: Err(none.clone()),
@@ -53,7 +54,7 @@ fn cpu_time_may_exceed_the_kernels_count_by_two_ticks_and_a_hundredth() {
 
 #[test]
 fn where_the_kernel_does_not_tell_all_processors_bound_it() {
-    let unknown = metered(Err(Missing::Ended { pid: 1 }), true);
+    let unknown = metered(Err(Missing::from(Unavailable::Ended { pid: 1 })), true);
     assert_eq!(refuted(ASK, &turn(Some((2 * MS, 0)), None), &unknown), None);
     let why = refuted(ASK, &turn(Some((u64::MAX, 0)), None), &unknown).unwrap();
     assert!(why.contains("all processors together had"), "{why}");

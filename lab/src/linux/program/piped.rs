@@ -3,33 +3,19 @@
 //!
 //! It leads a process group of its own, so that Ctrl-C reaches only the lab; and it dies with the
 //! lab, however the lab ends. Standard error is drained while the lab waits for a line, and its end
-//! is kept for the reason of a failure. Dropping a [`Process`] leaves nothing behind, whatever the
-//! program started: who sees to that lives in `running`.
+//! is kept for the reason of a failure. Dropping a [`Process`] ends everything that the program
+//! started; [`super::running`] does that.
 
-use super::running::{Left, Running};
+use super::CommandLine;
+use super::running::{Leftovers, Running};
 use super::supervisor::Task;
 use crate::linux::interrupt;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
-use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
-
-/// A program with its arguments and what is added to its environment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandLine {
-    /// The program; looked up on the PATH if it has no slash.
-    pub program: OsString,
-    /// Its arguments.
-    pub args: Vec<OsString>,
-    /// Variables added to the environment.
-    pub env: Vec<(OsString, OsString)>,
-}
 
 /// Why no line came.
 #[derive(Debug, thiserror::Error)]
@@ -57,10 +43,10 @@ pub enum ReadError {
 /// How much of the end of standard error is kept.
 const STDERR_TAIL_BYTES: usize = 4096;
 
-/// How long a child may take to leave once it was told to.
+/// How long a child may take to end after its input was closed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The longest sleep before the wish to stop is looked at again.
+/// The longest sleep between two checks whether the user wants to stop.
 const INTERRUPT_CHECK: Duration = Duration::from_millis(200);
 
 /// A running child.
@@ -73,16 +59,6 @@ pub struct Process {
     unread: Vec<u8>,
     stderr_tail: Vec<u8>,
     line_bytes_max: usize,
-}
-
-impl CommandLine {
-    /// The words as one line for a shell, for people to read and repeat.
-    #[must_use]
-    pub fn shell_line(&self) -> String {
-        let words = std::iter::once(&self.program).chain(&self.args).map(|word| word.to_string_lossy());
-        let words: Vec<_> = words.collect();
-        shell_words::join(words.iter().map(AsRef::as_ref))
-    }
 }
 
 impl Process {
@@ -123,17 +99,17 @@ impl Process {
         self.running.id()
     }
 
-    /// The process from which the program has what it did not change itself.
+    /// The process from which the program inherits what it does not change itself.
     #[must_use]
     pub fn parent(&self) -> u32 {
         self.running.parent()
     }
 
-    /// Ends what the program's processes left behind and the program itself does not hold.
+    /// Ends the processes that descendants of the program left behind.
     ///
     /// # Errors
-    /// If whoever keeps the program has gone.
-    pub fn end_leftovers(&self) -> io::Result<Left> {
+    /// If the program's supervisor has ended.
+    pub fn end_leftovers(&self) -> io::Result<Leftovers> {
         self.running.end_leftovers()
     }
 
@@ -150,8 +126,8 @@ impl Process {
     ///
     /// # Errors
     /// See [`ReadError`]; after any error the child is of no more use.
-    pub fn read_line(&mut self, patience: Duration) -> Result<String, ReadError> {
-        let deadline = Instant::now() + patience;
+    pub fn read_line(&mut self, time_limit: Duration) -> Result<String, ReadError> {
+        let deadline = Instant::now() + time_limit;
         loop {
             if let Some(end) = self.unread.iter().position(|&byte| byte == b'\n') {
                 let line: Vec<u8> = self.unread.drain(..=end).take(end).collect();
@@ -164,7 +140,7 @@ impl Process {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(ReadError::Timeout(patience));
+                return Err(ReadError::Timeout(time_limit));
             }
             self.wait_for_output(left)?;
             if !read_available(&mut self.stdout, &mut self.unread)? {
@@ -173,7 +149,7 @@ impl Process {
         }
     }
 
-    /// Sleeps until the child says something, for at most `left`; drains standard error meanwhile.
+    /// Sleeps until the child writes something, for at most `left`; drains standard error meanwhile.
     fn wait_for_output(&mut self, left: Duration) -> Result<(), ReadError> {
         if interrupt::requested() {
             return Err(ReadError::Interrupted);
@@ -203,13 +179,12 @@ impl Process {
         Ok(())
     }
 
-    /// Closes the child's input, lets it leave for a moment, ends all that it started, and says how
-    /// it ended.
+    /// Closes the child's input, gives it a moment to end by itself, ends all that it started, and
+    /// describes how it ended.
     pub fn finish(&mut self) -> String {
         drop(self.stdin.take());
         self.running.has_ended(GRACE);
-        // What the child wrote on its way out is the likeliest reason; failing to read it changes
-        // nothing.
+        // What the child wrote last is the likeliest reason. A failure to read it is no error.
         let _ = self.drain_stderr();
         match self.running.end() {
             Ok(status) => self.describe(status),
@@ -230,7 +205,7 @@ impl Process {
         }
     }
 
-    /// The last line on standard error that holds more than blanks.
+    /// The last line on standard error that is not blank.
     #[must_use]
     pub fn last_stderr_line(&self) -> Option<String> {
         let text = String::from_utf8_lossy(&self.stderr_tail);
@@ -245,33 +220,13 @@ impl Drop for Process {
     }
 }
 
-/// Runs a program in a folder to its end, with all that it says in a file; it and all it started
-/// are killed when `patience` is over or the user wants to stop.
-///
-/// # Errors
-/// If it cannot be started, takes too long, or the user wants to stop.
-pub(super) fn run_to_end(
-    line: &CommandLine,
-    folder: &Path,
-    output: &File,
-    patience: Duration,
-) -> Result<ExitStatus, ReadError> {
-    let stdin = OwnedFd::from(File::open("/dev/null")?);
-    let streams = [stdin, output.try_clone()?.into(), output.try_clone()?.into()];
-    let mut running = Running::start(Task { line: line.clone(), folder: Some(folder.to_owned()), streams })?;
-    let waited = running.wait(patience);
-    // What it started may outlive it.
-    let ended = running.end()?;
-    waited.map(|()| ended)
-}
-
 /// Reads what is there without waiting; `false` at the end.
 fn read_available(from: &mut impl Read, into: &mut Vec<u8>) -> io::Result<bool> {
     let mut buffer = [0; 4096];
     loop {
         match from.read(&mut buffer) {
             Ok(0) => return Ok(false),
-            // One bufferful at a time: the caller looks at its limits before taking more.
+            // One bufferful at a time: the caller checks its limits before it reads more.
             Ok(n) => {
                 into.extend_from_slice(&buffer[..n]);
                 return Ok(true);

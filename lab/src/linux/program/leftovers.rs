@@ -4,30 +4,30 @@
 //! A process that ends its own leftovers is a *subreaper* (prctl(2), `PR_SET_CHILD_SUBREAPER`):
 //! what its descendants leave becomes its child. Only children are killed, never their children: a
 //! child keeps its number until it is reaped, so no other process can be hit, and the children of
-//! one that was killed are the next to become ours. Which process is such a subreaper lives in
-//! [`super::supervisor`] and [`super::launcher`].
+//! one that was killed are the next to become ours. [`super::supervisor`] and [`super::launcher`]
+//! are subreapers.
 
+use crate::linux::process::{all, process};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// How long one waits at first until one looks whether a killed child has gone; then each time
-/// twice as long.
+/// The first wait before a killed child is checked; each wait is twice as long as the one before.
 const STEP: Duration = Duration::from_micros(200);
 
-/// The longest such wait.
+/// The longest wait.
 const STEP_MAX: Duration = Duration::from_millis(10);
 
 /// What became of the children of this process.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct EndedProcesses {
-    /// Processes that were still running and were killed, theirs included.
+    /// Processes that were still running and were killed, their children included.
     pub(super) ended: u32,
     /// Processes that could not be ended in time.
     pub(super) remaining: u32,
-    /// How the child that was asked about ended.
+    /// How the watched child ended.
     pub(super) status: Option<i32>,
 }
 
@@ -35,91 +35,79 @@ pub(super) struct EndedProcesses {
 pub(super) fn children_of(pid: u32) -> Vec<u32> {
     match fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")) {
         Ok(children) => children.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect(),
-        // A kernel without this list, or a process that has gone.
+        // A kernel without this list, or a process that has ended.
         Err(error) if error.kind() == io::ErrorKind::NotFound => children_by_parent(pid),
         Err(_) => Vec::new(),
     }
 }
 
-/// The same, by asking every process for its parent.
+/// The same, by the parent of every process.
 fn children_by_parent(pid: u32) -> Vec<u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|&child| stat(child).is_some_and(|stat| stat.parent == pid)).collect()
+    all().into_iter().filter(|process| process.parent == pid).map(|process| process.pid).collect()
 }
 
 /// Whether a process runs: one that has ended and was not reaped does not.
 pub(super) fn is_running(pid: u32) -> bool {
-    stat(pid).is_some_and(|stat| !stat.has_ended)
+    process(pid).is_some_and(|process| !process.has_ended)
 }
 
-/// What /proc/PID/stat says of a process here.
-struct Stat {
-    parent: u32,
-    has_ended: bool,
-}
-
-fn stat(pid: u32) -> Option<Stat> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name before the last parenthesis may hold anything.
-    let mut fields = text.get(text.rfind(')')? + 1..)?.split_ascii_whitespace();
-    let has_ended = matches!(fields.next()?, "Z" | "X");
-    Some(Stat { parent: fields.next()?.parse().ok()?, has_ended })
-}
-
-/// Reaps the children of this process that have ended, but for `spared`; the others that there are.
+/// Reaps the children of this process that have ended, except `spared`; returns the others.
 pub(super) fn reap(spared: Option<u32>) -> Vec<u32> {
     let children = children_of(std::process::id()).into_iter().filter(|&child| Some(child) != spared);
-    children.filter(|&child| !matches!(reaped(child), Reaped::Gone(_))).collect()
+    children.filter(|&child| !matches!(reaped(child), Reaped::Ended(_))).collect()
 }
 
 /// What became of one child.
 enum Reaped {
     Running,
-    /// With its status, where it was still there to be asked.
-    Gone(Option<i32>),
+    /// With its status, where it was not reaped before.
+    Ended(Option<i32>),
 }
 
 fn reaped(child: u32) -> Reaped {
-    let Some(pid) = Pid::from_raw(child.cast_signed()) else { return Reaped::Gone(None) };
+    let Some(pid) = Pid::from_raw(child.cast_signed()) else { return Reaped::Ended(None) };
     match waitpid(Some(pid), WaitOptions::NOHANG) {
         Ok(None) | Err(rustix::io::Errno::INTR) => Reaped::Running,
-        Ok(Some((_, status))) => Reaped::Gone(Some(status.as_raw())),
-        Err(_) => Reaped::Gone(None),
+        Ok(Some((_, status))) => Reaped::Ended(Some(status.as_raw())),
+        Err(_) => Reaped::Ended(None),
     }
 }
 
-/// Kills and reaps every child of this process but `spared`, and what becomes its child meanwhile,
-/// until nothing is left or `patience` is over. The status is that of `asked`, which is a child
-/// even where /proc says nothing.
-pub(super) fn end_children(spared: Option<u32>, asked: Option<u32>, patience: Duration) -> EndedProcesses {
-    let (mut swept, mut killed) = (EndedProcesses::default(), BTreeSet::new());
-    let deadline = Instant::now() + patience;
-    let (mut open, mut step) = (asked, STEP);
+/// Kills and reaps every child of this process except `spared`, and processes that become its child
+/// meanwhile, until none is left or `time_limit` is over. The status is that of `watched`, which
+/// counts as a child even where /proc shows none.
+pub(super) fn end_children(
+    spared: Option<u32>,
+    watched: Option<u32>,
+    time_limit: Duration,
+) -> EndedProcesses {
+    let (mut outcome, mut killed) = (EndedProcesses::default(), BTreeSet::new());
+    let deadline = Instant::now() + time_limit;
+    let (mut open, mut step) = (watched, STEP);
     loop {
         let mut children = children_of(std::process::id());
-        children.extend(open.filter(|asked| !children.contains(asked)));
+        children.extend(open.filter(|pid| !children.contains(pid)));
         children.retain(|&child| Some(child) != spared);
         for &child in &children {
-            if let Reaped::Gone(status) = kill_and_reap(child, &mut killed) {
-                open = open.filter(|&asked| asked != child);
-                swept.status = status.filter(|_| Some(child) == asked).or(swept.status);
+            if let Reaped::Ended(status) = kill_and_reap(child, &mut killed) {
+                open = open.filter(|&pid| pid != child);
+                outcome.status = status.filter(|_| Some(child) == watched).or(outcome.status);
             }
         }
-        swept.ended = u32::try_from(killed.len()).unwrap_or(u32::MAX);
+        outcome.ended = u32::try_from(killed.len()).unwrap_or(u32::MAX);
         if children.is_empty() {
-            return swept;
+            return outcome;
         }
         if Instant::now() >= deadline {
-            swept.remaining = u32::try_from(reap(spared).len()).unwrap_or(u32::MAX);
-            return swept;
+            outcome.remaining = u32::try_from(reap(spared).len()).unwrap_or(u32::MAX);
+            return outcome;
         }
         std::thread::sleep(step);
         step = STEP_MAX.min(step * 2);
     }
 }
 
-/// Kills a child unless it has ended; whoever runs is noted in `killed`.
+/// Kills a child unless it has ended; adds it to `killed` if it ran.
 fn kill_and_reap(child: u32, killed: &mut BTreeSet<u32>) -> Reaped {
     let first = reaped(child);
     if let (Reaped::Running, Some(pid)) = (&first, Pid::from_raw(child.cast_signed())) {

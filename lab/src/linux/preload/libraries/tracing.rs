@@ -1,19 +1,20 @@
-//! The tracing library: loaded into a contender by LD_PRELOAD in a run that is not timed, it writes
-//! down every read call of one file that passes the C library, and every mapping of it, in pages
-//! that the lab shares.
+//! The tracing library: loaded into a contender by LD_PRELOAD in a run that is not timed, it records
+//! every read call of one file that passes the C library, and every mapping of it, in pages that
+//! the lab shares.
 //!
-//! No part of the lab's crate: `build.rs` compiles this file by itself, with `core` alone, and the
+//! Not part of the lab's crate: `build.rs` compiles this file by itself, with `core` alone, and the
 //! lab carries the result inside. The layout of the pages is that of `trace::pages`; both sides
-//! name it alike. Only the call itself lies between the two looks at the clock; which file it is,
-//! and where a plain read begins, is asked before. Children inherit the variable and write into the
-//! same pages. A program whose C library is inside itself, or that calls the kernel by itself, is
+//! name it alike. Only the call itself is between the two readings of the clock; which file it is,
+//! and where a plain read begins, is found out before. Children inherit the variable and write into
+//! the same pages. A program that contains its C library, or that calls the kernel by itself, is
 //! not seen.
 #![no_std]
 #![deny(unsafe_op_in_unsafe_fn)]
 
-use core::ffi::{CStr, c_char, c_int, c_long, c_void};
+use common::{Map, Real, abort, map_shared, with_shared_file};
+use core::ffi::{CStr, c_int, c_long, c_void};
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// Words at the front of the pages.
 mod head {
@@ -43,8 +44,8 @@ mod call {
     pub const WALL: usize = 3;
     /// Where in the file.
     pub const OFFSET: usize = 4;
-    /// Bytes asked for.
-    pub const ASKED: usize = 5;
+    /// Bytes requested.
+    pub const REQUESTED: usize = 5;
     /// What came back: bytes, or a negative number.
     pub const GOT: usize = 6;
     /// How many words there are.
@@ -59,13 +60,8 @@ const PREADV: u64 = 4;
 const MMAP: u64 = 5;
 
 const PAGES_VARIABLE: &CStr = c"READLAB_TRACE_PAGES";
-const O_RDWR: c_int = 2;
-const O_CLOEXEC: c_int = 0o2_000_000;
-const PROT_READ_WRITE: c_int = 3;
-const MAP_SHARED: c_int = 1;
 const SEEK_CUR: c_int = 1;
 const CLOCK_MONOTONIC: c_int = 1;
-const RTLD_NEXT: *mut c_void = usize::MAX as *mut c_void;
 /// Words that surely hold a `struct stat`, whose first two are device and inode on 64-bit Linux.
 const STAT_WORDS: usize = 32;
 #[cfg(target_arch = "x86_64")]
@@ -84,55 +80,30 @@ pub struct Piece {
     len: usize,
 }
 
-#[link(name = "c")]
-#[link(name = "dl")]
 unsafe extern "C" {
-    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
-    fn getenv(name: *const c_char) -> *const c_char;
-    fn open(path: *const c_char, flags: c_int, ...) -> c_int;
-    fn close(fd: c_int) -> c_int;
     fn lseek(fd: c_int, offset: i64, whence: c_int) -> i64;
     fn syscall(number: c_long, ...) -> c_long;
     fn clock_gettime(clock: c_int, time: *mut [i64; 2]) -> c_int;
     fn __errno_location() -> *mut c_int;
-    fn abort() -> !;
-}
-
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo) -> ! {
-    // SAFETY: abort takes nothing and does not return.
-    unsafe { abort() }
 }
 
 /// The pages, or null while there are none.
 static PAGES: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
 
-/// A function of the C library behind the one of the same name here.
-struct Real {
-    name: &'static CStr,
-    address: AtomicUsize,
-}
-
-impl Real {
-    const fn new(name: &'static CStr) -> Real {
-        Real { name, address: AtomicUsize::new(0) }
+/// The address of a function of the C library, found at its first call.
+fn address(real: &Real) -> usize {
+    let known = real.known();
+    if known != 0 {
+        return known;
     }
-
-    fn get(&self) -> usize {
-        let known = self.address.load(Ordering::Acquire);
-        if known != 0 {
-            return known;
-        }
-        // SAFETY: the name ends in a zero byte.
-        let found = unsafe { dlsym(RTLD_NEXT, self.name.as_ptr()) } as usize;
-        if found == 0 {
-            // SAFETY: abort does not return; whoever calls a function that the C library lacks
-            // could not be linked.
-            unsafe { abort() }
-        }
-        self.address.store(found, Ordering::Release);
-        found
+    let found = real.find();
+    if found == 0 {
+        // SAFETY: abort does not return; a program that calls a function that the C library lacks
+        // could not be linked.
+        unsafe { abort() }
     }
+    real.set(found);
+    found
 }
 
 /// The word at a place of the pages.
@@ -151,7 +122,7 @@ fn traced(fd: c_int) -> Option<*mut AtomicU64> {
         return None;
     }
     let mut facts = [0_u64; STAT_WORDS];
-    // SAFETY: the array is larger than what the call fills; the head's words lie in the mapping.
+    // SAFETY: the array is larger than what the call fills; the head's words are in the mapping.
     unsafe {
         let same = syscall(SYS_FSTAT, c_long::from(fd), facts.as_mut_ptr()) == 0
             && facts[0] == word(pages, head::DEVICE).load(Ordering::Relaxed)
@@ -167,37 +138,37 @@ fn now_ns() -> u64 {
     time[0].cast_unsigned() * 1_000_000_000 + time[1].cast_unsigned()
 }
 
-/// Makes a call; if it is one about the traced file, writes it down. The offset is asked for before
-/// the clock starts.
-fn noted(kind: u64, fd: c_int, at: Option<i64>, asked: usize, make: impl FnOnce() -> isize) -> isize {
+/// Makes a call, and records it if it is about the traced file. The offset is found out before the
+/// clock starts.
+fn recorded(kind: u64, fd: c_int, at: Option<i64>, requested: usize, make: impl FnOnce() -> isize) -> isize {
     // SAFETY: the C library gives every thread a place for its error number.
     let before = unsafe { *__errno_location() };
     let pages = traced(fd);
     let offset = match (pages, at) {
         (None, _) => 0,
         (_, Some(offset)) => offset,
-        // SAFETY: asking where a descriptor stands changes nothing.
+        // SAFETY: to ask for the offset of a descriptor changes nothing.
         (Some(_), None) => unsafe { lseek(fd, 0, SEEK_CUR) },
     };
-    // SAFETY: as above; what our own questions left there is not for the caller.
+    // SAFETY: as above; the calls made here must not change the error number of the caller.
     unsafe { *__errno_location() = before };
     let Some(pages) = pages else { return make() };
     let start = now_ns();
     let got = make();
     let wall = now_ns() - start;
-    // SAFETY: the head lies in the mapping; a call is written only where there is room for it.
+    // SAFETY: the head is in the mapping; a call is written only where there is room for it.
     unsafe {
         let number = word(pages, head::CALLS).fetch_add(1, Ordering::Relaxed);
         if number < word(pages, head::ROOM).load(Ordering::Relaxed) {
             let base = head::COUNT + number as usize * call::COUNT;
             let write = |field: usize, value: u64| word(pages, base + field).store(value, Ordering::Relaxed);
-            // No call of the C library here may change the error number that the caller looks at:
-            // this one cannot fail.
+            // No call of the C library here may change the error number that the caller reads: this
+            // one cannot fail.
             write(call::THREAD, syscall(SYS_GETTID).cast_unsigned());
             write(call::START, start);
             write(call::WALL, wall);
             write(call::OFFSET, offset.cast_unsigned());
-            write(call::ASKED, asked as u64);
+            write(call::REQUESTED, requested as u64);
             write(call::GOT, (got as i64).cast_unsigned());
             word(pages, base + call::KIND).store(kind, Ordering::Release);
         }
@@ -214,7 +185,7 @@ unsafe fn total(pieces: *const Piece, count: c_int) -> usize {
     (0..count.max(0) as usize).map(|n| unsafe { (*pieces.add(n)).len }).fold(0, usize::saturating_add)
 }
 
-/// One function of the C library that reads at the descriptor's own place.
+/// One function of the C library that reads at the descriptor's own offset.
 macro_rules! reads {
     ($real:ident, $name:ident, $text:literal) => {
         static $real: Real = Real::new($text);
@@ -224,14 +195,16 @@ macro_rules! reads {
         pub unsafe extern "C" fn $name(fd: c_int, buffer: *mut c_void, size: usize) -> isize {
             // SAFETY: the address is that of a function of this type.
             let real = unsafe {
-                core::mem::transmute::<usize, extern "C" fn(c_int, *mut c_void, usize) -> isize>($real.get())
+                core::mem::transmute::<usize, extern "C" fn(c_int, *mut c_void, usize) -> isize>(address(
+                    &$real,
+                ))
             };
-            noted(READ, fd, None, size, || real(fd, buffer, size))
+            recorded(READ, fd, None, size, || real(fd, buffer, size))
         }
     };
 }
 
-/// One that reads at a place that is said.
+/// One that reads at an offset that its caller gives.
 macro_rules! preads {
     ($real:ident, $name:ident, $text:literal) => {
         static $real: Real = Real::new($text);
@@ -241,13 +214,13 @@ macro_rules! preads {
         pub unsafe extern "C" fn $name(fd: c_int, buffer: *mut c_void, size: usize, at: i64) -> isize {
             type Function = extern "C" fn(c_int, *mut c_void, usize, i64) -> isize;
             // SAFETY: the address is that of a function of this type.
-            let real = unsafe { core::mem::transmute::<usize, Function>($real.get()) };
-            noted(PREAD, fd, Some(at), size, || real(fd, buffer, size, at))
+            let real = unsafe { core::mem::transmute::<usize, Function>(address(&$real)) };
+            recorded(PREAD, fd, Some(at), size, || real(fd, buffer, size, at))
         }
     };
 }
 
-/// One that reads into several pieces, at a place that is said.
+/// One that reads into several pieces, at an offset that its caller gives.
 macro_rules! preadvs {
     ($real:ident, $name:ident, $text:literal) => {
         static $real: Real = Real::new($text);
@@ -257,15 +230,15 @@ macro_rules! preadvs {
         pub unsafe extern "C" fn $name(fd: c_int, pieces: *const Piece, count: c_int, at: i64) -> isize {
             type Function = extern "C" fn(c_int, *const Piece, c_int, i64) -> isize;
             // SAFETY: the address is that of a function of this type.
-            let real = unsafe { core::mem::transmute::<usize, Function>($real.get()) };
-            // SAFETY: the caller gives as many pieces as it says.
-            let asked = unsafe { total(pieces, count) };
-            noted(PREADV, fd, Some(at), asked, || real(fd, pieces, count, at))
+            let real = unsafe { core::mem::transmute::<usize, Function>(address(&$real)) };
+            // SAFETY: the caller gives as many pieces as `count`.
+            let requested = unsafe { total(pieces, count) };
+            recorded(PREADV, fd, Some(at), requested, || real(fd, pieces, count, at))
         }
     };
 }
 
-/// One that takes flags as well; an offset of -1 is the descriptor's own place.
+/// One that takes flags as well; an offset of -1 is the descriptor's own.
 macro_rules! preadv2s {
     ($real:ident, $name:ident, $text:literal) => {
         static $real: Real = Real::new($text);
@@ -281,10 +254,10 @@ macro_rules! preadv2s {
         ) -> isize {
             type Function = extern "C" fn(c_int, *const Piece, c_int, i64, c_int) -> isize;
             // SAFETY: the address is that of a function of this type.
-            let real = unsafe { core::mem::transmute::<usize, Function>($real.get()) };
-            // SAFETY: the caller gives as many pieces as it says.
-            let asked = unsafe { total(pieces, count) };
-            noted(PREADV, fd, (at >= 0).then_some(at), asked, || real(fd, pieces, count, at, flags))
+            let real = unsafe { core::mem::transmute::<usize, Function>(address(&$real)) };
+            // SAFETY: the caller gives as many pieces as `count`.
+            let requested = unsafe { total(pieces, count) };
+            recorded(PREADV, fd, (at >= 0).then_some(at), requested, || real(fd, pieces, count, at, flags))
         }
     };
 }
@@ -306,9 +279,9 @@ macro_rules! mmaps {
         ) -> *mut c_void {
             type Function = extern "C" fn(*mut c_void, usize, c_int, c_int, c_int, i64) -> *mut c_void;
             // SAFETY: the address is that of a function of this type.
-            let real = unsafe { core::mem::transmute::<usize, Function>($real.get()) };
+            let real = unsafe { core::mem::transmute::<usize, Function>(address(&$real)) };
             let made = || real(place, size, rights, flags, fd, at) as isize;
-            noted(MMAP, fd, Some(at), size, made) as *mut c_void
+            recorded(MMAP, fd, Some(at), size, made) as *mut c_void
         }
     };
 }
@@ -330,42 +303,35 @@ static REAL_READV: Real = Real::new(c"readv");
 pub unsafe extern "C" fn readv(fd: c_int, pieces: *const Piece, count: c_int) -> isize {
     type Function = extern "C" fn(c_int, *const Piece, c_int) -> isize;
     // SAFETY: the address is that of a function of this type.
-    let real = unsafe { core::mem::transmute::<usize, Function>(REAL_READV.get()) };
-    // SAFETY: the caller gives as many pieces as it says.
-    let asked = unsafe { total(pieces, count) };
-    noted(READV, fd, None, asked, || real(fd, pieces, count))
+    let real = unsafe { core::mem::transmute::<usize, Function>(address(&REAL_READV)) };
+    // SAFETY: the caller gives as many pieces as `count`.
+    let requested = unsafe { total(pieces, count) };
+    recorded(READV, fd, None, requested, || real(fd, pieces, count))
 }
 
 #[used]
 #[unsafe(link_section = ".init_array")]
 static START: extern "C" fn() = start;
 
-/// Maps the pages.
+/// Maps the pages. The lab gives the file its size before any process knows of it, and a word at
+/// the front holds how large that is.
 extern "C" fn start() {
-    type Map = extern "C" fn(*mut c_void, usize, c_int, c_int, c_int, i64) -> *mut c_void;
-    // SAFETY: the name and the path end in a zero byte; a failed open or mapping is seen before it
-    // is used. The lab gives the file its size before any process knows of it, and the first word
-    // of all tells how large that is.
-    unsafe {
-        let path = getenv(PAGES_VARIABLE.as_ptr());
-        if path.is_null() {
+    // SAFETY: the address is that of a function of this type.
+    let map = unsafe { core::mem::transmute::<usize, Map>(address(&REAL_MMAP)) };
+    with_shared_file(PAGES_VARIABLE, |fd| {
+        let front = map_shared(map, fd, head::COUNT * 8);
+        if front.is_null() {
             return;
         }
-        let fd = open(path, O_RDWR | O_CLOEXEC);
-        if fd < 0 {
-            return;
+        // SAFETY: the mapping holds all words of the head.
+        let room = unsafe { word(front.cast(), head::ROOM) }.load(Ordering::Relaxed) as usize;
+        let pages: *mut AtomicU64 = map_shared(map, fd, (head::COUNT + room * call::COUNT) * 8).cast();
+        if !pages.is_null() {
+            // SAFETY: as above.
+            unsafe { word(pages, head::PROCESSES) }.fetch_add(1, Ordering::Relaxed);
+            PAGES.store(pages, Ordering::Release);
         }
-        let map = core::mem::transmute::<usize, Map>(REAL_MMAP.get());
-        let front = map(null_mut(), head::COUNT * 8, PROT_READ_WRITE, MAP_SHARED, fd, 0);
-        if front as isize != -1 {
-            let room = word(front.cast(), head::ROOM).load(Ordering::Relaxed) as usize;
-            let size = (head::COUNT + room * call::COUNT) * 8;
-            let pages: *mut AtomicU64 = map(null_mut(), size, PROT_READ_WRITE, MAP_SHARED, fd, 0).cast();
-            if pages as isize != -1 {
-                word(pages, head::PROCESSES).fetch_add(1, Ordering::Relaxed);
-                PAGES.store(pages, Ordering::Release);
-            }
-        }
-        close(fd);
-    }
+    });
 }
+
+mod common;

@@ -1,12 +1,12 @@
-//! A program that was started, whoever its parent is: a supervisor of its own or, where there is no
-//! launcher, the lab.
+//! A program that was started, as a child of a supervisor of its own or, where there is no
+//! launcher, of the lab.
 //!
-//! Its number keeps its meaning until [`Running::end`], for nobody reaps it before. What is said
-//! with it lives in [`super::process`], what a supervisor does in [`super::supervisor`].
+//! Its number keeps its meaning until [`Running::end`], for it is not reaped before. [`super::piped`]
+//! has the exchange with it, [`super::supervisor`] what a supervisor does.
 
 use super::leftovers::{children_of, is_running};
-use super::supervisor::{Report, SWEEP, Task};
-use super::{launcher, process::ReadError};
+use super::supervisor::{END_LEFTOVERS, Report, Task};
+use super::{ReadError, launcher};
 use crate::linux::interrupt;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
@@ -17,8 +17,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// How often one looks whether a program that says nothing has ended, where the kernel does not
-/// tell.
+/// How often a program is checked for its end where the kernel sends no notice.
 const WAIT_STEP: Duration = Duration::from_millis(20);
 
 /// A program that was started.
@@ -28,21 +27,21 @@ pub(super) struct Running {
     parent: Parent,
 }
 
-/// Whose child it is.
+/// The process whose child it is.
 #[derive(Debug)]
 enum Parent {
     /// The lab's.
     Lab(Child),
     /// A supervisor's, by its number and its socket.
     Supervisor(u32, UnixStream),
-    /// Nobody's any more.
-    Nobody(ExitStatus),
+    /// None: it has ended and was reaped.
+    Reaped(ExitStatus),
 }
 
-/// What a contender left after a turn.
+/// What became of the processes that a program left behind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Left {
-    /// Processes that outlived the turn and were ended.
+pub struct Leftovers {
+    /// Processes that were still running and were ended.
     pub ended: u32,
     /// Processes that could not be ended.
     pub remaining: u32,
@@ -61,12 +60,12 @@ impl Running {
         let socket = socket?;
         drop(task);
         match Report::read(&socket)? {
-            Report::Started { contender, supervisor } => Ok(Running {
-                id: contender.cast_unsigned(),
+            Report::Started { program, supervisor } => Ok(Running {
+                id: program.cast_unsigned(),
                 parent: Parent::Supervisor(supervisor.cast_unsigned(), socket),
             }),
             Report::NotStarted { error } => Err(io::Error::from_raw_os_error(error)),
-            Report::Swept { .. } | Report::Ended { .. } => Err(io::ErrorKind::InvalidData.into()),
+            Report::LeftoversEnded { .. } | Report::Ended { .. } => Err(io::ErrorKind::InvalidData.into()),
         }
     }
 
@@ -75,29 +74,30 @@ impl Running {
         self.id
     }
 
-    /// The process from which it has what it did not change itself: its scheduling, for instance.
+    /// The process from which it inherits what it does not change itself: its scheduling, for
+    /// instance.
     pub(super) fn parent(&self) -> u32 {
         match &self.parent {
             Parent::Supervisor(id, _) => *id,
-            Parent::Lab(_) | Parent::Nobody(_) => std::process::id(),
+            Parent::Lab(_) | Parent::Reaped(_) => std::process::id(),
         }
     }
 
-    /// Ends what its processes left to its supervisor. One look at a list, unless there is
-    /// something.
+    /// Ends what its processes left to its supervisor. Costs one read of a list where they left
+    /// nothing.
     ///
     /// # Errors
-    /// If the supervisor has gone.
-    pub(super) fn end_leftovers(&self) -> io::Result<Left> {
-        let Parent::Supervisor(supervisor, socket) = &self.parent else { return Ok(Left::default()) };
+    /// If the supervisor has ended.
+    pub(super) fn end_leftovers(&self) -> io::Result<Leftovers> {
+        let Parent::Supervisor(supervisor, socket) = &self.parent else { return Ok(Leftovers::default()) };
         if children_of(*supervisor).iter().all(|&child| child == self.id) {
-            return Ok(Left::default());
+            return Ok(Leftovers::default());
         }
         let mut to = socket;
-        to.write_all(&[SWEEP])?;
+        to.write_all(&[END_LEFTOVERS])?;
         match Report::read(socket)? {
-            Report::Swept { ended, remaining } => {
-                Ok(Left { ended: ended.cast_unsigned(), remaining: remaining.cast_unsigned() })
+            Report::LeftoversEnded { ended, remaining } => {
+                Ok(Leftovers { ended: ended.cast_unsigned(), remaining: remaining.cast_unsigned() })
             }
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
@@ -106,9 +106,9 @@ impl Running {
     /// Waits until it has ended or the user wants to stop, without reaping it.
     ///
     /// # Errors
-    /// If it takes longer than `patience`, or the user wants to stop.
-    pub(super) fn wait(&self, patience: Duration) -> Result<(), ReadError> {
-        let deadline = Instant::now() + patience;
+    /// If it takes longer than `time_limit`, or the user wants to stop.
+    pub(super) fn wait(&self, time_limit: Duration) -> Result<(), ReadError> {
+        let deadline = Instant::now() + time_limit;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             if self.has_ended(left.min(WAIT_STEP)) {
@@ -118,14 +118,14 @@ impl Running {
                 return Err(ReadError::Interrupted);
             }
             if left.is_zero() {
-                return Err(ReadError::Timeout(patience));
+                return Err(ReadError::Timeout(time_limit));
             }
         }
     }
 
-    /// Whether it ends within a while. It is not reaped.
+    /// Whether it ends within this time. It is not reaped.
     pub(super) fn has_ended(&self, within: Duration) -> bool {
-        if matches!(self.parent, Parent::Nobody(_)) {
+        if matches!(self.parent, Parent::Reaped(_)) {
             return true;
         }
         let pid = Pid::from_raw(self.id.cast_signed());
@@ -141,17 +141,17 @@ impl Running {
         poll(&mut [PollFd::new(&pidfd.as_fd(), PollFlags::IN)], Some(&timeout)).is_ok_and(|ready| ready > 0)
     }
 
-    /// Kills it and all it started, and says how it ended. The second time it only says it again.
+    /// Kills it and all it started; how it ended. A second call returns the same status.
     ///
     /// # Errors
     /// If it was lost: its supervisor was killed.
     pub(super) fn end(&mut self) -> io::Result<ExitStatus> {
         let status = match &mut self.parent {
-            Parent::Nobody(status) => return Ok(*status),
+            Parent::Reaped(status) => return Ok(*status),
             Parent::Lab(child) => {
                 if let Some(group) = Pid::from_raw(self.id.cast_signed()) {
-                    // An empty group is what we want; no other error can happen to a group of our
-                    // own children.
+                    // An empty group is no failure; no other error can happen to a group of our own
+                    // children.
                     let _ = kill_process_group(group, Signal::KILL);
                 }
                 child.wait()?
@@ -161,13 +161,13 @@ impl Running {
                 loop {
                     match Report::read(socket)? {
                         Report::Ended { status } => break ExitStatus::from_raw(status),
-                        // The answer to a question that nobody waited for.
+                        // The answer to a request whose sender did not wait.
                         _ => continue,
                     }
                 }
             }
         };
-        self.parent = Parent::Nobody(status);
+        self.parent = Parent::Reaped(status);
         Ok(status)
     }
 }

@@ -1,17 +1,17 @@
-//! The process from which contenders are started: forked off before the lab does anything, so that
-//! it is small, and there for as long as the lab is.
+//! The process from which programs are started: forked before the lab does anything, so that it is
+//! small; it lives as long as the lab.
 //!
-//! It forks one `supervisor` for each program that the lab wants to run, and hands it the streams
-//! that the lab made: what passes between the lab and a contender passes nobody else. When its
-//! socket ends, by the lab's death if need be, every supervisor ends what it has; the launcher is a
-//! subreaper as well, and ends what they could not. It is in a process group of its own and takes
-//! no signal but SIGKILL, for it must outlive the lab.
+//! It forks one `supervisor` for each program that the lab runs, and hands it the streams that the
+//! lab made: no other process is between the lab and a program. When the sockets end, with the lab's
+//! death at the latest, every supervisor ends its processes; the launcher is a subreaper as well,
+//! and ends those that they could not. It is in a process group of its own and takes no signal but
+//! SIGKILL, for it must outlive the lab.
 //!
 //! Where there is no launcher, as in a test of the library, programs are children of the lab and
-//! die with it, but what they start may stay (`running`).
+//! die with it, but processes that they start may remain ([`super::running`]).
 
+use super::CommandLine;
 use super::leftovers::end_children;
-use super::process::CommandLine;
 use super::supervisor::{Task, supervise};
 use rustix::io::Errno;
 use rustix::net::{
@@ -28,23 +28,23 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The launcher and its supervisors by name: whoever kills all processes that are called like the
-/// lab does not mean these.
+/// The name of the launcher and its supervisors. It differs from the lab's, so that a command that
+/// kills processes by the lab's name spares them.
 const NAME: &std::ffi::CStr = c"launcher";
 
-/// How long supervisors may take to end what they have, before the launcher does it.
-const SUPERVISORS: Duration = Duration::from_secs(3);
+/// How long supervisors may take to end their processes, before the launcher does it.
+const SUPERVISOR_LIMIT: Duration = Duration::from_secs(3);
 
-/// How often it looks whether they have.
+/// How often it checks whether they have.
 const STEP: Duration = Duration::from_millis(5);
 
-/// How long the launcher tries to end what is left.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the launcher tries to end the processes that are left.
+const END_LIMIT: Duration = Duration::from_secs(5);
 
 /// The streams of a task, and the supervisor's end of its socket.
 const DESCRIPTORS: usize = 4;
 
-/// The launcher of this process; one that was asked for and could not be had is as none.
+/// The launcher of this process; `None` where none could be started too.
 static LAUNCHER: Mutex<Option<Launcher>> = Mutex::new(None);
 
 /// The lab's side of the launcher.
@@ -54,8 +54,8 @@ struct Launcher {
     pid: Pid,
 }
 
-/// Forks the launcher off. Without one the lab works all the same; what survives its violent death
-/// is then not ended.
+/// Forks the launcher. Without one the lab works all the same; then processes that survive its
+/// violent death are not ended.
 pub fn begin() {
     // A fork copies the calling thread alone: locks that others hold would stay locked in the copy.
     if std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count) != 1 {
@@ -77,7 +77,7 @@ pub fn begin() {
     }
 }
 
-/// Lets the launcher go and waits until it and everything below it have gone.
+/// Closes the launcher's socket and waits until it and everything below it have ended.
 pub fn end() {
     let launcher = LAUNCHER.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(Launcher { socket, pid }) = launcher {
@@ -86,7 +86,7 @@ pub fn end() {
     }
 }
 
-/// Has a task run; the socket to its supervisor. `None` where there is no launcher.
+/// Starts a task; the socket to its supervisor. `None` where there is no launcher.
 pub(super) fn launch(task: &Task) -> Option<io::Result<UnixStream>> {
     let launcher = LAUNCHER.lock().unwrap_or_else(PoisonError::into_inner);
     let launcher = launcher.as_ref()?;
@@ -150,7 +150,7 @@ fn decoded(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<Task> {
     Some(Task { line: CommandLine { program, args, env }, folder, streams })
 }
 
-/// Takes one task from the lab; `None` when the lab has let go or died.
+/// Receives one task from the lab; `None` when the lab has closed the socket or died.
 fn receive(mut lab: &UnixStream) -> Option<(Task, UnixStream)> {
     let mut length = [0; 8];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
@@ -177,50 +177,50 @@ fn receive(mut lab: &UnixStream) -> Option<(Task, UnixStream)> {
     Some((decoded(&words, [stdin, stdout, stderr])?, UnixStream::from(supervisor)))
 }
 
-/// The life of the launcher.
+/// What the launcher does until the lab ends.
 fn serve(lab: UnixStream) {
-    settle();
+    detach();
     while let Some((task, supervisor)) = receive(&lab) {
         // SAFETY: the launcher has one thread, so the copy finds every lock free, and it never
         // returns into this loop.
         match unsafe { libc::fork() } {
-            // The end of the supervisor's socket tells the lab that there is none.
+            // The lab sees the end of the supervisor's socket.
             -1 => {}
             0 => {
                 // Held by a supervisor it would hide the launcher's end from the lab.
                 drop(lab);
-                take_signals_of_children(libc::SIG_DFL);
+                handle_child_signals(libc::SIG_DFL);
                 never_return(|| supervise(task, &supervisor));
             }
             _ => {}
         }
     }
-    wait_for_children(SUPERVISORS);
-    end_children(None, None, PATIENCE);
+    wait_for_children(SUPERVISOR_LIMIT);
+    end_children(None, None, END_LIMIT);
 }
 
 /// Waits until every child has ended by itself.
-fn wait_for_children(patience: Duration) {
-    let deadline = std::time::Instant::now() + patience;
+fn wait_for_children(time_limit: Duration) {
+    let deadline = std::time::Instant::now() + time_limit;
     while !super::leftovers::reap(None).is_empty() && std::time::Instant::now() < deadline {
         std::thread::sleep(STEP);
     }
 }
 
-/// Makes this process one that outlives the lab and is in nobody's way.
-fn settle() {
+/// Makes this process outlive the lab, without its terminal, its signals and its output.
+fn detach() {
     // None of these decides whether contenders can run: what fails only makes leftovers likelier.
     let _ = set_child_subreaper(Some(getpid()));
     let _ = rustix::thread::set_name(NAME);
-    // Ctrl-C goes to the lab's group.
+    // The terminal sends Ctrl-C to the lab's group.
     let _ = setpgid(None, None);
-    // Whoever reads what the lab prints waits for the lab alone.
+    // A reader of the lab's output waits for the lab only.
     if let Ok(null) = std::fs::File::options().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdin(&null);
         let _ = rustix::stdio::dup2_stdout(&null);
         let _ = rustix::stdio::dup2_stderr(&null);
     }
-    take_signals_of_children(libc::SIG_IGN);
+    handle_child_signals(libc::SIG_IGN);
     // SAFETY: the set is a live local, filled before it is used. Programs that are started get an
     // empty one.
     unsafe {
@@ -230,18 +230,17 @@ fn settle() {
     }
 }
 
-/// Ignored, children that end are reaped by the kernel: a launcher has nobody to ask how they
-/// ended.
-fn take_signals_of_children(how: libc::sighandler_t) {
+/// With SIG_IGN, the kernel reaps children that end: the launcher does not need their status.
+fn handle_child_signals(how: libc::sighandler_t) {
     // SAFETY: neither of the two dispositions runs any code in this process.
     unsafe { libc::signal(libc::SIGCHLD, how) };
 }
 
-/// Lives a life and ends the process, without what the lab does at its own end.
-fn never_return(life: impl FnOnce()) -> ! {
-    let lived = std::panic::catch_unwind(std::panic::AssertUnwindSafe(life));
+/// Runs a function and ends the process, without what the lab does at its own end.
+fn never_return(run: impl FnOnce()) -> ! {
+    let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
     // SAFETY: the call ends the process and runs nothing of what was copied.
-    unsafe { libc::_exit(i32::from(lived.is_err())) }
+    unsafe { libc::_exit(i32::from(ran.is_err())) }
 }
 
 #[cfg(test)]
@@ -276,6 +275,6 @@ mod tests {
             assert_eq!((arrived.line, arrived.folder), (line, folder));
         }
         drop(lab);
-        assert!(receive(&launcher).is_none(), "the lab has gone");
+        assert!(receive(&launcher).is_none(), "the lab has ended");
     }
 }

@@ -1,15 +1,16 @@
-//! Swift's retains and releases, on x86-64.
+//! The part of the counting library for Swift's retains and releases, on x86-64.
 //!
 //! Every stub counts, then jumps to the function behind it with all registers but r11 as they were;
-//! a function that was not looked for yet is looked for first, with the registers kept on the
+//! a function whose address is not known yet is found first, with the registers saved on the
 //! stack.
 
-use super::{HOOKS_VARIABLE, PAGE, RTLD_DEFAULT, RTLD_NEXT, abort, count, dlsym, getenv, slot};
+use super::common::{RTLD_NEXT, abort, dlsym, getenv};
+use super::{HOOKS_VARIABLE, PAGE, RTLD_DEFAULT, count, slot};
 use core::arch::naked_asm;
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
-/// The switch that newer runtimes have in front of their hooks.
+/// The switch that enables the hooks of newer runtimes.
 const HOOKS_SWITCH: &CStr = c"_swift_enableSwizzlingOfAllocationAndRefCountingFunctions_forInstrumentsOnly";
 
 /// Makes a counting stub in front of a function whose address `$real` holds.
@@ -99,7 +100,7 @@ stub!(hook_retain_n, slot::HOOK_RETAINS, HOOKED_RETAIN_N, unset());
 stub!(hook_release, slot::HOOK_RELEASES, HOOKED_RELEASE, unset());
 stub!(hook_release_n, slot::HOOK_RELEASES, HOOKED_RELEASE_N, unset());
 
-/// The runtime's own function. One that was called and does not exist cannot be made up for.
+/// The runtime's own function. A call of one that does not exist cannot be served.
 fn next(name: &CStr) -> usize {
     // SAFETY: the name ends in a zero byte; abort does not return.
     unsafe {
@@ -114,7 +115,7 @@ fn unset() -> usize {
     unsafe { abort() }
 }
 
-/// Looks for the runtime and, where the lab allows it, puts the stubs in its hooks.
+/// Finds the runtime and, where the lab allows it, puts the stubs in its hooks.
 pub(super) fn start() {
     if find(c"swift_retain", RTLD_NEXT).is_none() {
         return;

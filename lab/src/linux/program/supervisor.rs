@@ -1,14 +1,14 @@
-//! The parent of one contender: a small process that sleeps while the contender reads, and ends
-//! what the contender leaves.
+//! The parent of one program: a small process that sleeps while the program works, and ends the
+//! processes that the program leaves behind.
 //!
-//! It is a subreaper, so whatever the contender's processes leave becomes its child, sessions and
-//! double forks included. It wakes up for one reason alone: its socket. A byte asks it to end what
-//! is left beside the contender; the end of the stream, which is also the lab's death, to end all.
-//! It reaps the contender only then, so that the contender's number keeps its meaning for as long
-//! as the lab uses it. The lab's side of the socket lives in [`super::running`].
+//! It is a subreaper: processes that the program's descendants leave become its children, sessions
+//! and double forks included. It wakes up only for its socket. A byte requests the end of everything
+//! but the program; the end of the stream, which is also the lab's death, the end of all. It reaps
+//! the program only then, so that the program's number keeps its meaning for as long as the lab uses
+//! it. [`super::running`] has the lab's side of the socket.
 
+use super::CommandLine;
 use super::leftovers::{end_children, reap};
-use super::process::CommandLine;
 use rustix::process::{Pid, Signal, getpid, set_child_subreaper};
 use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
@@ -20,19 +20,19 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// What the lab writes to have leftovers ended.
-pub(super) const SWEEP: u8 = b's';
+pub(super) const END_LEFTOVERS: u8 = b's';
 
 /// How long a leftover may take to end by itself: the last of a pipeline is often about to.
-const LEAVE: Duration = Duration::from_millis(20);
+const LEFTOVER_GRACE: Duration = Duration::from_millis(20);
 
-/// How long what was killed may take to go.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long killed processes may take to end.
+const END_LIMIT: Duration = Duration::from_secs(2);
 
-/// How long a supervisor stays for processes that cannot be killed now, when nobody waits for it
-/// any more.
-const LAST_PATIENCE: Duration = Duration::from_secs(8);
+/// How long a supervisor waits for processes that cannot be killed now, when the lab no longer
+/// waits for it.
+const LAST_END_LIMIT: Duration = Duration::from_secs(8);
 
-/// What is to be run, with its streams.
+/// A program to run, with its streams.
 #[derive(Debug)]
 pub(super) struct Task {
     /// The program and its arguments.
@@ -43,16 +43,16 @@ pub(super) struct Task {
     pub(super) streams: [OwnedFd; 3],
 }
 
-/// What a supervisor says.
+/// A message of a supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Report {
-    /// It runs: the contender's number and the supervisor's own.
-    Started { contender: i32, supervisor: i32 },
+    /// It runs: the program's number and the supervisor's own.
+    Started { program: i32, supervisor: i32 },
     /// It could not be started, by the system's number of the error.
     NotStarted { error: i32 },
-    /// What was left is ended.
-    Swept { ended: i32, remaining: i32 },
-    /// All is ended; the contender's status.
+    /// What the program left behind is ended.
+    LeftoversEnded { ended: i32, remaining: i32 },
+    /// All is ended; the program's status.
     Ended { status: i32 },
 }
 
@@ -62,9 +62,9 @@ impl Report {
 
     fn to_bytes(self) -> [u8; Report::BYTES] {
         let (kind, first, second) = match self {
-            Report::Started { contender, supervisor } => (0, contender, supervisor),
+            Report::Started { program, supervisor } => (0, program, supervisor),
             Report::NotStarted { error } => (1, error, 0),
-            Report::Swept { ended, remaining } => (2, ended, remaining),
+            Report::LeftoversEnded { ended, remaining } => (2, ended, remaining),
             Report::Ended { status } => (3, status, 0),
         };
         let mut bytes = [kind; Report::BYTES];
@@ -73,16 +73,16 @@ impl Report {
         bytes
     }
 
-    /// The next one; `UnexpectedEof` where the supervisor has gone.
+    /// The next one; `UnexpectedEof` where the supervisor has ended.
     pub(super) fn read(mut from: &UnixStream) -> io::Result<Report> {
         let mut bytes = [0; Report::BYTES];
         from.read_exact(&mut bytes)?;
         let [kind, a, b, c, d, e, f, g, h] = bytes;
         let (first, second) = (i32::from_ne_bytes([a, b, c, d]), i32::from_ne_bytes([e, f, g, h]));
         Ok(match kind {
-            0 => Report::Started { contender: first, supervisor: second },
+            0 => Report::Started { program: first, supervisor: second },
             1 => Report::NotStarted { error: first },
-            2 => Report::Swept { ended: first, remaining: second },
+            2 => Report::LeftoversEnded { ended: first, remaining: second },
             _ => Report::Ended { status: first },
         })
     }
@@ -104,11 +104,11 @@ impl Task {
     }
 }
 
-/// Asks the kernel to kill the child when the thread that starts it ends, in whatever way; and
-/// blocks no signal of it, as the launcher does of its own.
+/// Requests that the kernel kills the child when the thread that starts it ends, for any reason;
+/// and unblocks all signals, which the launcher blocks.
 fn die_with_this_process(command: &mut Command) {
     let parent = getpid();
-    let ask = move || {
+    let prepare = move || {
         // SAFETY: the set is a live local, filled before it is used.
         unsafe {
             let mut none = MaybeUninit::uninit();
@@ -121,54 +121,54 @@ fn die_with_this_process(command: &mut Command) {
     };
     // SAFETY: between fork and exec only async-signal-safe calls are made: three system calls, no
     // allocation.
-    unsafe { command.pre_exec(ask) };
+    unsafe { command.pre_exec(prepare) };
 }
 
-/// Runs a task and stays until the lab lets go of it or dies. This is the whole life of the
-/// process.
+/// Runs a task until the lab closes the socket or dies. The process does nothing else.
 pub(super) fn supervise(task: Task, lab: &UnixStream) {
-    // Without it leftovers go to the launcher, which is one too, and are ended with the lab.
+    // Without it leftovers become children of the launcher, which is a subreaper too, and are ended
+    // with the lab.
     let _ = set_child_subreaper(Some(getpid()));
-    let contender = match task.command().spawn() {
+    let program = match task.command().spawn() {
         Ok(child) => child.id(),
         Err(error) => {
             let error = error.raw_os_error().unwrap_or(rustix::io::Errno::NOENT.raw_os_error());
-            return say(lab, Report::NotStarted { error });
+            return send(lab, Report::NotStarted { error });
         }
     };
     let supervisor = getpid().as_raw_nonzero().get();
-    say(lab, Report::Started { contender: contender.cast_signed(), supervisor });
-    let mut asked = [0];
-    while let Ok(1) = read_one(lab, &mut asked) {
-        say(lab, sweep(contender));
+    send(lab, Report::Started { program: program.cast_signed(), supervisor });
+    let mut request = [0];
+    while let Ok(1) = read_one(lab, &mut request) {
+        send(lab, end_leftovers(program));
     }
-    end(contender, lab);
+    end(program, lab);
 }
 
-/// Ends what is left beside the contender, after it had a moment to end by itself.
-fn sweep(contender: u32) -> Report {
+/// Ends what the program left behind, after a moment in which that may end by itself.
+fn end_leftovers(program: u32) -> Report {
     let began = Instant::now();
-    while !reap(Some(contender)).is_empty() && began.elapsed() < LEAVE {
+    while !reap(Some(program)).is_empty() && began.elapsed() < LEFTOVER_GRACE {
         std::thread::sleep(Duration::from_millis(1));
     }
-    let swept = end_children(Some(contender), None, PATIENCE);
+    let outcome = end_children(Some(program), None, END_LIMIT);
     let whole = |count: u32| i32::try_from(count).unwrap_or(i32::MAX);
-    Report::Swept { ended: whole(swept.ended), remaining: whole(swept.remaining) }
+    Report::LeftoversEnded { ended: whole(outcome.ended), remaining: whole(outcome.remaining) }
 }
 
-/// Ends the contender and everything else.
-fn end(contender: u32, lab: &UnixStream) {
-    if let Some(group) = Pid::from_raw(contender.cast_signed()) {
-        // An empty group is what we want; no other error can happen to a group of our own children.
+/// Ends the program and everything else.
+fn end(program: u32, lab: &UnixStream) {
+    if let Some(group) = Pid::from_raw(program.cast_signed()) {
+        // An empty group is no failure; no other error can happen to a group of our own children.
         let _ = rustix::process::kill_process_group(group, Signal::KILL);
     }
-    let mut swept = end_children(None, Some(contender), PATIENCE);
-    if swept.status.is_none() {
-        swept = end_children(None, Some(contender), LAST_PATIENCE);
+    let mut outcome = end_children(None, Some(program), END_LIMIT);
+    if outcome.status.is_none() {
+        outcome = end_children(None, Some(program), LAST_END_LIMIT);
     }
-    say(lab, Report::Ended { status: swept.status.unwrap_or(rustix::process::Signal::KILL.as_raw()) });
-    if swept.remaining > 0 {
-        end_children(None, None, LAST_PATIENCE);
+    send(lab, Report::Ended { status: outcome.status.unwrap_or(Signal::KILL.as_raw()) });
+    if outcome.remaining > 0 {
+        end_children(None, None, LAST_END_LIMIT);
     }
 }
 
@@ -181,8 +181,8 @@ fn read_one(mut from: &UnixStream, into: &mut [u8; 1]) -> io::Result<usize> {
     }
 }
 
-fn say(mut lab: &UnixStream, report: Report) {
-    // A lab that has gone hears nothing, and what follows is done for it all the same.
+fn send(mut lab: &UnixStream, report: Report) {
+    // A lab that has ended receives nothing; what follows is done all the same.
     let _ = lab.write_all(&report.to_bytes());
 }
 
@@ -191,15 +191,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_report_is_read_as_it_was_said() {
+    fn every_report_is_read_as_it_was_sent() {
         let (here, there) = UnixStream::pair().unwrap();
         let reports = [
-            Report::Started { contender: 1 << 22, supervisor: 7 },
+            Report::Started { program: 1 << 22, supervisor: 7 },
             Report::NotStarted { error: 2 },
-            Report::Swept { ended: 3, remaining: 1 },
+            Report::LeftoversEnded { ended: 3, remaining: 1 },
             Report::Ended { status: 0x0700 },
         ];
-        reports.iter().for_each(|report| say(&there, *report));
+        reports.iter().for_each(|report| send(&there, *report));
         drop(there);
         for report in reports {
             assert_eq!(Report::read(&here).unwrap(), report);

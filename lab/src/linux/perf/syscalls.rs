@@ -5,33 +5,36 @@
 //! user may count where the tracepoint's number is readable and `kernel.perf_event_paranoid` is 1
 //! or less.
 
-use crate::linux::perf::{self, Attr, flag, tracepoint};
+use super::{Attr, flag, on_threads, tracepoint};
 use std::fs::File;
 use std::io::{self, Read};
 
-/// How system calls are counted, for the record.
-pub(super) const HOW: &str = "kernel tracepoint raw_syscalls:sys_enter, all threads and their children, the answer to the lab included";
-
 /// Running counters, one for every thread that was there at the opening.
 #[derive(Debug)]
-pub(super) struct Syscalls(Vec<File>);
+pub struct SyscallCounter(Vec<File>);
 
-impl Syscalls {
-    /// Opens counters on all threads of a process, or says why not.
-    pub(super) fn open(pid: u32) -> Result<Syscalls, String> {
+impl SyscallCounter {
+    /// Opens counters on all threads of a process.
+    ///
+    /// # Errors
+    /// Why not, in one line.
+    pub fn open(pid: u32) -> Result<SyscallCounter, String> {
         let id = tracepoint::id("raw_syscalls/sys_enter").map_err(|why| format!("system calls: {why}"))?;
         let mut attr = Attr::tracepoint(id);
         attr.flags = flag::INHERIT;
         let mut events = Vec::new();
-        let opened = perf::on_threads(pid, |tid| {
+        let opened = on_threads(pid, |tid| {
             events.push(attr.open(tid, None)?);
             Ok(())
         });
-        opened.map(|()| Syscalls(events)).map_err(|cause| refusal(&cause))
+        opened.map(|()| SyscallCounter(events)).map_err(|cause| refusal(&cause))
     }
 
     /// System calls entered since the opening.
-    pub(super) fn read(&self) -> Result<u64, String> {
+    ///
+    /// # Errors
+    /// If a counter cannot be read.
+    pub fn read(&self) -> Result<u64, String> {
         let mut sum = 0;
         for mut event in &self.0 {
             let mut count = [0; 8];

@@ -2,11 +2,11 @@
 //! counts calls of the C library's allocator, and of Swift's reference counting, in a page that the
 //! lab shares.
 //!
-//! No part of the lab's crate: `build.rs` compiles this file by itself, with `core` alone, and the
-//! lab carries the result inside. The page's layout is `counts::preload::Page`; both sides name its
-//! slots in the same order. Children inherit the variables and count into the same page. Calls
-//! before the C library can be asked for its own functions, such as those that asking itself makes,
-//! are served from a small arena that is never given back.
+//! Not part of the lab's crate: `build.rs` compiles this file by itself, with `core` alone, and the
+//! lab carries the result inside. The layout of the page is that of `counts::preload::Page`; both
+//! sides name its slots in the same order. Children inherit the variables and count into the same
+//! page. Calls that arrive before the C library's own functions are found, such as those that the
+//! search itself makes, are served from a small arena that is never given back.
 //!
 //! Swift is counted in two places, each with its own slots. The public symbols are interposed,
 //! which sees calls from outside the runtime. The runtime's hook variables, where they exist and
@@ -16,8 +16,9 @@
 #![no_std]
 #![deny(unsafe_op_in_unsafe_fn)]
 
+use common::{Real, dlsym, map_shared, with_shared_file};
 use core::cell::UnsafeCell;
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{CStr, c_int, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
@@ -50,29 +51,11 @@ const HOOKS_VARIABLE: &CStr = c"READLAB_COUNT_HOOKS";
 const PAGE_BYTES: usize = 4096;
 const ARENA_BYTES: usize = 64 * 1024;
 const ENOMEM: c_int = 12;
-
-const O_RDWR: c_int = 2;
-const O_CLOEXEC: c_int = 0o2_000_000;
-const PROT_READ_WRITE: c_int = 3;
-const MAP_SHARED: c_int = 1;
-const RTLD_NEXT: *mut c_void = usize::MAX as *mut c_void;
+/// The handle with which dlsym(3) finds the function that the program itself would call.
 const RTLD_DEFAULT: *mut c_void = null_mut();
 
-#[link(name = "c")]
-#[link(name = "dl")]
 unsafe extern "C" {
-    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
-    fn getenv(name: *const c_char) -> *const c_char;
-    fn open(path: *const c_char, flags: c_int, ...) -> c_int;
-    fn close(fd: c_int) -> c_int;
     fn mmap(at: *mut c_void, len: usize, prot: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void;
-    fn abort() -> !;
-}
-
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo) -> ! {
-    // SAFETY: abort takes nothing and does not return.
-    unsafe { abort() }
 }
 
 type Slots = [AtomicU64; slot::COUNT];
@@ -89,46 +72,31 @@ fn count(slot: usize) {
     page[slot].fetch_add(1, Ordering::Relaxed);
 }
 
-/// A function of the C library behind the one of the same name here.
-struct Real {
-    name: &'static CStr,
-    address: AtomicUsize,
-}
-
-impl Real {
-    const fn new(name: &'static CStr) -> Real {
-        Real { name, address: AtomicUsize::new(0) }
+/// The address of a function of the C library, or 0 when it does not exist or the search for all of
+/// them has called back into this library.
+fn address(real: &Real) -> usize {
+    if STATE.load(Ordering::Acquire) != FOUND {
+        find_all();
     }
-
-    /// Its address, or 0 when it does not exist or the search for all of them has called back into
-    /// this library.
-    fn get(&self) -> usize {
-        if STATE.load(Ordering::Acquire) != FOUND {
-            find_all();
-        }
-        self.address.load(Ordering::Acquire)
-    }
+    real.known()
 }
 
 const UNKNOWN: usize = 0;
 const FINDING: usize = 1;
 const FOUND: usize = 2;
-/// Whether the functions behind these were looked for.
+/// Whether the functions behind these were found.
 static STATE: AtomicUsize = AtomicUsize::new(UNKNOWN);
 
-/// Looks for all functions at once, at the first call of any: so whatever asks for memory meanwhile
-/// holds no piece yet that the arena does not know.
+/// Finds all functions at once, at the first call of any: memory requested before comes from the
+/// arena, and memory requested after never does.
 fn find_all() {
     if STATE.compare_exchange(UNKNOWN, FINDING, Ordering::AcqRel, Ordering::Acquire).is_err() {
         return;
     }
     let all = [&MALLOC, &CALLOC, &REALLOC, &FREE, &MEMALIGN, &ALIGNED_ALLOC, &POSIX_MEMALIGN];
-    let found = all.map(|real| {
-        // SAFETY: the name ends in a zero byte.
-        unsafe { dlsym(RTLD_NEXT, real.name.as_ptr()) as usize }
-    });
+    let found = all.map(Real::find);
     for (real, address) in all.into_iter().zip(found) {
-        real.address.store(address, Ordering::Release);
+        real.set(address);
     }
     STATE.store(FOUND, Ordering::Release);
 }
@@ -173,7 +141,7 @@ fn in_arena(at: *mut c_void) -> bool {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
     count(slot::MALLOCS);
-    match MALLOC.get() {
+    match address(&MALLOC) {
         0 => from_arena(16, size),
         // SAFETY: the address is that of a function of this type.
         real => unsafe { core::mem::transmute::<usize, extern "C" fn(usize) -> *mut c_void>(real)(size) },
@@ -185,7 +153,7 @@ pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calloc(number: usize, size: usize) -> *mut c_void {
     count(slot::MALLOCS);
-    match CALLOC.get() {
+    match address(&CALLOC) {
         // The arena was never used before: it is still zero.
         0 => number.checked_mul(size).map_or(null_mut(), |bytes| from_arena(16, bytes)),
         // SAFETY: the address is that of a function of this type.
@@ -200,14 +168,14 @@ pub unsafe extern "C" fn calloc(number: usize, size: usize) -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
     count(slot::MALLOCS);
-    let real = REALLOC.get();
+    let real = address(&REALLOC);
     if real != 0 && !in_arena(at) {
         // SAFETY: the address is that of a function of this type.
         let real =
             unsafe { core::mem::transmute::<usize, extern "C" fn(*mut c_void, usize) -> *mut c_void>(real) };
         return real(at, size);
     }
-    let new = match MALLOC.get() {
+    let new = match address(&MALLOC) {
         0 => from_arena(16, size),
         // SAFETY: the address is that of a function of this type.
         real => unsafe { core::mem::transmute::<usize, extern "C" fn(usize) -> *mut c_void>(real)(size) },
@@ -225,7 +193,7 @@ pub unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
 /// As free(3). Not counted; interposed because the arena's pieces must not reach the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free(at: *mut c_void) {
-    let real = FREE.get();
+    let real = address(&FREE);
     if real != 0 && !in_arena(at) {
         // SAFETY: the address is that of a function of this type.
         unsafe { core::mem::transmute::<usize, extern "C" fn(*mut c_void)>(real)(at) }
@@ -249,7 +217,7 @@ pub unsafe extern "C" fn aligned_alloc(align: usize, size: usize) -> *mut c_void
 }
 
 fn aligned(real: &Real, align: usize, size: usize) -> *mut c_void {
-    match real.get() {
+    match address(real) {
         0 => from_arena(align, size),
         // SAFETY: the address is that of a function of this type.
         real => unsafe {
@@ -263,7 +231,7 @@ fn aligned(real: &Real, align: usize, size: usize) -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, align: usize, size: usize) -> c_int {
     count(slot::MALLOCS);
-    let real = POSIX_MEMALIGN.get();
+    let real = address(&POSIX_MEMALIGN);
     if real != 0 {
         type Function = extern "C" fn(*mut *mut c_void, usize, usize) -> c_int;
         // SAFETY: the address is that of a function of this type.
@@ -282,7 +250,7 @@ pub unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, align: usize, siz
 #[unsafe(link_section = ".init_array")]
 static START: extern "C" fn() = start;
 
-/// Maps the page, looks at who answers malloc, and finds Swift.
+/// Maps the page, checks whose malloc is in use, and finds Swift.
 extern "C" fn start() {
     find_all();
     if !map_page() {
@@ -298,27 +266,17 @@ extern "C" fn start() {
     swift::start();
 }
 
+/// Maps the page; whether there is one.
 fn map_page() -> bool {
-    // SAFETY: the name and the path end in a zero byte; a failed open or mapping is seen before it
-    // is used; the mapping holds all slots and is never undone.
-    unsafe {
-        let path = getenv(PAGE_VARIABLE.as_ptr());
-        if path.is_null() {
-            return false;
+    with_shared_file(PAGE_VARIABLE, |fd| {
+        let page = map_shared(mmap, fd, PAGE_BYTES);
+        if !page.is_null() {
+            PAGE.store(page.cast(), Ordering::Release);
         }
-        let fd = open(path, O_RDWR | O_CLOEXEC);
-        if fd < 0 {
-            return false;
-        }
-        let page = mmap(null_mut(), PAGE_BYTES, PROT_READ_WRITE, MAP_SHARED, fd, 0);
-        close(fd);
-        if page as isize == -1 {
-            return false;
-        }
-        PAGE.store(page.cast(), Ordering::Release);
-    }
-    true
+    });
+    PAGE.load(Ordering::Acquire).cast_const() != &raw const NOWHERE
 }
 
+mod common;
 #[cfg(target_arch = "x86_64")]
 mod swift;

@@ -1,43 +1,66 @@
-//! What the kernel's records mean where stacks are sampled: samples, mappings, names, forks and
+//! The records that the kernel writes where stacks are sampled: samples, mappings, names, forks and
 //! ends of threads.
 //!
-//! The layouts are those of `perf_event_open(2)` for the events that [`super::sampling`] opens; a
-//! record that is shorter than its layout is no record.
+//! The layouts are those of `perf_event_open(2)` for the events that [`super::stacks`] opens; a
+//! record that is shorter than its layout is ignored.
 
-use crate::linux::perf::ring::Raw;
+use super::registers::{self, Registers};
+use super::ring::Raw;
 
-/// One record with who and when.
+/// One record, with its thread and time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Record {
+pub struct Record {
     /// On the lab's monotonic clock.
-    pub(super) time_ns: u64,
-    pub(super) pid: u32,
-    pub(super) tid: u32,
-    pub(super) body: Body,
+    pub time_ns: u64,
+    /// The process.
+    pub pid: u32,
+    /// The thread.
+    pub tid: u32,
+    /// What happened.
+    pub body: Body,
 }
 
-/// What a record tells.
+/// What a record is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Body {
+pub enum Body {
     /// A thread was on a processor.
     Sample(Sample),
     /// An executable mapping was made.
-    Map { start: u64, end: u64, offset: u64, path: Vec<u8> },
+    Map {
+        /// Its first address.
+        start: u64,
+        /// The address behind it.
+        end: u64,
+        /// Where in the file it begins.
+        offset: u64,
+        /// The name that the kernel gives it.
+        path: Vec<u8>,
+    },
     /// A thread has a new name; by an exec, it has lost all mappings too.
-    Comm { name: Vec<u8>, exec: bool },
+    Comm {
+        /// The name.
+        name: Vec<u8>,
+        /// Whether an exec gave it.
+        exec: bool,
+    },
     /// A thread or process began.
-    Fork { parent: u32, parent_tid: u32 },
+    Fork {
+        /// The process that it came from.
+        parent: u32,
+        /// The thread that it came from.
+        parent_tid: u32,
+    },
 }
 
 /// Where a thread was.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Sample {
+pub struct Sample {
     /// Addresses in the kernel, innermost first.
-    pub(super) kernel: Vec<u64>,
-    /// The registers of user mode that were asked for, in the order of their numbers.
-    pub(super) registers: Option<Vec<u64>>,
+    pub kernel: Vec<u64>,
+    /// The registers of user mode; `None` for a thread of the kernel.
+    pub registers: Option<Registers>,
     /// The user's stack, from the stack pointer up.
-    pub(super) stack: Vec<u8>,
+    pub stack: Vec<u8>,
 }
 
 const COMM: u32 = 3;
@@ -45,17 +68,16 @@ const FORK: u32 = 7;
 const SAMPLE: u32 = 9;
 const MMAP2: u32 = 10;
 const MISC_COMM_EXEC: u16 = 1 << 13;
-/// Entries of a call chain from here on say of what the following are.
+/// Entries of a call chain from here on name the mode of those that follow.
 const CONTEXT_FIRST: u64 = (-4095_i64).cast_unsigned();
 const CONTEXT_KERNEL: u64 = (-128_i64).cast_unsigned();
 /// Process, thread and time behind every record that is no sample.
 const ID_BYTES: usize = 16;
 
 /// The meaning of a record; `None` for kinds that are of no use here and for what is too short.
-/// `registers` is how many were asked for.
-pub(super) fn parse(raw: &Raw, registers: usize) -> Option<Record> {
+pub(super) fn parse(raw: &Raw) -> Option<Record> {
     if raw.kind == SAMPLE {
-        return sample(&mut Fields(&raw.body), registers);
+        return sample(&mut Fields(&raw.body));
     }
     let behind = raw.body.len().checked_sub(ID_BYTES)?;
     let (front, id) = raw.body.split_at(behind);
@@ -80,7 +102,7 @@ pub(super) fn parse(raw: &Raw, registers: usize) -> Option<Record> {
     Some(Record { time_ns, pid, tid, body })
 }
 
-fn sample(fields: &mut Fields, registers: usize) -> Option<Record> {
+fn sample(fields: &mut Fields) -> Option<Record> {
     let (pid, tid, time_ns) = (fields.u32()?, fields.u32()?, fields.u64()?);
     let entries = usize::try_from(fields.u64()?).ok()?;
     let mut kernel = Vec::new();
@@ -93,8 +115,7 @@ fn sample(fields: &mut Fields, registers: usize) -> Option<Record> {
         }
     }
     let has_registers = fields.u64()? != 0;
-    let registers =
-        if has_registers { Some((0..registers).map(|_| fields.u64()).collect::<Option<_>>()?) } else { None };
+    let registers = if has_registers { Some(fields.registers()?) } else { None };
     let size = usize::try_from(fields.u64()?).ok()?;
     let mut stack = fields.bytes(size)?.to_vec();
     if size > 0 {
@@ -125,6 +146,14 @@ impl<'a> Fields<'a> {
         self.bytes(8).map(|bytes| u64::from_ne_bytes(bytes.try_into().expect("eight bytes")))
     }
 
+    fn registers(&mut self) -> Option<Registers> {
+        let mut values = [0; registers::COUNT];
+        for value in &mut values {
+            *value = self.u64()?;
+        }
+        Some(Registers::from_sample(values))
+    }
+
     /// All that is left up to the first zero byte.
     fn name(&mut self) -> Vec<u8> {
         let name = self.0.split(|&byte| byte == 0).next().unwrap_or_default().to_vec();
@@ -134,11 +163,11 @@ impl<'a> Fields<'a> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
 
     /// The words of a record's body.
-    pub(crate) fn words(words: &[u64]) -> Vec<u8> {
+    fn words(words: &[u64]) -> Vec<u8> {
         words.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
 
@@ -146,8 +175,8 @@ pub(super) mod tests {
         u64::from(low) | u64::from(high) << 32
     }
 
-    /// A sample of process 5, thread 6, at time 7, with three registers.
-    pub(crate) fn sample_body(chain: &[u64], registers: &[u64], stack: &[u64]) -> Vec<u8> {
+    /// A sample of process 5, thread 6, at time 7.
+    fn sample_body(chain: &[u64], registers: &[u64], stack: &[u64]) -> Vec<u8> {
         let mut body = words(&[pair(5, 6), 7, chain.len() as u64]);
         body.extend(words(chain));
         body.extend(words(&[u64::from(!registers.is_empty())]));
@@ -166,21 +195,21 @@ pub(super) mod tests {
     fn a_sample_has_its_kernel_frames_registers_and_as_much_stack_as_is_true() {
         let chain =
             [CONTEXT_KERNEL, 0xffff_ffff_8100_0000, 0xffff_ffff_8100_1000, (-512_i64).cast_unsigned(), 9];
-        let body = sample_body(&chain, &[1, 2, 3], &[11, 12, 13, 14]);
-        let record = parse(&raw(SAMPLE, 0, body.clone()), 3).unwrap();
+        let body = sample_body(&chain, &[7; registers::COUNT], &[11, 12, 13, 14]);
+        let record = parse(&raw(SAMPLE, 0, body.clone())).unwrap();
         assert_eq!((record.pid, record.tid, record.time_ns), (5, 6, 7));
         let Body::Sample(sample) = record.body else { panic!() };
         assert_eq!(sample.kernel, [0xffff_ffff_8100_0000, 0xffff_ffff_8100_1000]);
-        assert_eq!(sample.registers, Some(vec![1, 2, 3]));
+        assert_eq!(sample.registers, Some(Registers::from_sample([7; registers::COUNT])));
         assert_eq!(sample.stack, words(&[11, 12]), "16 of the 32 bytes are of the stack");
         for end in 0..body.len() {
-            assert_eq!(parse(&raw(SAMPLE, 0, body[..end].to_vec()), 3), None, "cut at {end}");
+            assert_eq!(parse(&raw(SAMPLE, 0, body[..end].to_vec())), None, "cut at {end}");
         }
     }
 
     #[test]
     fn a_sample_of_a_kernel_thread_has_no_registers() {
-        let record = parse(&raw(SAMPLE, 0, sample_body(&[], &[], &[])), 3).unwrap();
+        let record = parse(&raw(SAMPLE, 0, sample_body(&[], &[], &[]))).unwrap();
         assert_eq!(record.body, Body::Sample(Sample::default()));
     }
 
@@ -189,17 +218,17 @@ pub(super) mod tests {
         let id = words(&[pair(1, 2), 99]);
         let map = [words(&[pair(5, 6), 0x1000, 0x200, 0x30, 0, 0, 0, 0]), b"/lib/x\0\0".to_vec(), id.clone()]
             .concat();
-        let record = parse(&raw(MMAP2, 0, map), 3).unwrap();
+        let record = parse(&raw(MMAP2, 0, map)).unwrap();
         assert_eq!((record.pid, record.time_ns), (5, 99));
         let path = b"/lib/x".to_vec();
         assert_eq!(record.body, Body::Map { start: 0x1000, end: 0x1200, offset: 0x30, path });
         let comm = [words(&[pair(5, 6)]), b"wc\0\0\0\0\0\0".to_vec(), id.clone()].concat();
-        let record = parse(&raw(COMM, MISC_COMM_EXEC, comm), 3).unwrap();
+        let record = parse(&raw(COMM, MISC_COMM_EXEC, comm)).unwrap();
         assert_eq!(record.body, Body::Comm { name: b"wc".to_vec(), exec: true });
         let fork = [words(&[pair(8, 5), pair(9, 6), 99]), id].concat();
-        let record = parse(&raw(FORK, 0, fork), 3).unwrap();
+        let record = parse(&raw(FORK, 0, fork)).unwrap();
         assert_eq!((record.pid, record.tid), (8, 9));
         assert_eq!(record.body, Body::Fork { parent: 5, parent_tid: 6 });
-        assert_eq!(parse(&raw(14, 0, words(&[1, 2, 3, 4])), 3), None);
+        assert_eq!(parse(&raw(14, 0, words(&[1, 2, 3, 4]))), None);
     }
 }

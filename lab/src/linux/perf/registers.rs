@@ -1,0 +1,46 @@
+//! The registers of user mode that a sample holds, by what unwinding needs them for.
+
+/// The kernel's numbers of the registers, in rising order: frame pointer, stack pointer,
+/// instruction pointer.
+#[cfg(target_arch = "x86_64")]
+const NUMBERS: [u32; 3] = [6, 7, 8];
+/// Frame pointer, link register, stack pointer, program counter.
+#[cfg(target_arch = "aarch64")]
+const NUMBERS: [u32; 4] = [29, 30, 31, 32];
+
+/// How many registers a sample holds.
+pub(super) const COUNT: usize = NUMBERS.len();
+
+/// Where a thread was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Registers {
+    /// The next instruction.
+    pub program_counter: u64,
+    /// The top of the stack.
+    pub stack_pointer: u64,
+    /// The frame of the function, where it keeps one.
+    pub frame_pointer: u64,
+    /// The return address, on processors that have a register for it; else 0.
+    pub link: u64,
+}
+
+impl Registers {
+    /// From a sample, which has them in the order of their numbers.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn from_sample(values: [u64; COUNT]) -> Registers {
+        let [frame_pointer, stack_pointer, program_counter] = values;
+        Registers { program_counter, stack_pointer, frame_pointer, link: 0 }
+    }
+
+    /// From a sample, which has them in the order of their numbers.
+    #[cfg(target_arch = "aarch64")]
+    pub(super) fn from_sample(values: [u64; COUNT]) -> Registers {
+        let [frame_pointer, link, stack_pointer, program_counter] = values;
+        Registers { program_counter, stack_pointer, frame_pointer, link }
+    }
+}
+
+/// The registers as the kernel's mask.
+pub(super) fn mask() -> u64 {
+    NUMBERS.iter().map(|number| 1_u64 << number).sum()
+}

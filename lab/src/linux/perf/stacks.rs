@@ -1,0 +1,124 @@
+//! Samples of the stacks of a process and its children: which event is opened for them, and the
+//! records that it writes.
+
+use super::records::{self, Record};
+use super::ring::Rings;
+use super::{Attr, flag, refusal, registers, sample};
+use std::io;
+use std::time::Duration;
+
+/// Samples a second of processor time: no round number, so that nothing periodic is met always or
+/// never.
+pub const FREQUENCY: u64 = 997;
+
+/// Bytes of the user's stack in a sample; deeper stacks are cut.
+const STACK_BYTES: u32 = 16 << 10;
+
+/// Bytes in a ring after which its reader is woken.
+const WAKEUP_BYTES: u32 = 64 << 10;
+
+/// Ordinary users may sample their own processes up to this `kernel.perf_event_paranoid`, without
+/// the kernel.
+const PARANOID_USER: i32 = 2;
+
+/// What decides when a sample is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// The processor's cycles.
+    Cycles,
+    /// The kernel's clock of processor time.
+    CpuClock,
+}
+
+/// The open samples of one process and its children.
+#[derive(Debug)]
+pub struct StackSampler {
+    rings: Rings,
+    event: Event,
+    kernel: bool,
+}
+
+/// Everything that was sampled since the last call.
+#[derive(Debug)]
+pub struct StackRecords {
+    /// The records, in no order.
+    pub records: Vec<Record>,
+    /// Records that the kernel had no room for, and those that made no sense.
+    pub lost: u64,
+}
+
+impl StackSampler {
+    /// Opens the best event that is permitted: cycles before the clock, with the kernel before
+    /// without. Threads and children that come later are sampled too.
+    ///
+    /// # Errors
+    /// Why not, in one line, with the command that would allow it.
+    pub fn open(pid: u32) -> Result<StackSampler, String> {
+        let mut refused = io::Error::from(io::ErrorKind::Unsupported);
+        for kernel in [true, false] {
+            for (event, attr) in [(Event::Cycles, Attr::cycles()), (Event::CpuClock, Attr::cpu_clock())] {
+                match Rings::open(pid, &[sampled(attr, kernel)]) {
+                    Ok(rings) => return Ok(StackSampler { rings, event, kernel }),
+                    Err(cause) => refused = cause,
+                }
+            }
+        }
+        Err(refusal(&refused, PARANOID_USER))
+    }
+
+    /// What decides when a sample is taken.
+    #[must_use]
+    pub fn event(&self) -> Event {
+        self.event
+    }
+
+    /// Whether the kernel's frames are seen.
+    #[must_use]
+    pub fn sees_kernel(&self) -> bool {
+        self.kernel
+    }
+
+    /// Waits until there is something to read, for this long at most.
+    pub fn wait(&self, at_most: Duration) {
+        self.rings.wait(at_most);
+    }
+
+    /// Takes everything that was written.
+    pub fn drain(&mut self) -> StackRecords {
+        let drained = self.rings.drain();
+        let records = drained.records.iter().filter_map(records::parse).collect();
+        StackRecords { records, lost: drained.lost }
+    }
+}
+
+/// The event as it is sampled.
+fn sampled(mut attr: Attr, kernel: bool) -> Attr {
+    attr.sample_period = FREQUENCY;
+    attr.sample_type =
+        sample::TID | sample::TIME | sample::CALLCHAIN | sample::REGS_USER | sample::STACK_USER;
+    attr.flags = flag::INHERIT
+        | flag::FREQ
+        | flag::MMAP2
+        | flag::COMM
+        | flag::COMM_EXEC
+        | flag::TASK
+        | flag::SAMPLE_ID_ALL
+        | flag::EXCLUDE_CALLCHAIN_USER
+        | flag::EXCLUDE_HYPERVISOR
+        | flag::WATERMARK
+        | flag::USE_CLOCKID;
+    if !kernel {
+        attr.flags |= flag::EXCLUDE_KERNEL;
+    }
+    attr.wakeup = WAKEUP_BYTES;
+    attr.sample_regs_user = registers::mask();
+    attr.sample_stack_user = STACK_BYTES;
+    attr
+}
+
+/// The lab's monotonic clock, which dates the records too.
+#[must_use]
+pub fn now_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
+}

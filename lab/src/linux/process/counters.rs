@@ -1,0 +1,341 @@
+//! What the kernel counts of one process: CPU time, faults, bytes, peak memory, time on run queues.
+//!
+//! Most files of /proc stay open and are read again with pread.
+//!
+//! Verified on Linux 6.18: `read_bytes` holds the reads of dead threads, of io_uring's kernel
+//! workers and poll thread, and those of a child from the moment it is reaped, and `rchar` too; the
+//! CPU time of reaped children is added up in nanoseconds and shown in whole clock ticks; the
+//! high-water mark of a child can be reset by the ordinary user who owns it; a zombie's `stat` and
+//! `io` stay readable, its peak memory does not, and a reset is then accepted without effect; after
+//! the reaping every open file answers ESRCH. The CPU clock of a process holds its living and dead
+//! threads, never its children; peak memory is that of the process alone.
+
+use super::proc_file::{ProcFile, Unavailable, field, unavailable};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+
+/// Generations of children that are followed.
+const GENERATIONS_MAX: u32 = 8;
+
+/// What [`delay_ns`] finds, for messages.
+const DELAY: &str = "time waited for a processor";
+
+/// The open counters of one process. The caller keeps the process unreaped for as long as it uses
+/// them, so that its number cannot come to mean another process.
+#[derive(Debug)]
+pub struct ProcessCounters {
+    pid: u32,
+    stat: ProcFile,
+    status: ProcFile,
+    io: ProcFile,
+    clear_refs: ProcFile,
+    children: ProcFile,
+    other_threads_have_children: bool,
+    cpu_clock: Result<libc::clockid_t, Unavailable>,
+}
+
+/// Faults and CPU time of a process and of its reaped children, from /proc/PID/stat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Activity {
+    /// Whether the process has ended and was not reaped.
+    pub has_ended: bool,
+    /// Page faults served without the device.
+    pub minor_faults: u64,
+    /// Those of reaped children.
+    pub child_minor_faults: u64,
+    /// Page faults that waited for the device.
+    pub major_faults: u64,
+    /// Those of reaped children.
+    pub child_major_faults: u64,
+    /// Clock ticks in user mode.
+    pub user_ticks: u64,
+    /// Clock ticks in the kernel.
+    pub system_ticks: u64,
+    /// Clock ticks of reaped children.
+    pub child_ticks: u64,
+}
+
+/// Bytes that a process and its reaped children have read, from /proc/PID/io.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IoBytes {
+    /// Fetched from devices.
+    pub from_devices: u64,
+    /// Returned by read calls, from any file or pipe.
+    pub through_calls: u64,
+}
+
+/// Time on a run queue so far, by thread.
+#[derive(Debug)]
+pub struct ThreadDelays(BTreeMap<u32, u64>);
+
+/// Time that the first thread of a process has spent on a run queue.
+#[derive(Debug)]
+pub struct DelayCounter(ProcFile);
+
+impl ProcessCounters {
+    /// Opens the counters of a process. What cannot be opened becomes the reason of every reading
+    /// that needs it.
+    #[must_use]
+    pub fn open(pid: u32) -> ProcessCounters {
+        ProcessCounters {
+            pid,
+            stat: ProcFile::open(pid, "stat"),
+            status: ProcFile::open(pid, "status"),
+            io: ProcFile::open(pid, "io"),
+            // Write only, and only by the owner of the process.
+            clear_refs: ProcFile::open_to_write(pid, "clear_refs"),
+            children: ProcFile::open(pid, &format!("task/{pid}/children")),
+            other_threads_have_children: other_threads_have_children(pid),
+            cpu_clock: cpu_clock_of(pid),
+        }
+    }
+
+    /// The process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// CPU time of the process and its threads, in nanoseconds.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn cpu_ns(&self) -> Result<u64, Unavailable> {
+        self.cpu_clock.clone().and_then(|clock| cpu_ns(clock, self.pid))
+    }
+
+    /// Faults and clock ticks.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub fn activity(&self) -> Result<Activity, Unavailable> {
+        self.stat.read(Activity::parse, "fault and tick counters")
+    }
+
+    /// Bytes read.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub fn io_bytes(&self) -> Result<IoBytes, Unavailable> {
+        self.io.read(IoBytes::parse, "read_bytes")
+    }
+
+    /// The high-water mark of resident memory.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn peak_rss_bytes(&self) -> Result<u64, Unavailable> {
+        self.status.read(peak_rss_bytes, "VmHWM")
+    }
+
+    /// Resets the high-water mark to what is resident now.
+    ///
+    /// # Errors
+    /// Why it could not be.
+    pub fn reset_peak(&self) -> Result<(), Unavailable> {
+        self.clear_refs.write(b"5")
+    }
+
+    /// CPU time that the living children of the first thread, and theirs, have used so far; 0
+    /// without any.
+    ///
+    /// # Errors
+    /// If this kernel has no list of children.
+    pub fn children_cpu_ns(&self) -> Result<u64, Unavailable> {
+        let list = self.children.read(|text| Some(text.to_owned()), "list of children")?;
+        Ok(sum_cpu_ns(&list, GENERATIONS_MAX))
+    }
+
+    /// Whether another thread than the first had children when the counters were opened:
+    /// [`ProcessCounters::children_cpu_ns`] does not hold those.
+    #[must_use]
+    pub fn other_threads_have_children(&self) -> bool {
+        self.other_threads_have_children
+    }
+}
+
+impl Activity {
+    /// The fields behind the command's name, which may itself hold spaces and parentheses
+    /// (proc_pid_stat(5)).
+    fn parse(text: &str) -> Option<Activity> {
+        let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_ascii_whitespace().collect();
+        let number = |at: usize| fields.get(at - 3)?.parse().ok();
+        Some(Activity {
+            has_ended: *fields.first()? == "Z",
+            minor_faults: number(10)?,
+            child_minor_faults: number(11)?,
+            major_faults: number(12)?,
+            child_major_faults: number(13)?,
+            user_ticks: number(14)?,
+            system_ticks: number(15)?,
+            child_ticks: number(16)? + number(17)?,
+        })
+    }
+
+    /// What was counted since an earlier reading.
+    #[must_use]
+    pub fn since(&self, before: &Activity) -> Activity {
+        Activity {
+            has_ended: self.has_ended,
+            minor_faults: self.minor_faults.saturating_sub(before.minor_faults),
+            child_minor_faults: self.child_minor_faults.saturating_sub(before.child_minor_faults),
+            major_faults: self.major_faults.saturating_sub(before.major_faults),
+            child_major_faults: self.child_major_faults.saturating_sub(before.child_major_faults),
+            user_ticks: self.user_ticks.saturating_sub(before.user_ticks),
+            system_ticks: self.system_ticks.saturating_sub(before.system_ticks),
+            child_ticks: self.child_ticks.saturating_sub(before.child_ticks),
+        }
+    }
+}
+
+impl IoBytes {
+    pub(super) fn parse(text: &str) -> Option<IoBytes> {
+        Some(IoBytes { from_devices: field(text, "read_bytes:")?, through_calls: field(text, "rchar:")? })
+    }
+
+    /// What was read since an earlier reading.
+    #[must_use]
+    pub fn since(&self, before: &IoBytes) -> IoBytes {
+        IoBytes {
+            from_devices: self.from_devices.saturating_sub(before.from_devices),
+            through_calls: self.through_calls.saturating_sub(before.through_calls),
+        }
+    }
+}
+
+impl ThreadDelays {
+    /// Reads the delay of every thread: in several languages it is not the first that reads.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub fn read(pid: u32) -> Result<ThreadDelays, Unavailable> {
+        let folder = format!("/proc/{pid}/task");
+        let threads = super::threads(pid).map_err(|cause| unavailable(&cause, pid, &folder))?;
+        let delay = |thread: u32| {
+            let text = fs::read_to_string(format!("{folder}/{thread}/schedstat")).ok()?;
+            Some((thread, delay_ns(&text)?))
+        };
+        let found: BTreeMap<u32, u64> = threads.into_iter().filter_map(delay).collect();
+        match found.is_empty() {
+            true => Err(Unavailable::NoField { file: folder, field: DELAY }),
+            false => Ok(ThreadDelays(found)),
+        }
+    }
+
+    /// Of all threads since an earlier reading; the delay of threads that ended meanwhile is lost.
+    #[must_use]
+    pub fn since(&self, before: &ThreadDelays) -> u64 {
+        let of_one = |(id, now): (&u32, &u64)| now.saturating_sub(before.0.get(id).copied().unwrap_or(0));
+        self.0.iter().map(of_one).sum()
+    }
+}
+
+impl DelayCounter {
+    /// Opens the counter of a process.
+    #[must_use]
+    pub fn open(pid: u32) -> DelayCounter {
+        DelayCounter(ProcFile::open(pid, "schedstat"))
+    }
+
+    /// Nanoseconds so far.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub fn read(&self) -> Result<u64, Unavailable> {
+        self.0.read(delay_ns, DELAY)
+    }
+}
+
+/// One clock tick, in which the kernel shows CPU time.
+#[must_use]
+pub fn tick_ns() -> u64 {
+    1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
+}
+
+fn other_threads_have_children(pid: u32) -> bool {
+    let threads = super::threads(pid).unwrap_or_default();
+    let has_children = |thread: u32| {
+        fs::read(format!("/proc/{pid}/task/{thread}/children")).is_ok_and(|list| !list.is_empty())
+    };
+    threads.into_iter().filter(|&thread| thread != pid).any(has_children)
+}
+
+/// CPU time of the processes in a list and of their children. A process that ends meanwhile is
+/// reaped, and counted elsewhere.
+fn sum_cpu_ns(list: &str, generations: u32) -> u64 {
+    let pids = list.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok());
+    let of_one = |pid: u32| {
+        let own_ns = cpu_clock_of(pid).and_then(|clock| cpu_ns(clock, pid)).unwrap_or(0);
+        let children = match generations {
+            0 => String::new(),
+            _ => fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default(),
+        };
+        own_ns + sum_cpu_ns(&children, generations.saturating_sub(1))
+    };
+    pids.map(of_one).sum()
+}
+
+/// The clock that runs while any thread of a process does; the kernel requires no right over the
+/// process.
+fn cpu_clock_of(pid: u32) -> Result<libc::clockid_t, Unavailable> {
+    let mut clock = 0;
+    // SAFETY: the call writes one clockid_t to a place of that type that outlives it.
+    let error = unsafe { libc::clock_getcpuclockid(pid.cast_signed(), &raw mut clock) };
+    match error {
+        0 => Ok(clock),
+        libc::ESRCH => Err(Unavailable::Ended { pid }),
+        _ => {
+            let cause = io::Error::from_raw_os_error(error).to_string();
+            Err(Unavailable::Unreadable { file: format!("CPU clock of process {pid}"), cause })
+        }
+    }
+}
+
+/// What a CPU clock shows.
+pub(super) fn cpu_ns(clock: libc::clockid_t, pid: u32) -> Result<u64, Unavailable> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call writes one timespec to a place of that type that outlives it.
+    if unsafe { libc::clock_gettime(clock, &raw mut time) } != 0 {
+        return Err(Unavailable::Ended { pid });
+    }
+    Ok(time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned())
+}
+
+/// The high-water mark in /proc/PID/status, which the kernel writes in KiB.
+fn peak_rss_bytes(status: &str) -> Option<u64> {
+    Some(field(status, "VmHWM:")? * 1024)
+}
+
+/// The second number of /proc/PID/schedstat: nanoseconds on a run queue.
+fn delay_ns(text: &str) -> Option<u64> {
+    text.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_full_of_parentheses_is_parsed() {
+        let text = "7 (a) Z 1 (b c) S 1 1 1 0 -1 0 10 20 30 40 5 6 0 0 20 0 1 0 1";
+        let activity = Activity::parse(text).unwrap();
+        assert_eq!((activity.minor_faults, activity.child_minor_faults), (10, 20));
+        assert_eq!((activity.major_faults, activity.child_major_faults), (30, 40));
+        assert_eq!((activity.user_ticks, activity.system_ticks, activity.has_ended), (5, 6, false));
+        assert_eq!(Activity::parse("7 (a) S 1"), None);
+    }
+
+    #[test]
+    fn both_counts_of_bytes_are_found() {
+        let text = "rchar: 7000\nwchar: 1\nsyscr: 2\nsyscw: 3\nread_bytes: 4096\nwrite_bytes: 0\n";
+        assert_eq!(IoBytes::parse(text), Some(IoBytes { from_devices: 4096, through_calls: 7000 }));
+        assert_eq!(IoBytes::parse("rchar: 7000\n"), None);
+    }
+
+    #[test]
+    fn time_on_the_run_queue_is_the_second_number() {
+        assert_eq!(delay_ns("120 340 5\n"), Some(340));
+        assert_eq!(delay_ns(""), None);
+    }
+}

@@ -1,0 +1,54 @@
+//! Whether a process has a file mapped or open, as far as this user may inspect the process.
+
+use procfs::process::{MMapPath, Process};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A file by its device and its number on it, as stat(2) shows them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileId {
+    /// The device.
+    pub device: u64,
+    /// The file's number there.
+    pub number: u64,
+}
+
+impl FileId {
+    fn is_of(self, path: &Path) -> bool {
+        fs::metadata(path).is_ok_and(|meta| (meta.dev(), meta.ino()) == (self.device, self.number))
+    }
+}
+
+/// Whether this user may inspect a process at all.
+#[must_use]
+pub fn may_be_inspected(pid: u32) -> bool {
+    Process::new(pid.cast_signed()).is_ok_and(|process| process.maps().is_ok())
+}
+
+/// Whether a part of the memory of a process is the file.
+#[must_use]
+pub fn has_mapped(pid: u32, file: FileId) -> bool {
+    let Ok(maps) = Process::new(pid.cast_signed()).and_then(|process| process.maps()) else { return false };
+    // A file system may give its maps another device number than its stat, as btrfs and overlay do:
+    // then the path decides.
+    let is_it = |dev: (i32, i32), path: &MMapPath| {
+        let number = |part: i32| u32::try_from(part).unwrap_or(u32::MAX);
+        rustix::fs::makedev(number(dev.0), number(dev.1)) == file.device
+            || matches!(path, MMapPath::Path(path) if file.is_of(&path_in_root_of(pid, path)))
+    };
+    maps.iter().any(|map| map.inode == file.number && is_it(map.dev, &map.pathname))
+}
+
+/// A path of another process, which may have another root.
+fn path_in_root_of(pid: u32, path: &Path) -> PathBuf {
+    let root = PathBuf::from(format!("/proc/{pid}/root"));
+    root.join(path.strip_prefix("/").unwrap_or(path))
+}
+
+/// Whether one of the descriptors of a process is the file.
+#[must_use]
+pub fn has_open(pid: u32, file: FileId) -> bool {
+    let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    descriptors.into_iter().any(|descriptor| file.is_of(&descriptor.path()))
+}

@@ -1,0 +1,114 @@
+//! Processes as the kernel shows them: what it counts of one, the files that it uses, its threads
+//! and how they are scheduled, and the table of all.
+
+mod counters;
+mod file_use;
+mod mappings;
+mod proc_file;
+mod scheduling;
+mod table;
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub use counters::{Activity, DelayCounter, IoBytes, ProcessCounters, ThreadDelays, tick_ns};
+pub use file_use::{FileId, has_mapped, has_open, may_be_inspected};
+pub use mappings::{CodeMapping, VDSO, code_mappings};
+pub use proc_file::Unavailable;
+use rustix::process::{Pid, Signal, kill_process};
+pub use scheduling::scheduling_of_thread;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+pub use table::{ProcessEntry, all, process};
+
+/// The threads that a process has now.
+///
+/// # Errors
+/// If there is no such process.
+pub fn threads(pid: u32) -> io::Result<Vec<u32>> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"))?;
+    Ok(tasks.flatten().filter_map(|task| task.file_name().to_str()?.parse().ok()).collect())
+}
+
+/// The name of a thread; `None` if it has ended.
+#[must_use]
+pub fn thread_name(pid: u32, thread: u32) -> Option<String> {
+    let name = fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm")).ok()?;
+    Some(name.trim_end_matches('\n').to_owned())
+}
+
+/// Whether any thread of a process is running or about to.
+#[must_use]
+pub fn any_thread_runs(pid: u32) -> bool {
+    let runs = |thread: u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'))
+    };
+    threads(pid).unwrap_or_default().into_iter().any(runs)
+}
+
+/// Memory of a process that is its own and no file's; `None` if it has ended.
+#[must_use]
+pub fn anonymous_bytes(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    Some(proc_file::field(&status, "RssAnon:")? * 1024)
+}
+
+/// Bytes that a process and its reaped children have read so far.
+///
+/// # Errors
+/// Why they are not known.
+pub fn process_io_bytes(pid: u32) -> Result<IoBytes, Unavailable> {
+    proc_file::ProcFile::open(pid, "io").read(IoBytes::parse, "read_bytes")
+}
+
+/// Kills a process. One that has ended meanwhile needs no killing, and one of another user stays.
+pub fn kill(pid: u32) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+/// Whether this user may reset the high-water mark of memory of an own process.
+///
+/// # Errors
+/// If it may not, with the file and the cause.
+pub fn may_reset_peak() -> Result<(), String> {
+    // Opening changes nothing; only a write would.
+    let path = "/proc/self/clear_refs";
+    File::options().write(true).open(path).map(drop).map_err(|cause| format!("{path}: {cause}"))
+}
+
+/// Whether this kernel counts the bytes that a process reads from devices.
+///
+/// # Errors
+/// If it does not, with the file and the cause.
+pub fn may_count_device_reads() -> Result<(), String> {
+    let path = "/proc/self/io";
+    fs::read(path).map(drop).map_err(|cause| format!("{path}: {cause}"))
+}
+
+/// Whether this user sees the processes of others: the first process is root's.
+///
+/// # Errors
+/// If it does not, with the reason.
+pub fn may_see_others() -> Result<(), String> {
+    if Path::new("/proc/1/stat").exists() && fs::read("/proc/1/stat").is_ok() {
+        return Ok(());
+    }
+    Err("proc is mounted with hidepid: other users' processes are not seen".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_memory_and_threads_are_found() {
+        let own = std::process::id();
+        assert!(anonymous_bytes(own).is_some_and(|bytes| bytes > 0));
+        assert!(threads(own).unwrap().contains(&own) && thread_name(own, own).is_some());
+        assert!(any_thread_runs(own), "this thread runs");
+        assert!(!any_thread_runs(u32::MAX >> 1) && anonymous_bytes(u32::MAX >> 1).is_none());
+    }
+}

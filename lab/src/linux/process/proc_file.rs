@@ -1,0 +1,135 @@
+//! Files of /proc/PID that are opened once and read many times, and why one cannot be read.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// Longest of the files that are read; /proc/PID/status has about 1.5 KiB.
+const FILE_BYTES_MAX: usize = 8192;
+
+/// Why a number that the kernel keeps of a process is not available.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unavailable {
+    /// The process is another user's, or has changed its identity.
+    #[error("{file}: permission denied (the process is not this user's)")]
+    NotPermitted {
+        /// What could not be opened or read.
+        file: String,
+    },
+    /// The process lives, and this user may not see it.
+    #[error("/proc/{pid} is hidden from this user (proc is mounted with hidepid)")]
+    Hidden {
+        /// The process.
+        pid: u32,
+    },
+    /// The process has ended.
+    #[error("process {pid} has ended")]
+    Ended {
+        /// The process.
+        pid: u32,
+    },
+    /// The system refused in another way.
+    #[error("{file}: {cause}")]
+    Unreadable {
+        /// What could not be opened, read or written.
+        file: String,
+        /// The system's error.
+        cause: String,
+    },
+    /// This kernel does not keep the number.
+    #[error("{file} has no {field} on this kernel")]
+    NoField {
+        /// The file.
+        file: String,
+        /// The number that is missing.
+        field: &'static str,
+    },
+}
+
+/// A file of /proc/PID, open, or why it is not.
+#[derive(Debug)]
+pub(super) struct ProcFile {
+    pid: u32,
+    path: String,
+    file: Result<File, Unavailable>,
+}
+
+impl ProcFile {
+    /// Opens a file for reading.
+    pub(super) fn open(pid: u32, name: &str) -> ProcFile {
+        ProcFile::open_with(pid, name, File::options().read(true))
+    }
+
+    /// Opens a file that can only be written.
+    pub(super) fn open_to_write(pid: u32, name: &str) -> ProcFile {
+        ProcFile::open_with(pid, name, File::options().write(true))
+    }
+
+    fn open_with(pid: u32, name: &str, options: &std::fs::OpenOptions) -> ProcFile {
+        let path = format!("/proc/{pid}/{name}");
+        let file = options.open(&path).map_err(|cause| unavailable(&cause, pid, &path));
+        ProcFile { pid, path, file }
+    }
+
+    /// Reads the file anew and parses one thing from it; `what` names it where this kernel lacks
+    /// it.
+    pub(super) fn read<T>(
+        &self,
+        parse: impl Fn(&str) -> Option<T>,
+        what: &'static str,
+    ) -> Result<T, Unavailable> {
+        let file = self.file.as_ref().map_err(Unavailable::clone)?;
+        let mut bytes = [0; FILE_BYTES_MAX];
+        let length =
+            file.read_at(&mut bytes, 0).map_err(|cause| unavailable(&cause, self.pid, &self.path))?;
+        let text = String::from_utf8_lossy(&bytes[..length]);
+        parse(&text).ok_or_else(|| Unavailable::NoField { file: self.path.clone(), field: what })
+    }
+
+    pub(super) fn write(&self, bytes: &[u8]) -> Result<(), Unavailable> {
+        let file = self.file.as_ref().map_err(Unavailable::clone)?;
+        file.write_all_at(bytes, 0).map_err(|cause| unavailable(&cause, self.pid, &self.path))
+    }
+}
+
+/// What it means that a file of /proc/PID cannot be opened, read or written.
+pub(super) fn unavailable(cause: &io::Error, pid: u32, path: &str) -> Unavailable {
+    match cause.raw_os_error() {
+        Some(libc::EACCES | libc::EPERM) => Unavailable::NotPermitted { file: path.to_owned() },
+        Some(libc::ESRCH) => Unavailable::Ended { pid },
+        Some(libc::ENOENT) if !Path::new("/proc/self").exists() => {
+            Unavailable::Unreadable { file: "/proc".to_owned(), cause: "not mounted".to_owned() }
+        }
+        Some(libc::ENOENT) if lives(pid) => Unavailable::Hidden { pid },
+        Some(libc::ENOENT) => Unavailable::Ended { pid },
+        _ => Unavailable::Unreadable { file: path.to_owned(), cause: cause.to_string() },
+    }
+}
+
+/// Whether a process has this number, even one that may not be signalled.
+fn lives(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
+}
+
+/// The number behind a name at the start of a line.
+pub(super) fn field(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_distinguish_rights_hiding_and_ending() {
+        let me = std::process::id();
+        let because = |code| unavailable(&io::Error::from_raw_os_error(code), me, "/proc/1/io");
+        assert_eq!(because(libc::EACCES), Unavailable::NotPermitted { file: "/proc/1/io".into() });
+        assert_eq!(because(libc::ENOENT), Unavailable::Hidden { pid: me });
+        assert_eq!(because(libc::ESRCH), Unavailable::Ended { pid: me });
+        assert!(because(libc::EIO).to_string().starts_with("/proc/1/io: "));
+    }
+}

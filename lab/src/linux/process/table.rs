@@ -1,0 +1,80 @@
+//! The table of processes: what /proc/PID/stat holds of each that this user sees.
+
+use super::counters::tick_ns;
+use std::fs;
+
+/// One process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessEntry {
+    /// Its number.
+    pub pid: u32,
+    /// The program's name, of at most 15 bytes; the process chooses it.
+    pub name: String,
+    /// Whether it has ended and was not reaped.
+    pub has_ended: bool,
+    /// Its parent.
+    pub parent: u32,
+    /// Its process group.
+    pub group: u32,
+    /// Its session.
+    pub session: u32,
+    /// CPU time that it has used, in whole clock ticks.
+    pub cpu_ns: u64,
+}
+
+/// All processes that this user can see. Processes that end meanwhile are left out.
+#[must_use]
+pub fn all() -> Vec<ProcessEntry> {
+    let folders = fs::read_dir("/proc").into_iter().flatten().flatten();
+    folders.filter_map(|folder| process(folder.file_name().to_str()?.parse().ok()?)).collect()
+}
+
+/// One process; `None` if there is none of this number, or this user may not see it.
+#[must_use]
+pub fn process(pid: u32) -> Option<ProcessEntry> {
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    ProcessEntry::parse(pid, &String::from_utf8_lossy(&stat))
+}
+
+impl ProcessEntry {
+    /// The name is in parentheses and may hold others; the rest is by proc_pid_stat(5), where the
+    /// first field behind the name is the third.
+    fn parse(pid: u32, stat: &str) -> Option<ProcessEntry> {
+        let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        let ticks = |at: usize| fields.get(at - 3)?.parse::<u64>().ok();
+        // The kernel's own threads have a group and a session of 0, foreign namespaces too.
+        let id = |at: usize| fields.get(at - 3)?.parse::<i32>().ok().map(|id| u32::try_from(id).unwrap_or(0));
+        Some(ProcessEntry {
+            pid,
+            name: name.to_owned(),
+            has_ended: matches!(*fields.first()?, "Z" | "X"),
+            parent: id(4)?,
+            group: id(5)?,
+            session: id(6)?,
+            cpu_ns: (ticks(14)? + ticks(15)?) * tick_ns(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_forge_fields() {
+        let stat = "7 (a) b\u{1b}[31m (c) S 1 2 3 4 5 6 7 8 9 10 40 2 0 0";
+        let entry = ProcessEntry::parse(7, stat).unwrap();
+        assert_eq!(entry.name, "a) b\u{1b}[31m (c");
+        assert_eq!((entry.parent, entry.group, entry.session), (1, 2, 3));
+        assert_eq!((entry.has_ended, entry.cpu_ns), (false, 42 * tick_ns()));
+        assert_eq!(ProcessEntry::parse(7, "7 (a) S 1"), None);
+    }
+
+    #[test]
+    fn this_process_is_in_the_table() {
+        let own = std::process::id();
+        assert!(all().iter().any(|entry| entry.pid == own && !entry.has_ended));
+        assert_eq!(process(u32::MAX >> 1), None);
+    }
+}

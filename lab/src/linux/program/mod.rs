@@ -1,0 +1,63 @@
+//! Programs that the lab starts: how one is started so that nothing of it outlives the lab, what
+//! passes through its standard streams, and how it is ended.
+//!
+//! [`launcher`] is the process from which programs are started, with one `supervisor` for each.
+//! [`Process`] exchanges lines with a program; [`run_to_end`] waits for one that writes to a file.
+
+pub mod launcher;
+mod leftovers;
+mod piped;
+mod running;
+mod supervisor;
+
+pub use piped::{Process, ReadError};
+pub use running::Leftovers;
+use running::Running;
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::Duration;
+use supervisor::Task;
+
+/// A program with its arguments and what is added to its environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandLine {
+    /// The program; found on the PATH if it has no slash.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Variables added to the environment.
+    pub env: Vec<(OsString, OsString)>,
+}
+
+impl CommandLine {
+    /// The words as one line for a shell, for people to read and repeat.
+    #[must_use]
+    pub fn shell_line(&self) -> String {
+        let words = std::iter::once(&self.program).chain(&self.args).map(|word| word.to_string_lossy());
+        let words: Vec<_> = words.collect();
+        shell_words::join(words.iter().map(AsRef::as_ref))
+    }
+}
+
+/// Runs a program in a folder to its end, with all its output in a file; it and all it started are
+/// killed when `time_limit` is over or the user wants to stop.
+///
+/// # Errors
+/// If it cannot be started, takes too long, or the user wants to stop.
+pub fn run_to_end(
+    line: &CommandLine,
+    folder: &Path,
+    output: &File,
+    time_limit: Duration,
+) -> Result<ExitStatus, ReadError> {
+    let stdin = OwnedFd::from(File::open("/dev/null")?);
+    let streams = [stdin, output.try_clone()?.into(), output.try_clone()?.into()];
+    let mut running = Running::start(Task { line: line.clone(), folder: Some(folder.to_owned()), streams })?;
+    let waited = running.wait(time_limit);
+    // Programs that it started may outlive it.
+    let ended = running.end()?;
+    waited.map(|()| ended)
+}
