@@ -118,8 +118,8 @@ fn code_only(source: &str) -> String {
     while let Some(c) = rest.chars().next() {
         let skipped = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("r#\"") {
-            rest[3..].find("\"#").map_or(rest.len(), |at| at + 5)
+        } else if let Some(raw) = rest.strip_prefix("r#\"") {
+            raw.find("\"#").map_or(rest.len(), |at| at + 5)
         } else if c == '"' {
             end_of_string(rest)
         } else if c == '\'' {
