@@ -18,5 +18,4 @@ pub mod rights;
 pub mod round;
 pub mod sampler;
 pub mod search;
-mod session_pool;
 pub mod target;

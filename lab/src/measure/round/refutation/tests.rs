@@ -1,6 +1,6 @@
-//! Whole runs in which somebody lies, or a control was preempted, in the scripted world.
+//! Whole scripted runs in which a contender lies or a control was preempted.
 
-use crate::measure::round::tests::{COLD, RecordedRun, ScriptedSampler, WARM, plan, play, runs};
+use crate::measure::round::testing::{COLD, RecordedRun, ScriptedSampler, WARM, plan, play, runs};
 use crate::record::{Delivered, Sample, TurnSeen};
 use std::collections::VecDeque;
 
@@ -35,107 +35,112 @@ impl Shown {
     }
 }
 
-/// `null`, `resident` and `a`, each showing these in order, the last of them for ever.
+/// `null`, `resident` and `a`, each showing these in order, and then the last of them for ever.
 fn race(state: crate::trial::CacheState, rounds: u32, shown: [&[Shown]; 3]) -> RecordedRun {
-    let mut interface = ScriptedSampler::default();
+    let mut sampler = ScriptedSampler::default();
     for (trial, shown) in shown.into_iter().enumerate() {
         let mut left: VecDeque<Shown> = shown.iter().copied().collect();
-        let shape = move |sample: &mut Sample| {
+        let alter = move |sample: &mut Sample| {
             let now = if left.len() > 1 { left.pop_front() } else { left.front().copied() };
             now.expect("something is scripted").into_sample(sample);
         };
-        interface.shapes.insert(trial, Box::new(shape));
+        sampler.alterations.insert(trial, Box::new(alter));
     }
-    play(&plan(runs(rounds), &[("null", state), ("resident", state), ("a", state)]), interface)
+    play(&plan(runs(rounds), &[("null", state), ("resident", state), ("a", state)]), sampler)
 }
 
-fn outcome_of_a(told: &RecordedRun) -> String {
-    told.outcomes().iter().find(|line| line.split([' ', ':']).nth(1) == Some("a")).unwrap().to_string()
+fn outcome_of_a(recorded: &RecordedRun) -> String {
+    recorded.outcomes().iter().find(|line| line.split([' ', ':']).nth(1) == Some("a")).unwrap().to_string()
 }
 
 const NULL: Shown = Shown { window_ns: 1_000, cpu_ns: 1_000, seen_ns: 200_000 };
 
 #[test]
-fn a_preempted_control_refuses_nobody() {
+fn a_preempted_control_refuses_no_trial() {
     let preempted = Shown { window_ns: 19 * MS, cpu_ns: 2 * MS, seen_ns: 20 * MS };
     // By its CPU time, though no turn of it was ever left alone.
-    let told = race(WARM, 3, [&[NULL], &[preempted], &[honest(2 * MS)]]);
-    assert_eq!(outcome_of_a(&told), "measured a");
+    let recorded = race(WARM, 3, [&[NULL], &[preempted], &[honest(2 * MS)]]);
+    assert_eq!(outcome_of_a(&recorded), "measured a");
     // Where CPU time is not fine enough, by asking it again.
     let coarse = Shown { cpu_ns: 0, ..preempted };
     let alone = Shown { window_ns: 2 * MS, cpu_ns: 0, seen_ns: 3 * MS };
-    let told = race(WARM, 1, [&[NULL], &[coarse, alone], &[honest(2 * MS)]]);
-    assert_eq!(outcome_of_a(&told), "measured a");
-    assert_eq!(told.only(&["turn resident"]).len(), 2, "asked until the doubt was gone: {:?}", told.log);
-    assert_eq!(told.count_of(1), 1, "and only the reading of its round is told");
+    let recorded = race(WARM, 1, [&[NULL], &[coarse, alone], &[honest(2 * MS)]]);
+    assert_eq!(outcome_of_a(&recorded), "measured a");
+    assert_eq!(
+        recorded.only(&["turn resident"]).len(),
+        2,
+        "further turns until the doubt was gone: {:?}",
+        recorded.log
+    );
+    assert_eq!(recorded.count_of(1), 1, "only the reading of its round is recorded");
 }
 
 #[test]
-fn what_no_control_explains_is_refused_after_they_were_asked_again() {
-    let told = race(WARM, 1, [&[NULL], &[honest(9 * MS)], &[honest(2 * MS)]]);
+fn what_no_control_explains_is_refused_after_further_turns_of_them() {
+    let recorded = race(WARM, 1, [&[NULL], &[honest(9 * MS)], &[honest(2 * MS)]]);
     let why = "a window of 2000000 ns is shorter than visiting the bytes in memory took: 9000000 ns";
-    assert_eq!(outcome_of_a(&told), format!("refused a: {why}"));
-    assert_eq!(told.only(&["turn resident"]).len(), 4);
+    assert_eq!(outcome_of_a(&recorded), format!("refused a: {why}"));
+    assert_eq!(recorded.only(&["turn resident"]).len(), 4);
 }
 
 #[test]
 fn windows_that_leave_much_of_every_turn_out_are_refused_with_both_numbers() {
     for state in [COLD, WARM] {
         let half = Shown { seen_ns: 40 * MS, ..honest(20 * MS) };
-        let told = race(state, 3, [&[NULL], &[honest(MS)], &[half]]);
-        let said = outcome_of_a(&told);
+        let recorded = race(state, 3, [&[NULL], &[honest(MS)], &[half]]);
+        let said = outcome_of_a(&recorded);
         let begin = "refused a: its windows leave out 20000000 ns of a turn that took 40000000 ns, the least of 5 turns";
         assert!(said.starts_with(begin), "{said}");
-        assert_eq!(told.count_of(2), 3, "further turns are not told");
+        assert_eq!(recorded.count_of(2), 3, "further turns are not recorded");
     }
 }
 
 #[test]
-fn one_turn_that_is_not_interrupted_is_enough_to_be_believed() {
+fn one_undisturbed_turn_is_enough() {
     let late = Shown { seen_ns: 40 * MS, ..honest(20 * MS) };
-    let told = race(WARM, 6, [&[NULL], &[honest(MS)], &[late, late, late, honest(20 * MS), late]]);
-    assert_eq!(outcome_of_a(&told), "measured a");
+    let recorded = race(WARM, 6, [&[NULL], &[honest(MS)], &[late, late, late, honest(20 * MS), late]]);
+    assert_eq!(outcome_of_a(&recorded), "measured a");
     // It may come after the rounds, too.
-    let told = race(WARM, 3, [&[NULL], &[honest(MS)], &[late, late, late, honest(20 * MS)]]);
-    assert_eq!(outcome_of_a(&told), "measured a");
+    let recorded = race(WARM, 3, [&[NULL], &[honest(MS)], &[late, late, late, honest(20 * MS)]]);
+    assert_eq!(outcome_of_a(&recorded), "measured a");
 }
 
 #[test]
-fn whoever_lies_in_half_of_its_turns_is_refused_by_the_median() {
+fn a_contender_that_lies_in_half_of_its_turns_is_refused_by_the_median() {
     let (lie, truth) = (Shown { seen_ns: 40 * MS, ..honest(20 * MS) }, honest(20 * MS));
-    let told = race(WARM, 8, [&[NULL], &[honest(MS)], &[truth, lie, truth, lie, truth, lie, truth, lie]]);
-    assert!(outcome_of_a(&told).contains("the median of 8 turns"), "{}", outcome_of_a(&told));
+    let recorded = race(WARM, 8, [&[NULL], &[honest(MS)], &[truth, lie, truth, lie, truth, lie, truth, lie]]);
+    assert!(outcome_of_a(&recorded).contains("the median of 8 turns"), "{}", outcome_of_a(&recorded));
 }
 
 #[test]
-fn where_answering_takes_long_for_everybody_it_is_allowed_to_all() {
+fn where_answering_takes_long_for_null_it_is_allowed_to_all() {
     let slow_null = Shown { seen_ns: 9 * MS, ..NULL };
     let late = Shown { seen_ns: 40 * MS, ..honest(20 * MS) };
-    let told = race(WARM, 5, [&[slow_null], &[honest(MS)], &[late]]);
-    assert_eq!(outcome_of_a(&told), "measured a");
+    let recorded = race(WARM, 5, [&[slow_null], &[honest(MS)], &[late]]);
+    assert_eq!(outcome_of_a(&recorded), "measured a");
 }
 
 #[test]
 fn a_warm_turn_without_the_time_to_touch_the_bytes_is_refused() {
     let asleep = Shown { window_ns: 9 * MS, cpu_ns: MS, seen_ns: 9 * MS + 100_000 };
-    let told = race(WARM, 4, [&[NULL], &[honest(6 * MS)], &[asleep]]);
+    let recorded = race(WARM, 4, [&[NULL], &[honest(6 * MS)], &[asleep]]);
     let why = "5 of 5 turns cannot have touched the bytes: 1050000 ns of CPU time";
-    assert!(outcome_of_a(&told).contains(why), "{}", outcome_of_a(&told));
+    assert!(outcome_of_a(&recorded).contains(why), "{}", outcome_of_a(&recorded));
     // Cold bytes are proven by the device.
-    let told = race(COLD, 4, [&[NULL], &[honest(6 * MS)], &[asleep]]);
-    assert_eq!(outcome_of_a(&told), "measured a");
+    let recorded = race(COLD, 4, [&[NULL], &[honest(6 * MS)], &[asleep]]);
+    assert_eq!(outcome_of_a(&recorded), "measured a");
 }
 
 #[test]
 fn bytes_that_were_seen_to_arrive_need_no_other_proof() {
-    let mut interface = ScriptedSampler::default();
+    let mut sampler = ScriptedSampler::default();
     let resident = |sample: &mut Sample| honest(6 * MS).into_sample(sample);
     let by_calls = |sample: &mut Sample| {
         Shown { window_ns: 9 * MS, cpu_ns: MS, seen_ns: 9 * MS }.into_sample(sample);
         sample.turn.delivered = Some(Delivered::Calls);
     };
-    interface.shapes.insert(0, Box::new(resident));
-    interface.shapes.insert(1, Box::new(by_calls));
-    let told = play(&plan(runs(4), &[("resident", WARM), ("a", WARM)]), interface);
-    assert_eq!(outcome_of_a(&told), "measured a");
+    sampler.alterations.insert(0, Box::new(resident));
+    sampler.alterations.insert(1, Box::new(by_calls));
+    let recorded = play(&plan(runs(4), &[("resident", WARM), ("a", WARM)]), sampler);
+    assert_eq!(outcome_of_a(&recorded), "measured a");
 }
