@@ -126,7 +126,7 @@ impl MeasuredTarget<'_> {
             }
             (_, Place::Web { url, version: Some(version) }) => match Version::of(url) {
                 Ok(now) => version.change(&now),
-                Err(error) => Some(format!("can no longer be asked: {error}")),
+                Err(error) => Some(format!("can no longer be reached: {error}")),
             },
             _ => None,
         }

@@ -35,7 +35,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The controls that a reading is clearly beyond, each with the fastest such reading.
+    /// The controls that a reading is clearly beyond, each with the fastest of these readings.
     fn beaten(&self, progresses: &[TrialProgress]) -> Vec<BeatenLimit> {
         let mut found: Vec<BeatenLimit> = Vec::new();
         for (by, reading) in progresses.iter().enumerate().filter(|(_, it)| self.may_beat(it)) {

@@ -1,5 +1,5 @@
-//! The time of one state of a run: when it must end, and how much of it is used up. The time of day
-//! is given to it.
+//! The time of one state of a run: when it must end, and how much of that time is used up. The
+//! callers give it the current time.
 
 use crate::measure::plan::{Budget, Plan, ROUNDS_MIN};
 

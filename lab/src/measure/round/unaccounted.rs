@@ -3,7 +3,7 @@
 //! only be answering. The control `null` shows how long answering takes on this machine at this
 //! time; a trial whose turns leave out more, again and again, does something outside its windows.
 //!
-//! What is done with such a trial is decided in [`super::refutation`].
+//! What is done with a refused trial is decided in [`super::refutation`].
 
 use crate::analysis::stats::quantile;
 use crate::record::{Sample, Trial};

@@ -32,8 +32,8 @@ pub(super) struct CacheStates {
 impl CacheStates {
     /// Brings the cache into the state that a trial's turn starts from; what is resident then.
     ///
-    /// The warm state was made by the last fill. The cold state is proven by its eviction: looking
-    /// once more would bring pages of a file back that is only probed.
+    /// The warm state was made by the last fill. The cold state is proven by its eviction: another
+    /// proof would bring pages back where residency is probed.
     pub(super) fn prepare(
         &mut self,
         trial: &Trial,

@@ -3,7 +3,7 @@
 //!
 //! A contender of this run that does so breaks PROTOCOL.md: its trial is refused, its process is
 //! ended, and the other trials go on. Another program is named once in a warning, and what can be
-//! measured beside it is measured. Which process holds a file is looked up in
+//! measured in spite of it is measured. Which process holds a file is looked up in
 //! [`crate::measure::holders`]; how often eviction is tried is in [`crate::measure::cache`].
 
 use super::notes::Notes;
@@ -18,7 +18,7 @@ use crate::target::identity::Identity;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often in a run a holder is searched for that is neither a visible contender of this run nor
-/// known: it takes seconds. The first search only looks; the others end contenders to see whether
+/// known: it takes seconds. The first search only reads /proc; the others end contenders to see whether
 /// the pages go with them.
 const SEARCHES_MAX: u32 = 4;
 
@@ -117,7 +117,7 @@ impl HolderSearch<'_, '_> {
         if is_kept(&evicted) && self.known.searches == 2 {
             let path = self.path();
             self.notes.warn(format!(
-                "{path}: some of its pages stay in the cache, and no process that this user can look into has them mapped"
+                "{path}: some of its pages stay in the cache, and no process that this user can inspect has them mapped"
             ));
         }
         evicted
@@ -177,7 +177,7 @@ impl HolderSearch<'_, '_> {
     }
 
     /// Ends one running contender after the other until the pages go: suspects first, then those
-    /// whose processes this user may not look into. Ended contenders are started again before their
+    /// whose processes this user may not inspect. Ended contenders are started again before their
     /// next turn; the one whose end released the pages is refused when that happens again.
     fn evict_without_contenders(&mut self) -> Result<ResidencyProof, CacheError> {
         let mut running = self.contenders();

@@ -115,7 +115,7 @@ impl<'a> ProcessSampler<'a> {
     }
 
     /// One turn whose samples are proven: the state is made and proven, the turn is taken between
-    /// meters, the state is looked at again, the answers are compared, the claims are checked.
+    /// meters, the state is proven again, the answers are compared, the claims are checked.
     fn proven_turn(&mut self, trial: &Trial, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         let request = self.trials.turn_request(trial);
         let before = self.prepare_state(trial)?;
@@ -195,7 +195,7 @@ impl<'a> ProcessSampler<'a> {
 
     /// Reads until the readings stay at one level, or for as long as a warm-up may take.
     fn read_until_steady(&mut self, trial: &Trial, first_ns: Vec<u64>) -> Result<(), SampleError> {
-        let contenders = self.trials.until_steady_beside(trial.index);
+        let contenders = self.trials.contenders_until_steady(trial.index);
         let time_limit = warm_up::time_limit(self.trials.plan.rules.budget.time(), contenders);
         let (began, mut warm_up) = (Instant::now(), UntilSteady::begin(first_ns, time_limit));
         loop {

@@ -102,7 +102,7 @@ fn reads_the_same(a: &Trial, b: &Trial) -> bool {
 }
 
 /// Counts in untimed runs. Loading the library into programs that are started for each reading makes
-/// system calls, so those of such a contender are counted once more without it.
+/// system calls, so those of a contender that does this are counted once more without it.
 fn count_anew(trial: usize, trials: &Trials) -> Result<BTreeMap<String, Count>, SessionError> {
     let mut loaded = Counting::prepare(ArcWay::for_runtime(trials.runtime(trial)));
     let mut counts = count_reading(trial, trials, &mut loaded)?;

@@ -1,7 +1,7 @@
 //! The trials of a plan as the sampler sees them: the contender, the target and the right answer of
 //! each.
 //!
-//! A target must stay what it was when its answer was found, so changes are looked for here too.
+//! A target must not change after its answer was found, which is checked here too.
 
 use crate::contender::discovery::Contenders;
 use crate::contender::roster::Warmup;
@@ -115,10 +115,10 @@ impl<'a> Trials<'a> {
     }
 
     /// How many trials of the same state read until they are steady when they are started.
-    pub(super) fn until_steady_beside(&self, trial: usize) -> usize {
+    pub(super) fn contenders_until_steady(&self, trial: usize) -> usize {
         let state = self.trial(trial).state;
-        let beside = self.plan.trials.iter().filter(|planned| planned.trial.state == state);
-        beside.filter(|planned| planned.warmup == Warmup::UntilSteady).count()
+        let of_state = self.plan.trials.iter().filter(|planned| planned.trial.state == state);
+        of_state.filter(|planned| planned.warmup == Warmup::UntilSteady).count()
     }
 
     /// What the contender of a trial says of its runtime.
@@ -212,8 +212,8 @@ mod tests {
         let fixture = Fixture::of_size(1 << 20);
         let trials = fixture.trials(&[("a", COLD), ("a", WARM)]);
         assert_eq!(trials.turn_request(trials.trial(0)), single);
-        // 2 µs and a quarter of a nanosecond for each byte: 264 µs.
-        assert_eq!(trials.turn_request(trials.trial(1)), TurnRequest { lead: 1, count: 3 });
+        // A reading is assumed to take 264 µs: three fit into a turn, and twenty are divided by two.
+        assert_eq!(trials.turn_request(trials.trial(1)), TurnRequest { lead: 1, count: 2 });
         let fixture = Fixture::of_size(4 << 20);
         let trials = fixture.trials(&[("a", WARM)]);
         assert_eq!(trials.turn_request(trials.trial(0)), single);

@@ -38,8 +38,8 @@ pub struct Tuning {
     pub candidates: BTreeSet<usize>,
     /// The trials that are measured afresh in any case: the reference.
     pub always: BTreeSet<usize>,
-    /// The candidates that are easy to use in a program: the best of them is measured afresh beside
-    /// the winner.
+    /// The candidates that are easy to use in a program: the best of them is measured afresh
+    /// too.
     pub easy: BTreeSet<usize>,
 }
 
@@ -79,8 +79,9 @@ impl Tuning {
     }
 
     fn rules(&self, state: CacheState) -> SearchRules {
-        let beside = self.plan.trials_of(state).iter().filter(|trial| self.always.contains(trial)).count();
-        let measured = CHOSEN + beside + usize::from(!self.easy.is_empty());
+        let references =
+            self.plan.trials_of(state).iter().filter(|trial| self.always.contains(trial)).count();
+        let measured = CHOSEN + references + usize::from(!self.easy.is_empty());
         let candidates = self.candidates_of(state).len();
         SearchRules::for_candidates(candidates, measured * EXHAUSTIVE_READINGS, self.plan.rules.seed)
     }

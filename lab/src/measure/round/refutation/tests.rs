@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 const MS: u64 = 1_000_000;
 
-/// What a turn showed: window, CPU time within it, the turn from outside, CPU time of it.
+/// What a turn showed: window, CPU time within it, the turn from outside, CPU time of the turn.
 #[derive(Clone, Copy)]
 struct Shown {
     window_ns: u64,
@@ -58,7 +58,7 @@ const NULL: Shown = Shown { window_ns: 1_000, cpu_ns: 1_000, seen_ns: 200_000 };
 #[test]
 fn a_preempted_control_refuses_no_trial() {
     let preempted = Shown { window_ns: 19 * MS, cpu_ns: 2 * MS, seen_ns: 20 * MS };
-    // By its CPU time, though no turn of it was ever left alone.
+    // Its CPU time shows what it did, although every turn was preempted.
     let recorded = race(WARM, 3, [&[NULL], &[preempted], &[honest(2 * MS)]]);
     assert_eq!(outcome_of_a(&recorded), "measured a");
     // Where CPU time is not fine enough, by asking it again.

@@ -118,7 +118,7 @@ fn slow_starts_leave_every_state_its_rounds_in_a_firm_time() {
     }
     let late = recorded.only(&["unavailable"]);
     let silent = plan.trials.iter().filter(|it| recorded.count_of(it.trial.index) == 0).count();
-    assert_eq!(late.len(), silent, "nobody is dropped silently");
+    assert_eq!(late.len(), silent, "no trial is dropped silently");
     assert!(late.iter().all(|line| line.ends_with("used up before the first reading")), "{late:?}");
     assert_eq!(recorded.end.unwrap(), EndReason::Budget);
 }

@@ -77,7 +77,10 @@ fn when_all_the_others_failed_the_controls_have_an_outcome_too() {
         ..ScriptedSampler::default()
     };
     let recorded = play(&plan(runs(3), &[("null", WARM), ("a", WARM)]), sampler);
-    assert_eq!(recorded.outcomes(), ["failed a: no", "unavailable null: nobody was left to race against"]);
+    assert_eq!(
+        recorded.outcomes(),
+        ["failed a: no", "unavailable null: no other trial was left to race against"]
+    );
     assert_eq!(recorded.end.unwrap(), EndReason::Settled);
 }
 
@@ -92,7 +95,7 @@ fn a_target_that_changed_ends_the_run_with_outcomes() {
     assert!(recorded.outcomes().contains(&"refused a: f became shorter"));
     assert!(
         recorded.outcomes().contains(&"measured b"),
-        "what was measured before stands: {:?}",
+        "what was measured before is kept: {:?}",
         recorded.outcomes()
     );
     assert_eq!(recorded.only(&["stage", "count "]), ["stage cold 2"], "nothing more is measured or counted");

@@ -128,7 +128,11 @@ fn contenders_are_inspected_after_all_rounds_if_they_were_measured() {
     let after = recorded.log.iter().position(|line| line.starts_with("inspect")).unwrap();
     assert!(!recorded.log[after..].iter().any(|line| line.contains("sample") || line.contains("turn")));
     let marks = recorded.only(&["trace", "end"]);
-    assert_eq!(marks[..2], ["trace read", "trace read"], "the warm cache stands still, so it comes first");
+    assert_eq!(
+        marks[..2],
+        ["trace read", "trace read"],
+        "the cache is still warm, so the warm trial comes first"
+    );
     let traced = recorded.lines.iter().filter_map(|line| match line {
         Line::Trace { trial, .. } => Some(*trial),
         _ => None,

@@ -1,10 +1,10 @@
-//! The flame graph of one trial as a file beside the record, and what the record says of it.
+//! The flame graph of one trial: its file in the folder of the record, and its entry in the record.
 
 use super::FlameGraphPaths;
 use crate::measure::inspect::profile::{self, Sampled};
 use crate::record::{FlameGraph, HotSpot, Trial};
 
-/// Functions that are named beside a flame graph.
+/// Functions that are named in the record of a flame graph.
 const HOTTEST: usize = 5;
 
 /// Letters of a file name that come from the trial's name.

@@ -1,6 +1,6 @@
-//! The inspector: looks inside a contender in untimed processes of its own. A flame graph shows
-//! where the processor's time goes while it reads; a trace shows the calls that bring the bytes of
-//! one reading.
+//! The inspector: flame graphs and traces of a contender, taken in untimed processes of its own. A
+//! flame graph shows where the processor's time goes while it reads; a trace shows the calls that
+//! read the bytes once.
 //!
 //! What cannot be inspected has its reason in the record and spoils nothing; only an interruption
 //! ends the run.
