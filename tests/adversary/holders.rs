@@ -89,7 +89,10 @@ fn who_keeps_the_file_between_turns_is_refused_and_the_others_are_measured() {
         for late in ["late/read", "child/read"] {
             let (refused, reason) = outcome(&json, late, state);
             assert_eq!(refused, "refused", "{late} {state}: {reason}");
-            assert!(reason.contains("so nobody's cache can be emptied"), "{late} {state}: {reason}");
+            assert!(
+                reason.contains("so the cache cannot be emptied for any trial"),
+                "{late} {state}: {reason}"
+            );
         }
         for honest in ["rust/read/scalar", "command/wc -l"] {
             assert_eq!(outcome(&json, honest, state), ("measured", ""), "{state}");

@@ -18,9 +18,9 @@ impl ExpectedAnswers {
     pub(super) fn subject<'a>(
         &'a self,
         (index, target): (usize, &'a Target),
-        ground: CacheControl,
+        cache_control: CacheControl,
     ) -> MeasuredTarget<'a> {
-        MeasuredTarget { index, target, truth: &self.truth, decoded: self.decoded.as_ref(), ground }
+        MeasuredTarget { index, target, truth: &self.truth, decoded: self.decoded.as_ref(), cache_control }
     }
 
     /// Decodes the user's own archive once, and keeps what is true of what comes out; or tells why

@@ -91,9 +91,9 @@ fn go_on(verb: &str, name: &str, giving: &OutputOptions) -> anyhow::Result<Recor
     let subjects =
         subjects.map(|(index, ((target, found), ground))| found.subject((index, target), ground)).collect();
     let mut hired = ProcessSampler::new(&plan, &contenders, subjects)
-        .looking(looks(&agenda, &path)?)
+        .inspecting(looks(&agenda, &path)?)
         .after(earlier + begun.elapsed());
-    let ended = round::resume(&plan, &record, (&mut hired, &mut recorder));
+    let ended = round::resume(&plan, &record, &mut hired, &mut recorder);
     drop(hired);
     drop(servers);
     told(giving, recorder, ended)

@@ -131,7 +131,7 @@ fn in_folder(
     if let Some(text) = why_not {
         recorder.append(Line::Warning { text })?;
     }
-    let mut hired = ProcessSampler::new(plan, contenders, subjects).looking(looks).after(begun.elapsed());
+    let mut hired = ProcessSampler::new(plan, contenders, subjects).inspecting(looks).after(begun.elapsed());
     let ended = match &tuning {
         Some(tuning) => search::run(tuning, &mut hired, &mut recorder),
         None => round::run(plan, &mut hired, &mut recorder),

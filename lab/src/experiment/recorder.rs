@@ -135,7 +135,7 @@ impl Sink for Recorder {
 
     fn about_to(&mut self, step: Step) {
         let message = match step {
-            Step::Stage(state, trials) => {
+            Step::State(state, trials) => {
                 self.stage = format!("{state}, {trials} trials");
                 self.stage.clone()
             }
@@ -145,8 +145,8 @@ impl Sink for Recorder {
                 self.show(progress);
                 format!("{}: counting what {} does inside", self.stage, self.name(trial))
             }
-            Step::LookInside(trial) => format!("{}: looking inside {}", self.stage, self.name(trial)),
-            Step::Turn(trial, round, position, of) => {
+            Step::Inspect(trial) => format!("{}: looking inside {}", self.stage, self.name(trial)),
+            Step::Turn { trial, round, position, of } => {
                 self.round = round;
                 format!("{}: round {}, {}/{of} {}", self.stage, round + 1, position + 1, self.name(trial))
             }

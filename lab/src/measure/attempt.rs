@@ -1,33 +1,33 @@
-//! A turn from a proven state, taken again a few times while the state cannot be proven.
+//! A turn that is repeated a few times while its state cannot be proven.
 
-use super::interface::{SampleError, Sampler, TrialEnd};
+use super::interface::{SampleError, Sampler, Slot, TrialEnd};
 use crate::record::{Outcome, Sample};
-use crate::trial::CacheState;
 
-/// How often a turn is taken whose state could not be proven.
+/// How often a turn is tried whose state cannot be proven.
 const TRIES: u32 = 4;
 
-/// The samples of a turn, or the ending that it brought. Of every try whose state was not proven
-/// `rejected` hears the reason, and may mend the state before the next.
+/// The samples of a turn, or the end that it brought. For every try whose state was not proven,
+/// `rejected` gets the reason, and may repair the state before the next try.
 ///
 /// # Errors
 /// Only those of `rejected`.
 pub(super) fn proven<E>(
     sampler: &mut dyn Sampler,
-    (trial, state): (usize, CacheState),
+    trial: usize,
+    slot: &Slot,
     mut rejected: impl FnMut(&mut dyn Sampler, String) -> Result<(), E>,
 ) -> Result<Result<Vec<Sample>, TrialEnd>, E> {
     let mut last = String::new();
     for _ in 0..TRIES {
-        match sampler.turn(trial, state) {
+        match sampler.turn(trial, slot) {
             Ok(samples) => return Ok(Ok(samples)),
-            Err(SampleError::TrialEnd(ending)) => return Ok(Err(ending)),
+            Err(SampleError::TrialEnd(end)) => return Ok(Err(end)),
             Err(SampleError::Unproven(reason)) => {
                 rejected(sampler, reason.clone())?;
                 last = reason;
             }
         }
     }
-    let reason = format!("the {state} state could not be proven in {TRIES} tries: {last}");
+    let reason = format!("the {} state could not be proven in {TRIES} tries: {last}", slot.state);
     Ok(Err(TrialEnd::Trial(Outcome::Refused { reason })))
 }

@@ -1,91 +1,90 @@
-//! What a run asks of the world and what it tells of itself: the two traits between
-//! [`super::round`] and everything that reads files, starts processes and writes records, and the
-//! words they speak.
+//! The boundary between the order of a run and everything that reads files, starts processes and
+//! writes records: the traits [`Sampler`] and [`Sink`] and the values that pass through them.
 //!
-//! The world itself lives in [`super::sampler`]; a scripted one in the tests of the rounds.
+//! [`super::round`] calls them. The real sampler lives in [`super::sampler`]; a scripted one is in
+//! the tests of the rounds.
 
 use crate::record::{Count, EndReason, Fill, Line, Outcome, RecordError, Sample};
 use crate::trial::{CacheState, Params};
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
-/// What a run asks of the world.
+/// Takes samples of the trials of a plan.
 pub trait Sampler {
-    /// Starts the trial's contender anew; tells every parameter in force.
+    /// Starts the trial's contender, again if it is running; every parameter in force.
     ///
     /// # Errors
     /// If the contender cannot take part, or the run must end.
     fn open(&mut self, trial: usize) -> Result<Params, TrialEnd>;
 
-    /// One untimed reading whose answer is checked.
+    /// One untimed reading whose answer is compared.
     ///
     /// # Errors
     /// If the contender failed or answered wrongly, or the run must end.
     fn warm_up(&mut self, trial: usize) -> Result<(), TrialEnd>;
 
-    /// Empties the cache of the target and fills it the standard way.
+    /// Evicts the files of the plan and fills them the standard way.
     ///
     /// # Errors
     /// If the file cannot be made warm, or the run must end.
     fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd>;
 
     /// One turn from a proven state: one or more timed readings, metered, with every answer
-    /// checked.
+    /// compared. The samples carry the slot.
     ///
     /// # Errors
     /// If the state could not be proven, the trial ended, or the run must end.
-    fn turn(&mut self, trial: usize, state: CacheState) -> Result<Vec<Sample>, SampleError>;
+    fn turn(&mut self, trial: usize, slot: &Slot) -> Result<Vec<Sample>, SampleError>;
 
-    /// What a contender does inside, counted in one untimed run of a process of its own.
+    /// Counts what a contender does inside, in one untimed run of a process of its own.
     ///
     /// # Errors
     /// If the contender could not be counted, or the run must end.
     fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, TrialEnd>;
 
-    /// Whether counting it takes no reading, as the same readings were counted from another state.
+    /// Whether counting a trial takes no reading, because the same readings were counted from
+    /// another state.
     fn is_counted(&self, _trial: usize) -> bool {
         false
     }
 
-    /// Whether anything is looked at inside contenders besides.
-    fn looks_inside(&self) -> bool {
+    /// Whether contenders are inspected besides.
+    fn inspects(&self) -> bool {
         false
     }
 
-    /// What is seen inside a contender, in untimed runs of processes of its own, as lines for the
-    /// record.
+    /// Inspects a contender in untimed runs of processes of its own; the lines for the record.
     ///
     /// # Errors
-    /// If the run must end. What cannot be seen has its reason in the lines.
-    fn look_inside(&mut self, _trial: usize) -> Result<Vec<Line>, EndReason> {
+    /// If the run must end. What cannot be inspected has its reason in the lines.
+    fn inspect(&mut self, _trial: usize) -> Result<Vec<Line>, EndReason> {
         Ok(Vec::new())
     }
 
-    /// Why the numbers of a trial do not stand, though its turns went well: found while others had
-    /// theirs.
-    fn refusal(&self, _trial: usize) -> Option<Outcome> {
-        None
-    }
-
-    /// The lines that [`Sampler::look_inside`] would give, each with the reason why nothing was
-    /// looked at.
+    /// The lines that [`Sampler::inspect`] would give, each with the reason why the trial was not
+    /// inspected.
     fn not_inspected(&mut self, _trial: usize, _reason: &str) -> Vec<Line> {
         Vec::new()
     }
 
-    /// Bytes that one reader of the trial brings in one reading; `None` where nobody knows.
+    /// Why the numbers of a trial are refused although its turns went well: this may be found
+    /// during the turns of other trials.
+    fn refusal(&self, _trial: usize) -> Option<Outcome> {
+        None
+    }
+
+    /// Bytes that one reader of the trial reads in one reading; `None` if that is not known.
     fn bytes(&self, _trial: usize) -> Option<u64> {
         None
     }
 
-    /// Lets the trial's contender go.
+    /// Ends the trial's contender, if it is running.
     fn close(&mut self, trial: usize);
 
     /// Meters that could not be read in the last turn, with the reason.
     fn missing(&mut self) -> Vec<(&'static str, String)>;
 
-    /// Lines for the record that were found beside what the calls return, such as warm-ups, since
-    /// the last call.
+    /// Lines for the record that no other call returns, such as warm-ups, since the last call.
     fn notes(&mut self) -> Vec<Line> {
         Vec::new()
     }
@@ -94,7 +93,7 @@ pub trait Sampler {
     fn elapsed_ns(&self) -> u64;
 }
 
-/// What is told of a run while it goes on.
+/// Takes what a run finds and shows what it does.
 pub trait Sink {
     /// One more line for the record.
     ///
@@ -102,25 +101,57 @@ pub trait Sink {
     /// If the record cannot be written; the run ends.
     fn append(&mut self, line: Line) -> Result<(), RecordError>;
 
-    /// What is about to happen.
+    /// Shows what happens next.
     fn about_to(&mut self, step: Step);
 }
 
-/// What a run is about to do.
+/// The place of a turn in a run. Its samples carry it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// The state that the turn starts from.
+    pub state: CacheState,
+    /// Which fill of the cache, from 0; turns that are not warm have one each.
+    pub fill: u32,
+    /// Which round, from 0.
+    pub round: u32,
+    /// Place in the round's shuffled order, from 0.
+    pub position: u32,
+    /// Which rung of a search; `None` for a turn whose numbers are reported.
+    pub rung: Option<u32>,
+}
+
+impl Slot {
+    /// The slot of a turn whose samples are not recorded.
+    #[must_use]
+    pub fn unrecorded(state: CacheState) -> Slot {
+        Slot { state, fill: 0, round: 0, position: 0, rung: None }
+    }
+}
+
+/// What a run does next.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Step {
-    /// Begins a state with so many trials.
-    Stage(CacheState, usize),
+    /// Begins a state with this number of trials.
+    State(CacheState, usize),
     /// Fills the cache.
     Fill(u32),
-    /// Starts a contender and has it read once without a clock.
+    /// Starts a contender and has it read untimed.
     Start(usize),
-    /// Counts what a contender does inside, without a clock.
+    /// Counts what a contender does inside, untimed.
     Count(usize, Progress),
-    /// Looks inside a contender, without a clock.
-    LookInside(usize),
-    /// Takes a turn: trial, round, place in the round, trials in the round.
-    Turn(usize, u32, u32, u32),
+    /// Inspects a contender, untimed.
+    Inspect(usize),
+    /// Takes a turn.
+    Turn {
+        /// The trial.
+        trial: usize,
+        /// The round, from 0.
+        round: u32,
+        /// Place in the round, from 0.
+        position: u32,
+        /// Trials in the round.
+        of: u32,
+    },
     /// A round is over.
     RoundOver(Progress),
 }
@@ -135,7 +166,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The time left, if it goes on as it went; `None` before anything is done.
+    /// The time left at the rate so far; `None` before anything is done.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub fn left(&self) -> Option<Nanos> {
@@ -158,8 +189,22 @@ pub enum TrialEnd {
 /// Why a turn gave no samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SampleError {
-    /// The state of the cache was not proven; the turn may be taken again.
+    /// The state of the cache was not proven; the turn may be repeated.
     Unproven(String),
     /// Something ended.
     TrialEnd(TrialEnd),
+}
+
+impl From<TrialEnd> for SampleError {
+    fn from(end: TrialEnd) -> SampleError {
+        SampleError::TrialEnd(end)
+    }
+}
+
+impl SampleError {
+    /// The end of a trial that is refused.
+    #[must_use]
+    pub fn refused(reason: String) -> SampleError {
+        TrialEnd::Trial(Outcome::Refused { reason }).into()
+    }
 }

@@ -1,5 +1,5 @@
-//! The only place where time passes: states of the cache made and proven, turns taken, everything
-//! metered around them.
+//! Measuring: makes and proves states of the cache, takes turns and meters everything around them.
+//! Time is measured only here.
 
 mod attempt;
 pub mod busy;
@@ -18,5 +18,4 @@ pub mod rights;
 pub mod round;
 pub mod sampler;
 pub mod search;
-mod session_pool;
 pub mod target;

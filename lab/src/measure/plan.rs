@@ -1,7 +1,7 @@
-//! What will be measured and in which order: the trials, the rules for stopping, and the shuffle of
-//! every round.
+//! A plan: what will be measured and in which order, by trials, rules for stopping, and the shuffle
+//! of every round.
 //!
-//! A plan is data. It knows no contender's process and no clock; [`super::round`] carries it out.
+//! A plan is data. It knows no process and no clock; [`super::round`] executes it.
 
 use crate::contender::methods::ResolvedMethod;
 use crate::contender::roster::Warmup;
@@ -13,10 +13,10 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Fills that a contender reads before it is started anew, if it warms up until it is steady.
+/// Fills that a contender reads before it is started again, if it warms up until it is steady.
 const FILLS_PER_LONG_WARMUP: u32 = 5;
 
-/// The rounds that every state gets under an advised budget: fewer make no interval.
+/// Rounds that every state gets under an advised budget: fewer give no interval.
 pub const ROUNDS_MIN: u32 = 5;
 
 impl Budget {
@@ -30,7 +30,7 @@ impl Budget {
 }
 
 impl Rules {
-    /// Where each file is read once and nothing is repeated, as in a sweep.
+    /// The rules by which each file is read once and nothing is repeated, as in a sweep.
     #[must_use]
     pub fn one_reading(seed: u64) -> Rules {
         Rules {
@@ -52,10 +52,10 @@ impl Rules {
         self.min_runs.div_ceil(self.fills.max(1)).max(1)
     }
 
-    /// Fills of the cache that one process of a contender reads. What makes fills differ is where
-    /// the file's pages lie, and what makes processes differ is where their own lie: a new process
-    /// with each fill varies both. One that must warm up for seconds stays for several fills, or
-    /// there would be time for little else.
+    /// Fills of the cache that one process of a contender reads. Fills differ by the place of the
+    /// file's pages in memory, and processes by the place of their own pages: a new process with
+    /// each fill varies both. A contender that must warm up for seconds keeps running for several
+    /// fills, or little time would be left for anything else.
     #[must_use]
     pub fn fills_per_start(warmup: Warmup) -> u32 {
         match warmup {
@@ -64,8 +64,8 @@ impl Rules {
         }
     }
 
-    /// How many of the `wanted` readings one turn may hold: so few that the most readings are
-    /// spread over the fewest fills, and a number of turns that ends at the most readings exactly.
+    /// How many of the `wanted` readings one turn may have: few enough that the most readings are
+    /// spread over the fewest fills, and a number by which the most readings can be divided.
     #[must_use]
     pub fn readings_per_turn(&self, wanted: u32) -> u32 {
         let most = wanted.min(self.max_runs / self.fills.max(1));
@@ -76,11 +76,11 @@ impl Rules {
 /// One trial of a plan, with what it takes to start its contender.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planned {
-    /// The question, as it will stand in the record.
+    /// The trial as the record will have it.
     pub trial: Trial,
     /// The contender's method.
     pub choice: ResolvedMethod,
-    /// How its contender becomes ready each time it is started.
+    /// How its contender becomes ready after each start.
     pub warmup: Warmup,
     /// Whether its contender collects garbage between a turn's readings and its answer.
     pub collects: bool,
@@ -91,7 +91,7 @@ pub struct Planned {
 pub struct Plan {
     /// The trials that can be measured.
     pub trials: Vec<Planned>,
-    /// The trials that were asked for and cannot be measured here, with the reason.
+    /// The trials that were selected and cannot be measured here, with the reason.
     pub absent: Vec<(Trial, Outcome)>,
     /// The states of the cache, in order.
     pub states: Vec<CacheState>,
@@ -103,11 +103,20 @@ impl Plan {
     /// The trial of this index.
     ///
     /// # Panics
-    /// If the plan has no such trial: whoever carries it out asks only for trials that it named.
+    /// If the plan has no trial of this index.
     #[must_use]
     pub fn planned(&self, trial: usize) -> &Planned {
         let found = self.trials.iter().find(|planned| planned.trial.index == trial);
-        found.expect("only trials of the plan are asked for")
+        found.expect("only trials of the plan are measured")
+    }
+
+    /// Whether the trial of this index is a control.
+    ///
+    /// # Panics
+    /// As for [`Plan::planned`].
+    #[must_use]
+    pub fn is_control(&self, trial: usize) -> bool {
+        self.planned(trial).trial.is_control()
     }
 
     /// The trials of one state, by index.
@@ -121,7 +130,7 @@ impl Plan {
     /// it can be repeated.
     #[must_use]
     pub fn order(&self, state: CacheState, round: u32, live: &[usize]) -> Vec<usize> {
-        // No record holds both a state that is known and one that is not.
+        // No record has both a known and an unknown state.
         let stream = u64::from(round) << 1 | u64::from(state == CacheState::Warm);
         let seed = self.rules.seed ^ stream.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mut order = live.to_vec();

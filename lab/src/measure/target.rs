@@ -1,12 +1,13 @@
-//! What is read, with what is true of it and what its state rests on: the page cache of a file,
-//! whether contenders open it or our own server does; nothing that could be made or proven, where
-//! the server is somebody else's.
+//! A measured target: what is read, its right answers, and the control over its state. The state is
+//! that of the page cache of a file, whether contenders open the file or our own server does. Behind
+//! a foreign server no state can be made or proven.
 
 use super::cache::{CacheError, Eviction, PageCache};
 use super::next_layer::NextLayer;
+use super::residency::ResidencyProof;
 use crate::corpus::oracle::Truth;
 use crate::target::identity::Identity;
-use crate::target::web::Version;
+use crate::target::web::{CACHE_UNKNOWN, Version};
 use crate::target::{Place, Target, shown};
 use std::path::Path;
 
@@ -21,33 +22,33 @@ pub struct MeasuredTarget<'a> {
     pub truth: &'a Truth,
     /// What every answer about its content is compared with, where trials decode it.
     pub decoded: Option<&'a Truth>,
-    /// What its state rests on.
-    pub ground: CacheControl,
+    /// The control over its state.
+    pub cache_control: CacheControl,
 }
 
-/// What the state of a target rests on.
+/// The control over the state of a target.
 #[derive(Debug)]
 pub enum CacheControl {
     /// A file of this machine.
     File {
-        /// What it was when the truth was found.
+        /// What it was when its right answer was found.
         identity: Identity,
         /// Its pages in memory.
         cache: PageCache,
         /// What below its file system can be counted.
         next_layer: Option<NextLayer>,
     },
-    /// Somebody else's server.
+    /// A foreign server.
     Web,
 }
 
 /// Why nothing can be measured on a target.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheControlError {
-    /// Its page cache cannot be had.
+    /// Its page cache cannot be opened.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// The file cannot be looked at.
+    /// The file cannot be examined.
     #[error("{}: {cause}", shown(.path))]
     Identity {
         /// The file.
@@ -58,10 +59,10 @@ pub enum CacheControlError {
 }
 
 impl CacheControl {
-    /// Of a target as it is now: to be taken before its truth is found.
+    /// The control over a target as it is now, before its right answer is found.
     ///
     /// # Errors
-    /// If its file cannot be looked at, or nothing here can tell its state.
+    /// If its file cannot be examined, or its state cannot be observed here.
     pub fn of(target: &Target, eviction: Eviction) -> Result<CacheControl, CacheControlError> {
         let Some(path) = target.file() else { return Ok(CacheControl::Web) };
         let cache = PageCache::open(path, eviction)?.above(&target.evictable);
@@ -71,7 +72,7 @@ impl CacheControl {
         Ok(CacheControl::File { identity, cache, next_layer })
     }
 
-    /// What the file was; `None` behind somebody else's server.
+    /// What the file was; `None` behind a foreign server.
     #[must_use]
     pub fn identity(&self) -> Option<Identity> {
         match self {
@@ -82,19 +83,28 @@ impl CacheControl {
 }
 
 impl MeasuredTarget<'_> {
-    /// Its pages in memory; `None` behind somebody else's server.
+    /// Its pages in memory; `None` behind a foreign server.
     #[must_use]
     pub fn cache(&self) -> Option<&PageCache> {
-        match &self.ground {
+        match &self.cache_control {
             CacheControl::File { cache, .. } => Some(cache),
             CacheControl::Web => None,
         }
     }
 
-    /// What below its file system can be counted, where there is such a thing.
+    /// How much of the file is resident now.
+    ///
+    /// # Errors
+    /// The reason why that is not known.
+    pub fn resident(&self) -> Result<ResidencyProof, String> {
+        let cache = self.cache().ok_or_else(|| CACHE_UNKNOWN.to_owned())?;
+        cache.resident().map_err(|error| error.to_string())
+    }
+
+    /// The layer below its file system, if that has a counter of its own.
     #[must_use]
     pub fn next_layer(&self) -> Option<&NextLayer> {
-        match &self.ground {
+        match &self.cache_control {
             CacheControl::File { next_layer, .. } => next_layer.as_ref(),
             CacheControl::Web => None,
         }
@@ -106,16 +116,17 @@ impl MeasuredTarget<'_> {
         self.target.file().is_some() && self.target.file() == other.target.file()
     }
 
-    /// How it changed since the truth was found; that it cannot be looked at is a change too.
+    /// How it changed since its right answer was found; that it can no longer be examined is a change
+    /// too.
     #[must_use]
     pub fn change(&self) -> Option<String> {
-        match (&self.ground, &self.target.place) {
+        match (&self.cache_control, &self.target.place) {
             (CacheControl::File { identity, .. }, Place::File(path) | Place::Served { file: path, .. }) => {
                 change_of_file(identity, path)
             }
             (_, Place::Web { url, version: Some(version) }) => match Version::of(url) {
                 Ok(now) => version.change(&now),
-                Err(error) => Some(format!("can no longer be asked: {error}")),
+                Err(error) => Some(format!("can no longer be reached: {error}")),
             },
             _ => None,
         }

@@ -8,7 +8,7 @@ mod warm_up;
 
 use super::attempt;
 use super::cache::Eviction;
-use super::interface::{Sampler, Sink, Step, TrialEnd};
+use super::interface::{Sampler, Sink, Slot, Step, TrialEnd};
 use super::plan::{Plan, Planned, Rules};
 use super::round::ceiling::stood_still;
 use super::sampler::ProcessSampler;
@@ -63,15 +63,14 @@ pub fn read_one(
     sink: &mut dyn Sink,
 ) -> Result<Option<EndReason>, RecordError> {
     let trial = &read_one.planned.trial;
-    sink.about_to(Step::Turn(trial.index, read_one.pass, read_one.position, read_one.of));
+    let (round, position, of) = (read_one.pass, read_one.position, read_one.of);
+    sink.about_to(Step::Turn { trial: trial.index, round, position, of });
     let ending = match read(read_one, contenders, sink)? {
         Ok(samples) => {
             if let Some(reason) = stood_still(trial, &samples) {
                 return outcome(trial.index, Outcome::Refused { reason }, sink).map(|()| None);
             }
-            for mut sample in samples {
-                (sample.fill, sample.round, sample.position) =
-                    (read_one.pass, read_one.pass, read_one.position);
+            for sample in samples {
                 sink.append(Line::Sample(Box::new(sample)))?;
             }
             return outcome(trial.index, Outcome::Measured, sink).map(|()| None);
@@ -103,7 +102,7 @@ fn read(read_one: &SweepRead, contenders: &Contenders, sink: &mut dyn Sink) -> R
     let target = &read_one.at.target;
     let (index, truth) = (read_one.planned.trial.target, &read_one.at.truth);
     let subject = match CacheControl::of(target, Eviction::OfFile) {
-        Ok(ground) => MeasuredTarget { index, target, truth, decoded: None, ground },
+        Ok(cache_control) => MeasuredTarget { index, target, truth, decoded: None, cache_control },
         Err(error) => {
             announce(read_one, &Params::default(), sink)?;
             return Ok(Err(unavailable(error.to_string())));
@@ -154,7 +153,7 @@ fn seat(
     };
     let cold = match warmed_up {
         WarmedUp::Waiting(seat, params) => {
-            sampler.take_over(index, *seat);
+            sampler.insert_session(index, *seat);
             return Ok((params, None));
         }
         WarmedUp::Not(reason) => Some(reason),
@@ -170,7 +169,9 @@ fn turn(
     sink: &mut dyn Sink,
 ) -> Result<Result<Vec<Sample>, TrialEnd>, RecordError> {
     let index = read_one.planned.trial.index;
-    attempt::proven(sampler, (index, CacheState::Cold), |_, reason| {
+    let (round, position) = (read_one.pass, read_one.position);
+    let slot = Slot { state: CacheState::Cold, fill: round, round, position, rung: None };
+    attempt::proven(sampler, index, &slot, |_, reason| {
         sink.append(Line::Rejected { trial: index, round: read_one.pass, reason })
     })
 }

@@ -12,8 +12,7 @@ use crate::contender::discovery::Contenders;
 use crate::measure::cache::Eviction;
 use crate::measure::interface::{Sampler, TrialEnd};
 use crate::measure::plan::Plan;
-use crate::measure::sampler::ProcessSampler;
-use crate::measure::session_pool::PooledSession;
+use crate::measure::sampler::{PooledSession, ProcessSampler};
 use crate::measure::target::{CacheControl, MeasuredTarget};
 use crate::record::{Line, Outcome};
 use crate::target::{Place, Target, shown};
@@ -85,12 +84,17 @@ impl WarmUp {
         }
         let place = if is_command { self.at.target.place.clone() } else { Place::File(self.link.clone()) };
         let target = &Target { place, ..self.at.target.clone() };
-        let ground = match CacheControl::of(target, Eviction::OfFile) {
-            Ok(ground) => ground,
+        let cache_control = match CacheControl::of(target, Eviction::OfFile) {
+            Ok(cache_control) => cache_control,
             Err(error) => return Ok(WarmedUp::Not(error.to_string())),
         };
-        let subject =
-            MeasuredTarget { index: trial.target, target, truth: &self.at.truth, decoded: None, ground };
+        let subject = MeasuredTarget {
+            index: trial.target,
+            target,
+            truth: &self.at.truth,
+            decoded: None,
+            cache_control,
+        };
         let mut sampler = ProcessSampler::new(plan, contenders, vec![subject]);
         let params = match sampler.open(trial.index) {
             Ok(params) => params,
@@ -111,7 +115,7 @@ impl WarmUp {
         if is_command {
             return Ok(WarmedUp::Another);
         }
-        Ok(match (lead(next), sampler.give_up(trial.index)) {
+        Ok(match (lead(next), sampler.take_session(trial.index)) {
             (Ok(()), Some(seat)) => WarmedUp::Waiting(Box::new(seat), params),
             (Ok(()), None) => WarmedUp::Not("memory ran short".to_owned()),
             (Err(reason), _) => WarmedUp::Not(reason),

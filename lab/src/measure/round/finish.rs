@@ -1,13 +1,12 @@
-//! The end of a state, and of a run: outcomes, what contenders do inside, and who is looked into.
+//! The end of a state and of a run: outcomes, counts of what contenders do inside, and inspections.
 //! Why a state is over is decided by the rounds.
 
-use super::clock::StageClock;
-use super::trial_progress::TrialProgress;
+use super::state_run::StateRun;
 use super::{Run, RunStop};
 use crate::measure::interface::{Step, TrialEnd};
 use crate::measure::plan::Budget;
 use crate::record::{Count, EndReason, Line, Outcome};
-use crate::trial::{CacheState, Params};
+use crate::trial::Params;
 use std::collections::BTreeMap;
 
 /// Why something after the rounds was left out.
@@ -17,52 +16,50 @@ const TIME_USED_UP: &str = "the time for the whole run was used up";
 const COUNTED: [&str; 2] = ["mallocs", "syscalls"];
 
 impl Run<'_> {
-    /// The end of a state: every trial gets its outcome, and what contenders do inside is counted.
-    pub(in crate::measure) fn close(
+    /// Ends a state: every trial gets its outcome, and what contenders do inside is counted.
+    pub(super) fn finish_state(
         &mut self,
-        state: CacheState,
-        (progresses, clock): (&mut [TrialProgress], &StageClock),
+        state_run: &mut StateRun,
         end: Result<EndReason, RunStop>,
     ) -> Result<EndReason, RunStop> {
-        let judged = end.and_then(|reason| Ok((self.refuted(state, progresses)?, reason)));
+        let judged = end.and_then(|reason| Ok((self.refutations(state_run)?, reason)));
         let (refuted, end) = match judged {
             Ok((refuted, reason)) => (refuted, Ok(reason)),
-            // A run that is stopped has no further turns.
             Err(stop) => {
-                (progresses.iter().map(|progress| self.doubt_when_stopped(progress)).collect(), Err(stop))
+                let doubts = state_run.progresses.iter().map(|it| self.doubt_when_stopped(it));
+                (doubts.collect(), Err(stop))
             }
         };
-        self.conclude(progresses, refuted, end.as_ref().ok().copied())?;
-        match end {
-            Ok(reason) => self.count(progresses, clock).map(|()| reason),
-            Err(stop) => Err(stop),
-        }
+        self.conclude(state_run, refuted, end.as_ref().ok().copied())?;
+        let reason = end?;
+        self.count_all(state_run)?;
+        Ok(reason)
     }
 
-    /// Why the numbers of each cannot be true, in order, while everybody is still there to be asked
-    /// again.
-    fn refuted(
-        &mut self,
-        state: CacheState,
-        progresses: &mut [TrialProgress],
-    ) -> Result<Vec<Option<String>>, RunStop> {
-        let of = |progress: &mut TrialProgress| {
+    /// Why the numbers of each trial cannot be true, in order, while all contenders can have
+    /// further turns.
+    fn refutations(&mut self, state_run: &mut StateRun) -> Result<Vec<Option<String>>, RunStop> {
+        let mut refuted = Vec::new();
+        for progress in &mut state_run.progresses {
             let has_numbers = !progress.ended && progress.fastest_ns.is_some();
-            if has_numbers { self.refutation(state, progress) } else { Ok(None) }
-        };
-        progresses.iter_mut().map(of).collect()
+            refuted.push(if has_numbers { self.refutation(progress)? } else { None });
+        }
+        Ok(refuted)
     }
 
-    /// Everybody leaves; those whose samples stand are measured. `end` is why the stage is over;
-    /// whoever got no turn in a run that was stopped has no outcome, and was only cut short.
+    /// Closes all contenders; trials whose samples are kept are measured. `end` is why the state is
+    /// over. In a run that was stopped, a trial without a turn has no outcome: it was only cut
+    /// short.
     fn conclude(
         &mut self,
-        progresses: &mut [TrialProgress],
+        state_run: &mut StateRun,
         refuted: Vec<Option<String>>,
         end: Option<EndReason>,
     ) -> Result<(), RunStop> {
-        let left = progresses.iter_mut().zip(refuted).filter(|(progress, _)| !progress.ended);
-        for (progress, refuted) in left {
+        for (progress, refuted) in state_run.progresses.iter_mut().zip(refuted) {
+            if progress.ended {
+                continue;
+            }
             if progress.fastest_ns.is_none() {
                 let Some(end) = end else {
                     self.sampler.close(progress.trial);
@@ -81,24 +78,20 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Counts what each measured contender does inside. A count that fails is told with the counts,
-    /// and spoils nothing.
-    fn count(&mut self, progresses: &[TrialProgress], clock: &StageClock) -> Result<(), RunStop> {
-        let measured = |(_, it): &(usize, &TrialProgress)| it.measured && !it.counted;
-        for (at, progress) in progresses.iter().enumerate().filter(measured) {
-            let costs_nothing = self.sampler.is_counted(progress.trial);
-            let counts = if !costs_nothing && clock.is_counting_up(self.sampler.elapsed_ns()) {
+    /// Counts what each measured contender does inside. A count that fails has its reason in the
+    /// counts and spoils nothing.
+    fn count_all(&mut self, state_run: &StateRun) -> Result<(), RunStop> {
+        for (at, progress) in state_run.progresses.iter().enumerate() {
+            if !progress.measured || progress.counted {
+                continue;
+            }
+            let is_free = self.sampler.is_counted(progress.trial);
+            let counts = if !is_free && state_run.clock.is_counting_up(self.sampler.elapsed_ns()) {
                 uncounted(TIME_USED_UP)
             } else {
-                let so_far = self.progress_of_counting(&progresses[at..], clock);
+                let so_far = self.progress_of_counting(state_run, at);
                 self.sink.about_to(Step::Count(progress.trial, so_far));
-                match self.sampler.count(progress.trial) {
-                    Ok(counts) => counts,
-                    Err(TrialEnd::Run(end) | TrialEnd::Both(_, end)) => return Err(RunStop::Ended(end)),
-                    Err(TrialEnd::Trial(outcome)) => {
-                        uncounted(outcome.reason().unwrap_or("it could not be counted"))
-                    }
-                }
+                self.count(progress.trial)?
             };
             self.sink.append(Line::Counts { trial: progress.trial, counts })?;
             self.measured.push(progress.trial);
@@ -106,18 +99,33 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Looks inside what was measured, where that was asked for; when all rounds of all states are
-    /// over, so that none of them has less time or another cache for it. The state that stands now
-    /// comes first.
-    pub(super) fn look_inside(&mut self) -> Result<(), RunStop> {
-        let states = self.plan.states.iter().rev().filter(|_| self.sampler.looks_inside());
-        let trials: Vec<usize> = states.flat_map(|&state| self.plan.trials_of(state)).collect();
-        for trial in trials.into_iter().filter(|trial| self.measured.contains(trial)).collect::<Vec<_>>() {
+    /// Counts what one contender does inside.
+    fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, RunStop> {
+        match self.sampler.count(trial) {
+            Ok(counts) => Ok(counts),
+            Err(TrialEnd::Run(end) | TrialEnd::Both(_, end)) => Err(RunStop::Ended(end)),
+            Err(TrialEnd::Trial(outcome)) => {
+                Ok(uncounted(outcome.reason().unwrap_or("it could not be counted")))
+            }
+        }
+    }
+
+    /// Inspects what was measured, if that is wanted, when all rounds of all states are over, so
+    /// that no round has less time or another cache because of an inspection. The current state of the
+    /// cache comes first.
+    pub(super) fn inspect_measured(&mut self) -> Result<(), RunStop> {
+        if !self.sampler.inspects() {
+            return Ok(());
+        }
+        let states = self.plan.states.iter().rev();
+        let mut trials: Vec<usize> = states.flat_map(|&state| self.plan.trials_of(state)).collect();
+        trials.retain(|trial| self.measured.contains(trial));
+        for trial in trials {
             let lines = if self.is_run_firmly_up() {
                 self.sampler.not_inspected(trial, TIME_USED_UP)
             } else {
-                self.sink.about_to(Step::LookInside(trial));
-                self.sampler.look_inside(trial).map_err(RunStop::Ended)?
+                self.sink.about_to(Step::Inspect(trial));
+                self.sampler.inspect(trial).map_err(RunStop::Ended)?
             };
             lines.into_iter().try_for_each(|line| self.sink.append(line))?;
         }
@@ -131,16 +139,16 @@ impl Run<'_> {
     }
 }
 
-/// What becomes of a trial that was asked for and never got a turn.
+/// The outcome of a trial that never got a turn.
 fn untried(end: EndReason) -> Outcome {
     let reason = match end {
         EndReason::Budget => "the time for the whole run was used up before the first reading",
-        _ => "nobody was left to race against",
+        _ => "no other trial was left to race against",
     };
     Outcome::Unavailable { reason: reason.to_owned() }
 }
 
-/// Counts that could not be made, each with the reason.
+/// Counts that could not be taken, each with the reason.
 fn uncounted(how: &str) -> BTreeMap<String, Count> {
     COUNTED.iter().map(|name| ((*name).to_owned(), Count { value: None, how: how.to_owned() })).collect()
 }

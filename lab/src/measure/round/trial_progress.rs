@@ -1,5 +1,5 @@
-//! Where one trial stands while a run goes on: what it has shown so far, and how much of what it
-//! needs that is.
+//! The progress of one trial in a run: what it has shown so far, and how much of what it needs that
+//! is.
 
 use super::unaccounted::LeftOut;
 use crate::analysis::stats::{self, Observation};
@@ -8,81 +8,62 @@ use crate::record::Sample;
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
-/// Precision is found again when there is one part in so many more readings.
+/// Precision is computed again when there is one part in this many more readings.
 const PRECISION_SLACK: usize = 20;
 
-/// Where one trial stands.
+/// What one trial has shown so far.
+#[derive(Default)]
 pub(in crate::measure) struct TrialProgress {
     pub(in crate::measure) trial: usize,
     /// Whether its line is in the record.
     pub(in crate::measure) announced: bool,
-    /// Whether its outcome is.
+    /// Whether its outcome is in the record.
     pub(in crate::measure) ended: bool,
-    /// Whether that outcome is that it was measured.
+    /// Whether its outcome is that it was measured.
     pub(super) measured: bool,
     /// Whether what it does inside was counted.
     pub(super) counted: bool,
-    /// Its readings that stand.
+    /// Its recorded readings.
     pub(in crate::measure) walls: Vec<Observation>,
-    /// What came from the device in them, bytes per second, where anything did.
+    /// Bytes per second from the device in them, where any came.
     pub(super) device_rates: Vec<Observation>,
-    /// Processors at work in them.
+    /// Processors that worked in them.
     busy: Vec<f64>,
     /// Half the interval of their median over the median, as soon as there are enough of them.
     precision: Option<f64>,
-    /// With how many readings it is found again: intervals of many change slowly, and each costs a
-    /// pass over all.
+    /// With how many readings it is computed again: intervals of many readings change slowly, and
+    /// each costs a pass over all.
     precision_from: usize,
     pub(super) fastest_ns: Option<u64>,
     /// What the lab saw of its turns.
     pub(super) turns: Vec<LeftOut>,
-    /// Of those in which bytes were not seen to arrive, what CPU time there was to touch them.
-    pub(super) not_inspected: Vec<Spent>,
-    /// Meters of which the record has been told that they could not be read.
+    /// The CPU time of those turns in which no meter showed that the bytes arrived.
+    pub(super) undelivered: Vec<TurnCpu>,
+    /// Meters that are recorded as missing.
     pub(super) missing: BTreeSet<String>,
 }
 
 /// CPU time of a turn.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::measure) struct Spent {
-    /// At most, as children's is counted in ticks.
+pub(in crate::measure) struct TurnCpu {
+    /// An upper bound, because the kernel counts that of children in ticks.
     pub(super) cpu_most_ns: u64,
     pub(super) readings: u32,
 }
 
 impl TrialProgress {
     pub(in crate::measure) fn new(trial: usize) -> TrialProgress {
-        let (walls, missing) = (Vec::new(), BTreeSet::new());
-        let (announced, ended, measured, counted) = (false, false, false, false);
-        let (device_rates, busy) = (Vec::new(), Vec::new());
-        let (precision, precision_from, fastest_ns) = (None, 0, None);
-        let (turns, not_inspected) = (Vec::new(), Vec::new());
-        TrialProgress {
-            trial,
-            announced,
-            ended,
-            measured,
-            counted,
-            walls,
-            device_rates,
-            busy,
-            precision,
-            precision_from,
-            fastest_ns,
-            turns,
-            not_inspected,
-            missing,
-        }
+        TrialProgress { trial, ..TrialProgress::default() }
     }
 
-    /// Takes in the readings of a turn.
+    /// Adds the readings of turns.
     #[expect(clippy::cast_precision_loss, reason = "rates have three digits")]
     pub(super) fn take<S: Borrow<Sample>>(&mut self, samples: impl IntoIterator<Item = S>, rules: &Rules) {
         let mut turn = Vec::new();
         for sample in samples {
             let sample = sample.borrow();
             if sample.reading == 0 {
-                self.look_at(&std::mem::take(&mut turn));
+                self.observe_turn(&std::mem::take(&mut turn));
             }
             turn.push(sample.clone());
             let wall_ns = sample.wall_ns;
@@ -95,35 +76,34 @@ impl TrialProgress {
             self.busy.extend(cpu_ns.map(|(user, system)| per_ns(user.saturating_add(system))));
             self.fastest_ns = Some(self.fastest_ns.map_or(wall_ns, |fastest_ns| fastest_ns.min(wall_ns)));
         }
-        self.look_at(&turn);
+        self.observe_turn(&turn);
         if self.fewest(rules) >= 1.0 && self.walls.len() >= self.precision_from {
             self.precision = stats::precision(&self.walls, rules.seed);
             self.precision_from = self.walls.len() + self.walls.len() / PRECISION_SLACK;
         }
     }
 
-    /// Takes in what the lab saw of a turn, whether its readings count or not.
-    pub(super) fn look_at(&mut self, turn: &[Sample]) {
+    /// Adds what the lab saw of a turn, whether its readings are recorded or not.
+    pub(super) fn observe_turn(&mut self, turn: &[Sample]) {
         self.turns.extend(LeftOut::of(turn));
-        let not_inspected = turn.first().filter(|first| first.turn.delivered.is_none());
-        let spent = not_inspected.and_then(|first| {
+        let undelivered = turn.first().filter(|first| first.turn.delivered.is_none());
+        self.undelivered.extend(undelivered.and_then(|first| {
             let cpu_most_ns = first.turn.cpu_ns?.saturating_add(first.turn.cpu_error_ns.unwrap_or(0));
-            Some(Spent { cpu_most_ns, readings: first.turn_readings })
-        });
-        self.not_inspected.extend(spent);
+            Some(TurnCpu { cpu_most_ns, readings: first.turn_readings })
+        }));
     }
 
-    /// Forgets its readings: it is measured afresh.
+    /// Forgets its readings, because it is measured afresh.
     pub(in crate::measure) fn forget(&mut self) {
         self.walls.clear();
         self.device_rates.clear();
         self.busy.clear();
         self.turns.clear();
-        self.not_inspected.clear();
+        self.undelivered.clear();
         (self.precision, self.precision_from) = (None, 0);
     }
 
-    /// The processors that it keeps busy, whole ones; one where that is not known.
+    /// The number of processors that it keeps busy; one if that is not known.
     pub(super) fn processors(&self) -> u64 {
         stats::median(self.busy.iter().copied()).map_or(1, stats::whole_processors)
     }
@@ -151,7 +131,7 @@ impl TrialProgress {
         by_number.max(self.fewest(rules).min(by_time.max(by_precision)))
     }
 
-    /// How many of the readings and fills it has of those that it needs in any case, as a share.
+    /// The share that it has of the readings and fills which it needs in any case.
     #[expect(clippy::cast_precision_loss, reason = "numbers of readings")]
     fn fewest(&self, rules: &Rules) -> f64 {
         let fills: BTreeSet<u32> = self.walls.iter().map(|wall| wall.fill).collect();

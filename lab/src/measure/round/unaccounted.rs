@@ -1,54 +1,54 @@
-//! The time of a turn that its windows leave out. The lab sees a turn from outside; what is neither
-//! in a window, nor in an untimed reading, nor explained by waiting for a processor, is left for
-//! answering. The control `null` shows what answering takes on this machine at this time; a trial
-//! whose turns leave out more, again and again, does something beside its windows.
+//! The time of a turn that its windows leave out. The lab sees a turn from outside; time that is
+//! neither in a window, nor in an untimed reading, nor explained by waiting for a processor, can
+//! only be answering. The control `null` shows how long answering takes on this machine at this
+//! time; a trial whose turns leave out more, again and again, does something outside its windows.
 //!
-//! What becomes of such a trial is decided in [`super::doubt`].
+//! What is done with a refused trial is decided in [`super::refutation`].
 
 use crate::analysis::stats::quantile;
 use crate::record::{Sample, Trial};
 
-/// What may lie between a window and the answer in any language: measured, the most is 1.3 ms,
-/// freeing memory included.
+/// The time that a contender of any language may take between a window and its answer. The longest
+/// time measured is 1.3 ms, freeing memory included.
 const FIXED_NS: u64 = 2_000_000;
 
-/// And in one that collects its garbage there: measured, 8 ms, with 25 ms where a whole file of 256
-/// MiB is given back.
+/// The same for a contender that collects its garbage there. Measured were 8 ms, and 25 ms if a
+/// whole file of 256 MiB is freed.
 const COLLECTING_FIXED_NS: u64 = 10_000_000;
 
-/// A part of the windows may be left out besides, as what is given back grows with the file: one in
-/// so many.
+/// One part in this many of the windows may be left out besides, because freeing memory takes longer
+/// for larger files.
 const SHARE_PARTS: u64 = 20;
 
-/// The same where garbage is collected.
+/// The same if garbage is collected.
 const COLLECTING_SHARE_PARTS: u64 = 4;
 
-/// An untimed reading may take so many times the longest window of its turn. There are up to 64 of
-/// them, in turns that hold little else, and of commands beside much other work they were seen to
-/// take twice as long as the ten timed ones behind them.
+/// An untimed reading may take this many times the longest window of its turn. A turn has up to 64
+/// of them and little else, and on a busy machine those of commands were seen to take twice as long
+/// as the ten timed ones after them.
 const UNTIMED_FACTOR: u64 = 3;
 
-/// Between two readings of a turn.
+/// Time between two readings of a turn.
 const BETWEEN_READINGS_NS: u64 = 20_000;
 
-/// Other languages take longer to answer than `null`: so many times its median is allowed.
+/// Other languages take longer to answer than `null`: this many times its median is allowed.
 const NULL_FACTOR: u64 = 3;
 
-/// Four slices of 4 ms: the first thread may be woken, then the one that reads, then the first
-/// again.
+/// Four time slices of 4 ms: the first thread may be woken, then the reading thread, then the first
+/// thread again.
 const SLICES_NS: u64 = 16_000_000;
 
-/// How often the lab wakes up while it waits for an answer, to see whether the user wants to stop.
+/// How often the lab wakes up while it waits for an answer, to check whether the user wants to stop.
 const LAB_WAKES_NS: u64 = 200_000_000;
 
-/// Turns after which the median, not the smallest alone, is judged: one who lies in every other
+/// Turns after which the median is judged, not only the smallest: a contender may lie in every other
 /// turn.
 const TURNS_FOR_MEDIAN: usize = 8;
 
-/// Turns of `null` before anything is judged by it.
+/// Turns of `null` before a trial is judged by it.
 pub(super) const NULL_TURNS_MIN: usize = 3;
 
-/// What the turns of the control that reads nothing have left out.
+/// The times that the turns of the control that reads nothing have left out.
 #[derive(Debug, Clone, Default)]
 pub(in crate::measure) struct Answering {
     left_out_ns: Vec<u64>,
@@ -58,7 +58,7 @@ pub(in crate::measure) struct Answering {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::measure) struct LeftOut {
     seen_ns: u64,
-    /// Windows, and what the untimed readings may take.
+    /// Windows, and the time that the untimed readings may take.
     readings_ns: u64,
     delayed_ns: u64,
     lab_delayed_ns: u64,
@@ -76,7 +76,7 @@ impl Collects {
 }
 
 impl LeftOut {
-    /// Of one turn; `None` where the lab's own clock is not known, as in records of before.
+    /// Of one turn; `None` if the lab's own clock is not known, as in old records.
     pub(super) fn of(turn: &[Sample]) -> Option<LeftOut> {
         let first = turn.first()?;
         let windows_ns = turn.iter().fold(0_u64, |sum, sample| sum.saturating_add(sample.wall_ns));
@@ -97,14 +97,14 @@ impl LeftOut {
         self.seen_ns.saturating_sub(self.readings_ns)
     }
 
-    /// What of it neither a share of the windows, nor the number of readings, nor waiting for a
-    /// processor explains.
+    /// The part that is explained neither by a share of the windows, nor by the number of readings,
+    /// nor by waiting for a processor.
     ///
-    /// The lab waits outside of windows, but in a long turn it wakes up from time to time without
-    /// need, and only what it waited for the answer counts. Where in a turn the contender waited is
-    /// not known. Who is woken may have to wait for the end of others' slices, so as much as some
-    /// of these take is excused whole; of the rest, what was waited inside windows excuses nothing
-    /// outside of them, and it is taken to lie evenly over the turn.
+    /// The lab waits outside of windows, but in a long turn it wakes up from time to time, and only
+    /// its waiting for the answer counts. Where in a turn the contender waited is not known. A
+    /// thread that is woken may have to wait for the end of other time slices, so the time of a few
+    /// slices is excused wholly. Waiting inside windows excuses nothing outside of them, so the rest
+    /// of the waiting is assumed to be spread evenly over the turn.
     fn beyond_ns(&self, collects: Collects) -> u64 {
         let parts = if collects.0 { COLLECTING_SHARE_PARTS } else { SHARE_PARTS };
         let between_ns = u64::from(self.readings).saturating_mul(BETWEEN_READINGS_NS);
@@ -131,13 +131,12 @@ impl Answering {
         self.left_out_ns.len()
     }
 
-    /// Why these turns cannot be true; `None` where they can, or where there are none.
+    /// Why these turns cannot be true; `None` if they can, or if there are none.
     pub(super) fn refutes(&self, turns: &[LeftOut], collects: Collects) -> Option<String> {
-        let mut sorted: Vec<(u64, &LeftOut)> =
-            turns.iter().map(|turn| (turn.beyond_ns(collects), turn)).collect();
-        sorted.sort_unstable_by_key(|(beyond_ns, _)| *beyond_ns);
-        let why = |(beyond_ns, turn): (u64, &LeftOut), which: &str, allowed_ns: u64| {
-            let explained_ns = (turn.whole_ns() - beyond_ns).saturating_add(allowed_ns);
+        let mut sorted: Vec<&LeftOut> = turns.iter().collect();
+        sorted.sort_unstable_by_key(|turn| turn.beyond_ns(collects));
+        let why = |turn: &LeftOut, which: &str, allowed_ns: u64| {
+            let explained_ns = (turn.whole_ns() - turn.beyond_ns(collects)).saturating_add(allowed_ns);
             format!(
                 "its windows leave out {} ns of a turn that took {} ns, {which} of {} turns; answering and waiting explain {explained_ns} ns",
                 turn.whole_ns(),
@@ -147,21 +146,21 @@ impl Answering {
         };
         let bound_ns = self.bound_ns(collects);
         let least = *sorted.first()?;
-        if least.0 > bound_ns {
+        if least.beyond_ns(collects) > bound_ns {
             return Some(why(least, "the least", bound_ns));
         }
         let loose_ns = (2 * collects.fixed_ns()).saturating_add(NULL_FACTOR.saturating_mul(self.at(0.9)));
         let median = *sorted.get(sorted.len() / 2)?;
-        let is_beyond = turns.len() >= TURNS_FOR_MEDIAN && median.0 > loose_ns;
+        let is_beyond = turns.len() >= TURNS_FOR_MEDIAN && median.beyond_ns(collects) > loose_ns;
         is_beyond.then(|| why(median, "the median", loose_ns))
     }
 
-    /// What the least of a trial's turns may leave out beyond its own share.
+    /// What the turn that leaves out least may leave out beyond its own share.
     fn bound_ns(&self, collects: Collects) -> u64 {
         collects.fixed_ns().saturating_add(NULL_FACTOR.saturating_mul(self.at(0.5)))
     }
 
-    /// A quantile of what `null` left out; 0 before it had a turn.
+    /// A quantile of the times that `null` left out; 0 before its first turn.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -175,9 +174,9 @@ impl Answering {
     }
 }
 
-/// How near the turns of a trial come to what is refused, 1.0 being that: the least that any of
-/// them left out beyond its own share, over the bound. `null` is what the control that reads
-/// nothing showed in the same state; each in the order of the record.
+/// How near the turns of a trial come to being refused, which they are above 1.0: the least that any
+/// of them left out beyond its own share, divided by the bound. `null` are the samples of the control
+/// that reads nothing in the same state; both in the order of the record.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "times below 104 days")]
 pub fn share_of_bound(
@@ -209,8 +208,8 @@ pub(super) fn turns(samples: impl Iterator<Item = Sample>) -> Vec<Vec<Sample>> {
     turns
 }
 
-/// The control that reads nothing and comes with readlab: one of somebody else's may itself leave
-/// out what it likes.
+/// Whether a trial is the control of readlab that reads nothing: another contender's `null` may leave
+/// out any time.
 pub(super) fn is_null(trial: &Trial) -> bool {
     trial.is_control() && trial.method() == "null" && trial.contender() == "rust"
 }
@@ -223,11 +222,7 @@ mod tests {
     const MS: u64 = 1_000_000;
     const NO: Collects = Collects(false);
 
-    fn turn(
-        seen_ns: u64,
-        windows: &[u64],
-        (readings, delayed_ns, lab_delayed_ns): (u32, u64, u64),
-    ) -> LeftOut {
+    fn turn(seen_ns: u64, windows: &[u64], readings: u32, delayed_ns: u64, lab_delayed_ns: u64) -> LeftOut {
         let turn = TurnSeen {
             wall_ns: Some(seen_ns),
             delayed_ns: Some(delayed_ns),
@@ -240,36 +235,36 @@ mod tests {
 
     #[test]
     fn windows_untimed_readings_and_shares_are_explained() {
-        let one = turn(150 * MS, &[100 * MS], (1, 0, 0));
+        let one = turn(150 * MS, &[100 * MS], 1, 0, 0);
         assert_eq!(one.beyond_ns(NO), 50 * MS - 5 * MS - 20_000);
         assert_eq!(one.beyond_ns(Collects(true)), 50 * MS - 25 * MS - 20_000);
         // Two untimed ones, each three times as long as the longest timed.
-        let four = turn(850 * MS, &[80 * MS, 100 * MS], (4, 0, 0));
+        let four = turn(850 * MS, &[80 * MS, 100 * MS], 4, 0, 0);
         assert_eq!(four.beyond_ns(NO), 70 * MS - 39 * MS - 80_000);
-        assert_eq!(turn(MS, &[2 * MS], (1, 0, 0)).beyond_ns(NO), 0, "no window is longer than its turn");
+        assert_eq!(turn(MS, &[2 * MS], 1, 0, 0).beyond_ns(NO), 0, "no window is longer than its turn");
     }
 
     #[test]
-    fn waiting_excuses_its_part_of_the_turn() {
+    fn waiting_excuses_its_share_of_the_turn() {
         let left = 200 * MS - 10 * MS - 20_000;
-        // Some slices whole; then half of the turn was waited, so half of what is left out was,
-        // however much lay in the window.
-        assert_eq!(turn(400 * MS, &[200 * MS], (1, 200 * MS, 0)).beyond_ns(NO), (left - 16 * MS) / 2);
-        assert_eq!(turn(400 * MS, &[200 * MS], (1, 900 * MS, 0)).beyond_ns(NO), 0);
-        assert_eq!(turn(30 * MS, &[20 * MS], (1, 8 * MS, 0)).beyond_ns(NO), (MS - 20_000) * 22 / 30);
-        // The lab waits for the answer alone.
+        // Some slices are excused wholly. Half of the turn was waiting, so half of the rest is
+        // excused, however much of the waiting was in the window.
+        assert_eq!(turn(400 * MS, &[200 * MS], 1, 200 * MS, 0).beyond_ns(NO), (left - 16 * MS) / 2);
+        assert_eq!(turn(400 * MS, &[200 * MS], 1, 900 * MS, 0).beyond_ns(NO), 0);
+        assert_eq!(turn(30 * MS, &[20 * MS], 1, 8 * MS, 0).beyond_ns(NO), (MS - 20_000) * 22 / 30);
+        // Only the lab's waiting for the answer counts.
         let left = 20 * MS - MS - 20_000;
-        assert_eq!(turn(40 * MS, &[20 * MS], (1, 0, 15 * MS)).beyond_ns(NO), left - 15 * MS);
-        assert_eq!(turn(40 * MS, &[20 * MS], (1, 0, 90 * MS)).beyond_ns(NO), 0);
+        assert_eq!(turn(40 * MS, &[20 * MS], 1, 0, 15 * MS).beyond_ns(NO), left - 15 * MS);
+        assert_eq!(turn(40 * MS, &[20 * MS], 1, 0, 90 * MS).beyond_ns(NO), 0);
         // In a second it wakes up five times before.
         let long = 500 * MS - 25 * MS - 20_000;
-        assert_eq!(turn(1000 * MS, &[500 * MS], (1, 0, 60 * MS)).beyond_ns(NO), long - 10 * MS);
-        assert_eq!(turn(0, &[0], (1, MS, MS)).beyond_ns(NO), 0);
+        assert_eq!(turn(1000 * MS, &[500 * MS], 1, 0, 60 * MS).beyond_ns(NO), long - 10 * MS);
+        assert_eq!(turn(0, &[0], 1, MS, MS).beyond_ns(NO), 0);
     }
 
     #[test]
-    fn nobody_is_judged_by_nothing() {
+    fn without_turns_no_trial_is_judged() {
         assert_eq!(Answering::default().refutes(&[], NO), None);
-        assert_eq!(LeftOut::of(&[Sample::default()]), None, "a record of before");
+        assert_eq!(LeftOut::of(&[Sample::default()]), None, "an old record");
     }
 }

@@ -1,61 +1,95 @@
-//! Why samples of a turn were not taken from the state that they claim: pages that were there or
-//! were not, bytes that came from the device or did not. Whoever has a flaw is taken again
+//! Reasons why the samples of a turn did not start from the state that they claim: pages that were
+//! or were not resident, bytes that did or did not come from the device. Such a turn is repeated
 //! ([`crate::measure::attempt`]).
 
-use super::ProcessSampler;
-use super::samples::Observed;
-use crate::record::{Sample, Trial};
+use super::observed_turn::ObservedTurn;
+use crate::measure::interface::SampleError;
+use crate::record::Sample;
 use crate::trial::{CacheState, Transport};
 
 /// Share of the file that must have come from the device for a reading to count as cold.
 const DEVICE_SHARE_MIN: f64 = 0.99;
 
-impl ProcessSampler<'_> {
-    /// Why these samples were not taken from the state they claim; `None` when they were.
-    pub(super) fn state_violation(
-        &self,
-        trial: &Trial,
-        samples: &[Sample],
-        observed: &Observed,
-    ) -> Option<String> {
-        if trial.is_control() || self.subject(trial.index).target.facts.size_bytes == 0 {
+impl ObservedTurn<'_> {
+    /// Checks that these samples started from the state that they claim.
+    ///
+    /// # Errors
+    /// If that is not proven.
+    pub(super) fn check_state(&self, samples: &[Sample]) -> Result<(), SampleError> {
+        self.state_violation(samples).map_or(Ok(()), |reason| Err(SampleError::Unproven(reason)))
+    }
+
+    /// Why these samples did not start from the state that they claim; `None` if they did.
+    fn state_violation(&self, samples: &[Sample]) -> Option<String> {
+        if self.trial.is_control() || self.facts.size_bytes == 0 {
             return None;
         }
-        match trial.state {
-            CacheState::Warm => {
-                let over = self.subject(trial.index).target.facts.over();
-                samples.iter().find_map(|sample| warm_flaw(sample, observed, over))
-            }
+        match self.trial.state {
+            CacheState::Warm => samples.iter().find_map(|sample| self.warm_violation(sample)),
             CacheState::Unknown => None,
-            CacheState::Cold => match &observed.before {
-                // What is read past the page cache is proven by its bytes alone.
-                Some(proof) if !proof.is_cold() && !trial.bypasses_cache() => {
+            CacheState::Cold => match &self.before {
+                // A method past the page cache is proven by its bytes alone.
+                Some(proof) if !proof.is_cold() && !self.trial.bypasses_cache() => {
                     Some(format!("{proof} before the reading"))
                 }
-                _ => samples.iter().find_map(|sample| self.cold_flaw(trial, sample, observed)),
+                _ => samples.iter().find_map(|sample| self.cold_violation(sample)),
             },
         }
     }
 
-    /// Nothing resident was proven before the turn; here, that the bytes came from the device.
-    fn cold_flaw(&self, trial: &Trial, sample: &Sample, observed: &Observed) -> Option<String> {
-        let expected_bytes = self.subject(trial.index).target.facts.expected_device_bytes().map(least_of);
+    /// Checks that the bytes came from the device. That nothing was resident was proven before the
+    /// turn.
+    fn cold_violation(&self, sample: &Sample) -> Option<String> {
+        let expected_bytes = self.facts.expected_device_bytes().map(least_of);
         match (sample.device_read_bytes, expected_bytes) {
             (Some(device_bytes), Some(expected_bytes)) if device_bytes < expected_bytes => Some(format!(
                 "only {device_bytes} bytes came from the device, at least {expected_bytes} were expected"
             )),
             (Some(_), Some(1..)) => None,
-            // Nothing can be expected: that nothing was resident is all there is to be proven.
-            (Some(_), _) => observed.before.filter(|proof| !proof.is_cold()).map(|proof| {
-                format!("{proof} before the reading, and nothing tells where its bytes came from")
+            // No bytes can be expected: all that can be proven is that nothing was resident.
+            (Some(_), _) => self.before.filter(|proof| !proof.is_cold()).map(|proof| {
+                format!("{proof} before the reading, and no meter shows where its bytes came from")
             }),
-            (None, _) => unseen_flaw(trial, observed),
+            (None, _) => self.unmetered_violation(),
+        }
+    }
+
+    /// Checks a cold sample without a count of device bytes: what is read through the page cache is
+    /// resident afterwards and was not before. A method past the page cache leaves no trace.
+    fn unmetered_violation(&self) -> Option<String> {
+        const UNKNOWN: &str = "how many bytes came from the device cannot be read";
+        if self.trial.bypasses_cache() {
+            return Some(format!("{UNKNOWN}, and a method past the page cache leaves no other trace"));
+        }
+        match &self.after {
+            Some(proof) if proof.share().is_some_and(|share| share >= DEVICE_SHARE_MIN) => None,
+            Some(proof) => {
+                Some(format!("{UNKNOWN}, and {proof} after the reading: it need not have read the file"))
+            }
+            None => Some(format!("{UNKNOWN}, nor what is in the cache after the reading")),
+        }
+    }
+
+    /// Checks that everything was resident and nothing waited for the device.
+    fn warm_violation(&self, sample: &Sample) -> Option<String> {
+        for (when, proof) in [("before", &self.before), ("after", &self.after)] {
+            if let Some(proof) = proof.as_ref().filter(|proof| !proof.is_warm()) {
+                return Some(format!("{proof} {when} the reading"));
+            }
+        }
+        match (sample.major_faults, sample.device_read_bytes) {
+            // A contender that reads from a server maps nothing of the file.
+            (Some(faults), _) if faults > 0 && self.facts.over() == Transport::File => {
+                Some(format!("{faults} page faults waited for the device"))
+            }
+            (_, Some(bytes)) if bytes > 0 => Some(format!("{bytes} bytes came from the device")),
+            _ => None,
         }
     }
 }
 
-/// The bytes that must have come from the device for a reading to count as cold, of those that a
-/// reading of the whole fetches.
+/// How many of the bytes that a whole reading fetches must have come from the device for it to count
+/// as cold.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -66,36 +100,53 @@ fn least_of(bytes: u64) -> u64 {
     (bytes as f64 * DEVICE_SHARE_MIN) as u64
 }
 
-/// What keeps a cold sample from being proven of which nobody knows how many bytes came from the
-/// device: what is read through the page cache lies there afterwards, and did not before; of what
-/// does not, nothing is known.
-fn unseen_flaw(trial: &Trial, observed: &Observed) -> Option<String> {
-    const UNKNOWN: &str = "how many bytes came from the device cannot be read";
-    if trial.bypasses_cache() {
-        return Some(format!("{UNKNOWN}, and a method past the page cache leaves no other trace"));
-    }
-    match &observed.after {
-        Some(proof) if proof.share().is_some_and(|share| share >= DEVICE_SHARE_MIN) => None,
-        Some(proof) => {
-            Some(format!("{UNKNOWN}, and {proof} after the reading: it need not have read the file"))
-        }
-        None => Some(format!("{UNKNOWN}, nor what is in the cache after the reading")),
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::super::observed_turn::MeteredTurn;
+    use super::super::testing::{Fixture, metered};
+    use super::*;
+    use crate::contender::session::Turn;
+    use crate::measure::residency::{Means, ResidencyProof};
+    use crate::measure::round::testing::{COLD, WARM};
+    use readlab_protocol::TurnRequest;
 
-/// What keeps a sample from being a warm one.
-fn warm_flaw(sample: &Sample, observed: &Observed, over: Transport) -> Option<String> {
-    for (when, proof) in [("before", &observed.before), ("after", &observed.after)] {
-        if let Some(proof) = proof.as_ref().filter(|proof| !proof.is_warm()) {
-            return Some(format!("{proof} {when} the reading"));
-        }
+    fn resident(resident: u64) -> Option<ResidencyProof> {
+        Some(ResidencyProof { means: Means::Mincore, file_pages: 10, pages: 10, resident, dirty: None })
     }
-    match (sample.major_faults, sample.device_read_bytes) {
-        // Who asks a server maps nothing of the file.
-        (Some(faults), _) if faults > 0 && over == Transport::File => {
-            Some(format!("{faults} page faults waited for the device"))
-        }
-        (_, Some(bytes)) if bytes > 0 => Some(format!("{bytes} bytes came from the device")),
-        _ => None,
+
+    /// Why a sample is not one of this state, with so many of ten pages resident before and after.
+    fn violation(state: CacheState, pages: [u64; 2], sample: &Sample) -> Option<String> {
+        let fixture = Fixture::of_size(40_960);
+        let trials = fixture.trials(&[("a", state)]);
+        let answer = Turn { samples: Vec::new(), counts: Vec::new(), seen_ns: 1 };
+        let observed = ObservedTurn {
+            trial: trials.trial(0),
+            facts: trials.facts(0),
+            turn: MeteredTurn { request: TurnRequest { lead: 0, count: 1 }, answer, metered: metered() },
+            before: resident(pages[0]),
+            after: resident(pages[1]),
+            below: None,
+        };
+        observed.state_violation(std::slice::from_ref(sample))
+    }
+
+    #[test]
+    fn a_warm_sample_has_all_pages_before_and_after_and_nothing_from_the_device() {
+        let sample = Sample::default();
+        assert_eq!(violation(WARM, [10, 10], &sample), None);
+        assert!(violation(WARM, [9, 10], &sample).unwrap().contains("before the reading"));
+        assert!(violation(WARM, [10, 9], &sample).unwrap().contains("after the reading"));
+        let faulted = Sample { major_faults: Some(1), ..Sample::default() };
+        assert_eq!(violation(WARM, [10, 10], &faulted).unwrap(), "1 page faults waited for the device");
+        let fetched = Sample { device_read_bytes: Some(512), ..Sample::default() };
+        assert_eq!(violation(WARM, [10, 10], &fetched).unwrap(), "512 bytes came from the device");
+    }
+
+    #[test]
+    fn a_cold_sample_without_a_count_of_the_device_must_leave_the_file_in_the_cache() {
+        let sample = Sample::default();
+        assert_eq!(violation(COLD, [0, 10], &sample), None);
+        assert!(violation(COLD, [1, 10], &sample).unwrap().contains("before the reading"));
+        assert!(violation(COLD, [0, 5], &sample).unwrap().contains("it need not have read the file"));
     }
 }

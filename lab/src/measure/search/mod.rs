@@ -1,21 +1,21 @@
-//! Carries out a search: rung after rung every candidate that is left is read once, from a proven
-//! state and in shuffled order, and the slower ones leave; then the chosen are measured afresh, as
-//! in any race.
+//! The order of a search: rung after rung every candidate that is left is read once, from a proven
+//! state and in shuffled order, and the slower ones leave; then the chosen ones are measured afresh,
+//! as in any race.
 //!
-//! Who leaves is decided by [`crate::analysis::stats::Search`]; what a turn is, and what becomes of
-//! one that fails, is that of [`super::round`]. Readings of the search carry their rung, and no
-//! number is told from them.
+//! Which candidates leave is decided by [`crate::analysis::stats::Search`]; what a turn is, and what
+//! happens if it fails, by [`super::round`]. Readings of the search carry their rung, and no number
+//! is reported from them.
 
 #[cfg(test)]
 mod tests;
 
-use super::interface::{Sampler, Sink, Step};
+use super::interface::{Sampler, Sink, Slot, Step};
 use super::plan::Plan;
-use super::round::clock::StageClock;
 use super::round::resume_state::NextRound;
+use super::round::state_clock::StateClock;
+use super::round::state_run::StateRun;
 use super::round::trial_progress::TrialProgress;
-use super::round::turn::Slot;
-use super::round::{ResumeState, Run, RunStop, execute};
+use super::round::{ResumeState, Run, RunStop};
 use crate::analysis::stats::{EXHAUSTIVE_READINGS, Observation, Search, SearchRules, quantile};
 use crate::contender::roster::Warmup;
 use crate::contender::snippet::is_easy;
@@ -26,24 +26,24 @@ use std::collections::BTreeSet;
 /// Share of a state's time that its search may take: what it finds must still be measured.
 const SEARCH_SHARE: f64 = 0.7;
 
-/// The chosen of a search: the winner and the runner-up.
+/// Candidates that are measured afresh: the winner and the runner-up.
 const CHOSEN: usize = 2;
 
 /// What is searched.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tuning {
-    /// Everybody who takes part. Its rules are those of the fresh measurement.
+    /// All trials. Its rules are those of the fresh measurement.
     pub plan: Plan,
     /// The trials among which the fastest is searched.
     pub candidates: BTreeSet<usize>,
     /// The trials that are measured afresh in any case: the reference.
     pub always: BTreeSet<usize>,
-    /// The candidates that are easy to have in a program: the best of them is measured afresh
-    /// beside the chosen.
+    /// The candidates that are easy to use in a program: the best of them is measured afresh
+    /// too.
     pub easy: BTreeSet<usize>,
 }
 
-/// Carries out a search in each state of its plan; every trial that was announced gets its outcome.
+/// Executes a search in each state of its plan; every trial that was announced gets its outcome.
 ///
 /// # Errors
 /// Only if the record cannot be written. Everything else is an outcome.
@@ -52,13 +52,13 @@ pub fn run(
     sampler: &mut dyn Sampler,
     sink: &mut dyn Sink,
 ) -> Result<EndReason, RecordError> {
-    let begun = (&tuning.plan, ResumeState::default());
-    execute(begun, (sampler, sink), |run, state, parts| run.tune(tuning, state, parts))
+    let run = Run::new(&tuning.plan, ResumeState::default(), sampler, sink);
+    run.execute(|run, state_run| run.search_and_measure(tuning, state_run))
 }
 
 impl Tuning {
     /// A search among the candidates of a plan, with a reference that is measured in any case.
-    /// Settings past the page cache are searched among the cold only.
+    /// Settings past the page cache are searched in the cold state only.
     #[must_use]
     pub fn of(mut plan: Plan, candidates: &[TrialId], reference: Option<&TrialId>) -> Tuning {
         let ids: BTreeSet<&TrialId> = candidates.iter().collect();
@@ -79,13 +79,15 @@ impl Tuning {
     }
 
     fn rules(&self, state: CacheState) -> SearchRules {
-        let beside = self.plan.trials_of(state).iter().filter(|trial| self.always.contains(trial)).count();
-        let measured = CHOSEN + beside + usize::from(!self.easy.is_empty());
+        let references =
+            self.plan.trials_of(state).iter().filter(|trial| self.always.contains(trial)).count();
+        let measured = CHOSEN + references + usize::from(!self.easy.is_empty());
         let candidates = self.candidates_of(state).len();
         SearchRules::for_candidates(candidates, measured * EXHAUSTIVE_READINGS, self.plan.rules.seed)
     }
 
-    /// Who is measured afresh: the two best, the best that is easy to have, and who is in any case.
+    /// The trials that are measured afresh: the two best, the best that is easy to use, and the
+    /// reference.
     fn chosen(&self, search: &Search) -> BTreeSet<usize> {
         let best = search.best_first();
         let easy = best.iter().find(|trial| self.easy.contains(trial));
@@ -94,87 +96,93 @@ impl Tuning {
     }
 }
 
+/// The search in one state.
+struct StateSearch {
+    search: Search,
+    /// The part of the state's time that the search may take.
+    clock: StateClock,
+}
+
 impl Run<'_> {
-    /// The sentence: rungs until few are left and told apart, the chosen measured afresh, every
-    /// outcome written.
-    fn tune(&mut self, tuning: &Tuning, state: CacheState, parts: usize) -> Result<EndReason, RunStop> {
-        let trials = self.plan.trials_of(state);
-        self.sink.about_to(Step::Stage(state, trials.len()));
-        self.forget_controls();
-        let mut progresses: Vec<TrialProgress> = trials.into_iter().map(TrialProgress::new).collect();
-        let clock = StageClock::start(self.plan, self.sampler.elapsed_ns(), parts);
-        let mut search = Search::new(tuning.candidates_of(state), tuning.rules(state));
-        let searched = self.rungs(state, &mut search, (&mut progresses, &clock.first_part(SEARCH_SHARE)));
-        let end = match searched {
-            Ok(searched) => self
-                .afresh(state, &search, tuning, (&mut progresses, &clock))
-                .map(|measured| if measured == EndReason::Settled { searched } else { measured }),
-            Err(stop) => Err(stop),
-        };
-        self.close(state, (&mut progresses, &clock), end)
+    /// Searches in one state: rungs until few candidates are left and distinguished, then the
+    /// chosen ones are measured afresh.
+    fn search_and_measure(
+        &mut self,
+        tuning: &Tuning,
+        state_run: &mut StateRun,
+    ) -> Result<EndReason, RunStop> {
+        let state = state_run.state;
+        let search = Search::new(tuning.candidates_of(state), tuning.rules(state));
+        let clock = state_run.clock.first_part(SEARCH_SHARE);
+        let mut state_search = StateSearch { search, clock };
+        let searched = self.rungs(&mut state_search, state_run)?;
+        match self.measure_afresh(tuning, &state_search.search, state_run)? {
+            EndReason::Settled => Ok(searched),
+            end => Ok(end),
+        }
     }
 
-    /// Rung after rung, until the search has seen enough or its time is up.
+    /// Rung after rung, until the search has found enough or its time is up.
     fn rungs(
         &mut self,
-        state: CacheState,
-        search: &mut Search,
-        (progresses, clock): (&mut Vec<TrialProgress>, &StageClock),
+        state_search: &mut StateSearch,
+        state_run: &mut StateRun,
     ) -> Result<EndReason, RunStop> {
-        while !search.is_over() {
-            if clock.is_firmly_up(self.sampler.elapsed_ns()) {
+        while !state_search.search.is_over() {
+            if state_search.clock.is_firmly_up(self.sampler.elapsed_ns()) {
                 return Ok(EndReason::Budget);
             }
-            let rung = search.rung();
-            if state == CacheState::Warm && !self.filled(rung, progresses)? {
+            let rung = state_search.search.rung();
+            if state_run.state == CacheState::Warm && !self.filled(rung, state_run)? {
                 return Ok(EndReason::Settled);
             }
-            if self.rung(state, search, (progresses, clock))? == EndReason::Budget {
+            if self.rung(state_search, state_run)? == EndReason::Budget {
                 return Ok(EndReason::Budget);
             }
-            search.close_rung();
-            let of_stage = SEARCH_SHARE * clock.share(self.sampler.elapsed_ns());
-            let progress = self.progress_with(of_stage);
+            state_search.search.close_rung();
+            let now_ns = self.sampler.elapsed_ns();
+            let of_state = SEARCH_SHARE * state_search.clock.share(now_ns);
+            let progress = self.display.progress(of_state, now_ns);
             self.sink.about_to(Step::RoundOver(progress));
         }
         Ok(EndReason::Settled)
     }
 
-    /// Everybody who is left, and the controls, once in shuffled order.
+    /// Every candidate that is left, and the controls, once in shuffled order.
     fn rung(
         &mut self,
-        state: CacheState,
-        search: &mut Search,
-        (progresses, clock): (&mut [TrialProgress], &StageClock),
+        state_search: &mut StateSearch,
+        state_run: &mut StateRun,
     ) -> Result<EndReason, RunStop> {
-        let (rung, left) = (search.rung(), search.left());
+        let (rung, left) = (state_search.search.rung(), state_search.search.left());
         let takes_part = |progress: &TrialProgress| {
-            !progress.ended && (left.contains(&progress.trial) || self.is_control(progress.trial))
+            !progress.ended && (left.contains(&progress.trial) || self.plan.is_control(progress.trial))
         };
+        let progresses = &mut state_run.progresses;
         let live: Vec<usize> = (0..progresses.len()).filter(|&at| takes_part(&progresses[at])).collect();
-        let slot = Slot { state, fill: rung, round: rung, rung: Some(rung) };
+        let begin = Slot { state: state_run.state, fill: rung, round: rung, position: 0, rung: Some(rung) };
         let of = u32::try_from(live.len()).unwrap_or(u32::MAX);
-        for (position, at) in (0..).zip(self.plan.order(state, rung, &live)) {
-            if clock.is_firmly_up(self.sampler.elapsed_ns()) {
+        for (position, at) in (0..).zip(self.plan.order(begin.state, rung, &live)) {
+            if state_search.clock.is_firmly_up(self.sampler.elapsed_ns()) {
                 return Ok(EndReason::Budget);
             }
             let progress = &mut progresses[at];
             if !progress.announced {
-                self.seat(progress)?;
+                self.start(progress)?;
             }
             if !progress.ended {
-                self.sink.about_to(Step::Turn(progress.trial, rung, position, of));
-                self.turn(&slot, position, progress)?;
+                self.sink.about_to(Step::Turn { trial: progress.trial, round: rung, position, of });
+                self.turn(&Slot { position, ..begin }, progress)?;
             }
-            self.tell(search, progress);
-            self.dismiss(progress);
+            self.report_turn(&mut state_search.search, progress);
+            self.close_after_turn(progress);
         }
         Ok(EndReason::Settled)
     }
 
-    /// What the search learns of a candidate's turn.
-    fn tell(&self, search: &mut Search, progress: &TrialProgress) {
-        if self.is_control(progress.trial) {
+    /// Reports a candidate's turn to the search.
+    fn report_turn(&self, search: &mut Search, progress: &TrialProgress) {
+        if self.plan.is_control(progress.trial) {
             return;
         }
         match turn_wall_ns(&progress.walls, search.rung()) {
@@ -183,42 +191,40 @@ impl Run<'_> {
         }
     }
 
-    /// Hundreds of candidates do not wait side by side: each is started anew for its next turn,
-    /// unless its start is long.
-    fn dismiss(&mut self, progress: &TrialProgress) {
+    /// Closes a contender after its turn, because hundreds of candidates cannot run side by side:
+    /// each is started again for its next turn, unless its start is long.
+    fn close_after_turn(&mut self, progress: &TrialProgress) {
         if self.plan.planned(progress.trial).warmup != Warmup::UntilSteady {
             self.sampler.close(progress.trial);
         }
     }
 
-    /// New processes, new fills, new rounds for the chosen, whatever was found of them before.
-    fn afresh(
+    /// Measures the chosen candidates in new processes, new fills and new rounds, whatever was
+    /// found about them before.
+    fn measure_afresh(
         &mut self,
-        state: CacheState,
-        search: &Search,
         tuning: &Tuning,
-        (progresses, clock): (&mut Vec<TrialProgress>, &StageClock),
+        search: &Search,
+        state_run: &mut StateRun,
     ) -> Result<EndReason, RunStop> {
         let chosen = tuning.chosen(search);
         if chosen.is_empty() {
             return Ok(EndReason::Settled);
         }
-        let takes_part =
-            |progress: &TrialProgress| chosen.contains(&progress.trial) || self.is_control(progress.trial);
-        let (mut fresh, others): (Vec<_>, Vec<_>) = progresses.drain(..).partition(takes_part);
-        for progress in &mut fresh {
+        let plan = self.plan;
+        let others = state_run.set_aside(|it| chosen.contains(&it.trial) || plan.is_control(it.trial));
+        for progress in &mut state_run.progresses {
             self.sampler.close(progress.trial);
             progress.forget();
         }
         let next = search.rung() + 1;
-        let first = NextRound { round: next, fill: next };
-        let end = self.rounds_and_limits(state, first, (&mut fresh, clock));
-        progresses.extend(fresh.into_iter().chain(others));
+        let end = self.measure_from(NextRound { round: next, fill: next }, state_run);
+        state_run.progresses.extend(others);
         end
     }
 }
 
-/// The median of the readings of one turn; `None` where it had none.
+/// The median of the readings of one turn; `None` if it had none.
 fn turn_wall_ns(walls: &[Observation], round: u32) -> Option<f64> {
     let mut values: Vec<f64> =
         walls.iter().filter(|wall| wall.round == round).map(|wall| wall.value).collect();

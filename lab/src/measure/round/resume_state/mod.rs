@@ -1,6 +1,6 @@
-//! What an earlier part of the same run found, where a run goes on from its record: who has shown
-//! what, which states are done, and with which round and fill the rest begins. Empty for a run that
-//! begins.
+//! The resume state: what the record of an earlier part of the same run holds. Trials, their progress
+//! and outcomes, which states are done, and with which round and fill the rest begins. Empty for a
+//! new run.
 
 #[cfg(test)]
 mod tests;
@@ -15,18 +15,17 @@ use crate::trial::CacheState;
 #[derive(Clone, Copy, Default)]
 pub struct ResumeState<'a>(Option<&'a Record>);
 
-/// The numbers of the first round and the first fill that are still to come in a state.
+/// The numbers of the next round and the next fill in a state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::measure) struct NextRound {
-    /// Of rounds, from 0.
+    /// The round, from 0.
     pub(in crate::measure) round: u32,
-    /// Of fills, from 0.
+    /// The fill, from 0.
     pub(in crate::measure) fill: u32,
 }
 
-/// Trials that an interruption ended as measured, and that have readings to come: those of the
-/// states that it kept from being closed. A state is closed by counting what its contenders do
-/// inside.
+/// Trials that an interruption ended as measured although readings are still to come: those of the
+/// states that were not closed. A state is closed by counting what its contenders do inside.
 #[must_use]
 pub fn reopen(record: &Record) -> Vec<usize> {
     if !matches!(record.end, Some((EndReason::Interrupted, _))) {
@@ -44,8 +43,8 @@ impl<'a> ResumeState<'a> {
         ResumeState(Some(record))
     }
 
-    /// The first state of the plan in which something is left to do, else its last, with the round
-    /// that comes next there; with these trials opened again.
+    /// The first state of the plan in which something is left to do, or its last state, and the next
+    /// round there. The trials `reopen` count as not done.
     #[must_use]
     pub fn next(self, plan: &Plan, reopen: &[usize]) -> Option<(CacheState, u32)> {
         let is_done = |trial: &usize| {
@@ -76,7 +75,7 @@ impl<'a> ResumeState<'a> {
         self.trial(trial).is_some_and(|it| it.outcome.is_some())
     }
 
-    /// What is still to come in a state: a round or a fill that was begun is not taken up again.
+    /// The next round and fill in a state. A round or a fill that was begun is not continued.
     pub(super) fn first(self, state: CacheState) -> NextRound {
         let Some(record) = self.0 else { return NextRound::default() };
         let trials = || record.trials.iter().filter(|it| it.trial.state == state);
@@ -90,7 +89,7 @@ impl<'a> ResumeState<'a> {
         }
     }
 
-    /// Where a trial stands.
+    /// The progress of a trial.
     pub(super) fn progress(self, trial: usize, rules: &Rules) -> TrialProgress {
         let mut progress = self.as_read(trial, rules);
         if let Some(it) = self.trial(trial) {
@@ -103,15 +102,15 @@ impl<'a> ResumeState<'a> {
         progress
     }
 
-    /// The same by its readings alone, whatever its outcome.
+    /// Its progress by its readings alone, whatever its outcome.
     fn as_read(self, trial: usize, rules: &Rules) -> TrialProgress {
         let mut progress = TrialProgress::new(trial);
         progress.take(self.samples(trial), rules);
         progress
     }
 
-    /// Why the rounds of a state were over, if they were: that somebody was measured is said only
-    /// then.
+    /// Why the rounds of a state were over, if they were: the outcome that a trial was measured is
+    /// written only then.
     pub(super) fn rounds_ended(self, plan: &Plan, state: CacheState) -> Option<EndReason> {
         let measured =
             |trial: &usize| self.trial(*trial).is_some_and(|it| it.outcome == Some(Outcome::Measured));
@@ -123,18 +122,18 @@ impl<'a> ResumeState<'a> {
         (!measured.is_empty()).then_some(why)
     }
 
-    /// Trials that were measured and not looked into.
+    /// Trials that were measured and not inspected.
     pub(super) fn not_inspected(self, plan: &Plan) -> Vec<usize> {
-        let is_unseen = |trial: &usize| {
+        let is_open = |trial: &usize| {
             self.trial(*trial).is_some_and(|it| {
                 let seen = it.flame_graph.is_some() || it.trace.is_some();
                 it.outcome == Some(Outcome::Measured) && !it.counts.is_empty() && !seen
             })
         };
-        plan.states.iter().flat_map(|&state| plan.trials_of(state)).filter(is_unseen).collect()
+        plan.states.iter().flat_map(|&state| plan.trials_of(state)).filter(is_open).collect()
     }
 
-    /// Every turn that the controls of a state had.
+    /// Every turn of the controls of a state.
     pub(super) fn turns_of_controls(self, plan: &Plan, state: CacheState) -> Vec<(usize, Vec<Sample>)> {
         let controls = plan.trials_of(state).into_iter().filter(|&it| plan.planned(it).trial.is_control());
         let of = |trial| turns(self.samples(trial)).into_iter().map(move |turn| (trial, turn));

@@ -1,18 +1,17 @@
-//! The time of one stage of a run: when it must end, and how much of it is used up. Knows no clock
-//! of its own.
+//! The time of one state of a run: when it must end, and how much of that time is used up. The
+//! callers give it the current time.
 
 use crate::measure::plan::{Budget, Plan, ROUNDS_MIN};
 
-/// Of a firm time, what a stage keeps for counting what its contenders do inside, as one part in so
-/// many.
+/// One part in this many of a state's firm time is kept for counting what its contenders do inside.
 const COUNTING_PART: u64 = 8;
 
-/// Of a firm time, what starting contenders may take of what is left for their rounds, as one part
-/// in so many: a start takes as long as a turn or more, and a few readings of each are wanted.
+/// Of what is left of a firm time, starting contenders may take one part in this many: a start takes
+/// as long as a turn or more, and each contender needs a few readings.
 const STARTING_PART: u64 = 4;
 
-/// When a stage must end: the time left, shared equally with the stages after it.
-pub(in crate::measure) struct StageClock {
+/// When a state must end: it has an equal share of the time left, together with the states after it.
+pub(in crate::measure) struct StateClock {
     budget: Budget,
     start_ns: u64,
     /// End of the rounds.
@@ -21,9 +20,9 @@ pub(in crate::measure) struct StageClock {
     counting_end_ns: u64,
 }
 
-impl StageClock {
-    /// Of a stage that begins now; `parts` of the run are left, this stage included.
-    pub(in crate::measure) fn start(plan: &Plan, now_ns: u64, parts: usize) -> StageClock {
+impl StateClock {
+    /// The clock of a state that begins now; `parts` of the run are left, this state included.
+    pub(in crate::measure) fn start(plan: &Plan, now_ns: u64, parts: usize) -> StateClock {
         let budget = plan.rules.budget;
         let left_ns = budget.time().0.saturating_sub(now_ns);
         let part_ns = left_ns / parts.max(1) as u64;
@@ -32,19 +31,19 @@ impl StageClock {
             Budget::Firm(_) => part_ns / COUNTING_PART,
         };
         let counting_end_ns = now_ns.saturating_add(part_ns);
-        StageClock { budget, start_ns: now_ns, end_ns: counting_end_ns - counting_ns, counting_end_ns }
+        StateClock { budget, start_ns: now_ns, end_ns: counting_end_ns - counting_ns, counting_end_ns }
     }
 
-    /// A clock of the first part of this stage, a share from 0 to 1.
+    /// The clock of the first part of this state, a share from 0 to 1.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a share of a time that is exact up to 104 days"
     )]
-    pub(in crate::measure) fn first_part(&self, share: f64) -> StageClock {
+    pub(in crate::measure) fn first_part(&self, share: f64) -> StateClock {
         let part_ns = (self.end_ns.saturating_sub(self.start_ns) as f64 * share) as u64;
-        StageClock { end_ns: self.start_ns + part_ns, ..*self }
+        StateClock { end_ns: self.start_ns + part_ns, ..*self }
     }
 
     /// Whether no further round may begin.
@@ -52,7 +51,7 @@ impl StageClock {
         now_ns >= self.end_ns && self.share_of_rounds(rounds_done) >= 1.0
     }
 
-    /// The share that is done of the rounds which there will be even if time is up.
+    /// The share that is done of the rounds that are taken even if time is up.
     fn share_of_rounds(&self, rounds_done: u32) -> f64 {
         match self.budget {
             Budget::Advised(_) => f64::from(rounds_done) / f64::from(ROUNDS_MIN),
@@ -66,8 +65,8 @@ impl StageClock {
     }
 
     /// When no further contender may be started for the rounds that begin now: starting may take a
-    /// part of what is left of a firm time. A contender that is started and never read brings no
-    /// number, and takes time from those that would.
+    /// part of what is left of a firm time. A contender that is started and never read gives no
+    /// number and takes time from the others.
     pub(in crate::measure) fn starts_end_ns(&self, now_ns: u64) -> u64 {
         match self.budget {
             Budget::Advised(_) => u64::MAX,
@@ -75,22 +74,22 @@ impl StageClock {
         }
     }
 
-    /// Whether the stage's time for counting is used up.
+    /// Whether the state's time for counting is used up.
     pub(in crate::measure) fn is_counting_up(&self, now_ns: u64) -> bool {
         matches!(self.budget, Budget::Firm(_)) && now_ns >= self.counting_end_ns
     }
 
-    /// The share of the stage that is done when only its time ends it, 0 to 1.
+    /// The share of the state that is done if only its time ends it, 0 to 1.
     pub(in crate::measure) fn share_done(&self, rounds_done: u32, now_ns: u64) -> f64 {
         self.share(now_ns).min(self.share_of_rounds(rounds_done))
     }
 
-    /// Time since the stage began.
+    /// Time since the state began.
     pub(in crate::measure) fn since_start_ns(&self, now_ns: u64) -> u64 {
         now_ns.saturating_sub(self.start_ns)
     }
 
-    /// The share of the stage's time that is used up, 0 to 1.
+    /// The share of the state's time that is used up, 0 to 1.
     #[expect(clippy::cast_precision_loss, reason = "shown as a percentage")]
     pub(in crate::measure) fn share(&self, now_ns: u64) -> f64 {
         let whole = self.end_ns.saturating_sub(self.start_ns).max(1);

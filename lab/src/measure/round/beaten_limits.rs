@@ -1,20 +1,18 @@
-//! Limits that are measured again: when the rounds of a state are over and a reading was clearly
-//! faster than the control that should have limited it, that control gets a few more turns, and the
-//! record a line with what they showed.
+//! Beaten limits: when the rounds of a state are over and a reading was clearly faster than the
+//! control that should have limited it, that control gets a few more turns, and the record a line
+//! with what they showed.
 //!
 //! Which of the two figures is the limit, and what it means for a reading, is decided by the
 //! verdict.
 
-use super::clock::StageClock;
-use super::resume_state::NextRound;
+use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
 use crate::analysis::stats::{self, Bootstrap, Interval, Observation};
 use crate::measure::attempt;
-use crate::measure::interface::{Step, TrialEnd};
+use crate::measure::interface::{Slot, Step, TrialEnd};
 use crate::measure::plan::ROUNDS_MIN;
-use crate::record::{EndReason, Limit, LimitKind, LimitUnit, Line, Sample};
-use crate::trial::CacheState;
+use crate::record::{Limit, LimitKind, LimitUnit, Line};
 use crate::units::Throughput;
 
 /// A control and the reading that it should have limited.
@@ -25,25 +23,19 @@ struct BeatenLimit {
 }
 
 impl Run<'_> {
-    /// Rounds from this one on until everybody is settled or time is up; then the controls again
-    /// that a reading is beyond.
-    pub(in crate::measure) fn rounds_and_limits(
-        &mut self,
-        state: CacheState,
-        first: NextRound,
-        (progresses, clock): (&mut [TrialProgress], &StageClock),
-    ) -> Result<EndReason, RunStop> {
-        let end = self.rounds(state, first, (progresses, clock))?;
-        for beaten in self.beaten(progresses) {
-            let is_up = clock.is_firmly_up(self.sampler.elapsed_ns());
-            if !is_up && !self.past.is_measured_again(progresses[beaten.control].trial) {
-                self.measure_again(state, &beaten, progresses)?;
+    /// Measures the controls again that a reading is beyond, while there is time.
+    pub(super) fn remeasure_beaten_limits(&mut self, state_run: &StateRun) -> Result<(), RunStop> {
+        for beaten in self.beaten(&state_run.progresses) {
+            let is_up = state_run.clock.is_firmly_up(self.sampler.elapsed_ns());
+            let control = state_run.progresses[beaten.control].trial;
+            if !is_up && !self.resumed.is_measured_again(control) {
+                self.measure_again(&beaten, state_run)?;
             }
         }
-        Ok(end)
+        Ok(())
     }
 
-    /// The controls that a reading is clearly beyond, each with the fastest such reading.
+    /// The controls that a reading is clearly beyond, each with the fastest of these readings.
     fn beaten(&self, progresses: &[TrialProgress]) -> Vec<BeatenLimit> {
         let mut found: Vec<BeatenLimit> = Vec::new();
         for (by, reading) in progresses.iter().enumerate().filter(|(_, it)| self.may_beat(it)) {
@@ -63,15 +55,15 @@ impl Run<'_> {
         found
     }
 
-    /// Whether a trial is a reading that will stand.
+    /// Whether the readings of a trial will be kept, as far as is known by now.
     fn may_beat(&self, it: &TrialProgress) -> bool {
         let trial = &self.plan.planned(it.trial).trial;
-        let refused = it.fastest_ns.is_none_or(|ns| self.ceiling.beyond(trial, ns).is_some());
+        let refused = it.fastest_ns.is_none_or(|ns| self.plausibility.is_beyond_ceiling(trial, ns));
         !it.ended && !trial.is_control() && !refused
     }
 
-    /// The control that limits a reading: with as many threads as it keeps busy or more, of these
-    /// the fewest.
+    /// The control that limits a reading: of those with at least as many threads as the reading
+    /// keeps busy, the one with the fewest.
     fn control_of(
         &self,
         kind: LimitKind,
@@ -94,7 +86,7 @@ impl Run<'_> {
             !it.ended && control.limit() == Some(kind) && visits && same && enough
         };
         let controls = progresses.iter().enumerate().filter(|(_, it)| applies && fits(it));
-        // Of the device all are limits, and the fastest is the limit.
+        // Every control of the device is a limit, and the fastest of them counts.
         let fastest =
             |it: &TrialProgress| self.rate(kind, it).map_or(u64::MAX, |rate| u64::MAX - whole(rate));
         let best = controls.min_by_key(|(_, it)| match kind {
@@ -119,8 +111,8 @@ impl Run<'_> {
         Bootstrap::quick(self.plan.rules.seed).median_interval(rates)
     }
 
-    /// The readings of a trial as numbers of a limit; none where a meter or the number of bytes is
-    /// not known.
+    /// The readings of a trial as rates of a limit; none if a meter or the number of bytes is not
+    /// known.
     fn rates(&self, kind: LimitKind, it: &TrialProgress) -> Vec<Observation> {
         if kind == LimitKind::Device {
             return it.device_rates.clone();
@@ -133,36 +125,17 @@ impl Run<'_> {
         it.walls.iter().map(rate).collect()
     }
 
-    /// The median of these.
+    /// The median of these rates.
     fn rate(&self, kind: LimitKind, it: &TrialProgress) -> Option<f64> {
         stats::median(self.rates(kind, it).iter().map(|it| it.value))
     }
 
-    /// A few more turns of a control. What it showed before stands, whatever they bring.
-    fn measure_again(
-        &mut self,
-        state: CacheState,
-        beaten: &BeatenLimit,
-        progresses: &[TrialProgress],
-    ) -> Result<(), RunStop> {
-        let control = &progresses[beaten.control];
-        let mut again = TrialProgress::new(control.trial);
-        for turn in 0..ROUNDS_MIN {
-            self.sink.about_to(Step::Turn(control.trial, turn, 0, 1));
-            let taken = attempt::proven(self.sampler, (control.trial, state), |_, _| Ok::<(), RunStop>(()))?;
-            let mut samples = match taken {
-                Ok(samples) => samples,
-                Err(TrialEnd::Trial(_)) => break,
-                Err(TrialEnd::Run(end) | TrialEnd::Both(_, end)) => return Err(RunStop::Ended(end)),
-            };
-            samples.iter_mut().for_each(|sample: &mut Sample| (sample.round, sample.fill) = (turn, turn));
-            again.take(&samples, &self.plan.rules);
-            self.write_notes()?;
-            // Why a meter could not be read was said in the rounds.
-            self.sampler.missing();
-        }
-        let by = &progresses[beaten.by];
-        let Some(limit) = self.limit(state, beaten.kind, (&again, by)) else { return Ok(()) };
+    /// A few more turns of a control, and the limit that they show. What the control showed before
+    /// is kept.
+    fn measure_again(&mut self, beaten: &BeatenLimit, state_run: &StateRun) -> Result<(), RunStop> {
+        let (control, by) = (&state_run.progresses[beaten.control], &state_run.progresses[beaten.by]);
+        let again = self.further_readings(control.trial)?;
+        let Some(limit) = self.limit(beaten.kind, &again, by) else { return Ok(()) };
         let shown = |it| Throughput(self.rate(beaten.kind, it).unwrap_or_default());
         let text = format!(
             "the {} limit was beaten: {} reached {}, and {} showed {}; measured again, it showed {}",
@@ -177,14 +150,29 @@ impl Run<'_> {
         Ok(self.sink.append(Line::Warning { text })?)
     }
 
-    /// What a control showed that was measured again because of a reading; `None` where it showed
-    /// nothing.
-    fn limit(
-        &self,
-        state: CacheState,
-        kind: LimitKind,
-        (again, by): (&TrialProgress, &TrialProgress),
-    ) -> Option<Limit> {
+    /// The readings of a few more turns of a control, as many as it gives.
+    fn further_readings(&mut self, control: usize) -> Result<TrialProgress, RunStop> {
+        let mut again = TrialProgress::new(control);
+        let state = self.plan.planned(control).trial.state;
+        for round in 0..ROUNDS_MIN {
+            self.sink.about_to(Step::Turn { trial: control, round, position: 0, of: 1 });
+            let slot = Slot { round, fill: round, ..Slot::unrecorded(state) };
+            let taken = attempt::proven(self.sampler, control, &slot, |_, _| Ok::<(), RunStop>(()))?;
+            match taken {
+                Ok(samples) => again.take(&samples, &self.plan.rules),
+                Err(TrialEnd::Trial(_)) => break,
+                Err(TrialEnd::Run(end) | TrialEnd::Both(_, end)) => return Err(RunStop::Ended(end)),
+            }
+            self.write_notes()?;
+            // Why a meter could not be read was recorded in the rounds.
+            self.sampler.missing();
+        }
+        Ok(again)
+    }
+
+    /// The limit that a control shows which was measured again because of a reading; `None` if it
+    /// shows none.
+    fn limit(&self, kind: LimitKind, again: &TrialProgress, by: &TrialProgress) -> Option<Limit> {
         let trial = &self.plan.planned(again.trial).trial;
         let rates = self.rates(kind, again);
         let ends = self.interval(&rates);
@@ -192,7 +180,7 @@ impl Run<'_> {
             kind,
             name: trial.id.to_string(),
             target: trial.target,
-            state: Some(state),
+            state: Some(trial.state),
             trial: Some(trial.index),
             threads: trial.threads(),
             unit: LimitUnit::BytesPerSecond,

@@ -1,0 +1,184 @@
+//! The rounds of one state: fills, blocks of rounds for which contenders are started together, and
+//! single rounds in shuffled order.
+
+use super::resume_state::NextRound;
+use super::state_run::StateRun;
+use super::trial_progress::TrialProgress;
+use super::{Run, RunStop};
+use crate::measure::interface::{Slot, Step, TrialEnd};
+use crate::measure::plan::Rules;
+use crate::record::{EndReason, Line, Outcome};
+use crate::trial::{CacheState, Params};
+use std::ops::Range;
+
+/// Rounds for which contenders are started together.
+struct Block {
+    fill: u32,
+    /// Blocks of this run part before this one.
+    blocks_before: u32,
+    rounds: Range<u32>,
+}
+
+impl Run<'_> {
+    /// Rounds from this one on until every trial is settled or time is up: cold rounds in one
+    /// block, warm rounds over fills.
+    pub(super) fn rounds(
+        &mut self,
+        first: NextRound,
+        state_run: &mut StateRun,
+    ) -> Result<EndReason, RunStop> {
+        match state_run.state {
+            CacheState::Cold | CacheState::Unknown => {
+                self.run_block(&Block { fill: 0, blocks_before: 0, rounds: first.round..u32::MAX }, state_run)
+            }
+            CacheState::Warm => self.fills(first, state_run),
+        }
+    }
+
+    /// Fill after fill, each with a few rounds.
+    fn fills(&mut self, first: NextRound, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
+        let each = self.plan.rules.rounds_per_fill();
+        for blocks_before in 0_u32.. {
+            let begin = first.round.saturating_add(blocks_before.saturating_mul(each));
+            if state_run.clock.is_up(begin, self.sampler.elapsed_ns()) {
+                return Ok(EndReason::Budget);
+            }
+            let fill = first.fill.saturating_add(blocks_before);
+            if !self.filled(fill, state_run)? {
+                return Ok(EndReason::Settled);
+            }
+            let block = Block { fill, blocks_before, rounds: begin..begin.saturating_add(each) };
+            let end = self.run_block(&block, state_run)?;
+            if end != EndReason::Settled || state_run.live(self.plan).is_empty() {
+                return Ok(end);
+            }
+        }
+        Ok(EndReason::Settled)
+    }
+
+    /// Fills the cache; `false` if it cannot be filled, which is then the outcome of every trial
+    /// without a sample.
+    pub(in crate::measure) fn filled(
+        &mut self,
+        fill: u32,
+        state_run: &mut StateRun,
+    ) -> Result<bool, RunStop> {
+        self.sink.about_to(Step::Fill(fill));
+        match self.sampler.fill(fill) {
+            Ok(fill) => {
+                self.sink.append(Line::Fill(fill))?;
+                self.write_notes().map(|()| true)
+            }
+            Err(TrialEnd::Trial(outcome)) => self.end_unfilled(fill, state_run, &outcome).map(|()| false),
+            Err(TrialEnd::Run(end) | TrialEnd::Both(_, end)) => Err(RunStop::Ended(end)),
+        }
+    }
+
+    /// Ends every trial without a sample, because the cache could not be filled. What was measured
+    /// from earlier fills is kept.
+    fn end_unfilled(
+        &mut self,
+        fill: u32,
+        state_run: &mut StateRun,
+        outcome: &Outcome,
+    ) -> Result<(), RunStop> {
+        if let (1.., Some(reason)) = (fill, outcome.reason()) {
+            let text = format!("the cache could not be filled again after {fill} fills: {reason}");
+            self.sink.append(Line::Warning { text })?;
+        }
+        for progress in &mut state_run.progresses {
+            if !progress.ended && progress.walls.is_empty() {
+                self.announce(progress, &Params::default())?;
+                self.end(progress, outcome.clone())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the contenders that are due, then takes rounds until all trials are settled, the
+    /// rounds of the block are done, or time is up. Contenders that were not started in a firm time
+    /// are started when all others are settled.
+    fn run_block(&mut self, block: &Block, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
+        let mut due = state_run.live(self.plan);
+        due.retain(|&at| self.is_due(state_run.progresses[at].trial, block));
+        self.start_all(&due, state_run)?;
+        for round in block.rounds.clone() {
+            let mut live = state_run.live_among(self.plan, |it| it.announced);
+            if live.is_empty() {
+                let waiting = state_run.live_among(self.plan, |it| !it.announced);
+                self.start_all(&waiting, state_run)?;
+                live = state_run.live_among(self.plan, |it| it.announced);
+            }
+            if live.is_empty() {
+                let is_up = state_run.clock.is_firmly_up(self.sampler.elapsed_ns());
+                return Ok(if is_up { EndReason::Budget } else { EndReason::Settled });
+            }
+            if state_run.clock.is_up(round, self.sampler.elapsed_ns()) {
+                return Ok(EndReason::Budget);
+            }
+            let state = state_run.state;
+            // Where nothing is filled, every round has a state of its own.
+            let fill = if state == CacheState::Warm { block.fill } else { round };
+            let begin = Slot { state, fill, round, position: 0, rung: None };
+            if self.round(begin, &live, state_run)? == EndReason::Budget {
+                return Ok(EndReason::Budget);
+            }
+            let progress = self.progress(state_run, round + 1);
+            self.sink.about_to(Step::RoundOver(progress));
+        }
+        Ok(EndReason::Settled)
+    }
+
+    /// Whether the contender of a trial is started with a block.
+    fn is_due(&self, trial: usize, block: &Block) -> bool {
+        block.blocks_before.is_multiple_of(Rules::fills_per_start(self.plan.planned(trial).warmup))
+    }
+
+    /// Starts these trials in the order of the plan. In a firm time only as many are started as
+    /// leave time for their rounds, but at least one that is no control.
+    fn start_all(&mut self, due: &[usize], state_run: &mut StateRun) -> Result<(), RunStop> {
+        let end_ns = state_run.clock.starts_end_ns(self.sampler.elapsed_ns());
+        let mut any = false;
+        for &at in due {
+            let now_ns = self.sampler.elapsed_ns();
+            if state_run.clock.is_firmly_up(now_ns) || any && now_ns >= end_ns {
+                break;
+            }
+            let progress = &mut state_run.progresses[at];
+            self.start(progress)?;
+            any |= !progress.ended && !self.plan.is_control(progress.trial);
+        }
+        Ok(())
+    }
+
+    /// Starts a contender and has it read untimed until it is warm; if it fails, that is its
+    /// outcome.
+    pub(in crate::measure) fn start(&mut self, progress: &mut TrialProgress) -> Result<(), RunStop> {
+        self.sink.about_to(Step::Start(progress.trial));
+        let opened = self.sampler.open(progress.trial);
+        let params = opened.as_ref().cloned().unwrap_or_default();
+        self.announce(progress, &params)?;
+        let warm_ups = self.plan.rules.warmup.max(u32::from(progress.walls.is_empty()));
+        let ready = opened.and_then(|_| (0..warm_ups).try_for_each(|_| self.sampler.warm_up(progress.trial)));
+        self.write_notes()?;
+        match ready {
+            Ok(()) => Ok(()),
+            Err(end) => self.take_end(progress, end),
+        }
+    }
+
+    /// Every live trial once, in the shuffled order of the round that begins with this slot.
+    fn round(&mut self, begin: Slot, live: &[usize], state_run: &mut StateRun) -> Result<EndReason, RunStop> {
+        let order = self.plan.order(begin.state, begin.round, live);
+        let of = u32::try_from(order.len()).unwrap_or(u32::MAX);
+        for (position, at) in (0..).zip(order) {
+            if state_run.clock.is_firmly_up(self.sampler.elapsed_ns()) {
+                return Ok(EndReason::Budget);
+            }
+            let progress = &mut state_run.progresses[at];
+            self.sink.about_to(Step::Turn { trial: progress.trial, round: begin.round, position, of });
+            self.turn(&Slot { position, ..begin }, progress)?;
+        }
+        Ok(EndReason::Settled)
+    }
+}

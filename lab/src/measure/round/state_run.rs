@@ -1,0 +1,79 @@
+//! One state of a run: its trials, how far each of them is, and its time.
+
+use super::state_clock::StateClock;
+use super::trial_progress::TrialProgress;
+use crate::measure::plan::Plan;
+use crate::trial::CacheState;
+
+/// The trials and the time of one state.
+pub(in crate::measure) struct StateRun {
+    pub(in crate::measure) state: CacheState,
+    pub(in crate::measure) progresses: Vec<TrialProgress>,
+    pub(in crate::measure) clock: StateClock,
+}
+
+impl StateRun {
+    /// The trials of the next round, as places in `progresses`: those that are not settled, and
+    /// with them the controls, which every round is compared with.
+    pub(super) fn live(&self, plan: &Plan) -> Vec<usize> {
+        self.live_among(plan, |_| true)
+    }
+
+    /// The same among the trials that `is_eligible` accepts.
+    pub(super) fn live_among(&self, plan: &Plan, is_eligible: fn(&TrialProgress) -> bool) -> Vec<usize> {
+        let is_control = |it: &TrialProgress| plan.is_control(it.trial);
+        let is_open = |it: &TrialProgress| is_eligible(it) && !it.is_settled(&plan.rules);
+        let any_other = self.progresses.iter().any(|it| is_open(it) && !is_control(it));
+        let only_controls = self.progresses.iter().all(is_control);
+        let takes_part = |it: &TrialProgress| {
+            if is_control(it) && !only_controls {
+                any_other && !it.ended && is_eligible(it)
+            } else {
+                is_open(it)
+            }
+        };
+        (0..self.progresses.len()).filter(|&at| takes_part(&self.progresses[at])).collect()
+    }
+
+    /// Takes out the trials that `is_in` does not accept.
+    pub(in crate::measure) fn set_aside(
+        &mut self,
+        is_in: impl Fn(&TrialProgress) -> bool,
+    ) -> Vec<TrialProgress> {
+        let (inside, outside) = self.progresses.drain(..).partition(is_in);
+        self.progresses = inside;
+        outside
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{WARM, plan, runs};
+    use super::*;
+
+    fn state_run(plan: &Plan) -> StateRun {
+        let progresses = plan.trials_of(WARM).into_iter().map(TrialProgress::new).collect();
+        StateRun { state: WARM, progresses, clock: StateClock::start(plan, 0, 1) }
+    }
+
+    #[test]
+    fn controls_take_part_as_long_as_another_trial_does() {
+        let plan = plan(runs(2), &[("null", WARM), ("a", WARM), ("b", WARM)]);
+        let mut state_run = state_run(&plan);
+        assert_eq!(state_run.live(&plan), [0, 1, 2]);
+        state_run.progresses[1].ended = true;
+        assert_eq!(state_run.live(&plan), [0, 2]);
+        assert_eq!(state_run.live_among(&plan, |it| it.announced), [] as [usize; 0]);
+        state_run.progresses[2].ended = true;
+        assert_eq!(state_run.live(&plan), [] as [usize; 0]);
+    }
+
+    #[test]
+    fn trials_that_are_set_aside_are_out_until_they_come_back() {
+        let plan = plan(runs(2), &[("null", WARM), ("a", WARM), ("b", WARM)]);
+        let mut state_run = state_run(&plan);
+        let aside = state_run.set_aside(|it| it.trial == 1);
+        assert_eq!(aside.iter().map(|it| it.trial).collect::<Vec<_>>(), [0, 2]);
+        assert_eq!(state_run.progresses.len(), 1);
+    }
+}

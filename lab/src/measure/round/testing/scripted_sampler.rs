@@ -1,0 +1,160 @@
+//! A scripted sampler: its script says what each call returns. It has a clock of its own, which only
+//! the script moves, and writes every call into a log.
+
+use super::{Log, refused};
+use crate::measure::interface::{SampleError, Sampler, Slot, TrialEnd};
+use crate::record::{Count, EndReason, Fill, Line, Outcome, Sample};
+use crate::trial::{Answer, Params};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Time that every call except a turn takes.
+pub(in crate::measure) const STEP_NS: u64 = 1_000;
+
+/// A window, unless the script says otherwise.
+const WALL_NS: u64 = 100;
+
+pub(in crate::measure) type AlterSample = Box<dyn FnMut(&mut Sample)>;
+
+/// What each call returns, in order; a call without a script succeeds.
+#[derive(Default)]
+pub(in crate::measure) struct ScriptedSampler {
+    pub(in crate::measure) log: Log,
+    pub(in crate::measure) now_ns: u64,
+    pub(in crate::measure) names: BTreeMap<usize, String>,
+    pub(in crate::measure) opens: BTreeMap<usize, VecDeque<Result<Params, TrialEnd>>>,
+    pub(in crate::measure) warm_ups: BTreeMap<usize, VecDeque<Result<(), TrialEnd>>>,
+    pub(in crate::measure) fills: VecDeque<Result<(), TrialEnd>>,
+    pub(in crate::measure) turns: BTreeMap<usize, VecDeque<Result<Vec<u64>, SampleError>>>,
+    pub(in crate::measure) walls: BTreeMap<usize, u64>,
+    /// Time that a start takes besides.
+    pub(in crate::measure) start_ns: u64,
+    /// Time that a count takes besides.
+    pub(in crate::measure) count_ns: u64,
+    /// What is changed in each sample of a trial.
+    pub(in crate::measure) alterations: BTreeMap<usize, AlterSample>,
+    pub(in crate::measure) counts: BTreeMap<usize, Result<u64, TrialEnd>>,
+    /// The names of the trials that were counted.
+    pub(in crate::measure) counted: BTreeSet<String>,
+    pub(in crate::measure) missing: VecDeque<Vec<(&'static str, String)>>,
+    /// Trials that keep two processors busy.
+    pub(in crate::measure) busy: BTreeSet<usize>,
+    /// Bytes that come from the device in a reading of a trial.
+    pub(in crate::measure) device: BTreeMap<usize, u64>,
+    /// Why the numbers of trials are refused.
+    pub(in crate::measure) refusals: BTreeMap<usize, &'static str>,
+    /// What each inspection returns; without a script, nothing is inspected.
+    pub(in crate::measure) inspections: VecDeque<Result<Vec<Line>, EndReason>>,
+}
+
+impl ScriptedSampler {
+    fn log_call(&mut self, what: &str, trial: usize) {
+        self.now_ns += STEP_NS;
+        self.log.borrow_mut().push(format!("  {what} {}", self.names[&trial]));
+    }
+}
+
+impl Sampler for ScriptedSampler {
+    fn open(&mut self, trial: usize) -> Result<Params, TrialEnd> {
+        self.log_call("open", trial);
+        self.now_ns += self.start_ns;
+        let scripted = self.opens.get_mut(&trial).and_then(VecDeque::pop_front);
+        scripted.unwrap_or_else(|| Ok(Params(BTreeMap::from([("depth".to_owned(), 1)]))))
+    }
+
+    fn warm_up(&mut self, trial: usize) -> Result<(), TrialEnd> {
+        self.log_call("rehearse", trial);
+        self.warm_ups.get_mut(&trial).and_then(VecDeque::pop_front).unwrap_or(Ok(()))
+    }
+
+    fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
+        self.now_ns += STEP_NS;
+        self.log.borrow_mut().push(format!("  fill {fill}"));
+        let filled = self.fills.pop_front().unwrap_or(Ok(()));
+        let how = "scripted".to_owned();
+        filled.map(|()| Fill { fill, target: 0, how, wall_ns: STEP_NS, resident_after: Some(1.0) })
+    }
+
+    fn turn(&mut self, trial: usize, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
+        self.log.borrow_mut().push(format!("  turn {} {}", self.names[&trial], slot.state));
+        let default = self.walls.get(&trial).copied().unwrap_or(WALL_NS);
+        let scripted = self.turns.get_mut(&trial).and_then(VecDeque::pop_front);
+        let walls = scripted.unwrap_or_else(|| Ok(vec![default]))?;
+        self.now_ns += walls.iter().sum::<u64>();
+        let visits = !["null", "device"].contains(&self.names[&trial].as_str());
+        let newlines = visits.then_some(1);
+        let answer = Answer { newlines, ..Answer::default() };
+        let device_read_bytes = self.device.get(&trial).copied();
+        let cpu_ns = |wall_ns: u64| self.busy.contains(&trial).then_some(wall_ns);
+        let sample = |(reading, wall_ns)| Sample {
+            cpu_user_ns: cpu_ns(wall_ns),
+            cpu_system_ns: cpu_ns(wall_ns),
+            trial,
+            fill: slot.fill,
+            round: slot.round,
+            position: slot.position,
+            rung: slot.rung,
+            reading,
+            wall_ns,
+            device_read_bytes,
+            answer,
+            ..Sample::default()
+        };
+        let mut samples: Vec<Sample> = (0..).zip(walls).map(sample).collect();
+        if let Some(alter) = self.alterations.get_mut(&trial) {
+            samples.iter_mut().for_each(alter);
+        }
+        Ok(samples)
+    }
+
+    fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, TrialEnd> {
+        self.log_call("count", trial);
+        if !self.is_counted(trial) {
+            self.now_ns += self.count_ns;
+            self.now_ns += 4 * self.walls.get(&trial).copied().unwrap_or_default();
+        }
+        self.counted.insert(self.names[&trial].clone());
+        let counted = self.counts.get(&trial).cloned().unwrap_or(Ok(7));
+        let count = |value| Count { value: Some(value), how: "scripted".to_owned() };
+        counted.map(|value| BTreeMap::from([("syscalls".to_owned(), count(value))]))
+    }
+
+    /// Trials of one name make the same readings.
+    fn is_counted(&self, trial: usize) -> bool {
+        self.counted.contains(&self.names[&trial])
+    }
+
+    fn inspects(&self) -> bool {
+        !self.inspections.is_empty()
+    }
+
+    fn inspect(&mut self, trial: usize) -> Result<Vec<Line>, EndReason> {
+        self.log_call("inspect", trial);
+        self.inspections.pop_front().unwrap_or_else(|| Ok(Vec::new()))
+    }
+
+    fn not_inspected(&mut self, trial: usize, reason: &str) -> Vec<Line> {
+        self.log_call("not inspected", trial);
+        self.log.borrow_mut().last_mut().unwrap().push_str(&format!(": {reason}"));
+        Vec::new()
+    }
+
+    fn bytes(&self, _trial: usize) -> Option<u64> {
+        Some(1_000)
+    }
+
+    fn refusal(&self, trial: usize) -> Option<Outcome> {
+        self.refusals.get(&trial).map(|reason| refused(reason))
+    }
+
+    fn close(&mut self, trial: usize) {
+        self.log.borrow_mut().push(format!("  close {}", self.names[&trial]));
+    }
+
+    fn missing(&mut self) -> Vec<(&'static str, String)> {
+        self.missing.pop_front().unwrap_or_default()
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        self.now_ns
+    }
+}

@@ -1,0 +1,170 @@
+//! What a run does with its time.
+
+use super::*;
+use crate::measure::interface::Progress;
+use crate::measure::round::testing::STEP_NS;
+
+#[test]
+fn a_firm_budget_ends_in_the_middle_of_a_round() {
+    // Fill 1000, two starts of 2000 each, then turns of 2000 each until seven eighths of the time,
+    // 9100: three of them.
+    let rules = Rules { budget: Budget::Firm(Nanos(10_400)), ..runs(9) };
+    let walls = BTreeMap::from([(0, 2_000), (1, 2_000)]);
+    let recorded = play(
+        &plan(rules, &[("a", WARM), ("b", WARM)]),
+        ScriptedSampler { walls, ..ScriptedSampler::default() },
+    );
+    assert_eq!(recorded.samples().len(), 3);
+    assert_eq!(recorded.outcomes(), ["measured a", "measured b"]);
+    assert_eq!(
+        recorded.only(&["counts"]),
+        ["counts a None", "counts b None"],
+        "counting would go on beyond the budget"
+    );
+    assert_eq!(recorded.end.unwrap(), EndReason::Budget);
+}
+
+#[test]
+fn a_firm_budget_that_is_used_up_by_starts_is_the_outcome_of_every_trial() {
+    let rules = Rules { budget: Budget::Firm(Nanos(2_000)), ..runs(9) };
+    let recorded = play(&plan(rules, &[("a", COLD), ("b", COLD), ("b", WARM)]), ScriptedSampler::default());
+    let why = "the time for the whole run was used up before the first reading";
+    let expected = ["a", "b", "b"].map(|name| format!("unavailable {name}: {why}"));
+    assert_eq!(recorded.outcomes(), expected);
+    assert_eq!(recorded.only(&["fill"]), Vec::<&str>::new());
+    assert_eq!(recorded.end.unwrap(), EndReason::Budget);
+}
+
+#[test]
+fn an_advised_budget_still_gives_each_state_the_fewest_rounds() {
+    let rules = Rules { budget: Budget::Advised(Nanos(1)), fills: 3, ..runs(30) };
+    let recorded = play(&plan(rules, &[("a", COLD), ("a", WARM)]), ScriptedSampler::default());
+    assert_eq!((recorded.count_of(0), recorded.count_of(1)), (5, 5));
+    assert_eq!(recorded.only(&["counts"]), ["counts a Some(7)", "counts a Some(7)"]);
+    assert_eq!(recorded.end.unwrap(), EndReason::Budget);
+}
+
+#[test]
+fn the_time_left_is_shared_with_the_states_to_come() {
+    let rules = Rules { budget: Budget::Firm(Nanos(20_000)), ..runs(1_000) };
+    let recorded = play(&plan(rules, &[("a", COLD), ("a", WARM)]), ScriptedSampler::default());
+    // Cold: 2000 of starting, then turns of 100 until 8750, and a count until 9800. Warm: fill and
+    // start, then until 18725.
+    assert_eq!((recorded.count_of(0), recorded.count_of(1)), (68, 60));
+}
+
+#[test]
+fn time_left_is_right_within_a_factor_of_two_after_a_third_of_the_run() {
+    const READING_NS: u64 = 50 * STEP_NS;
+    let settled_by = [
+        runs(40),
+        Rules { budget: Budget::Firm(Nanos(100 * READING_NS)), ..runs(1_000_000) },
+        Rules { min_runs: 5, max_runs: 1000, max_time: Nanos(30 * READING_NS), ..runs(5) },
+        // Its time is up long before the rounds without which there is no interval.
+        Rules { budget: Budget::Advised(Nanos(6 * READING_NS)), ..runs(1_000_000) },
+    ];
+    let sampler = || ScriptedSampler {
+        walls: (0..4).map(|trial| (trial, READING_NS)).collect(),
+        ..ScriptedSampler::default()
+    };
+    for rules in settled_by {
+        let recorded = play(&plan(rules, &[("a", COLD), ("b", COLD), ("a", WARM), ("b", WARM)]), sampler());
+        let Some(Line::End { wall_ns, .. }) = recorded.lines.last() else { panic!("a run without an end") };
+        let late = |at: &&Progress| (wall_ns / 3..wall_ns * 9 / 10).contains(&at.elapsed_ns);
+        let late: Vec<&Progress> = recorded.progress.iter().filter(late).collect();
+        assert!(late.len() > 3, "{rules:?}");
+        assert!(recorded.progress.is_sorted_by(|a, b| a.share <= b.share), "it never steps back: {rules:?}");
+        for at in late {
+            let (left_ns, shown_ns) = (wall_ns - at.elapsed_ns, at.left().unwrap().0);
+            assert!(
+                (left_ns / 2..=left_ns * 2).contains(&shown_ns),
+                "{at:?}: {shown_ns} instead of {left_ns}"
+            );
+        }
+    }
+}
+
+/// Ten ways of reading in both states, and the time of one reading of each.
+fn many(budget_ns: u64) -> Plan {
+    const NAMES: [&str; 10] = ["null", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+    let trials: Vec<_> = [COLD, WARM].iter().flat_map(|&state| NAMES.map(|name| (name, state))).collect();
+    plan(Rules { budget: Budget::Firm(Nanos(budget_ns)), ..runs(100) }, &trials)
+}
+
+/// Readings of each state.
+fn readings(recorded: &RecordedRun, plan: &Plan) -> [usize; 2] {
+    let of = |state| {
+        let of_state = |sample: &&&Sample| plan.planned(sample.trial).trial.state == state;
+        recorded.samples().iter().filter(of_state).count()
+    };
+    [of(COLD), of(WARM)]
+}
+
+#[test]
+fn slow_starts_leave_every_state_its_rounds_in_a_firm_time() {
+    // Starting all ten takes 200,000 ns and more: as much as both states have.
+    let plan = many(200_000);
+    let recorded = play(&plan, ScriptedSampler { start_ns: 20_000, ..ScriptedSampler::default() });
+    let [cold, warm] = readings(&recorded, &plan);
+    assert!(cold > 30 && warm > 10, "{cold} cold and {warm} warm: {:?}", recorded.outcomes());
+    for state in [COLD, WARM] {
+        let trials = plan.trials_of(state);
+        let counts: Vec<usize> = trials.iter().map(|&trial| recorded.count_of(trial)).collect();
+        // Those who were started come first in the plan and have several readings; the others have
+        // none and are named.
+        let started = counts.iter().take_while(|&&count| count > 1).count();
+        assert!((2..10).contains(&started), "{counts:?}");
+        assert!(counts[started..].iter().all(|&count| count == 0), "{counts:?}");
+    }
+    let late = recorded.only(&["unavailable"]);
+    let silent = plan.trials.iter().filter(|it| recorded.count_of(it.trial.index) == 0).count();
+    assert_eq!(late.len(), silent, "no trial is dropped silently");
+    assert!(late.iter().all(|line| line.ends_with("used up before the first reading")), "{late:?}");
+    assert_eq!(recorded.end.unwrap(), EndReason::Budget);
+}
+
+#[test]
+fn a_contender_that_waited_is_started_when_the_others_are_settled() {
+    let mut plan = many(2_000_000);
+    plan.rules = Rules { min_runs: 2, max_runs: 2, ..plan.rules };
+    let recorded = play(&plan, ScriptedSampler { start_ns: 60_000, ..ScriptedSampler::default() });
+    let counts: Vec<usize> = plan.trials_of(COLD).iter().map(|&trial| recorded.count_of(trial)).collect();
+    assert!(counts.iter().all(|&count| count >= 2), "{counts:?}: {:?}", recorded.outcomes());
+}
+
+#[test]
+fn the_only_contender_is_read_however_long_it_takes_to_start() {
+    let rules = Rules { budget: Budget::Firm(Nanos(100_000)), ..runs(3) };
+    let recorded = play(
+        &plan(rules, &[("null", COLD), ("b", COLD)]),
+        ScriptedSampler { start_ns: 60_000 / 2, ..ScriptedSampler::default() },
+    );
+    assert!(recorded.count_of(1) > 0, "{:?}", recorded.outcomes());
+}
+
+#[test]
+fn counting_takes_no_time_from_the_next_state() {
+    let plan = many(400_000);
+    let recorded = play(&plan, ScriptedSampler { count_ns: 15_000, ..ScriptedSampler::default() });
+    let [cold, warm] = readings(&recorded, &plan);
+    assert!(cold > 100 && warm > 100, "{cold} cold and {warm} warm");
+    // An eighth of the state's time is for counting; and what was counted among the cold costs
+    // nothing among the warm.
+    let known: Vec<bool> = recorded.only(&["counts"]).iter().map(|line| line.contains("Some")).collect();
+    let [cold, warm] = [&known[..10], &known[10..]].map(|of| of.iter().filter(|known| **known).count());
+    assert!((1..10).contains(&cold) && warm > cold, "{:?}", recorded.only(&["counts"]));
+}
+
+#[test]
+fn inspections_are_left_out_with_a_reason_when_a_firm_time_is_used_up() {
+    let rules = Rules { budget: Budget::Firm(Nanos(30_000)), ..runs(2) };
+    let inspections = VecDeque::from(vec![Ok(Vec::new()); 3]);
+    let walls = BTreeMap::from([(0, 40_000)]);
+    let recorded = play(
+        &plan(rules, &[("read", COLD), ("mmap", COLD)]),
+        ScriptedSampler { inspections, walls, ..ScriptedSampler::default() },
+    );
+    assert_eq!(recorded.only(&["inspect"]), Vec::<&str>::new());
+    assert!(recorded.only(&["not inspected"]).iter().all(|line| line.ends_with("was used up")));
+    assert_eq!(recorded.only(&["not inspected"]).len(), 1);
+}

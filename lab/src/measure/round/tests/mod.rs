@@ -1,0 +1,16 @@
+//! Whole runs against a script, cut by what they show.
+
+mod budgets;
+mod failures;
+mod limits;
+mod order;
+mod settling;
+
+use crate::measure::interface::{SampleError, TrialEnd};
+use crate::measure::plan::{Budget, Plan, Rules};
+use crate::measure::round::testing::{
+    COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play, play_until_full, refused, runs, unproven,
+};
+use crate::record::{EndReason, Line, Outcome, Sample};
+use crate::units::Nanos;
+use std::collections::{BTreeMap, VecDeque};

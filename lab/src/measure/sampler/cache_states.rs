@@ -1,0 +1,233 @@
+//! The states of the page cache: the files of a plan made cold or warm, and proven.
+//!
+//! What a state is and how it is made lives in [`crate::measure::cache`]; what is done about
+//! processes that keep pages in memory, in `holder_search`.
+
+use super::holder_search::{HolderSearch, KnownHolders, is_kept};
+use super::notes::Notes;
+use super::session_pool::SessionPool;
+use super::trials::Trials;
+use crate::measure::cache::{CacheError, FILL, FILL_OVER, Filled, PageCache};
+use crate::measure::holders::{Hold, Holder, Processes};
+use crate::measure::interface::{SampleError, TrialEnd};
+use crate::measure::residency::ResidencyProof;
+use crate::record::{Fill, Line, Outcome, Trial};
+use crate::trial::{CacheState, Transport};
+use std::time::Duration;
+
+/// How often a file is filled before it counts as one that cannot be warm.
+const FILL_TRIES: u32 = 4;
+
+/// How often it is checked whether a contender has released the file, with doubling pauses from
+/// [`FIRST_PAUSE`]: some runtimes close a file in a thread of their own, after they have answered.
+const RELEASE_CHECKS: u32 = 8;
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+
+/// Makes states and knows which processes keep pages in memory.
+#[derive(Default)]
+pub(super) struct CacheStates {
+    holders: KnownHolders,
+}
+
+impl CacheStates {
+    /// Brings the cache into the state that a trial's turn starts from; what is resident then.
+    ///
+    /// The warm state was made by the last fill. The cold state is proven by its eviction: another
+    /// proof would bring pages back where residency is probed.
+    pub(super) fn prepare(
+        &mut self,
+        trial: &Trial,
+        trials: &Trials,
+        pool: &mut SessionPool,
+        notes: &mut Notes,
+    ) -> Result<Option<ResidencyProof>, SampleError> {
+        let target = trials.target_of(trial.index);
+        match (trial.state, target.cache()) {
+            (CacheState::Cold, Some(_)) => self.make_cold(trial, trials, pool, notes).map(Some),
+            _ => Ok(notes.value("resident_before", target.resident())),
+        }
+    }
+
+    /// The state before a cold turn: nothing resident. A method past the page cache is measured
+    /// even where pages stay: its bytes come from the device all the same, which is proven after
+    /// the turn.
+    fn make_cold(
+        &mut self,
+        trial: &Trial,
+        trials: &Trials,
+        pool: &mut SessionPool,
+        notes: &mut Notes,
+    ) -> Result<ResidencyProof, SampleError> {
+        let was_running = pool.has(trial.index);
+        let evicted = self.evict(trial.target, trials, pool, notes);
+        self.check_not_refused(trial.index)?;
+        if was_running && !pool.has(trial.index) {
+            let reason = "its process was ended to find out which process keeps pages of the file in memory";
+            return Err(SampleError::Unproven(reason.to_owned()));
+        }
+        match evicted {
+            Err(CacheError::Remains { proof, .. }) if trial.bypasses_cache() => Ok(proof),
+            evicted => Ok(evicted?),
+        }
+    }
+
+    /// Evicts the file of a target. Where pages stay, the process that keeps them is searched for.
+    fn evict(
+        &mut self,
+        target: usize,
+        trials: &Trials,
+        pool: &mut SessionPool,
+        notes: &mut Notes,
+    ) -> Result<ResidencyProof, CacheError> {
+        let evicted = trials.page_cache(target).evict();
+        let target = trials.target(target);
+        match target.cache_control.identity() {
+            Some(file) if is_kept(&evicted) => {
+                let now = Processes::now();
+                let known = &mut self.holders;
+                HolderSearch { known, trials, pool, notes, target, file, now }.evict_after(evicted)
+            }
+            _ => evicted,
+        }
+    }
+
+    /// Fills every file of the plan; the fill of the first file. The fills of the others become
+    /// notes.
+    pub(super) fn fill_all(
+        &mut self,
+        fill: u32,
+        trials: &Trials,
+        pool: &mut SessionPool,
+        notes: &mut Notes,
+    ) -> Result<Fill, TrialEnd> {
+        let mut fills = Vec::new();
+        for target in trials.files().map(|file| file.index) {
+            let (filled, how) = self.fill_one(target, trials, pool, notes)?;
+            let resident_after = filled.proof.share();
+            fills.push(Fill { fill, target, how: how.to_owned(), wall_ns: filled.wall_ns, resident_after });
+        }
+        let first = fills.remove(0);
+        fills.into_iter().for_each(|fill| notes.add(Line::Fill(fill)));
+        Ok(first)
+    }
+
+    /// The standard fill of one file, repeated if pages were evicted meanwhile, and how it was done.
+    /// Pages that another program keeps in memory stay, and the rest is filled around them.
+    fn fill_one(
+        &mut self,
+        target: usize,
+        trials: &Trials,
+        pool: &mut SessionPool,
+        notes: &mut Notes,
+    ) -> Result<(Filled, &'static str), CacheError> {
+        let mut tries = 1;
+        loop {
+            let how = match self.evict(target, trials, pool, notes) {
+                Ok(_) | Err(CacheError::RamBacked { .. }) => Ok(FILL),
+                Err(CacheError::Remains { .. }) if tries == FILL_TRIES || self.holders.are_others() => {
+                    Ok(FILL_OVER)
+                }
+                Err(error) => Err(error),
+            };
+            match how.and_then(|how| Ok((trials.page_cache(target).fill_evicted()?, how))) {
+                Err(CacheError::NotFilled { .. } | CacheError::Remains { .. }) if tries < FILL_TRIES => {
+                    tries += 1;
+                }
+                filled => return filled,
+            }
+        }
+    }
+
+    /// Fills what is missing of one file, again if pages are evicted meanwhile.
+    pub(super) fn refill(cache: &PageCache) -> Result<(), CacheError> {
+        let mut tries = 1;
+        loop {
+            match cache.fill() {
+                Err(CacheError::NotFilled { .. }) if tries < FILL_TRIES => tries += 1,
+                filled => return filled.map(drop),
+            }
+        }
+    }
+
+    /// That a trial was seen to keep the file between turns.
+    pub(super) fn refusal(&self, trial: usize) -> Option<Outcome> {
+        self.holders.refusal(trial)
+    }
+
+    /// Ends a trial that was seen to keep the file between turns.
+    pub(super) fn check_not_refused(&self, trial: usize) -> Result<(), TrialEnd> {
+        self.refusal(trial).map_or(Ok(()), |refused| Err(TrialEnd::Trial(refused)))
+    }
+
+    /// Checks once, after the first turn of a contender, that it has released the file as
+    /// PROTOCOL.md says.
+    pub(super) fn check_released(
+        &mut self,
+        trial: &Trial,
+        trials: &Trials,
+        pool: &mut SessionPool,
+    ) -> Result<(), TrialEnd> {
+        let target = trials.target_of(trial.index);
+        let opens_file = target.target.facts.over() == Transport::File && !trial.is_control();
+        let file = target.cache_control.identity().filter(|_| opens_file);
+        let (Some(file), Some(process)) = (file, pool.process(trial.index)) else { return Ok(()) };
+        if !self.holders.is_first_check(trial.index) {
+            return Ok(());
+        }
+        let mut pause = FIRST_PAUSE;
+        for check in 1..=RELEASE_CHECKS {
+            let now = Processes::now();
+            let mut holders: Vec<Holder> = now.holders(&now.family(process), &file);
+            holders.sort_by_key(|holder| holder.hold == Hold::Open);
+            let Some(holder) = holders.first() else { return Ok(()) };
+            if check == RELEASE_CHECKS {
+                pool.close(trial.index);
+                self.holders.refuse_holder(trial.index, &target.target.facts.path, holder);
+                return self.check_not_refused(trial.index);
+            }
+            std::thread::sleep(pause);
+            pause *= 2;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Fixture;
+    use super::*;
+    use crate::measure::round::testing::{COLD, WARM};
+
+    #[test]
+    fn every_file_is_filled_once_and_proven() {
+        let fixture = Fixture::with_file(&[b'a'; 70_000]);
+        let trials = fixture.trials(&[("a", WARM), ("b", WARM)]);
+        let (mut pool, mut notes) = (SessionPool::default(), Notes::default());
+        let fill = CacheStates::default().fill_all(3, &trials, &mut pool, &mut notes).unwrap();
+        assert_eq!((fill.fill, fill.target, fill.resident_after), (3, 0, Some(1.0)));
+        assert!(notes.take_lines().is_empty(), "one file has one fill");
+    }
+
+    #[test]
+    fn a_warm_state_is_only_looked_at() {
+        let fixture = Fixture::with_file(&[b'a'; 70_000]);
+        let trials = fixture.trials(&[("a", WARM)]);
+        let (mut pool, mut notes) = (SessionPool::default(), Notes::default());
+        let mut states = CacheStates::default();
+        states.fill_all(0, &trials, &mut pool, &mut notes).unwrap();
+        let proof = states.prepare(trials.trial(0), &trials, &mut pool, &mut notes).unwrap();
+        assert!(proof.is_some_and(|proof| proof.is_warm()), "{proof:?}");
+    }
+
+    #[test]
+    fn behind_a_foreign_server_no_state_is_made_and_its_absence_is_noted() {
+        let fixture = Fixture::of_size(1);
+        let trials = fixture.trials(&[("a", COLD)]);
+        let (mut pool, mut notes) = (SessionPool::default(), Notes::default());
+        let mut states = CacheStates::default();
+        let proof = states.prepare(trials.trial(0), &trials, &mut pool, &mut notes).unwrap();
+        assert_eq!(proof, None);
+        assert_eq!(notes.take_missing().len(), 1);
+        assert_eq!(states.refusal(0), None);
+    }
+}

@@ -1,0 +1,186 @@
+//! The started contenders that wait for their next turn, as many as memory allows.
+//!
+//! A contender that keeps running keeps what its runtime has compiled and allocated. Where memory
+//! would run short, the session whose turn just ended is closed: in round order it is needed last.
+//! It is started and warmed up again before its next turn, outside of every window. Memory that the
+//! measured files need to stay in the page cache does not count as free.
+
+use super::observed_turn::MeteredTurn;
+use super::trials::Trials;
+use crate::contender::session::{Session, SessionError};
+use crate::linux::process::anonymous_bytes;
+use crate::machine::memory::Memory;
+use crate::measure::interface::TrialEnd;
+use crate::measure::meters::Meters;
+use crate::record::Outcome;
+use crate::trial::Params;
+use readlab_protocol::TurnRequest;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Memory that is left free in any case: how much a contender needs is known only after it started.
+const ROOM_MIN_BYTES: u64 = 256 << 20;
+
+/// A contender that holds less than this is not closed for its memory: starting it again costs more
+/// than its memory is worth.
+const LIGHT_BYTES: u64 = 32 << 20;
+
+/// A started contender: its session and the meters of its process.
+pub(in crate::measure) struct PooledSession {
+    pub(super) session: Session,
+    meters: Meters,
+    /// Whether it has read until it was steady, where it must.
+    pub(super) is_steady: bool,
+    held_bytes: u64,
+}
+
+impl PooledSession {
+    pub(super) fn new(session: Session) -> PooledSession {
+        let meters = Meters::open(session.id());
+        PooledSession { session, meters, is_steady: false, held_bytes: 0 }
+    }
+
+    /// One turn between two readings of the meters.
+    pub(super) fn metered_turn(
+        &mut self,
+        request: TurnRequest,
+        time_limit: Duration,
+    ) -> Result<MeteredTurn, SessionError> {
+        self.meters.begin();
+        let answer = self.session.turn(request, time_limit);
+        let metered = self.meters.end();
+        Ok(MeteredTurn { request, answer: answer?, metered })
+    }
+}
+
+/// The started contenders by the numbers of their trials.
+#[derive(Default)]
+pub(super) struct SessionPool {
+    sessions: BTreeMap<usize, PooledSession>,
+}
+
+impl SessionPool {
+    /// The session of a trial that was started.
+    pub(super) fn session(&mut self, trial: usize) -> Result<&mut PooledSession, TrialEnd> {
+        let failed = || TrialEnd::Trial(Outcome::Failed { reason: "it was not started".to_owned() });
+        self.sessions.get_mut(&trial).ok_or_else(failed)
+    }
+
+    pub(super) fn has(&self, trial: usize) -> bool {
+        self.sessions.contains_key(&trial)
+    }
+
+    /// Goes on with a contender that was started elsewhere.
+    pub(super) fn insert(&mut self, trial: usize, session: PooledSession) {
+        self.sessions.insert(trial, session);
+    }
+
+    /// Hands out the session of a trial, if it is running; if the caller drops it, its contender
+    /// ends.
+    pub(super) fn take(&mut self, trial: usize) -> Option<PooledSession> {
+        self.sessions.remove(&trial)
+    }
+
+    /// Ends the contender of a trial, if it is running.
+    pub(super) fn close(&mut self, trial: usize) {
+        self.sessions.remove(&trial);
+    }
+
+    /// Starts the contender of a trial; a session that it had before is closed first.
+    pub(super) fn restart(&mut self, trials: &Trials, trial: usize) -> Result<Params, SessionError> {
+        self.close(trial);
+        let (session, params) = trials.start(trial, Vec::new())?;
+        self.insert(trial, PooledSession::new(session));
+        Ok(params)
+    }
+
+    /// Starts the contender of a trial unless it is running; whether it had to be started.
+    pub(super) fn ensure_running(&mut self, trials: &Trials, trial: usize) -> Result<bool, SessionError> {
+        if self.has(trial) {
+            return Ok(false);
+        }
+        self.restart(trials, trial).map(|_| true)
+    }
+
+    /// The process id of a trial's contender, if it is running.
+    pub(super) fn process(&self, trial: usize) -> Option<u32> {
+        self.sessions.get(&trial).map(|pooled| pooled.session.id())
+    }
+
+    /// The trials whose contenders are running, with the process ids.
+    pub(super) fn processes(&self) -> Vec<(usize, u32)> {
+        self.sessions.iter().map(|(&trial, pooled)| (trial, pooled.session.id())).collect()
+    }
+
+    /// Closes the session whose turn just ended if memory would run short for the next one.
+    /// `cached_bytes` of files must stay in the page cache.
+    pub(super) fn release_if_low_memory(&mut self, trial: usize, cached_bytes: u64) {
+        let Some(pooled) = self.sessions.get_mut(&trial) else { return };
+        pooled.held_bytes = anonymous_bytes(pooled.session.id()).unwrap_or(0);
+        let own_bytes = pooled.held_bytes;
+        let held: Vec<u64> = self.sessions.values().map(|pooled| pooled.held_bytes).collect();
+        let memory = Memory::read();
+        let is_worth_it = own_bytes >= LIGHT_BYTES || is_crowded(&memory, &held);
+        if is_worth_it && is_short(&memory, &held, cached_bytes) {
+            self.close(trial);
+        }
+    }
+}
+
+/// Whether there is too little room for one more contender as large as the largest so far. The
+/// limit of a control group covers the memory of all contenders; what is available on the machine
+/// does not include it.
+fn is_short(memory: &Memory, held_bytes: &[u64], cached_bytes: u64) -> bool {
+    let needed_bytes =
+        held_bytes.iter().copied().max().unwrap_or(0).max(ROOM_MIN_BYTES).saturating_add(cached_bytes);
+    let within_limit = |limit: u64| limit.saturating_sub(held_bytes.iter().sum());
+    let room_bytes = memory.available_bytes.min(memory.limit_bytes.map_or(u64::MAX, within_limit));
+    room_bytes < needed_bytes
+}
+
+/// Whether all sessions together hold half of what the control group may have, however light each
+/// one is.
+fn is_crowded(memory: &Memory, held_bytes: &[u64]) -> bool {
+    memory.limit_bytes.is_some_and(|limit| held_bytes.iter().sum::<u64>() > limit / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    fn memory(available_bytes: u64, limit_bytes: Option<u64>) -> Memory {
+        Memory { total_bytes: 4 * GIB, available_bytes, limit_bytes }
+    }
+
+    #[test]
+    fn room_is_kept_for_a_contender_as_large_as_the_largest_and_for_the_files() {
+        assert!(!is_short(&memory(GIB, None), &[GIB / 8; 4], 0));
+        assert!(is_short(&memory(GIB, None), &[GIB / 8, 2 * GIB], 0));
+        assert!(is_short(&memory(GIB, None), &[GIB / 8], GIB));
+        assert!(is_short(&memory(ROOM_MIN_BYTES - 1, None), &[], 0));
+    }
+
+    #[test]
+    fn within_a_limit_the_memory_of_all_contenders_counts() {
+        assert!(!is_short(&memory(4 * GIB, Some(GIB)), &[GIB / 8; 4], 0));
+        assert!(is_short(&memory(4 * GIB, Some(GIB)), &[GIB / 8; 7], 0));
+    }
+
+    #[test]
+    fn many_light_contenders_fill_a_small_limit() {
+        assert!(is_crowded(&memory(4 * GIB, Some(GIB)), &[GIB / 64; 33]));
+        assert!(!is_crowded(&memory(4 * GIB, Some(GIB)), &[GIB / 64; 32]));
+        assert!(!is_crowded(&memory(4 * GIB, None), &[GIB; 4]));
+    }
+
+    #[test]
+    fn a_trial_that_was_not_started_has_no_session() {
+        let mut pool = SessionPool::default();
+        assert!(!pool.has(0) && pool.process(0).is_none() && pool.processes().is_empty());
+        assert!(pool.take(0).is_none());
+        let reason = "it was not started".to_owned();
+        assert_eq!(pool.session(0).err(), Some(TrialEnd::Trial(Outcome::Failed { reason })));
+    }
+}

@@ -1,0 +1,96 @@
+//! Fixtures for the tests of the sampler's parts: trials of a small target, and meters without
+//! readings.
+
+use super::trials::Trials;
+use crate::contender::discovery::Contenders;
+use crate::corpus::oracle::Truth;
+use crate::measure::cache::Eviction;
+use crate::measure::meters::{Metered, Missing, Whole};
+use crate::measure::plan::Plan;
+use crate::measure::round::testing::{plan, runs};
+use crate::measure::target::{CacheControl, MeasuredTarget};
+use crate::target::{Place, Target, TargetFacts};
+use crate::trial::{Answer, CacheState};
+use readlab_protocol::SampleLine;
+use std::io::Write;
+
+/// Time of the plainest reading of the target.
+const PLAINEST_NS: u64 = 1_000_000;
+
+/// A target with its right answer, read by no contender.
+pub(super) struct Fixture {
+    target: Target,
+    truth: Truth,
+    contenders: Contenders,
+    file: Option<tempfile::NamedTempFile>,
+}
+
+impl Fixture {
+    /// A target of this size behind a foreign server: nothing is read from it.
+    pub(super) fn of_size(size_bytes: u64) -> Fixture {
+        let place = Place::Web { url: "http://localhost/f".parse().unwrap(), version: None };
+        Fixture::new(place, size_bytes, None)
+    }
+
+    /// A file with this content.
+    pub(super) fn with_file(content: &[u8]) -> Fixture {
+        // In memory there is no page cache to fill, and a temporary folder may be there.
+        let program = std::env::current_exe().unwrap();
+        let mut file = tempfile::NamedTempFile::new_in(program.parent().unwrap()).unwrap();
+        file.write_all(content).unwrap();
+        Fixture::new(Place::File(file.path().to_owned()), content.len() as u64, Some(file))
+    }
+
+    fn new(place: Place, size_bytes: u64, file: Option<tempfile::NamedTempFile>) -> Fixture {
+        let facts = TargetFacts { path: "target".to_owned(), size_bytes, ..TargetFacts::default() };
+        let answer =
+            Answer { bytes: Some(size_bytes), newlines: Some(1), lines: Some(1), ..Answer::default() };
+        let truth = Truth { answer, digest: String::new(), text: true, archive: None, wall_ns: PLAINEST_NS };
+        let target = Target { place, facts, evictable: Vec::new() };
+        Fixture { target, truth, contenders: Contenders::default(), file }
+    }
+
+    /// Trials that read the target.
+    pub(super) fn trials(&self, trials: &[(&str, CacheState)]) -> Trials<'_> {
+        let plan: &'static Plan = Box::leak(Box::new(plan(runs(20), trials)));
+        let cache_control = match &self.file {
+            Some(_) => CacheControl::of(&self.target, Eviction::OfFile).unwrap(),
+            None => CacheControl::Web,
+        };
+        let target = MeasuredTarget {
+            index: 0,
+            target: &self.target,
+            truth: &self.truth,
+            decoded: None,
+            cache_control,
+        };
+        Trials::new(plan, &self.contenders, vec![target])
+    }
+}
+
+/// One answered reading.
+pub(super) fn sample_line(newlines: Option<u64>) -> SampleLine {
+    SampleLine { wall_ns: 100, newlines, ..SampleLine::default() }
+}
+
+/// Meters that could not be read.
+pub(super) fn metered() -> Metered {
+    let missing = || Missing::from(crate::linux::process::Unavailable::Ended { pid: 1 });
+    Metered {
+        cpu_total_ns: Err(missing()),
+        cpu_split: Err(missing()),
+        peak_rss_bytes: Err(missing()),
+        minor_faults: Err(missing()),
+        child_minor_faults: Err(missing()),
+        major_faults: Err(missing()),
+        device_read_bytes: Err(missing()),
+        whole: Whole {
+            cpu_ns: Err(missing()),
+            cpu_error_ns: 0,
+            passed_bytes: Err(missing()),
+            delayed_ns: Err(missing()),
+            lab_delayed_ns: Err(missing()),
+            alone: true,
+        },
+    }
+}

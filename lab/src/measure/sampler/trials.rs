@@ -1,0 +1,245 @@
+//! The trials of a plan as the sampler sees them: the contender, the target and the right answer of
+//! each.
+//!
+//! A target must not change after its answer was found, which is checked here too.
+
+use crate::contender::discovery::Contenders;
+use crate::contender::roster::Warmup;
+use crate::contender::session::{Session, SessionError, Turn};
+use crate::corpus::oracle::Truth;
+use crate::measure::cache::PageCache;
+use crate::measure::interface::{SampleError, TrialEnd};
+use crate::measure::next_layer::NextLayer;
+use crate::measure::plan::Plan;
+use crate::measure::target::MeasuredTarget;
+use crate::record::{EndReason, Outcome, Trial};
+use crate::target::TargetFacts;
+use crate::trial::{Answer, CacheState, Params, Transport, Work};
+use readlab_protocol::TurnRequest;
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// A turn may take at least this long before its contender counts as hung.
+const TIME_LIMIT_MIN: Duration = Duration::from_secs(10);
+
+/// For each reading of a turn the limit grows by this many times the plainest reading's time.
+const TIME_LIMIT_FACTOR: u32 = 40;
+
+/// A reading shorter than this is repeated in one turn: a process that was just woken finds its
+/// caches cold, and a program that reads small files reads many of them.
+const SHORT_READING_NS: u64 = 1_000_000;
+
+/// Time of the untimed readings before the timed ones of such a turn.
+const LEAD_NS: u64 = 200_000;
+
+/// Most timed readings in one turn: enough rounds must remain to show how the machine drifts.
+pub(super) const COUNT_MAX: u64 = 10;
+
+/// Most untimed readings in one turn.
+const LEAD_MAX: u64 = 64;
+
+/// The fixed part of the assumed time of a short reading; the rest is a rate of 4 GB/s.
+const SHORT_READING_FIXED_NS: u64 = 2_000;
+
+/// Variables that keep clients from using a proxy: every method must use the same server.
+const NO_PROXY: [&str; 2] = ["no_proxy", "NO_PROXY"];
+
+/// The trials of one plan, with their contenders and targets.
+pub(super) struct Trials<'a> {
+    pub(super) plan: &'a Plan,
+    contenders: &'a Contenders,
+    targets: Vec<MeasuredTarget<'a>>,
+}
+
+impl<'a> Trials<'a> {
+    pub(super) fn new(
+        plan: &'a Plan,
+        contenders: &'a Contenders,
+        targets: Vec<MeasuredTarget<'a>>,
+    ) -> Trials<'a> {
+        Trials { plan, contenders, targets }
+    }
+
+    /// The trial of this number.
+    pub(super) fn trial(&self, trial: usize) -> &'a Trial {
+        &self.plan.planned(trial).trial
+    }
+
+    /// The target of this number.
+    pub(super) fn target(&self, target: usize) -> &MeasuredTarget<'a> {
+        let found = self.targets.iter().find(|measured| measured.index == target);
+        found.expect("the sampler gets every target of its plan")
+    }
+
+    /// What a trial reads.
+    pub(super) fn target_of(&self, trial: usize) -> &MeasuredTarget<'a> {
+        self.target(self.trial(trial).target)
+    }
+
+    /// What is known of what a trial reads.
+    pub(super) fn facts(&self, trial: usize) -> &'a TargetFacts {
+        &self.target_of(trial).target.facts
+    }
+
+    /// What every answer of a trial is compared with.
+    pub(super) fn truth(&self, trial: usize) -> &'a Truth {
+        let target = self.target_of(trial);
+        let decodes = self.trial(trial).decodes.is_some();
+        target.decoded.filter(|_| decodes).unwrap_or(target.truth)
+    }
+
+    /// The page cache of a target that has a file.
+    pub(super) fn page_cache(&self, target: usize) -> &PageCache {
+        self.target(target).cache().expect("states are made only of targets that have a file")
+    }
+
+    /// Every file among the targets, once, however many targets are read from it.
+    pub(super) fn files(&self) -> impl Iterator<Item = &MeasuredTarget<'a>> {
+        let files = self.targets.iter().enumerate().filter(|(_, target)| target.cache().is_some());
+        let is_first =
+            |at: usize, target: &MeasuredTarget| !self.targets[..at].iter().any(|it| it.shares_file(target));
+        files.filter(move |(at, target)| is_first(*at, target)).map(|(_, target)| target)
+    }
+
+    /// Bytes of files that must stay in the page cache between the turns of a trial.
+    pub(super) fn cached_bytes(&self, trial: usize) -> u64 {
+        match self.trial(trial).state {
+            CacheState::Warm => self.files().map(|file| file.target.facts.size_bytes).sum(),
+            CacheState::Cold | CacheState::Unknown => 0,
+        }
+    }
+
+    /// How the contender of a trial becomes ready.
+    pub(super) fn warmup(&self, trial: usize) -> Warmup {
+        self.plan.planned(trial).warmup
+    }
+
+    /// How many trials of the same state read until they are steady when they are started.
+    pub(super) fn contenders_until_steady(&self, trial: usize) -> usize {
+        let state = self.trial(trial).state;
+        let of_state = self.plan.trials.iter().filter(|planned| planned.trial.state == state);
+        of_state.filter(|planned| planned.warmup == Warmup::UntilSteady).count()
+    }
+
+    /// What the contender of a trial says of its runtime.
+    pub(super) fn runtime(&self, trial: usize) -> &str {
+        let contender = self.contenders.contender(self.trial(trial).contender());
+        contender.map_or("", |contender| contender.receipt.runtime.as_str())
+    }
+
+    /// What the layer below the file system has read so far, where there is a layer with a counter
+    /// of its own.
+    pub(super) fn next_layer_bytes(&self, trial: usize) -> Option<Result<u64, String>> {
+        self.target_of(trial).next_layer().map(NextLayer::read_bytes)
+    }
+
+    /// The readings of one turn: one, unless a reading is so short that most of it would be waking
+    /// up.
+    pub(super) fn turn_request(&self, trial: &Trial) -> TurnRequest {
+        let facts = self.facts(trial.index);
+        let bytes = facts.size_bytes.max(facts.bytes_out(trial.decodes));
+        let reading_ns = SHORT_READING_FIXED_NS + bytes / 4;
+        let is_single = trial.state == CacheState::Cold || facts.over() == Transport::Http;
+        if is_single || reading_ns >= SHORT_READING_NS {
+            return TurnRequest { lead: 0, count: 1 };
+        }
+        let readings_in = |span_ns: u64, most: u64| {
+            u32::try_from((span_ns / reading_ns).clamp(1, most)).expect("at most sixty-four")
+        };
+        let count = self.plan.rules.readings_per_turn(readings_in(SHORT_READING_NS, COUNT_MAX));
+        TurnRequest { lead: readings_in(LEAD_NS, LEAD_MAX), count }
+    }
+
+    /// How long a turn of so many readings may take.
+    pub(super) fn time_limit(&self, trial: usize, readings: u32) -> Duration {
+        let plainest = Duration::from_nanos(self.truth(trial).wall_ns);
+        TIME_LIMIT_MIN + plainest * TIME_LIMIT_FACTOR * readings
+    }
+
+    /// Starts the contender of a trial, with these variables added to its environment.
+    pub(super) fn start(
+        &self,
+        trial: usize,
+        env: Vec<(OsString, OsString)>,
+    ) -> Result<(Session, Params), SessionError> {
+        let method = &self.plan.planned(trial).choice;
+        let contender = self.contenders.contender(&method.id.contender);
+        let contender = contender.expect("the plan names only contenders that answered");
+        let target = self.target_of(trial).target;
+        let mut command = contender.read_command(method, self.trial(trial).work, target.word());
+        command.env.extend(env);
+        if target.facts.over() == Transport::Http {
+            command.env.extend(NO_PROXY.map(|name| (name.into(), "*".into())));
+        }
+        let mut session = Session::start(&method.id.contender, &command)?;
+        let params = session.ready()?;
+        Ok((session, params))
+    }
+
+    /// Compares every answer of a turn with the right one.
+    pub(super) fn compare(&self, trial: &Trial, turn: &Turn) -> Result<(), SampleError> {
+        let truth = &self.truth(trial.index).answer;
+        for sample in &turn.samples {
+            let answer = Answer::from(sample);
+            // A control may answer nothing, or only how many bytes it read.
+            let suits_control = answer == Answer::default() || answer.proves(Work::Discard, truth);
+            if !(answer.proves(trial.work, truth) || trial.is_control() && suits_control) {
+                return Err(SampleError::refused(answer.refusal(trial.work, truth)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the run if the target of a trial has changed: no number about it can be compared with
+    /// another.
+    pub(super) fn check_unchanged(&self, trial: usize) -> Result<(), SampleError> {
+        let Some(change) = self.target_of(trial).change() else { return Ok(()) };
+        let reason = format!("{} {change} while it was raced", self.facts(trial).path);
+        let refused = Outcome::Refused { reason };
+        Err(TrialEnd::Both(refused, EndReason::TargetChanged).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Fixture, sample_line};
+    use super::*;
+    use crate::measure::round::testing::{COLD, WARM};
+
+    #[test]
+    fn short_warm_readings_share_a_turn_and_long_or_cold_ones_do_not() {
+        let single = TurnRequest { lead: 0, count: 1 };
+        let fixture = Fixture::of_size(1 << 20);
+        let trials = fixture.trials(&[("a", COLD), ("a", WARM)]);
+        assert_eq!(trials.turn_request(trials.trial(0)), single);
+        // A reading is assumed to take 264 µs: three fit into a turn, and twenty are divided by two.
+        assert_eq!(trials.turn_request(trials.trial(1)), TurnRequest { lead: 1, count: 2 });
+        let fixture = Fixture::of_size(4 << 20);
+        let trials = fixture.trials(&[("a", WARM)]);
+        assert_eq!(trials.turn_request(trials.trial(0)), single);
+    }
+
+    #[test]
+    fn the_time_limit_grows_with_the_readings_and_the_plainest_reading() {
+        let fixture = Fixture::of_size(1);
+        let trials = fixture.trials(&[("a", WARM)]);
+        assert_eq!(trials.time_limit(0, 1), TIME_LIMIT_MIN + Duration::from_millis(40));
+        assert_eq!(trials.time_limit(0, 10), TIME_LIMIT_MIN + Duration::from_millis(400));
+    }
+
+    #[test]
+    fn a_wrong_answer_is_refused_and_a_control_may_give_none() {
+        let fixture = Fixture::of_size(1);
+        let trials = fixture.trials(&[("a", WARM), ("null", WARM)]);
+        let answered =
+            |newlines| Turn { samples: vec![sample_line(newlines)], counts: Vec::new(), seen_ns: 1 };
+        assert_eq!(trials.compare(trials.trial(0), &answered(Some(1))), Ok(()));
+        for wrong in [None, Some(2)] {
+            let error = trials.compare(trials.trial(0), &answered(wrong)).unwrap_err();
+            let SampleError::TrialEnd(TrialEnd::Trial(outcome)) = error else { panic!("{error:?}") };
+            assert!(matches!(outcome, Outcome::Refused { .. }), "{outcome:?}");
+        }
+        assert_eq!(trials.compare(trials.trial(1), &answered(None)), Ok(()));
+        assert!(trials.compare(trials.trial(1), &answered(Some(2))).is_err());
+    }
+}
