@@ -22,13 +22,13 @@ pub struct SamplingOptions {
     /// Exact number of timed readings of each trial
     #[arg(short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs"], value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
-    /// Least number of timed readings of each trial
+    /// Minimum number of timed readings of each trial
     #[arg(short, long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     pub min_runs: u32,
-    /// Greatest number of timed readings of each trial
+    /// Maximum number of timed readings of each trial
     #[arg(short = 'M', long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub max_runs: u32,
-    /// Longest total time of the timed readings of a trial, once it has the least number of them
+    /// Maximum total time of the timed readings of a trial, once it has its minimum number of them
     /// [default: 30s, or the suite's]
     #[arg(long, value_name = "TIME")]
     pub max_time: Option<Nanos>,
@@ -39,7 +39,7 @@ pub struct SamplingOptions {
     /// Stop a trial when half the 95 % interval of its median is at most this share of the median
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
     pub precision: f64,
-    /// Least number of cache fills over which the warm readings are spread
+    /// Minimum number of cache fills over which the warm readings are spread
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     pub fills: u32,
     /// State of the page cache when the clock starts [default: both, or the suite's]
