@@ -1,6 +1,5 @@
-//! Every method that decodes × scan × work × form of archive gives the answer of the plainest code
-//! about what comes out; and every broken archive is an error with its reason, by every one of
-//! them.
+//! Every method that decodes × scan × work × form of archive gives the answer of the simplest code
+//! for the content; and every broken archive is an error with its reason, with every method.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -123,7 +122,7 @@ fn changed(bytes: &[u8], mark: &[u8], offset: usize) -> Vec<u8> {
     changed
 }
 
-/// Every decoder says why this is no such archive, and names the file.
+/// Every decoder reports why this archive is invalid, and names the file.
 fn fails(folder: &Path, archive: Archive, name: &str, bytes: &[u8], reasons: &[&str]) {
     let path: PathBuf = folder.join(name);
     fs::write(&path, bytes).unwrap();

@@ -1,4 +1,4 @@
-//! Whole conversations with `serve`, in memory.
+//! Tests of whole sessions with `serve`, in memory.
 
 use readlab_protocol::{Cache, Message, SampleLine};
 use readlab_rust::serve::serve;
@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What was said, and whether the exit code was 0.
+/// The output, and whether the exit code was 0.
 fn talk(words: &[&str], input: &str) -> (Vec<Message>, bool) {
     let mut output = Vec::new();
     let code = serve(words.iter().map(OsString::from), &mut input.as_bytes(), &mut output);
@@ -184,7 +184,7 @@ fn nothing_of_the_file_is_held_between_turns() {
     }
 }
 
-/// A lab that looks, when a turn is over, at what the contender holds.
+/// A lab that checks, after a turn, what the contender still holds.
 struct Watcher<'a> {
     path: &'a str,
     turns: usize,

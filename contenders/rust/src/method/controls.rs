@@ -1,5 +1,5 @@
-//! The first two controls: `null` does nothing, and shows what the measuring costs; `resident`
-//! visits bytes that are in memory already, and shows what the scan could do if bringing them cost
+//! The first two controls. `null` does nothing, and shows the cost of the measurement. `resident`
+//! visits bytes that are already in memory, and shows what the scan could do if delivery cost
 //! nothing.
 
 use super::memory::{SEGMENT, THREADS};
@@ -82,7 +82,7 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    /// Reads the whole file, for whoever has this name.
+    /// Reads the whole file for the method `name`.
     pub(super) fn load(name: &str, path: &Path) -> Result<Loaded, Fault> {
         let mut file = File::open(path)?;
         let size = size_of(&file)?;

@@ -1,4 +1,4 @@
-//! The one list of methods, in the order of reports.
+//! The list of all methods, in the order of reports.
 
 use super::{
     Method, archive, auto, buffered, controls, direct, http, inflate, io_uring, limits, lines, mmap, pread,
