@@ -1,4 +1,4 @@
-//! What became of every trial of a race in which answers matter and times do not.
+//! Outcomes of the trials of a race whose answers matter and whose times do not.
 
 use crate::row::Row;
 use readlab::record::{Outcome, Record};

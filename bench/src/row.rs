@@ -1,5 +1,4 @@
-//! One line of the report: a figure, what was promised, what was measured, and whether the promise
-//! is kept.
+//! One line of the report: a figure, its promise, its measurement, and whether the promise is kept.
 
 use readlab::analysis::stats::Interval;
 use serde::Serialize;
@@ -9,12 +8,11 @@ use serde::Serialize;
 pub(crate) struct Row {
     /// What was measured.
     pub(crate) figure: String,
-    /// What was promised, in words; `None` where a number is only told.
+    /// The promise, in words; `None` for a number without one.
     pub(crate) target: Option<String>,
     /// What was found, in words.
     pub(crate) measured: String,
-    /// Whether the promise is kept; `None` where there is none, and where nothing could be
-    /// measured.
+    /// Whether the promise is kept; `None` without a promise or a measurement.
     pub(crate) ok: Option<bool>,
     /// The number itself, unrounded; `None` where nothing could be measured.
     pub(crate) value: Option<f64>,
@@ -50,7 +48,7 @@ impl Row {
         Row { figure: figure.into(), target: None, measured, ok: None, value: None, ci95: None }
     }
 
-    /// The word that stands at the head of its line.
+    /// The first word of its line.
     pub(crate) fn mark(&self) -> &'static str {
         match (self.ok, self.value) {
             (Some(true), _) => "met",

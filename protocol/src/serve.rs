@@ -1,8 +1,8 @@
-//! The contender's side of a conversation, for contenders written in Rust: words in, lines out.
+//! The contender's side of a session, for contenders in Rust: arguments in, lines out.
 //!
-//! A contender says who it is and what it offers, and opens a reader for a request; everything else
-//! that PROTOCOL.md asks of a contender happens here. Input and output are parameters, so that a
-//! conversation can be had in a test.
+//! A contender describes itself and its methods, and opens a reader for a request; all other rules
+//! of PROTOCOL.md are implemented here. Input and output are parameters, so that a test can run a
+//! session.
 
 use crate::{LINE_BYTES_MAX, Message, MethodLine, SampleLine, TurnRequest, VERSION};
 use std::collections::BTreeMap;
@@ -43,16 +43,16 @@ pub trait Reader {
     fn turn(&mut self, ask: TurnRequest) -> Result<Vec<SampleLine>, Refusal>;
 }
 
-/// What the words behind `read` ask for.
+/// The request in the arguments after `read`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// How bytes are brought.
+    /// The method.
     pub method: &'a str,
     /// How bytes are visited; `-` for none.
     pub scan: &'a str,
-    /// What is done with them.
+    /// The work.
     pub work: &'a str,
-    /// What is read.
+    /// The target.
     pub target: &'a OsStr,
     /// Settings by name.
     pub settings: Vec<(&'a str, u64)>,
@@ -61,7 +61,7 @@ pub struct Request<'a> {
 /// Why there is no reading.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The kernel, the processor or the file system lacks what is needed.
+    /// The kernel, the processor or the file system lacks a required feature.
     #[error("{0}")]
     Unavailable(String),
     /// Anything else.
@@ -87,14 +87,14 @@ impl From<io::Error> for Broken {
     }
 }
 
-/// Has one conversation on standard input and output. `words` are those behind the contender's
+/// Runs one session on standard input and output. `words` are the arguments after the contender's
 /// name.
 pub fn main(contender: &dyn Contender, words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let words: Vec<OsString> = words.into_iter().collect();
     serve(contender, &words, &mut io::stdin().lock(), &mut io::stdout().lock())
 }
 
-/// Has one conversation: 0 if it came to its end, 1 if something failed and was said.
+/// Runs one session: 0 if it ended normally, 1 after an error that was reported.
 pub fn serve(
     contender: &dyn Contender,
     words: &[OsString],
@@ -171,7 +171,7 @@ fn next_turn(input: &mut dyn BufRead) -> Result<Option<TurnRequest>, Broken> {
     ask.map(Some).map_err(|error| Refusal::Failed(error.to_string()).into())
 }
 
-/// Says something, all of it with one write.
+/// Sends a message with one write.
 fn tell(output: &mut dyn Write, says: impl IntoIterator<Item = Message>) -> io::Result<()> {
     let lines: String = says.into_iter().map(|say| say.line() + "\n").collect();
     output.write_all(lines.as_bytes())?;

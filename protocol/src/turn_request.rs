@@ -1,5 +1,5 @@
-//! What the lab says to a contender: one short line of plain words, so that a program without a
-//! JSON reader can obey.
+//! The request of the lab for a turn: one short line of plain words, so that a contender needs no
+//! JSON parser.
 
 use std::fmt;
 use std::str::FromStr;

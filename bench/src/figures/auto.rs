@@ -1,10 +1,10 @@
-//! Whether the reader that chooses keeps up with the best fixed method, wherever the file is and
-//! whatever of it is cached.
+//! Figure: whether `auto` is as fast as the best fixed method, for every place of the file and
+//! every cached part.
 //!
-//! For each case the fixed methods race once to find the best of them; then that one and `auto`
-//! race afresh, alone, pair by pair. (The best of many noisy medians is flattered by its noise; a
-//! fresh race is not.) The state "half cached" is none of the lab's: there the bench itself makes
-//! it before each reading.
+//! For each case the fixed methods race once to find the best of them; then the best one and `auto`
+//! race again, alone, pair by pair. (The best of many noisy medians is too low because of its
+//! noise; a new race is not.) The lab has no state "half cached", so the bench makes it before each
+//! reading.
 
 mod half;
 

@@ -1,9 +1,9 @@
-//! Whether the lab finds all that the device gives: its best O_DIRECT setting against fio's best on
-//! the same file.
+//! Figure: whether the lab reaches the best rate of the device: its best O_DIRECT setting against
+//! fio's best on the same file.
 //!
-//! Each looks for its own best among the same blocks and depths first; then both are run in turns.
-//! fio reads through io_uring from one job, and its rate is its own: bytes over a time in whole
-//! milliseconds, of which a reading takes hundreds.
+//! Each first searches for its own best among the same blocks and depths; then both are run in
+//! turns. fio reads through io_uring from one job, and its rate is its own: bytes over a time in
+//! whole milliseconds, of which a reading takes hundreds.
 
 use crate::fio;
 use crate::pairs;

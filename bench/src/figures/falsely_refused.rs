@@ -1,8 +1,8 @@
-//! How many honest trials are refused where the machine has more to do than processors: none may
+//! Figure: how many honest trials are refused on a machine with more work than processors. None may
 //! be.
 //!
-//! Everybody in the line-up of `readlab race` is honest. Each race is short, for what is asked is
-//! whether anybody is refused, and not how fast anybody is.
+//! All default trials of `readlab race` are honest. Each race is short, because the figure counts
+//! refusals, not speed.
 
 use crate::programs::{Programs, Race};
 use crate::row::Row;

@@ -1,4 +1,4 @@
-//! How far ahead of `wc -l` the fastest warm method is, with one thread and with two.
+//! Figure: how far ahead of `wc -l` the fastest warm method is, with one thread and with two.
 
 use crate::pairs;
 use crate::programs::{Programs, Race};

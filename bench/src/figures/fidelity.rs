@@ -1,6 +1,6 @@
-//! Whether the lab tells the time that a method takes without the lab.
+//! Figure: whether the lab reports the time that a method takes without the lab.
 //!
-//! In turns: a run of the lab (which fills the cache anew), then the stand-alone loop on the same
+//! In turns: a run of the lab (which fills the cache again), then the stand-alone loop on the same
 //! pages; one quotient of medians for each such pair. Methods past the page cache are compared
 //! cold: they leave the cache as empty as it was.
 
@@ -33,7 +33,7 @@ const FILE: Bytes = Bytes(1 << 30);
 const PAIRS: usize = 7;
 /// Timed readings in each half of a pair.
 const READINGS: usize = 5;
-/// How far from 1 the ratio may lie.
+/// The greatest allowed distance of the ratio from 1.
 const TOLERANCE: f64 = 0.02;
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {

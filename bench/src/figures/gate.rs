@@ -1,5 +1,5 @@
-//! What two records of the same say of each other: how often a gate cries without cause, and what
-//! comparing costs.
+//! Figure: comparisons of two records of the same programs: how often the gate fails without cause,
+//! and the cost of a comparison.
 //!
 //! A pair is two races of the same file by the same program; the gate may let pass 5 %. Comparing
 //! is timed on two records of 10,000 samples.

@@ -1,8 +1,9 @@
-//! Whether the lab tells the time that a contender in another language takes without the lab.
+//! Figure: whether the lab reports the time that a contender in another language takes without the
+//! lab.
 //!
-//! Two processes of one program differ by a fifth and more here, which hides what the lab does. So
-//! one process serves both: behind the lab's back the program `readlab-relay` has it read once more
-//! by hand after each of the lab's turns, and the two make a pair.
+//! Two processes of one program differ by a fifth and more here, which hides the lab's influence.
+//! So one process does both: after each of the lab's turns, the program `readlab-relay` requests
+//! one more reading, without the lab. The two readings are a pair.
 
 use crate::pairs;
 use crate::programs::{Programs, Race};
@@ -66,7 +67,7 @@ fn compare(programs: &Programs, file: &Path, trial: &str) -> anyhow::Result<Row>
     Ok(Row::judged(trial, &target, (ratio.estimate, ratio.within(TOLERANCE)), measured).with(ratio.ci95))
 }
 
-/// A roster in which the relay stands before the contender.
+/// A roster in which the relay starts the contender.
 fn roster(programs: &Programs, (contender, trial): (&str, &str), notes: &Path) -> anyhow::Result<PathBuf> {
     let built_in = Roster::built_in();
     let entry = built_in.entry(contender).with_context(|| format!("{contender}: in no roster"))?;
@@ -75,7 +76,7 @@ fn roster(programs: &Programs, (contender, trial): (&str, &str), notes: &Path) -
     let id: TrialId = trial.parse().with_context(|| trial.to_owned())?;
     let choice = there.choose(&id.method, &id.params, Work::Newlines).context(trial.to_owned())?;
     let command = there.read_command(&choice, Work::Newlines, "".as_ref());
-    // What stands before the words of the protocol.
+    // The words before those of the protocol.
     let program = command.args.iter().take_while(|word| *word != "read");
     let relay = programs.relay().display().to_string();
     let words = [relay, notes.display().to_string(), contender.to_owned()];

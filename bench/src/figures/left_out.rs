@@ -1,5 +1,5 @@
-//! How near honest contenders come to the time that their windows may leave out of a turn: every
-//! method of every language.
+//! Figure: how much of the time that windows may leave out of a turn honest contenders use, for
+//! every method of every language.
 
 use crate::programs::{Programs, Race};
 use crate::row::Row;

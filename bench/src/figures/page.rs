@@ -1,4 +1,5 @@
-//! What the page of a large record costs: to make, to keep, and to open in a browser.
+//! Figure: the cost of the page of a large record: time to make it, its size, and time to open it
+//! in a browser.
 //!
 //! The record is a real one: 20 trials of 500 readings each of a small file. Opening is what
 //! Chromium takes for the page less what it takes for an empty one, pair by pair, as its own start
@@ -40,7 +41,7 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     Ok(vec![below("time to make the page", &made), sized, opened])
 }
 
-/// A record of so many readings.
+/// A record of this many readings.
 pub(super) fn record(programs: &Programs) -> anyhow::Result<PathBuf> {
     let file = programs.lines(FILE)?;
     let buffers: Vec<String> =

@@ -1,5 +1,4 @@
-//! What it costs to have the program and to ask it for help: the size that `make dist` ships, and
-//! the time of `readlab --help`.
+//! Figure: the size of the program that `make dist` ships, and the time of `readlab --help`.
 
 use crate::pairs;
 use crate::programs::Programs;

@@ -1,6 +1,6 @@
-//! Whether the lab tells the truth about a file so small that a reading takes microseconds: there a
-//! process that was just woken would be slower than the loop, so the lab takes several readings a
-//! turn.
+//! Figure: whether the lab reports correct times for a file so small that a reading takes
+//! microseconds. A process that was just woken would be slower than the loop, so the lab takes
+//! several readings a turn.
 
 use super::fidelity;
 use crate::pairs;

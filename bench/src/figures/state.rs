@@ -1,5 +1,5 @@
-//! Whether cold samples were cold and warm ones warm, by what the record says of every sample that
-//! stands.
+//! Figure: whether cold samples were cold and warm ones warm, by the proofs of every accepted
+//! sample in the record.
 
 use crate::programs::{Programs, Race};
 use crate::row::Row;

@@ -1,9 +1,8 @@
-//! Whether what happens just before a reading makes its start slower: a pause, other work on the
-//! processor, an eviction. Nothing is promised here; METHOD.md tells what was found.
+//! Figure: whether a pause, other work on the processor, or an eviction just before a reading makes
+//! the reading slower. It has no promise; METHOD.md has the results.
 //!
-//! The protocol is spoken by hand, so that nothing but the thing in question lies between two
-//! turns. In each pass every circumstance comes once, beginning with another one each time; ratios
-//! are made within passes.
+//! The bench speaks the protocol itself, so that only the circumstance is between two turns. Each
+//! pass has every circumstance once and begins with a different one; ratios are made within passes.
 
 use crate::pairs;
 use crate::programs::Programs;
@@ -24,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 const PASSES: usize = 41;
 const PATIENCE: Duration = Duration::from_secs(60);
 const ONE: TurnRequest = TurnRequest { lead: 0, count: 1 };
-/// As the lab asks for files of this size.
+/// As the lab requests for files of this size.
 const SEVERAL: TurnRequest = TurnRequest { lead: 44, count: 10 };
 
 /// What comes right before a turn.
@@ -32,7 +31,7 @@ const SEVERAL: TurnRequest = TurnRequest { lead: 44, count: 10 };
 enum Before {
     /// The turn before.
     Nothing,
-    /// A pause in which nobody computes.
+    /// A pause without computation.
     Idle,
     /// As long a time of computing in this process.
     Busy,
@@ -40,7 +39,7 @@ enum Before {
     OtherEvicted,
 }
 
-/// One circumstance: its name, what comes before, and what is asked.
+/// One circumstance: its name, what happens before the reading, and the request.
 type Circumstance = (&'static str, Before, TurnRequest);
 
 const WARM: [Circumstance; 5] = [

@@ -13,7 +13,7 @@ use std::mem;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// The settings of a reads.
+/// The settings of the reads.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
     /// Bytes of one buffer.
