@@ -1,5 +1,5 @@
-//! The states of the page cache on the file system of the build folder, on tmpfs, and for those who
-//! do not own the file.
+//! Tests of the states of the page cache on the file system of the build folder, on tmpfs, and for
+//! users who do not own the file.
 
 use readlab::measure::cache::{CacheError, Eviction, PageCache};
 use readlab::measure::residency::Means;
@@ -60,8 +60,8 @@ fn pages_that_someone_has_mapped_remain_and_the_error_says_so() {
     let (nowhere, shared) = (std::ptr::null_mut(), MapFlags::SHARED);
     // SAFETY: a new mapping at an address that the kernel chooses, which nothing else refers to.
     let map = unsafe { mmap(nowhere, SIZE, ProtFlags::READ, shared, &file, 0) }.unwrap();
-    // SAFETY: the mapping is `SIZE` bytes long and readable, and nobody changes or shortens the
-    // file while it lasts.
+    // SAFETY: the mapping is `SIZE` bytes long and readable, and the file does not change while it
+    // exists.
     let bytes = unsafe { std::slice::from_raw_parts(map.cast::<u8>(), SIZE) };
     assert!(bytes.iter().step_by(4096).all(|&byte| byte == b'x'));
     let error = cache.evict().unwrap_err();
@@ -134,8 +134,8 @@ fn whoever_may_only_read_the_file_gets_both_states_by_probes() {
     assert_eq!(owner.resident().unwrap().share(), Some(1.0));
 }
 
-/// What `look` finds as a user who owns nothing. A thread's credentials are its own as far as the
-/// kernel is concerned: the other tests keep theirs.
+/// The result of `look` as a user who owns no file. A thread's credentials are its own as far as
+/// the kernel is concerned: the other tests keep theirs.
 fn as_nobody<T: Send>(look: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {

@@ -1,5 +1,5 @@
-//! One misbehaving contender per rule of PROTOCOL.md. Each is a few lines of shell; none may hang
-//! or hurt the lab.
+//! Tests of the protocol: one contender of a few lines of shell for each rule of PROTOCOL.md that
+//! it breaks. None may hang the lab.
 
 use readlab::contender::process::{CommandLine, Process};
 use readlab::contender::session::{Session, SessionError, Turn};
@@ -174,7 +174,7 @@ fn nothing_that_a_contender_started_outlives_it() {
     }
 }
 
-/// Whether the process is gone, or a zombie that somebody else must reap.
+/// Whether the process is gone, or a zombie that another process must reap.
 fn ends_soon(pid: i32) -> bool {
     for _ in 0..500 {
         match std::fs::read_to_string(format!("/proc/{pid}/stat")) {

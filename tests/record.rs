@@ -1,5 +1,5 @@
-//! The record as a file: whole, cut short, broken, of a later readlab, or no record at all; every
-//! kind of line comes back.
+//! Tests of the record as a file: complete, cut short, broken, of a later readlab, or not a record;
+//! every kind of line is read back.
 
 use readlab::machine::Machine;
 use readlab::record::{
@@ -34,7 +34,7 @@ fn header() -> Header {
     }
 }
 
-/// What is to be measured, with the largest numbers that there are.
+/// A plan with the largest possible numbers.
 fn agenda() -> ResumePlan {
     let rules = Rules {
         warmup: 1,
@@ -86,7 +86,7 @@ fn trial() -> Trial {
     }
 }
 
-/// A gzip of which it is known what comes out.
+/// A gzip with known content.
 fn target() -> TargetFacts {
     let answer = Answer { bytes: Some(70), ..Answer::default() };
     let decoded = Decoded { archive: Archive::Gzip, digest: "00ff".into(), answer };
@@ -151,7 +151,7 @@ fn limit(how: String) -> Line {
     }))
 }
 
-/// A reading whose number is told.
+/// A reading whose number is reported.
 fn told() -> Line {
     Line::Sample(Box::new(Sample {
         trial: 0,

@@ -1,4 +1,4 @@
-//! What may be a target and what not, on real files of every kind.
+//! Tests of what can be a target and what not, on real files of every kind.
 
 use readlab::target::{Target, TargetError};
 use std::ffi::OsStr;

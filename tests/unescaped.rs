@@ -1,6 +1,5 @@
-//! Nothing that a record says reaches a terminal, a page or an export as more than text: every text
-//! of every kind of line is made hostile, one after the other, and everything that is made of the
-//! record is looked at.
+//! Tests that every text of a record reaches a terminal, a page or an export only as text: each
+//! text of each kind of line is made hostile in turn, and every output from the record is checked.
 
 #[allow(dead_code)]
 #[path = "../fuzz/inputs.rs"]

@@ -21,5 +21,5 @@ pub(crate) fn row(figure: impl Into<String>, found: anyhow::Result<Record>) -> R
     }
     let others = others.iter().map(|(reason, names)| format!("; {}: {reason}", names.join(", ")));
     let words = format!("{right} right, {wrong} wrong{}", others.collect::<String>());
-    Row::judged(figure, "none wrong", (f64::from(wrong), wrong == 0 && right > 0), words)
+    Row::judged(figure, "none wrong", f64::from(wrong), wrong == 0 && right > 0, words)
 }

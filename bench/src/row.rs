@@ -25,7 +25,8 @@ impl Row {
     pub(crate) fn judged(
         figure: impl Into<String>,
         target: &str,
-        (value, ok): (f64, bool),
+        value: f64,
+        ok: bool,
         measured: String,
     ) -> Row {
         let (figure, target) = (figure.into(), Some(target.to_owned()));

@@ -1,5 +1,5 @@
-//! Contenders that break the contract in the middle of a race: each ends alone, and the others go
-//! on.
+//! Tests of contenders that break the contract during a race: only that contender ends, and the
+//! others continue.
 
 use super::fake::{Fake, at_second_turn, roster};
 use super::home::{Home, trials};

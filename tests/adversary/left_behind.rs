@@ -1,5 +1,5 @@
-//! Programs that stay: what outlives a reading, what outlives the lab, and what a contender does to
-//! its own scheduling.
+//! Tests of programs that outlive a reading or the lab, and of contenders that change their own
+//! scheduling.
 //!
 //! Every process of a test carries a word in its command line that no other process has, by which
 //! it is found in /proc. What must happen is waited for; nothing depends on how long it takes.
@@ -55,7 +55,7 @@ fn processes_of(home: &Home) -> Vec<u32> {
     .collect()
 }
 
-/// A race of one command that goes on.
+/// A running race of one command.
 fn long_race(home: &Home, command: &str) -> Child {
     let file = home.file("f", "line\n".repeat(1 << 20));
     let mut race = Command::new(READLAB);
@@ -126,7 +126,7 @@ fn a_lab_without_time_for_its_own_end_leaves_nobody() {
     let (home, mark) = (Home::new(), mark());
     let mut race = long_race(&home, &format!("setsid sleep {mark} & wait; wc -l {{}}"));
     assert!(soon(|| !sleepers(&mark).is_empty()), "it was never started");
-    // Both are there when it wakes up: the second ends it at once.
+    // Both exist when it wakes up: the second ends it at once.
     for signal in [Signal::STOP, Signal::INT, Signal::TERM, Signal::CONT] {
         send(&race, signal);
     }
@@ -150,7 +150,7 @@ fn of_command<'a>(json: &'a Value, command: &str) -> &'a Value {
     all.iter().find(|it| it["method"] == *command).unwrap()
 }
 
-/// That the table, Markdown, the page and the rows for other programs say it beside the trial.
+/// Checks that the table, Markdown, the page and the CSV show it beside the trial.
 fn assert_said_everywhere(home: &Home, said: &str) {
     let show = home.readlab(["history", "show", "run"]);
     assert!(show.out.contains(" †") && show.out.contains(said), "{show}");

@@ -1,4 +1,5 @@
-//! Strangers on the port of readlab's own server, and servers whose answers contradict themselves.
+//! Tests of foreign clients on the port of readlab's own server, and of servers whose answers
+//! contradict themselves.
 
 use super::home::{Home, READLAB};
 use readlab::target::http::{self, Verb};
@@ -19,7 +20,7 @@ struct Server {
 }
 
 impl Server {
-    /// Started by a shell that first does something else, such as setting a limit.
+    /// Started by a shell that first runs other commands, for example to set a limit.
     fn after(home: &Home, first: &str, file: &str) -> Server {
         let line = format!("{first} exec {READLAB} serve {file}");
         let mut command = Command::new("/bin/sh");
@@ -37,16 +38,16 @@ impl Server {
         client
     }
 
-    /// A connection that has asked for a path.
+    /// A connection that has requested a path.
     fn asking(&self, path: &str) -> TcpStream {
         let mut client = self.connect();
-        // At once, as clients do; one that is turned away may not be able to.
+        // At once, as clients do; a refused connection may fail here.
         let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n");
         let _ = client.write_all(request.as_bytes());
         client
     }
 
-    /// What comes when the file is asked for.
+    /// The answer to a request for the file.
     fn get(&self) -> String {
         let mut said = String::new();
         self.asking(self.url.request()).read_to_string(&mut said).unwrap();
@@ -123,7 +124,7 @@ fn whoever_reads_the_file_is_not_ended_for_others_and_one_too_many_is_told_so() 
     assert!(is_back);
 }
 
-/// What the lab's client makes of an answer: its body, or why there is none.
+/// The result of the lab's client for an answer: its body, or the error.
 fn answered(answer: String) -> Result<String, String> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url: Url = format!("http://{}/f", listener.local_addr().unwrap()).parse().unwrap();

@@ -1,6 +1,5 @@
-//! Servers that are never silent and never done: a head at a byte now and then, trailers without
-//! end, a chunk's line that never ends. The user's time for the run ends the waiting, and where
-//! none is set, the client's own bounds do.
+//! Tests of servers that send slowly and without end: a head byte by byte, endless trailers, an
+//! endless chunk line. The user's budget ends the wait, or without one, the client's own limits.
 
 use super::home::Home;
 use std::io::{Read, Write};
@@ -56,7 +55,7 @@ fn chunks(client: &mut TcpStream, is_get: bool, beginning: &[u8]) -> std::io::Re
     Ok(is_get)
 }
 
-/// A race with so much time; refused in one line, which is returned.
+/// A race with this budget; refused in one line, which is returned.
 fn refusal(script: Script, budget: &str) -> String {
     let home = Home::new();
     let words =

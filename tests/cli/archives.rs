@@ -1,5 +1,5 @@
-//! A user's own archive: raced as bytes like any file, and on what comes out of it by those that
-//! decode; broken ones are told with the reason and spoil nothing else.
+//! Tests of the user's own archives: raced as plain bytes, and decoded; a broken archive is
+//! reported with the reason and does not affect the rest.
 
 use super::{Home, trials};
 use flate2::Compression;
@@ -31,7 +31,7 @@ fn gzip(content: &[u8]) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-/// A little of each kind: bytes as they are, and what comes out.
+/// A few methods of each kind: for plain bytes, and for the decoded content.
 const SOME: [&str; 8] = [
     "--method",
     "rust/read/scalar",
@@ -188,7 +188,7 @@ fn a_suite_reads_the_bytes_and_the_content_of_an_archive_beside_http() {
     }
 }
 
-/// Every byte string that looks like an archive and is none, with the reason.
+/// Byte strings that look like an archive but are invalid, with the reason.
 fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let content = content();
     let (zip, gzip) = (zip(&[("entry", &content)]), gzip(&content));

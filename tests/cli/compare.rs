@@ -1,4 +1,4 @@
-//! Records and published results side by side, the gate, and the exports.
+//! Tests of `readlab compare`: records and published results, the gate, and the exports.
 
 use super::{Home, Said};
 use serde_json::Value;
@@ -31,7 +31,7 @@ fn slower(trial: u64, times: f64) -> String {
     golden().lines().map(change).collect()
 }
 
-/// A record in a folder of its own.
+/// A record in a separate folder.
 fn record(home: &Home, name: &str, text: &str) -> PathBuf {
     fs::create_dir(home.at(name)).unwrap();
     home.file(Path::new(name).join("record.jsonl"), text)

@@ -1,5 +1,5 @@
-//! Exit codes: what was asked for by name and did not take part, what was never measured, and gates
-//! with a side missing.
+//! Tests of exit codes: trials that were requested by name and did not take part, runs without a
+//! sample, and gates with a missing side.
 
 use super::{AS_NOBODY, Home, QUICK, READLAB, Said, no_other_user, trials};
 use std::path::Path;
@@ -138,7 +138,7 @@ fn a_resumed_run_still_knows_what_was_asked_for() {
     assert_said(&said, 1, &["-c './my-reader {}' did not take part"]);
 }
 
-/// The issue's own story: a change breaks the program, and the gate must say no.
+/// A change breaks the program, and the gate must fail.
 #[test]
 fn a_gate_with_a_trial_missing_on_one_side_is_exit_1_unless_that_is_allowed() {
     let home = Home::new();
@@ -163,7 +163,7 @@ fn a_gate_with_a_trial_missing_on_one_side_is_exit_1_unless_that_is_allowed() {
     let said = gate(&["--fail-over", "99%", "--allow-missing"]);
     assert!(said.code == Some(0) && judged(&said) == 0, "{said}");
     assert_eq!(gate(&[]).code, Some(0), "without a gate nothing is judged");
-    // Whoever has it alone: the same, the other way round.
+    // The same with the sides exchanged.
     let said = home.readlab(["compare", "after", "before", "--fail-over", "99%"]);
     assert!(said.code == Some(1) && said.err.contains("unavailable in after"), "{said}");
 }

@@ -1,5 +1,5 @@
-//! Targets that are no files, cannot be read, have strange names, lie in memory, or change while
-//! they are raced.
+//! Tests of difficult targets: not files, unreadable, with strange names, in memory, or changing
+//! during a race.
 
 use super::fake::{Fake, at_second_turn, roster};
 use super::{AS_NOBODY, EVERY_METHOD, Home, READLAB, Said, no_other_user, trials};
@@ -171,8 +171,7 @@ fn a_file_that_is_touched_ends_the_race() {
     race_with("chmod 600 \"$target\"", "was touched: rights, owner, links or name");
 }
 
-/// A file that is nothing but a hole; `None`, said aloud, where the file system has no file of this
-/// size.
+/// A file that is one hole; `None` with a message if the file system allows no file of this size.
 fn hole(home: &Home, bytes: u64) -> Option<std::path::PathBuf> {
     let path = home.at("hole");
     let made = fs::File::create(&path).unwrap().set_len(bytes);
@@ -256,7 +255,7 @@ fn suites_and_rosters_that_lie_in_the_current_folder_are_not_run() {
     let suite = home.readlab([&["suite", "newlines", "f"], &only[..]].concat());
     assert!(suite.out.contains("Mmap with AVX2"), "the one that comes with readlab: {suite}");
     assert!(!home.at("evidence").exists(), "what was found was run");
-    // What is named is run: so the evidence would have been seen.
+    // A named trial runs, so the evidence would be visible.
     let named = home.readlab([&["suite", "./newlines.toml", "f"], &only[..]].concat());
     assert!(home.at("evidence").exists(), "{named}");
 }

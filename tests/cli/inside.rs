@@ -1,5 +1,5 @@
-//! Races that look inside: flame graphs beside the record, traces of read calls, and what is said
-//! where neither can be had.
+//! Tests of races with inspection: flame graphs beside the record, traces of read calls, and the
+//! reasons if they are not possible.
 
 use super::{AS_NOBODY, Home, READLAB, Said, no_other_user, trials};
 use readlab::measure::inspect::profile;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The words of a race that looks inside.
+/// The arguments of a race with inspection.
 const LOOK: [&str; 4] = ["--state", "warm", "--flamegraph", "--trace"];
 
 /// Two megabytes of lines.
@@ -15,7 +15,7 @@ fn text() -> String {
     "a line of some length, so that there are not too many of them\n".repeat(32_768)
 }
 
-/// A quick race, with time enough to look inside on a busy machine: a firm budget bounds that too.
+/// A quick race with enough time for the inspection on a busy machine: a budget limits that too.
 fn race_json(home: &Home, target: &Path, words: &[&str]) -> (Value, Said) {
     let quick = ["--runs", "3", "--budget", "20m", "--seed=7", "--quiet", "--export-json", "-"];
     let said = Said::of(home.command(READLAB).arg("race").arg(target).args(quick).args(words));

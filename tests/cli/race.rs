@@ -1,4 +1,4 @@
-//! Whole races of small files: tables, exports, exit codes, choices.
+//! Tests of whole races on small files: tables, exports, exit codes, selections.
 
 use super::{Home, trials};
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! What a stranger types first: the README's own lines, commands that name their file, paths with
-//! `..` and links.
+//! Tests of what a new user types first: the README's own lines, commands that name their file,
+//! paths with `..` and links.
 
 use super::{Home, READLAB, Said, trials};
 use std::os::unix::fs::symlink;
@@ -23,7 +23,7 @@ fn the_example_for_continuous_integration_works_as_it_stands() {
     let path =
         format!("{}:{}", Path::new(READLAB).parent().unwrap().display(), std::env::var("PATH").unwrap());
     for (at, step) in steps.into_iter().enumerate() {
-        // Seconds instead of minutes; what is worse by chance is no matter here.
+        // Seconds instead of minutes; a difference by chance does not matter here.
         let quick = if at < 2 { " --runs 5 --state warm" } else { "" };
         let step = format!("{step}{quick}");
         let mut shell = home.command("sh");

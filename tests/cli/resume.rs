@@ -1,5 +1,5 @@
-//! `--resume`: a race that was killed or stopped goes on from its record by its own plan, and by no
-//! other.
+//! Tests of `--resume`: a race that was killed or stopped continues from its record by its own
+//! plan.
 
 use super::fake::{Fake, roster};
 use super::interrupt::{send, soon};
@@ -46,7 +46,7 @@ fn text(home: &Home) -> String {
     fs::read_to_string(record(home)).unwrap_or_default()
 }
 
-/// Starts a lab and kills it when its record holds something so many times.
+/// Starts a lab and kills it when its record has a text a number of times.
 fn kill_when(home: &Home, words: &[&str], what: &str, times: usize) {
     let lab = start(home, words);
     assert!(soon(|| text(home).matches(what).count() >= times), "{what} in {}", text(home));
@@ -80,7 +80,7 @@ fn assert_whole(record: &Record) {
     assert!(record.trials.iter().all(|it| it.outcome.is_some()));
 }
 
-/// That what was read before stands, and that there is more.
+/// Checks that the earlier readings are kept, and that there are more.
 fn assert_holds(after: &Record, before: &Record) {
     let readings = |record: &Record| record.trials.iter().map(|it| it.samples.clone()).collect::<Vec<_>>();
     for (after, before) in readings(after).iter().zip(&readings(before)) {

@@ -1,4 +1,5 @@
-//! Two labs at once: each is told of the other, and a data folder that both use stays whole.
+//! Tests of two labs at once: each reports the other, and a data folder that both use stays
+//! consistent.
 
 use super::interrupt::{send, wait_for_a_sample};
 use super::{Home, READLAB};

@@ -1,4 +1,4 @@
-//! Whole searches of small files: what is read in the search and what afresh, what is advised, and
+//! Tests of whole searches on small files: readings of the search and final readings, advice, and
 //! contenders that fail.
 
 use super::fake::{Fake, roster};
@@ -145,7 +145,7 @@ fn two_identical_candidates_are_a_tie_or_as_rarely_something_else_as_chance_allo
     let file = home.file("f.txt", TEXT);
     let fakes = ["f1", "f2"].map(|name| Fake { name, turn: "answer" });
     let roster = roster(&home, &fakes);
-    // These say the same time in every turn.
+    // These report the same time in every turn.
     let (json, said) = tune(&home, &file, &["--roster", &roster, "--method", "f?/read", "--state", "warm"]);
     assert_eq!(said.code, Some(0), "{said}");
     let ranks: Vec<&Value> =

@@ -1,5 +1,5 @@
-//! The verbs that do not measure: help, list, request, corpus, completions, man; and words that
-//! mean nothing.
+//! Tests of the verbs that do not measure: help, list, request, corpus, completions, man; and of
+//! invalid arguments.
 
 use super::{Home, READLAB};
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 fn verbs(home: &Home) -> Vec<String> {
     let help = home.readlab(["-h"]).out;
     let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    // What stands behind more blanks goes on from the line above.
+    // A line with more indent continues the line above.
     let begins = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
     let named = commands.take_while(|line| !line.is_empty()).filter(begins);
     let named = named.filter_map(|line| line.split_whitespace().next());
@@ -165,7 +165,7 @@ fn what_is_wrong_with_a_file_of_the_users_is_one_line_with_its_place() {
     }
 }
 
-/// What stands in back quotes in a document, on lines that hold `begin` behind the quote.
+/// The text between back quotes in a document that begins with `begin`.
 fn typed<'a>(document: &'a str, begin: &'a str) -> impl Iterator<Item = &'a str> {
     document.split('`').skip(1).step_by(2).filter(move |code| code.starts_with(begin))
 }

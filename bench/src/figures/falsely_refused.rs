@@ -66,6 +66,11 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let why: String = reasons.iter().map(|(reason, times)| format!("; {times} × {reason}")).collect();
     let words = format!("{races} of {RACES} races, {measured} trials measured{why}");
     #[expect(clippy::cast_precision_loss, reason = "at most two hundred")]
-    let judged = (races as f64, races == 0 && measured > 0);
-    Ok(vec![Row::judged("races in which an honest trial was refused", "0 of 200", judged, words)])
+    Ok(vec![Row::judged(
+        "races in which an honest trial was refused",
+        "0 of 200",
+        races as f64,
+        races == 0 && measured > 0,
+        words,
+    )])
 }

@@ -40,21 +40,24 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let file = programs.lines(FILE)?;
     let compare = |&(trial, state): &(&str, CacheState)| {
         let figure = format!("{trial}, {state}");
-        row(programs, &file, (trial, state), &figure).unwrap_or_else(|error| Row::failed(figure, &error))
+        row(programs, &Case { file: &file, trial, state }, &figure)
+            .unwrap_or_else(|error| Row::failed(figure, &error))
     };
     Ok(WAYS.iter().map(compare).collect())
 }
 
-fn row(
-    programs: &Programs,
-    file: &Path,
-    (trial, state): (&str, CacheState),
-    figure: &str,
-) -> anyhow::Result<Row> {
+/// A trial that is measured with the lab and without.
+pub(super) struct Case<'a> {
+    pub(super) file: &'a Path,
+    pub(super) trial: &'a str,
+    pub(super) state: CacheState,
+}
+
+fn row(programs: &Programs, case: &Case, figure: &str) -> anyhow::Result<Row> {
     let mut through_lab = Vec::new();
     let mut pairs = Vec::new();
     for _ in 0..PAIRS {
-        let (lab, alone) = pair(programs, file, (trial, state), READINGS)?;
+        let (lab, alone) = pair(programs, case, READINGS)?;
         through_lab.push(lab);
         pairs.push((lab, alone));
     }
@@ -62,16 +65,12 @@ fn row(
     let lab = Nanos::from_secs_f64(pairs::median(&through_lab) / 1e9);
     let measured = format!("{}  ({lab} through the lab)", ratio.words());
     let target = format!("within {:.0} %", TOLERANCE * 100.0);
-    Ok(Row::judged(figure, &target, (ratio.estimate, ratio.within(TOLERANCE)), measured).with(ratio.ci95))
+    Ok(Row::judged(figure, &target, ratio.estimate, ratio.within(TOLERANCE), measured).with(ratio.ci95))
 }
 
 /// The median through the lab, and the median of the loop alone, one after the other.
-pub(super) fn pair(
-    programs: &Programs,
-    file: &Path,
-    (trial, state): (&str, CacheState),
-    readings: usize,
-) -> anyhow::Result<(f64, f64)> {
+pub(super) fn pair(programs: &Programs, case: &Case, readings: usize) -> anyhow::Result<(f64, f64)> {
+    let &Case { file, trial, state } = case;
     let runs = readings.to_string();
     let options = ["--fills", "1", "--warmup", "1", "--runs", &runs];
     let race = Race { name: "pair", trials: &[trial], file, state: Some(state), options: &options };

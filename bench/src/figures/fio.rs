@@ -40,7 +40,7 @@ fn compare(programs: &Programs, size: Bytes, figure: &str) -> anyhow::Result<Row
     }
     let ratio = pairs::ratio(&found);
     let (measured, target) = (ratio.words(), format!("within {:.0} %", TOLERANCE * 100.0));
-    Ok(Row::judged(figure, &target, (ratio.estimate, ratio.within(TOLERANCE)), measured).with(ratio.ci95))
+    Ok(Row::judged(figure, &target, ratio.estimate, ratio.within(TOLERANCE), measured).with(ratio.ci95))
 }
 
 fn lab(programs: &Programs, file: &Path) -> anyhow::Result<f64> {

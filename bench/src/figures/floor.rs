@@ -43,7 +43,7 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let null_ns = pairs::median(&walls);
     let words = format!("{}  ({} readings)", Nanos::from_secs_f64(null_ns / 1e9), walls.len());
     let mut rows =
-        vec![Row::judged("null, the empty window", "below 5 µs", (null_ns, null_ns < NULL_NS_MAX), words)];
+        vec![Row::judged("null, the empty window", "below 5 µs", null_ns, null_ns < NULL_NS_MAX, words)];
     rows.extend(
         watched.map_or_else(|error| vec![Row::failed("the lab from outside", &error)], |seen| seen.rows()),
     );
@@ -84,13 +84,14 @@ impl Watched {
             Row::judged(
                 "the lab's own CPU while a contender reads",
                 "below 1 %",
-                (share, share < CPU_SHARE_MAX),
+                share,
+                share < CPU_SHARE_MAX,
                 words,
             )
         };
         let peak = self.peak_bytes as f64;
         let words = Bytes(self.peak_bytes).binary();
-        vec![cpu, Row::judged("the lab's peak memory", "below 32 MiB", (peak, peak < PEAK_BYTES_MAX), words)]
+        vec![cpu, Row::judged("the lab's peak memory", "below 32 MiB", peak, peak < PEAK_BYTES_MAX, words)]
     }
 }
 

@@ -39,9 +39,14 @@ fn alarms(programs: &Programs) -> anyhow::Result<Row> {
         before = now;
     }
     #[expect(clippy::cast_precision_loss, reason = "at most a hundred")]
-    let judged = (alarms as f64, alarms <= ALARMS_MAX);
     let target = format!("at most {ALARMS_MAX} of {RUNS}");
-    Ok(Row::judged("false alarms of --fail-over 5%", &target, judged, format!("{alarms} of {RUNS}")))
+    Ok(Row::judged(
+        "false alarms of --fail-over 5%",
+        &target,
+        alarms as f64,
+        alarms <= ALARMS_MAX,
+        format!("{alarms} of {RUNS}"),
+    ))
 }
 
 fn race(programs: &Programs, file: &Path, run: usize) -> anyhow::Result<PathBuf> {
@@ -68,7 +73,8 @@ fn time(programs: &Programs) -> anyhow::Result<Row> {
     Ok(Row::judged(
         "time to compare two records of 10,000 samples",
         &format!("below {TIME_MAX}"),
-        (median_ns, kept),
+        median_ns,
+        kept,
         words,
     ))
 }

@@ -35,7 +35,7 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let figure = "size of the page";
     let target = format!("below {SIZE_MAX}");
     #[expect(clippy::cast_precision_loss, reason = "megabytes")]
-    let sized = Row::judged(figure, &target, (size.0 as f64, size.0 < SIZE_MAX.0), size.to_string());
+    let sized = Row::judged(figure, &target, size.0 as f64, size.0 < SIZE_MAX.0, size.to_string());
     let opened = opening(programs, &page).map(|walls| below("time to open it in Chromium", &walls));
     let opened = opened.unwrap_or_else(|error| Row::failed("time to open it in Chromium", &error));
     Ok(vec![below("time to make the page", &made), sized, opened])
@@ -88,5 +88,5 @@ fn below(figure: &str, walls_ns: &[f64]) -> Row {
     let median_ns = pairs::median(walls_ns);
     let words = Nanos::from_secs_f64(median_ns / 1e9).to_string();
     let target = format!("below {TIME_MAX}");
-    Row::judged(figure, &target, (median_ns, median_ns < TIME_MAX.as_secs_f64() * 1e9), words)
+    Row::judged(figure, &target, median_ns, median_ns < TIME_MAX.as_secs_f64() * 1e9, words)
 }

@@ -57,19 +57,16 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
         Row::judged(
             "samples in the record",
             &format!("{wanted}"),
-            (float(samples as u64), samples == wanted),
+            float(samples as u64),
+            samples == wanted,
             format!("{samples}"),
         ),
-        Row::judged(
-            "memory of the lab",
-            &format!("below {PEAK_MAX}"),
-            (float(peak.0), peak < PEAK_MAX),
-            grown,
-        ),
+        Row::judged("memory of the lab", &format!("below {PEAK_MAX}"), float(peak.0), peak < PEAK_MAX, grown),
         Row::judged(
             "open files of the lab",
             "as many at the end",
-            (float(last.files as u64), last.files <= first.files),
+            float(last.files as u64),
+            last.files <= first.files,
             format!(
                 "{} after a tenth, {} at the end, {} to {} between",
                 first.files,

@@ -68,7 +68,8 @@ fn against_exhaustive(programs: &Programs, file: &Path, state: CacheState) -> an
     let taken = Row::judged(
         format!("{state}: readings of the search"),
         "at most 20 % of the exhaustive",
-        (share, share <= SHARE),
+        share,
+        share <= SHARE,
         format!(
             "{:.1} % of {} of {} settings",
             share * 100.0,
@@ -79,7 +80,7 @@ fn against_exhaustive(programs: &Programs, file: &Path, state: CacheState) -> an
     let figure = format!("{state}: the search's setting against the exhaustive best");
     let (target, both) = ("within 3 %", format!("{by_search} against {by_all}"));
     if by_search == by_all {
-        return Ok(vec![Row::judged(figure, target, (1.0, true), format!("the same: {by_all}")), taken]);
+        return Ok(vec![Row::judged(figure, target, 1.0, true, format!("the same: {by_all}")), taken]);
     }
     let afresh = race("tune-afresh", &[&by_search, &by_all], &["--runs", "30", "--fills", "30"])?;
     let of = |id: &str| {
@@ -89,7 +90,7 @@ fn against_exhaustive(programs: &Programs, file: &Path, state: CacheState) -> an
     let ratio = stats::ratio(&of(&by_search)?.samples, &of(&by_all)?.samples, Bootstrap::new(1));
     let ratio = ratio.context("no round holds both")?;
     let words = format!("{:.3} times its time, {both}", ratio.estimate);
-    let row = Row::judged(figure, target, (ratio.estimate, ratio.estimate <= 1.0 + TOLERANCE), words);
+    let row = Row::judged(figure, target, ratio.estimate, ratio.estimate <= 1.0 + TOLERANCE, words);
     Ok(vec![row.with(ratio.ci95), taken])
 }
 
@@ -148,5 +149,5 @@ fn identical(programs: &Programs) -> anyhow::Result<Row> {
     }
     let share = different as f64 / COMPARISONS as f64;
     let words = format!("{different} of {COMPARISONS} called different");
-    Ok(Row::judged("two identical contenders", "at most 5 %", (share, share <= DIFFERENT), words))
+    Ok(Row::judged("two identical contenders", "at most 5 %", share, share <= DIFFERENT, words))
 }

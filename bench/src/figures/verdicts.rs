@@ -162,7 +162,8 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     rows.push(Row::judged(
         "verdicts that are right",
         &target,
-        (share, share >= SHARE_MIN),
+        share,
+        share >= SHARE_MIN,
         format!("{right} of {of}"),
     ));
     Ok(rows)
@@ -173,7 +174,7 @@ fn row(programs: &Programs, case: &Case) -> Row {
         Err(error) => Row::failed(case.name, &error),
         Ok(said) => {
             let ok = case.right.iter().any(|right| said.starts_with(right));
-            Row::judged(case.name, &case.right.join(" or "), (f64::from(u8::from(ok)), ok), said)
+            Row::judged(case.name, &case.right.join(" or "), f64::from(u8::from(ok)), ok, said)
         }
     }
 }
