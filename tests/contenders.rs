@@ -66,7 +66,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 #[test]
-fn one_that_cannot_be_built_is_told_with_its_hint_and_does_not_stop_the_others() {
+fn one_that_cannot_be_built_is_reported_with_its_hint_and_does_not_stop_the_others() {
     let folder = folder();
     let mut command = readlab(folder.path());
     command.args(["build", "broken", "fake", "--roster"]).arg(folder.path().join("roster.toml"));

@@ -87,7 +87,7 @@ fn verdict<'a>(export: &'a serde_json::Value, name: &str) -> &'a serde_json::Val
 }
 
 #[test]
-fn compression_is_told_and_no_device_limit_is_made_up() {
+fn compression_is_reported_and_no_device_limit_is_invented() {
     let Some(btrfs) = mounted("btrfs", ",compress-force=zstd") else { return };
     let export = btrfs.race(b"the same line again and again, which zstd likes\n");
     let told = export["what_gives"][0].to_string();

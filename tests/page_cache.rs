@@ -52,7 +52,7 @@ fn a_dirty_file_is_written_back_and_becomes_cold() {
 }
 
 #[test]
-fn pages_that_someone_has_mapped_remain_and_the_error_says_so() {
+fn pages_that_another_process_has_mapped_remain_with_an_error() {
     let Some((_folder, path)) = disk_file() else { return };
     let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
     cache.fill().unwrap();
@@ -111,7 +111,7 @@ fn an_empty_file_is_both_and_has_no_share() {
 }
 
 #[test]
-fn whoever_may_only_read_the_file_gets_both_states_by_probes() {
+fn a_user_who_may_only_read_the_file_gets_both_states_by_probes() {
     if !rustix::process::geteuid().is_root() {
         eprintln!("SKIPPED: only root can become a user that owns nothing");
         return;

@@ -423,7 +423,7 @@ fn a_record_of_a_later_readlab_is_refused_with_both_versions() {
 }
 
 #[test]
-fn a_record_of_the_first_version_is_readable_and_all_its_readings_are_told() {
+fn a_record_of_the_first_version_is_readable_and_all_its_readings_are_reported() {
     let (_folder, _, text) = written();
     let of_version_1 = text.replacen(&format!("\"version\":{SCHEMA_VERSION}"), "\"version\":1", 1);
     let of_version_1 = of_version_1.replace("\"rung\":3,", "");
@@ -433,7 +433,7 @@ fn a_record_of_the_first_version_is_readable_and_all_its_readings_are_told() {
 }
 
 #[test]
-fn what_is_no_record_is_told_so() {
+fn a_file_that_is_not_a_record_is_reported() {
     for text in [
         "",
         "\n",

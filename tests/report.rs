@@ -56,7 +56,7 @@ fn charts_are_files_that_stand_alone() {
 }
 
 #[test]
-fn a_record_that_was_cut_short_gives_a_page_that_says_so() {
+fn a_record_that_was_cut_short_gives_a_page_with_a_note() {
     let whole = fs::read_to_string(golden("race.jsonl")).unwrap();
     let (folder, record) = file(&whole[..whole.len() * 2 / 3]);
     assert_eq!(report(&[&record]), (0, String::new(), String::new()));
@@ -97,7 +97,7 @@ fn a_record_is_never_written_over() {
 }
 
 #[test]
-fn a_page_tells_what_was_seen_inside_readings() {
+fn a_page_shows_the_inspection() {
     let (folder, record) = file(&fs::read_to_string(golden("inside.jsonl")).unwrap());
     let charts = folder.path().join("charts");
     assert_eq!(report(&[&record, Path::new("--svg"), &charts]).0, 0);

@@ -113,7 +113,7 @@ fn facts_of_a_plain_file_are_all_there() {
 }
 
 #[test]
-fn holes_and_reserved_extents_are_told_and_not_expected_from_the_device() {
+fn holes_and_reserved_extents_are_reported_and_not_expected_from_the_device() {
     let folder = folder();
     let path = folder.path().join("sparse");
     let file = File::create(&path).unwrap();

@@ -68,7 +68,7 @@ impl Slow {
 }
 
 #[test]
-fn whoever_reads_cold_from_a_throttled_device_is_stopped_by_it() {
+fn a_cold_reading_from_a_throttled_device_is_limited_by_it() {
     let slow = match Slow::new(SIZE_BYTES) {
         Ok(slow) => slow,
         Err(why) => return eprintln!("SKIPPED: {why}"),
@@ -86,7 +86,7 @@ fn whoever_reads_cold_from_a_throttled_device_is_stopped_by_it() {
 }
 
 #[test]
-fn a_suite_has_the_device_for_a_limit_and_nobody_is_its_own() {
+fn a_suite_has_the_device_for_a_limit_and_no_trial_is_its_own() {
     let slow = match Slow::new(SIZE_BYTES / 2) {
         Ok(slow) => slow,
         Err(why) => return eprintln!("SKIPPED: {why}"),

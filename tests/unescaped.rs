@@ -59,7 +59,7 @@ fn hostile(golden: &str, folder: &Path) -> Vec<(String, Record)> {
 }
 
 #[test]
-fn whatever_a_record_says_is_only_text_in_all_that_is_made_of_it() {
+fn every_text_of_a_record_is_only_text_in_all_outputs() {
     let folder = tempfile::tempdir().unwrap();
     let mut looked_at = 0;
     for name in ["failures", "race", "search", "sweep", "byte-stream"] {

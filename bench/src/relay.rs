@@ -87,11 +87,11 @@ impl Relay {
     }
 
     /// One turn; the wall time of its last reading, or nothing if the contender has ended.
-    fn turn(&mut self, ask: &str, told: bool) -> anyhow::Result<Option<u64>> {
-        writeln!(self.to, "{ask}").context("the contender's input")?;
+    fn turn(&mut self, request: &str, passed_on: bool) -> anyhow::Result<Option<u64>> {
+        writeln!(self.to, "{request}").context("the contender's input")?;
         let mut wall_ns = None;
         while let Some(line) = self.from.next().transpose()? {
-            if told {
+            if passed_on {
                 println!("{line}");
             }
             match Message::parse(&line)? {

@@ -34,7 +34,7 @@ impl Row {
     }
 
     /// A number without one.
-    pub(crate) fn told(figure: impl Into<String>, value: f64, measured: String) -> Row {
+    pub(crate) fn unjudged(figure: impl Into<String>, value: f64, measured: String) -> Row {
         Row { figure: figure.into(), target: None, measured, ok: None, value: Some(value), ci95: None }
     }
 
@@ -54,7 +54,7 @@ impl Row {
         match (self.ok, self.value) {
             (Some(true), _) => "met",
             (Some(false), _) => "MISSED",
-            (None, Some(_)) => "told",
+            (None, Some(_)) => "noted",
             (None, None) => "ABSENT",
         }
     }

@@ -72,7 +72,7 @@ fn assert_honest(json: &Value, state: &str) {
 }
 
 #[test]
-fn whoever_keeps_time_out_of_its_windows_is_refused() {
+fn a_contender_that_leaves_time_out_of_its_windows_is_refused() {
     let home = Home::new();
     let file = file(&home, 8);
     let liars = ["half_time", "reads_first", "sleeps_outside", "computes_outside"];
@@ -113,7 +113,7 @@ fn claims_beyond_what_the_kernel_counted_are_refused_with_both_numbers() {
 }
 
 #[test]
-fn whoever_answers_from_memory_is_refused() {
+fn a_contender_that_answers_from_memory_is_refused() {
     let home = Home::new();
     let file = file(&home, 128);
     let Some(json) = race(&home, &file, "warm", &["honest", "remembers"]) else { return };
@@ -122,7 +122,7 @@ fn whoever_answers_from_memory_is_refused() {
 }
 
 #[test]
-fn whoever_lies_in_every_other_turn_is_refused_too() {
+fn a_contender_that_lies_in_every_other_turn_is_refused_too() {
     let home = Home::new();
     let file = file(&home, 1);
     let Some(roster) = roster(&home) else { return };
@@ -137,7 +137,7 @@ fn whoever_lies_in_every_other_turn_is_refused_too() {
 }
 
 #[test]
-fn on_a_machine_with_more_to_do_than_processors_nobody_honest_is_refused() {
+fn on_a_busy_machine_no_honest_trial_is_refused() {
     let home = Home::new();
     let file = file(&home, 16);
     let busy = Busy::loops(2);

@@ -100,7 +100,7 @@ fn who_keeps_the_file_between_turns_is_refused_and_the_others_are_measured() {
 }
 
 #[test]
-fn a_program_of_somebody_else_is_named_once_and_the_rest_is_measured() {
+fn a_foreign_program_is_named_once_and_the_rest_is_measured() {
     let Some((home, keeper, file)) = scene() else { return };
     let mut command = Command::new(&keeper);
     let mut outsider = Outsider(command.arg("hold").arg(&file).stdout(Stdio::piped()).spawn().unwrap());

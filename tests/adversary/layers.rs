@@ -206,7 +206,7 @@ fn where_the_file_behind_a_loop_device_is_deleted_cold_has_another_name_everywhe
 }
 
 #[test]
-fn who_may_not_open_the_file_behind_a_loop_device_is_told_so() {
+fn an_unreadable_file_behind_a_loop_device_is_reported() {
     if let Some(why) = no_other_user() {
         return eprintln!("SKIPPED: {why}");
     }
@@ -226,7 +226,7 @@ fn who_may_not_open_the_file_behind_a_loop_device_is_told_so() {
 }
 
 #[test]
-fn a_file_system_whose_image_lies_in_memory_is_cold_above_memory() {
+fn a_file_system_whose_image_is_in_memory_is_cold_above_memory() {
     let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
         return eprintln!("SKIPPED: no folder /dev/shm to write to");
     };

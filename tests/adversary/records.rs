@@ -92,7 +92,7 @@ fn the_name_of_a_run_is_there_while_it_runs_and_after_it_was_killed() {
 }
 
 #[test]
-fn whoever_fails_to_start_leaves_no_record_and_takes_no_name() {
+fn a_failed_start_leaves_no_record_and_no_name() {
     let home = Home::new();
     home.file("f", "a\nb\n");
     home.file("text.toml", "nonsense");

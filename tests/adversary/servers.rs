@@ -63,7 +63,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn strangers_that_say_nothing_keep_nobody_from_the_file() {
+fn silent_clients_do_not_block_the_file() {
     let home = Home::new();
     home.file("f", "content");
     let server = Server::after(&home, "", "f");
@@ -91,7 +91,7 @@ fn a_server_without_descriptors_gives_the_file_all_the_same() {
 }
 
 #[test]
-fn whoever_reads_the_file_is_not_ended_for_others_and_one_too_many_is_told_so() {
+fn readers_of_the_file_are_not_ended_for_others_and_one_too_many_is_refused() {
     let home = Home::new();
     // More than the system holds for readers that do not read.
     File::create(home.at("f")).unwrap().set_len(64 << 20).unwrap();

@@ -65,13 +65,13 @@ fn refusal(script: Script, budget: &str) -> String {
 }
 
 #[test]
-fn a_head_at_a_byte_now_and_then_is_waited_for_as_long_as_the_user_said() {
+fn a_head_byte_by_byte_ends_with_the_users_budget() {
     let line = refusal(|client, _| dribble(client, b'x'), "2s");
     assert!(line.contains("asking for it took longer than 2.00 s (--budget)"), "{line}");
 }
 
 #[test]
-fn so_is_a_head_that_is_slow_only_when_the_bytes_are_asked_for() {
+fn a_head_that_is_slow_only_for_the_bytes_ends_with_the_budget_too() {
     fn script(client: &mut TcpStream, is_get: bool) -> std::io::Result<()> {
         if is_get { dribble(client, b'x') } else { client.write_all(CHUNKED) }
     }

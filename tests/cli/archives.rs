@@ -113,7 +113,7 @@ fn nothing_is_decoded_for_those_who_read_bytes() {
 }
 
 #[test]
-fn every_format_tells_bytes_in_beside_bytes_out() {
+fn every_format_shows_bytes_in_beside_bytes_out() {
     let home = Home::new();
     let file = home.file("data", gzip(&content()));
     let page = home.at("run/report.html");
@@ -130,7 +130,7 @@ fn every_format_tells_bytes_in_beside_bytes_out() {
 }
 
 #[test]
-fn on_other_files_decoders_are_absent_unless_asked_for_by_name() {
+fn on_other_files_decoders_are_absent_unless_requested_by_name() {
     let home = Home::new();
     let file = home.file("text.zip", "only its name is that of a zip\n");
     let (json, said) = home.race_json(&file, &["--method", "rust/*", "--state", "warm"]);
@@ -213,7 +213,7 @@ fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
 }
 
 #[test]
-fn a_broken_archive_is_told_and_its_bytes_are_raced_all_the_same() {
+fn a_broken_archive_is_reported_and_its_bytes_are_still_raced() {
     let home = Home::new();
     for (name, bytes, reason) in broken() {
         let file = home.file(name, &bytes);

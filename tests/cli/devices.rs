@@ -102,7 +102,7 @@ fn halve(image: &Path) {
 }
 
 #[test]
-fn a_device_that_fails_half_way_is_a_failure_with_the_byte_and_the_race_goes_on() {
+fn a_device_that_fails_half_way_is_a_failure_with_the_byte_and_the_race_continues() {
     let home = Home::new();
     let Some(disk) = Loop::of_lines(&home) else { return };
     let others =

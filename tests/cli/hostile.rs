@@ -36,7 +36,7 @@ fn what_is_no_file_is_refused_in_one_line_that_names_it() {
 }
 
 #[test]
-fn one_bad_target_among_good_ones_is_told_before_anything_is_measured() {
+fn one_bad_target_among_good_ones_is_reported_before_anything_is_measured() {
     let home = Home::new();
     let good = home.file("good", "a\n");
     let said = home.readlab([OsStr::new("race"), good.as_os_str(), OsStr::new("none")]);
@@ -105,7 +105,7 @@ fn names_of_any_bytes_are_raced_and_reach_no_terminal_unescaped() {
 }
 
 #[test]
-fn a_file_in_memory_is_raced_warm_and_says_why_not_cold() {
+fn a_file_in_memory_is_raced_warm_with_the_reason_why_not_cold() {
     let Ok(file) = tempfile::NamedTempFile::new_in("/dev/shm") else {
         eprintln!("SKIPPED: no folder /dev/shm to write to");
         return;
@@ -179,7 +179,7 @@ fn hole(home: &Home, bytes: u64) -> Option<std::path::PathBuf> {
 }
 
 #[test]
-fn holes_are_read_right_and_told() {
+fn holes_are_read_correctly_and_reported() {
     let home = Home::new();
     let Some(file) = hole(&home, (8 << 20) + 1) else { return };
     let (json, said) = home.race_json(&file, &[&["--work", "newlines"], &EVERY_METHOD[..]].concat());

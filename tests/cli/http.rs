@@ -107,7 +107,7 @@ fn race(home: &Home, url: &str, words: &[&str]) -> Said {
 }
 
 #[test]
-fn a_url_is_raced_and_the_state_of_its_servers_cache_is_said_to_be_unknown() {
+fn a_url_is_raced_and_the_state_of_its_servers_cache_is_unknown() {
     let (home, server) = (Home::new(), Server::new(sized));
     let said = race(
         &home,
@@ -329,7 +329,7 @@ fn a_server_that_answers_no_head_is_raced_all_the_same() {
 }
 
 #[test]
-fn a_search_over_http_asks_for_no_state_that_nobody_named() {
+fn a_search_over_http_needs_no_state() {
     let home = Home::new();
     let server = Server::new(|it| match it.verb.as_str() {
         "HEAD" => good(it, "Content-Length: 13\r\n", ""),

@@ -145,7 +145,7 @@ fn killings(seed: u64) -> Found {
 }
 
 #[test]
-fn whoever_does_not_hear_that_the_lab_has_gone_goes_with_it() {
+fn a_process_that_ignores_the_end_of_the_lab_ends_with_it() {
     let home = Home::new();
     let file = home.file("f", "a\nb\n");
     let roster = roster(&home, &[Fake { name: "deaf", turn: "touch deaf; exec sleep 1000" }]);
@@ -156,7 +156,7 @@ fn whoever_does_not_hear_that_the_lab_has_gone_goes_with_it() {
 }
 
 #[test]
-fn a_hundred_kills_leave_nobody_running_and_lose_no_sample() {
+fn a_hundred_kills_leave_no_process_and_lose_no_sample() {
     let found = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..HOMES).map(|seed| scope.spawn(move || killings(seed))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()

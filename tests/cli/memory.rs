@@ -65,7 +65,7 @@ fn json(said: &Said) -> Value {
 }
 
 #[test]
-fn with_a_quarter_of_the_memory_every_way_is_right_or_says_why_not() {
+fn with_a_quarter_of_the_memory_every_answer_is_right_or_has_a_reason() {
     let Some(group) = group() else { return };
     let home = Home::new();
     let file = home.file("f", b"a line of a file that does not fit the memory\n".repeat(1 << 10));

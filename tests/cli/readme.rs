@@ -13,7 +13,7 @@ fn steps() -> Vec<&'static str> {
 }
 
 #[test]
-fn the_example_for_continuous_integration_works_as_it_stands() {
+fn the_example_for_continuous_integration_works_as_written() {
     let home = Home::new();
     home.file("data.bin", "one\ntwo\n");
     let reader = home.file("my-reader", "#!/bin/sh\nexec wc -l \"$1\"\n");
@@ -53,7 +53,7 @@ fn a_glob_or_name_of_commands_matches_those_of_the_user_and_of_the_line_up() {
 }
 
 #[test]
-fn a_command_that_names_the_file_reads_it_once_and_that_is_said() {
+fn a_command_that_names_the_file_reads_it_once_with_a_note() {
     let home = Home::new();
     home.file("f.txt", "one\ntwo\n");
     let words = ["-c", "cat f.txt | wc -l", "--reference", "command/cat f.txt | wc -l", "--state", "warm"];

@@ -105,7 +105,7 @@ fn assert_refused(home: &Home, verb: &str, why: &str) {
 }
 
 #[test]
-fn a_race_that_was_killed_twice_goes_on_to_its_end() {
+fn a_race_that_was_killed_twice_continues_to_its_end() {
     let home = Home::new();
     killed_race(&home);
     fs::OpenOptions::new().append(true).open(record(&home)).unwrap().write_all(b"{\"line\":\"sam").unwrap();
@@ -138,7 +138,7 @@ fn a_race_that_was_killed_twice_goes_on_to_its_end() {
 }
 
 #[test]
-fn a_race_that_was_stopped_goes_on_too() {
+fn a_race_that_was_stopped_continues_too() {
     let home = Home::new();
     lines(&home);
     let lab = start(&home, &RACE);
@@ -228,7 +228,7 @@ fn a_record_that_is_being_written_is_left_alone() {
 }
 
 #[test]
-fn another_start_of_the_machine_is_said() {
+fn another_start_of_the_machine_is_reported() {
     let home = Home::new();
     killed_race(&home);
     edit(&home, "\"boot\":\"", "\"boot\":\"another ");
@@ -239,7 +239,7 @@ fn another_start_of_the_machine_is_said() {
 }
 
 #[test]
-fn a_suite_goes_on_in_the_same_way() {
+fn a_suite_continues_in_the_same_way() {
     let home = Home::new();
     lines(&home);
     let suite = "name = \"mine\"\nabout = \"a\"\nstate = \"warm\"\n[[trial]]\ntrial = \"rust/read\"\nlabel = \"one\"\n\

@@ -119,7 +119,7 @@ fn forbid(command: &mut Command, calls: &[i64], errno: i32) {
 }
 
 #[test]
-fn where_calls_are_forbidden_the_rest_is_measured_and_the_reason_told() {
+fn where_calls_are_forbidden_the_rest_is_measured_and_the_reason_reported() {
     const CACHESTAT: i64 = 451;
     let forbidden = [libc::SYS_io_uring_setup, libc::SYS_perf_event_open, CACHESTAT];
     for errno in [libc::EPERM, libc::ENOSYS] {
@@ -197,7 +197,7 @@ fn full() -> Stdio {
 }
 
 #[test]
-fn a_stream_that_nobody_reads_ends_quietly_and_one_that_is_full_in_one_line() {
+fn a_closed_stream_ends_quietly_and_a_full_one_in_one_line() {
     let home = Home::new();
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/race.jsonl");
     let mut verbs: Vec<Vec<String>> =
@@ -227,7 +227,7 @@ fn a_stream_that_nobody_reads_ends_quietly_and_one_that_is_full_in_one_line() {
 }
 
 #[test]
-fn an_error_that_cannot_be_told_keeps_its_exit_code() {
+fn an_error_that_cannot_be_printed_keeps_its_exit_code() {
     let home = Home::new();
     for stderr in [gone, full] {
         let mut command = Command::new(READLAB);

@@ -61,7 +61,7 @@ fn a_sweep_is_exported_and_leaves_nothing_but_its_record() {
 }
 
 #[test]
-fn a_write_that_fails_half_way_is_told_with_the_file_and_nothing_is_left() {
+fn a_write_that_fails_half_way_is_reported_with_the_file_and_nothing_is_left() {
     let home = Home::new();
     let folder = home.folder("swept");
     // A limit on the size of files simulates the full disk: the write of the second file stops in
@@ -76,7 +76,7 @@ fn a_write_that_fails_half_way_is_told_with_the_file_and_nothing_is_left() {
 }
 
 #[test]
-fn a_disk_that_is_full_half_way_is_told_with_the_file_and_nothing_is_left() {
+fn a_disk_that_is_full_half_way_is_reported_with_the_file_and_nothing_is_left() {
     let home = Home::new();
     let words = TWO_SIZES.join(" ");
     // Room for the folder and two files: the third finds the disk full.
@@ -110,7 +110,7 @@ fn a_folder_that_cannot_be_written_is_one_line() {
 }
 
 #[test]
-fn what_lies_in_memory_is_written_and_said_not_to_be_cold() {
+fn a_folder_in_memory_is_written_and_reported_as_not_cold() {
     let home = Home::new();
     let script = format!("'{READLAB}' sweep mounted --sizes 10kB,1MB --repeat 1");
     match in_memory(&home, "size=200m", &script) {

@@ -17,7 +17,7 @@ fn race(home: &Home, words: &[&str]) -> Child {
 }
 
 #[test]
-fn each_of_two_labs_is_told_that_the_numbers_of_both_are_spoiled() {
+fn each_of_two_labs_reports_that_the_numbers_of_both_are_distorted() {
     let home = Home::new();
     home.file("f", "line\n".repeat(1 << 16));
     let first = race(&home, &["--runs", "100000", "--budget", "100s", "--output", "first"]);

@@ -88,7 +88,7 @@ fn list_shows_contenders_methods_scans_and_settings() {
 }
 
 #[test]
-fn list_says_why_a_contender_cannot_take_part() {
+fn list_shows_why_a_contender_cannot_take_part() {
     let home = Home::new();
     let roster = home.file(
         "roster.toml",
@@ -128,7 +128,7 @@ fn corpus_makes_lists_and_cleans() {
 }
 
 #[test]
-fn a_folder_of_test_files_goes_only_where_readlab_made_it() {
+fn a_folder_of_test_files_is_removed_only_if_readlab_made_it() {
     let home = Home::new();
     std::fs::create_dir(home.at("mine")).unwrap();
     for (folder, stays) in [("mine", true), ("made", false)] {
@@ -171,7 +171,7 @@ fn typed<'a>(document: &'a str, begin: &'a str) -> impl Iterator<Item = &'a str>
 }
 
 #[test]
-fn the_steps_for_a_contender_of_ones_own_work_as_they_stand() {
+fn the_steps_for_your_own_contender_work_as_written() {
     let home = Home::new();
     let fake = super::fake::Fake { name: "mine", turn: "answer" };
     super::fake::roster(&home, &[fake]);
@@ -213,7 +213,7 @@ fn completions_and_the_manual_are_what_shells_and_man_read() {
 }
 
 #[test]
-fn whoever_has_read_enough_may_close_the_pipe() {
+fn a_reader_may_close_the_pipe_early() {
     let home = Home::new();
     let file = home.file("f", "a\n");
     let file = file.to_str().unwrap();

@@ -108,7 +108,7 @@ impl Bench {
             let pairs: Vec<(f64, f64)> = times.iter().copied().zip(found[0].iter().copied()).collect();
             let (ratio, figure) = (pairs::ratio(&pairs), format!("{name}: {}", circumstance.0));
             let median = Nanos::from_secs_f64(pairs::median(times) / 1e9);
-            Row::told(figure, ratio.estimate, format!("{}  ({median})", ratio.words())).with(ratio.ci95)
+            Row::unjudged(figure, ratio.estimate, format!("{}  ({median})", ratio.words())).with(ratio.ci95)
         };
         Ok(circumstances.iter().zip(&found).map(row).collect())
     }

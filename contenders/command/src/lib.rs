@@ -95,11 +95,11 @@ impl Reader for Execution {
         BTreeMap::new()
     }
 
-    fn turn(&mut self, ask: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
-        for _ in 0..ask.lead {
+    fn turn(&mut self, request: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
+        for _ in 0..request.lead {
             self.once()?;
         }
-        (0..ask.count).map(|_| self.once()).collect()
+        (0..request.count).map(|_| self.once()).collect()
     }
 }
 

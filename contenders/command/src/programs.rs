@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_of_a_pipeline_is_asked_for() {
+    fn every_command_of_a_pipeline_is_checked() {
         for (script, programs) in [
             ("unzip -p \"$1\" | wc -l", vec!["unzip", "wc"]),
             ("wc -l < \"$1\"", vec!["wc"]),

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_executed_is_said() {
+    fn what_cannot_be_executed_is_reported() {
         assert_eq!(Template::parse("  "), Err(TemplateError::Empty));
         assert_eq!(Template::parse("wc '"), Err(TemplateError::Quote("wc '".into())));
     }

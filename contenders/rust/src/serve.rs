@@ -63,12 +63,13 @@ impl Reader for Reading {
         self.settings().iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    fn turn(&mut self, ask: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
+    fn turn(&mut self, request: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
         self.prepare().map_err(failed)?;
-        for _ in 0..ask.lead {
+        for _ in 0..request.lead {
             self.read().map_err(failed)?;
         }
-        let samples: Result<Vec<Sample>, ReadError> = (0..ask.count).map(|_| Sample::take(self)).collect();
+        let samples: Result<Vec<Sample>, ReadError> =
+            (0..request.count).map(|_| Sample::take(self)).collect();
         self.release();
         Ok(samples.map_err(failed)?.iter().map(sample_line).collect())
     }

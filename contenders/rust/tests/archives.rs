@@ -139,7 +139,7 @@ fn fails(folder: &Path, archive: Archive, name: &str, bytes: &[u8], reasons: &[&
 }
 
 #[test]
-fn a_broken_zip_is_an_error_that_says_why() {
+fn a_broken_zip_is_an_error_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let content: Vec<u8> = contents().swap_remove(4);
     let good = zip(&[&content[..9], &content], SimpleFileOptions::DEFAULT);
@@ -162,7 +162,7 @@ fn a_broken_zip_is_an_error_that_says_why() {
 }
 
 #[test]
-fn a_broken_gzip_is_an_error_that_says_why() {
+fn a_broken_gzip_is_an_error_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let content: Vec<u8> = contents().swap_remove(4);
     let good = gzip(&content);
@@ -186,7 +186,7 @@ fn a_broken_gzip_is_an_error_that_says_why() {
 }
 
 #[test]
-fn a_zip_that_says_more_than_it_can_hold_takes_no_memory() {
+fn a_zip_that_claims_more_than_it_can_contain_takes_no_memory() {
     let folder = tempfile::tempdir().unwrap();
     let mut bomb = zip(&[b"little"], SimpleFileOptions::DEFAULT);
     let entry = bomb.windows(4).rposition(|four| four == b"PK\x01\x02").unwrap();

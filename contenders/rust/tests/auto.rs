@@ -107,7 +107,7 @@ proptest! {
 }
 
 #[test]
-fn the_way_is_told_and_follows_the_cache() {
+fn the_strategy_is_reported_and_follows_the_cache() {
     let (file, bytes) = file(9 * MIB);
     // SAFETY: the file does not change during the reading.
     let (careful, mapping) = (Auto::new(), unsafe { Auto::new().mapping() });

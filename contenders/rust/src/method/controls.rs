@@ -27,7 +27,7 @@ pub(super) const NULL: Method = Method {
 
 pub(super) const RESIDENT: Method = Method {
     name: "resident",
-    about: "control: the bytes are put into anonymous memory (2 MiB pages if to be had) before each turn; the window \
+    about: "control: the bytes are put into anonymous memory (2 MiB pages if available) before each turn; the window \
             holds only the scan",
     cache: Cache::None,
     reads: Reads::File,

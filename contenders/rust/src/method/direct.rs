@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_that_ends_off_a_block_goes_on_without_the_flag() {
+    fn a_read_that_ends_off_a_block_continues_without_the_flag() {
         let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         io::Write::write_all(&mut file, &[b'\n'; 10_000]).unwrap();
         let mut file = match DirectFile::open(file.path()) {

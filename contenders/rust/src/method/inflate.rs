@@ -273,9 +273,9 @@ fn crc32(bytes: &[u8]) -> u32 {
 /// The size of the content of a gzip with one member: its last four bytes are the size modulo 2^32.
 /// For other gzips it is a first guess.
 fn gzip_size(bytes: &[u8]) -> usize {
-    let said = bytes.last_chunk::<4>().map_or(0, |last| u32::from_le_bytes(*last) as usize);
+    let stated = bytes.last_chunk::<4>().map_or(0, |last| u32::from_le_bytes(*last) as usize);
     let most = bytes.len().saturating_mul(RATIO_MAX);
     // Text is larger than its gzip: a smaller number has wrapped around.
-    let whole = if said < bytes.len() / 2 { said.saturating_add(1 << 32) } else { said };
-    if whole <= most { whole.max(ROOM_MIN) } else { said.clamp(ROOM_MIN, most.max(ROOM_MIN)) }
+    let whole = if stated < bytes.len() / 2 { stated.saturating_add(1 << 32) } else { stated };
+    if whole <= most { whole.max(ROOM_MIN) } else { stated.clamp(ROOM_MIN, most.max(ROOM_MIN)) }
 }

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_to_look_at() {
+    fn a_refusal_names_the_cause() {
         for (code, word) in [(libc::EPERM, "io_uring_disabled"), (libc::ENOSYS, "kernel has none")] {
             assert!(refusal(&io::Error::from_raw_os_error(code)).contains(word));
         }

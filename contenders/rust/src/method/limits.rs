@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_of_small_pages_is_not_told_as_the_file() {
+    fn bytes_of_small_pages_are_not_reported_as_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         std::fs::write(&path, vec![b'x'; 20_000]).unwrap();

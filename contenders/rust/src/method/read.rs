@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_read_tells_where() {
+    fn a_failed_read_has_its_offset() {
         let mut source = (&b"12345"[..]).chain(Broken);
         let fault = drain(&mut source, &mut [0; 2], &mut Consumer::new(Visit::Nothing)).unwrap_err();
         assert_eq!(fault.to_string(), "broken at byte 5");
