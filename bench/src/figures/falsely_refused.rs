@@ -66,10 +66,11 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let why: String = reasons.iter().map(|(reason, times)| format!("; {times} × {reason}")).collect();
     let words = format!("{races} of {RACES} races, {measured} trials measured{why}");
     #[expect(clippy::cast_precision_loss, reason = "at most two hundred")]
+    let value = races as f64;
     Ok(vec![Row::judged(
         "races in which an honest trial was refused",
         "0 of 200",
-        races as f64,
+        value,
         races == 0 && measured > 0,
         words,
     )])

@@ -39,11 +39,12 @@ fn alarms(programs: &Programs) -> anyhow::Result<Row> {
         before = now;
     }
     #[expect(clippy::cast_precision_loss, reason = "at most a hundred")]
+    let value = alarms as f64;
     let target = format!("at most {ALARMS_MAX} of {RUNS}");
     Ok(Row::judged(
         "false alarms of --fail-over 5%",
         &target,
-        alarms as f64,
+        value,
         alarms <= ALARMS_MAX,
         format!("{alarms} of {RUNS}"),
     ))
