@@ -1,6 +1,6 @@
-# What people do with this project, one target each; cargo does the rest. Needs a Rust toolchain, make and a C linker.
+# The tasks of this project, one target each; cargo does the rest. Needs a Rust toolchain, make and a C linker.
 #
-#   make race FILE=path              a race on a file of one's own
+#   make race FILE=path              a race on your own file
 #   make race ARGS='--state warm'    with options of `readlab race`; quoted as a shell reads them
 
 CARGO ?= cargo
@@ -11,11 +11,12 @@ TOOLS = $(TARGET_DIR)/tools
 CORPUS = $(READLAB) corpus make lines 256MiB
 
 SECONDS ?= 60
-# libdeflate includes one source several times, each with tables of the same names, which the sanitizer takes for one table twice.
+# libdeflate includes one source several times, each with tables of the same names, which the sanitizer reports as
+# duplicates of one table.
 FUZZ = ASAN_OPTIONS=detect_odr_violation=0 RUSTUP_TOOLCHAIN=nightly $(TOOLS)/bin/cargo-fuzz
 CORPORA = $(abspath $(TARGET_DIR))/corpora
 
-# Read by recipes as a variable of the shell, so that no byte of a name is taken for a word of a command.
+# Recipes read it as a shell variable, so that no byte of a name becomes part of a command.
 FILE ?=
 export FILE
 export CARGO_TERM_PROGRESS_WHEN ?= never
@@ -33,10 +34,11 @@ race: build ## race every way of reading on FILE=path, or on 256 MiB of text lin
 	[ -n "$$file" ] || file=$$($(CORPUS)) || file=$$($(CORPUS) --folder $(TARGET_DIR)/corpus) || exit; \
 	$(READLAB) race $(ARGS) -- "$$file"
 
-test: needs ## format, lints, all tests, documents; installs what they need where it may
+test: needs ## format, lints, all tests, documents; installs their requirements if it may
 	$(MAKE) --keep-going --jobs=1 format lints tests docs contenders
 
-# What tests start and this machine lacks, and a Swift compiler; where they cannot be had the tests that need them say so.
+# Installs the programs that tests need and this machine lacks, and a Swift compiler. Without them, the tests that need
+# them say so.
 needs:
 	tests/packages.sh
 	contenders/swift/toolchain.sh || [ $$? = 3 ]
@@ -55,19 +57,20 @@ tests:
 docs:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
 
-# Each test holds one contender in another language to the protocol; where its compiler or runtime is missing it says so.
+# Each test checks one contender in another language against the protocol; it says so if its compiler or runtime is
+# missing.
 contenders:
 	$(MAKE) --keep-going --jobs=2 --output-sync=target $(wildcard contenders/*/test.sh)
 
 contenders/%/test.sh: always
 	$@
 
-bench: build ## measure the figures that readlab promises, side by side; 8 GB of disk, two hours; ARGS= names some
+bench: build ## measure the figures that readlab promises; 8 GB of disk, two hours; ARGS= selects some
 	$(CARGO) build --release --package readlab-rust --example standalone
 	$(CARGO) build --release --package readlab-bench
 	$(TARGET_DIR)/release/readlab-bench $(ARGS)
 
-fuzz: ## feed everything that reads what others wrote, SECONDS=60 each; needs a nightly toolchain
+fuzz: ## run the fuzzers of all readers of foreign input, SECONDS=60 each; needs a nightly toolchain
 	@if ! rustup run nightly rustc --version >/dev/null 2>&1; then \
 		echo "SKIPPED: no nightly toolchain: rustup toolchain install nightly" >&2; exit; \
 	fi; \
@@ -100,7 +103,7 @@ dist: ## a Debian package and an archive of the program alone, in target/dist/pa
 	$(DIST)/readlab completions bash > $(DIST)/extra/readlab.bash
 	$(DIST)/readlab completions fish > $(DIST)/extra/readlab.fish
 	$(DIST)/readlab completions zsh > $(DIST)/extra/_readlab
-	{ echo "Linked into readlab, unchanged: public crates, to be had in source with the texts of their licences."; echo; \
+	{ echo "Linked into readlab, unchanged: public crates, available as source with the texts of their licences."; echo; \
 		$(CARGO) tree --package readlab --edges normal --prefix none --format '{p}: {l}' | \
 		grep -v '(/' | sed 's/ (\*)$$//' | sort -u; } > $(DIST)/extra/THIRD-PARTY.txt
 	cp README.md METHOD.md REPORT.md PROTOCOL.md LICENSE-APACHE LICENSE-MIT $(DIST)/readlab $(DIST)/extra
@@ -109,9 +112,9 @@ dist: ## a Debian package and an archive of the program alone, in target/dist/pa
 	$(TOOLS)/bin/cargo-deb deb --package readlab --profile dist --no-build --no-strip --output $(DIST)/package
 	ls -l $(DIST)/package
 
-toolchains: ## make the compilers that contenders in other languages need and this machine lacks
+toolchains: ## install the compilers that contenders in other languages need and this machine lacks
 	contenders/swift/toolchain.sh
 
-clean: ## remove what was built; 'readlab corpus clean' removes test files from the user's cache folder
+clean: ## remove build results; 'readlab corpus clean' removes test files from the user's cache folder
 	rm -rf contenders/*/build
 	$(CARGO) clean

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Holds a contender in any language to PROTOCOL.md, from outside: `conformance.sh COMMAND…`. Every method, scan and work
-# that it lists is asked for on files of awkward sizes and names, and each answer compared with that of wc, od and awk;
-# then misuse, failures, and whether anything is held between turns. Needs a POSIX shell and Linux. Ends with
-# "N passed, N failed"; exit 1 if any failed.
+# Tests a contender in any language against PROTOCOL.md, from outside: `conformance.sh COMMAND…`. Every method, scan
+# and work that it lists is run on files of awkward sizes and names, and each answer is compared with that of wc, od
+# and awk; then misuse, failures, and whether a file is open or mapped between turns. Needs a POSIX shell and Linux.
+# Ends with "N passed, N failed"; exit 1 if any failed.
 set -u
 [ $# -gt 0 ] || { echo "usage: $0 COMMAND…" >&2; exit 2; }
 LC_ALL=C.UTF-8
@@ -13,7 +13,7 @@ trap 'rm -rf "$folder"' EXIT
 passed=0
 failed=0
 
-# WHAT, then a test; what was said last is shown where it fails.
+# WHAT, then a test; after a failure, the last output is shown.
 check() {
     what=$1
     shift
@@ -25,17 +25,17 @@ check() {
     fi
 }
 
-# What is said, in order: "hello ready sample done".
+# The messages, in order: "hello ready sample done".
 shape() { printf '%s\n' "$said" | sed -n 's/^{"say": *"\([a-z]*\)".*}$/\1/p; t
     s/^/not-a-message: /p' | tr '\n' ' ' | sed 's/ $//'; }
 
 # Whether the answer has this shape.
 is() { [ "$(shape)" = "$1" ]; }
 
-# Whether the last line's reason holds these words, whatever the case.
+# Whether the last line's reason has these words, ignoring case.
 reason() { printf '%s\n' "$said" | tail -n 1 | grep -qi "\"say\": *\"failed\".*\"reason\": *\".*$1"; }
 
-# What is true of a file.
+# The correct answer of a file.
 truth() {
     bytes=$(wc -c <"$1")
     newlines=$(wc -l <"$1")
@@ -44,7 +44,7 @@ truth() {
     sum=$(od -An -v -tu1 "$1" | awk '{ for (i = 1; i <= NF; i++) sum += $i } END { print sum % 256 }')
 }
 
-# Whether every sample proves the work ($1), and nothing that is told is wrong.
+# Whether every sample proves the work ($1), and no number is wrong.
 right() {
     printf '%s\n' "$said" | awk -v work="$1" -v bytes="$bytes" -v newlines="$newlines" -v lines="$lines" -v sum="$sum" '
         function told(name) {
@@ -72,7 +72,7 @@ $(tail -n 1 "$folder/stderr")"
     check "$1/$2 $3 of ${4##*/}: its answers; true are $bytes bytes, $newlines newlines, $lines lines, sum $sum" right "$3"
 }
 
-# The command as one program, so that words with blanks in them stay whole.
+# The command as one program, so that arguments with blanks stay whole.
 program=$folder/program
 {
     echo '#!/bin/sh'
@@ -82,7 +82,7 @@ program=$folder/program
 } >"$program"
 chmod +x "$program"
 
-# Those to be had here: METHOD WORK SCAN, one a line.
+# The available ones: METHOD WORK SCAN, one a line.
 said=$("$program" methods)
 check "methods: a hello, then methods" [ "$(shape | tr ' ' '\n' | uniq | tr '\n' ' ')" = "hello method " ]
 printf '%s\n' "$said" | grep '"unavailable"' | sed 's/.*"method": *"\([^"]*\)".*"unavailable": *"\(.*\)".*/SKIPPED: \1: \2/' >&2
@@ -124,7 +124,7 @@ make_files || exit 1
 for file in "$folder"/text/* "$folder"/bytes/*; do
     truth "$file"
     while read -r method work scan; do
-        # What is no text is for methods that see bytes, which are those that can sum them.
+        # Files that are not text are for methods that visit bytes: those with the work sum.
         case $file in "$folder"/bytes/*) grep -q "^$method sum " "$folder/grid" || continue ;; esac
         answers "$method" "$scan" "$work" "$file"
     done <"$folder/grid"

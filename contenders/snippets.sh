@@ -1,11 +1,11 @@
 #!/bin/sh
-# Holds the pieces of code that advice shows to what they say: `snippets.sh LANGUAGE`. Each compiles without a warning beside
-# every scan that it takes, and counts what wc counts on files of awkward sizes. Those of Rust are held to it by
+# Tests the code that advice shows: `snippets.sh LANGUAGE`. Each compiles without a warning beside every scan that it
+# takes, and gives the counts of wc on files of awkward sizes. The snippets of Rust are tested by
 # rust/tests/snippets.rs. Ends with "N snippets passed, N failed"; exit 1 if any failed.
 set -u
 language=${1:?usage: snippets.sh LANGUAGE}
 here=$(cd "$(dirname "$0")" && pwd)
-# Within the project: there a compiler in a folder of its own sees it.
+# Within the project, where a compiler in a separate folder can read it.
 mkdir -p "$here/$language/build" && folder=$(mktemp -d "$here/$language/build/snippets.XXXXXX") || exit 1
 trap 'rm -rf "$folder"' EXIT
 passed=0
@@ -19,7 +19,7 @@ awk 'BEGIN { for (i = 0; i < 20011; i++) { printf "%s\n", substr("a line of some
 newlines="0 1 2 20011"
 lines="0 1 3 20012"
 
-# In each: the snippet, then its scan where it takes one; what it counts of every file is said in one line.
+# Each has the snippet, then its scan if it takes one; its count of every file is printed in one line.
 c() {
     function=$(sed -n 's/^int64_t \([a-z]*\)(const char \*path.*/\1/p' "$1")
     count=${2:+, count}

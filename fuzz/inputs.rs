@@ -1,6 +1,6 @@
-//! What readlab does with bytes that others made, one function for each reader of them. Whatever
-//! the bytes are, none of these may panic, hang, or take memory beyond what the input is worth; and
-//! nothing that is said of them may move a cursor.
+//! Fuzz targets for all readers of foreign bytes, one function for each reader. For any bytes, none
+//! may panic, hang, or use memory out of proportion to the input; and no message about them may
+//! move a cursor.
 //!
 //! The fuzzers in `fuzz_targets` and the quick test in `tests/garbage.rs` share this file.
 
@@ -27,13 +27,13 @@ use std::sync::{Mutex, OnceLock};
 /// What records are compared by.
 const MEASURES: [Measure; 5] = [Measure::Wall, Measure::Cpu, Measure::Rate, Measure::Peak, Measure::Syscalls];
 
-/// One sample of so many stays in a shorter record.
+/// One of this many samples stays in a shorter record.
 const SAMPLES_EACH: u32 = 13;
 
-/// What is taken out of an archive at most; a bomb has more.
+/// The greatest content taken from an archive; a bomb has more.
 const PIECES_MAX: u32 = 256;
 
-/// What is read of an answer at most.
+/// The greatest length read of an answer.
 const ANSWER_BYTES_MAX: u64 = 1 << 20;
 
 /// A line of a contender, and a line of the lab.
@@ -47,7 +47,7 @@ pub(crate) fn protocol(input: &[u8]) {
     }
 }
 
-/// A record, and everything that is made of it.
+/// A record, and every output from it.
 pub(crate) fn record(input: &[u8], file: &Path) {
     fs::write(file, input).expect("the file can be written");
     let Ok(record) = Record::read(file) else { return };
@@ -71,7 +71,7 @@ pub(crate) fn shorter(record: &[u8]) -> Vec<u8> {
     record.split_inclusive(|&byte| byte == b'\n').filter(keep).flatten().copied().collect()
 }
 
-/// Everything that is made of a record, by name.
+/// Every output from a record, by name.
 pub(crate) fn outputs(record: &Record) -> Vec<(&'static str, String)> {
     let page = Page::of(record);
     let narrow = report::terminal(&page, Style { width: 40, color: false }, Some("record"));
@@ -104,7 +104,7 @@ fn exported(record: &Record, export: fn(&Record, &mut dyn Write) -> std::io::Res
     String::from_utf8(text).expect("documents are text")
 }
 
-/// A user's roster. Nothing of it is run.
+/// A user's roster. None of its programs is run.
 pub(crate) fn roster(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let _ = toml::from_str::<Roster>(text);
@@ -173,8 +173,8 @@ pub(crate) fn http(input: &[u8]) {
         if let Ok(response) = http::ask(Verb::Get, &url, &|| Ok(())) {
             let _ = std::io::copy(&mut response.take(ANSWER_BYTES_MAX), &mut std::io::sink());
         }
-        // A scope waits for what a thread does, and a join until nothing of the thread is left,
-        // which is what leaks are told by.
+        // A scope only waits for the work of a thread. A join waits until the thread is gone, which
+        // the check for leaks needs.
         answering.join().expect("it does not panic");
     });
 }

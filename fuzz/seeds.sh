@@ -1,6 +1,6 @@
 #!/bin/sh
-# Lays the inputs from which a fuzzer begins into a folder, one file each: what readlab itself holds of that kind, and whatever was
-# found in hours of fuzzing before and is kept beside this script.
+# Writes the first inputs of a fuzzer into a folder, one file each: readlab's own examples of that kind, and the inputs
+# beside this script that earlier fuzzing found.
 #
 #   fuzz/seeds.sh protocol|record|roster|suite|words|zip|gzip|http FOLDER
 set -eu
@@ -11,10 +11,10 @@ target=$1
 mkdir -p "$2"
 folder=$(cd "$2" && pwd)
 
-# Each line of the input as a file of its own, without its end.
+# Each line of the input as a separate file, without its end.
 lines() { awk -v folder="$folder" '{ file = sprintf("%s/seed-%03d", folder, NR); printf "%s", $0 > file; close(file) }'; }
 
-# An answer of a server, with the escapes of printf.
+# A server's answer, with the escapes of printf.
 answer() { printf "$2" > "$folder/seed-$1"; }
 
 case $target in

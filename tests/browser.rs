@@ -1,6 +1,6 @@
-//! Pages in a real browser: they sort, they have two themes, they fit a telephone, they ask for
-//! nothing and complain of nothing. Chromium is spoken to over a pipe (the DevTools protocol), so
-//! nothing listens anywhere.
+//! Tests of pages in a real browser: they sort, have two themes, fit a telephone, make no requests
+//! and log no errors. The test controls Chromium over a pipe (the DevTools protocol), so no port is
+//! open.
 
 use assert_cmd::Command as Program;
 use serde_json::{Value, json};
@@ -24,13 +24,13 @@ struct Browser {
     from: BufReader<ChildStdout>,
     session: String,
     calls: u64,
-    /// Everything the browser told by itself.
+    /// All events of the browser.
     events: Vec<Value>,
     _profile: tempfile::TempDir,
 }
 
 impl Browser {
-    /// Starts it, or says loudly that there is none.
+    /// Starts it, or prints that there is none.
     fn start() -> Option<Browser> {
         let Some(program) = PROGRAMS.into_iter().find(|path| Path::new(path).exists()) else {
             eprintln!("SKIPPED: no Chromium at {}: pages are not tried in a browser", PROGRAMS.join(", "));
@@ -129,7 +129,7 @@ impl Browser {
         }
     }
 
-    /// Nothing was asked of anybody but this file, and nothing was complained of.
+    /// Only this file was requested, and no error was logged.
     fn assert_quiet(&mut self, file: &Path) {
         self.ask("1");
         let own = format!("file://{}", file.display());
@@ -157,7 +157,7 @@ impl Drop for Browser {
     }
 }
 
-/// The page of a golden record, and its charts, in a folder of its own.
+/// The page of a golden record and its charts, in a separate folder.
 fn page(name: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let record =
@@ -310,7 +310,7 @@ fn every_section_can_be_reached_and_no_number_is_broken() {
                     return there !== it }).map(it => it.textContent)",
             );
             assert_eq!(hidden, json!([]), "{name}: cut at {width}");
-            // A number with its unit lies in one line: each word of a card has one box.
+            // A number and its unit are in one line: each word of a card has one box.
             let broken = browser.ask(
                 "[...document.querySelectorAll('.claim .figure, .claim small, .claim .against')].flatMap(it => \
                     [...it.childNodes].filter(node => node.nodeType === 3).flatMap(node => \

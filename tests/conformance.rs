@@ -1,9 +1,8 @@
-//! Conformance: every way of reading × every scan × every work of the program as it is shipped,
-//! through the protocol and over files of awkward sizes, gives the answer of the plainest code in
-//! the house.
+//! Tests of conformance: every method × scan × work of the shipped program, through the protocol
+//! and over files of awkward sizes, gives the answer of the simplest code.
 //!
-//! Which methods, scans and parameters there are is asked of the contender itself: a new one is
-//! tested by existing.
+//! The contender itself lists its methods, scans and parameters, so a new one is tested
+//! automatically.
 
 use readlab::contender::methods::Contender;
 use readlab::contender::roster::Roster;
@@ -29,16 +28,16 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// What awkward sizes are counted from beside each method's own blocks.
 const PAGE: u64 = 4096;
 
-/// Files at once: reading them waits for the device here and there.
+/// Number of files at once, because readings sometimes wait for the device.
 const THREADS: usize = 4;
 
-/// A file and what is true of it.
+/// A file and its correct answer.
 struct Case {
     path: PathBuf,
     truth: Truth,
 }
 
-/// One conversation to be had.
+/// One session to run.
 struct Talk<'a> {
     contender: &'a Contender,
     id: MethodId,
@@ -47,7 +46,7 @@ struct Talk<'a> {
     case: &'a Case,
 }
 
-/// A folder on the file system of the build: elsewhere, such as in memory, `O_DIRECT` may be
+/// A folder on the file system of the build: elsewhere, for example in memory, `O_DIRECT` may be
 /// refused.
 fn folder() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
@@ -88,7 +87,7 @@ fn text(bytes: u64) -> Vec<u8> {
     text
 }
 
-/// The sizes in which a method works when nothing is said.
+/// The default sizes of a method.
 fn blocks(method: &MethodLine) -> BTreeSet<u64> {
     let sizes = method.params.iter().filter(|param| param.name.ends_with("_bytes"));
     sizes.map(|param| param.default).filter(|&bytes| (2..=1 << 24).contains(&bytes)).chain([PAGE]).collect()
@@ -126,13 +125,14 @@ fn talks<'a>(contender: &'a Contender, method: &'a MethodLine, cases: &'a [Case]
     talks
 }
 
-/// The methods of the Rust contender that read a file, each told if it cannot work here.
+/// The methods of the Rust contender that read a file, with a message for each that does not work
+/// here.
 fn readers(contender: &Contender) -> Vec<&MethodLine> {
     let mut readers = Vec::new();
     for method in &contender.methods {
         match &method.unavailable {
             Some(reason) => eprintln!("SKIPPED: {}: {reason}", method.method),
-            // Controls look at no bytes, but for the one that has them in memory.
+            // Controls visit no bytes, except `resident`.
             None if method.cache == Cache::None && method.method != "resident" => {}
             None if method.reads == Reads::Url => {}
             // They read archives only.
@@ -144,7 +144,7 @@ fn readers(contender: &Contender) -> Vec<&MethodLine> {
     readers
 }
 
-/// Has all conversations, several at once; two readings each, the second after an untimed one.
+/// Runs all sessions, several at once; two readings each, the second after an untimed one.
 fn converse(talks: &[Talk]) {
     assert!(!talks.is_empty());
     let next = AtomicUsize::new(0);
@@ -221,8 +221,8 @@ fn every_way_of_reading_is_right_on_64_mib() {
     converse(&talks);
 }
 
-/// Files of awkward sizes in an archive, each with what is true of what comes out; and one of
-/// several entries or members.
+/// Files of awkward sizes in an archive, each with the correct answer of its content; and one
+/// archive of several entries or members.
 fn archived(folder: &Path, archive: Archive) -> Vec<Case> {
     let recipes = [0, 1, PAGE - 1, PAGE + 1, (1 << 16) + 1, 3_000_001].map(|size_bytes| Recipe {
         kind: CorpusKind::Gdelt,
@@ -300,7 +300,7 @@ fn serve(file: &Path) -> Child {
     command.arg("serve").arg(file).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// What it says first.
+/// Its first message.
 fn url(server: &mut Child) -> String {
     let mut url = String::new();
     BufReader::new(server.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();

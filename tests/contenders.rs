@@ -1,5 +1,5 @@
-//! Contenders in other languages, from their sources to a record: built on demand, raced, and
-//! missed with a reason where something that they need is not there.
+//! Tests of contenders in other languages, from their sources to a record: built on demand, raced,
+//! and reported with a reason if a compiler or runtime is missing.
 
 use assert_cmd::Command;
 use readlab::record::{Line, Outcome, Record, WarmupEnd};
@@ -66,7 +66,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 #[test]
-fn one_that_cannot_be_built_is_told_with_its_hint_and_does_not_stop_the_others() {
+fn one_that_cannot_be_built_is_reported_with_its_hint_and_does_not_stop_the_others() {
     let folder = folder();
     let mut command = readlab(folder.path());
     command.args(["build", "broken", "fake", "--roster"]).arg(folder.path().join("roster.toml"));
@@ -112,10 +112,10 @@ fn a_race_builds_what_it_needs_once_and_warms_it_up_until_it_is_steady() {
     assert!(record.warnings.iter().any(|text| text.contains("broken") && text.contains("no-such-compiler")));
 }
 
-/// Builds a contender that readlab carries and races one of its methods on a small file, in an
-/// archive if one is named, and those that read URLs on the same file over http; says loudly where
-/// its toolchain is not there.
-fn carried(name: &str, (method, archive): (&str, Option<&str>), over_http: &[&str]) {
+/// Builds a contender that comes with readlab and races one of its methods on a small file, in an
+/// archive if one is named, and methods for URLs on the same file over HTTP. Prints a message if
+/// the toolchain is missing.
+fn carried(name: &str, method: &str, archive: Option<&str>, over_http: &[&str]) {
     let folder = folder();
     let mut file = folder.path().join("four.txt");
     if let Some(archive) = archive {
@@ -152,36 +152,36 @@ fn carried(name: &str, (method, archive): (&str, Option<&str>), over_http: &[&st
 
 #[test]
 fn c_takes_part_where_a_compiler_is() {
-    carried("c", ("c/getline", None), &[]);
+    carried("c", "c/getline", None, &[]);
 }
 
 #[test]
 fn go_takes_part_where_its_compiler_is() {
-    carried("go", ("go/bufio.Scanner/Bytes", None), &[]);
+    carried("go", "go/bufio.Scanner/Bytes", None, &[]);
 }
 
 #[test]
 fn node_takes_part_where_it_is() {
-    carried("node", ("node/readline", None), &[]);
+    carried("node", "node/readline", None, &[]);
 }
 
 #[test]
 fn python_takes_part_where_it_is() {
-    carried("python", ("python/lines", None), &[]);
+    carried("python", "python/lines", None, &[]);
 }
 
 #[test]
 fn java_takes_part_where_a_jdk_is() {
     let over_http = ["java/HttpClient/loop", "java/HttpClient-stream/loop"];
-    carried("java", ("java/FileChannel-direct/loop", None), &over_http);
+    carried("java", "java/FileChannel-direct/loop", None, &over_http);
 }
 
 #[test]
 fn java_reads_archives_where_a_jdk_is() {
-    carried("java", ("java/zip", Some("zip")), &[]);
-    carried("java", ("java/zip-bytes", Some("zip")), &[]);
-    carried("java", ("java/gzip", Some("gzip")), &[]);
-    carried("java", ("java/gzip-bytes", Some("gzip")), &[]);
+    carried("java", "java/zip", Some("zip"), &[]);
+    carried("java", "java/zip-bytes", Some("zip"), &[]);
+    carried("java", "java/gzip", Some("gzip"), &[]);
+    carried("java", "java/gzip-bytes", Some("gzip"), &[]);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn swift_takes_part_where_its_compiler_is() {
     let scans =
         ["bytes/for", "data/for-unsafe", "dataTask-delegate/for-unsafe", "dataTask-completion/for-unsafe"];
     let over_http = scans.map(|scan| format!("swift/{scan}"));
-    carried("swift", ("swift/read/for-unsafe", None), &over_http.each_ref().map(String::as_str));
+    carried("swift", "swift/read/for-unsafe", None, &over_http.each_ref().map(String::as_str));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Records of every verb that an earlier readlab wrote, with the exports it made. Users keep both,
-//! so a record of then must give the same exports today, to the byte.
+//! Tests that old records give the same exports: records of every verb, written by an earlier
+//! readlab, with its exports. Users keep both, so the exports must be equal to the byte.
 //!
 //! `tests/golden/made/` holds the records and, under the same name, the exports. Records by hand,
 //! each with something peculiar in it, are one folder above.
@@ -20,8 +20,8 @@ fn records() -> Vec<PathBuf> {
     records
 }
 
-/// Compares an export with the stored one. A different one is written to the tests' folder for a
-/// look.
+/// Compares an export with the stored one. A different one is written to the tests' folder for
+/// inspection.
 fn assert_unchanged(path: &Path, ending: &str, export: Export) {
     let record = Record::read(path).unwrap();
     let mut now = Vec::new();

@@ -1,6 +1,6 @@
-//! Verdicts on real file systems, made by the test on loop devices as root: that compression is
-//! told on btrfs with zstd, and that a limit of the device is found on ext4 and xfs. Skipped aloud
-//! where that cannot be.
+//! Tests of verdicts on real file systems, which the test makes on loop devices as root:
+//! compression is reported on btrfs with zstd, and the limit of the device is found on ext4 and
+//! xfs. Skipped with a message if that is impossible.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ struct Mounted {
 }
 
 impl Mounted {
-    /// Makes and mounts it, or says why that cannot be.
+    /// Makes and mounts it, or returns the reason of the failure.
     fn make(kind: &str, options: &str) -> Result<Mounted, String> {
         if !rustix::process::geteuid().is_root() {
             return Err("only root can mount".to_owned());
@@ -87,7 +87,7 @@ fn verdict<'a>(export: &'a serde_json::Value, name: &str) -> &'a serde_json::Val
 }
 
 #[test]
-fn compression_is_told_and_no_device_limit_is_made_up() {
+fn compression_is_reported_and_no_device_limit_is_invented() {
     let Some(btrfs) = mounted("btrfs", ",compress-force=zstd") else { return };
     let export = btrfs.race(b"the same line again and again, which zstd likes\n");
     let told = export["what_gives"][0].to_string();

@@ -1,5 +1,5 @@
-//! Whatever reads what others wrote, fed with garbage: good inputs changed in many small ways, the
-//! same ways each time. What a fuzzer does for hours (`make fuzz`), for a few seconds.
+//! Tests of all readers of foreign input with garbage: valid inputs with many small changes, the
+//! same each time. This is a few seconds of what the fuzzers do for hours (`make fuzz`).
 
 #[path = "../fuzz/inputs.rs"]
 mod inputs;
@@ -97,7 +97,7 @@ impl Garbage {
     }
 }
 
-/// Feeds so many inputs.
+/// Feeds `count` inputs.
 fn feed(name: &str, seeds: Vec<Vec<u8>>, count: u32, mut take: impl FnMut(&[u8])) {
     let (mut garbage, begun) = (Garbage::of(seeds), Instant::now());
     for number in 0..count {

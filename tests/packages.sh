@@ -1,8 +1,8 @@
 #!/bin/sh
-# Makes sure that the programs are there which tests start beside readlab, and says in one line what is missing.
+# Checks for the programs that tests start beside readlab, and prints in one line what is missing.
 #
-# On Debian and its kin, as root, missing packages are installed; elsewhere nothing is changed. Always ends well: a test
-# whose program is not there skips itself, aloud.
+# As root on Debian and similar systems, missing packages are installed; elsewhere nothing is changed. Always ends with
+# 0: a test whose program is missing is skipped with a message.
 set -eu
 
 missing=

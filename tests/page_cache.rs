@@ -1,5 +1,5 @@
-//! The states of the page cache on the file system of the build folder, on tmpfs, and for those who
-//! do not own the file.
+//! Tests of the states of the page cache on the file system of the build folder, on tmpfs, and for
+//! users who do not own the file.
 
 use readlab::measure::cache::{CacheError, Eviction, PageCache};
 use readlab::measure::residency::Means;
@@ -52,7 +52,7 @@ fn a_dirty_file_is_written_back_and_becomes_cold() {
 }
 
 #[test]
-fn pages_that_someone_has_mapped_remain_and_the_error_says_so() {
+fn pages_that_another_process_has_mapped_remain_with_an_error() {
     let Some((_folder, path)) = disk_file() else { return };
     let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
     cache.fill().unwrap();
@@ -60,8 +60,8 @@ fn pages_that_someone_has_mapped_remain_and_the_error_says_so() {
     let (nowhere, shared) = (std::ptr::null_mut(), MapFlags::SHARED);
     // SAFETY: a new mapping at an address that the kernel chooses, which nothing else refers to.
     let map = unsafe { mmap(nowhere, SIZE, ProtFlags::READ, shared, &file, 0) }.unwrap();
-    // SAFETY: the mapping is `SIZE` bytes long and readable, and nobody changes or shortens the
-    // file while it lasts.
+    // SAFETY: the mapping is `SIZE` bytes long and readable, and the file does not change while it
+    // exists.
     let bytes = unsafe { std::slice::from_raw_parts(map.cast::<u8>(), SIZE) };
     assert!(bytes.iter().step_by(4096).all(|&byte| byte == b'x'));
     let error = cache.evict().unwrap_err();
@@ -111,7 +111,7 @@ fn an_empty_file_is_both_and_has_no_share() {
 }
 
 #[test]
-fn whoever_may_only_read_the_file_gets_both_states_by_probes() {
+fn a_user_who_may_only_read_the_file_gets_both_states_by_probes() {
     if !rustix::process::geteuid().is_root() {
         eprintln!("SKIPPED: only root can become a user that owns nothing");
         return;
@@ -134,8 +134,8 @@ fn whoever_may_only_read_the_file_gets_both_states_by_probes() {
     assert_eq!(owner.resident().unwrap().share(), Some(1.0));
 }
 
-/// What `look` finds as a user who owns nothing. A thread's credentials are its own as far as the
-/// kernel is concerned: the other tests keep theirs.
+/// The result of `look` as a user who owns no file. A thread's credentials are its own as far as
+/// the kernel is concerned: the other tests keep theirs.
 fn as_nobody<T: Send>(look: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {

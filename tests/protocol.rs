@@ -1,5 +1,5 @@
-//! One misbehaving contender per rule of PROTOCOL.md. Each is a few lines of shell; none may hang
-//! or hurt the lab.
+//! Tests of the protocol: one contender of a few lines of shell for each rule of PROTOCOL.md that
+//! it breaks. None may hang the lab.
 
 use readlab::contender::session::{Session, SessionError, Turn};
 use readlab::linux::program::{CommandLine, Process};
@@ -86,7 +86,7 @@ fn a_message_out_of_turn_ends_the_session() {
 }
 
 #[test]
-fn more_or_fewer_samples_than_asked_are_refused() {
+fn more_or_fewer_samples_than_requested_are_refused() {
     assert!(matches!(breach(&[HELLO, READY, "go", DONE]), SessionError::WrongCount { asked: 1, got: 0 }));
     let two = breach(&[HELLO, READY, "go", SAMPLE, SAMPLE, r#"echo '{"say":"done","count":2}'"#]);
     assert!(matches!(two, SessionError::WrongCount { asked: 1, got: 2 }));
@@ -118,7 +118,7 @@ fn a_window_longer_than_the_lab_saw_is_a_lie() {
 }
 
 #[test]
-fn a_sample_sent_before_it_was_asked_for_is_a_lie_too() {
+fn a_sample_sent_before_it_was_requested_is_refused_too() {
     let early = SAMPLE.replace("\"wall_ns\":1", "\"wall_ns\":3600000000000");
     let lie = breach(&[HELLO, READY, &early, DONE, "go"]);
     assert!(matches!(lie, SessionError::LiesAboutTime { .. }), "{lie}");
@@ -134,7 +134,7 @@ fn a_contender_that_hangs_is_killed_at_the_deadline() {
 }
 
 #[test]
-fn a_contender_that_dies_is_told_with_its_last_words() {
+fn a_contender_that_dies_is_reported_with_its_last_output() {
     let died = breach(&[HELLO, READY, "go", "echo first >&2; echo out of luck >&2; exit 7"]).to_string();
     assert!(died.contains("exited with 7: out of luck"), "{died}");
     let killed = breach(&[HELLO, READY, "go", "kill -BUS $$"]).to_string();
@@ -142,7 +142,7 @@ fn a_contender_that_dies_is_told_with_its_last_words() {
 }
 
 #[test]
-fn what_a_contender_says_of_itself_is_its_outcome() {
+fn what_a_contender_reports_is_its_outcome() {
     let unavailable = breach(&[HELLO, r#"echo '{"say":"unavailable","reason":"no such call"}'"#]);
     assert_eq!(unavailable.outcome(), Some(Outcome::Unavailable { reason: "no such call".into() }));
     let failed = breach(&[HELLO, READY, "go", r#"echo '{"say":"failed","reason":"f: broken"}'"#]);
@@ -174,7 +174,7 @@ fn nothing_that_a_contender_started_outlives_it() {
     }
 }
 
-/// Whether the process is gone, or a zombie that somebody else must reap.
+/// Whether the process is gone, or a zombie that another process must reap.
 fn ends_soon(pid: i32) -> bool {
     for _ in 0..500 {
         match std::fs::read_to_string(format!("/proc/{pid}/stat")) {

@@ -1,5 +1,5 @@
-//! The record as a file: whole, cut short, broken, of a later readlab, or no record at all; every
-//! kind of line comes back.
+//! Tests of the record as a file: complete, cut short, broken, of a later readlab, or not a record;
+//! every kind of line is read back.
 
 use readlab::machine::Machine;
 use readlab::record::{
@@ -34,7 +34,7 @@ fn header() -> Header {
     }
 }
 
-/// What is to be measured, with the largest numbers that there are.
+/// A plan with the largest possible numbers.
 fn agenda() -> ResumePlan {
     let rules = Rules {
         warmup: 1,
@@ -83,7 +83,7 @@ fn trial() -> Trial {
     }
 }
 
-/// A gzip of which it is known what comes out.
+/// A gzip with known content.
 fn target() -> TargetFacts {
     let answer = Answer { bytes: Some(70), ..Answer::default() };
     let decoded = Decoded { archive: Archive::Gzip, digest: "00ff".into(), answer };
@@ -148,7 +148,7 @@ fn limit(how: String) -> Line {
     }))
 }
 
-/// A reading whose number is told.
+/// A reading whose number is reported.
 fn told() -> Line {
     Line::Sample(Box::new(Sample {
         trial: 0,
@@ -420,7 +420,7 @@ fn a_record_of_a_later_readlab_is_refused_with_both_versions() {
 }
 
 #[test]
-fn a_record_of_the_first_version_is_readable_and_all_its_readings_are_told() {
+fn a_record_of_the_first_version_is_readable_and_all_its_readings_are_reported() {
     let (_folder, _, text) = written();
     let of_version_1 = text.replacen(&format!("\"version\":{SCHEMA_VERSION}"), "\"version\":1", 1);
     let of_version_1 = of_version_1.replace("\"rung\":3,", "");
@@ -430,7 +430,7 @@ fn a_record_of_the_first_version_is_readable_and_all_its_readings_are_told() {
 }
 
 #[test]
-fn what_is_no_record_is_told_so() {
+fn a_file_that_is_not_a_record_is_reported() {
     for text in [
         "",
         "\n",

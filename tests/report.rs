@@ -1,5 +1,4 @@
-//! `readlab report` from outside: where pages go, and what happens with files that are no whole
-//! records.
+//! Tests of `readlab report`: places of pages, and files that are not complete records.
 
 use assert_cmd::Command;
 use std::fs;
@@ -15,7 +14,7 @@ fn report(arguments: &[&Path]) -> (i32, String, String) {
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-/// A file in a folder of its own, with this text.
+/// A file in a separate folder, with this text.
 fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("record.jsonl");
@@ -29,7 +28,7 @@ fn a_page_is_written_beside_the_record_or_where_one_says() {
     assert_eq!(report(&[&record]), (0, String::new(), String::new()));
     let beside = fs::read_to_string(folder.path().join("report.html")).unwrap();
     assert!(beside.starts_with("<!DOCTYPE html>"));
-    // The folder of a run stands for its record.
+    // The folder of a run can replace the path of its record.
     let elsewhere = folder.path().join("x.html");
     assert_eq!(report(&[folder.path(), Path::new("-o"), &elsewhere]).0, 0);
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), beside);
@@ -57,7 +56,7 @@ fn charts_are_files_that_stand_alone() {
 }
 
 #[test]
-fn a_record_that_was_cut_short_gives_a_page_that_says_so() {
+fn a_record_that_was_cut_short_gives_a_page_with_a_note() {
     let whole = fs::read_to_string(golden("race.jsonl")).unwrap();
     let (folder, record) = file(&whole[..whole.len() * 2 / 3]);
     assert_eq!(report(&[&record]), (0, String::new(), String::new()));
@@ -98,7 +97,7 @@ fn a_record_is_never_written_over() {
 }
 
 #[test]
-fn a_page_tells_what_was_seen_inside_readings() {
+fn a_page_shows_the_inspection() {
     let (folder, record) = file(&fs::read_to_string(golden("inside.jsonl")).unwrap());
     let charts = folder.path().join("charts");
     assert_eq!(report(&[&record, Path::new("--svg"), &charts]).0, 0);
@@ -107,7 +106,7 @@ fn a_page_tells_what_was_seen_inside_readings() {
         assert!(page.contains(text), "no {text:?} in the page");
     }
     assert!(charts.join("latencies-warm.svg").exists() && charts.join("sizes-of-calls-warm.svg").exists());
-    // A page that lies elsewhere leads to the same pictures.
+    // A page in another folder links to the same pictures.
     let elsewhere = tempfile::tempdir().unwrap();
     let moved = elsewhere.path().join("x.html");
     assert_eq!(report(&[&record, Path::new("-o"), &moved]).0, 0);

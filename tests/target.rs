@@ -1,4 +1,4 @@
-//! What may be a target and what not, on real files of every kind.
+//! Tests of what can be a target and what not, on real files of every kind.
 
 use readlab::target::{Target, TargetError};
 use std::ffi::OsStr;
@@ -113,7 +113,7 @@ fn facts_of_a_plain_file_are_all_there() {
 }
 
 #[test]
-fn holes_and_reserved_extents_are_told_and_not_expected_from_the_device() {
+fn holes_and_reserved_extents_are_reported_and_not_expected_from_the_device() {
     let folder = folder();
     let path = folder.path().join("sparse");
     let file = File::create(&path).unwrap();

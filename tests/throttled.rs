@@ -1,6 +1,6 @@
-//! A device of known speed: a control group lets a whole race have 100 MB/s of the disk, so that
-//! whatever it reads cold is stopped by the device, and says so. Skipped aloud where there is no
-//! such control group.
+//! Test with a device of known speed: a control group limits a race to 100 MB/s of the disk, so
+//! that every cold reading is limited by the device, and its verdict says so. Skipped with a
+//! message without this control group.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const BYTES_PER_SECOND: u64 = 100_000_000;
-/// Large enough that what the kernel lets through at once, a tenth of a second's worth, is little
-/// of it.
+/// Large enough that the burst that the kernel allows, a tenth of a second, is a small part of it.
 const SIZE_BYTES: usize = 64 << 20;
 
 /// A control group that throttles reads of one device; taken away when dropped.
@@ -37,7 +36,7 @@ impl Drop for Throttle {
     }
 }
 
-/// A file of so many bytes on a throttled device.
+/// A file of this size on a throttled device.
 struct Slow {
     throttle: Throttle,
     file: PathBuf,
@@ -69,7 +68,7 @@ impl Slow {
 }
 
 #[test]
-fn whoever_reads_cold_from_a_throttled_device_is_stopped_by_it() {
+fn a_cold_reading_from_a_throttled_device_is_limited_by_it() {
     let slow = match Slow::new(SIZE_BYTES) {
         Ok(slow) => slow,
         Err(why) => return eprintln!("SKIPPED: {why}"),
@@ -87,7 +86,7 @@ fn whoever_reads_cold_from_a_throttled_device_is_stopped_by_it() {
 }
 
 #[test]
-fn a_suite_has_the_device_for_a_limit_and_nobody_is_its_own() {
+fn a_suite_has_the_device_for_a_limit_and_no_trial_is_its_own() {
     let slow = match Slow::new(SIZE_BYTES / 2) {
         Ok(slow) => slow,
         Err(why) => return eprintln!("SKIPPED: {why}"),

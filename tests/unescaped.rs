@@ -1,6 +1,5 @@
-//! Nothing that a record says reaches a terminal, a page or an export as more than text: every text
-//! of every kind of line is made hostile, one after the other, and everything that is made of the
-//! record is looked at.
+//! Tests that every text of a record reaches a terminal, a page or an export only as text: each
+//! text of each kind of line is made hostile in turn, and every output from the record is checked.
 
 #[allow(dead_code)]
 #[path = "../fuzz/inputs.rs"]
@@ -60,7 +59,7 @@ fn hostile(golden: &str, folder: &Path) -> Vec<(String, Record)> {
 }
 
 #[test]
-fn whatever_a_record_says_is_only_text_in_all_that_is_made_of_it() {
+fn every_text_of_a_record_is_only_text_in_all_outputs() {
     let folder = tempfile::tempdir().unwrap();
     let mut looked_at = 0;
     for name in ["failures", "race", "search", "sweep", "byte-stream"] {

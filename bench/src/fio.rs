@@ -1,12 +1,12 @@
-//! fio as a figure's counterpart: one sequential O_DIRECT reading of a whole file, and what fio
-//! tells of it.
+//! Runs fio for comparison: one sequential O_DIRECT reading of a whole file, and fio's report of
+//! it.
 
 use anyhow::Context;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Has fio read a file once with these further words; what it tells of the reads.
+/// Lets fio read a file once with these arguments; returns its report of the reads.
 pub(crate) fn read(file: &Path, words: &[&str]) -> anyhow::Result<Value> {
     let mut command = Command::new("fio");
     command.args(["--name=read", "--rw=read", "--direct=1", "--readonly", "--output-format=json"]);

@@ -1,10 +1,10 @@
-//! Measures the figures that readlab promises about itself, side by side in one run, and says which
-//! are met.
+//! Measures the figures that readlab promises about itself, side by side in one run, and shows
+//! which are met.
 //!
 //! Usage: `readlab-bench [FIGURE…]`, with the release's `readlab` and `standalone` built beside it;
-//! `make bench` does all of it. It is a report and no test: a missed target is marked, and the exit
-//! code stays 0. Each figure is a file in [`figures`]; what they share is starting programs
-//! ([`programs`]), making ratios of pairs ([`pairs`]), and rows.
+//! `make bench` does all of it. It is a report, not a test: a missed target is marked, and the exit
+//! code stays 0. Each figure is a file in [`figures`]; they share the start of programs
+//! ([`programs`]), ratios of pairs ([`pairs`]), and rows.
 
 mod figures;
 mod fio;

@@ -1,4 +1,4 @@
-//! What became of every trial of a race in which answers matter and times do not.
+//! Outcomes of the trials of a race whose answers matter and whose times do not.
 
 use crate::row::Row;
 use readlab::record::{Outcome, Record};
@@ -21,5 +21,5 @@ pub(crate) fn row(figure: impl Into<String>, found: anyhow::Result<Record>) -> R
     }
     let others = others.iter().map(|(reason, names)| format!("; {}: {reason}", names.join(", ")));
     let words = format!("{right} right, {wrong} wrong{}", others.collect::<String>());
-    Row::judged(figure, "none wrong", (f64::from(wrong), wrong == 0 && right > 0), words)
+    Row::judged(figure, "none wrong", f64::from(wrong), wrong == 0 && right > 0, words)
 }

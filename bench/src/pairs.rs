@@ -45,7 +45,7 @@ impl PairRatio {
         format!("{:.3}{ends}", self.estimate)
     }
 
-    /// Whether it lies no further from 1 than this share.
+    /// Whether it is no further from 1 than this share.
     pub(crate) fn within(&self, share: f64) -> bool {
         (self.estimate - 1.0).abs() <= share
     }

@@ -1,6 +1,6 @@
-//! Places that are no usual disk: memory, a compressing file system on a device of its own, and a
-//! slow one in user space. The last two are made for the purpose, need root, and are taken away
-//! when they are dropped.
+//! Places for files that are not a usual disk: memory, a compressing file system on a separate
+//! device, and a slow file system in user space. The last two are made by the bench, need root, and
+//! are removed when dropped.
 
 use crate::programs::Programs;
 use crate::slow;
@@ -39,7 +39,7 @@ pub(crate) struct Made {
 enum Mount {
     /// A folder, and nothing else.
     None,
-    /// The kernel, until it is told otherwise.
+    /// The kernel, until it is configured otherwise.
     Kernel,
     /// A thread of this process, until it is dropped.
     Own(Option<BackgroundSession>),

@@ -1,8 +1,7 @@
-//! The programs that are measured: the lab as its users start it, and the same loop without the
-//! lab.
+//! The measured programs: the lab as its users start it, and the same loop without the lab.
 //!
-//! Both are started from their release builds and read back from what they print or record. Files
-//! of the bench lie in the folder `bench` of the build.
+//! Both are started from their release builds; the results are read from their output or record.
+//! Files of the bench are in the folder `bench` of the build.
 
 use anyhow::{Context, bail};
 use readlab::record::Record;
@@ -30,7 +29,7 @@ pub(crate) struct Race<'a> {
     pub(crate) name: &'a str,
     /// The trials by name; none for the line-up of `readlab race`.
     pub(crate) trials: &'a [&'a str],
-    /// What is read.
+    /// The file or URL.
     pub(crate) file: &'a Path,
     /// From which state, if not both.
     pub(crate) state: Option<CacheState>,
@@ -43,7 +42,7 @@ pub(crate) struct Race<'a> {
 pub(crate) struct Search<'a> {
     /// Name of its folder.
     pub(crate) name: &'a str,
-    /// What is read.
+    /// The file or URL.
     pub(crate) file: &'a Path,
     /// From which state.
     pub(crate) state: CacheState,
@@ -71,7 +70,7 @@ impl Programs {
         &self.folder
     }
 
-    /// The program that stands before a contender.
+    /// The program that starts a contender and relays its messages.
     pub(crate) fn relay(&self) -> &Path {
         &self.relay
     }
@@ -95,8 +94,7 @@ impl Programs {
         Running { child, record: folder.join("record.jsonl") }.record()
     }
 
-    /// A roster in which the lab's own Rust contender stands under several names; each answers to
-    /// its own.
+    /// A roster that has the lab's own Rust contender under several names.
     pub(crate) fn twins(&self, names: [&str; 2]) -> anyhow::Result<String> {
         let mut roster = String::new();
         for name in names {
@@ -161,14 +159,14 @@ impl Programs {
         output(command).map(drop)
     }
 
-    /// Asks for help.
+    /// Runs `readlab --help`.
     pub(crate) fn help(&self) -> anyhow::Result<()> {
         let mut command = Command::new(&self.lab);
         command.arg("--help");
         output(command).map(drop)
     }
 
-    /// Holds a record against another; whether the gate says no.
+    /// Compares two records; returns whether the gate fails.
     pub(crate) fn compare(&self, before: &Path, now: &Path, options: &[&str]) -> anyhow::Result<bool> {
         let mut command = Command::new(&self.lab);
         command.arg("compare").args(options).arg("--").arg(before).arg(now);
@@ -211,14 +209,14 @@ impl Programs {
         lines.lines().map(|line| line.parse().with_context(|| format!("standalone said {line:?}"))).collect()
     }
 
-    /// The lab's own program as the contender `rust`, with these words behind it.
+    /// The lab's own program as the contender `rust`, with these arguments.
     pub(crate) fn contender(&self, words: Vec<std::ffi::OsString>) -> readlab::linux::program::CommandLine {
         let args = ["contender", "rust"].map(Into::into).into_iter().chain(words).collect();
         readlab::linux::program::CommandLine { program: self.lab.clone().into(), args, env: Vec::new() }
     }
 }
 
-/// A race that goes on.
+/// A running race.
 #[derive(Debug)]
 pub(crate) struct Running {
     child: Child,
@@ -252,16 +250,16 @@ impl Running {
 }
 
 impl Drop for Running {
-    /// A race that nobody waits for is ended; its contender leaves at the end of its input.
+    /// A race that is dropped is ended; its contender exits at the end of its input.
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
-            // It may end by itself meanwhile; either way it is gone and reaped.
+            // It may have ended by itself; in both cases it is reaped.
             let _ = self.child.kill().and_then(|()| self.child.wait());
         }
     }
 }
 
-/// A trial in a suite; who decodes archives reads the content of one, the others its bytes.
+/// A trial in a suite. A method that decodes archives reads the content, the others the bytes.
 fn suite_trial(trial: &str, archive: Option<Archive>) -> String {
     let method = trial.strip_prefix("rust/").and_then(readlab_rust::method::registry::find);
     let target = archive.filter(|archive| method.is_some_and(|method| method.decodes.contains(archive)));

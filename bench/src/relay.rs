@@ -1,9 +1,9 @@
-//! Stands between the lab and a contender, and after each of the lab's turns has it read once more
-//! by hand: two readings of one process, next to each other. `languages` starts it from a roster of
-//! its own.
+//! The program `readlab-relay`, between the lab and a contender. After each of the lab's turns it
+//! requests one more reading, so that two readings of one process are next to each other. The
+//! figure `languages` starts it from a roster.
 //!
-//! Usage: `readlab-relay NOTES CONTENDER PROGRAM [ARGUMENT…]`, with the lab's words behind.
-//! Everything is handed on as it is, save the contender's name, which becomes the roster's; NOTES
+//! Usage: `readlab-relay NOTES CONTENDER PROGRAM [ARGUMENT…]`, followed by the lab's arguments. All
+//! messages are passed on unchanged, except the contender's name, which becomes the roster's. NOTES
 //! gets a line for each pair: the wall times in nanoseconds by the contender's own clock, the lab's
 //! first.
 
@@ -15,7 +15,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// What the lab calls a contender behind this program.
+/// The lab's name of a contender behind this program.
 const NAME: &str = "relayed";
 /// Between the end of a turn and the next, so that both find the processor as idle.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -68,8 +68,8 @@ impl Relay {
         Ok(None)
     }
 
-    /// The lab's turns, each with one by hand behind it, until the lab has no more or the contender
-    /// ends.
+    /// Relays the lab's turns, each followed by a turn of its own, until the lab has no more or the
+    /// contender ends.
     fn take_turns(mut self, notes: &str) -> anyhow::Result<()> {
         for line in io::stdin().lines() {
             let Some(lab_ns) = self.turn(&line?, true)? else { break };
@@ -87,11 +87,11 @@ impl Relay {
     }
 
     /// One turn; the wall time of its last reading, or nothing if the contender has ended.
-    fn turn(&mut self, ask: &str, told: bool) -> anyhow::Result<Option<u64>> {
-        writeln!(self.to, "{ask}").context("the contender's input")?;
+    fn turn(&mut self, request: &str, passed_on: bool) -> anyhow::Result<Option<u64>> {
+        writeln!(self.to, "{request}").context("the contender's input")?;
         let mut wall_ns = None;
         while let Some(line) = self.from.next().transpose()? {
-            if told {
+            if passed_on {
                 println!("{line}");
             }
             match Message::parse(&line)? {

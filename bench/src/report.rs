@@ -26,8 +26,8 @@ fn target(row: &Row) -> &str {
 /// How many promises are kept.
 pub(crate) fn summary(rows: &[(&str, Row)]) -> String {
     let count = |mark: &str| rows.iter().filter(|(_, row)| row.mark() == mark).count();
-    let (met, missed, told, absent) = (count("met"), count("MISSED"), count("told"), count("ABSENT"));
-    format!("\n{met} met, {missed} missed, {told} told, {absent} could not be measured")
+    let (met, missed, noted, absent) = (count("met"), count("MISSED"), count("noted"), count("ABSENT"));
+    format!("\n{met} met, {missed} missed, {noted} noted, {absent} could not be measured")
 }
 
 /// Everything, with the machine.

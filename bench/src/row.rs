@@ -1,5 +1,4 @@
-//! One line of the report: a figure, what was promised, what was measured, and whether the promise
-//! is kept.
+//! One line of the report: a figure, its promise, its measurement, and whether the promise is kept.
 
 use readlab::analysis::stats::Interval;
 use serde::Serialize;
@@ -9,12 +8,11 @@ use serde::Serialize;
 pub(crate) struct Row {
     /// What was measured.
     pub(crate) figure: String,
-    /// What was promised, in words; `None` where a number is only told.
+    /// The promise, in words; `None` for a number without one.
     pub(crate) target: Option<String>,
     /// What was found, in words.
     pub(crate) measured: String,
-    /// Whether the promise is kept; `None` where there is none, and where nothing could be
-    /// measured.
+    /// Whether the promise is kept; `None` without a promise or a measurement.
     pub(crate) ok: Option<bool>,
     /// The number itself, unrounded; `None` where nothing could be measured.
     pub(crate) value: Option<f64>,
@@ -27,7 +25,8 @@ impl Row {
     pub(crate) fn judged(
         figure: impl Into<String>,
         target: &str,
-        (value, ok): (f64, bool),
+        value: f64,
+        ok: bool,
         measured: String,
     ) -> Row {
         let (figure, target) = (figure.into(), Some(target.to_owned()));
@@ -35,7 +34,7 @@ impl Row {
     }
 
     /// A number without one.
-    pub(crate) fn told(figure: impl Into<String>, value: f64, measured: String) -> Row {
+    pub(crate) fn unjudged(figure: impl Into<String>, value: f64, measured: String) -> Row {
         Row { figure: figure.into(), target: None, measured, ok: None, value: Some(value), ci95: None }
     }
 
@@ -50,12 +49,12 @@ impl Row {
         Row { figure: figure.into(), target: None, measured, ok: None, value: None, ci95: None }
     }
 
-    /// The word that stands at the head of its line.
+    /// The first word of its line.
     pub(crate) fn mark(&self) -> &'static str {
         match (self.ok, self.value) {
             (Some(true), _) => "met",
             (Some(false), _) => "MISSED",
-            (None, Some(_)) => "told",
+            (None, Some(_)) => "noted",
             (None, None) => "ABSENT",
         }
     }

@@ -1,6 +1,5 @@
-//! A file system in user space with one file in it that comes slowly: every request waits before it
-//! is answered. Whoever reads it waits while neither the device nor a processor is busy. Needs
-//! root.
+//! A slow file system in user space with one file: every request waits before it is answered. A
+//! reader waits while neither the device nor a processor is busy. Needs root.
 
 use anyhow::Context;
 use fuser::{
@@ -18,7 +17,7 @@ const DELAY: Duration = Duration::from_millis(2);
 
 const FILE: INodeNo = INodeNo(2);
 const BLOCK_BYTES: u32 = 512;
-/// The kernel may believe what it was told for so long; nothing changes.
+/// How long the kernel may cache answers; the file system does not change.
 const TTL: Duration = Duration::from_secs(3600);
 
 struct Slow {

@@ -1,4 +1,4 @@
-// The ways that bring bytes, many at a time: read(2), fread, and a mapping.
+// The methods that read many bytes at a time: read(2), fread, and a mapping.
 #include "contender.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ cause read_by_fread(const struct request *request, struct answer *answer)
     return failed;
 }
 
-// One byte of every page, so that each is delivered; volatile, so that the compiler cannot leave it out.
+// One byte of every page, so that each page is read; volatile, so that the compiler cannot leave it out.
 static void touch(const volatile unsigned char *bytes, size_t length)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -50,7 +50,7 @@ static void touch(const volatile unsigned char *bytes, size_t length)
         (void)bytes[at];
 }
 
-// An empty file cannot be mapped, and has nothing to visit.
+// An empty file cannot be mapped, and has no bytes to visit.
 static cause visit_mapping(int file, size_t length, const struct request *request, struct answer *answer)
 {
     if (length == 0)
@@ -70,7 +70,7 @@ cause read_by_mmap(const struct request *request, struct answer *answer)
     int file = open(request->path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return strerror(errno);
-    // To fstat, a block device has no size.
+    // In fstat, a block device has no size.
     struct stat about;
     off_t size = lseek(file, 0, SEEK_END);
     cause failed = size < 0 || fstat(file, &about) < 0 ? strerror(errno)

@@ -1,4 +1,4 @@
-// What the parts of the C contender share: the ways of reading, what is asked of them, and what they find.
+// The types that the parts of the C contender share: methods, requests and answers.
 #ifndef READLAB_CONTENDER_H
 #define READLAB_CONTENDER_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-// What is done with the bytes; their words in messages are in work_words.
+// The works; their words in messages are in work_words.
 enum work { NEWLINES, LINES, SUM, DISCARD, WORKS };
 extern const char *const work_words[WORKS];
 
@@ -19,7 +19,7 @@ struct param {
     uint64_t preset, min, max;
 };
 
-// One reading to be made. A path is any bytes; values stand in the order of the method's parameters.
+// A request for readings. A path is any bytes; values are in the order of the method's parameters.
 struct request {
     const char *path;
     enum work work;
@@ -27,28 +27,28 @@ struct request {
     uint64_t values[PARAMS_MAX];
 };
 
-// Proof of work: what a reading found. Only what the method sees is told.
+// Proof of work: the answer of a reading. It has only the numbers that the method knows.
 struct answer {
     uint64_t bytes, newlines, lines;
     uint8_t sum;
 };
 
-// Why a reading failed, without the path, valid until the next one; NULL when it did not.
+// The reason of a failed reading, without the path, valid until the next reading; NULL after success.
 typedef const char *cause;
 
-// A way of reading: opens, brings the bytes, closes. Everything between is the window, and nothing is kept.
+// A method: opens, reads the bytes, closes. All of that is the window, and no state is kept.
 typedef cause reader(const struct request *request, struct answer *answer);
 
 struct method {
     const char *name;
     const char *about;
-    // For each work the ways of visiting the bytes, best first; "-" where there is no choice.
+    // For each work the ways of visiting the bytes, best first; "-" if there is no choice.
     const char *scans[WORKS][SCANS_MAX];
     struct param params[PARAMS_MAX];
     reader *read;
 };
 
-// All ways of reading, in the order in which they are listed; one without a name is the end.
+// All methods, in the order of the list; a method without a name is the end.
 extern const struct method methods[];
 
 // bytes.c
@@ -68,7 +68,7 @@ void say_sample(const struct method *method, const struct request *request, uint
 void say_done(uint32_t count);
 void say_failed(const char *subject, const char *why);
 
-// session.c: the turns of one conversation; returns the exit code.
+// session.c: the turns of one session; returns the exit code.
 int serve(const struct method *method, const struct request *request);
 
 #endif

@@ -1,11 +1,11 @@
-// The ways of stdio that hand out lines. An unterminated last line is one too.
+// The methods of stdio that return lines. An unterminated last line counts.
 #include "contender.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-// A stream to read lines from, with a buffer of this many bytes where the size is not left to the library.
+// A stream to read lines from, with a buffer of this many bytes, or the library's size for 0.
 static FILE *open_stream(const char *path, size_t buffer_bytes, char **buffer)
 {
     *buffer = NULL;
@@ -42,7 +42,8 @@ cause read_by_getline(const struct request *request, struct answer *answer)
     return failed;
 }
 
-// fgets tells no length, and a NUL byte ends a string before its line ends: what was missed then is seen by the position.
+// fgets returns no length, and a NUL byte ends a string before its line ends: the file position shows the missed
+// bytes.
 static cause count_strings(FILE *file, char *line, size_t size, struct answer *answer)
 {
     bool within = false;

@@ -1,5 +1,5 @@
-// The C contender of readlab: reads files in the ways that C and POSIX offer. This file turns the words of the command
-// line into one conversation (PROTOCOL.md) and knows nothing of reading.
+// The C contender of readlab: reads files with the calls of C and POSIX. This file parses the command line and starts
+// one session (PROTOCOL.md); it does not read files.
 #include "contender.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static bool has_scan(const struct method *method, enum work work, const char *sc
     return false;
 }
 
-// Takes one name=value into the request; false for what the method does not have or cannot take.
+// Sets one name=value in the request; false for a parameter or value that the method does not have.
 static bool set(const struct method *method, struct request *request, const char *word)
 {
     const char *digits = strchr(word, '=');
@@ -45,7 +45,7 @@ static bool set(const struct method *method, struct request *request, const char
     return false;
 }
 
-// METHOD SCAN WORK TARGET [name=value ...]; what is wrong is said, and NULL returned.
+// METHOD SCAN WORK TARGET [name=value ...]; an error is reported, and NULL returned.
 static const struct method *parse(int count, char **words, struct request *request)
 {
     const struct method *method = method_named(words[0]);

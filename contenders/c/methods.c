@@ -1,4 +1,4 @@
-// All ways of reading, in the order in which they are listed.
+// All methods, in the order of the list.
 #include "contender.h"
 
 const char *const work_words[WORKS] = {"newlines", "lines", "sum", "discard"};
@@ -6,7 +6,7 @@ const char *const work_words[WORKS] = {"newlines", "lines", "sum", "discard"};
 #define BYTES_MAX ((uint64_t)1 << 30)
 #define OF_BYTES {[NEWLINES] = {"memchr", "loop"}, [SUM] = {"loop"}, [DISCARD] = {"-"}}
 #define OF_LINES {[NEWLINES] = {"-"}, [LINES] = {"-"}}
-// Of a stream; 0 leaves its size to the library, which commonly takes the file system's block.
+// The buffer of a stream; 0 leaves its size to the library, which commonly uses the file system's block.
 #define STREAM_BUFFER {"buffer_bytes", 0, 0, BYTES_MAX}
 
 const struct method methods[] = {

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-// Which compiler, and with which flags: the flags are given by build.sh.
+// The compiler and its flags; build.sh passes the flags.
 #if defined __clang__
 #define COMPILER "clang " __clang_version__
 #elif defined __GNUC__
@@ -14,7 +14,7 @@
 #endif
 
 // The length of the UTF-8 sequence at the start of a string, or 0 if there is none. Overlong forms and surrogates are
-// none either.
+// not valid either.
 static size_t sequence(const unsigned char *text)
 {
     size_t length = text[0] < 0x80 ? 1 : text[0] < 0xC2 ? 0 : text[0] < 0xE0 ? 2 : text[0] < 0xF0 ? 3 : text[0] < 0xF5 ? 4 : 0;
@@ -26,7 +26,7 @@ static size_t sequence(const unsigned char *text)
     return wrong ? 0 : length;
 }
 
-// A string without its quotes; bytes that are no UTF-8 become U+FFFD.
+// A string without its quotes; bytes that are not UTF-8 become U+FFFD.
 static void print_escaped(const char *string)
 {
     const unsigned char *text = (const unsigned char *)string;

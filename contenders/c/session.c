@@ -1,5 +1,5 @@
-// A conversation that has come to its turns: reads with a clock around each timed reading, and prints only when the last
-// one of a turn is done. The clock is CLOCK_MONOTONIC; CPU times are those of getrusage.
+// The turns of a session: reads with a clock around each timed reading, and prints only after the last one of a turn.
+// The clock is CLOCK_MONOTONIC; CPU times are those of getrusage.
 #include "contender.h"
 
 #include <inttypes.h>

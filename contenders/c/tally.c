@@ -1,4 +1,4 @@
-// The consumer that all methods which see bytes share: counts them and does the work on them.
+// The consumer of all methods that visit bytes: it counts the bytes and does the work.
 #include "contender.h"
 
 #include <string.h>

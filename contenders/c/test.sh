@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the C contender and holds it to the protocol; needs a C compiler.
+# Builds the C contender and tests it against the protocol; needs a C compiler.
 set -eu
 if ! command -v cc >/dev/null 2>&1; then
     echo "SKIPPED: the C contender's tests: no cc on the PATH" >&2

@@ -3,5 +3,5 @@
 set -eu
 cd "$(dirname "$0")"
 mkdir -p build
-# Nothing is fetched, neither another toolchain nor a module, and no version control is asked.
+# No toolchain and no module is downloaded, and version control is not used.
 GOTOOLCHAIN=local GOFLAGS= GOPROXY=off GO111MODULE=on go build -buildvcs=false -o build/readlab-go .

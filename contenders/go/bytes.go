@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// The ways that bring bytes, many at a time.
+// The methods that read many bytes at a time.
 
 func readByRead(r request) (answer, error) {
 	file, err := os.Open(r.path)
@@ -54,7 +54,7 @@ func readWhole(r request) (answer, error) {
 	return tally.answer(), nil
 }
 
-// An empty file cannot be mapped, and has nothing to visit.
+// An empty file cannot be mapped, and has no bytes to visit.
 func readMapped(r request) (answer, error) {
 	file, err := os.Open(r.path)
 	if err != nil {
@@ -68,7 +68,7 @@ func readMapped(r request) (answer, error) {
 	if about.IsDir() {
 		return answer{}, syscall.EISDIR
 	}
-	// To Stat, a block device has no size.
+	// In Stat, a block device has no size.
 	size, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
 		return answer{}, err
@@ -88,7 +88,7 @@ func readMapped(r request) (answer, error) {
 	return tally.answer(), syscall.Munmap(bytes)
 }
 
-// touch visits one byte of every page, so that each is delivered.
+// touch visits one byte of every page, so that each is read.
 func touch(bytes []byte) {
 	var some byte
 	for at := 0; at < len(bytes); at += os.Getpagesize() {

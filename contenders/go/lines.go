@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// The ways of bufio that hand out lines. An unterminated last line is one too.
+// The methods of bufio that return lines. An unterminated last line counts.
 
-// A Scanner does not tell whether the last line was terminated, so lines are all that it can prove.
+// A Scanner does not report whether the last line was terminated, so it can only prove lines.
 func readByScanner(r request) (answer, error) {
 	file, err := os.Open(r.path)
 	if err != nil {
@@ -34,7 +34,7 @@ func readByScanner(r request) (answer, error) {
 	return answer{Lines: &lines}, scanner.Err()
 }
 
-// What is found and told to nobody ends here, so that the compiler cannot leave out what finds it.
+// Unused results are stored here, so that the compiler cannot remove their computation.
 var unused uint64
 
 func readBySlice(r request) (answer, error) {

@@ -1,5 +1,5 @@
-// The Go contender of readlab: reads files in the ways of Go's standard library. This file turns the words of the command
-// line into one conversation (PROTOCOL.md) and knows nothing of reading.
+// The Go contender of readlab: reads files with Go's standard library. This file parses the command line and starts
+// one session (PROTOCOL.md); it does not read files.
 package main
 
 import (
@@ -16,7 +16,7 @@ func main() {
 	os.Exit(converse(os.Args[1:]))
 }
 
-// converse has one whole conversation and returns the exit code.
+// converse runs one whole session and returns the exit code.
 func converse(words []string) int {
 	switch {
 	case len(words) == 1 && words[0] == "hello":

@@ -8,8 +8,8 @@ type param struct {
 	Max     int    `json:"max"`
 }
 
-// A method is one way of reading. Its read opens, brings the bytes and closes; everything between is the window, and
-// nothing of the file is kept. For each work its scans are the ways of visiting the bytes, best first.
+// A method is one way of reading. Its read opens, reads the bytes and closes; all of that is the window, and no byte
+// of the file is kept. For each work its scans are the ways of visiting the bytes, best first.
 type method struct {
 	name   string
 	about  string
@@ -25,13 +25,13 @@ var (
 	ofLines = map[string][]string{"newlines": {"-"}, "lines": {"-"}}
 	ofScans = map[string][]string{"newlines": {"Bytes", "Text"}, "lines": {"Bytes", "Text"}}
 
-	// What bufio takes when nothing is said, and the least that it takes.
+	// The default buffer of bufio, and the smallest that it accepts.
 	bufioBuffer = param{"buffer_bytes", 4096, 16, bytesMax}
 	lineMax     = param{"line_bytes_max", 64 << 10, 1, bytesMax}
 	ownBuffer   = param{"buffer_bytes", 64 << 10, 1, bytesMax}
 )
 
-// All ways of reading, in the order in which they are listed.
+// All methods, in the order of the list.
 var methods = []method{
 	{"bufio.Scanner", "Scan of a bufio.Scanner; Text makes a string of every line, Bytes does not", ofScans,
 		[]param{lineMax}, readByScanner},

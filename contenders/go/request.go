@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A request is one reading to be made: which method, on what, and every parameter in force. A path is any bytes.
+// A request is the method, the target and every parameter in force. A path is any bytes.
 type request struct {
 	method method
 	scan   string
@@ -41,7 +41,7 @@ func parseRequest(words []string) (request, error) {
 	return r, nil
 }
 
-// set takes one name=value.
+// set sets one name=value.
 func (r request) set(word string) error {
 	name, digits, _ := strings.Cut(word, "=")
 	for _, param := range r.method.params {

@@ -47,7 +47,7 @@ func sayReady(params map[string]int) {
 	}{"ready", params})
 }
 
-// saySamples tells a whole turn at once.
+// saySamples prints a whole turn with one write.
 func saySamples(samples []sample) {
 	var lines bytes.Buffer
 	for _, taken := range samples {
@@ -74,7 +74,7 @@ func say(message any) {
 	os.Stdout.Write(line(message))
 }
 
-// line is a message with its newline. Only strings and integers are ever told, so it can always be made.
+// line is a message with its newline. Messages only have strings and integers, so encoding cannot fail.
 func line(message any) []byte {
 	text, err := json.Marshal(message)
 	if err != nil {

@@ -23,8 +23,8 @@ type sample struct {
 
 var turnWords = regexp.MustCompile(`^go (\d{1,10}) (\d{1,10})$`)
 
-// serve takes turns until the end of the input: it reads with a clock around each timed reading, and prints only when the
-// last one of a turn is done. The clock is that of time.Since; CPU times are those of getrusage.
+// serve takes turns until the end of the input: it reads with a clock around each timed reading, and prints only
+// after the last one of a turn. The clock is that of time.Since; CPU times are those of getrusage.
 func serve(r request, input io.Reader) error {
 	sayReady(r.params)
 	lines := bufio.NewScanner(input)
@@ -37,7 +37,7 @@ func serve(r request, input io.Reader) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.path, cause(err))
 		}
-		// What was read is garbage now; the kernel gets its memory back before the turn ends.
+		// The bytes that were read are garbage now; their memory is returned to the kernel before the turn ends.
 		debug.FreeOSMemory()
 		saySamples(samples)
 	}
@@ -90,7 +90,7 @@ func timed(r request) (sample, error) {
 	return sample{wall.Nanoseconds(), user, system, found}, err
 }
 
-// cause is the error without the path, which is told already.
+// cause is the error without the path, which the message already has.
 func cause(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {

@@ -2,7 +2,7 @@ package main
 
 import "bytes"
 
-// An answer is the proof of work: what a reading found, where the method sees it.
+// An answer is the proof of work: the numbers of a reading that the method knows.
 type answer struct {
 	Bytes    *uint64 `json:"bytes,omitempty"`
 	Newlines *uint64 `json:"newlines,omitempty"`
@@ -10,7 +10,7 @@ type answer struct {
 	Sum      *byte   `json:"sum,omitempty"`
 }
 
-// A tally is the consumer of all methods that see bytes: it counts them and does the work on them.
+// A tally is the consumer of all methods that visit bytes: it counts the bytes and does the work.
 type tally struct {
 	work, scan      string
 	bytes, newlines uint64

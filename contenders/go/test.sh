@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the Go contender and holds it to the protocol; needs Go.
+# Builds the Go contender and tests it against the protocol; needs Go.
 set -eu
 if ! command -v go >/dev/null 2>&1; then
     echo "SKIPPED: the Go contender's tests: no go on the PATH" >&2

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the Java contender into build/ with the javac on the PATH, whose java is to run it. What needs JDK 22 lies in
-# src22 and is laid over its stand-in when the compiler is new enough.
+# Builds the Java contender into build/ with the javac on the PATH, whose java runs it. Classes for JDK 22 are in
+# src22 and replace their stand-ins if the compiler is new enough.
 set -eu
 cd "$(dirname "$0")"
 version=$(javac -version 2>&1)

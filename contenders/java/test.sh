@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the Java contender and holds it to the protocol; needs a JDK and nothing else. Ends with "N passed, N failed".
+# Builds the Java contender and tests it against the protocol; needs only a JDK. Ends with "N passed, N failed".
 set -eu
 if ! javac --release 17 -version >/dev/null 2>&1; then
     echo "SKIPPED: the Java contender's tests: no javac of JDK 17 or later on the PATH" >&2

@@ -1,4 +1,4 @@
-// The ways that bring bytes, many at a time.
+// The methods that read many bytes at a time.
 'use strict';
 
 const fs = require('fs');

@@ -1,5 +1,5 @@
-// The ways that hand out lines. An unterminated last line is one too; to readline a CR without LF, U+2028 and U+2029 end a
-// line as well.
+// The methods that return lines. An unterminated last line counts. For readline, a CR without LF, U+2028 and U+2029
+// end a line as well.
 'use strict';
 
 const fs = require('fs');

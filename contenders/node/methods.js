@@ -1,5 +1,5 @@
-// All ways of reading, in the order in which they are listed. For each work `scans` are the ways of visiting the bytes, best
-// first. A reading opens, brings the bytes and closes: that is the window, and nothing of the file is kept.
+// All methods, in the order of the list. For each work `scans` are the ways of visiting the bytes, best first. A
+// reading opens, reads the bytes and closes: that is the window, and no byte of the file is kept.
 'use strict';
 
 const bytes = require('./bytes');
@@ -9,7 +9,7 @@ const BYTES_MAX = 2 ** 30;
 const OF_LINES = { newlines: ['-'], lines: ['-'] };
 const OF_BYTES = { newlines: ['indexOf', 'loop'], sum: ['loop'], discard: ['-'] };
 
-// What streams of files take when nothing is said.
+// The default buffer of file streams.
 const BUFFER = { name: 'buffer_bytes', default: 65536, min: 1, max: BYTES_MAX };
 
 const METHODS = [

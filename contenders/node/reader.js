@@ -1,5 +1,5 @@
-// The Node.js contender of readlab: reads files in the ways of Node's standard library. This file turns the words of the
-// command line into one conversation (PROTOCOL.md) and knows nothing of reading.
+// The Node.js contender of readlab: reads files with Node's standard library. This file parses the command line and
+// starts one session (PROTOCOL.md); it does not read files.
 'use strict';
 
 const { parse, Refusal } = require('./request');
@@ -11,7 +11,7 @@ const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 const USAGE = 'usage: reader.js hello | methods | read METHOD SCAN WORK TARGET [name=value ...]';
 
-/** Has one whole conversation and returns the exit code. */
+/** Runs one whole session and returns the exit code. */
 async function converse(words) {
   if (words.length === 1 && words[0] === 'hello') {
     say.hello();

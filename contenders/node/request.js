@@ -1,17 +1,17 @@
-// What one conversation is about: a method, the work and the scan, the target, and every parameter in force.
+// The request of one session: a method, the work and the scan, the target, and every parameter in force.
 'use strict';
 
 const fs = require('fs');
 const { METHODS } = require('./methods');
 
-/** What is asked for cannot be done; its message says why. */
+/** The request is not possible; the message has the reason. */
 class Refusal extends Error {}
 
 const NUL = 0;
 
 /**
- * The exact bytes of the word at this place of `read`'s words. Node decodes its arguments as UTF-8 and loses bytes that
- * are none; the system shows them.
+ * The exact bytes of the word at this place of `read`'s words. Node decodes its arguments as UTF-8 and loses other
+ * bytes; /proc has them.
  */
 function exactBytes(words, index) {
   const line = fs.readFileSync('/proc/self/cmdline');

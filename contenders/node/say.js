@@ -12,7 +12,7 @@ function line(word, fields) {
   return `${JSON.stringify({ say: word, ...fields })}\n`;
 }
 
-// Written whole before the program goes on or exits, also to a pipe.
+// The write is complete before the program continues or exits, also to a pipe.
 function tell(lines) {
   let rest = Buffer.from(lines);
   while (rest.length > 0) rest = rest.subarray(fs.writeSync(STDOUT, rest));

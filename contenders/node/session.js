@@ -1,5 +1,5 @@
-// A conversation that has come to its turns: reads with a clock around each timed reading, and prints only when the last one
-// of a turn is done. The clock is process.hrtime.bigint; CPU times are those of process.resourceUsage, which is getrusage.
+// The turns of a session: reads with a clock around each timed reading, and prints only after the last one of a turn.
+// The clock is process.hrtime.bigint; CPU times are those of process.resourceUsage, which is getrusage.
 'use strict';
 
 const readline = require('readline');
@@ -21,7 +21,8 @@ async function serve(request, input) {
     } catch (failure) {
       throw new Refusal(`${request.shown}: ${cause(failure)}`);
     }
-    // What was read is garbage now, and leaves before the turn ends; the roster starts Node with --expose-gc.
+    // The bytes that were read are garbage now, and are collected before the turn ends; the roster starts Node with
+    // --expose-gc.
     globalThis.gc?.();
     say.samples(samples);
   }
@@ -57,7 +58,7 @@ async function timed(request) {
   };
 }
 
-/** The failure in Node's words, `ENOENT: no such file or directory, open '…'`, without its code and what is told already. */
+/** Node's message, `ENOENT: no such file or directory, open '…'`, without its code and the path. */
 function cause(failure) {
   const system = /^[A-Z0-9]+: ([^,]+), /.exec(failure.message);
   return system ? system[1] : failure.message;

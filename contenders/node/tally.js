@@ -1,4 +1,4 @@
-// The consumer of all methods that see bytes: counts them and does the work on them.
+// The consumer of all methods that visit bytes: it counts the bytes and does the work.
 'use strict';
 
 const NEWLINE = 0x0a;

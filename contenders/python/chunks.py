@@ -1,4 +1,4 @@
-"""The ways that bring bytes piece by piece."""
+"""The methods that read bytes piece by piece."""
 
 from tally import Tally
 

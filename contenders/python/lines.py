@@ -1,8 +1,8 @@
-"""The ways that hand out lines. An unterminated last line is one too."""
+"""The methods that return lines. An unterminated last line counts."""
 
 
 def of_text(request):
-    """Universal newlines, the default: a CR without LF ends a line as well. What is no UTF-8 is replaced."""
+    """Universal newlines, the default: a CR without LF ends a line as well. Malformed UTF-8 is replaced."""
     with open(request.path, encoding="utf-8", errors="replace", buffering=buffering(request)) as file:
         lines = 0
         for _ in file:
@@ -19,5 +19,5 @@ def of_binary(request):
 
 
 def buffering(request):
-    """The size for `open`, to which 0 would be no buffer at all and 1 one of its own choice."""
+    """The size for `open`, where 0 would mean no buffer and 1 a size of its own choice."""
     return max(request.params["buffer_bytes"], 2) if request.params["buffer_bytes"] else -1

@@ -1,4 +1,4 @@
-"""All ways of reading, in the order in which they are listed."""
+"""All methods, in the order of the list."""
 
 from collections import namedtuple
 
@@ -9,7 +9,7 @@ import whole
 # A setting of a method; the name carries its unit.
 Param = namedtuple("Param", "name default min max")
 
-# One way of reading. Its read opens, brings the bytes and closes: that is the window, and nothing of the file is kept.
+# One way of reading. Its read opens, reads the bytes and closes: that is the window, and no byte of the file is kept.
 # For each work its scans are the ways of visiting the bytes, best first.
 Method = namedtuple("Method", "name about scans params read unavailable", defaults=[None])
 

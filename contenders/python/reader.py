@@ -1,6 +1,6 @@
-"""The Python contender of readlab: reads files in the ways of Python's standard library, and of NumPy where it is.
+"""The Python contender of readlab: reads files with Python's standard library, and with NumPy if it is.
 
-This file turns the words of the command line into one conversation (PROTOCOL.md) and knows nothing of reading.
+This file parses the command line and starts one session (PROTOCOL.md); it does not read files.
 """
 
 import sys
@@ -16,7 +16,7 @@ USAGE = "usage: reader.py hello | methods | read METHOD SCAN WORK TARGET [name=v
 
 
 def converse(words):
-    """Has one whole conversation and returns the exit code."""
+    """Runs one whole session and returns the exit code."""
     if words == ["hello"]:
         say.hello()
         return 0

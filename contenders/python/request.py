@@ -1,4 +1,4 @@
-"""What one conversation is about: a method, the work and the scan, the target, and every parameter in force."""
+"""The request of one session: a method, the work and the scan, the target, and every parameter in force."""
 
 import os
 
@@ -6,7 +6,7 @@ from methods import METHODS
 
 
 class Refusal(Exception):
-    """What is asked for cannot be done; its text says why."""
+    """The request is not possible; the text has the reason."""
 
 
 class Request:
@@ -14,7 +14,7 @@ class Request:
         self.method = method
         self.scan = scan
         self.work = work
-        # The exact bytes: words that are no text in the locale's encoding come as surrogates.
+        # The exact bytes: arguments that are not text in the locale's encoding have surrogates.
         self.path = os.fsencode(target)
         self.params = {param.name: param.default for param in method.params}
 
@@ -35,7 +35,7 @@ class Request:
         return request
 
     def set(self, word):
-        """Takes one name=value."""
+        """Sets one name=value."""
         name, _, digits = word.partition("=")
         param = next((param for param in self.method.params if param.name == name), None)
         if param is None:

@@ -35,7 +35,7 @@ def unavailable(reason):
 
 
 def failed(reason):
-    # Words that are no text came as surrogates, which JSON cannot tell.
+    # Arguments that are not text have surrogates, which JSON cannot represent.
     tell(line("failed", reason=reason.encode("utf-8", "replace").decode()))
 
 

@@ -1,5 +1,5 @@
-"""A conversation that has come to its turns: reads with a clock around each timed reading, and prints only when the last
-one of a turn is done. The clock is time.perf_counter_ns; CPU times are those of getrusage.
+"""The turns of a session: reads with a clock around each timed reading, and prints only after the last one of a turn.
+The clock is time.perf_counter_ns; CPU times are those of getrusage.
 """
 
 import re
@@ -57,7 +57,7 @@ def nanoseconds(seconds):
 
 
 def cause(failure):
-    """The failure without the path, which is told already."""
+    """The failure without the path, which the message already has."""
     if isinstance(failure, OSError) and failure.strerror:
         return failure.strerror
     return str(failure) or type(failure).__name__

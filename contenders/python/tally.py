@@ -1,4 +1,4 @@
-"""The consumer of all methods that see bytes: counts them and does the work on them."""
+"""The consumer of all methods that visit bytes: it counts the bytes and does the work."""
 
 
 class Tally:
@@ -8,7 +8,7 @@ class Tally:
         self.found = 0
 
     def take(self, chunk):
-        """Takes bytes, or a bytearray of which all counts."""
+        """Visits bytes, or a whole bytearray."""
         self.bytes += len(chunk)
         if self.work == "newlines":
             self.found += chunk.count(b"\n")
@@ -16,7 +16,7 @@ class Tally:
             self.found += sum(chunk)
 
     def add(self, length, found):
-        """Adds what was found elsewhere."""
+        """Adds numbers that were computed elsewhere."""
         self.bytes += length
         self.found += found
 

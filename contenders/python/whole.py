@@ -1,4 +1,4 @@
-"""The ways that have the whole file at once: read, mapped, or as an array of NumPy."""
+"""The methods that have the whole file at once: read, mapped, or as an array of NumPy."""
 
 import mmap
 import os
@@ -22,7 +22,7 @@ def by_read(request):
 
 
 def by_mmap(request):
-    """An empty file cannot be mapped, and has nothing to visit. To fstat, a block device has no size."""
+    """An empty file cannot be mapped, and has no bytes to visit. In fstat, a block device has no size."""
     with open(request.path, "rb") as file:
         size = os.lseek(file.fileno(), 0, os.SEEK_END)
         if size == 0:
@@ -55,7 +55,7 @@ def visit_lines(request, mapped):
 
 
 def touch(request, mapped):
-    """One byte of every page, so that each is delivered."""
+    """One byte of every page, so that each is read."""
     mapped[::mmap.PAGESIZE]
     return {"bytes": len(mapped)}
 

@@ -1,4 +1,4 @@
-//! Tells the contender which compiler built it and how, for its receipt.
+//! Build script: passes the compiler's version and flags to the contender, for its receipt.
 use std::env;
 use std::process::Command;
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the Swift contender: contenders/swift/build/readlab-swift. The compiler's version and the flags become part of
-# the program, for its receipt. Exit: 0 built; 3 no compiler; else what the compiler says.
+# Builds the Swift contender: contenders/swift/build/readlab-swift. The compiler's version and the flags become part
+# of the program, for its receipt. Exit: 0 built; 3 no compiler; else the compiler's exit code.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,7 +8,7 @@ compiler=$("$here/swiftc.sh") || exit $?
 flags=$(sed -n 's/^flags="\(.*\)"$/\1/p' "$here/swiftc.sh")
 mkdir -p "$here/build"
 cat >"$here/build/Build.swift" <<END
-// Written by build.sh: what this program was built by.
+// Written by build.sh: the compiler and flags of this program.
 enum Build {
     static let compiler = "$compiler"
     static let flags = "$flags"

@@ -1,13 +1,14 @@
 #!/bin/sh
-# Compiles Swift sources of this project into one program: swiftc.sh OUTPUT SOURCE...; both lie within the project.
-# With no words it says which compiler it would use, in one line. READLAB_TOOLCHAINS names another folder of toolchains.
+# Compiles Swift sources of this project into one program: swiftc.sh OUTPUT SOURCE...; both are within the project.
+# Without arguments it prints the compiler that it would use, in one line. READLAB_TOOLCHAINS names another folder of
+# toolchains.
 #
 # A `swiftc` on the PATH is used as it is. Else the one in toolchains/swift is run inside that folder, in a mount
-# namespace of its own. What that one builds names the folder's own dynamic loader and libraries by their full paths, so
-# it starts like any program, without a wrapper: the process that the lab starts is the contender, signals and
-# LD_PRELOAD reach it, and its C library is the one it was compiled against. If the project moves, build again.
+# namespace of its own. Its programs name the folder's dynamic loader and libraries by their full paths, so they start
+# like any program, without a wrapper: the process that the lab starts is the contender, signals and LD_PRELOAD reach
+# it, and its C library is the one it was compiled against. If the project moves, build again.
 #
-# Exit: 0 built; 3 no compiler; else what the compiler says.
+# Exit: 0 built; 3 no compiler; else the compiler's exit code.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -49,7 +50,7 @@ if [ "$compiler" = path ]; then
     # shellcheck disable=SC2086
     exec swiftc $flags -o "$@"
 fi
-# Within the folder the project lies at /mnt.
+# Within the folder the project is at /mnt.
 for word; do
     shift
     case $word in

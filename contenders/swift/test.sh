@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the Swift contender and its tests and runs them. Where no Swift can be had it says so, loudly, and exits 0.
+# Builds the Swift contender and its tests and runs them. Without Swift it prints SKIPPED and exits 0.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

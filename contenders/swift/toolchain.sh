@@ -1,12 +1,12 @@
 #!/bin/sh
-# Makes sure that a Swift compiler can be had, and says in one line which.
+# Makes sure that there is a Swift compiler, and prints in one line which.
 #
-# A `swiftc` on the PATH is taken as it is. Else, on Debian, the folder toolchains/swift at the root of the project is
+# A `swiftc` on the PATH is used as it is. Else, on Debian, the folder toolchains/swift at the root of the project is
 # filled by debootstrap with the `swiftlang` of Debian 13, from the mirror that the system's own apt uses. Everything
-# is mounted in a mount namespace of its own, which ends with the script however it ends, so nothing stays mounted.
-# Compiling is swiftc.sh's business.
+# is mounted in a separate mount namespace, which ends with the script in every case, so no mount remains. swiftc.sh
+# does the compiling.
 #
-# Exit: 0 a compiler is there; 3 none can be had on this machine; 1 making it failed.
+# Exit: 0 there is a compiler; 3 there can be none on this machine; 1 installing it failed.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -52,8 +52,8 @@ mirror() {
         }'
 }
 
-# Runs in a mount namespace of its own; see the last lines. debootstrap is the leader of a session of its own, so that
-# a signal in the middle of it ends all that it has started.
+# Runs in a separate mount namespace; see the last lines. debootstrap is the leader of a separate session, so that a
+# signal ends all that it has started.
 make_folder() {
     trap 'rm -rf --one-file-system "$partial"' EXIT
     trap 'kill -KILL "-$child" 2>/dev/null; wait "$child" 2>/dev/null || true; umount_all; exit 1' HUP INT TERM
@@ -73,7 +73,7 @@ umount_all() {
     umount -l "$partial/proc" "$partial/sys" 2>/dev/null || true
 }
 
-# The archives, and what serves a person or a debugger and no compilation.
+# The archives, and files that only people or a debugger need.
 prune() {
     rm -rf "$partial"/var/cache/apt/* "$partial"/var/lib/apt/lists/* "$partial"/usr/share/doc \
         "$partial"/usr/share/man "$partial"/usr/share/locale "$partial"/usr/share/info

@@ -1,9 +1,9 @@
-//! What may pass between the lab and a contender, and nothing else.
+//! The messages between the lab and a contender, as types.
 //!
-//! PROTOCOL.md at the root of the project is the contract in words; its examples are parsed by a
-//! test here. This crate holds the same contract as types: [`TurnRequest`] is what the lab says,
-//! [`Message`] what a contender says; both sides and the tests share them. [`serve`] is the
-//! contender's side of a conversation, for contenders written in Rust.
+//! PROTOCOL.md at the root of the project is the contract in words; a test here parses its
+//! examples. This crate is the same contract as types: the lab sends a [`TurnRequest`], a contender
+//! sends a [`Message`]; both sides and the tests use them. [`serve`] is the contender's side of a
+//! session, for contenders in Rust.
 
 mod message;
 mod scheduling;

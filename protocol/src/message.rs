@@ -1,7 +1,8 @@
-//! What a contender says to the lab: one flat JSON object per line, told apart by its `say`.
+//! The messages from a contender to the lab: one flat JSON object a line, whose kind is in its
+//! field `say`.
 //!
-//! Unknown words and unknown fields are errors: a contender that says more than the lab understands
-//! was written for another lab, and its numbers may mean something else.
+//! Unknown words and unknown fields are errors: a contender that sends them was written for another
+//! lab, and its numbers may have another meaning.
 
 use crate::scheduling::Scheduling;
 use serde::{Deserialize, Serialize};
@@ -13,8 +14,8 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Message {
-    /// The receipt: who speaks, in which version, built and run by what. The first line of every
-    /// conversation.
+    /// The receipt: name, version, compiler and runtime of the contender. The first line of every
+    /// session.
     Hello {
         /// The protocol's number, [`crate::VERSION`].
         protocol: u32,
@@ -27,8 +28,7 @@ pub enum Message {
     },
     /// One way of reading that this contender offers.
     Method(MethodLine),
-    /// The session stands; turns may come. Holds every parameter that is in force, defaults
-    /// included.
+    /// The session is ready for turns. Has every parameter in force, defaults included.
     Ready {
         /// Name of the parameter, with its unit, and its value.
         params: BTreeMap<String, u64>,
@@ -59,22 +59,22 @@ pub enum Message {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MethodLine {
-    /// Name of the method, such as `mmap`.
+    /// Name of the method, for example `mmap`.
     pub method: String,
     /// For each kind of work that it can do, the ways of visiting bytes, best first.
     pub scans: BTreeMap<String, Vec<String>>,
     /// What may be set.
     #[serde(default)]
     pub params: Vec<ParamLine>,
-    /// One sentence: which calls bring the bytes.
+    /// One sentence: which calls read the bytes.
     pub about: String,
-    /// How it stands to the page cache.
+    /// How it uses the page cache.
     pub cache: Cache,
     /// What it can be pointed at.
     #[serde(default, skip_serializing_if = "Reads::is_default")]
     pub reads: Reads,
-    /// The archives whose content it reads, if it reads nothing else: its answers are about what
-    /// comes out of them.
+    /// The archives that it decodes; it then reads nothing else, and its answers are about the
+    /// decoded content.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decodes: Vec<Archive>,
     /// Why it cannot work on this machine, if so.
@@ -82,7 +82,7 @@ pub struct MethodLine {
     pub unavailable: Option<String>,
 }
 
-/// How a method stands to the page cache, which decides what the lab can prove about its samples.
+/// How a method uses the page cache, which decides what the lab can prove about its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
@@ -90,13 +90,13 @@ pub enum Cache {
     Through,
     /// Goes to the device even when the file is cached; judged among the cold.
     Bypass,
-    /// Through or past it, as the parameter `direct` says.
+    /// Through or past it, depending on the parameter `direct`.
     ByParam,
     /// A control: it shows what the machine or the lab does and is no way of reading.
     None,
 }
 
-/// What a method can be pointed at; a contender that says nothing reads files.
+/// What a method can read: files, URLs or both. Without the field it reads files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reads {
@@ -110,22 +110,20 @@ pub enum Reads {
 }
 
 impl Reads {
-    /// Whether nothing needs to be said.
+    /// Whether the field is left out.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
     fn is_default(&self) -> bool {
         *self == Reads::default()
     }
 }
 
-/// A file that holds other bytes, which come out of it by decoding; told by its first bytes, never
-/// by its name.
+/// A file whose content is decoded; recognized by its first bytes, never by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Archive {
-    /// A zip. Its content is that of all its entries, in the order of its directory, one behind the
-    /// other.
+    /// A zip. Its content is the content of all its entries, in the order of its directory.
     Zip,
-    /// A gzip (RFC 1952). Its content is that of all its members, one behind the other.
+    /// A gzip (RFC 1952). Its content is the content of all its members, in order.
     Gzip,
 }
 
@@ -178,7 +176,7 @@ pub struct UnknownArchive(String);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ParamLine {
-    /// Name with unit, such as `buffer_bytes`, `depth`, `threads`.
+    /// Name with unit, for example `buffer_bytes`, `depth`, `threads`.
     pub name: String,
     /// Value when none is given.
     pub default: u64,
@@ -194,19 +192,19 @@ pub struct ParamLine {
 pub struct SampleLine {
     /// From before the open to after the close.
     pub wall_ns: u64,
-    /// CPU time spent in user mode during the window, when the contender can ask its kernel.
+    /// CPU time spent in user mode during the window, if the contender can get it from its kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_user_ns: Option<u64>,
-    /// CPU time spent in the kernel during the window, when the contender can ask its kernel.
+    /// CPU time spent in the kernel during the window, if the contender can get it from its kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_system_ns: Option<u64>,
     /// Largest resident memory of a program that the contender started for this reading. Contenders
-    /// that read by themselves leave it out: the lab asks the kernel.
+    /// that read themselves leave it out: the lab gets it from the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_rss_bytes: Option<u64>,
-    /// How a program that the contender started for this reading was scheduled at its end, where
-    /// that is not how the contender itself is. Contenders that read by themselves leave it out:
-    /// the lab asks the kernel.
+    /// The scheduling, at its end, of a program that the contender started for this reading, if it
+    /// differs from the contender's. Contenders that read themselves leave it out: the lab gets it
+    /// from the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduling: Option<Scheduling>,
     /// Proof of work: bytes that were read.
@@ -227,7 +225,7 @@ pub struct SampleLine {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CountLine {
-    /// Name with unit, such as `allocated_bytes` or `gc_ns`.
+    /// Name with unit, for example `allocated_bytes` or `gc_ns`.
     pub of: String,
     /// How many; left out where it could not be counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,5 @@
-//! How the kernel schedules a thread: policy, priority, niceness, processors. What is done about it
-//! lives with whoever asks.
+//! The scheduling of a thread by the kernel: policy, priority, niceness, processors. It only reads;
+//! the callers decide.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -33,7 +33,7 @@ pub enum Policy {
     /// The usual one for work that does not wait.
     #[serde(rename = "SCHED_BATCH")]
     Batch,
-    /// Only where nobody else wants to run.
+    /// Only when no other thread is ready to run.
     #[serde(rename = "SCHED_IDLE")]
     Idle,
     /// Real time by deadlines.

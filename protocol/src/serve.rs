@@ -1,8 +1,8 @@
-//! The contender's side of a conversation, for contenders written in Rust: words in, lines out.
+//! The contender's side of a session, for contenders in Rust: arguments in, lines out.
 //!
-//! A contender says who it is and what it offers, and opens a reader for a request; everything else
-//! that PROTOCOL.md asks of a contender happens here. Input and output are parameters, so that a
-//! conversation can be had in a test.
+//! A contender describes itself and its methods, and opens a reader for a request; all other rules
+//! of PROTOCOL.md are implemented here. Input and output are parameters, so that a test can run a
+//! session.
 
 use crate::{LINE_BYTES_MAX, Message, MethodLine, SampleLine, TurnRequest, VERSION};
 use std::collections::BTreeMap;
@@ -40,19 +40,19 @@ pub trait Reader {
     ///
     /// # Errors
     /// If a reading fails.
-    fn turn(&mut self, ask: TurnRequest) -> Result<Vec<SampleLine>, Refusal>;
+    fn turn(&mut self, request: TurnRequest) -> Result<Vec<SampleLine>, Refusal>;
 }
 
-/// What the words behind `read` ask for.
+/// The request in the arguments after `read`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// How bytes are brought.
+    /// The method.
     pub method: &'a str,
     /// How bytes are visited; `-` for none.
     pub scan: &'a str,
-    /// What is done with them.
+    /// The work.
     pub work: &'a str,
-    /// What is read.
+    /// The target.
     pub target: &'a OsStr,
     /// Settings by name.
     pub settings: Vec<(&'a str, u64)>,
@@ -61,7 +61,7 @@ pub struct Request<'a> {
 /// Why there is no reading.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The kernel, the processor or the file system lacks what is needed.
+    /// The kernel, the processor or the file system lacks a required feature.
     #[error("{0}")]
     Unavailable(String),
     /// Anything else.
@@ -87,43 +87,43 @@ impl From<io::Error> for Broken {
     }
 }
 
-/// Has one conversation on standard input and output. `words` are those behind the contender's
+/// Runs one session on standard input and output. `words` are the arguments after the contender's
 /// name.
 pub fn main(contender: &dyn Contender, words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let words: Vec<OsString> = words.into_iter().collect();
     serve(contender, &words, &mut io::stdin().lock(), &mut io::stdout().lock())
 }
 
-/// Has one conversation: 0 if it came to its end, 1 if something failed and was said.
+/// Runs one session: 0 if it ended normally, 1 after an error that was reported.
 pub fn serve(
     contender: &dyn Contender,
     words: &[OsString],
     input: &mut dyn BufRead,
     output: &mut dyn Write,
 ) -> ExitCode {
-    let last_word = match conversation(contender, words, input, output) {
+    let last_word = match run_session(contender, words, input, output) {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Broken::Refused(Refusal::Unavailable(reason))) => Ok(Message::Unavailable { reason }),
         Err(Broken::Refused(Refusal::Failed(reason))) => Ok(Message::Failed { reason }),
         Err(Broken::Lab(error)) => Err(error),
     };
-    if let Err(error) = last_word.and_then(|say| tell(output, [say])) {
+    if let Err(error) = last_word.and_then(|say| send(output, [say])) {
         eprintln!("{}: the lab: {error}", contender.name());
     }
     ExitCode::FAILURE
 }
 
-fn conversation(
+fn run_session(
     contender: &dyn Contender,
     words: &[OsString],
     input: &mut dyn BufRead,
     output: &mut dyn Write,
 ) -> Result<(), Broken> {
-    tell(output, [hello(contender)])?;
+    send(output, [hello(contender)])?;
     let (verb, rest) = words.split_first().map_or((None, words), |(verb, rest)| (verb.to_str(), rest));
     match (verb, rest) {
         (Some("hello"), []) => Ok(()),
-        (Some("methods"), []) => Ok(tell(output, contender.methods().into_iter().map(Message::Method))?),
+        (Some("methods"), []) => Ok(send(output, contender.methods().into_iter().map(Message::Method))?),
         (Some("read"), rest) => turns(&mut *contender.open(&Request::parse(rest)?)?, input, output),
         _ => Err(Refusal::Failed(format!("unknown words {words:?}: expected hello, methods or read")).into()),
     }
@@ -131,10 +131,13 @@ fn conversation(
 
 /// Answers turns until the input ends.
 fn turns(reader: &mut dyn Reader, input: &mut dyn BufRead, output: &mut dyn Write) -> Result<(), Broken> {
-    tell(output, [Message::Ready { params: reader.params() }])?;
-    while let Some(ask) = next_turn(input)? {
-        let samples = reader.turn(ask)?;
-        tell(output, samples.into_iter().map(Message::Sample).chain([Message::Done { count: ask.count }]))?;
+    send(output, [Message::Ready { params: reader.params() }])?;
+    while let Some(request) = next_turn(input)? {
+        let samples = reader.turn(request)?;
+        send(
+            output,
+            samples.into_iter().map(Message::Sample).chain([Message::Done { count: request.count }]),
+        )?;
     }
     Ok(())
 }
@@ -167,13 +170,13 @@ fn next_turn(input: &mut dyn BufRead) -> Result<Option<TurnRequest>, Broken> {
     if line.is_empty() {
         return Ok(None);
     }
-    let ask = String::from_utf8_lossy(&line).parse::<TurnRequest>();
-    ask.map(Some).map_err(|error| Refusal::Failed(error.to_string()).into())
+    let request = String::from_utf8_lossy(&line).parse::<TurnRequest>();
+    request.map(Some).map_err(|error| Refusal::Failed(error.to_string()).into())
 }
 
-/// Says something, all of it with one write.
-fn tell(output: &mut dyn Write, says: impl IntoIterator<Item = Message>) -> io::Result<()> {
-    let lines: String = says.into_iter().map(|say| say.line() + "\n").collect();
+/// Sends a message with one write.
+fn send(output: &mut dyn Write, messages: impl IntoIterator<Item = Message>) -> io::Result<()> {
+    let lines: String = messages.into_iter().map(|message| message.line() + "\n").collect();
     output.write_all(lines.as_bytes())?;
     output.flush()
 }
@@ -220,18 +223,18 @@ mod tests {
         fn params(&self) -> BTreeMap<String, u64> {
             BTreeMap::from([("depth".to_owned(), 1)])
         }
-        fn turn(&mut self, ask: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
+        fn turn(&mut self, request: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
             self.0 += 1;
             if self.0 == 3 {
                 return Err(Refusal::Failed("third".to_owned()));
             }
-            Ok((0..ask.count)
+            Ok((0..request.count)
                 .map(|n| SampleLine { wall_ns: u64::from(n), ..SampleLine::default() })
                 .collect())
         }
     }
 
-    fn conversation(words: &str, input: &str) -> (Vec<Message>, ExitCode) {
+    fn run_session(words: &str, input: &str) -> (Vec<Message>, ExitCode) {
         let words: Vec<OsString> = words.split_whitespace().map(OsString::from).collect();
         let mut output = Vec::new();
         let code = serve(&Counter, &words, &mut input.as_bytes(), &mut output);
@@ -241,9 +244,9 @@ mod tests {
 
     #[test]
     fn a_turn_is_answered_with_its_samples_and_done() {
-        let (says, code) = conversation("read m - sum /f depth=1", "go 1 2\n");
+        let (messages, code) = run_session("read m - sum /f depth=1", "go 1 2\n");
         assert!(matches!(
-            says[..],
+            messages[..],
             [
                 Message::Hello { .. },
                 Message::Ready { .. },
@@ -257,15 +260,15 @@ mod tests {
 
     #[test]
     fn a_failed_turn_is_the_last_word() {
-        let (says, code) = conversation("read m - sum /f", "go 0 1\ngo 0 1\ngo 0 1\ngo 0 1\n");
-        assert_eq!(says.last(), Some(&Message::Failed { reason: "third".to_owned() }));
+        let (messages, code) = run_session("read m - sum /f", "go 0 1\ngo 0 1\ngo 0 1\ngo 0 1\n");
+        assert_eq!(messages.last(), Some(&Message::Failed { reason: "third".to_owned() }));
         assert_eq!(code, ExitCode::FAILURE);
     }
 
     #[test]
-    fn what_is_not_available_is_said_instead_of_ready() {
-        let (says, _) = conversation("read absent - sum /f", "");
-        assert!(matches!(says[..], [Message::Hello { .. }, Message::Unavailable { .. }]));
+    fn an_unavailable_method_is_reported_instead_of_ready() {
+        let (messages, _) = run_session("read absent - sum /f", "");
+        assert!(matches!(messages[..], [Message::Hello { .. }, Message::Unavailable { .. }]));
     }
 
     #[test]
@@ -273,8 +276,8 @@ mod tests {
         for (words, input) in
             [("", ""), ("bye", ""), ("read", ""), ("read m - sum /f x", ""), ("read m - sum /f", "stop\n")]
         {
-            let (says, code) = conversation(words, input);
-            assert!(matches!(says.last(), Some(Message::Failed { .. })), "{words:?} {input:?}");
+            let (messages, code) = run_session(words, input);
+            assert!(matches!(messages.last(), Some(Message::Failed { .. })), "{words:?} {input:?}");
             assert_eq!(code, ExitCode::FAILURE);
         }
     }

@@ -1,5 +1,5 @@
-//! What the lab says to a contender: one short line of plain words, so that a program without a
-//! JSON reader can obey.
+//! The request of the lab for a turn: one short line of plain words, so that a contender needs no
+//! JSON parser.
 
 use std::fmt;
 use std::str::FromStr;
@@ -32,11 +32,11 @@ impl FromStr for TurnRequest {
         let wrong = || AskError(line.to_owned());
         let words: Vec<&str> = line.trim_end().split(' ').collect();
         let ["go", lead, count] = words[..] else { return Err(wrong()) };
-        let ask = TurnRequest {
+        let request = TurnRequest {
             lead: lead.parse().map_err(|_| wrong())?,
             count: count.parse().map_err(|_| wrong())?,
         };
-        if ask.count == 0 { Err(wrong()) } else { Ok(ask) }
+        if request.count == 0 { Err(wrong()) } else { Ok(request) }
     }
 }
 
@@ -46,8 +46,8 @@ mod tests {
 
     #[test]
     fn a_turn_survives_the_wire() {
-        let ask = TurnRequest { lead: 3, count: 16 };
-        assert_eq!(ask.to_string().parse(), Ok(ask));
+        let request = TurnRequest { lead: 3, count: 16 };
+        assert_eq!(request.to_string().parse(), Ok(request));
     }
 
     #[test]

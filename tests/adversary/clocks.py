@@ -1,6 +1,6 @@
-"""A contender that reads honestly by one of its methods and lies about time, CPU time, memory or work by each of the others.
+"""A contender with one honest method; each other method gives a false time, CPU time, memory or work.
 
-What it hides is made so long that nothing explains it, and is counted in CPU time: waiting for a processor hides nothing.
+The hidden time is too long for any allowance, and is CPU time, so that waiting for a processor hides none of it.
 """
 
 import json
@@ -10,9 +10,9 @@ import sys
 import time
 
 HIDDEN_NS = 60_000_000
-# Of one that lies in every other turn the median is judged, with more allowance for a busy machine.
+# For a lie in every other turn, the median is judged, with more allowance for a busy machine.
 EVERY_OTHER_S = 0.5
-# Each by what it does, its method.
+# The methods by name.
 METHODS = ["honest", "half_time", "reads_first", "sleeps_outside", "computes_outside", "every_other", "claims_all_cpu", "claims_no_cpu",
            "claims_memory", "remembers"]
 

@@ -1,6 +1,5 @@
-//! Contenders that lie about their time, CPU time, memory or work, each beside an honest twin in
-//! the same program; and a race on a machine that is too busy to measure on, in which everybody is
-//! honest.
+//! Tests of contenders with false time, CPU time, memory or work, each beside an honest method of
+//! the same program; and of a race of honest trials on a machine that is too busy.
 
 use super::home::{Home, trials};
 use serde_json::Value;
@@ -11,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 struct Busy(Vec<Child>);
 
 impl Busy {
-    /// So many on each processor.
+    /// Number of processes on each processor.
     fn loops(each: usize) -> Busy {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let start = |_| {
@@ -50,7 +49,7 @@ fn file(home: &Home, mib: usize) -> PathBuf {
 }
 
 /// A race of these methods of the liar beside an honest method of Rust, in one state.
-fn race(home: &Home, (file, state): (&Path, &str), methods: &[&str]) -> Option<Value> {
+fn race(home: &Home, file: &Path, state: &str, methods: &[&str]) -> Option<Value> {
     let roster = roster(home)?;
     let methods: Vec<String> = methods.iter().map(|method| format!("liar/{method}")).collect();
     let mut words = vec!["--roster", &roster, "--state", state, "--method", "rust/read/memchr"];
@@ -73,12 +72,12 @@ fn assert_honest(json: &Value, state: &str) {
 }
 
 #[test]
-fn whoever_keeps_time_out_of_its_windows_is_refused() {
+fn a_contender_that_leaves_time_out_of_its_windows_is_refused() {
     let home = Home::new();
     let file = file(&home, 8);
     let liars = ["half_time", "reads_first", "sleeps_outside", "computes_outside"];
     for state in ["cold", "warm"] {
-        let Some(json) = race(&home, (&file, state), &[&["honest"][..], &liars].concat()) else { return };
+        let Some(json) = race(&home, &file, state, &[&["honest"][..], &liars].concat()) else { return };
         for liar in liars {
             assert_refused(&json, state, liar, "its windows leave out");
         }
@@ -91,7 +90,7 @@ fn claims_beyond_what_the_kernel_counted_are_refused_with_both_numbers() {
     let home = Home::new();
     let file = file(&home, 8);
     let methods = ["honest", "claims_all_cpu", "claims_no_cpu", "claims_memory"];
-    let Some(json) = race(&home, (&file, "warm"), &methods) else { return };
+    let Some(json) = race(&home, &file, "warm", &methods) else { return };
     assert_refused(
         &json,
         "warm",
@@ -114,16 +113,16 @@ fn claims_beyond_what_the_kernel_counted_are_refused_with_both_numbers() {
 }
 
 #[test]
-fn whoever_answers_from_memory_is_refused() {
+fn a_contender_that_answers_from_memory_is_refused() {
     let home = Home::new();
     let file = file(&home, 128);
-    let Some(json) = race(&home, (&file, "warm"), &["honest", "remembers"]) else { return };
+    let Some(json) = race(&home, &file, "warm", &["honest", "remembers"]) else { return };
     assert_refused(&json, "warm", "remembers", "turns cannot have touched the bytes");
     assert_honest(&json, "warm");
 }
 
 #[test]
-fn whoever_lies_in_every_other_turn_is_refused_too() {
+fn a_contender_that_lies_in_every_other_turn_is_refused_too() {
     let home = Home::new();
     let file = file(&home, 1);
     let Some(roster) = roster(&home) else { return };
@@ -138,7 +137,7 @@ fn whoever_lies_in_every_other_turn_is_refused_too() {
 }
 
 #[test]
-fn on_a_machine_with_more_to_do_than_processors_nobody_honest_is_refused() {
+fn on_a_busy_machine_no_honest_trial_is_refused() {
     let home = Home::new();
     let file = file(&home, 16);
     let busy = Busy::loops(2);

@@ -1,11 +1,11 @@
-//! Contenders that break the contract in the middle of a race: each ends alone, and the others go
-//! on.
+//! Tests of contenders that break the contract during a race: only that contender ends, and the
+//! others continue.
 
 use super::fake::{Fake, at_second_turn, roster};
 use super::home::{Home, trials};
 
 #[test]
-fn whoever_breaks_the_contract_in_a_race_ends_alone() {
+fn a_contender_that_breaks_the_contract_in_a_race_ends_alone() {
     let home = Home::new();
     let file = home.file("f.txt", "a\nb\n");
     let second = at_second_turn;

@@ -1,6 +1,6 @@
-//! Contenders and other programs that keep the file in memory between turns, and contenders whose
-//! bytes from the device nobody can read: who does so is refused, the others are measured, and what
-//! is not proven is counted apart.
+//! Tests of contenders and other programs that keep the file in memory between turns, and of
+//! contenders whose device bytes cannot be read: the contender that does so is refused, the others
+//! are measured, and unproven samples are counted separately.
 
 use super::home::{AS_NOBODY, Home, QUICK, READLAB, Said, no_other_user, trials};
 use readlab::target::filesystem::{Backing, Filesystem};
@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A program of somebody else's; it ends with the test.
+/// A foreign program; it ends with the test.
 struct Outsider(Child);
 
 impl Drop for Outsider {
@@ -22,8 +22,8 @@ impl Drop for Outsider {
     }
 }
 
-/// A home with the program that lies, and a file that can be cold; `None`, said aloud, where that
-/// cannot be.
+/// A home with the contender under test, and a file that can be cold; `None` with a message if that
+/// is impossible.
 fn scene() -> Option<(Home, PathBuf, PathBuf)> {
     let home = Home::new();
     let keeper = home.at("keeper");
@@ -45,7 +45,7 @@ fn scene() -> Option<(Home, PathBuf, PathBuf)> {
     Some((home, keeper, file))
 }
 
-/// The words that have liars take part, and two readers that keep the contract.
+/// The arguments for the contenders that break the contract, and two that keep it.
 fn with_liars(home: &Home, keeper: &Path, liars: &[&str]) -> Vec<String> {
     let mut roster = String::new();
     for liar in liars {
@@ -103,7 +103,7 @@ fn who_keeps_the_file_between_turns_is_refused_and_the_others_are_measured() {
 }
 
 #[test]
-fn a_program_of_somebody_else_is_named_once_and_the_rest_is_measured() {
+fn a_foreign_program_is_named_once_and_the_rest_is_measured() {
     let Some((home, keeper, file)) = scene() else { return };
     let mut command = Command::new(&keeper);
     let mut outsider = Outsider(command.arg("hold").arg(&file).stdout(Stdio::piped()).spawn().unwrap());
@@ -132,8 +132,8 @@ fn a_program_of_somebody_else_is_named_once_and_the_rest_is_measured() {
     }
 }
 
-/// A cold race as a user who owns nothing but the file, with programs that this user may run and
-/// not read: so they cannot be looked into. The race on paper and in the terminal.
+/// A cold race as a user who owns only the file, with programs that this user may run but not read,
+/// so that they cannot be inspected. Returns the JSON export and the output.
 fn race_unseen(liars: &[&str]) -> Option<(Value, Said)> {
     if let Some(why) = no_other_user() {
         eprintln!("SKIPPED: {why}");

@@ -1,5 +1,5 @@
-// A contender that lies about the cache, each time in the way that its first word names. With `hold` and a path it is no
-// contender but a program of somebody else's, which keeps a file mapped and locked until it is killed.
+// A contender that manipulates the cache; its first argument names the way. With `hold` and a path it is not a
+// contender but a foreign program, which keeps a file mapped and locked until it is killed.
 
 #define _GNU_SOURCE
 #include <fcntl.h>

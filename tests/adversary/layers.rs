@@ -1,6 +1,6 @@
-//! Files with a cache below the page cache of the file: a loop device over a cached file, an
-//! overlay, a program behind FUSE, memory. Such a file is made cold down to where its bytes are
-//! stored, or its state is called by another name.
+//! Tests of files with a cache below their page cache: a loop device over a cached file, an
+//! overlay, a program behind FUSE, memory. Each file is made cold down to its storage, or its state
+//! has another name.
 
 use super::home::{AS_NOBODY, Home, READLAB, Said, no_other_user, trials};
 use readlab::measure::cache::Eviction;
@@ -33,7 +33,7 @@ impl Drop for Undo {
     }
 }
 
-/// What a command says on standard output; why it failed, in one line.
+/// Standard output of a command, or the reason of its failure in one line.
 fn run<S: AsRef<std::ffi::OsStr> + std::fmt::Debug>(words: &[S]) -> Result<String, String> {
     let output = Command::new(&words[0]).args(&words[1..]).output();
     let output = output.map_err(|error| format!("{words:?}: {error}"))?;
@@ -62,7 +62,7 @@ struct Image {
 }
 
 impl Image {
-    /// In this folder; `None`, said aloud, where that cannot be.
+    /// In this folder; `None` with a message if that is impossible.
     fn make(folder: &Path, options: &[&str]) -> Option<Image> {
         Image::sized(folder, options, IMAGE_BYTES)
     }
@@ -253,7 +253,7 @@ fn a_sweep_above_a_cache_that_stays_is_called_so_wherever_it_is_shown() {
 }
 
 #[test]
-fn who_may_not_open_the_file_behind_a_loop_device_is_told_so() {
+fn an_unreadable_file_behind_a_loop_device_is_reported() {
     if let Some(why) = no_other_user() {
         return eprintln!("SKIPPED: {why}");
     }
@@ -273,7 +273,7 @@ fn who_may_not_open_the_file_behind_a_loop_device_is_told_so() {
 }
 
 #[test]
-fn a_file_system_whose_image_lies_in_memory_is_cold_above_memory() {
+fn a_file_system_whose_image_is_in_memory_is_cold_above_memory() {
     let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
         return eprintln!("SKIPPED: no folder /dev/shm to write to");
     };
@@ -311,14 +311,14 @@ fn the_file_that_an_overlay_shows_is_made_cold_itself() {
         let target = Target::examine(&point.join(name)).unwrap();
         assert_eq!(target.evictable, [folder.join(name)], "{:?}", target.facts.layers);
         assert_eq!(target.facts.cold_above(), None);
-        // Dirty pages of a file below are none that an overlay would write back.
+        // An overlay does not write back dirty pages of a lower file.
         let proof = evict(&target);
         assert!(proof.is_ok(), "{proof:?}");
         assert!(resident(&folder.join(name)).is_cold());
     }
 }
 
-/// A program beside the test, which said that it is ready; ended when dropped.
+/// A program beside the test that has reported that it is ready; ended when dropped.
 struct Helper(Child);
 
 impl Helper {
@@ -355,7 +355,7 @@ fn a_file_behind_a_program_is_cold_above_it_and_what_it_reads_is_counted() {
     let undo = Undo(vec![vec!["umount".to_owned(), text(&point)]]);
     let mut command = Command::new("python3");
     command.arg(script).args([&backing, &point]);
-    // Says "ready" when it is asked for the first time, which is by the kernel when it is mounted.
+    // Prints "ready" at its first request, which is the kernel's at the mount.
     let Some(helper) = Helper::start(&mut command) else {
         std::mem::forget(undo);
         return;
@@ -371,8 +371,7 @@ fn a_file_behind_a_program_is_cold_above_it_and_what_it_reads_is_counted() {
         return eprintln!("SKIPPED: the rest, for this kernel does not say who serves a FUSE file system");
     }
     let samples = trial["samples"].as_array().unwrap();
-    // It read its file when it was asked for the right answer, so it lies in the page cache, if it
-    // was not there before.
+    // It read its file for the correct answer, so the file is in the page cache.
     assert!(samples.iter().all(|sample| sample["below_read_bytes"].is_u64()), "{trial}");
     assert!(samples.iter().all(|sample| sample["device_read_bytes"] == 0), "{trial}");
 }

@@ -1,5 +1,5 @@
-//! Programs that stay: what outlives a reading, what outlives the lab, and what a contender does to
-//! its own scheduling.
+//! Tests of programs that outlive a reading or the lab, and of contenders that change their own
+//! scheduling.
 //!
 //! Every process of a test carries a word in its command line that no other process has, by which
 //! it is found in /proc. What must happen is waited for; nothing depends on how long it takes.
@@ -55,7 +55,7 @@ fn processes_of(home: &Home) -> Vec<u32> {
     .collect()
 }
 
-/// A race of one command that goes on.
+/// A running race of one command.
 fn long_race(home: &Home, command: &str) -> Child {
     let file = home.file("f", "line\n".repeat(1 << 20));
     let mut race = Command::new(READLAB);
@@ -77,7 +77,7 @@ fn send(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
 
-fn assert_nobody_is_left(home: &Home, mark: &str) {
+fn assert_no_process_is_left(home: &Home, mark: &str) {
     assert!(soon(|| sleepers(mark).is_empty()), "left: {:?}", sleepers(mark));
     assert!(soon(|| processes_of(home).is_empty()), "left: {:?}", processes_of(home));
 }
@@ -105,7 +105,7 @@ fn what_a_reading_started_does_not_outlive_a_lab_that_is_killed() {
     }
     send(&race, Signal::KILL);
     race.wait().unwrap();
-    marks.iter().for_each(|mark| assert_nobody_is_left(&home, mark));
+    marks.iter().for_each(|mark| assert_no_process_is_left(&home, mark));
 }
 
 #[test]
@@ -122,16 +122,16 @@ fn what_a_reading_started_is_gone_before_a_lab_that_is_stopped() {
 }
 
 #[test]
-fn a_lab_without_time_for_its_own_end_leaves_nobody() {
+fn a_lab_without_time_for_its_own_end_leaves_no_process() {
     let (home, mark) = (Home::new(), mark());
     let mut race = long_race(&home, &format!("setsid sleep {mark} & wait; wc -l {{}}"));
     assert!(soon(|| !sleepers(&mark).is_empty()), "it was never started");
-    // Both are there when it wakes up: the second ends it at once.
+    // Both exist when it wakes up: the second ends it at once.
     for signal in [Signal::STOP, Signal::INT, Signal::TERM, Signal::CONT] {
         send(&race, signal);
     }
     assert_eq!(race.wait().unwrap().code(), Some(130));
-    assert_nobody_is_left(&home, &mark);
+    assert_no_process_is_left(&home, &mark);
 }
 
 /// What a race of commands beside an honest method exports. The file is large enough that a turn is
@@ -150,8 +150,8 @@ fn of_command<'a>(json: &'a Value, command: &str) -> &'a Value {
     all.iter().find(|it| it["method"] == *command).unwrap()
 }
 
-/// That the table, Markdown, the page and the rows for other programs say it beside the trial.
-fn assert_said_everywhere(home: &Home, said: &str) {
+/// Checks that the table, Markdown, the page and the CSV show it beside the trial.
+fn assert_reported_everywhere(home: &Home, said: &str) {
     let show = home.readlab(["history", "show", "run"]);
     assert!(show.out.contains(" †") && show.out.contains(said), "{show}");
     let page = home.readlab(["report", "run", "--output", "p.html"]);
@@ -166,7 +166,7 @@ fn assert_said_everywhere(home: &Home, said: &str) {
 }
 
 #[test]
-fn what_outlives_a_reading_is_ended_counted_and_told() {
+fn what_outlives_a_reading_is_ended_counted_and_reported() {
     let (home, mark) = (Home::new(), mark());
     let ways = ["setsid sleep MARK", "(setsid setsid sleep MARK &)", "trap '' TERM HUP; setsid sleep MARK"];
     let line = |way: &str| format!("{} </dev/null >/dev/null 2>&1 & wc -l {{}}", way.replace("MARK", &mark));
@@ -181,7 +181,7 @@ fn what_outlives_a_reading_is_ended_counted_and_told() {
         let left = &trial["conduct"]["left_behind"];
         let (processes, readings) = (left["processes"].as_u64().unwrap(), left["readings"].as_u64().unwrap());
         assert!(readings >= 4 && processes == readings, "{command}: {left}");
-        assert_said_everywhere(
+        assert_reported_everywhere(
             &home,
             &format!("left 1 process behind after each of {readings} readings: ended"),
         );
@@ -192,7 +192,7 @@ fn what_outlives_a_reading_is_ended_counted_and_told() {
 }
 
 #[test]
-fn nobody_reads_beside_what_another_left() {
+fn no_trial_reads_beside_what_another_left() {
     let (home, mark) = (Home::new(), mark());
     let leaves = format!("setsid sleep {mark} </dev/null >/dev/null 2>&1 & wc -l {{}}");
     // Each of its readings fails if it finds what the other left. The pattern does not find itself.
@@ -211,7 +211,7 @@ fn works(program: &str, words: &[&str]) -> bool {
 }
 
 #[test]
-fn scheduling_that_a_command_gives_itself_is_told() {
+fn scheduling_that_a_command_gives_itself_is_reported() {
     let own = rustix::process::getpriority_process(None).unwrap();
     let cases = [
         ("chrt -f 1", "ran with SCHED_FIFO 1 by".to_owned()),
@@ -234,13 +234,13 @@ fn scheduling_that_a_command_gives_itself_is_told() {
         let conduct = &trial["conduct"];
         assert_eq!(conduct["scheduling"].as_array().map(Vec::len), Some(1), "{command}: {conduct}");
         assert!(conduct["left_behind"].is_null(), "{conduct}");
-        assert_said_everywhere(&home, told);
+        assert_reported_everywhere(&home, told);
     }
     assert!(trials(&json, "rust/read/scalar", "warm")["conduct"].is_null());
 }
 
 #[test]
-fn scheduling_that_a_contender_gives_itself_is_told_and_what_the_user_gave_the_lab_is_not() {
+fn scheduling_is_reported_if_a_contender_changed_it_and_not_if_the_user_did() {
     let home = Home::new();
     let file = home.file("f", "line\n".repeat(1 << 20));
     let fakes = [

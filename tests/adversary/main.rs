@@ -1,9 +1,8 @@
-//! Everything that tries to get a wrong number past the lab: contenders that lie about time, work
-//! or memory, caches below the page cache, machines too busy to measure on, foreign servers and
-//! records.
+//! Tests of attacks that could give a wrong number: contenders with false time, work or memory,
+//! caches below the page cache, machines that are too busy, foreign servers and records.
 //!
-//! One kind of attack a file. The table in METHOD.md has a row for each: how it is caught, and what
-//! still cannot be.
+//! Each file has one kind of attack. The table in METHOD.md has a row for each: how it is caught,
+//! and what still cannot be.
 
 mod clocks;
 mod contract;

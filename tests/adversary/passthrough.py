@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A file system of one file, `file`, served through /dev/fuse from another file: passthrough.py BACKING MOUNT_POINT
 
-It does what every such program may do: each read is answered through a page cache that the kernel, asked about
-MOUNT_POINT/file, knows nothing of. Needs root and nothing but Python. Says "ready" when the file can be read.
+It does what every FUSE program may do: each read is answered through a page cache of which the kernel, queried for
+MOUNT_POINT/file, has no record. Needs root and only Python. Prints "ready" when the file can be read.
 """
 import os
 import struct

@@ -1,6 +1,6 @@
-//! Records of runs that were killed or never began, and records that somebody wrote by hand: what
-//! is left can be read, a failed start leaves nothing, and what no run writes is refused with its
-//! line.
+//! Tests of records of runs that were killed or never began, and of records written by hand: the
+//! rest can be read, a failed start leaves no record, and a line that no run writes is refused with
+//! its number.
 
 use super::home::{Home, READLAB, Said};
 use std::fs;
@@ -84,7 +84,7 @@ fn the_name_of_a_run_is_there_while_it_runs_and_after_it_was_killed() {
         assert!(said.code == Some(0) && said.out.starts_with("<!DOCTYPE html>"), "{said}");
     }
     assert!(home.readlab(["history"]).out.contains("mine"));
-    // It goes on under this name: what was planned is still known.
+    // The name stays: the plan is still known.
     let mut again = start(&home, &["race", "--resume", "mine", "--quiet"]);
     wait_until("it goes on", || holds("\"line\":\"resumed\""));
     again.kill().unwrap();
@@ -92,7 +92,7 @@ fn the_name_of_a_run_is_there_while_it_runs_and_after_it_was_killed() {
 }
 
 #[test]
-fn whoever_fails_to_start_leaves_no_record_and_takes_no_name() {
+fn a_failed_start_leaves_no_record_and_no_name() {
     let home = Home::new();
     home.file("f", "a\nb\n");
     home.file("text.toml", "nonsense");
@@ -126,8 +126,7 @@ fn whoever_fails_to_start_leaves_no_record_and_takes_no_name() {
     }
     assert!(home.at("mine").is_dir(), "a folder of the user's stays");
     assert_eq!(fs::read(home.at("taken/record.jsonl")).unwrap(), b"something");
-    // A name that cannot be written is told before anything is measured, and nothing is left
-    // either.
+    // A name that cannot be written is reported before any measurement, and no record is left.
     fs::create_dir(home.at(".local/share/readlab/names/folder")).unwrap();
     let said = home.readlab([&race[..], &["--save", "folder"]].concat());
     assert_eq!((said.code, home.runs()), (Some(2), run), "{said}");

@@ -1,4 +1,5 @@
-//! Strangers on the port of readlab's own server, and servers whose answers contradict themselves.
+//! Tests of foreign clients on the port of readlab's own server, and of servers whose answers
+//! contradict themselves.
 
 use super::home::{Home, READLAB};
 use readlab::target::http::{self, Verb};
@@ -19,7 +20,7 @@ struct Server {
 }
 
 impl Server {
-    /// Started by a shell that first does something else, such as setting a limit.
+    /// Started by a shell that first runs other commands, for example to set a limit.
     fn after(home: &Home, first: &str, file: &str) -> Server {
         let line = format!("{first} exec {READLAB} serve {file}");
         let mut command = Command::new("/bin/sh");
@@ -37,16 +38,16 @@ impl Server {
         client
     }
 
-    /// A connection that has asked for a path.
+    /// A connection that has requested a path.
     fn asking(&self, path: &str) -> TcpStream {
         let mut client = self.connect();
-        // At once, as clients do; one that is turned away may not be able to.
+        // At once, as clients do; a refused connection may fail here.
         let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n");
         let _ = client.write_all(request.as_bytes());
         client
     }
 
-    /// What comes when the file is asked for.
+    /// The answer to a request for the file.
     fn get(&self) -> String {
         let mut said = String::new();
         self.asking(self.url.request()).read_to_string(&mut said).unwrap();
@@ -62,7 +63,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn strangers_that_say_nothing_keep_nobody_from_the_file() {
+fn silent_clients_do_not_block_the_file() {
     let home = Home::new();
     home.file("f", "content");
     let server = Server::after(&home, "", "f");
@@ -90,7 +91,7 @@ fn a_server_without_descriptors_gives_the_file_all_the_same() {
 }
 
 #[test]
-fn whoever_reads_the_file_is_not_ended_for_others_and_one_too_many_is_told_so() {
+fn readers_of_the_file_are_not_ended_for_others_and_one_too_many_is_refused() {
     let home = Home::new();
     // More than the system holds for readers that do not read.
     File::create(home.at("f")).unwrap().set_len(64 << 20).unwrap();
@@ -123,7 +124,7 @@ fn whoever_reads_the_file_is_not_ended_for_others_and_one_too_many_is_told_so() 
     assert!(is_back);
 }
 
-/// What the lab's client makes of an answer: its body, or why there is none.
+/// The result of the lab's client for an answer: its body, or the error.
 fn answered(answer: String) -> Result<String, String> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url: Url = format!("http://{}/f", listener.local_addr().unwrap()).parse().unwrap();

@@ -1,6 +1,5 @@
-//! Servers that are never silent and never done: a head at a byte now and then, trailers without
-//! end, a chunk's line that never ends. The user's time for the run ends the waiting, and where
-//! none is set, the client's own bounds do.
+//! Tests of servers that send slowly and without end: a head byte by byte, endless trailers, an
+//! endless chunk line. The user's budget ends the wait, or without one, the client's own limits.
 
 use super::home::Home;
 use std::io::{Read, Write};
@@ -56,7 +55,7 @@ fn chunks(client: &mut TcpStream, is_get: bool, beginning: &[u8]) -> std::io::Re
     Ok(is_get)
 }
 
-/// A race with so much time; refused in one line, which is returned.
+/// A race with this budget; refused in one line, which is returned.
 fn refusal(script: Script, budget: &str) -> String {
     let home = Home::new();
     let words =
@@ -66,13 +65,13 @@ fn refusal(script: Script, budget: &str) -> String {
 }
 
 #[test]
-fn a_head_at_a_byte_now_and_then_is_waited_for_as_long_as_the_user_said() {
+fn a_head_byte_by_byte_ends_with_the_users_budget() {
     let line = refusal(|client, _| dribble(client, b'x'), "2s");
     assert!(line.contains("asking for it took longer than 2.00 s (--budget)"), "{line}");
 }
 
 #[test]
-fn so_is_a_head_that_is_slow_only_when_the_bytes_are_asked_for() {
+fn a_head_that_is_slow_only_for_the_bytes_ends_with_the_budget_too() {
     fn script(client: &mut TcpStream, is_get: bool) -> std::io::Result<()> {
         if is_get { dribble(client, b'x') } else { client.write_all(CHUNKED) }
     }

@@ -1,12 +1,12 @@
-//! Records made by hand so that a verdict of many becomes wrong: one that stands under the name of
-//! a published case and read something else, and so would move the line through the machines.
+//! Tests of records made by hand so that a common result becomes wrong: a record with the name of a
+//! published case that read something else, and so would move the fitted line.
 
 use super::home::{Home, Said};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// What is changed in the golden race so that its first trial is called `zip`.
+/// The changes to the golden race that give its first trial the name `zip`.
 struct Crafted {
     size_bytes: u64,
     work: &'static str,

@@ -1,5 +1,5 @@
-//! The program alone in the world: copied out of the build, started elsewhere, with nothing but a
-//! PATH. Whatever it needs must be inside it.
+//! Tests of the program without its build: copied to another folder, started elsewhere, with only a
+//! PATH. It must contain everything that it needs.
 
 use super::{Home, QUICK, READLAB, Said};
 use assert_cmd::Command;

@@ -1,5 +1,5 @@
-//! A user's own archive: raced as bytes like any file, and on what comes out of it by those that
-//! decode; broken ones are told with the reason and spoil nothing else.
+//! Tests of the user's own archives: raced as plain bytes, and decoded; a broken archive is
+//! reported with the reason and does not affect the rest.
 
 use super::{Home, trials};
 use flate2::Compression;
@@ -31,7 +31,7 @@ fn gzip(content: &[u8]) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-/// A little of each kind: bytes as they are, and what comes out.
+/// A few methods of each kind: for plain bytes, and for the decoded content.
 const SOME: [&str; 8] = [
     "--method",
     "rust/read/scalar",
@@ -113,7 +113,7 @@ fn nothing_is_decoded_for_those_who_read_bytes() {
 }
 
 #[test]
-fn every_format_tells_bytes_in_beside_bytes_out() {
+fn every_format_shows_bytes_in_beside_bytes_out() {
     let home = Home::new();
     let file = home.file("data", gzip(&content()));
     let page = home.at("run/report.html");
@@ -130,7 +130,7 @@ fn every_format_tells_bytes_in_beside_bytes_out() {
 }
 
 #[test]
-fn on_other_files_decoders_are_absent_unless_asked_for_by_name() {
+fn on_other_files_decoders_are_absent_unless_requested_by_name() {
     let home = Home::new();
     let file = home.file("text.zip", "only its name is that of a zip\n");
     let (json, said) = home.race_json(&file, &["--method", "rust/*", "--state", "warm"]);
@@ -188,7 +188,7 @@ fn a_suite_reads_the_bytes_and_the_content_of_an_archive_beside_http() {
     }
 }
 
-/// Every byte string that looks like an archive and is none, with the reason.
+/// Byte strings that look like an archive but are invalid, with the reason.
 fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let content = content();
     let (zip, gzip) = (zip(&[("entry", &content)]), gzip(&content));
@@ -213,7 +213,7 @@ fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
 }
 
 #[test]
-fn a_broken_archive_is_told_and_its_bytes_are_raced_all_the_same() {
+fn a_broken_archive_is_reported_and_its_bytes_are_still_raced() {
     let home = Home::new();
     for (name, bytes, reason) in broken() {
         let file = home.file(name, &bytes);

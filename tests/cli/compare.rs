@@ -1,4 +1,4 @@
-//! Records and published results side by side, the gate, and the exports.
+//! Tests of `readlab compare`: records and published results, the gate, and the exports.
 
 use super::{Home, Said};
 use serde_json::Value;
@@ -31,7 +31,7 @@ fn slower(trial: u64, times: f64) -> String {
     golden().lines().map(change).collect()
 }
 
-/// A record in a folder of its own.
+/// A record in a separate folder.
 fn record(home: &Home, name: &str, text: &str) -> PathBuf {
     fs::create_dir(home.at(name)).unwrap();
     home.file(Path::new(name).join("record.jsonl"), text)
@@ -59,7 +59,7 @@ fn a_record_beside_itself_is_all_ties_and_passes_the_gate() {
 }
 
 #[test]
-fn the_gate_says_no_only_beyond_doubt_and_names_what_is_worse() {
+fn the_gate_fails_only_on_significant_differences_and_names_them() {
     let home = Home::new();
     record(&home, "a", &golden());
     record(&home, "b", &slower(3, 1.5));
@@ -154,7 +154,7 @@ fn names_that_mean_nothing_and_files_that_are_no_records_are_refused_in_one_line
 }
 
 #[test]
-fn published_results_come_out_as_they_were_told() {
+fn published_results_are_shown_as_published() {
     let home = Home::new();
     let two = compare(&home, &["published:urlsession", "--metric", "wall,cpu,rate,peak"]);
     insta::assert_snapshot!("published-urlsession", two.out);
@@ -175,7 +175,7 @@ fn published_results_come_out_as_they_were_told() {
 }
 
 #[test]
-fn a_sweep_stands_beside_the_published_one_by_slope_median_and_highest_rate() {
+fn a_sweep_is_compared_with_the_published_one_by_slope_median_and_highest_rate() {
     let home = Home::new();
     record(&home, "sweep", &golden_sweep());
     let rate = compare(&home, &["published:ssd-sizes/M1", "sweep"]);
@@ -189,7 +189,7 @@ fn a_sweep_stands_beside_the_published_one_by_slope_median_and_highest_rate() {
 }
 
 #[test]
-fn a_data_sheet_that_is_given_stands_beside_the_rates_of_a_record() {
+fn a_given_data_sheet_is_shown_beside_the_rates_of_a_record() {
     let home = Home::new();
     record(&home, "a", &golden());
     let said = compare(&home, &["a", "--datasheet", "3400MB/s"]);

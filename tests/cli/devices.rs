@@ -1,5 +1,5 @@
-//! Block devices as targets, and devices that fail while they are read: loop devices over files, as
-//! root. Skipped aloud where there are none.
+//! Tests of block devices as targets, and of devices that fail during a reading: loop devices over
+//! files, as root. Skipped with a message without loop devices.
 
 use super::interrupt::wait_for_a_sample;
 use super::{EVERY_METHOD, Home, READLAB, Said};
@@ -102,7 +102,7 @@ fn halve(image: &Path) {
 }
 
 #[test]
-fn a_device_that_fails_half_way_is_a_failure_with_the_byte_and_the_race_goes_on() {
+fn a_device_that_fails_half_way_is_a_failure_with_the_byte_and_the_race_continues() {
     let home = Home::new();
     let Some(disk) = Loop::of_lines(&home) else { return };
     let others =

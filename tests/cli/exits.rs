@@ -1,5 +1,5 @@
-//! Exit codes: what was asked for by name and did not take part, what was never measured, and gates
-//! with a side missing.
+//! Tests of exit codes: trials that were requested by name and did not take part, runs without a
+//! sample, and gates with a missing side.
 
 use super::{AS_NOBODY, Home, QUICK, READLAB, Said, no_other_user, trials};
 use std::path::Path;
@@ -13,7 +13,7 @@ fn race(home: &Home, words: &[&str]) -> Said {
 }
 
 /// Exactly these lines on standard error.
-fn assert_said(said: &Said, code: i32, lines: &[&str]) {
+fn assert_reported(said: &Said, code: i32, lines: &[&str]) {
     assert_eq!(said.code, Some(code), "{said}");
     let told: Vec<&str> = said.err.lines().filter(|line| !line.contains("another readlab")).collect();
     assert_eq!(told.len(), lines.len(), "{said}");
@@ -25,9 +25,9 @@ fn assert_said(said: &Said, code: i32, lines: &[&str]) {
 #[test]
 fn a_command_that_is_not_there_is_exit_1_and_named() {
     let home = Home::new();
-    assert_said(&race(&home, &[]), 0, &[]);
+    assert_reported(&race(&home, &[]), 0, &[]);
     let said = race(&home, &["-c", "./my-reader {}", "-c", "wc -l {}"]);
-    assert_said(&said, 1, &["-c './my-reader {}' did not take part: ./my-reader: no such program"]);
+    assert_reported(&said, 1, &["-c './my-reader {}' did not take part: ./my-reader: no such program"]);
 }
 
 #[test]
@@ -35,14 +35,18 @@ fn a_method_that_does_not_take_part_is_exit_1_and_a_glob_needs_one_of_its_own() 
     let home = Home::new();
     let absent = ["--method", "rust/direct/scalar"];
     let said = race(&home, &absent);
-    assert_said(&said, 1, &["--method 'rust/direct/scalar' did not take part: reads past the page cache"]);
+    assert_reported(
+        &said,
+        1,
+        &["--method 'rust/direct/scalar' did not take part: reads past the page cache"],
+    );
     // The glob has rust/mmap beside it, and the name has the cold.
-    assert_said(&race(&home, &["--method", "rust/{direct,mmap}/scalar"]), 0, &[]);
+    assert_reported(&race(&home, &["--method", "rust/{direct,mmap}/scalar"]), 0, &[]);
     let file = home.file("f.txt", TEXT);
     let both = home.race(&file, &[&absent[..], &["--quiet", "--export-json", "-"]].concat());
     let json: serde_json::Value = serde_json::from_str(&both.out).unwrap();
     if trials(&json, "rust/direct/scalar", "cold")["outcome"] == "measured" {
-        assert_said(&both, 0, &[]);
+        assert_reported(&both, 0, &[]);
     } else {
         eprintln!("SKIPPED: no O_DIRECT in the folder of the build");
     }
@@ -51,9 +55,9 @@ fn a_method_that_does_not_take_part_is_exit_1_and_a_glob_needs_one_of_its_own() 
 #[test]
 fn a_reference_that_does_not_take_part_is_exit_1() {
     let home = Home::new();
-    assert_said(&race(&home, &["--reference", "rust/read/scalar"]), 0, &[]);
+    assert_reported(&race(&home, &["--reference", "rust/read/scalar"]), 0, &[]);
     let said = race(&home, &["--reference", "rust/mmap/scalar"]);
-    assert_said(
+    assert_reported(
         &said,
         1,
         &["--reference 'rust/mmap/scalar' did not take part: no trial of this run is called so"],
@@ -68,7 +72,7 @@ fn a_trial_of_an_own_suite_that_does_not_take_part_is_exit_1() {
     let (suite, file) = (home.file("mine.toml", suite), home.file("f.txt", TEXT));
     let words = ["suite", suite.to_str().unwrap(), file.to_str().unwrap(), "--quiet"];
     let said = home.readlab([&words[..], &QUICK].concat());
-    assert_said(
+    assert_reported(
         &said,
         1,
         &["trial 'command/./my-reader {}' of the suite did not take part: ./my-reader: no such program"],
@@ -84,7 +88,7 @@ fn where_nothing_is_measured_the_code_is_2_with_the_first_reason() {
         "name = \"mine\"\nabout = \"\"\nstate = \"warm\"\n[[trial]]\ntrial = \"command/./my-reader {}\"\n";
     let suite = home.file("mine.toml", suite);
     let said = home.readlab(["suite", suite.to_str().unwrap(), file.to_str().unwrap(), "--quiet"]);
-    assert_said(&said, 2, &["nothing was measured: command/./my-reader: ./my-reader: no such program"]);
+    assert_reported(&said, 2, &["nothing was measured: command/./my-reader: ./my-reader: no such program"]);
     // What the suite of a race adds by itself is a number too.
     assert_eq!(home.race(&file, &words).code, Some(1));
     let late = home.readlab(["race", file.to_str().unwrap(), "--budget", "1ms", "--quiet"]);
@@ -124,7 +128,7 @@ fn an_ordinary_user_is_refused_the_caches_of_the_machine_before_anything_is_read
 }
 
 #[test]
-fn a_resumed_run_still_knows_what_was_asked_for() {
+fn a_resumed_run_still_knows_what_was_requested() {
     let home = Home::new();
     let said = race(&home, &["-c", "./my-reader {}", "--output", "run"]);
     assert_eq!(said.code, Some(1), "{said}");
@@ -135,10 +139,10 @@ fn a_resumed_run_still_knows_what_was_asked_for() {
     assert!(end.contains("settled"), "{end}");
     std::fs::write(&path, format!("{cut}\n")).unwrap();
     let said = home.readlab(["race", "--resume", path.to_str().unwrap(), "--quiet"]);
-    assert_said(&said, 1, &["-c './my-reader {}' did not take part"]);
+    assert_reported(&said, 1, &["-c './my-reader {}' did not take part"]);
 }
 
-/// The issue's own story: a change breaks the program, and the gate must say no.
+/// A change breaks the program, and the gate must fail.
 #[test]
 fn a_gate_with_a_trial_missing_on_one_side_is_exit_1_unless_that_is_allowed() {
     let home = Home::new();
@@ -163,7 +167,7 @@ fn a_gate_with_a_trial_missing_on_one_side_is_exit_1_unless_that_is_allowed() {
     let said = gate(&["--fail-over", "99%", "--allow-missing"]);
     assert!(said.code == Some(0) && judged(&said) == 0, "{said}");
     assert_eq!(gate(&[]).code, Some(0), "without a gate nothing is judged");
-    // Whoever has it alone: the same, the other way round.
+    // The same with the sides exchanged.
     let said = home.readlab(["compare", "after", "before", "--fail-over", "99%"]);
     assert!(said.code == Some(1) && said.err.contains("unavailable in after"), "{said}");
 }

@@ -1,5 +1,5 @@
-//! Targets that are no files, cannot be read, have strange names, lie in memory, or change while
-//! they are raced.
+//! Tests of difficult targets: not files, unreadable, with strange names, in memory, or changing
+//! during a race.
 
 use super::fake::{Fake, at_second_turn, roster};
 use super::{AS_NOBODY, EVERY_METHOD, Home, READLAB, Said, no_other_user, trials};
@@ -36,7 +36,7 @@ fn what_is_no_file_is_refused_in_one_line_that_names_it() {
 }
 
 #[test]
-fn one_bad_target_among_good_ones_is_told_before_anything_is_measured() {
+fn one_bad_target_among_good_ones_is_reported_before_anything_is_measured() {
     let home = Home::new();
     let good = home.file("good", "a\n");
     let said = home.readlab([OsStr::new("race"), good.as_os_str(), OsStr::new("none")]);
@@ -105,7 +105,7 @@ fn names_of_any_bytes_are_raced_and_reach_no_terminal_unescaped() {
 }
 
 #[test]
-fn a_file_in_memory_is_raced_warm_and_says_why_not_cold() {
+fn a_file_in_memory_is_raced_warm_with_the_reason_why_not_cold() {
     let Ok(file) = tempfile::NamedTempFile::new_in("/dev/shm") else {
         eprintln!("SKIPPED: no folder /dev/shm to write to");
         return;
@@ -171,8 +171,7 @@ fn a_file_that_is_touched_ends_the_race() {
     race_with("chmod 600 \"$target\"", "was touched: rights, owner, links or name");
 }
 
-/// A file that is nothing but a hole; `None`, said aloud, where the file system has no file of this
-/// size.
+/// A file that is one hole; `None` with a message if the file system allows no file of this size.
 fn hole(home: &Home, bytes: u64) -> Option<std::path::PathBuf> {
     let path = home.at("hole");
     let made = fs::File::create(&path).unwrap().set_len(bytes);
@@ -180,7 +179,7 @@ fn hole(home: &Home, bytes: u64) -> Option<std::path::PathBuf> {
 }
 
 #[test]
-fn holes_are_read_right_and_told() {
+fn holes_are_read_correctly_and_reported() {
     let home = Home::new();
     let Some(file) = hole(&home, (8 << 20) + 1) else { return };
     let (json, said) = home.race_json(&file, &[&["--work", "newlines"], &EVERY_METHOD[..]].concat());
@@ -256,7 +255,7 @@ fn suites_and_rosters_that_lie_in_the_current_folder_are_not_run() {
     let suite = home.readlab([&["suite", "newlines", "f"], &only[..]].concat());
     assert!(suite.out.contains("Mmap with AVX2"), "the one that comes with readlab: {suite}");
     assert!(!home.at("evidence").exists(), "what was found was run");
-    // What is named is run: so the evidence would have been seen.
+    // A named trial runs, so the evidence would be visible.
     let named = home.readlab([&["suite", "./newlines.toml", "f"], &only[..]].concat());
     assert!(home.at("evidence").exists(), "{named}");
 }

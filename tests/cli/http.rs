@@ -1,4 +1,4 @@
-//! Targets over http: readlab's own loopback server, servers of others, and servers that break
+//! Tests of targets over HTTP: readlab's own loopback server, other servers, and servers that break
 //! their promises.
 
 use super::interrupt::{assert_nothing_left, descendants, send, soon, wait_for_a_sample};
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 const TEXT: &str = "one\ntwo\nthree";
 
-/// What a request asked for: its verb, who asks, and how many GETs came before it.
+/// A request: its verb, its client, and the number of GETs before it.
 struct Request {
     verb: String,
     agent: String,
@@ -22,7 +22,7 @@ struct Request {
 }
 
 impl Request {
-    /// Whether the lab asks, and not a contender.
+    /// Whether the client is the lab and not a contender.
     fn is_of_lab(&self) -> bool {
         self.agent.starts_with("readlab/")
     }
@@ -107,7 +107,7 @@ fn race(home: &Home, url: &str, words: &[&str]) -> Said {
 }
 
 #[test]
-fn a_url_is_raced_and_the_state_of_its_servers_cache_is_said_to_be_unknown() {
+fn a_url_is_raced_and_the_state_of_its_servers_cache_is_unknown() {
     let (home, server) = (Home::new(), Server::new(sized));
     let said = race(
         &home,
@@ -162,7 +162,7 @@ fn who_reads_files_stays_away_from_a_url_and_who_reads_urls_from_a_file() {
     assert!(over_file.contains("rust/read") && over_file.contains("command/wc"), "{over_file}");
     assert!(!over_file.contains("http") && !over_file.contains("curl"), "{over_file}");
 
-    // Who is named and cannot read it is told, and did not take part.
+    // A named trial that cannot read it is reported as not taking part.
     let (_, json) = ids(Path::new(&url), &["--method", "rust/mmap/scalar"], 1);
     let asked = trials(&json, "rust/mmap/scalar", "unknown");
     assert_eq!(asked["reason"], "it reads files, and the target is a URL");
@@ -329,7 +329,7 @@ fn a_server_that_answers_no_head_is_raced_all_the_same() {
 }
 
 #[test]
-fn a_search_over_http_asks_for_no_state_that_nobody_named() {
+fn a_search_over_http_needs_no_state() {
     let home = Home::new();
     let server = Server::new(|it| match it.verb.as_str() {
         "HEAD" => good(it, "Content-Length: 13\r\n", ""),

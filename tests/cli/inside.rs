@@ -1,5 +1,5 @@
-//! Races that look inside: flame graphs beside the record, traces of read calls, and what is said
-//! where neither can be had.
+//! Tests of races with inspection: flame graphs beside the record, traces of read calls, and the
+//! reasons if they are not possible.
 
 use super::{AS_NOBODY, Home, READLAB, Said, no_other_user, trials};
 use readlab::measure::inspect::profile;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The words of a race that looks inside.
+/// The arguments of a race with inspection.
 const LOOK: [&str; 4] = ["--state", "warm", "--flamegraph", "--trace"];
 
 /// Two megabytes of lines.
@@ -15,7 +15,7 @@ fn text() -> String {
     "a line of some length, so that there are not too many of them\n".repeat(32_768)
 }
 
-/// A quick race, with time enough to look inside on a busy machine: a firm budget bounds that too.
+/// A quick race with enough time for the inspection on a busy machine: a budget limits that too.
 fn race_json(home: &Home, target: &Path, words: &[&str]) -> (Value, Said) {
     let quick = ["--runs", "3", "--budget", "20m", "--seed=7", "--quiet", "--export-json", "-"];
     let said = Said::of(home.command(READLAB).arg("race").arg(target).args(quick).args(words));
@@ -30,7 +30,7 @@ fn folder(home: &Home) -> PathBuf {
     runs.into_iter().next().unwrap()
 }
 
-/// The picture of a trial, which a strict reader of XML has read; `None`, loudly, where none can be
+/// The flame graph of a trial, checked by a strict XML parser; `None` with a message if none can be
 /// made here.
 fn picture(trial: &Value, folder: &Path) -> Option<String> {
     let graph = &trial["flame_graph"];
@@ -77,7 +77,7 @@ fn pictures_hold_the_functions_of_a_contender_and_of_a_command() {
 }
 
 #[test]
-fn traces_tell_sizes_offsets_and_latencies_or_why_there_are_no_calls() {
+fn traces_show_sizes_offsets_and_latencies_or_why_there_are_no_calls() {
     let home = Home::new();
     let methods = ["--method", "rust/{read,mmap}/iterator", "--param", "buffer=64KiB", "--state", "warm"];
     let file = home.file("f.txt", text());
@@ -135,7 +135,7 @@ fn threads_together_bring_the_file_once_and_rings_have_no_read_calls() {
 }
 
 #[test]
-fn terminal_markdown_and_a_page_elsewhere_tell_what_was_seen() {
+fn terminal_markdown_and_a_page_elsewhere_show_the_inspection() {
     let home = Home::new();
     let file = home.file("f.txt", text());
     let words = [
@@ -167,7 +167,7 @@ fn terminal_markdown_and_a_page_elsewhere_tell_what_was_seen() {
 }
 
 #[test]
-fn who_may_not_see_the_kernel_is_told_the_command_that_allows_it() {
+fn a_user_who_may_not_see_the_kernel_gets_the_command_that_allows_it() {
     if let Some(why) = no_other_user() {
         eprintln!("SKIPPED: {why}");
         return;
@@ -198,7 +198,7 @@ fn who_may_not_see_the_kernel_is_told_the_command_that_allows_it() {
 #[test]
 fn runtimes_that_compile_name_their_functions_and_leave_no_map() {
     let home = Home::new();
-    let before = maps_of_nobody();
+    let before = maps_of_ended_processes();
     let script = "const t = require('fs').readFileSync(process.argv[2]); let n = 0; for (const b of t) n += b === 10; console.log(n);";
     home.file("count.js", script);
     let words = ["--method", "java/FileChannel*", "--method", "node/readFile*", "-c", "node count.js {}"];
@@ -225,12 +225,12 @@ fn runtimes_that_compile_name_their_functions_and_leave_no_map() {
     if seen == 0 {
         eprintln!("SKIPPED: neither java nor node could be raced here");
     }
-    let left: Vec<_> = maps_of_nobody().difference(&before).cloned().collect();
+    let left: Vec<_> = maps_of_ended_processes().difference(&before).cloned().collect();
     assert!(left.is_empty(), "maps were left: {left:?}");
 }
 
 /// Maps of names in /tmp whose processes are gone.
-fn maps_of_nobody() -> BTreeSet<String> {
+fn maps_of_ended_processes() -> BTreeSet<String> {
     let of_nobody = |name: &String| {
         let pid = name.strip_prefix("perf-").and_then(|rest| rest.strip_suffix(".map"));
         pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists())

@@ -1,4 +1,4 @@
-//! Ctrl-C in the middle of a race: children gone, temporary files gone, the record kept and
+//! Tests of Ctrl-C during a race: children gone, temporary files gone, the record kept and
 //! readable, exit 130.
 
 use super::fake::{Fake, roster};
@@ -65,7 +65,7 @@ fn long_race(home: &Home) -> Child {
     long_run(home, "race", &race)
 }
 
-/// A run that goes on, with a sample in its record.
+/// A running race with a sample in its record.
 fn long_run(home: &Home, verb: &str, words: &[&str]) -> Child {
     let file = home.file("f", "line\n".repeat(1 << 20));
     let mut command = Command::new(READLAB);

@@ -1,5 +1,5 @@
-//! SIGKILL of the lab at any moment: nobody is left running, the record is whole as far as it goes,
-//! and whatever files remain are named by the next start, with the command that removes them.
+//! Tests of SIGKILL of the lab at any moment: no process is left, all written lines of the record
+//! are complete, and the next start names the remaining files with the command that removes them.
 
 use super::fake::{Fake, roster};
 use super::interrupt::soon;
@@ -18,8 +18,7 @@ const HOMES: u64 = 4;
 const RACES: usize = 15;
 const SWEEPS: usize = 10;
 
-/// Until whoever was started by a lab that was killed must have gone; long, as machines may be
-/// busy.
+/// Time until all processes of a killed lab must have ended; long, because machines may be busy.
 const LINGER: Duration = Duration::from_secs(30);
 
 /// What was found over all kills.
@@ -50,9 +49,8 @@ pub(super) fn start(home: &Home, words: &[&str]) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Starts a lab, kills it after a while, and looks at what remains running. Where something is
-/// named, the while begins when the record holds that: on a busy machine a lab may take long to
-/// come so far.
+/// Starts a lab, kills it after a delay, and checks which processes remain. If a text is given, the
+/// delay begins when the record has it: on a busy machine that may take long.
 fn kill_after(home: &Home, words: &[&str], wait: Duration, from: Option<&str>) {
     let lab = start(home, words);
     let record = home.at("run/record.jsonl");
@@ -62,7 +60,7 @@ fn kill_after(home: &Home, words: &[&str], wait: Duration, from: Option<&str>) {
     kill(home, lab);
 }
 
-/// Kills a lab, and waits until nobody of it is left.
+/// Kills a lab, and waits until all its processes have ended.
 pub(super) fn kill(home: &Home, mut lab: Child) {
     lab.kill().unwrap();
     let killed = Instant::now();
@@ -75,7 +73,7 @@ pub(super) fn kill(home: &Home, mut lab: Child) {
 }
 
 impl Found {
-    /// Looks at the record that a killed lab left, if it came so far.
+    /// Checks the record of a killed lab, if there is one.
     fn look(&mut self, record: &Path) {
         self.kills += 1;
         let Ok(text) = fs::read(record) else { return };
@@ -136,7 +134,7 @@ fn killings(seed: u64) -> Found {
     fs::create_dir(&swept).unwrap();
     let sweep = ["sweep", "swept", "--sizes", "10kB,1MB,4MB", "--repeat", "3", "--output", "run"];
     for _ in 0..SWEEPS {
-        // A sweep is soon over: it is killed at any moment of it.
+        // A sweep is short: it is killed at any moment.
         kill_after(&home, &sweep, Duration::from_millis(random.random_range(0..700)), None);
         found.look(&home.at("run/record.jsonl"));
         let _ = fs::remove_dir_all(home.at("run"));
@@ -147,7 +145,7 @@ fn killings(seed: u64) -> Found {
 }
 
 #[test]
-fn whoever_does_not_hear_that_the_lab_has_gone_goes_with_it() {
+fn a_process_that_ignores_the_end_of_the_lab_ends_with_it() {
     let home = Home::new();
     let file = home.file("f", "a\nb\n");
     let roster = roster(&home, &[Fake { name: "deaf", turn: "touch deaf; exec sleep 1000" }]);
@@ -158,7 +156,7 @@ fn whoever_does_not_hear_that_the_lab_has_gone_goes_with_it() {
 }
 
 #[test]
-fn a_hundred_kills_leave_nobody_running_and_lose_no_sample() {
+fn a_hundred_kills_leave_no_process_and_lose_no_sample() {
     let found = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..HOMES).map(|seed| scope.spawn(move || killings(seed))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()

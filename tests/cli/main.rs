@@ -1,8 +1,7 @@
-//! The program as its users meet it: words in, streams and exit codes out, on files and machines of
-//! every kind.
+//! Tests of the program as users start it: arguments in, streams and exit codes out, on many kinds
+//! of files and machines.
 //!
-//! Each test has a [`Home`] of its own, so that nothing is read from or left in the home of whoever
-//! runs the tests.
+//! Each test has its own [`Home`], so that no file in the real home is read or written.
 
 mod alone;
 mod archives;

@@ -1,5 +1,5 @@
-//! Little memory: a control group with a quarter of what the file has, a contender that the kernel
-//! kills, and the lab's own peak. Skipped aloud where there are no such control groups.
+//! Tests with little memory: a control group with a quarter of the file's size, a contender that
+//! the kernel kills, and the lab's own peak. Skipped with a message without these control groups.
 
 use super::fake::{Fake, at_second_turn, roster};
 use super::{EVERY_METHOD, Home, READLAB, Said, trials};
@@ -49,7 +49,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Whoever was killed in it may take a moment to leave.
+        // A killed process in it may take a moment to end.
         if !super::interrupt::soon(|| fs::remove_dir(&self.0).is_ok()) {
             eprintln!("{}: still there", self.0.display());
         }
@@ -65,7 +65,7 @@ fn json(said: &Said) -> Value {
 }
 
 #[test]
-fn with_a_quarter_of_the_memory_every_way_is_right_or_says_why_not() {
+fn with_a_quarter_of_the_memory_every_answer_is_right_or_has_a_reason() {
     let Some(group) = group() else { return };
     let home = Home::new();
     let file = home.file("f", b"a line of a file that does not fit the memory\n".repeat(1 << 10));

@@ -1,4 +1,4 @@
-//! Whole races of small files: tables, exports, exit codes, choices.
+//! Tests of whole races on small files: tables, exports, exit codes, selections.
 
 use super::{Home, trials};
 use serde_json::Value;
@@ -124,7 +124,7 @@ fn commands_answer_are_refused_or_are_not_there() {
 }
 
 #[test]
-fn what_is_only_unavailable_is_no_failure_unless_it_was_asked_for_by_name() {
+fn an_unavailable_trial_is_no_failure_unless_it_was_requested_by_name() {
     let home = Home::new();
     let file = home.file("f.txt", TEXT);
     let words = ["--method", "rust/{direct,read}/scalar", "--state", "warm", "--quiet"];
@@ -247,7 +247,7 @@ fn exports_go_to_files_beside_the_table_or_alone_to_standard_output() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told_before_anything_is_measured() {
+fn an_export_that_cannot_be_written_is_reported_before_anything_is_measured() {
     let home = Home::new();
     let file = home.file("f.txt", TEXT);
     for (option, path) in [
@@ -267,7 +267,7 @@ fn what_cannot_be_written_is_told_before_anything_is_measured() {
 }
 
 #[test]
-fn colour_comes_when_asked_for_and_goes_with_no_color() {
+fn colour_comes_when_requested_and_goes_with_no_color() {
     let home = Home::new();
     let file = home.file("f.txt", TEXT);
     let coloured = |words: &[&str], env: &[(&str, &str)]| {

@@ -1,5 +1,5 @@
-//! What a stranger types first: the README's own lines, commands that name their file, paths with
-//! `..` and links.
+//! Tests of what a new user types first: the README's own lines, commands that name their file,
+//! paths with `..` and links.
 
 use super::{Home, READLAB, Said, trials};
 use std::os::unix::fs::symlink;
@@ -13,7 +13,7 @@ fn steps() -> Vec<&'static str> {
 }
 
 #[test]
-fn the_example_for_continuous_integration_works_as_it_stands() {
+fn the_example_for_continuous_integration_works_as_written() {
     let home = Home::new();
     home.file("data.bin", "one\ntwo\n");
     let reader = home.file("my-reader", "#!/bin/sh\nexec wc -l \"$1\"\n");
@@ -23,7 +23,7 @@ fn the_example_for_continuous_integration_works_as_it_stands() {
     let path =
         format!("{}:{}", Path::new(READLAB).parent().unwrap().display(), std::env::var("PATH").unwrap());
     for (at, step) in steps.into_iter().enumerate() {
-        // Seconds instead of minutes; what is worse by chance is no matter here.
+        // Seconds instead of minutes; a difference by chance does not matter here.
         let quick = if at < 2 { " --runs 5 --state warm" } else { "" };
         let step = format!("{step}{quick}");
         let mut shell = home.command("sh");
@@ -53,7 +53,7 @@ fn a_glob_or_name_of_commands_matches_those_of_the_user_and_of_the_line_up() {
 }
 
 #[test]
-fn a_command_that_names_the_file_reads_it_once_and_that_is_said() {
+fn a_command_that_names_the_file_reads_it_once_with_a_note() {
     let home = Home::new();
     home.file("f.txt", "one\ntwo\n");
     let words = ["-c", "cat f.txt | wc -l", "--reference", "command/cat f.txt | wc -l", "--state", "warm"];

@@ -1,5 +1,5 @@
-//! `--resume`: a race that was killed or stopped goes on from its record by its own plan, and by no
-//! other.
+//! Tests of `--resume`: a race that was killed or stopped continues from its record by its own
+//! plan.
 
 use super::fake::{Fake, roster};
 use super::interrupt::{send, soon};
@@ -46,7 +46,7 @@ fn text(home: &Home) -> String {
     fs::read_to_string(record(home)).unwrap_or_default()
 }
 
-/// Starts a lab and kills it when its record holds something so many times.
+/// Starts a lab and kills it when its record has a text a number of times.
 fn kill_when(home: &Home, words: &[&str], what: &str, times: usize) {
     let lab = start(home, words);
     assert!(soon(|| text(home).matches(what).count() >= times), "{what} in {}", text(home));
@@ -80,7 +80,7 @@ fn assert_whole(record: &Record) {
     assert!(record.trials.iter().all(|it| it.outcome.is_some()));
 }
 
-/// That what was read before stands, and that there is more.
+/// Checks that the earlier readings are kept, and that there are more.
 fn assert_holds(after: &Record, before: &Record) {
     let readings = |record: &Record| record.trials.iter().map(|it| it.samples.clone()).collect::<Vec<_>>();
     for (after, before) in readings(after).iter().zip(&readings(before)) {
@@ -105,7 +105,7 @@ fn assert_refused(home: &Home, verb: &str, why: &str) {
 }
 
 #[test]
-fn a_race_that_was_killed_twice_goes_on_to_its_end() {
+fn a_race_that_was_killed_twice_continues_to_its_end() {
     let home = Home::new();
     killed_race(&home);
     fs::OpenOptions::new().append(true).open(record(&home)).unwrap().write_all(b"{\"line\":\"sam").unwrap();
@@ -138,7 +138,7 @@ fn a_race_that_was_killed_twice_goes_on_to_its_end() {
 }
 
 #[test]
-fn a_race_that_was_stopped_goes_on_too() {
+fn a_race_that_was_stopped_continues_too() {
     let home = Home::new();
     lines(&home);
     let lab = start(&home, &RACE);
@@ -228,7 +228,7 @@ fn a_record_that_is_being_written_is_left_alone() {
 }
 
 #[test]
-fn another_start_of_the_machine_is_said() {
+fn another_start_of_the_machine_is_reported() {
     let home = Home::new();
     killed_race(&home);
     edit(&home, "\"boot\":\"", "\"boot\":\"another ");
@@ -239,7 +239,7 @@ fn another_start_of_the_machine_is_said() {
 }
 
 #[test]
-fn a_suite_goes_on_in_the_same_way() {
+fn a_suite_continues_in_the_same_way() {
     let home = Home::new();
     lines(&home);
     let suite = "name = \"mine\"\nabout = \"a\"\nstate = \"warm\"\n[[trial]]\ntrial = \"rust/read\"\nlabel = \"one\"\n\

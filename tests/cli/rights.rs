@@ -1,5 +1,5 @@
-//! Less than a user usually has: a read-only root, hidden processes, forbidden system calls, no
-//! home, no terminal, streams that are closed or full, no room for the record.
+//! Tests with less than the usual rights: a read-only root, hidden processes, forbidden system
+//! calls, no home, no terminal, streams that are closed or full, no space for the record.
 
 use super::{AS_NOBODY, EVERY_METHOD, Home, READLAB, Said, no_other_user, trials};
 use readlab::record::Record;
@@ -13,15 +13,15 @@ use std::process::{Command, Stdio};
 /// A race that takes a second.
 const ONLY: [&str; 4] = ["--method", "rust/read/scalar", "--state", "warm"];
 
-/// The words of such a race on a file of the home.
+/// The arguments of a race on a file of the home.
 fn race(home: &Home, words: &[&str]) -> Vec<String> {
     let file = home.file("f", "a\nb\n");
     let words = [&["race", file.to_str().unwrap()], &super::QUICK[..], words].concat();
     words.into_iter().map(str::to_owned).collect()
 }
 
-/// Readlab in a mount namespace of its own, after a script that changes it; `None`, said aloud,
-/// where that may not be.
+/// Readlab in a separate mount namespace, after a script that changes it; `None` with a message if
+/// that is not allowed.
 fn after(script: &str, home: &Home, words: &[String]) -> Option<Said> {
     const NOT_PERMITTED: i32 = 77;
     if !rustix::process::geteuid().is_root() {
@@ -119,7 +119,7 @@ fn forbid(command: &mut Command, calls: &[i64], errno: i32) {
 }
 
 #[test]
-fn where_calls_are_forbidden_the_rest_is_measured_and_the_reason_told() {
+fn where_calls_are_forbidden_the_rest_is_measured_and_the_reason_reported() {
     const CACHESTAT: i64 = 451;
     let forbidden = [libc::SYS_io_uring_setup, libc::SYS_perf_event_open, CACHESTAT];
     for errno in [libc::EPERM, libc::ENOSYS] {
@@ -185,7 +185,7 @@ fn without_a_home_a_folder_must_be_named_and_nothing_is_written_elsewhere() {
     assert!(said.code == Some(0) && said.out.contains("rust/read/scalar"), "{said}");
 }
 
-/// A way of ending a stream that somebody should read.
+/// A way of closing a stream that should be read.
 fn gone() -> Stdio {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -197,7 +197,7 @@ fn full() -> Stdio {
 }
 
 #[test]
-fn a_stream_that_nobody_reads_ends_quietly_and_one_that_is_full_in_one_line() {
+fn a_closed_stream_ends_quietly_and_a_full_one_in_one_line() {
     let home = Home::new();
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/race.jsonl");
     let mut verbs: Vec<Vec<String>> =
@@ -227,7 +227,7 @@ fn a_stream_that_nobody_reads_ends_quietly_and_one_that_is_full_in_one_line() {
 }
 
 #[test]
-fn an_error_that_cannot_be_told_keeps_its_exit_code() {
+fn an_error_that_cannot_be_printed_keeps_its_exit_code() {
     let home = Home::new();
     for stderr in [gone, full] {
         let mut command = Command::new(READLAB);
@@ -249,7 +249,7 @@ fn an_error_that_cannot_be_told_keeps_its_exit_code() {
     assert_eq!(closed.unwrap().status.code(), Some(0));
 }
 
-/// What a program writes to a terminal of its own.
+/// The output of a program on a separate terminal.
 fn on_a_terminal(home: &Home, kind: &str, words: &[String]) -> Option<String> {
     let line = shell_line(words);
     let said = Said::of(home.command("script").args(["-qec", &line, "/dev/null"]).env("TERM", kind));

@@ -1,5 +1,5 @@
-//! That cold was cold and warm was warm: a race on the file system of the build, as whoever runs
-//! the tests and as a user who owns nothing.
+//! Tests that cold was cold and warm was warm: a race on the file system of the build, as the user
+//! of the tests and as a user who owns no file.
 
 use super::{AS_NOBODY, Home, READLAB, Said, no_other_user};
 use readlab::target::filesystem::{Backing, Filesystem};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 const SIZE_BYTES: u64 = 32 << 20;
 
-/// A corpus where files can be cold; `None`, said aloud, where they cannot.
+/// A corpus on a file system where files can be cold; `None` with a message if there is none.
 fn corpus(home: &Home) -> Option<PathBuf> {
     let made = home.readlab(["corpus", "--folder", "corpus", "make", "lines", "32MiB"]);
     assert_eq!(made.code, Some(0), "{made}");
@@ -69,7 +69,7 @@ fn assert_proven(json: &Value) {
     assert!(proven >= 3 * (5 + 4), "too few samples: {proven}");
 }
 
-/// What must be found out about a process of one's own, as any user.
+/// The facts that any user must be able to read about an own process.
 fn assert_metered(json: &Value) {
     for trial in json["trials"].as_array().unwrap().iter().filter(|trial| trial["cache"] != "none") {
         for sample in trial["samples"].as_array().unwrap() {

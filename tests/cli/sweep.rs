@@ -1,5 +1,4 @@
-//! `readlab sweep` where something is wrong with the place, the disk or the files; and what it
-//! leaves behind.
+//! Tests of `readlab sweep` with a wrong folder, disk or file; and of the files that it leaves.
 
 use super::{AS_NOBODY, Home, READLAB, Said, no_other_user};
 use rustix::fs::inotify;
@@ -31,7 +30,7 @@ fn is_empty(folder: &Path) -> bool {
     fs::read_dir(folder).unwrap().next().is_none()
 }
 
-/// A file system in memory that lives in a mount namespace of its own, with what runs in it.
+/// A file system in memory in a separate mount namespace, and the program that runs in it.
 fn in_memory(home: &Home, options: &str, script: &str) -> Result<Said, &'static str> {
     if !rustix::process::geteuid().is_root() {
         return Err("only root can mount");
@@ -62,10 +61,10 @@ fn a_sweep_is_exported_and_leaves_nothing_but_its_record() {
 }
 
 #[test]
-fn a_write_that_fails_half_way_is_told_with_the_file_and_nothing_is_left() {
+fn a_write_that_fails_half_way_is_reported_with_the_file_and_nothing_is_left() {
     let home = Home::new();
     let folder = home.folder("swept");
-    // A limit on the size of files stands for the full disk: the write of the second file stops in
+    // A limit on the size of files simulates the full disk: the write of the second file stops in
     // its middle.
     let script = format!(
         "trap '' XFSZ; ulimit -f 8192; exec '{READLAB}' sweep '{}' --sizes 2MB,30MB --repeat 1 --quiet",
@@ -77,7 +76,7 @@ fn a_write_that_fails_half_way_is_told_with_the_file_and_nothing_is_left() {
 }
 
 #[test]
-fn a_disk_that_is_full_half_way_is_told_with_the_file_and_nothing_is_left() {
+fn a_disk_that_is_full_half_way_is_reported_with_the_file_and_nothing_is_left() {
     let home = Home::new();
     let words = TWO_SIZES.join(" ");
     // Room for the folder and two files: the third finds the disk full.
@@ -111,7 +110,7 @@ fn a_folder_that_cannot_be_written_is_one_line() {
 }
 
 #[test]
-fn what_lies_in_memory_is_written_and_said_not_to_be_cold() {
+fn a_folder_in_memory_is_written_and_reported_as_not_cold() {
     let home = Home::new();
     let script = format!("'{READLAB}' sweep mounted --sizes 10kB,1MB --repeat 1");
     match in_memory(&home, "size=200m", &script) {

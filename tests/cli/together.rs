@@ -1,4 +1,5 @@
-//! Two labs at once: each is told of the other, and a data folder that both use stays whole.
+//! Tests of two labs at once: each reports the other, and a data folder that both use stays
+//! consistent.
 
 use super::interrupt::{send, wait_for_a_sample};
 use super::{Home, READLAB};
@@ -16,7 +17,7 @@ fn race(home: &Home, words: &[&str]) -> Child {
 }
 
 #[test]
-fn each_of_two_labs_is_told_that_the_numbers_of_both_are_spoiled() {
+fn each_of_two_labs_reports_that_the_numbers_of_both_are_distorted() {
     let home = Home::new();
     home.file("f", "line\n".repeat(1 << 16));
     let first = race(&home, &["--runs", "100000", "--budget", "100s", "--output", "first"]);

@@ -1,4 +1,4 @@
-//! Whole searches of small files: what is read in the search and what afresh, what is advised, and
+//! Tests of whole searches on small files: readings of the search and final readings, advice, and
 //! contenders that fail.
 
 use super::fake::{Fake, roster};
@@ -21,7 +21,7 @@ fn count(trial: &Value, field: &str) -> usize {
     trial[field].as_array().unwrap().len()
 }
 
-/// The trials that were read afresh, without the controls.
+/// The trials that were measured again, without the controls.
 fn fresh(json: &Value) -> Vec<&Value> {
     let all = json["trials"].as_array().unwrap().iter();
     all.filter(|trial| trial["cache"] != "none" && count(trial, "samples") > 0).collect()
@@ -57,7 +57,7 @@ fn settings_are_searched_and_the_best_are_measured_afresh() {
 }
 
 #[test]
-fn a_search_in_the_terminal_tells_its_readings_and_shows_code() {
+fn a_search_in_the_terminal_shows_its_readings_and_code() {
     let home = Home::new();
     let file = home.file("f.txt", TEXT);
     let words =
@@ -73,7 +73,7 @@ fn a_search_in_the_terminal_tells_its_readings_and_shows_code() {
 }
 
 #[test]
-fn a_contender_that_fails_in_a_later_rung_leaves_and_the_search_goes_on() {
+fn a_contender_that_fails_in_a_later_rung_leaves_and_the_search_continues() {
     let home = Home::new();
     let file = home.file("f.txt", TEXT);
     // Each start reads once untimed and once with a clock: the fourth reading is that of the second
@@ -93,7 +93,7 @@ fn a_contender_that_fails_in_a_later_rung_leaves_and_the_search_goes_on() {
 }
 
 #[test]
-fn where_every_candidate_fails_nothing_is_told() {
+fn where_every_candidate_fails_nothing_is_reported() {
     let home = Home::new();
     let file = home.file("f.txt", TEXT);
     let fakes = ["f1", "f2"].map(|name| Fake { name, turn: "exit 3" });
@@ -123,7 +123,7 @@ fn a_single_candidate_is_measured_without_a_search() {
 }
 
 #[test]
-fn a_budget_that_is_used_up_before_most_were_read_is_told_in_one_line() {
+fn a_budget_that_is_used_up_before_most_were_read_is_reported_in_one_line() {
     let home = Home::new();
     let file = home.file("f.txt", TEXT);
     let fakes = ["f1", "f2", "f3", "f4", "f5", "f6"].map(|name| Fake { name, turn: "sleep 2; answer" });
@@ -145,7 +145,7 @@ fn two_identical_candidates_are_a_tie_or_as_rarely_something_else_as_chance_allo
     let file = home.file("f.txt", TEXT);
     let fakes = ["f1", "f2"].map(|name| Fake { name, turn: "answer" });
     let roster = roster(&home, &fakes);
-    // These say the same time in every turn.
+    // These report the same time in every turn.
     let (json, said) = tune(&home, &file, &["--roster", &roster, "--method", "f?/read", "--state", "warm"]);
     assert_eq!(said.code, Some(0), "{said}");
     let ranks: Vec<&Value> =

@@ -1,5 +1,5 @@
-//! The verbs that do not measure: help, list, request, corpus, completions, man; and words that
-//! mean nothing.
+//! Tests of the verbs that do not measure: help, list, request, corpus, completions, man; and of
+//! invalid arguments.
 
 use super::{Home, READLAB};
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 fn verbs(home: &Home) -> Vec<String> {
     let help = home.readlab(["-h"]).out;
     let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    // What stands behind more blanks goes on from the line above.
+    // A line with more indent continues the line above.
     let begins = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
     let named = commands.take_while(|line| !line.is_empty()).filter(begins);
     let named = named.filter_map(|line| line.split_whitespace().next());
@@ -88,7 +88,7 @@ fn list_shows_contenders_methods_scans_and_settings() {
 }
 
 #[test]
-fn list_says_why_a_contender_cannot_take_part() {
+fn list_shows_why_a_contender_cannot_take_part() {
     let home = Home::new();
     let roster = home.file(
         "roster.toml",
@@ -128,7 +128,7 @@ fn corpus_makes_lists_and_cleans() {
 }
 
 #[test]
-fn a_folder_of_test_files_goes_only_where_readlab_made_it() {
+fn a_folder_of_test_files_is_removed_only_if_readlab_made_it() {
     let home = Home::new();
     std::fs::create_dir(home.at("mine")).unwrap();
     for (folder, stays) in [("mine", true), ("made", false)] {
@@ -165,13 +165,13 @@ fn what_is_wrong_with_a_file_of_the_users_is_one_line_with_its_place() {
     }
 }
 
-/// What stands in back quotes in a document, on lines that hold `begin` behind the quote.
+/// The text between back quotes in a document that begins with `begin`.
 fn typed<'a>(document: &'a str, begin: &'a str) -> impl Iterator<Item = &'a str> {
     document.split('`').skip(1).step_by(2).filter(move |code| code.starts_with(begin))
 }
 
 #[test]
-fn the_steps_for_a_contender_of_ones_own_work_as_they_stand() {
+fn the_steps_for_your_own_contender_work_as_written() {
     let home = Home::new();
     let fake = super::fake::Fake { name: "mine", turn: "answer" };
     super::fake::roster(&home, &[fake]);
@@ -213,7 +213,7 @@ fn completions_and_the_manual_are_what_shells_and_man_read() {
 }
 
 #[test]
-fn whoever_has_read_enough_may_close_the_pipe() {
+fn a_reader_may_close_the_pipe_early() {
     let home = Home::new();
     let file = home.file("f", "a\n");
     let file = file.to_str().unwrap();

@@ -1,5 +1,5 @@
-//! Contenders of a few lines of shell: they keep the contract, or break it at a turn that a test
-//! chooses.
+//! Fake contenders of a few lines of shell: they keep the contract, or break it at a turn that a
+//! test chooses.
 
 #![allow(dead_code, reason = "each test program uses a part")]
 
@@ -12,7 +12,7 @@ pub(crate) struct Fake<'a> {
     pub(crate) turn: &'a str,
 }
 
-/// A roster of such contenders; its path.
+/// Writes a roster of these contenders; returns its path.
 pub(crate) fn roster(home: &Home, fakes: &[Fake]) -> String {
     let mut roster = String::new();
     for Fake { name, turn } in fakes {

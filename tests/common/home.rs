@@ -1,6 +1,5 @@
-//! A home folder for one test, and what a run of the program in it said: shared by all test
-//! programs that start readlab as its users do. Contenders of a few lines of shell live in
-//! [`super::fake`].
+//! A home folder for one test, and the output of a run of the program in it, for all tests that
+//! start readlab as its users do. [`super::fake`] has contenders of a few lines of shell.
 
 #![allow(dead_code, reason = "each test program uses a part")]
 
@@ -27,7 +26,7 @@ pub(crate) struct Home {
     pub(crate) folder: TempDir,
 }
 
-/// What a run of the program said.
+/// The output and exit code of a run.
 pub(crate) struct Said {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
@@ -48,7 +47,7 @@ pub(crate) fn contenders() -> &'static Path {
     })
 }
 
-/// What lies in a folder, without the mark of one that readlab made; nothing, where there is no
+/// The files in a folder, without the mark of a folder that readlab made; none if there is no
 /// folder.
 pub(crate) fn listed(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
@@ -58,7 +57,7 @@ pub(crate) fn listed(folder: &Path) -> Vec<PathBuf> {
 impl Home {
     pub(crate) fn new() -> Home {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        // Whoever the tests become must be able to live here.
+        // Every user that a test switches to needs access here.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let home = Home { folder };
         fs::create_dir(home.temporary()).unwrap();
@@ -163,12 +162,12 @@ pub(crate) fn trials<'a>(json: &'a Value, id: &str, state: &str) -> &'a Value {
     })
 }
 
-/// `Some(why)` where the tests cannot become a user who owns nothing.
+/// `Some(why)` if the tests cannot switch to a user who owns no file.
 pub(crate) fn no_other_user() -> Option<&'static str> {
     let can = rustix::process::geteuid().is_root() && Path::new("/usr/bin/setpriv").exists();
     (!can).then_some("only root with setpriv can become a user that owns nothing")
 }
 
-/// The words that start a program as a user who owns nothing.
+/// The arguments that start a program as a user who owns no file.
 pub(crate) const AS_NOBODY: [&str; 5] =
     ["--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs", "--"];

@@ -1,10 +1,10 @@
-//! Whether the reader that chooses keeps up with the best fixed method, wherever the file is and
-//! whatever of it is cached.
+//! Figure: whether `auto` is as fast as the best fixed method, for every place of the file and
+//! every cached part.
 //!
-//! For each case the fixed methods race once to find the best of them; then that one and `auto`
-//! race afresh, alone, pair by pair. (The best of many noisy medians is flattered by its noise; a
-//! fresh race is not.) The state "half cached" is none of the lab's: there the bench itself makes
-//! it before each reading.
+//! For each case the fixed methods race once to find the best of them; then the best one and `auto`
+//! race again, alone, pair by pair. (The best of many noisy medians is too low because of its
+//! noise; a new race is not.) The lab has no state "half cached", so the bench makes it before each
+//! reading.
 
 mod half;
 
@@ -80,7 +80,7 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
 fn compare(programs: &Programs, file: &Path, state: CacheState, case: &str) -> Vec<Row> {
     let row = |(auto, fixed): (&str, Vec<&str>)| {
         let figure = format!("{auto}, {case}");
-        kept_up(programs, file, state, (auto, &fixed))
+        kept_up(programs, file, state, auto, &fixed)
             .map(|(ratio, best)| judged(&figure, &ratio, &best))
             .unwrap_or_else(|error| Row::failed(figure, &error))
     };
@@ -92,7 +92,8 @@ fn kept_up(
     programs: &Programs,
     file: &Path,
     state: CacheState,
-    (auto, fixed): (&str, &[&str]),
+    auto: &str,
+    fixed: &[&str],
 ) -> anyhow::Result<(Ratio, String)> {
     let options = ["--runs", "7", "--fills", "7"];
     let heat = Race { name: "auto-heat", trials: fixed, file, state: Some(state), options: &options };
@@ -110,7 +111,7 @@ fn judged(figure: &str, ratio: &Ratio, best: &str) -> Row {
     let words = format!("{:.3}{ends}  best: {best}", ratio.estimate);
     let target = format!("at least {:.2}", 1.0 - TOLERANCE);
     let ok = ratio.estimate >= 1.0 - TOLERANCE;
-    Row::judged(figure, &target, (ratio.estimate, ok), words).with(ratio.ci95)
+    Row::judged(figure, &target, ratio.estimate, ok, words).with(ratio.ci95)
 }
 
 /// What `auto` reaches of the limits, in one race of all of them for each state.
@@ -148,7 +149,7 @@ fn against_limits(programs: &Programs) -> anyhow::Result<Vec<Row>> {
             let ends = ratio.ci95.map(|e| format!(" [{:.3}, {:.3}]", e.low, e.high)).unwrap_or_default();
             let words = format!("{:.3}{ends}", ratio.estimate);
             let target = format!("at least {least}");
-            Row::judged(figure, &target, (ratio.estimate, ratio.estimate >= least), words).with(ratio.ci95)
+            Row::judged(figure, &target, ratio.estimate, ratio.estimate >= least, words).with(ratio.ci95)
         }
     };
     let named = |auto: usize, of: usize| format!("{} against {}, warm, 1 GiB", WARM[auto], WARM[of]);

@@ -1,9 +1,9 @@
-//! Whether the lab finds all that the device gives: its best O_DIRECT setting against fio's best on
-//! the same file.
+//! Figure: whether the lab reaches the best rate of the device: its best O_DIRECT setting against
+//! fio's best on the same file.
 //!
-//! Each looks for its own best among the same blocks and depths first; then both are run in turns.
-//! fio reads through io_uring from one job, and its rate is its own: bytes over a time in whole
-//! milliseconds, of which a reading takes hundreds.
+//! Each first searches for its own best among the same blocks and depths; then both are run in
+//! turns. fio reads through io_uring from one job, and its rate is its own: bytes over a time in
+//! whole milliseconds, of which a reading takes hundreds.
 
 use crate::fio;
 use crate::pairs;
@@ -19,16 +19,32 @@ pub(super) const ABOUT: &str =
     "device: our best O_DIRECT rate ÷ that of fio, same file, each at its best block and depth";
 
 const FILE: Bytes = Bytes(1_000_000_000);
-/// Blocks in KiB and depths: the large ones of `suites/limits.toml`.
-const SETTINGS: [(u64, u64); 8] =
-    [(128, 4), (128, 16), (128, 64), (512, 4), (512, 8), (1024, 1), (1024, 4), (1024, 8)];
+/// A size of reads, and the number of them in flight.
+#[derive(Debug, Clone, Copy)]
+struct Setting {
+    block_kib: u64,
+    depth: u64,
+}
+
+/// The settings with large blocks of `suites/limits.toml`.
+const SETTINGS: [Setting; 8] = [
+    Setting { block_kib: 128, depth: 4 },
+    Setting { block_kib: 128, depth: 16 },
+    Setting { block_kib: 128, depth: 64 },
+    Setting { block_kib: 512, depth: 4 },
+    Setting { block_kib: 512, depth: 8 },
+    Setting { block_kib: 1024, depth: 1 },
+    Setting { block_kib: 1024, depth: 4 },
+    Setting { block_kib: 1024, depth: 8 },
+];
 const READINGS: usize = 3;
 const PAIRS: usize = 9;
 const SHARE: f64 = 0.97;
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let file = programs.lines(FILE)?;
-    let names = SETTINGS.map(|(block_kib, depth)| format!("rust/device@buffer={block_kib}KiB,depth={depth}"));
+    let names = SETTINGS
+        .map(|Setting { block_kib, depth }| format!("rust/device@buffer={block_kib}KiB,depth={depth}"));
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let ours = best_of_ours(&lab(programs, &file, &names)?)?;
     let theirs = best_of_fio(&file)?;
@@ -39,10 +55,9 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
         found.push((median_of_fio(&file, theirs)?, wall_ns));
     }
     let ratio = pairs::ratio(&found);
-    let figure = format!("{ours} ÷ fio, {} KiB × {}", theirs.0, theirs.1);
+    let figure = format!("{ours} ÷ fio, {} KiB × {}", theirs.block_kib, theirs.depth);
     let (target, measured) = (format!("at least {SHARE}"), ratio.words());
-    let judged = (ratio.estimate, ratio.estimate >= SHARE);
-    Ok(vec![Row::judged(figure, &target, judged, measured).with(ratio.ci95)])
+    Ok(vec![Row::judged(figure, &target, ratio.estimate, ratio.estimate >= SHARE, measured).with(ratio.ci95)])
 }
 
 /// Cold readings by the lab.
@@ -62,28 +77,27 @@ fn best_of_ours(record: &Record) -> anyhow::Result<String> {
     Ok(best.context("the lab measured no setting")?.trial.id.to_string())
 }
 
-/// Its settings in turns, as ours are in rounds: one after the other, the device's own drift would
-/// choose.
-fn best_of_fio(file: &Path) -> anyhow::Result<(u64, u64)> {
+/// The settings of fio in turns, as ours are in rounds, so that the device's drift does not decide.
+fn best_of_fio(file: &Path) -> anyhow::Result<Setting> {
     let mut found = SETTINGS.map(|setting| (Vec::new(), setting));
     for _ in 0..READINGS {
         for (walls, setting) in &mut found {
             walls.push(once(file, *setting)?);
         }
     }
-    let median = |(walls, _): &(Vec<f64>, _)| pairs::median(walls);
+    let median = |found: &(Vec<f64>, Setting)| pairs::median(&found.0);
     let best = found.iter().min_by(|a, b| median(a).total_cmp(&median(b)));
     Ok(best.context("fio has settings to try")?.1)
 }
 
 /// The median of several runs of fio over the whole file, in nanoseconds.
-fn median_of_fio(file: &Path, setting: (u64, u64)) -> anyhow::Result<f64> {
+fn median_of_fio(file: &Path, setting: Setting) -> anyhow::Result<f64> {
     let walls = (0..READINGS).map(|_| once(file, setting)).collect::<anyhow::Result<Vec<f64>>>()?;
     Ok(pairs::median(&walls))
 }
 
-fn once(file: &Path, (block_kib, depth): (u64, u64)) -> anyhow::Result<f64> {
-    let (block, depth) = (format!("--bs={block_kib}k"), format!("--iodepth={depth}"));
+fn once(file: &Path, setting: Setting) -> anyhow::Result<f64> {
+    let (block, depth) = (format!("--bs={}k", setting.block_kib), format!("--iodepth={}", setting.depth));
     let read = fio::read(file, &["--ioengine=io_uring", &block, &depth])?;
     let rate = read["io_bytes"].as_f64().zip(read["runtime"].as_f64().filter(|runtime_ms| *runtime_ms > 0.0));
     let (bytes, runtime_ms) = rate.context("fio tells no bytes and no time")?;

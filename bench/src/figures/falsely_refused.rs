@@ -1,8 +1,8 @@
-//! How many honest trials are refused where the machine has more to do than processors: none may
+//! Figure: how many honest trials are refused on a machine with more work than processors. None may
 //! be.
 //!
-//! Everybody in the line-up of `readlab race` is honest. Each race is short, for what is asked is
-//! whether anybody is refused, and not how fast anybody is.
+//! All default trials of `readlab race` are honest. Each race is short, because the figure counts
+//! refusals, not speed.
 
 use crate::programs::{Programs, Race};
 use crate::row::Row;
@@ -66,6 +66,12 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let why: String = reasons.iter().map(|(reason, times)| format!("; {times} × {reason}")).collect();
     let words = format!("{races} of {RACES} races, {measured} trials measured{why}");
     #[expect(clippy::cast_precision_loss, reason = "at most two hundred")]
-    let judged = (races as f64, races == 0 && measured > 0);
-    Ok(vec![Row::judged("races in which an honest trial was refused", "0 of 200", judged, words)])
+    let value = races as f64;
+    Ok(vec![Row::judged(
+        "races in which an honest trial was refused",
+        "0 of 200",
+        value,
+        races == 0 && measured > 0,
+        words,
+    )])
 }

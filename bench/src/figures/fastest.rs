@@ -1,4 +1,4 @@
-//! How far ahead of `wc -l` the fastest warm method is, with one thread and with two.
+//! Figure: how far ahead of `wc -l` the fastest warm method is, with one thread and with two.
 
 use crate::pairs;
 use crate::programs::{Programs, Race};
@@ -25,8 +25,17 @@ const TRIALS: [&str; 9] = [
     "rust/pread@threads=2",
 ];
 const FILE: Bytes = Bytes(1 << 30);
-/// Threads, and how many times as fast as the reference the fastest must be.
-const TARGETS: [(u64, f64, &str); 2] = [(1, 2.0, "at least 2.0 ×"), (2, 3.0, "at least 3.0 ×")];
+/// How many times as fast as the reference the fastest method with so many threads must be.
+struct Target {
+    threads: u64,
+    factor: f64,
+    words: &'static str,
+}
+
+const TARGETS: [Target; 2] = [
+    Target { threads: 1, factor: 2.0, words: "at least 2.0 ×" },
+    Target { threads: 2, factor: 3.0, words: "at least 3.0 ×" },
+];
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let file = programs.lines(FILE)?;
@@ -34,20 +43,20 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let state = Some(CacheState::Warm);
     let record =
         programs.race(&Race { name: "fastest", trials: &TRIALS, file: &file, state, options: &options })?;
-    let of = |target: &(u64, f64, &str)| {
-        let figure = format!("fastest, threads: {}", target.0);
-        row(&record, *target, &figure).unwrap_or_else(|error| Row::failed(figure, &error))
+    let of = |target: &Target| {
+        let figure = format!("fastest, threads: {}", target.threads);
+        row(&record, target, &figure).unwrap_or_else(|error| Row::failed(figure, &error))
     };
     Ok(TARGETS.iter().map(of).collect())
 }
 
-fn row(record: &Record, (threads, factor, target): (u64, f64, &str), figure: &str) -> anyhow::Result<Row> {
+fn row(record: &Record, target: &Target, figure: &str) -> anyhow::Result<Row> {
     let bootstrap = Bootstrap::new(record.header.seed);
     let is_reference = |trial: &&TrialRecord| trial.trial.contender() == "command";
     let reference = record.trials.iter().find(is_reference).context("'wc -l' was not measured")?;
     let takes_part = |trial: &&TrialRecord| {
         let own = trial.trial.params.0.get("threads").copied().unwrap_or(1);
-        trial.trial.contender() != "command" && own == threads && !trial.samples.is_empty()
+        trial.trial.contender() != "command" && own == target.threads && !trial.samples.is_empty()
     };
     let median = |trial: &TrialRecord| {
         pairs::median(&pairs::floats(trial.samples.iter().filter_map(|s| Metric::WallNs.of(&s))))
@@ -57,5 +66,6 @@ fn row(record: &Record, (threads, factor, target): (u64, f64, &str), figure: &st
     let ratio = stats::ratio(&reference.samples, &best.samples, bootstrap).context("no round holds both")?;
     let ends = ratio.ci95.map(|ends| format!(" [{:.2}, {:.2}]", ends.low, ends.high)).unwrap_or_default();
     let words = format!("{:.2} ×{ends}  {}", ratio.estimate, best.trial.id);
-    Ok(Row::judged(figure, target, (ratio.estimate, ratio.estimate >= factor), words).with(ratio.ci95))
+    Ok(Row::judged(figure, target.words, ratio.estimate, ratio.estimate >= target.factor, words)
+        .with(ratio.ci95))
 }

@@ -1,6 +1,6 @@
-//! Whether the lab tells the time that a method takes without the lab.
+//! Figure: whether the lab reports the time that a method takes without the lab.
 //!
-//! In turns: a run of the lab (which fills the cache anew), then the stand-alone loop on the same
+//! In turns: a run of the lab (which fills the cache again), then the stand-alone loop on the same
 //! pages; one quotient of medians for each such pair. Methods past the page cache are compared
 //! cold: they leave the cache as empty as it was.
 
@@ -33,28 +33,31 @@ const FILE: Bytes = Bytes(1 << 30);
 const PAIRS: usize = 7;
 /// Timed readings in each half of a pair.
 const READINGS: usize = 5;
-/// How far from 1 the ratio may lie.
+/// The greatest allowed distance of the ratio from 1.
 const TOLERANCE: f64 = 0.02;
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let file = programs.lines(FILE)?;
     let compare = |&(trial, state): &(&str, CacheState)| {
         let figure = format!("{trial}, {state}");
-        row(programs, &file, (trial, state), &figure).unwrap_or_else(|error| Row::failed(figure, &error))
+        row(programs, &Case { file: &file, trial, state }, &figure)
+            .unwrap_or_else(|error| Row::failed(figure, &error))
     };
     Ok(WAYS.iter().map(compare).collect())
 }
 
-fn row(
-    programs: &Programs,
-    file: &Path,
-    (trial, state): (&str, CacheState),
-    figure: &str,
-) -> anyhow::Result<Row> {
+/// A trial that is measured with the lab and without.
+pub(super) struct Case<'a> {
+    pub(super) file: &'a Path,
+    pub(super) trial: &'a str,
+    pub(super) state: CacheState,
+}
+
+fn row(programs: &Programs, case: &Case, figure: &str) -> anyhow::Result<Row> {
     let mut through_lab = Vec::new();
     let mut pairs = Vec::new();
     for _ in 0..PAIRS {
-        let (lab, alone) = pair(programs, file, (trial, state), READINGS)?;
+        let (lab, alone) = pair(programs, case, READINGS)?;
         through_lab.push(lab);
         pairs.push((lab, alone));
     }
@@ -62,16 +65,12 @@ fn row(
     let lab = Nanos::from_secs_f64(pairs::median(&through_lab) / 1e9);
     let measured = format!("{}  ({lab} through the lab)", ratio.words());
     let target = format!("within {:.0} %", TOLERANCE * 100.0);
-    Ok(Row::judged(figure, &target, (ratio.estimate, ratio.within(TOLERANCE)), measured).with(ratio.ci95))
+    Ok(Row::judged(figure, &target, ratio.estimate, ratio.within(TOLERANCE), measured).with(ratio.ci95))
 }
 
 /// The median through the lab, and the median of the loop alone, one after the other.
-pub(super) fn pair(
-    programs: &Programs,
-    file: &Path,
-    (trial, state): (&str, CacheState),
-    readings: usize,
-) -> anyhow::Result<(f64, f64)> {
+pub(super) fn pair(programs: &Programs, case: &Case, readings: usize) -> anyhow::Result<(f64, f64)> {
+    let &Case { file, trial, state } = case;
     let runs = readings.to_string();
     let options = ["--fills", "1", "--warmup", "1", "--runs", &runs];
     let race = Race { name: "pair", trials: &[trial], file, state: Some(state), options: &options };

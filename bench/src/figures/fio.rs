@@ -1,10 +1,10 @@
-//! Whether a cold read by the lab takes the time that fio takes for the same file, block size and
-//! depth.
+//! Figure: whether a cold read by the lab takes the time that fio takes for the same file, block
+//! size and depth.
 //!
-//! In turns on the same file: one cold run of the lab by O_DIRECT, then fio with `--rw=read
-//! --direct=1`. fio's time is the sum of its reads' latencies, for its run time is told in whole
-//! milliseconds; one read is in flight, so the sum is the time, without opening the file and taking
-//! a buffer, which is less than a thousandth here.
+//! In turns on the same file: one cold run of the lab by O_DIRECT, then fio with
+//! `--rw=read --direct=1`. fio's time is the sum of its reads' latencies, because fio reports its
+//! run time in whole milliseconds. One read is in flight, so the sum is the time, without opening
+//! the file and allocating a buffer, which is less than a thousandth here.
 
 use crate::fio;
 use crate::pairs;
@@ -40,7 +40,7 @@ fn compare(programs: &Programs, size: Bytes, figure: &str) -> anyhow::Result<Row
     }
     let ratio = pairs::ratio(&found);
     let (measured, target) = (ratio.words(), format!("within {:.0} %", TOLERANCE * 100.0));
-    Ok(Row::judged(figure, &target, (ratio.estimate, ratio.within(TOLERANCE)), measured).with(ratio.ci95))
+    Ok(Row::judged(figure, &target, ratio.estimate, ratio.within(TOLERANCE), measured).with(ratio.ci95))
 }
 
 fn lab(programs: &Programs, file: &Path) -> anyhow::Result<f64> {

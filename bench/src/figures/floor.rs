@@ -1,6 +1,5 @@
-//! What the lab itself costs: the shortest window it can tell, and the processor and memory it
-//! takes beside a contender that reads. The last two are watched from outside, by the lab's
-//! process, while a whole race goes on.
+//! Figure: the cost of the lab itself: the shortest window that it can measure, and its CPU time
+//! and memory beside a contender that reads. The last two are read from /proc during a whole race.
 
 use crate::pairs;
 use crate::programs::{Programs, Race, Running};
@@ -17,7 +16,7 @@ const FILE: Bytes = Bytes(1 << 30);
 const NULL_NS_MAX: f64 = 5_000.0;
 const CPU_SHARE_MAX: f64 = 0.01;
 const PEAK_BYTES_MAX: f64 = 32.0 * 1024.0 * 1024.0;
-/// Between two looks at the lab.
+/// Time between two samples of the lab's process.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// What was seen of the lab from outside.
@@ -25,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(20);
 struct Watched {
     /// Time during which a contender was reading.
     reading: Duration,
-    /// CPU time that the lab used meanwhile.
+    /// CPU time that the lab used in that time.
     cpu_ns: u64,
     /// High-water mark of the lab's memory.
     peak_bytes: u64,
@@ -44,20 +43,20 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let null_ns = pairs::median(&walls);
     let words = format!("{}  ({} readings)", Nanos::from_secs_f64(null_ns / 1e9), walls.len());
     let mut rows =
-        vec![Row::judged("null, the empty window", "below 5 µs", (null_ns, null_ns < NULL_NS_MAX), words)];
+        vec![Row::judged("null, the empty window", "below 5 µs", null_ns, null_ns < NULL_NS_MAX, words)];
     rows.extend(
         watched.map_or_else(|error| vec![Row::failed("the lab from outside", &error)], |seen| seen.rows()),
     );
     Ok(rows)
 }
 
-/// Looks at the lab until it has ended.
+/// Samples the lab's process until it has ended.
 fn watch(running: &mut Running) -> anyhow::Result<Watched> {
     let pid = running.id();
     let mut seen = Watched::default();
     let mut last = None;
     while !running.is_over()? {
-        // Either fails when the process has just ended, which the next look finds out.
+        // Both fail if the process has just ended; the next sample detects that.
         let Ok(cpu_ns) = cpu_ns(pid) else { continue };
         seen.peak_bytes = peak_bytes(pid).unwrap_or(seen.peak_bytes).max(seen.peak_bytes);
         let look = reader(pid).map(|reader| (reader, Instant::now(), cpu_ns));
@@ -85,13 +84,14 @@ impl Watched {
             Row::judged(
                 "the lab's own CPU while a contender reads",
                 "below 1 %",
-                (share, share < CPU_SHARE_MAX),
+                share,
+                share < CPU_SHARE_MAX,
                 words,
             )
         };
         let peak = self.peak_bytes as f64;
         let words = Bytes(self.peak_bytes).binary();
-        vec![cpu, Row::judged("the lab's peak memory", "below 32 MiB", (peak, peak < PEAK_BYTES_MAX), words)]
+        vec![cpu, Row::judged("the lab's peak memory", "below 32 MiB", peak, peak < PEAK_BYTES_MAX, words)]
     }
 }
 
@@ -112,8 +112,8 @@ fn peak_bytes(pid: u32) -> Option<u64> {
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
-/// The child of this process that runs or waits for a device now. Every process is asked for its
-/// parent: not every kernel lists the children of one.
+/// The child of this process that runs or waits for a device now. The parent of every process is
+/// read, because not every kernel lists the children of a process.
 fn reader(pid: u32) -> Option<u32> {
     let folders = std::fs::read_dir("/proc").ok()?.flatten();
     let mut processes = folders.filter_map(|folder| folder.file_name().to_str()?.parse::<u32>().ok());
@@ -128,8 +128,7 @@ fn reader(pid: u32) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// Waits for something that a running process makes true sooner or later; gives up after a
-    /// minute and more.
+    /// Waits for a condition that a running process makes true; gives up after more than a minute.
     fn until(mut is_true: impl FnMut() -> bool) {
         let came = (0..60_000).any(|_| {
             std::thread::sleep(Duration::from_millis(1));

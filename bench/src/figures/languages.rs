@@ -1,8 +1,9 @@
-//! Whether the lab tells the time that a contender in another language takes without the lab.
+//! Figure: whether the lab reports the time that a contender in another language takes without the
+//! lab.
 //!
-//! Two processes of one program differ by a fifth and more here, which hides what the lab does. So
-//! one process serves both: behind the lab's back the program `readlab-relay` has it read once more
-//! by hand after each of the lab's turns, and the two make a pair.
+//! Two processes of one program differ by a fifth and more here, which hides the lab's influence.
+//! So one process does both: after each of the lab's turns, the program `readlab-relay` requests
+//! one more reading, without the lab. The two readings are a pair.
 
 use crate::pairs;
 use crate::programs::{Programs, Race};
@@ -46,7 +47,7 @@ fn compare(programs: &Programs, file: &Path, trial: &str) -> anyhow::Result<Row>
     let notes = programs.folder().join("relay.txt");
     // Of an earlier run; there may be none.
     let _ = std::fs::remove_file(&notes);
-    let roster = roster(programs, (contender, trial), &notes)?;
+    let roster = roster(programs, contender, trial, &notes)?;
     let (roster, trial_name) = (roster.display().to_string(), format!("relayed/{method}"));
     let options =
         ["--roster", &roster, "--fills", "1", "--warmup", WARMUP, "--runs", PAIRS, "--max-time", "5m"];
@@ -63,11 +64,11 @@ fn compare(programs: &Programs, file: &Path, trial: &str) -> anyhow::Result<Row>
     let found: Vec<(f64, f64)> = found.map(|(lab_ns, own_ns)| (lab_ns as f64, own_ns as f64)).collect();
     let ratio = pairs::ratio(&found);
     let (measured, target) = (ratio.words(), format!("within {:.0} %", TOLERANCE * 100.0));
-    Ok(Row::judged(trial, &target, (ratio.estimate, ratio.within(TOLERANCE)), measured).with(ratio.ci95))
+    Ok(Row::judged(trial, &target, ratio.estimate, ratio.within(TOLERANCE), measured).with(ratio.ci95))
 }
 
-/// A roster in which the relay stands before the contender.
-fn roster(programs: &Programs, (contender, trial): (&str, &str), notes: &Path) -> anyhow::Result<PathBuf> {
+/// A roster in which the relay starts the contender.
+fn roster(programs: &Programs, contender: &str, trial: &str, notes: &Path) -> anyhow::Result<PathBuf> {
     let built_in = Roster::built_in();
     let entry = built_in.entry(contender).with_context(|| format!("{contender}: in no roster"))?;
     entry.build_once(|| eprintln!("building the contender {contender}")).context(contender.to_owned())?;
@@ -75,7 +76,7 @@ fn roster(programs: &Programs, (contender, trial): (&str, &str), notes: &Path) -
     let id: TrialId = trial.parse().with_context(|| trial.to_owned())?;
     let choice = there.choose(&id.method, &id.params, Work::Newlines).context(trial.to_owned())?;
     let command = there.read_command(&choice, Work::Newlines, "".as_ref());
-    // What stands before the words of the protocol.
+    // The words before those of the protocol.
     let program = command.args.iter().take_while(|word| *word != "read");
     let relay = programs.relay().display().to_string();
     let words = [relay, notes.display().to_string(), contender.to_owned()];
@@ -93,7 +94,7 @@ fn roster(programs: &Programs, (contender, trial): (&str, &str), notes: &Path) -
     Ok(file)
 }
 
-/// What each reading for the lab was followed by: nanoseconds by nanoseconds.
+/// For each reading for the lab, the reading by hand that followed it, in nanoseconds.
 fn by_hand(notes: &Path) -> anyhow::Result<BTreeMap<u64, u64>> {
     let text = std::fs::read_to_string(notes).with_context(|| notes.display().to_string())?;
     let pair = |line: &str| {

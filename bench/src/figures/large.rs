@@ -1,6 +1,6 @@
-//! Files whose sizes no 32-bit number holds: every byte method of every contender reads them once,
-//! and its answer is held against what is true. That a method cannot is an outcome with its reason;
-//! a wrong number is what must not be.
+//! Figure: files larger than a 32-bit number. Every byte method of every contender reads them once,
+//! and its answer is compared with the correct one. A method may fail with a reason; a wrong number
+//! is an error.
 //!
 //! They are full of newlines, so that counts leave 32 bits as sizes do; and sparse ones, which cost
 //! no disk, for the methods that deliver only.
@@ -66,7 +66,7 @@ fn race(programs: &Programs, file: &Path, options: &[&str], methods: &[&str]) ->
 struct Temporary(PathBuf);
 
 impl Temporary {
-    /// With nothing in it: the system gives zeros.
+    /// A sparse file: the system returns zeros.
     fn sparse(programs: &Programs, size_bytes: u64) -> anyhow::Result<Temporary> {
         let file = Temporary(programs.folder().join("large.bin"));
         let made = File::create(&file.0).and_then(|made| made.set_len(size_bytes));

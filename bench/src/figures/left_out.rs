@@ -1,5 +1,5 @@
-//! How near honest contenders come to the time that their windows may leave out of a turn: every
-//! method of every language.
+//! Figure: how much of the time that windows may leave out of a turn honest contenders use, for
+//! every method of every language.
 
 use crate::programs::{Programs, Race};
 use crate::row::Row;
@@ -29,7 +29,7 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
             let race = Race { name: "left-out", trials: &[], file: &file, state: None, options: &options };
             let collects = roster.entry(name).is_some_and(|entry| entry.collects);
             rows.push(match programs.race(&race) {
-                Ok(record) => row(figure, &record, (name, collects)),
+                Ok(record) => row(figure, &record, name, collects),
                 Err(error) => Row::failed(figure, &error),
             });
         }
@@ -38,7 +38,7 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
 }
 
 /// The nearest of a contender's trials, and how many were refused.
-fn row(figure: String, record: &Record, (name, collects): (&str, bool)) -> Row {
+fn row(figure: String, record: &Record, name: &str, collects: bool) -> Row {
     let null = |state: CacheState| {
         let is_null = move |it: &&TrialRecord| it.trial.method() == "null" && it.trial.state == state;
         record.trials.iter().filter(is_null).flat_map(|it| it.samples.iter())
@@ -47,9 +47,9 @@ fn row(figure: String, record: &Record, (name, collects): (&str, bool)) -> Row {
     let share = |it: &TrialRecord| share_of_bound(null(it.trial.state), it.samples.iter(), collects);
     let shares = own().filter_map(|it| Some((share(it)?, format!("{} ({})", it.trial.id, it.trial.state))));
     let refused = own().filter(|it| matches!(it.outcome, Some(Outcome::Refused { .. }))).count();
-    let Some((most, whose)) = shares.max_by(|a, b| a.0.total_cmp(&b.0)) else {
+    let Some((most, nearest)) = shares.max_by(|a, b| a.0.total_cmp(&b.0)) else {
         return Row::failed(figure, &anyhow::anyhow!("nothing of it was measured here"));
     };
-    let words = format!("{most:.2} ({whose}); {} trials, {refused} refused", own().count());
-    Row::judged(figure, "below 1, none refused", (most, most < 1.0 && refused == 0), words)
+    let words = format!("{most:.2} ({nearest}); {} trials, {refused} refused", own().count());
+    Row::judged(figure, "below 1, none refused", most, most < 1.0 && refused == 0, words)
 }

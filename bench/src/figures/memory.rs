@@ -1,6 +1,6 @@
-//! A file of 2 GiB through every method of every contender in a control group of 256 MiB: an answer
-//! is right, or there is none and why. That a method needs more than there is is an outcome with
-//! its reason; a wrong number, or a lab that goes down with what it measures, is what must not be.
+//! Figure: a file of 2 GiB through every method of every contender in a control group of 256 MiB. A
+//! method may fail with a reason if it needs more memory. A wrong number, or a lab that is killed
+//! too, is an error.
 
 use crate::outcomes;
 use crate::programs::{Programs, Race};
@@ -37,7 +37,7 @@ fn race(programs: &Programs, file: &Path) -> anyhow::Result<Record> {
     running.record()
 }
 
-/// A control group with so much memory; taken away when dropped.
+/// A control group with a limit of memory; removed when dropped.
 struct Group(PathBuf);
 
 impl Group {

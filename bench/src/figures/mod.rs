@@ -1,5 +1,5 @@
-//! The figures, one file each: what is promised, how it is measured, what came out. [`ALL`] is
-//! their one list.
+//! The figures, one file each: the promise, its measurement, its result. [`ALL`] is the list of
+//! them.
 
 mod auto;
 mod device;

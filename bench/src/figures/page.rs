@@ -1,4 +1,5 @@
-//! What the page of a large record costs: to make, to keep, and to open in a browser.
+//! Figure: the cost of the page of a large record: time to make it, its size, and time to open it
+//! in a browser.
 //!
 //! The record is a real one: 20 trials of 500 readings each of a small file. Opening is what
 //! Chromium takes for the page less what it takes for an empty one, pair by pair, as its own start
@@ -34,13 +35,13 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let figure = "size of the page";
     let target = format!("below {SIZE_MAX}");
     #[expect(clippy::cast_precision_loss, reason = "megabytes")]
-    let sized = Row::judged(figure, &target, (size.0 as f64, size.0 < SIZE_MAX.0), size.to_string());
+    let sized = Row::judged(figure, &target, size.0 as f64, size.0 < SIZE_MAX.0, size.to_string());
     let opened = opening(programs, &page).map(|walls| below("time to open it in Chromium", &walls));
     let opened = opened.unwrap_or_else(|error| Row::failed("time to open it in Chromium", &error));
     Ok(vec![below("time to make the page", &made), sized, opened])
 }
 
-/// A record of so many readings.
+/// A record of this many readings.
 pub(super) fn record(programs: &Programs) -> anyhow::Result<PathBuf> {
     let file = programs.lines(FILE)?;
     let buffers: Vec<String> =
@@ -87,5 +88,5 @@ fn below(figure: &str, walls_ns: &[f64]) -> Row {
     let median_ns = pairs::median(walls_ns);
     let words = Nanos::from_secs_f64(median_ns / 1e9).to_string();
     let target = format!("below {TIME_MAX}");
-    Row::judged(figure, &target, (median_ns, median_ns < TIME_MAX.as_secs_f64() * 1e9), words)
+    Row::judged(figure, &target, median_ns, median_ns < TIME_MAX.as_secs_f64() * 1e9, words)
 }

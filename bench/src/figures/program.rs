@@ -1,5 +1,4 @@
-//! What it costs to have the program and to ask it for help: the size that `make dist` ships, and
-//! the time of `readlab --help`.
+//! Figure: the size of the program that `make dist` ships, and the time of `readlab --help`.
 
 use crate::pairs;
 use crate::programs::Programs;
@@ -25,8 +24,13 @@ fn size(programs: &Programs) -> anyhow::Result<Row> {
     let about = program.metadata().with_context(|| format!("{}: 'make dist' makes it", program.display()))?;
     let size = Bytes(about.len());
     #[expect(clippy::cast_precision_loss, reason = "megabytes")]
-    let judged = (size.0 as f64, size < SIZE_MAX);
-    Ok(Row::judged("stripped program", &format!("below {SIZE_MAX}"), judged, size.to_string()))
+    Ok(Row::judged(
+        "stripped program",
+        &format!("below {SIZE_MAX}"),
+        size.0 as f64,
+        size < SIZE_MAX,
+        size.to_string(),
+    ))
 }
 
 fn help(programs: &Programs) -> anyhow::Result<Row> {
@@ -39,5 +43,5 @@ fn help(programs: &Programs) -> anyhow::Result<Row> {
     let median = pairs::median(&pairs::floats(walls));
     let words = Nanos::from_secs_f64(median / 1e9).to_string();
     let within = Nanos::from_secs_f64(median / 1e9) < HELP_MAX;
-    Ok(Row::judged("readlab --help, median", &format!("below {HELP_MAX}"), (median, within), words))
+    Ok(Row::judged("readlab --help, median", &format!("below {HELP_MAX}"), median, within, words))
 }

@@ -1,6 +1,6 @@
-//! Whether the lab tells the truth about a file so small that a reading takes microseconds: there a
-//! process that was just woken would be slower than the loop, so the lab takes several readings a
-//! turn.
+//! Figure: whether the lab reports correct times for a file so small that a reading takes
+//! microseconds. A process that was just woken would be slower than the loop, so the lab takes
+//! several readings a turn.
 
 use super::fidelity;
 use crate::pairs;
@@ -28,11 +28,11 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
 
 fn row(programs: &Programs, file: &Path, trial: &str) -> anyhow::Result<Row> {
     let pairs: Vec<(f64, f64)> = (0..PAIRS)
-        .map(|_| fidelity::pair(programs, file, (trial, CacheState::Warm), READINGS))
+        .map(|_| fidelity::pair(programs, &fidelity::Case { file, trial, state: CacheState::Warm }, READINGS))
         .collect::<Result<_, _>>()?;
     let ratio = pairs::ratio(&pairs);
     let lab = pairs::median(&pairs.iter().map(|pair| pair.0).collect::<Vec<_>>());
     let measured = format!("{}  ({} through the lab)", ratio.words(), Nanos::from_secs_f64(lab / 1e9));
     let target = format!("within {:.0} %", TOLERANCE * 100.0);
-    Ok(Row::judged(trial, &target, (ratio.estimate, ratio.within(TOLERANCE)), measured).with(ratio.ci95))
+    Ok(Row::judged(trial, &target, ratio.estimate, ratio.within(TOLERANCE), measured).with(ratio.ci95))
 }

@@ -1,5 +1,5 @@
-//! A race of a hundred thousand samples: whether the lab's memory and its open files stay what they
-//! were, and its record whole.
+//! Figure: a race of a hundred thousand samples: whether the lab's memory and number of open files
+//! stay constant, and its record complete.
 
 use crate::programs::{Programs, Race, Running};
 use crate::row::Row;
@@ -17,7 +17,7 @@ const FILE: Bytes = Bytes(10_000);
 const TRIALS: [&str; 2] = ["rust/read@buffer=64KiB", "rust/mmap"];
 const EACH: usize = 50_000;
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// DESIGN's word for the lab, whatever the number of samples.
+/// The lab's limit of memory, whatever the number of samples.
 const PEAK_MAX: Bytes = Bytes(32 << 20);
 
 /// What the lab held at one moment.
@@ -57,19 +57,16 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
         Row::judged(
             "samples in the record",
             &format!("{wanted}"),
-            (float(samples as u64), samples == wanted),
+            float(samples as u64),
+            samples == wanted,
             format!("{samples}"),
         ),
-        Row::judged(
-            "memory of the lab",
-            &format!("below {PEAK_MAX}"),
-            (float(peak.0), peak < PEAK_MAX),
-            grown,
-        ),
+        Row::judged("memory of the lab", &format!("below {PEAK_MAX}"), float(peak.0), peak < PEAK_MAX, grown),
         Row::judged(
             "open files of the lab",
             "as many at the end",
-            (float(last.files as u64), last.files <= first.files),
+            float(last.files as u64),
+            last.files <= first.files,
             format!(
                 "{} after a tenth, {} at the end, {} to {} between",
                 first.files,
@@ -85,7 +82,7 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
 fn watched(running: &mut Running) -> anyhow::Result<Vec<Held>> {
     let mut seen = Vec::new();
     while !running.is_over()? {
-        // It may end between the two looks.
+        // It may end between the two reads.
         seen.extend(held(running.id()));
         thread::sleep(LOOK_EVERY);
     }

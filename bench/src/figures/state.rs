@@ -1,5 +1,5 @@
-//! Whether cold samples were cold and warm ones warm, by what the record says of every sample that
-//! stands.
+//! Figure: whether cold samples were cold and warm ones warm, by the proofs of every accepted
+//! sample in the record.
 
 use crate::programs::{Programs, Race};
 use crate::row::Row;
@@ -14,22 +14,45 @@ const FILE: Bytes = Bytes(256 << 20);
 /// Share of the file that must have come from the device.
 const DEVICE_SHARE_MIN: f64 = 0.99;
 
-/// A figure, the state it is about, and whether a sample on a file of this size has it.
-type Property = (&'static str, CacheState, fn(&Sample, f64) -> Option<bool>);
+/// A property of every sample of a state.
+struct Property {
+    figure: &'static str,
+    state: CacheState,
+    /// Whether a sample on a file of this size has it; `None` if that is not known.
+    holds: fn(&Sample, f64) -> Option<bool>,
+}
 
 const PROPERTIES: [Property; 5] = [
-    ("nothing resident before", CacheState::Cold, |sample, _| {
-        sample.resident_before.map(|share| share == 0.0)
-    }),
-    ("from the device, at least 99 % of the size", CacheState::Cold, |sample, size| {
-        sample.device_read_bytes.map(|bytes| float(bytes) >= DEVICE_SHARE_MIN * size)
-    }),
-    ("all resident before", CacheState::Warm, |sample, _| sample.resident_before.map(|share| share == 1.0)),
-    ("all resident after", CacheState::Warm, |sample, _| sample.resident_after.map(|share| share == 1.0)),
-    ("0 bytes from the device", CacheState::Warm, |sample, _| {
-        sample.device_read_bytes.map(|bytes| bytes == 0)
-    }),
+    Property { figure: "nothing resident before", state: CacheState::Cold, holds: nothing_resident_before },
+    Property {
+        figure: "from the device, at least 99 % of the size",
+        state: CacheState::Cold,
+        holds: from_the_device,
+    },
+    Property { figure: "all resident before", state: CacheState::Warm, holds: all_resident_before },
+    Property { figure: "all resident after", state: CacheState::Warm, holds: all_resident_after },
+    Property { figure: "0 bytes from the device", state: CacheState::Warm, holds: nothing_from_the_device },
 ];
+
+fn nothing_resident_before(sample: &Sample, _: f64) -> Option<bool> {
+    sample.resident_before.map(|share| share == 0.0)
+}
+
+fn from_the_device(sample: &Sample, size: f64) -> Option<bool> {
+    sample.device_read_bytes.map(|bytes| float(bytes) >= DEVICE_SHARE_MIN * size)
+}
+
+fn all_resident_before(sample: &Sample, _: f64) -> Option<bool> {
+    sample.resident_before.map(|share| share == 1.0)
+}
+
+fn all_resident_after(sample: &Sample, _: f64) -> Option<bool> {
+    sample.resident_after.map(|share| share == 1.0)
+}
+
+fn nothing_from_the_device(sample: &Sample, _: f64) -> Option<bool> {
+    sample.device_read_bytes.map(|bytes| bytes == 0)
+}
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let file = programs.lines(FILE)?;
@@ -39,7 +62,8 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     Ok(PROPERTIES.iter().map(|property| row(&record, property)).collect())
 }
 
-fn row(record: &Record, (figure, state, holds): &Property) -> Row {
+fn row(record: &Record, property: &Property) -> Row {
+    let Property { figure, state, holds } = property;
     let reads = |trial: &&TrialRecord| trial.trial.state == *state && !trial.trial.is_control();
     let trials: Vec<&TrialRecord> = record.trials.iter().filter(reads).collect();
     let rejected: usize = trials.iter().map(|trial| trial.rejected.len()).sum();
@@ -53,7 +77,7 @@ fn row(record: &Record, (figure, state, holds): &Property) -> Row {
         found.len() - known
     );
     let share = share(held, found.len());
-    Row::judged(format!("{state}: {figure}"), "all samples", (share, held == found.len() && held > 0), words)
+    Row::judged(format!("{state}: {figure}"), "all samples", share, held == found.len() && held > 0, words)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "bytes of one file")]

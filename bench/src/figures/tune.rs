@@ -1,9 +1,9 @@
-//! Whether a search finds a setting as good as measuring them all does, in a fifth of the readings;
-//! and whether it calls two identical contenders different.
+//! Figure: whether a search finds a setting as good as an exhaustive measurement does, in a fifth
+//! of the readings; and whether it calls two identical contenders different.
 //!
-//! In turns on the same file: the search, then every setting of the same space ten times. What each
-//! of them found is then raced afresh, alone, pair by pair: the best of many medians is flattered
-//! by its noise, whoever found it.
+//! In turns on the same file: the search, then every setting of the same space ten times. The
+//! results of both are then raced again, alone, pair by pair: the best of many medians is too low
+//! because of its noise, in both cases.
 
 use crate::pairs;
 use crate::programs::{Programs, Race, Search};
@@ -35,7 +35,7 @@ const SPACE: &str = "buffer=16KiB|64KiB|256KiB|1MiB|4MiB,depth=1|4|16|64,threads
 const TOLERANCE: f64 = 0.03;
 const SHARE: f64 = 0.20;
 const TWINS: [&str; 2] = ["first/read/iterator@buffer=64KiB", "second/read/iterator@buffer=64KiB"];
-/// A against A, and how many of them may be called different.
+/// The number of races of A against A, and how many of them may be called different.
 const COMPARISONS: usize = 200;
 const DIFFERENT: f64 = 0.05;
 
@@ -68,7 +68,8 @@ fn against_exhaustive(programs: &Programs, file: &Path, state: CacheState) -> an
     let taken = Row::judged(
         format!("{state}: readings of the search"),
         "at most 20 % of the exhaustive",
-        (share, share <= SHARE),
+        share,
+        share <= SHARE,
         format!(
             "{:.1} % of {} of {} settings",
             share * 100.0,
@@ -79,7 +80,7 @@ fn against_exhaustive(programs: &Programs, file: &Path, state: CacheState) -> an
     let figure = format!("{state}: the search's setting against the exhaustive best");
     let (target, both) = ("within 3 %", format!("{by_search} against {by_all}"));
     if by_search == by_all {
-        return Ok(vec![Row::judged(figure, target, (1.0, true), format!("the same: {by_all}")), taken]);
+        return Ok(vec![Row::judged(figure, target, 1.0, true, format!("the same: {by_all}")), taken]);
     }
     let afresh = race("tune-afresh", &[&by_search, &by_all], &["--runs", "30", "--fills", "30"])?;
     let of = |id: &str| {
@@ -89,7 +90,7 @@ fn against_exhaustive(programs: &Programs, file: &Path, state: CacheState) -> an
     let ratio = stats::ratio(&of(&by_search)?.samples, &of(&by_all)?.samples, Bootstrap::new(1));
     let ratio = ratio.context("no round holds both")?;
     let words = format!("{:.3} times its time, {both}", ratio.estimate);
-    let row = Row::judged(figure, target, (ratio.estimate, ratio.estimate <= 1.0 + TOLERANCE), words);
+    let row = Row::judged(figure, target, ratio.estimate, ratio.estimate <= 1.0 + TOLERANCE, words);
     Ok(vec![row.with(ratio.ci95), taken])
 }
 
@@ -98,8 +99,8 @@ fn searched(record: &Record) -> impl Iterator<Item = &TrialRecord> {
     record.trials.iter().filter(|trial| !trial.trial.is_control() && !trial.searched.is_empty())
 }
 
-/// The name of the trial with the best median of the readings that are told, the search's reference
-/// left out.
+/// The name of the trial with the best median of the reported readings, without the search's
+/// reference.
 fn best(record: &Record) -> anyhow::Result<String> {
     let is_reference = |trial: &TrialRecord| Some(&trial.trial.id) == record.header.reference.as_ref();
     let told = record
@@ -148,5 +149,5 @@ fn identical(programs: &Programs) -> anyhow::Result<Row> {
     }
     let share = different as f64 / COMPARISONS as f64;
     let words = format!("{different} of {COMPARISONS} called different");
-    Ok(Row::judged("two identical contenders", "at most 5 %", (share, share <= DIFFERENT), words))
+    Ok(Row::judged("two identical contenders", "at most 5 %", share, share <= DIFFERENT, words))
 }

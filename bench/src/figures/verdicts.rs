@@ -1,5 +1,4 @@
-//! Whether verdicts are right: cases made for the purpose, in each of which it is known what stops
-//! the reading.
+//! Figure: whether verdicts are correct, in cases with a known limit.
 //!
 //! Each case is a place, a few trials (the one that is judged first, then those that show the
 //! limits), and the verdict that is right. Several verdicts may be right where the machine decides
@@ -25,16 +24,16 @@ const FILE: Bytes = Bytes(256 << 20);
 const SMALL: Bytes = Bytes(64 << 20);
 const SHARE_MIN: f64 = 0.9;
 
-/// Where a case's file lies.
+/// The place of a case's file.
 #[derive(Clone, Copy)]
 enum FilePlace {
     /// The disk of the build.
     Disk(Bytes),
-    /// The same, which may give so many bytes per second.
+    /// A disk with a limit of bytes per second.
     Throttled(u64),
     /// The same, as an archive.
     Zipped,
-    /// A place of its own.
+    /// A separate place.
     Elsewhere(Place, Bytes),
 }
 
@@ -43,7 +42,7 @@ struct Case {
     ground: FilePlace,
     state: CacheState,
     trials: &'static [&'static str],
-    /// What may stand at the head of the two or three words that say what stops it.
+    /// The correct verdicts.
     right: &'static [&'static str],
 }
 
@@ -124,8 +123,8 @@ const CASES: [Case; 13] = [
         ground: FilePlace::Elsewhere(Place::Compressed, FILE),
         state: CacheState::Cold,
         trials: &["rust/read@buffer=128KiB"],
-        // No reading past the cache shows what the device could do: then the honest answer is that
-        // it cannot be told.
+        // No reading past the cache shows the limit of the device: then the correct verdict is
+        // unknown.
         right: &["decoding", "unknown"],
     },
     Case {
@@ -163,7 +162,8 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     rows.push(Row::judged(
         "verdicts that are right",
         &target,
-        (share, share >= SHARE_MIN),
+        share,
+        share >= SHARE_MIN,
         format!("{right} of {of}"),
     ));
     Ok(rows)
@@ -174,12 +174,12 @@ fn row(programs: &Programs, case: &Case) -> Row {
         Err(error) => Row::failed(case.name, &error),
         Ok(said) => {
             let ok = case.right.iter().any(|right| said.starts_with(right));
-            Row::judged(case.name, &case.right.join(" or "), (f64::from(u8::from(ok)), ok), said)
+            Row::judged(case.name, &case.right.join(" or "), f64::from(u8::from(ok)), ok, said)
         }
     }
 }
 
-/// What the lab says about the case's first trial.
+/// The lab's verdict on the case's first trial.
 fn told(programs: &Programs, case: &Case) -> anyhow::Result<String> {
     let race = |file: &Path| {
         let options = ["--runs", "7", "--fills", "7"];
@@ -199,7 +199,7 @@ fn told(programs: &Programs, case: &Case) -> anyhow::Result<String> {
     first(&record)
 }
 
-/// The verdict on the trial that stands first in the suite.
+/// The verdict on the first trial of the suite.
 fn first(record: &Record) -> anyhow::Result<String> {
     let trial = record.trials.iter().find(|trial| trial.trial.index == 0).context("no trial")?;
     let limits = verdict::limits(record);

@@ -1,9 +1,8 @@
-//! Whether what happens just before a reading makes its start slower: a pause, other work on the
-//! processor, an eviction. Nothing is promised here; METHOD.md tells what was found.
+//! Figure: whether a pause, other work on the processor, or an eviction just before a reading makes
+//! the reading slower. It has no promise; METHOD.md has the results.
 //!
-//! The protocol is spoken by hand, so that nothing but the thing in question lies between two
-//! turns. In each pass every circumstance comes once, beginning with another one each time; ratios
-//! are made within passes.
+//! The bench speaks the protocol itself, so that only the circumstance is between two turns. Each
+//! pass has every circumstance once and begins with a different one; ratios are made within passes.
 
 use crate::pairs;
 use crate::programs::Programs;
@@ -22,9 +21,9 @@ const SMALL: Bytes = Bytes(10_000);
 const LARGE: Bytes = Bytes(4 << 20);
 const PAUSE: Duration = Duration::from_millis(100);
 const PASSES: usize = 41;
-const PATIENCE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_secs(60);
 const ONE: TurnRequest = TurnRequest { lead: 0, count: 1 };
-/// As the lab asks for files of this size.
+/// As the lab requests for files of this size.
 const SEVERAL: TurnRequest = TurnRequest { lead: 44, count: 10 };
 
 /// What comes right before a turn.
@@ -32,7 +31,7 @@ const SEVERAL: TurnRequest = TurnRequest { lead: 44, count: 10 };
 enum Before {
     /// The turn before.
     Nothing,
-    /// A pause in which nobody computes.
+    /// A pause without computation.
     Idle,
     /// As long a time of computing in this process.
     Busy,
@@ -40,7 +39,7 @@ enum Before {
     OtherEvicted,
 }
 
-/// One circumstance: its name, what comes before, and what is asked.
+/// One circumstance: its name, what happens before the reading, and the request.
 type Circumstance = (&'static str, Before, TurnRequest);
 
 const WARM: [Circumstance; 5] = [
@@ -56,8 +55,8 @@ const COLD: [Circumstance; 3] = [
     ("… and 100 ms of computing elsewhere", Before::Busy, ONE),
 ];
 
-/// A contender at the table, and the files it may be confronted with.
-struct Table {
+/// A started contender, and the files that it or the bench reads.
+struct Bench {
     session: Session,
     file: PageCache,
     other: PageCache,
@@ -74,23 +73,23 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
         ("4 MiB, warm", &large, false, &WARM[..4]),
         ("4 MiB, cold", &large, true, &COLD[..]),
     ] {
-        let mut table = Table::set(programs, (file, &other), cold)?;
-        rows.extend(table.compare(name, circumstances)?);
+        let mut bench = Bench::start(programs, file, &other, cold)?;
+        rows.extend(bench.compare(name, circumstances)?);
     }
     Ok(rows)
 }
 
-impl Table {
-    fn set(programs: &Programs, (file, other): (&Path, &Path), cold: bool) -> anyhow::Result<Table> {
+impl Bench {
+    fn start(programs: &Programs, file: &Path, other: &Path, cold: bool) -> anyhow::Result<Bench> {
         let words = ["read", "read", "memchr", "newlines"].map(Into::into).into_iter();
         let words = words.chain([file.as_os_str().to_owned(), "buffer_bytes=65536".into()]);
         let mut session = Session::start("rust", &programs.contender(words.collect()))?;
         session.ready()?;
         let cache = |path: &Path| PageCache::open(path, Eviction::OfFile);
-        let table =
-            Table { session, file: cache(file)?, other: cache(other)?, other_path: other.to_owned(), cold };
-        table.file.fill()?;
-        Ok(table)
+        let bench =
+            Bench { session, file: cache(file)?, other: cache(other)?, other_path: other.to_owned(), cold };
+        bench.file.fill()?;
+        Ok(bench)
     }
 
     /// Every circumstance in every pass; the first is what the others are compared with.
@@ -100,16 +99,16 @@ impl Table {
         for pass in 0..PASSES {
             for step in 0..circumstances.len() {
                 let at = (pass + step) % circumstances.len();
-                let (_, before, ask) = circumstances[at];
+                let (_, before, request) = circumstances[at];
                 self.prepare(before)?;
-                found[at].push(self.turn(ask)?);
+                found[at].push(self.turn(request)?);
             }
         }
         let row = |(circumstance, times): (&Circumstance, &Vec<f64>)| {
             let pairs: Vec<(f64, f64)> = times.iter().copied().zip(found[0].iter().copied()).collect();
             let (ratio, figure) = (pairs::ratio(&pairs), format!("{name}: {}", circumstance.0));
             let median = Nanos::from_secs_f64(pairs::median(times) / 1e9);
-            Row::told(figure, ratio.estimate, format!("{}  ({median})", ratio.words())).with(ratio.ci95)
+            Row::unjudged(figure, ratio.estimate, format!("{}  ({median})", ratio.words())).with(ratio.ci95)
         };
         Ok(circumstances.iter().zip(&found).map(row).collect())
     }
@@ -132,8 +131,8 @@ impl Table {
 
     /// The median window of one turn, in nanoseconds. The turn before has just been answered,
     /// unless the cache was in the way.
-    fn turn(&mut self, ask: TurnRequest) -> anyhow::Result<f64> {
-        let turn = self.session.turn(ask, PATIENCE)?;
+    fn turn(&mut self, request: TurnRequest) -> anyhow::Result<f64> {
+        let turn = self.session.turn(request, DEADLINE)?;
         Ok(pairs::median(&pairs::floats(turn.samples.iter().map(|sample| sample.wall_ns))))
     }
 }

@@ -5,9 +5,9 @@ use crate::counted::Counted;
 use crate::execution::Execution;
 use readlab_protocol::SampleLine;
 
-/// The sample with the proof that the output gives for this work (a word of the protocol). Where
-/// newlines or lines are asked for, a known program says which of the two it `counted`; what others
-/// count is taken to be what was asked for.
+/// The sample with the proof from the output for this work (a word of the protocol). For newlines
+/// or lines, `counted` is what a known program counts; another program is taken to count what was
+/// requested.
 ///
 /// # Errors
 /// One line, if the output holds no number and the work needs one.

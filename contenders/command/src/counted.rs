@@ -1,6 +1,6 @@
 //! What a known program counts: bytes 0x0A, or lines with an unterminated last one. The two differ
-//! in a file that does not end with a newline, and there a right number is taken for a wrong one
-//! unless it is known of what it is.
+//! for a file that does not end with a newline; there a correct number looks wrong unless it is
+//! known what it counts.
 //!
 //! Only programs whose first number is plainly one of the two are known, at the end of pipelines
 //! that pass bytes on as they are.

@@ -1,10 +1,9 @@
-//! One execution of a command: spawned, drained, waited for, with the kernel's own accounting of
-//! what it used.
+//! One execution of a command: start, output, end, and the kernel's account of its resources.
 //!
-//! The clock runs from before the fork until the command is known to have ended; it is looked at
-//! and reaped after that. The kernel counts the peak memory of a process from its fork on, so the
-//! child is forked rather than spawned into this process's memory: what it inherits is then this
-//! process's anonymous memory, a fraction of a mebibyte and less than any program needs.
+//! The clock runs from before the fork until the command is known to have ended; its scheduling is
+//! read and it is reaped after that. The kernel counts the peak memory of a process from its fork
+//! on, so the child is forked rather than spawned into this process's memory: what it inherits is
+//! then this process's anonymous memory, a fraction of a mebibyte and less than any program needs.
 
 use crate::scheduling;
 use readlab_protocol::SampleLine;
@@ -17,7 +16,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Instant;
 
-/// How much of the output is kept: an answer stands at its beginning.
+/// How much of the output is kept: an answer is at its beginning.
 const OUTPUT_KEPT_BYTES: usize = 4096;
 
 /// What one execution showed.
@@ -34,7 +33,8 @@ pub(crate) struct Execution {
 /// Executes the words once.
 ///
 /// # Errors
-/// Unavailable if there is no such program; failed if it cannot be started or does not end with 0.
+/// Unavailable if the program does not exist; failed if it cannot be started or does not end with
+/// 0.
 pub(crate) fn execute(words: &[OsString]) -> Result<Execution, Refusal> {
     let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     let mut command = command(words);
@@ -75,8 +75,8 @@ fn not_started(name: &str, error: &io::Error) -> Refusal {
     }
 }
 
-/// The command with its streams: no input, output for us, errors to whoever listens to this
-/// contender's.
+/// The command with its streams: no input, output to this contender, errors to this contender's
+/// standard error.
 fn command(words: &[OsString]) -> Command {
     let mut command = Command::new(words.first().cloned().unwrap_or_default());
     command.args(words.iter().skip(1));
@@ -87,7 +87,7 @@ fn command(words: &[OsString]) -> Command {
     command
 }
 
-/// Reads all of it, keeps its beginning, counts the rest.
+/// Reads all the output, keeps its beginning, counts the rest.
 fn drain(mut stdout: ChildStdout) -> io::Result<(Vec<u8>, u64)> {
     let (mut kept, mut bytes) = (Vec::new(), 0);
     let mut buffer = vec![0; 64 * 1024];
@@ -105,7 +105,7 @@ fn drain(mut stdout: ChildStdout) -> io::Result<(Vec<u8>, u64)> {
     }
 }
 
-/// Waits until the child has ended. It is not reaped, so that it can be asked how it was scheduled.
+/// Waits until the child has ended. It is not reaped, so that its scheduling can still be read.
 fn until_ended(child: &Child) -> io::Result<()> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     loop {

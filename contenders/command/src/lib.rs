@@ -1,10 +1,10 @@
 //! Any command line as a contender of readlab: timed from spawn to exit, its answer read from its
 //! output.
 //!
-//! This contender stands between the lab and the command, so that the kernel accounts for the
-//! command alone, and a command is measured, metered and checked like any other way of reading. Its
-//! methods are all command lines; one of them, `true`, is a control: a command that does nothing
-//! shows what starting one costs.
+//! This contender is a process between the lab and the command. So the kernel accounts for the
+//! command alone, and a command is measured and checked like any other method. Its methods are all
+//! command lines; one of them, `true`, is a control: a command that does nothing shows what
+//! starting one costs.
 
 mod answer;
 mod counted;
@@ -24,7 +24,7 @@ use template::Template;
 /// The method that is a control.
 const NOTHING: &str = "true {}";
 
-/// Has one conversation with the lab. `words` are those behind the contender's name.
+/// Runs one session with the lab. `words` are the arguments after the contender's name.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     serve::main(&Commands, words)
 }
@@ -95,11 +95,11 @@ impl Reader for Execution {
         BTreeMap::new()
     }
 
-    fn turn(&mut self, ask: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
-        for _ in 0..ask.lead {
+    fn turn(&mut self, request: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
+        for _ in 0..request.lead {
             self.once()?;
         }
-        (0..ask.count).map(|_| self.once()).collect()
+        (0..request.count).map(|_| self.once()).collect()
     }
 }
 

@@ -1,10 +1,10 @@
-//! Which programs a command line needs, and which of them are not there: asked before anything is
-//! timed.
+//! The programs that a command line needs, and which of them are missing: checked before any
+//! timing.
 //!
-//! A shell that misses one program of a pipeline says so on its standard error and goes on, and the
-//! answer is then wrong or missing for a reason that no number tells. What a line needs is found by
-//! the first word of each of its commands; words that only the shell can know (a variable, a
-//! function, a keyword) are left to it.
+//! A shell that lacks one program of a pipeline prints an error and continues; the answer is then
+//! wrong or missing, and no number shows why. The needed programs are the first words of the
+//! commands; words that only the shell can resolve (a variable, a function, a keyword) are not
+//! checked.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -66,7 +66,7 @@ pub(crate) fn of_script(script: &str) -> Vec<&str> {
     commands(script).into_iter().filter_map(program).collect()
 }
 
-/// The commands of a line, cut at what stands between them outside of quotes.
+/// The commands of a line, split at the operators outside of quotes.
 pub(crate) fn commands(script: &str) -> Vec<&str> {
     let (mut found, mut quote, mut from, mut escaped) = (Vec::new(), None, 0, false);
     for (at, c) in script.char_indices() {
@@ -88,7 +88,7 @@ pub(crate) fn commands(script: &str) -> Vec<&str> {
     found
 }
 
-/// The name of the program that a command starts; `None` where only the shell can tell.
+/// The name of the program that a command starts; `None` if only the shell can resolve it.
 fn program(command: &str) -> Option<&str> {
     let mut words = command.split_whitespace();
     while let Some(word) = words.next() {
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_of_a_pipeline_is_asked_for() {
+    fn every_command_of_a_pipeline_is_checked() {
         for (script, programs) in [
             ("unzip -p \"$1\" | wc -l", vec!["unzip", "wc"]),
             ("wc -l < \"$1\"", vec!["wc"]),

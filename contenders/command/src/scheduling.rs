@@ -1,13 +1,13 @@
-//! How a command was scheduled at its end, held against how this contender is: what it has
-//! otherwise, it gave itself.
+//! The scheduling of a command at its end, compared with that of this contender: the differences
+//! are changes that the command made.
 
 use readlab_protocol::Scheduling;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity};
 use std::fs;
 
-/// What a command that has ended and was not reaped changed; `None` where it changed nothing, or
-/// nobody can say.
+/// The changes of a command that has ended and was not reaped; `None` if it changed nothing, or if
+/// that is not known.
 pub(crate) fn changed_by(command: u32) -> Option<Scheduling> {
     let (own, its) = (own()?, of(command)?);
     (its != own).then_some(its)

@@ -1,4 +1,5 @@
-//! From the command line that a user typed to the words that are executed, for any path.
+//! Templates of commands: from the command line that a user typed to the arguments that are
+//! executed, for any path.
 //!
 //! A plain command is executed without a shell, so that its time is its own. One that uses what
 //! only a shell can do is given to `sh`, which then receives the path as an argument: no byte of a
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_executed_is_said() {
+    fn what_cannot_be_executed_is_reported() {
         assert_eq!(Template::parse("  "), Err(TemplateError::Empty));
         assert_eq!(Template::parse("wc '"), Err(TemplateError::Quote("wc '".into())));
     }

@@ -1,9 +1,9 @@
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Proof of work: what a reading found, by the names that messages use. */
+/** Proof of work: the numbers of a reading, by their names in messages. */
 record Answer(Map<String, Long> found) {
-    /** What a method that sees bytes can prove. */
+    /** The proof of a method that visits bytes. */
     static Answer ofBytes(Work work, long bytes, long counted) {
         Map<String, Long> found = new TreeMap<>(Map.of("bytes", bytes));
         if (work != Work.DISCARD) {
@@ -12,12 +12,12 @@ record Answer(Map<String, Long> found) {
         return new Answer(found);
     }
 
-    /** What a method that sees lines can prove: an unterminated last one is counted too. */
+    /** The proof of a method that visits lines; an unterminated last one counts. */
     static Answer ofLines(long lines) {
         return new Answer(Map.of("lines", lines));
     }
 
-    /** What a method that sees decoded characters can prove. */
+    /** The proof of a method that visits decoded characters. */
     static Answer ofNewlines(long newlines) {
         return new Answer(Map.of("newlines", newlines));
     }

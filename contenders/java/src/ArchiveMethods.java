@@ -12,12 +12,11 @@ import java.util.zip.ZipException;
 import java.util.zip.ZipFile;
 
 /**
- * What is read from inside a zip or a gzip: as lines, or as the bytes that come out.
+ * The methods that read the content of a zip or a gzip, as lines or as bytes.
  *
- * <p>The target of zip is the archive, of which all entries that are no folders are read, in the order of
- * its directory, one behind the other; a single entry is named behind it: {@code data.zip!/part.csv}.
- * ZipFile does not look at an entry's checksum; with {@code verify=1}, the default, it is compared, as
- * GZIPInputStream always does.
+ * <p>The target of zip is the archive. All entries that are not folders are read, in the order of its directory; a
+ * single entry is named after it: {@code data.zip!/part.csv}. ZipFile does not compare an entry's checksum; with
+ * {@code verify=1}, the default, this method does, as GZIPInputStream always does.
  */
 final class ArchiveMethods {
     private static final String ENTRY_MARK = ".zip!/";
@@ -42,7 +41,7 @@ final class ArchiveMethods {
 
     private ArchiveMethods() {}
 
-    /** What is done with the stream that comes out. */
+    /** The visit of the decoded stream. */
     private interface Consumer {
         Answer consume(InputStream in, Request request) throws IOException;
     }

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 
 /**
- * What the management beans have counted since the virtual machine started; looked at before the first and after the
- * last reading of a turn, so never inside a window.
+ * The counts of the management beans since the start of the virtual machine. They are read before the first and after
+ * the last reading of a turn, so never inside a window.
  *
- * <p>Bytes are those of all threads where the virtual machine sums them up (JDK 21, and updates of older ones), else
- * those of the reading thread; what ended threads allocated is lost then.
+ * <p>Bytes are those of all threads if the virtual machine sums them up (JDK 21, and updates of older ones), else
+ * those of the reading thread, without those of ended threads.
  */
 record Beans(long threadsStarted, long collections, long collectionMillis, long allocatedBytes) {
     private static final String ALLOCATED = "allocated_bytes";
@@ -17,14 +17,14 @@ record Beans(long threadsStarted, long collections, long collectionMillis, long 
     private static final com.sun.management.ThreadMXBean THREADS = threads();
     private static final Method TOTAL = total();
 
-    /** Before the first reading; what the look itself allocates stays outside. */
+    /** Called before the first reading; the allocations of this call are excluded. */
     static Beans begin() {
         long collections = ofCollectors(GarbageCollectorMXBean::getCollectionCount);
         long millis = ofCollectors(GarbageCollectorMXBean::getCollectionTime);
         return new Beans(startedSoFar(), collections, millis, allocated());
     }
 
-    /** After the last reading: what was counted since the beginning. */
+    /** After the last reading: the counts since the beginning. */
     List<Count> end() {
         long allocatedNow = allocated();
         long collectionsNow = ofCollectors(GarbageCollectorMXBean::getCollectionCount);

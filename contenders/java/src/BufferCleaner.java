@@ -8,10 +8,10 @@ import java.util.Optional;
 /**
  * Frees a direct buffer, and unmaps a mapped one, at once.
  *
- * <p>Java has no public way to do so before the arenas of JDK 22; the collector does it some time
- * later, outside any window. {@code sun.misc.Unsafe.invokeCleaner}, in the module jdk.unsupported, has
- * been the known way since JDK 9. It is looked up by name because it is to be removed; where it is
- * gone the methods that need it are unavailable, and the one built on MemorySegment remains.
+ * <p>Java has no public way to do so before the arenas of JDK 22; the collector does it some time later, outside any
+ * window. {@code sun.misc.Unsafe.invokeCleaner}, in the module jdk.unsupported, has been the known way since JDK 9.
+ * It is looked up by name because it will be removed; without it the methods that need it are unavailable, and only
+ * the method with MemorySegment remains.
  */
 final class BufferCleaner {
     private static final Optional<MethodHandle> INVOKE_CLEANER = find();
@@ -37,7 +37,7 @@ final class BufferCleaner {
                 : Optional.of("this Java cannot free a direct or mapped buffer: sun.misc.Unsafe.invokeCleaner is gone");
     }
 
-    /** The buffer must come straight from its allocation or mapping, and must not be touched again. */
+    /** The buffer must be the one that was allocated or mapped, and must not be used again. */
     static void free(ByteBuffer buffer) {
         try {
             INVOKE_CLEANER.orElseThrow().invoke(buffer);

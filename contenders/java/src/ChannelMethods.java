@@ -7,7 +7,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 
 /**
- * The ways of java.nio: a channel read into a buffer on the heap or outside it, and a mapping.
+ * The methods of java.nio: a channel read into a buffer on the heap or outside it, and a mapping.
  *
  * <p>Direct and mapped buffers are freed inside the window, see {@link BufferCleaner}.
  */

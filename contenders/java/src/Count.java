@@ -1,10 +1,10 @@
 import java.util.OptionalLong;
 
 /**
- * Something that the virtual machine counted during the readings of a turn.
+ * A count of the virtual machine during the readings of a turn.
  *
  * @param of name with unit
- * @param value how many; none where it could not be counted
+ * @param value the count; none if it could not be counted
  * @param how the way of counting, or why there is no value
  */
 record Count(String of, OptionalLong value, String how) {

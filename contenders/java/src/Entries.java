@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
-/** The content of entries of a zip, one behind the other; each is opened when the one before is at its end. */
+/** The content of the entries of a zip, in order; each is opened at the end of the one before. */
 final class Entries extends InputStream {
     private final ZipFile zip;
     private final Iterator<ZipEntry> left;

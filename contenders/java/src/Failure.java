@@ -8,7 +8,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.util.concurrent.ExecutionException;
 
-/** Turns an exception into the few words that a person needs; the path is put in front by the caller. */
+/** Turns an exception into a short message; the caller puts the path in front. */
 final class Failure {
     private Failure() {}
 

@@ -15,12 +15,12 @@ import java.util.Map;
 import java.util.concurrent.Flow;
 
 /**
- * A target behind http, by java.net.http: the body visited buffer by buffer as it comes, or as an
- * {@link InputStream}.
+ * The methods over HTTP, by java.net.http: the body is visited buffer by buffer as it arrives, or as an {@link
+ * InputStream}.
  *
- * <p>One client serves the session, as the class is meant to be used and because a client of JDK 17
- * cannot be closed; each reading has a connection of its own, which the server closes behind it. No
- * proxy and no redirect: every method must ask the same server for the same bytes.
+ * <p>One client serves the session, because the class is meant to be used so, and because a client of JDK 17 cannot
+ * be closed. Each reading has a separate connection, which the server closes. No proxy and no redirect: every method
+ * must request the same bytes from the same server.
  */
 final class HttpMethods {
     private static final int OK = 200;
@@ -39,7 +39,7 @@ final class HttpMethods {
     private static final class Client {
         static final HttpClient ONE = make();
 
-        // The property is looked at once, when the first client or request is made.
+        // The property is read once, when the first client or request is made.
         private static HttpClient make() {
             System.setProperty("jdk.httpclient.allowRestrictedHeaders", "connection");
             return HttpClient.newBuilder()
@@ -58,7 +58,7 @@ final class HttpMethods {
         try (InputStream in = get(request, BodyHandlers.ofInputStream()).body()) {
             return StreamMethods.drain(in, request);
         } catch (IOException closed) {
-            // The stream says only that it is closed; what closed it is the cause.
+            // The stream only reports that it is closed; the cause is the reason.
             throw closed.getCause() instanceof IOException cause ? cause : closed;
         }
     }
@@ -96,7 +96,7 @@ final class HttpMethods {
             buffers.forEach(tally::take);
         }
 
-        // The client hands a failure to the caller of send, and the answer is asked for at the end.
+        // The client passes a failure to the caller of send; the answer is read at the end.
         @Override
         public void onError(Throwable failure) {}
 

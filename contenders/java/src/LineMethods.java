@@ -15,9 +15,9 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
 /**
- * The readers of text: bytes are decoded from UTF-8 and, but for one method, a String is made for
- * every line. To all of them a CR without LF ends a line too, so only files without one can be
- * answered rightly. The readers replace malformed input; the methods of Files refuse it.
+ * The methods for text: bytes are decoded from UTF-8 and, except in one method, a String is made for every line. For
+ * all of them a CR without LF ends a line too, so the answer is only correct for files without one. The readers
+ * replace malformed input; the methods of Files refuse it.
  */
 final class LineMethods {
     private static final int CHARS_MAX = 1 << 29;

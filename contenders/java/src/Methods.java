@@ -2,7 +2,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** All ways of reading, in the order in which they are listed. */
+/** All methods, in the order of the list. */
 final class Methods {
     static final List<Method> ALL = Stream.of(
                     LineMethods.ALL, StreamMethods.ALL, ChannelMethods.ALL, SegmentMethods.ALL, ArchiveMethods.ALL,

@@ -6,10 +6,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
- * The Java contender of readlab: reads files in the ways Java offers and says how long each took.
+ * The Java contender of readlab: reads files with the classes of Java and measures each reading.
  *
- * <p>This class knows the three ways of being started (PROTOCOL.md) and nothing of reading; a
- * conversation with turns is a {@link Session}, the ways of reading are listed in {@link Methods}.
+ * <p>This class implements the three ways of being started (PROTOCOL.md) and does not read files; {@link Session}
+ * takes the turns, {@link Methods} lists the methods.
  */
 public final class Reader {
     private static final String USAGE = "usage: Reader hello | methods | read METHOD SCAN WORK TARGET [name=value ...]";
@@ -24,7 +24,7 @@ public final class Reader {
         try {
             code = run(args, System.in, out);
         } catch (LinkageError mismatch) {
-            // Only classes from src22 can be too new for the machine that runs them.
+            // Only classes from src22 can be too new for the virtual machine.
             out.println(Say.failed("built by another JDK than the one that runs it: " + mismatch.getMessage()));
             code = Session.EXIT_FAILED;
         }
@@ -32,7 +32,7 @@ public final class Reader {
         System.exit(code);
     }
 
-    /** One whole conversation; returns the exit code. */
+    /** Runs one whole session; returns the exit code. */
     static int run(String[] args, InputStream turns, PrintStream out) {
         String verb = args.length == 0 ? "" : args[0];
         if (verb.equals("hello") && args.length == 1) {

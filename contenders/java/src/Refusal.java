@@ -1,4 +1,4 @@
-/** A request that cannot be served as it was spelled: the message says why, in one line. */
+/** A request that is not possible: the message has the reason, in one line. */
 final class Refusal extends Exception {
     private static final long serialVersionUID = 1L;
 

@@ -2,7 +2,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What one conversation is about: a target, the work on it, the scan, and every parameter in force. */
+/** The request of one session: a target, the work on it, the scan, and every parameter in force. */
 record Request(Target target, Work work, String scan, Map<String, Long> params) {
     private static final int SCAN = 2;
     private static final int WORK = 3;

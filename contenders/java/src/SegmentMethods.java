@@ -2,8 +2,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What stands in for MemorySegment where the compiler is older than JDK 22; src22 has the real thing
- * under the same name, and build.sh puts it over this one.
+ * The stand-in for the methods with MemorySegment, for compilers older than JDK 22. src22 has the real class under
+ * the same name, and build.sh replaces this one.
  */
 final class SegmentMethods {
     static final List<Method> ALL = List.of(

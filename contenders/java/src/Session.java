@@ -10,8 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A conversation that has come to its turns: takes them one by one, reads with a clock around each
- * timed reading, and prints only when the last one of a turn is done.
+ * The turns of a session: reads with a clock around each timed reading, and prints only after the last one of a turn.
  *
  * <p>The clock is {@link System#nanoTime}. The window is the whole of {@link Method.Reading#read},
  * which opens and closes (and unmaps) the target and allocates its buffers.
@@ -38,7 +37,7 @@ final class Session {
     /** Serves turns until the end of the input; returns the exit code. */
     int serve(InputStream turns) {
         say(Say.ready(request.params()));
-        // Not closed: the stream belongs to whoever started this conversation.
+        // Not closed: the stream belongs to the caller.
         BufferedReader lines = new BufferedReader(new InputStreamReader(turns, StandardCharsets.ISO_8859_1));
         try {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -68,8 +67,8 @@ final class Session {
         say(Say.done(count));
     }
 
-    // Every failure of a reading ends here: also OutOfMemoryError, and InternalError, which is what
-    // the virtual machine makes of a file that was truncated under a mapping.
+    // Every failure of a reading ends here, including OutOfMemoryError, and InternalError, which the virtual machine
+    // throws for a file that was truncated under a mapping.
     private List<Sample> samples(long lead, long count) throws Refusal {
         try {
             for (long i = 0; i < lead; i++) {

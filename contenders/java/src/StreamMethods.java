@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
 
-/** The ways of java.io, and Files.readAllBytes: bytes come into arrays on the heap. */
+/** The methods of java.io, and Files.readAllBytes: they read into arrays on the heap. */
 final class StreamMethods {
     static final int BUFFER_MAX = 1 << 30;
 

@@ -1,8 +1,8 @@
 import java.nio.ByteBuffer;
 
 /**
- * The consumer that all methods which see bytes share: counts the bytes it is given and does the
- * work on them, by plain indexed loops that the compiler may turn into what it likes.
+ * The consumer of all methods that visit bytes: it counts the bytes and does the work, with plain indexed loops that
+ * the compiler may optimise.
  */
 final class Tally {
     private final Work work;
@@ -13,7 +13,7 @@ final class Tally {
         this.work = work;
     }
 
-    /** Takes the first {@code length} bytes of an array. */
+    /** Visits the first {@code length} bytes of an array. */
     void take(byte[] chunk, int length) {
         add(length, switch (work) {
             case NEWLINES -> newlines(chunk, length);
@@ -23,7 +23,7 @@ final class Tally {
         });
     }
 
-    /** Takes what remains in a buffer, byte by byte where it lies. */
+    /** Visits the rest of a buffer, byte by byte in place. */
     void take(ByteBuffer chunk) {
         add(chunk.remaining(), switch (work) {
             case NEWLINES -> newlines(chunk);
@@ -33,7 +33,7 @@ final class Tally {
         });
     }
 
-    /** Takes what remains in a buffer by copying it, piece by piece, into an array. */
+    /** Visits the rest of a buffer through copies, piece by piece, in an array. */
     void takeInBulk(ByteBuffer chunk, byte[] piece) {
         while (chunk.hasRemaining()) {
             int length = Math.min(chunk.remaining(), piece.length);
@@ -42,7 +42,7 @@ final class Tally {
         }
     }
 
-    /** Adds what was found elsewhere: {@code count} newlines, or a sum of which eight bits matter. */
+    /** Adds results from elsewhere: {@code count} newlines, or a sum of which eight bits matter. */
     void add(long length, long count) {
         bytes += length;
         counted += count;

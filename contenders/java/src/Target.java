@@ -11,23 +11,22 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What is read: a path by its exact bytes, or a URL.
+ * The target: a path by its exact bytes, or a URL.
  *
- * <p>Java decodes its arguments by the locale and loses bytes that the locale does not know. The
- * exact bytes stand in /proc/self/cmdline, and a {@code file:} URI with percent escapes is the one
- * public way to make a {@link Path} of them. {@link File} has no such way, so the methods built on
- * it refuse such a name instead of opening another file.
+ * <p>Java decodes its arguments by the locale and loses bytes that the locale does not know. The exact bytes are in
+ * /proc/self/cmdline, and a {@code file:} URI with percent escapes is the one public way to make a {@link Path} of
+ * them. {@link File} cannot do that, so methods with it refuse these names instead of opening another file.
  *
  * @param shown the name for messages; perhaps not exact
  * @param path where the file is; empty for a URL
- * @param url what to ask for; empty for a path
+ * @param url the URL; empty for a path
  */
 record Target(String shown, Optional<Path> path, Optional<URI> url) {
     private static final Path COMMAND_LINE = Path.of("/proc/self/cmdline");
     private static final String WORKING_DIRECTORY = "/proc/self/cwd/";
     private static final char REPLACEMENT = '\uFFFD';
 
-    /** The target that stands at {@code index} of the arguments. */
+    /** The target at {@code index} of the arguments. */
     static Target of(String[] args, int index) throws Refusal {
         String word = args[index];
         try {
@@ -40,12 +39,12 @@ record Target(String shown, Optional<Path> path, Optional<URI> url) {
         }
     }
 
-    /** The path, or the reason why there is none. */
+    /** The path, or the reason why it is not available. */
     Path file() throws IOException {
         return path.orElseThrow(() -> new IOException("a URL is read by HttpClient only"));
     }
 
-    /** The path for those classes that know no {@link Path}; an inexact one is refused. */
+    /** The path for classes that do not accept a {@link Path}; an inexact one is refused. */
     File legacyFile() throws IOException {
         Path exact = file();
         File file = new File(exact.toString());
@@ -78,7 +77,7 @@ record Target(String shown, Optional<Path> path, Optional<URI> url) {
         return Path.of(word);
     }
 
-    /** The bytes of one argument, where the system shows them and they are ours. */
+    /** The bytes of one argument, if /proc has them and they are ours. */
     private static Optional<byte[]> exactBytes(String[] args, int index) {
         List<byte[]> words;
         try {

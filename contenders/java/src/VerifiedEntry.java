@@ -5,7 +5,7 @@ import java.util.zip.CheckedInputStream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipException;
 
-/** The bytes of a zip entry, which are held against the checksum and size in the archive's directory. */
+/** The bytes of a zip entry, compared with the checksum and size in the archive's directory. */
 final class VerifiedEntry extends CheckedInputStream {
     private final ZipEntry entry;
     private long length;

@@ -4,8 +4,8 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
 /**
- * A GZIPInputStream whose last member must reach to the end of the file: by itself it takes what is no
- * further member for the end, so that a member with a broken head would be missing without a word.
+ * A GZIPInputStream whose last member must reach to the end of the file: GZIPInputStream treats everything that is
+ * not another member as the end, so a member with a broken head would be missing without an error.
  */
 final class WholeGzip extends GZIPInputStream {
     private static final int TRAILER_BYTES = 8;
@@ -18,7 +18,7 @@ final class WholeGzip extends GZIPInputStream {
         this.file = file;
     }
 
-    /** Where the file stands whenever the inflater was given new bytes: all of them lie before. */
+    /** The position of the file after each time the inflater got new bytes. */
     @Override
     protected void fill() throws IOException {
         super.fill();

@@ -1,14 +1,14 @@
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** What is done with the bytes. */
+/** The works that can be done with the bytes. */
 enum Work {
     NEWLINES,
     LINES,
     SUM,
     DISCARD;
 
-    /** As it is spelled on the command line and in messages. */
+    /** Its spelling on the command line and in messages. */
     String word() {
         return name().toLowerCase(Locale.ROOT);
     }

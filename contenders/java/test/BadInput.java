@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.zip.ZipOutputStream;
 
-/** Files and servers that cannot be read rightly: each must end in `failed`, with the path and the cause. */
+/** Tests of files and servers that cannot be read correctly: each must end in `failed`, with the path and the cause. */
 final class BadInput {
     private static final int LOCAL_FLAGS = 6;
     private static final int CENTRAL_FLAGS = 8;

@@ -1,4 +1,4 @@
-/** Counts what held and prints what did not. */
+/** Counts passed checks and prints failed ones. */
 final class Check {
     private static int passed;
     private static int failed;

@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Holds the contender to PROTOCOL.md: every method, scan and work on every corpus against the
- * oracle, then misuse, bad input, and what only a process of its own can show.
+ * Tests the contender against PROTOCOL.md: every method, scan and work on every corpus against the oracle, then
+ * misuse, bad input, and tests that need a separate process.
  */
 public final class ConformanceTest {
     private ConformanceTest() {}
@@ -65,7 +65,7 @@ public final class ConformanceTest {
         }
     }
 
-    /** Parameters that make every edge come up. */
+    /** Parameters that reach every edge case. */
     private static String[] small(Method method) {
         return method.params().stream()
                 .map(param -> param.name() + "=" + switch (param.name()) {
@@ -147,7 +147,7 @@ public final class ConformanceTest {
         Check.that(none.exit() == 0 && none.lines().get(1).equals(ready), "no turns", none);
     }
 
-    /** A turn reads as often as it was asked, and says nothing before its last reading is over. */
+    /** A turn has the requested number of readings, and prints only after its last reading. */
     private static void silentUntilDone() throws Refusal {
         ByteArrayOutputStream said = new ByteArrayOutputStream();
         List<Integer> saidBefore = new ArrayList<>();

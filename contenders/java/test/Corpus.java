@@ -11,7 +11,7 @@ import java.util.zip.GZIPOutputStream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
-/** Small contents with a trap in each, and by the plainest code the right answers. */
+/** Small contents, each with a difficulty, and the correct answers by the simplest code. */
 record Corpus(String name, byte[] content, boolean text) {
     static Map<String, Corpus> all() {
         Map<String, Corpus> all = new LinkedHashMap<>();
@@ -49,7 +49,7 @@ record Corpus(String name, byte[] content, boolean text) {
         return lines.toString();
     }
 
-    /** What is true of the content. */
+    /** The correct answer of the content. */
     Map<String, Long> truth() {
         Map<String, Long> truth = new TreeMap<>();
         long newlines = 0;
@@ -66,7 +66,7 @@ record Corpus(String name, byte[] content, boolean text) {
         return truth;
     }
 
-    /** Writes it as a method of this name expects it; returns where. */
+    /** Writes it as a method of this name expects it; returns the path. */
     Path write(Path folder, String method) throws IOException {
         String kind = method.startsWith("zip") ? ".zip" : method.startsWith("gzip") ? ".gz" : ".txt";
         Path path = folder.resolve(name + kind);

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What the virtual machine counts during a turn: readings that allocate a known number of bytes, and threads. */
+/** Tests of the virtual machine's counts during a turn: readings that allocate known numbers of bytes, and threads. */
 final class CountsTest {
     private static final Pattern VALUE = Pattern.compile("\"value\":(\\d+)");
     private static final long BUFFER = 1 << 20;
@@ -43,7 +43,7 @@ final class CountsTest {
         return found >= expected && found < expected + expected / 4;
     }
 
-    /** The value told, or a negative number where none is. */
+    /** The reported value, or a negative number if there is none. */
     private static long value(String line) {
         Matcher value = VALUE.matcher(line);
         return value.find() ? Long.parseLong(value.group(1)) : -1;

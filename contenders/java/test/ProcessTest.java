@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** What only a process of its own can show: names as raw bytes, a small heap, files beyond 2 GiB. */
+/** Tests that need a separate process: names as raw bytes, a small heap, files beyond 2 GiB. */
 final class ProcessTest {
     private static final long BEYOND_INT = (1L << 31) + 5;
 
@@ -27,7 +27,7 @@ final class ProcessTest {
         test.beyondInt();
     }
 
-    /** Every method reads the file of exactly this name, or says why it cannot; never another one. */
+    /** Every method reads the file of exactly this name, or reports why it cannot; never another file. */
     private void names() throws Exception {
         for (String locale : List.of("C", "C.UTF-8")) {
             name("spaces and\\nnewlines \"quoted\" \\\\ %41", locale, true);
@@ -37,7 +37,7 @@ final class ProcessTest {
     }
 
     private void name(String octal, String locale, boolean forAll) throws Exception {
-        // A file that a lossy decoding would find instead.
+        // The file that a lossy decoding would open instead.
         Files.writeString(folder.resolve("not??utf-8??"), "\n".repeat(9));
         for (String method : List.of("FileInputStream", "Files.readAllBytes", "FileChannel-heap", "MappedByteBuffer")) {
             String script = "file=$(printf '" + octal.replace("%", "%%") + "'); printf 'a\\nb\\n' >\"$file\"; "

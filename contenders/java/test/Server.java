@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A loopback server of files, and one that promises more than it sends, or sends elsewhere. */
+/** A loopback server of files, and one that promises more than it sends, or redirects. */
 final class Server implements AutoCloseable {
     private static final String ONLY_HALF = "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\nConnection: close\r\n\r\nhalf\n";
     private static final String CUT_CHUNK =
@@ -56,7 +56,7 @@ final class Server implements AutoCloseable {
                 out.write(lie.getBytes(StandardCharsets.US_ASCII));
                 out.flush();
             } catch (IOException closed) {
-                // The test is over, or a client went away, which is what it is here for.
+                // The test is over, or a client disconnected, which is a case of the tests.
             }
         }
     }

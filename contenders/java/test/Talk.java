@@ -10,16 +10,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** One conversation with the contender: what it said and how it ended. */
+/** One session with the contender: its output and its exit code. */
 record Talk(List<String> lines, int exit) {
-    /** What is told between the samples and the end of each turn. */
+    /** The messages between the samples and the end of each turn. */
     static final String COUNTS = "count count count";
     /** The shape of a good {@link #read}. */
     static final String TWO_TURNS =
             "hello ready sample sample " + COUNTS + " done sample " + COUNTS + " done";
     private static final Pattern NUMBER = Pattern.compile("\"(bytes|newlines|lines|sum|wall_ns)\":(\\d+)");
 
-    /** Holds a conversation in this process. */
+    /** Runs a session in this process. */
     static Talk of(String turns, String... args) {
         ByteArrayOutputStream said = new ByteArrayOutputStream();
         PrintStream out = new PrintStream(said, false, StandardCharsets.UTF_8);
@@ -28,13 +28,13 @@ record Talk(List<String> lines, int exit) {
         return new Talk(said.toString(StandardCharsets.UTF_8).lines().toList(), exit);
     }
 
-    /** Holds a conversation about one reading. */
+    /** Runs a session of one request. */
     static Talk read(Method method, String scan, Work work, String target, String... params) {
         Stream<String> words = Stream.of("read", method.name(), scan, work.word(), target);
         return of("go 1 2\ngo 0 1\n", Stream.concat(words, Stream.of(params)).toArray(String[]::new));
     }
 
-    /** The numbers of each sample, the time apart. */
+    /** The numbers of each sample, without the time. */
     List<Map<String, Long>> answers() {
         List<Map<String, Long>> answers = new ArrayList<>();
         for (String line : lines) {
@@ -50,12 +50,12 @@ record Talk(List<String> lines, int exit) {
         return answers;
     }
 
-    /** The lines that tell one count, turn by turn. */
+    /** The lines of one count, turn by turn. */
     List<String> counts(String of) {
         return lines.stream().filter(line -> line.contains("\"of\":\"" + of + "\"")).toList();
     }
 
-    /** What each line is, by its first field. */
+    /** The kind of each line, by its first field. */
     String shape() {
         return String.join(" ", lines.stream().map(line -> line.replaceAll("^\\{\"say\":\"(\\w+)\".*", "$1")).toList());
     }

@@ -1,7 +1,7 @@
 //! Prints the 64-bit FNV-1a checksum of files: `cargo run --release --example checksum -- FILE…`.
 //!
-//! Each byte's share depends on all before it, so the file is read from front to back by one
-//! thread, while reads of what comes next are in flight. (Fowler, Noll & Vo; RFC 9923.)
+//! The checksum depends on the order of the bytes, so one thread reads the file from front to back,
+//! with the next reads in flight. (Fowler, Noll & Vo; RFC 9923.)
 
 use readlab_rust::Auto;
 use std::error::Error;

@@ -1,7 +1,6 @@
 //! Counts the lines of files: `cargo run --release --example count_lines -- FILE…`.
 //!
-//! Newlines can be counted in any order, so all processors take part, each with a counter of its
-//! own.
+//! Newlines can be counted in any order, so all processors count, each with its own counter.
 
 use readlab_rust::{Auto, Sink};
 use std::error::Error;

@@ -1,7 +1,6 @@
 //! Counts the objects of JSON-lines files: `cargo run --release --example json_lines -- FILE…`.
 //!
-//! A line may be cut where one piece ends and the next begins: what is left of a piece is kept
-//! until its line is whole.
+//! A line may be cut between two pieces: the rest of a piece is kept until its line is complete.
 
 use readlab_rust::Auto;
 use std::error::Error;

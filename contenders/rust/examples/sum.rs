@@ -1,7 +1,7 @@
 //! Adds up the bytes of files: `cargo run --release --example sum -- FILE…`.
 //!
-//! The files are mapped where they are cached, which is allowed here because nobody is expected to
-//! change them meanwhile.
+//! Cached files are mapped. This is allowed here because the files are not expected to change
+//! during the run.
 
 use readlab_rust::{Auto, Sink};
 use std::error::Error;
@@ -17,7 +17,7 @@ impl Sink for Sum {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // SAFETY: whoever runs this example is told above that its files must stay as they are.
+    // SAFETY: the head comment requires that the files do not change during the run.
     let auto = unsafe { Auto::new().mapping() };
     for path in std::env::args_os().skip(1) {
         let sums = auto.read_parallel(Path::new(&path), Sum::default)?;

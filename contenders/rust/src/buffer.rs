@@ -1,16 +1,14 @@
-//! Memory for what is read: whole pages of their own, taken from the kernel and given back to it.
+//! Buffers for file content: whole pages, mapped for one buffer and unmapped with it.
 //!
 //! The allocator of the C library moves its threshold between heap and own mapping with every large
-//! block that is freed, so the first reading of a process would pay for fresh pages and the later
-//! ones not. Pages of their own cost the same in every reading, suit `O_DIRECT`, and leave nothing
-//! of a file behind.
+//! block that is freed, so only the first reading of a process would pay for fresh pages. Separate
+//! pages cost the same in every reading, suit `O_DIRECT`, and keep no byte of a file.
 
 use memmap2::{Advice, MmapMut};
 use std::io;
 use std::ops::{Deref, DerefMut};
 
-/// The size of a huge page on the common architectures; memory that begins on one can be made of
-/// them.
+/// The size of a huge page on the common architectures; memory aligned to it can use huge pages.
 pub(crate) const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// A buffer that begins on a page and is filled with zeros. The default one is empty and has no
@@ -23,19 +21,19 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// Takes pages for so many bytes.
+    /// Maps pages for `bytes` bytes.
     pub(crate) fn new(bytes: usize) -> io::Result<Buffer> {
         Ok(Buffer { pages: Some(MmapMut::map_anon(bytes)?), start: 0, len: bytes })
     }
 
-    /// Takes huge pages if they are to be had: one of them is brought, and pinned for a device, at
-    /// once instead of by 512.
+    /// Maps huge pages if they are available: one huge page is faulted in, and pinned for a device,
+    /// in one step instead of 512.
     pub(crate) fn huge(bytes: usize) -> io::Result<Buffer> {
         if bytes < HUGE_PAGE_BYTES {
             return Buffer::new(bytes);
         }
         let pages = MmapMut::map_anon(bytes + HUGE_PAGE_BYTES)?;
-        // A kernel without huge pages refuses the advice: small ones do, at their cost.
+        // A kernel without huge pages refuses the advice; small pages work too, but cost more.
         let _ = pages.advise(Advice::HugePage);
         let start = pages.as_ptr().align_offset(HUGE_PAGE_BYTES);
         Ok(Buffer { pages: Some(pages), start, len: bytes })

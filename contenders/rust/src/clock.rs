@@ -11,7 +11,7 @@ use std::time::Instant;
 pub struct Sample {
     /// From before the open to after the close, by the monotonic clock.
     pub wall_ns: u64,
-    /// CPU time of the process meanwhile.
+    /// CPU time of the process during the window.
     pub cpu: CpuTime,
     /// Proof of work.
     pub answer: Answer,

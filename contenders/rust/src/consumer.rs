@@ -1,5 +1,5 @@
-//! The one place where bytes meet the work: every method feeds what it brought to a [`Consumer`],
-//! piece by piece.
+//! The consumer of bytes: every method feeds its bytes to a [`Consumer`], piece by piece, which
+//! does the work.
 //!
 //! It keeps what must outlive a piece (counts, and the line that a border cut) and calls the scan
 //! that was chosen. It reads nothing itself.
@@ -25,7 +25,7 @@ impl Consumer {
         Consumer { visit, bytes: 0, newlines: 0, sum: 0, lines: LineFinder::default() }
     }
 
-    /// Takes in the next bytes. Only [`Visit::Lines`] minds their order.
+    /// Visits the next bytes. Only [`Visit::Lines`] depends on their order.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
         match self.visit {
@@ -37,7 +37,7 @@ impl Consumer {
         }
     }
 
-    /// What came out: the bytes, and what was asked for.
+    /// The answer: the number of bytes, and the result of the work.
     #[must_use]
     pub fn finish(self) -> Answer {
         let mut answer = Answer { bytes: Some(self.bytes), ..Answer::default() };

@@ -1,9 +1,9 @@
-//! The C library's allocator, kept from changing its mind between readings.
+//! Settings of the C library's allocator, so that it behaves the same in every reading.
 //!
-//! From a certain size it gives a block a mapping of its own and returns it to the kernel when
-//! freed. By itself it raises that size whenever such a block is freed, so that a standard reader's
-//! large buffer would cost the first reading more than the later ones, and would stay, with the
-//! file's bytes in it, when nothing is being read.
+//! Blocks above a threshold get a separate mapping, which is unmapped when they are freed. By
+//! default the allocator raises the threshold each time one of these blocks is freed. Then a
+//! standard reader's large buffer would cost the first reading more than later ones, and would stay
+//! between readings, with the file's bytes in it.
 
 /// Fixes the size from which blocks get a mapping of their own, at the C library's own default.
 #[cfg(target_env = "gnu")]
@@ -14,6 +14,6 @@ pub fn return_large_blocks() {
     assert_eq!(set, 1, "mallopt takes its own default value");
 }
 
-/// Other C libraries have no such moving threshold.
+/// Other C libraries have no moving threshold.
 #[cfg(not(target_env = "gnu"))]
 pub fn return_large_blocks() {}

@@ -1,7 +1,7 @@
 //! Ways of reading a file, and of visiting its bytes, for Linux.
 //!
 //! A *method* brings the bytes (`read`, `mmap`, `io_uring` …), a *scan* visits them (`avx512`,
-//! `memchr`, `iterator` …), and a *work* is what for (count newlines, find lines, sum, nothing).
+//! `memchr`, `iterator` …), and a *work* is the purpose (count newlines, find lines, sum, nothing).
 //! [`Reading`] joins the three with a file:
 //!
 //! ```

@@ -1,7 +1,7 @@
-//! One way of reading one file: the names checked once, then read as often as wished.
+//! A reading: one method, scan and work for one file, checked once and then run any number of
+//! times.
 //!
-//! This is the loop that the lab measures and that a program of one's own can call; there is no
-//! other.
+//! The lab measures this loop, and your own program can call it; there is no other.
 
 use crate::method::{Fault, Method, Reader, registry};
 use crate::scan::{self, NO_SCAN, Visit};
@@ -47,7 +47,7 @@ pub enum RequestError {
     Setting {
         /// The method.
         method: &'static str,
-        /// What is wrong.
+        /// The error.
         #[source]
         cause: SettingError,
     },
@@ -74,11 +74,11 @@ pub enum ReadError {
 }
 
 impl Reading {
-    /// Joins a method, a scan (`-` where there is none to choose), a work, a file and settings.
+    /// Combines a method, a scan (`-` if the method has none), a work, a file and settings.
     ///
     /// # Errors
     /// If a name is unknown, a combination is not offered, a setting is refused, or this machine
-    /// cannot do it. The file is not looked at.
+    /// cannot do it. The file is not accessed.
     pub fn new<'a>(
         method: &str,
         scan: &str,
@@ -117,7 +117,7 @@ impl Reading {
         self.reader.read(&self.path, self.visit).map_err(|fault| ReadError::new(&self.path, fault))
     }
 
-    /// Gives back what `prepare` took.
+    /// Releases what `prepare` allocated.
     pub fn release(&mut self) {
         self.reader.release();
     }

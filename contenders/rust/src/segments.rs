@@ -1,4 +1,5 @@
-//! One file shared among threads: each takes the next segment from a counter until none is left.
+//! Segments of a file for several threads: each thread takes the next segment from a counter until
+//! none is left.
 //!
 //! A slow thread then takes fewer segments instead of holding up the others. The calling thread
 //! works too, so one thread means no thread is started.
@@ -10,7 +11,7 @@ use std::panic;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// The segments of a file that nobody has taken yet.
+/// The segments of a file that no thread has taken yet.
 #[derive(Debug)]
 pub(crate) struct Segments {
     next: AtomicU64,
@@ -29,19 +30,19 @@ impl Segments {
         self.end.div_ceil(self.step)
     }
 
-    /// The next one, for the caller alone.
+    /// The next segment; each is returned once.
     pub(crate) fn take(&self) -> Option<Range<u64>> {
         let start = self.next.fetch_add(self.step, Ordering::Relaxed);
         (start < self.end).then(|| start..self.end.min(start + self.step))
     }
 
-    /// Leaves nothing for anybody.
+    /// Removes all remaining segments.
     fn stop(&self) {
         self.next.store(self.end, Ordering::Relaxed);
     }
 
-    /// Runs `work` on up to `threads` threads, never more than there are segments, and gives what
-    /// came of each.
+    /// Runs `work` on up to `threads` threads, never more than there are segments, and returns the
+    /// result of each.
     pub(crate) fn share<T, W>(&self, threads: u64, work: W) -> Result<Vec<T>, Fault>
     where
         T: Send,
@@ -51,8 +52,8 @@ impl Segments {
     }
 }
 
-/// Runs `work` on so many threads, the calling one among them, and gives what came of each. At the
-/// first fault `stop` is called, which must leave the others nothing to do.
+/// Runs `work` on `threads` threads, the calling one included, and returns the result of each. At
+/// the first fault `stop` is called, which must end the work of the others.
 pub(crate) fn crew<T, W, S>(threads: u64, work: W, stop: S) -> Result<Vec<T>, Fault>
 where
     T: Send,

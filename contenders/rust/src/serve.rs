@@ -1,7 +1,6 @@
-//! This crate as a contender: what it says of itself, and how a request becomes a [`Reading`] that
-//! takes turns.
+//! This crate as a contender: its description, and how a request becomes a [`Reading`] for turns.
 //!
-//! The conversation itself is [`readlab_protocol::serve`], which every contender in Rust shares.
+//! [`readlab_protocol::serve`] speaks the protocol, for every contender in Rust.
 
 use crate::clock::Sample;
 use crate::heap;
@@ -15,14 +14,14 @@ use std::ffi::OsString;
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
 
-/// Has one conversation on standard input and output. `words` are those behind the contender's
+/// Runs one session on standard input and output. `words` are the arguments after the contender's
 /// name.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     heap::return_large_blocks();
     serve::main(&Rust, words)
 }
 
-/// Has one conversation: 0 if it came to its end, 1 if something failed and was said.
+/// Runs one session: 0 if it ended normally, 1 after an error that was reported.
 pub fn serve(
     words: impl IntoIterator<Item = OsString>,
     input: &mut impl BufRead,
@@ -64,12 +63,13 @@ impl Reader for Reading {
         self.settings().iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    fn turn(&mut self, ask: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
+    fn turn(&mut self, request: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
         self.prepare().map_err(failed)?;
-        for _ in 0..ask.lead {
+        for _ in 0..request.lead {
             self.read().map_err(failed)?;
         }
-        let samples: Result<Vec<Sample>, ReadError> = (0..ask.count).map(|_| Sample::take(self)).collect();
+        let samples: Result<Vec<Sample>, ReadError> =
+            (0..request.count).map(|_| Sample::take(self)).collect();
         self.release();
         Ok(samples.map_err(failed)?.iter().map(sample_line).collect())
     }

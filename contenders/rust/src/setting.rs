@@ -1,4 +1,4 @@
-//! What may be set on a method: named integers within ranges, spelled with their unit.
+//! Parameters of methods: named integers within ranges, spelled with their unit.
 
 use std::collections::BTreeMap;
 

@@ -1,12 +1,11 @@
-//! Who takes in the bytes that a method brings: the one seam between bringing and using.
+//! The receiver of the bytes that a method reads: the only interface between reading and use.
 //!
-//! Methods know nothing else of what becomes of the bytes. The lab's work is a [`crate::Consumer`];
-//! a program of one's own hands in a closure.
+//! Methods know nothing else about the use of the bytes. The lab's work is a [`crate::Consumer`];
+//! your own program passes a closure.
 
-/// Takes in a file, piece by piece.
+/// Receives a file, piece by piece.
 pub trait Sink {
-    /// Takes in the bytes that begin at `offset` of the file. They are lent for the time of the
-    /// call.
+    /// Receives the bytes that begin at `offset` of the file. They are borrowed for the call.
     fn take(&mut self, offset: u64, bytes: &[u8]);
 }
 

@@ -1,4 +1,4 @@
-//! What is done with the bytes, and the answer that proves it was done.
+//! The works that can be done with the bytes, and the answer that proves a work.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ pub enum Work {
     Lines,
     /// The wrapping sum of all bytes in one byte.
     Sum,
-    /// Bring the bytes and do nothing with them.
+    /// Read the bytes and do nothing with them.
     Discard,
 }
 
@@ -21,7 +21,7 @@ pub enum Work {
 #[error("unknown work '{0}' (known: newlines, lines, sum, discard)")]
 pub struct UnknownWork(String);
 
-/// Proof of work. What a method cannot know is `None`.
+/// Proof of work. A number that a method cannot know is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Answer {
     /// Bytes read.
@@ -65,14 +65,14 @@ impl FromStr for Work {
 }
 
 impl Answer {
-    /// The answer of a whole file from those of its parts; nothing is known where there is none.
+    /// The answer of a whole file from the answers of its parts; without parts, nothing is known.
     #[must_use]
     pub fn of_parts(parts: Vec<Answer>) -> Answer {
         parts.into_iter().reduce(Answer::merge).unwrap_or_default()
     }
 
-    /// The answer of two parts of one file together; what one of them does not know, the whole does
-    /// not.
+    /// The answer of two parts of one file together; a number that one part does not know is
+    /// unknown.
     #[must_use]
     pub fn merge(self, other: Answer) -> Answer {
         let add = |one: Option<u64>, two: Option<u64>| Some(one? + two?);

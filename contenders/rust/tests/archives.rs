@@ -1,6 +1,5 @@
-//! Every method that decodes × scan × work × form of archive gives the answer of the plainest code
-//! about what comes out; and every broken archive is an error with its reason, by every one of
-//! them.
+//! Every method that decodes × scan × work × form of archive gives the answer of the simplest code
+//! for the content; and every broken archive is an error with its reason, with every method.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -123,7 +122,7 @@ fn changed(bytes: &[u8], mark: &[u8], offset: usize) -> Vec<u8> {
     changed
 }
 
-/// Every decoder says why this is no such archive, and names the file.
+/// Every decoder reports why this archive is invalid, and names the file.
 fn fails(folder: &Path, archive: Archive, name: &str, bytes: &[u8], reasons: &[&str]) {
     let path: PathBuf = folder.join(name);
     fs::write(&path, bytes).unwrap();
@@ -140,7 +139,7 @@ fn fails(folder: &Path, archive: Archive, name: &str, bytes: &[u8], reasons: &[&
 }
 
 #[test]
-fn a_broken_zip_is_an_error_that_says_why() {
+fn a_broken_zip_is_an_error_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let content: Vec<u8> = contents().swap_remove(4);
     let good = zip(&[&content[..9], &content], SimpleFileOptions::DEFAULT);
@@ -163,7 +162,7 @@ fn a_broken_zip_is_an_error_that_says_why() {
 }
 
 #[test]
-fn a_broken_gzip_is_an_error_that_says_why() {
+fn a_broken_gzip_is_an_error_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let content: Vec<u8> = contents().swap_remove(4);
     let good = gzip(&content);
@@ -187,7 +186,7 @@ fn a_broken_gzip_is_an_error_that_says_why() {
 }
 
 #[test]
-fn a_zip_that_says_more_than_it_can_hold_takes_no_memory() {
+fn a_zip_that_claims_more_than_it_can_contain_takes_no_memory() {
     let folder = tempfile::tempdir().unwrap();
     let mut bomb = zip(&[b"little"], SimpleFileOptions::DEFAULT);
     let entry = bomb.windows(4).rposition(|four| four == b"PK\x01\x02").unwrap();

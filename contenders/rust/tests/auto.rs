@@ -1,4 +1,4 @@
-//! The reader that chooses brings every byte once and in its place, whatever part of the file is
+//! Tests of `auto`: it delivers every byte once and at its offset, whatever part of the file is
 //! cached.
 
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 
 const MIB: usize = 1 << 20;
 
-/// A file of so many bytes, written through to its device, so that pages may leave the cache.
+/// A file of this size, synced to its device, so that its pages can be evicted.
 fn file(len: usize) -> (NamedTempFile, Vec<u8>) {
     let bytes: Vec<u8> = (0..len as u64).map(|i| (i.wrapping_mul(0x9E37_79B9) >> 13) as u8).collect();
     let mut file = NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -32,11 +32,11 @@ fn evict(file: &NamedTempFile, range: Range<usize>) {
 fn autos() -> [Auto; 4] {
     let one = Auto::new().threads(NonZero::<usize>::MIN);
     let three = Auto::new().threads(NonZero::new(3).unwrap());
-    // SAFETY: nobody changes the files of these tests while they are read.
+    // SAFETY: the files of these tests do not change during a reading.
     unsafe { [one, three, one.mapping(), three.mapping()] }
 }
 
-/// The file as a sink that minds the order sees it.
+/// The file as a sink in order sees it.
 fn from_front(auto: Auto, path: &Path) -> Vec<u8> {
     let mut seen = Vec::new();
     let count = auto
@@ -107,9 +107,9 @@ proptest! {
 }
 
 #[test]
-fn the_way_is_told_and_follows_the_cache() {
+fn the_strategy_is_reported_and_follows_the_cache() {
     let (file, bytes) = file(9 * MIB);
-    // SAFETY: nobody changes the file while it is read.
+    // SAFETY: the file does not change during the reading.
     let (careful, mapping) = (Auto::new(), unsafe { Auto::new().mapping() });
     from_front(careful, file.path());
     std::fs::read(file.path()).unwrap();

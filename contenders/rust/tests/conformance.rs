@@ -1,4 +1,4 @@
-//! Every method × scan × work over files of awkward sizes gives the answer of the plainest code.
+//! Every method × scan × work over files of awkward sizes gives the answer of the simplest code.
 
 use readlab_protocol::Reads;
 use readlab_rust::method::{Feeding, Method, registry};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 /// The largest block that any method here works in by default when files are small.
 const BLOCK: usize = 4096;
 
-/// The files, on the file system of this crate: `/tmp` may lie in memory, where `O_DIRECT` is
+/// The files, on the file system of this crate: `/tmp` may be in memory, where `O_DIRECT` is
 /// refused.
 fn files() -> (TempDir, Vec<(PathBuf, Vec<u8>)>) {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -57,10 +57,10 @@ fn oracle(bytes: &[u8]) -> Answer {
     truth
 }
 
-/// What is set, by name.
+/// The parameters, by name.
 type Given<'a> = &'a [(&'a str, u64)];
 
-/// What is known agrees with the truth, and what the work asks for is known.
+/// Known numbers equal the correct answer, and the number that the work needs is known.
 fn assert_proves(answer: Answer, work: Work, truth: Answer, what: &str) {
     let agrees = |mine: Option<u64>, theirs: Option<u64>| mine.is_none() || mine == theirs;
     assert!(
@@ -79,7 +79,7 @@ fn assert_proves(answer: Answer, work: Work, truth: Answer, what: &str) {
     assert!(proof.is_some(), "{what}: {answer:?} proves nothing");
 }
 
-/// Reads twice, as one turn; `None`, said aloud, where this machine cannot.
+/// Reads twice, as one turn; `None` with a message if this machine cannot.
 fn read(method: &Method, scan: &str, work: Work, path: &Path, settings: Given<'_>) -> Option<Answer> {
     let what = format!("{}/{scan} {work} {settings:?} {}", method.name, path.display());
     let mut reading = match Reading::new(method.name, scan, work, path, settings.iter().copied()) {
@@ -106,14 +106,14 @@ fn read(method: &Method, scan: &str, work: Work, path: &Path, settings: Given<'_
     }
 }
 
-/// Whether a method looks at the bytes of any file. Those that read URLs are held to the truth
-/// where there is a server, and what reads archives has tests of its own.
+/// Whether a method visits the bytes of any file. Methods for URLs are tested with a server, and
+/// methods for archives have other tests.
 fn reads(method: &Method) -> bool {
     !["null", "syscall"].contains(&method.name) && method.reads != Reads::Url && method.decodes.is_empty()
 }
 
-/// What a method proves when it is asked for a work: a control that looks at no byte proves that it
-/// brought them.
+/// The number that a method proves for a work: a control that visits no byte proves the number of
+/// bytes.
 fn proven(method: &Method, work: Work) -> Work {
     if ["copy", "faults", "device"].contains(&method.name) { Work::Discard } else { work }
 }

@@ -1,5 +1,5 @@
-//! What a contender holds between its turns. Alone in its file, and so in its process: the tests of
-//! one file share theirs.
+//! Test of the memory that a contender keeps between its turns. It is alone in its file, because
+//! the tests of one file share a process.
 
 use readlab_rust::serve::serve;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! Whole conversations with `serve`, in memory.
+//! Tests of whole sessions with `serve`, in memory.
 
 use readlab_protocol::{Cache, Message, SampleLine};
 use readlab_rust::serve::serve;
@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What was said, and whether the exit code was 0.
+/// The output, and whether the exit code was 0.
 fn talk(words: &[&str], input: &str) -> (Vec<Message>, bool) {
     let mut output = Vec::new();
     let code = serve(words.iter().map(OsString::from), &mut input.as_bytes(), &mut output);
@@ -96,7 +96,7 @@ fn count_of(says: &[Message]) -> usize {
 }
 
 #[test]
-fn values_that_follow_from_others_are_told() {
+fn values_that_follow_from_others_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let (says, _) = talk(&["read", "pread", "-", "discard", &file(&dir), "buffer_bytes=5000000"], "");
     let Message::Ready { params } = &says[1] else { panic!("{says:?}") };
@@ -104,7 +104,7 @@ fn values_that_follow_from_others_are_told() {
 }
 
 #[test]
-fn wrong_words_are_said_to_be_wrong() {
+fn wrong_arguments_are_reported() {
     for (words, input, text) in [
         (vec!["read", "mmap"], "", "expected METHOD SCAN WORK TARGET"),
         (vec!["read", "mmap", "scalar", "count", "x"], "", "unknown work 'count'"),
@@ -164,7 +164,7 @@ impl Write for Lab {
 }
 
 #[test]
-fn a_turn_is_told_at_once_when_it_is_over() {
+fn a_turn_is_reported_with_one_write_at_its_end() {
     let dir = tempfile::tempdir().unwrap();
     let words = ["read", "read", "scalar", "sum", &file(&dir)].map(OsString::from);
     let mut lab = Lab { writes: Vec::new() };
@@ -184,7 +184,7 @@ fn nothing_of_the_file_is_held_between_turns() {
     }
 }
 
-/// A lab that looks, when a turn is over, at what the contender holds.
+/// A lab that checks, after a turn, what the contender still holds.
 struct Watcher<'a> {
     path: &'a str,
     turns: usize,

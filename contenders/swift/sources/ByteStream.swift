@@ -1,5 +1,5 @@
-// bytes(from:): Foundation's own where it has one; elsewhere a stand-in of ours, an asynchronous sequence of single
-// bytes in front of the pieces that a delegate gets. The stand-in is not Apple's, and the method says so.
+// bytes(from:): Foundation's own if it has one; else our stand-in, an asynchronous sequence of single bytes from the
+// pieces that a delegate gets. The stand-in is not Apple's, and the method says so.
 
 import Foundation
 #if canImport(FoundationNetworking)
@@ -26,7 +26,7 @@ struct BytesReader: Reader {
         try await consume(fetch)
     }
 
-    // The loops say where they are isolated, nowhere, so that no executor is looked up between two bytes.
+    // The loops are declared as not isolated, so that no executor is looked up between two bytes.
     private static func count(_ fetch: Fetch, isolation: isolated (any Actor)?) async throws -> Tally {
         let (stream, check) = try await fetch.bytes()
         var count = 0
@@ -57,7 +57,7 @@ struct BytesReader: Reader {
 
 #if canImport(Darwin)
 extension Fetch {
-    /// The bytes, one at a time, and a check of their number for when they have ended.
+    /// The bytes, one at a time, and a check of their number at the end.
     func bytes() async throws -> (URLSession.AsyncBytes, @Sendable (Int) throws -> Void) {
         let (bytes, response) = try await session.bytes(from: url)
         return (bytes, { try check(response, received: UInt64($0)) })
@@ -65,7 +65,7 @@ extension Fetch {
 }
 #else
 extension Fetch {
-    /// The bytes, one at a time, and a check of their number for when they have ended.
+    /// The bytes, one at a time, and a check of their number at the end.
     func bytes() async throws -> (ByteStream, @Sendable (Int) throws -> Void) {
         let (pieces, continuation) = AsyncThrowingStream.makeStream(of: Data.self)
         let source = PieceSource(pieces: continuation)
@@ -74,7 +74,7 @@ extension Fetch {
     }
 }
 
-/// Single bytes out of pieces, through a buffer that is used again.
+/// Single bytes from pieces, through a reused buffer.
 struct ByteStream: AsyncSequence, Sendable {
     fileprivate let pieces: AsyncThrowingStream<Data, any Error>
 
@@ -85,8 +85,8 @@ struct ByteStream: AsyncSequence, Sendable {
 
         fileprivate init(_ pieces: AsyncThrowingStream<Data, any Error>.Iterator) { self.pieces = pieces }
 
-        // Both forms are written out: what the compiler makes of one when only the other is there switches executors at
-        // every byte, which is some fifteen times slower.
+        // Both forms are written out: if only one exists, the compiler derives the other with a switch of executors
+        // at every byte, which is about fifteen times slower.
         @inline(__always)
         mutating func next() async throws -> UInt8? {
             if position == buffer.count, try await !refill(isolation: nil) { return nil }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A trial as the command line asks for it.
+/// A trial as the command line requests it.
 struct Request {
     let scan: Scan?
     let work: Work

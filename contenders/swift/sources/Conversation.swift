@@ -1,4 +1,4 @@
-// From the words on the command line to a reading, and the turns in which it is timed.
+// One session: from the command line to a reading, and its timed turns.
 
 import Foundation
 
@@ -25,7 +25,8 @@ struct Session {
         request = Request(scan: Scan(rawValue: words[1]), work: work, target: target, params: params)
     }
 
-    /// Defaults and what was given. Over the network the pieces are the server's and libcurl's, so there is no size of ours.
+    /// Defaults and given values. Over the network, the server and libcurl decide the size of pieces, so there is no
+    /// parameter for it.
     private static func resolve(_ words: ArraySlice<String>, _ method: Method, _ target: Target) throws -> [String: UInt64] {
         var known = method.params
         if case .web = target { known.removeAll { $0.name == "chunk_bytes" } }
@@ -74,7 +75,7 @@ struct Session {
             newlines: request.work == .newlines ? tally.newlines : nil, sum: request.work == .sum ? tally.sum : nil)
     }
 
-    /// What failures are named after.
+    /// The name of the target in failures.
     var name: String {
         switch request.target {
         case .file(let path): path.shown
@@ -104,8 +105,9 @@ struct Usage {
     }
 }
 
-/// Returns what has been freed to the kernel: over HTTP the freed pieces of the file would else stay resident, as the
-/// allocator's, until the next turn. Foundation's view of the C library has no name for the call, so it is named here.
+/// Returns what has been freed to the kernel: otherwise the allocator would keep the freed pieces of the file
+/// resident after HTTP, until the next turn. Foundation's view of the C library has no name for the call, so it is
+/// named here.
 private func giveBack() {
     #if canImport(Glibc)
     _ = mallocTrim(0)

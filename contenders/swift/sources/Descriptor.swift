@@ -1,4 +1,4 @@
-// A file open for reading, over the kernel's own calls: what `read` measures, and what our URLProtocol serves from.
+// A file open for reading, through the kernel's own calls: `read` measures it, and our URLProtocol serves from it.
 
 import Foundation
 
@@ -15,7 +15,7 @@ final class Descriptor {
 
     deinit { close(number) }
 
-    /// Bytes the file holds now, by its inode; 0 for files that the kernel makes up while they are read.
+    /// Bytes the file holds now, by its inode; 0 for files that the kernel generates during the read.
     func size() throws -> Int {
         var status = stat()
         if fstat(number, &status) < 0 { throw Failure.system(path: path, call: "fstat", code: errno) }

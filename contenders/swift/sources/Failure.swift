@@ -1,4 +1,4 @@
-// Why a reading came to nothing, in one line that names the target and the cause.
+// Why a reading failed, in one line with the target and the cause.
 
 import Foundation
 
@@ -9,11 +9,11 @@ enum Failure: Error, CustomStringConvertible {
     case status(url: String, code: Int)
     /// The connection ended before the promised bytes were there.
     case truncated(url: String, received: UInt64, promised: Int64)
-    /// Foundation gave up, with its own words.
+    /// Foundation failed, with its own message.
     case foundation(target: String, cause: String)
-    /// The words on the command line or of a turn make no sense.
+    /// The command line or a turn is invalid.
     case usage(String)
-    /// This method cannot bring bytes from such a target.
+    /// This method cannot read this kind of target.
     case unsuitable(String)
 
     var description: String {
@@ -27,7 +27,7 @@ enum Failure: Error, CustomStringConvertible {
         }
     }
 
-    /// What an API threw, as a failure that names the target.
+    /// An API's error as a failure with the target's name.
     static func wrap(_ error: any Error, target: String) -> Failure {
         if let failure = error as? Failure { return failure }
         let cause = error as NSError

@@ -1,9 +1,9 @@
-// `file://` for URLSession where Foundation does not bring it itself: our own URLProtocol, read(2) beneath. It is not
-// Apple's, and the methods that go through it say so.
+// `file://` for URLSession if Foundation lacks it: our own URLProtocol, based on read(2). It is not Apple's, and the
+// methods that use it say so.
 //
-// Two kinds, because of what lies above: the completion handler and data(from:) keep only the last piece that a
-// protocol loads, so they are served the whole file in one; a delegate is served piece by piece. The pieces lie in a few
-// buffers that come back when the receiver lets go of them, so a slow delegate slows the reading and nothing piles up.
+// There are two kinds: the completion handler and data(from:) keep only the last piece that a protocol loads, so they
+// get the whole file in one piece; a delegate gets it piece by piece. The pieces are in a few buffers that return
+// when the receiver releases them, so a slow delegate slows the reading, and memory does not grow.
 
 #if !canImport(Darwin)
 import Foundation
@@ -19,10 +19,10 @@ class FileProtocol: URLProtocol, @unchecked Sendable {
         DispatchQueue.global(qos: .userInitiated).async { self.load() }
     }
 
-    // Nothing here cancels a task; a session that is torn down lets the rest of the file go by.
+    // No task is cancelled here; a session that is torn down ignores the rest of the file.
     override func stopLoading() {}
 
-    /// Hands all bytes of the file to the client.
+    /// Passes all bytes of the file to the client.
     func deliver(_ file: Descriptor) throws {
         fatalError("a kind of delivery is chosen by a subclass")
     }
@@ -56,7 +56,7 @@ class FileProtocol: URLProtocol, @unchecked Sendable {
 /// The whole file in one piece.
 final class WholeFileProtocol: FileProtocol, @unchecked Sendable {
     override func deliver(_ file: Descriptor) throws {
-        // One byte more than the file has, so that its end is met without growing.
+        // One byte more than the file has, so that its end is reached without growing.
         var capacity = try file.size() + 1
         var start = try Memory.allocate(capacity)
         var count = 0
@@ -110,9 +110,9 @@ final class PieceFileProtocol: FileProtocol, @unchecked Sendable {
     }
 }
 
-/// A few buffers of one size that go round between who fills and who empties them.
+/// A pool of a few buffers of one size, which are filled and released in turn.
 ///
-/// Everything mutable is behind the condition. It lives until the last of its buffers has come back.
+/// The condition protects all mutable state. The pool lives until the last of its buffers has returned.
 private final class BufferPool: @unchecked Sendable {
     /// One is being filled, one waits, one is being visited, and URLSession keeps the latest.
     private static let most = 4
@@ -145,7 +145,7 @@ private final class BufferPool: @unchecked Sendable {
     }
 }
 
-/// malloc and realloc that fail as errors.
+/// malloc and realloc that throw errors.
 private enum Memory {
     static func allocate(_ bytes: Int) throws -> UnsafeMutableRawPointer {
         guard let start = malloc(bytes) else { throw Failure.usage("no memory for \(bytes) bytes") }

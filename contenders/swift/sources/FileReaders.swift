@@ -1,13 +1,13 @@
-// The ways of reading a file that need no session: read(2), FileHandle, and Data from a file, read or mapped.
+// The methods for files that need no session: read(2), FileHandle, and Data from a file, read or mapped.
 
 import Foundation
 
-/// One way of reading one target, ready to be run any number of times. It holds nothing of the file in between.
+/// A method for one target, for any number of readings. It keeps no byte of the file between them.
 protocol Reader: Sendable {
     func read() async throws -> Tally
 }
 
-/// read(2) into one array that is used again for every call.
+/// read(2) into one array that every call reuses.
 struct DescriptorReader: Reader {
     let path: Path
     let bufferBytes: Int

@@ -1,9 +1,9 @@
-// What this contender says to the lab: one flat JSON object a line, as PROTOCOL.md asks. Nothing here reads a file or
-// knows a clock. A line leaves in one write, so it never mixes with another.
+// The messages of this contender to the lab: one flat JSON object a line, as in PROTOCOL.md. This file reads no file
+// and has no clock. A line is one write, so lines never mix.
 
 import Foundation
 
-/// The receipt, and the first line of every conversation.
+/// The receipt, and the first line of every session.
 struct Hello: Encodable {
     let say = "hello"
     let `protocol` = 1
@@ -26,7 +26,7 @@ struct Parameter: Encodable {
     let max: UInt64
 }
 
-/// One way of reading, as the lab sees it.
+/// A method, as the lab lists it.
 struct MethodLine: Encodable {
     let say = "method"
     let method: String
@@ -37,18 +37,18 @@ struct MethodLine: Encodable {
     let reads: Reads
 }
 
-/// What a method can be pointed at.
+/// What a method can read.
 enum Reads: String, Encodable {
     case file, both
 }
 
-/// Turns may come, with these parameters in force.
+/// Ready for turns, with these parameters in force.
 struct Ready: Encodable {
     let say = "ready"
     let params: [String: UInt64]
 }
 
-/// One timed reading and what proves it.
+/// One timed reading and its proof.
 struct Sample: Encodable {
     let say = "sample"
     let wall_ns: UInt64
@@ -65,7 +65,7 @@ struct Done: Encodable {
     let count: Int
 }
 
-/// Why a reading, or a whole method, came to nothing.
+/// Why a reading failed, or a method is unavailable.
 struct Refusal: Encodable {
     let say: String
     let reason: String

@@ -6,13 +6,13 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// How a file is brought to the session where Foundation cannot do it itself.
+/// How the session gets a file if Foundation has no `file://`.
 enum Delivery {
     case whole
     case pieces(bytes: Int)
 }
 
-/// One session and what it is asked for.
+/// One session and its request.
 struct Fetch: Sendable {
     let session: URLSession
     private let request: URLRequest
@@ -26,7 +26,7 @@ struct Fetch: Sendable {
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.httpAdditionalHeaders = ["Accept-Encoding": "identity", "Connection": "close"]
-        // Every method must ask the same server.
+        // Every method must use the same server.
         configuration.connectionProxyDictionary = [:]
         #if canImport(Darwin)
         request = URLRequest(url: url)
@@ -52,7 +52,7 @@ struct Fetch: Sendable {
         task.resume()
     }
 
-    /// The name of what is fetched, for messages.
+    /// The name of the target, for messages.
     var name: String { url.isFileURL ? url.path : url.absoluteString }
 
     /// Throws unless the response is a success with all of its bytes.
@@ -111,7 +111,7 @@ struct DelegateReader: Reader {
     }
 }
 
-/// Adds up one task's pieces. Whoever waits is told once, with the answer or the error.
+/// Adds up one task's pieces. The waiting caller is resumed once, with the answer or the error.
 ///
 /// `@unchecked Sendable`: the session calls its delegate one call at a time, from its serial delegate queue.
 private final class Incremental: Receiver, @unchecked Sendable {

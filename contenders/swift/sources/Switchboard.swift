@@ -1,23 +1,23 @@
-// The delegate of the session: it hands what comes for a task to that task's receiver, so that one session may serve many
-// readings, at once or one after another. A task's own `delegate` would do, but is not called on every platform.
+// The delegate of the session: it passes the events of a task to that task's receiver, so that one session can serve
+// many readings, concurrently or in sequence. A task's own `delegate` would do, but is not called on every platform.
 
 import Foundation
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-/// What one task brings. Called one call at a time; `complete` once, as the last.
+/// The receiver of one task's events. Calls do not overlap; `complete` is the last, once.
 protocol Receiver: AnyObject, Sendable {
     func receive(_ piece: Data)
     func complete(_ response: URLResponse?, _ error: (any Error)?)
 }
 
-/// `@unchecked Sendable`: the table is behind the lock.
+/// `@unchecked Sendable`: the lock protects the table.
 final class Switchboard: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let lock = NSLock()
     private var receivers: [Int: any Receiver] = [:]
 
-    /// To be called before the task is resumed, so that nothing of it can be missed.
+    /// Must be called before the task is resumed, so that no event is missed.
     func connect(_ task: URLSessionTask, to receiver: any Receiver) {
         lock.withLock { receivers[task.taskIdentifier] = receiver }
     }

@@ -1,5 +1,5 @@
-// What is to be read: a file by the raw bytes of its path, or a URL. Foundation's file APIs take strings, so a path
-// that is not UTF-8 is refused there rather than repaired into the name of another file.
+// The target: a file by the raw bytes of its path, or a URL. Foundation's file APIs take strings, so a path that is
+// not UTF-8 is refused there; a repaired string could be the name of another file.
 
 import Foundation
 
@@ -19,13 +19,13 @@ enum Target: Sendable {
         self = .web(url)
     }
 
-    /// The file, for methods that know no network.
+    /// The file, for methods without network.
     func file(for method: String) throws -> Path {
         guard case .file(let path) = self else { throw Failure.unsuitable("\(method) reads files, not URLs") }
         return path
     }
 
-    /// The URL that the session is asked for.
+    /// The URL for the session.
     func url() throws -> URL {
         switch self {
         case .web(let url): url
@@ -34,7 +34,7 @@ enum Target: Sendable {
     }
 }
 
-/// A path as the bytes the kernel gets.
+/// A path as the bytes for the kernel.
 struct Path: Sendable {
     let raw: ContiguousArray<CChar>
     /// The path as a string, if it is one.
@@ -45,7 +45,7 @@ struct Path: Sendable {
         text = String(validatingCString: word)
     }
 
-    /// For messages: repaired where it is not UTF-8.
+    /// For messages: repaired if it is not UTF-8.
     var shown: String { raw.withUnsafeBufferPointer { String(cString: $0.baseAddress!) } }
 
     /// The path for an API that takes strings.

@@ -1,5 +1,5 @@
-// What is done with bytes once they are here: a fold (sum, newlines) and a way of visiting (for, reduce, …). The choice
-// is made once, outside the loops, so that each loop is compiled for exactly one fold and one kind of sequence.
+// The visit of bytes: a fold (sum, newlines) and a way of visiting (for, reduce, …). The choice is made once, outside
+// the loops, so that each loop is compiled for exactly one fold and one kind of sequence.
 
 import Foundation
 
@@ -18,7 +18,7 @@ enum Scan: String {
     case nsdata
 }
 
-/// What a reading found. Which fields count is decided by the work.
+/// The answer of a reading. The work decides which fields count.
 struct Tally {
     var bytes: UInt64 = 0
     var newlines: UInt64 = 0
@@ -63,7 +63,7 @@ extension Fold {
     }
 }
 
-/// Visits one piece of data and says what it found.
+/// Visits one piece of data and returns the answer.
 typealias Visit = @Sendable (Data) -> Tally
 
 /// The visit for a scan and a work; without a scan the bytes are only counted.
@@ -101,8 +101,8 @@ private func visit<F: Fold>(_ scan: Scan, _: F.Type) -> Visit {
     }
 }
 
-/// What the source calls `enumerateBytes`. Data has it still, deprecated for `regions`; asking for it through a protocol
-/// keeps the call the same and the compiler quiet.
+/// The `enumerateBytes` of the source. Data still has it, deprecated for `regions`; a call through a protocol is the
+/// same call without a compiler warning.
 private protocol Enumerable {
     func enumerateBytes(_ block: (UnsafeBufferPointer<UInt8>, Data.Index, inout Bool) -> Void)
 }

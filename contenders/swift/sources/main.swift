@@ -1,5 +1,5 @@
-// The Swift contender of readlab: URLSession's ways of bringing the bytes of a file, and Foundation's plainer ones,
-// behind the protocol of PROTOCOL.md. This file turns the words of the command line into one conversation.
+// The Swift contender of readlab: URLSession's and Foundation's ways of reading a file, with the protocol of
+// PROTOCOL.md. This file parses the command line and starts one session.
 
 import Foundation
 

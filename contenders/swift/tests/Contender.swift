@@ -1,4 +1,4 @@
-// The contender as the lab meets it: started with words, told its turns, its lines read. A deadline ends it.
+// Starts the contender as the lab does: with arguments, turns, and a reader of its lines. A deadline ends it.
 
 import Foundation
 
@@ -23,7 +23,7 @@ struct Contender {
         try run(program, words, turns)
     }
 
-    /// The same with a target whose bytes are no string: the shell makes them from `\0ooo` escapes.
+    /// The same with a target whose bytes are not a string: the shell makes them from `\0ooo` escapes.
     func talk(_ words: [String], escapedTarget: String, turns: String) throws -> Conversation {
         let script = #"target=$(printf '%b' "$2"); exec "$1" read "$3" "$4" "$5" "$target""#
         return try run(URL(fileURLWithPath: "/bin/sh"), ["-c", script, "sh", program.path, escapedTarget] + words, turns)
@@ -40,7 +40,7 @@ struct Contender {
             signalled: process.terminationReason == .uncaughtSignal)
     }
 
-    /// What the contender holds of `file` after a turn, while it waits for the next: descriptors and mappings.
+    /// The descriptors and mappings of `file` that the contender keeps after a turn.
     func held(of file: String, _ words: [String]) throws -> [String] {
         let (process, input, output) = try start(program, words)
         defer {

@@ -1,5 +1,5 @@
-// The tests of the Swift contender: every method, scan and work against an answer computed here by the plainest loop, over
-// files and over HTTP; then what must fail, and with which words. Prints `N passed, N failed` and exits 0 if none failed.
+// The tests of the Swift contender: every method, scan and work against an answer computed here by the simplest loop,
+// over files and over HTTP; then failures and their messages. Prints `N passed, N failed` and exits 0 if none failed.
 
 import Foundation
 
@@ -36,7 +36,7 @@ struct Tests {
     let bodies: [String: Data]
     var report = Report()
 
-    /// The line a right answer has, computed byte by byte.
+    /// The line of a correct answer, computed byte by byte.
     private func answer(_ work: String, _ body: Data) -> [String: Int] {
         var (sum, newlines) = (0, 0)
         for byte in body {
@@ -82,7 +82,8 @@ struct Tests {
         }
     }
 
-    /// Piece and buffer sizes from one byte to far more than the file, an unsized body, and what is kept between turns.
+    /// Piece and buffer sizes from one byte to far more than the file, an unsized body, and the bytes kept between
+    /// turns.
     mutating func settings(_ methods: [Method]) throws {
         let body = bodies["mixed"]!
         for method in methods {

@@ -18,10 +18,10 @@ const EXIT_FAILED: u8 = 1;
 /// Arguments of `readlab build`.
 #[derive(Debug, Args)]
 pub struct BuildArgs {
-    /// The contenders [default: all that come as sources]
+    /// The contenders [default: all that have sources]
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
-    /// A roster with further contenders; may be repeated
+    /// A roster file with more contenders; may be repeated
     #[arg(long = "roster", value_name = "FILE")]
     pub rosters: Vec<PathBuf>,
 }

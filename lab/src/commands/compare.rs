@@ -22,36 +22,34 @@ use std::process::ExitCode;
 /// Arguments of `readlab compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// What is compared, the first being what the others are held against: a record's path, `last`,
-    /// `last~1`, a name given with --save, or published:newlines, published:urlsession,
-    /// published:zip-lines, published:ssd-sizes, each perhaps with /MACHINE
+    /// What to compare; the first is the baseline. A record's path, `last`, `last~1`, a name given
+    /// with --save, or published:newlines, published:urlsession, published:zip-lines,
+    /// published:ssd-sizes, optionally followed by /MACHINE
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
     /// Numbers to compare: wall, cpu, rate, peak, device, syscalls, mallocs, retains, releases,
-    /// slope, most [default: wall, or rate where a side knows no times]
+    /// slope, most [default: wall, or rate if a side has no times]
     #[arg(long, value_name = "METRIC,…", value_delimiter = ',', hide_possible_values = true)]
     pub metric: Vec<Measure>,
     /// Only this state of the page cache
     #[arg(long, value_name = "STATE")]
     pub state: Option<CacheState>,
-    /// Compare and fit also what is not alike: other files, work, states or parameters under one
-    /// name
+    /// Also compare and fit trials of the same name whose file, work, state or parameters differ
     #[arg(long)]
     pub force: bool,
-    /// End with exit code 3 when the whole 95 % interval of a ratio says that something is worse by
-    /// more than this
+    /// End with exit code 3 if the whole 95 % interval of a ratio is worse by more than this share
     #[arg(long, value_name = "SHARE", value_parser = options::share)]
     pub fail_over: Option<f64>,
-    /// With --fail-over: pass although one side lacks a trial, instead of ending with exit code 1;
-    /// what failed there still ends so
+    /// With --fail-over: do not end with exit code 1 if one side lacks a trial; a failed trial
+    /// still does
     #[arg(long, requires = "fail_over")]
     pub allow_missing: bool,
-    /// Rates beside what the drive's data sheet says, such as 3400MB/s, for machines whose data
-    /// sheet is not known
+    /// Rate from the drive's data sheet, for example 3400MB/s, for machines whose data sheet is not
+    /// known
     #[arg(long, value_name = "RATE")]
     pub datasheet: Option<Throughput>,
-    /// A straight line through the machines, such as `--fit zip/wall machine.max_turbo_ghz`, and
-    /// what it asks for to reach the others
+    /// Fit a straight line through the machines, for example `--fit zip/wall
+    /// machine.max_turbo_ghz`, and show which value each machine needs to reach the others
     #[arg(long, num_args = 2, value_names = ["CASE/METRIC", "FACT"])]
     pub fit: Option<Vec<String>>,
     /// Write the comparison as one JSON document; `-` is standard output
@@ -63,14 +61,14 @@ pub struct CompareArgs {
     /// Write the comparison as one self-contained page; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub export_html: Option<PathBuf>,
-    /// Write the last one's numbers in Bencher Metric Format; `-` is standard output
+    /// Write the numbers of the last NAME in Bencher Metric Format; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub export_bmf: Option<PathBuf>,
-    /// Write the last one's numbers as github-action-benchmark's array (customSmallerIsBetter); `-`
-    /// is standard output
+    /// Write the numbers of the last NAME as github-action-benchmark's array
+    /// (customSmallerIsBetter); `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub export_github: Option<PathBuf>,
-    /// Colours in the tables
+    /// When to colour the tables
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Output")]
     pub color: Color,
 }

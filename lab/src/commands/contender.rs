@@ -9,7 +9,7 @@ use std::process::ExitCode;
 /// Arguments of `readlab contender`.
 #[derive(Debug, Args)]
 pub struct ContenderArgs {
-    /// Which contender to be.
+    /// Which contender to run.
     #[command(subcommand)]
     pub who: Who,
 }
@@ -25,7 +25,7 @@ pub enum Who {
     Command(Words),
 }
 
-/// The words of the protocol, untouched.
+/// The words of the protocol, unchanged.
 #[derive(Debug, Args)]
 pub struct Words {
     /// `hello`, `methods`, or `read METHOD SCAN WORK TARGET …`

@@ -23,23 +23,23 @@ pub struct CorpusArgs {
 /// What to do with test files.
 #[derive(Debug, Subcommand)]
 pub enum What {
-    /// Make a file, unless it is there and intact; print its path
+    /// Make a file unless it exists and is intact; print its path
     Make {
-        /// What kind of bytes
+        /// Kind of content
         kind: CorpusKind,
-        /// How many, such as 256MiB
+        /// Size, for example 256MiB
         #[arg(default_value = "256MiB")]
         size: Bytes,
-        /// Which of many such files
+        /// Seed of the content
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// In an archive, zip or gzip, as its only content
+        /// Put it into an archive, zip or gzip, as its only entry
         #[arg(long = "in", value_name = "ARCHIVE")]
         archive: Option<Archive>,
     },
-    /// List the files that are there
+    /// List the test files
     List,
-    /// Remove them
+    /// Remove the test files
     Clean,
 }
 

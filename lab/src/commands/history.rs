@@ -18,17 +18,17 @@ pub struct HistoryArgs {
     pub verb: Option<HistoryVerb>,
 }
 
-/// What may be done with records.
+/// What can be done with records.
 #[derive(Debug, Subcommand)]
 pub enum HistoryVerb {
-    /// List them, the newest first (also without a word)
+    /// List the records, the newest first (the default)
     List,
-    /// Show one as it was shown when it was made
+    /// Print the tables of a record again
     Show {
         /// `last`, `last~1`, a name, a run's folder or a path
         name: String,
     },
-    /// Remove records of the data folder; of one that lies elsewhere, only the name
+    /// Remove records of the data folder; of a record elsewhere, remove only its name
     Rm {
         /// `last`, `last~1`, names or folders of runs
         #[arg(required = true, value_name = "NAME")]

@@ -21,16 +21,17 @@ use std::process::ExitCode;
 /// Arguments of `readlab limits`.
 #[derive(Debug, Args)]
 pub struct LimitsArgs {
-    /// A folder, in which a file is made and removed again; or a file, which is only read
+    /// A folder, in which readlab makes a file and removes it again; or a file, which readlab only
+    /// reads
     #[arg(value_name = "DIR|FILE", default_value = ".")]
     pub place: PathBuf,
-    /// Size of the file that is made in a folder
+    /// Size of the file made in a folder
     #[arg(long, value_name = "SIZE", default_value = "256MiB")]
     pub size: Bytes,
-    /// How long and how often.
+    /// How many readings, and how long.
     #[command(flatten)]
     pub measuring: SamplingOptions,
-    /// What is shown and kept.
+    /// What a run prints and writes.
     #[command(flatten)]
     pub giving: OutputOptions,
 }

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 /// Arguments of `readlab list`.
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// A roster with further contenders; may be repeated
+    /// A roster file with more contenders; may be repeated
     #[arg(long = "roster", value_name = "FILE")]
     pub rosters: Vec<PathBuf>,
     /// Only methods that can do this work

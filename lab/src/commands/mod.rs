@@ -38,8 +38,7 @@ use clap::{Parser, Subcommand};
 const EXIT_CODES: &str = "Exit codes: 0 well; 1 some trial failed or was refused, or something asked for by name did not take \
 part; 2 usage or environment, or nothing measured at all; 3 worse than --fail-over allows; 130 interrupted.";
 
-/// How fast can I read this file, which way of reading is fastest, and what stops it from being
-/// faster?
+/// Measures ways of reading a file: how fast each is, which is fastest, and what limits it
 #[derive(Debug, Parser)]
 #[command(name = "readlab", version, about, max_term_width = 100, propagate_version = true, after_help = EXIT_CODES)]
 pub struct Cli {
@@ -51,42 +50,41 @@ pub struct Cli {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Race every way of reading on your own file
+    /// Race all ways of reading on your own file
     Race(race::RaceArgs),
-    /// Run a published experiment, or one of your own
+    /// Run a published experiment, or your own
     Suite(suite::SuiteArgs),
-    /// Write and read files over a range of sizes: rate by size, and what leaves the straight line
+    /// Write and read files of many sizes: rate by size, fixed cost, and sizes that are off the
+    /// line
     Sweep(sweep::SweepArgs),
-    /// Search the best buffer, depth, threads and method for your own file, in a fraction of the
-    /// readings
+    /// Search for the best method, buffer, depth and threads for your own file, with few readings
     Tune(tune::TuneArgs),
-    /// Lay records and published results beside each other, with ratios; a gate for continuous
-    /// integration
+    /// Compare records and published results, with ratios; a gate for continuous integration
     Compare(compare::CompareArgs),
-    /// List the records that you have, show one again, remove some
+    /// List, show or remove your records
     History(history::HistoryArgs),
-    /// Make a page of a record: one HTML file that needs nothing else
+    /// Make one self-contained HTML page from a record
     Report(report::ReportArgs),
-    /// Measure what memory, the kernel's copy and the device do at best here
+    /// Measure the best rates of memory, the kernel's copy and the device
     Limits(limits::LimitsArgs),
-    /// Show contenders and methods, and why some are not available
+    /// List contenders and methods, and why some are not available
     List(list::ListArgs),
     /// Build contenders in other languages
     Build(build::BuildArgs),
-    /// Say what of this machine helps or spoils measuring, and how to mend it
+    /// Check this machine for things that distort measurements, and suggest fixes
     Doctor(doctor::DoctorArgs),
     /// Make, list or remove deterministic test files
     Corpus(corpus::CorpusArgs),
-    /// Show the exact command and bytes that a contender would get, to run by hand
+    /// Print the exact command and bytes that a contender receives, to run by hand
     Request(request::RequestArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
     /// Print the manual page
     Man,
-    /// Be a contender: what the lab starts in a process of its own
+    /// Run a contender; the lab starts this in a separate process
     #[command(hide = true)]
     Contender(contender::ContenderArgs),
-    /// Be the loopback server of one file: what the lab starts in a process of its own
+    /// Run the loopback server of one file; the lab starts this in a separate process
     #[command(hide = true)]
     Serve(serve::ServeArgs),
 }

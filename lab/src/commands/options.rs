@@ -12,119 +12,118 @@ use crate::units::Nanos;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// How long and how often.
+/// How many readings, and how long.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Measuring")]
 pub struct SamplingOptions {
-    /// Untimed readings before the timed ones, each time a contender is started
+    /// Untimed readings before the timed ones, after each start of a contender
     #[arg(short, long, value_name = "N", default_value_t = 1)]
     pub warmup: u32,
-    /// Exactly this many timed readings of each trial
+    /// Exact number of timed readings of each trial
     #[arg(short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs"], value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
-    /// At least this many timed readings of each trial
+    /// Minimum number of timed readings of each trial
     #[arg(short, long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     pub min_runs: u32,
-    /// At most this many timed readings of each trial
+    /// Maximum number of timed readings of each trial
     #[arg(short = 'M', long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub max_runs: u32,
-    /// Time of timed readings at most for each trial, once it has the fewest [default: 30s, or what
-    /// the suite says]
+    /// Maximum total time of the timed readings of a trial, once it has its minimum number of them
+    /// [default: 30s, or the suite's]
     #[arg(long, value_name = "TIME")]
     pub max_time: Option<Nanos>,
-    /// Time for the whole run, shared by the states, the reading for the right answer included;
-    /// without it, about 100 s, and at least five rounds whatever they take
+    /// Time for the whole run, divided among the cache states; it includes the reading for the
+    /// correct answer [default: about 100 s, and at least five rounds]
     #[arg(long, value_name = "TIME")]
     pub budget: Option<Nanos>,
-    /// Stop a trial when half the interval of its median is this share of the median
+    /// Stop a trial when half the 95 % interval of its median is at most this share of the median
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
     pub precision: f64,
-    /// Fills of the cache over which warm readings are spread, at least
+    /// Minimum number of cache fills over which the warm readings are spread
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     pub fills: u32,
-    /// State of the page cache when the clock starts [default: both, or what the suite says]
+    /// State of the page cache when the clock starts [default: both, or the suite's]
     #[arg(long, value_name = "STATE")]
     pub state: Option<States>,
-    /// Seed of every shuffle; recorded in any case
+    /// Seed of every shuffle; always recorded
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// As root: also drop the caches of the whole machine before each cold reading
+    /// Also drop the caches of the whole machine before each cold reading (root only)
     #[arg(long)]
     pub drop_caches: bool,
-    /// Let a block device be a target; like every target, it is only ever read
+    /// Allow a block device as a target; readlab only reads it
     #[arg(long)]
     pub allow_device: bool,
 }
 
-/// What takes part.
+/// Which trials take part.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Choosing")]
 pub struct SelectionOptions {
-    /// Only methods whose name matches, such as 'rust/mmap/*' or 'rust/read@buffer=64KiB'; may be
-    /// repeated
+    /// Only methods whose name matches, for example 'rust/mmap/*' or 'rust/read@buffer=64KiB'; may
+    /// be repeated
     #[arg(long = "method", value_name = "GLOB")]
     pub methods: Vec<String>,
-    /// Settings for every method that has them, such as buffer=128KiB,depth=16
+    /// Settings for every method that has them, for example buffer=128KiB,depth=16
     #[arg(long = "param", value_name = "K=V,…", value_parser = clap::value_parser!(Params), default_value = "")]
     pub params: Params,
-    /// A command to race too, `{}` for the path, such as 'wc -l {}'; without one the path is put at
-    /// its end, unless the command names the file itself; may be repeated
+    /// A command that takes part, with `{}` for the path, for example 'wc -l {}'; without `{}`, the
+    /// path is appended unless the command names the file; may be repeated
     #[arg(short = 'c', long = "command", value_name = "COMMAND")]
     pub commands: Vec<String>,
-    /// What is done with the bytes [default: newlines for text, sum for anything else]
+    /// What each trial does with the bytes [default: newlines for text, else sum]
     #[arg(long, value_name = "WORK")]
     pub work: Option<Work>,
-    /// The trial against which ratios are made
+    /// The trial to which all others are compared
     #[arg(long, value_name = "TRIAL")]
     pub reference: Option<String>,
-    /// A roster with further contenders, as in contenders/roster.toml; may be repeated
+    /// A roster file with more contenders, like contenders/roster.toml; may be repeated
     #[arg(long = "roster", value_name = "FILE")]
     pub rosters: Vec<PathBuf>,
 }
 
-/// What is shown and kept.
+/// What a run prints and writes.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputOptions {
-    /// Write everything as one JSON document; `-` is standard output
+    /// Write all results as one JSON document; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub export_json: Option<PathBuf>,
-    /// Write every sample as a row of CSV; `-` is standard output
+    /// Write every sample as one row of CSV; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub export_csv: Option<PathBuf>,
     /// Write the tables as Markdown; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,
-    /// All percentiles of every metric, behind the tables
+    /// Print all percentiles of every metric after the tables
     #[arg(long)]
     pub percentiles: bool,
     /// Folder for the record [default: a new one in the user's data folder]
     #[arg(long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// Give the record a name, for `compare` and `history`; a name that another record had moves
+    /// Name of the record for `compare` and `history`; an existing name moves to this record
     #[arg(long, value_name = "NAME")]
     pub save: Option<SaveName>,
-    /// No table, no progress: only warnings, errors and exports
+    /// Print no table and no progress, only warnings, errors and exports
     #[arg(short, long)]
     pub quiet: bool,
-    /// No progress line
+    /// Print no progress line
     #[arg(long)]
     pub no_progress: bool,
-    /// Colours in the tables
+    /// When to colour the tables
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
 }
 
-/// What is looked at inside what is measured, in runs that nobody times.
+/// What is inspected in untimed runs of the measured trials.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Looking inside")]
 pub struct InspectOptions {
-    /// Draw a flame graph of each measured trial, from an untimed run [default: flamegraphs beside
-    /// the record]
+    /// Draw a flame graph of each measured trial from an untimed run [default: folder flamegraphs
+    /// beside the record]
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
     pub flamegraph: Option<Option<PathBuf>>,
-    /// Trace the read calls of each measured trial in an untimed run: their sizes, offsets and
-    /// latencies
+    /// Trace the read calls of each measured trial in an untimed run: sizes, offsets and latencies
     #[arg(long)]
     pub trace: bool,
 }

@@ -14,26 +14,26 @@ use std::process::ExitCode;
 /// Arguments of `readlab race`.
 #[derive(Debug, Args)]
 pub struct RaceArgs {
-    /// The files or http:// URLs to read; each gets a race of its own
+    /// The files or http:// URLs to read; each is a separate race
     #[arg(required_unless_present = "resume", value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
-    /// Read the files over http, from a server of readlab's own on 127.0.0.1
+    /// Read the files over HTTP from readlab's own server on 127.0.0.1
     #[arg(long)]
     pub http: bool,
-    /// Go on with a run that was cut short, by its own plan: its record's path, `last`, or a name
-    /// given with --save
+    /// Continue a run that was cut short, by the plan in its record: the record's path, `last`, or
+    /// a name given with --save
     #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "http", "Measuring", "Choosing", "Looking", "output"])]
     pub resume: Option<String>,
-    /// How long and how often.
+    /// How many readings, and how long.
     #[command(flatten)]
     pub measuring: SamplingOptions,
-    /// What takes part.
+    /// Which trials take part.
     #[command(flatten)]
     pub choosing: SelectionOptions,
-    /// What is looked at inside.
+    /// What is inspected.
     #[command(flatten)]
     pub looking: InspectOptions,
-    /// What is shown and kept.
+    /// What a run prints and writes.
     #[command(flatten)]
     pub giving: OutputOptions,
 }

@@ -19,10 +19,10 @@ pub struct ReportArgs {
     /// The record: `last`, `last~1`, a name given with --save, a run's folder, or a path
     #[arg(value_name = "RECORD")]
     pub record: PathBuf,
-    /// Where the page goes; `-` is standard output [default: report.html beside the record]
+    /// File for the page; `-` is standard output [default: report.html beside the record]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Also write every chart as an SVG file into this folder
+    /// Also write each chart as an SVG file into this folder
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
 }

@@ -13,15 +13,15 @@ use std::process::ExitCode;
 /// Arguments of `readlab request`.
 #[derive(Debug, Args)]
 pub struct RequestArgs {
-    /// The trial, such as 'rust/mmap/avx2' or 'rust/read@buffer=64KiB'
+    /// The trial, for example 'rust/mmap/avx2' or 'rust/read@buffer=64KiB'
     pub trial: String,
-    /// The file that would be read
+    /// The file to read
     #[arg(default_value = "FILE")]
     pub target: PathBuf,
-    /// What would be done with the bytes
+    /// What the trial does with the bytes
     #[arg(long, value_name = "WORK", default_value = "newlines")]
     pub work: Work,
-    /// A roster with further contenders; may be repeated
+    /// A roster file with more contenders; may be repeated
     #[arg(long = "roster", value_name = "FILE")]
     pub rosters: Vec<PathBuf>,
 }

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 /// Arguments of `readlab serve`.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// The file, and the only one
+    /// The file to serve
     pub file: PathBuf,
 }
 

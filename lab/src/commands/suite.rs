@@ -20,26 +20,26 @@ pub struct SuiteArgs {
     /// A built-in suite or a file
     #[arg(required_unless_present = "resume", value_name = "NAME|FILE.toml")]
     pub suite: Option<String>,
-    /// The files or http:// URLs to read [default: the suite's own corpus, made when needed]
+    /// The files or http:// URLs to read [default: the suite's own corpus, made if it is missing]
     #[arg(value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
-    /// The corpus in the size of the publication
+    /// Use the corpus in the size of the publication
     #[arg(long, conflicts_with = "targets")]
     pub full: bool,
-    /// Go on with a run that was cut short, by its own plan: its record's path, `last`, or a name
-    /// given with --save
+    /// Continue a run that was cut short, by the plan in its record: the record's path, `last`, or
+    /// a name given with --save
     #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "targets", "full", "Measuring", "Choosing", "Looking", "output"])]
     pub resume: Option<String>,
-    /// How long and how often.
+    /// How many readings, and how long.
     #[command(flatten)]
     pub measuring: SamplingOptions,
-    /// What takes part.
+    /// Which trials take part.
     #[command(flatten)]
     pub choosing: SelectionOptions,
-    /// What is looked at inside.
+    /// What is inspected.
     #[command(flatten)]
     pub looking: InspectOptions,
-    /// What is shown and kept.
+    /// What a run prints and writes.
     #[command(flatten)]
     pub giving: OutputOptions,
 }

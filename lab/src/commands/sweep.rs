@@ -37,18 +37,17 @@ use std::time::Instant;
 /// Arguments of `readlab sweep`.
 #[derive(Debug, Args)]
 pub struct SweepArgs {
-    /// Where the files are written, in a folder that is removed at the end; with --read-only, a
-    /// folder that was kept
+    /// Folder in which a temporary folder with the files is made; with --read-only, a folder from
+    /// an earlier --keep
     pub dir: PathBuf,
-    /// Sizes: a list, or ranges in steps of 1, 2 and 5, such as 10kB,1MB or 10kB..2GB [default: 14
-    /// from 10 kB to 2 GB]
+    /// Sizes, as a list or as ranges in steps of 1, 2 and 5, for example 10kB,1MB or 10kB..2GB
+    /// [default: 14 sizes from 10 kB to 2 GB]
     #[arg(long, value_name = "SIZES")]
     pub sizes: Option<Sizes>,
-    /// Files of each size, written by cycling through the sizes
+    /// Number of files of each size; they are written in turns, size by size
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
-    /// What the files hold: a is the byte 0x41; random is for devices that compress or remove
-    /// duplicates
+    /// Content of the files; choose random for devices that compress or deduplicate
     #[arg(long, value_name = "KIND", default_value = "a")]
     pub fill: CorpusKind,
     /// How the files are written
@@ -57,25 +56,25 @@ pub struct SweepArgs {
     /// The order of reading
     #[arg(long, value_name = "ORDER", default_value = "directory")]
     pub order: Order,
-    /// Methods that read; may be repeated [default: read, direct and dontcache of contender rust]
+    /// Methods to measure; may be repeated [default: read, direct and dontcache of contender rust]
     #[arg(long = "method", value_name = "TRIAL")]
     pub methods: Vec<String>,
-    /// What is done with the bytes
+    /// What each method does with the bytes
     #[arg(long, value_name = "WORK", default_value = "discard")]
     pub work: Work,
     /// Refuse to write more than this
     #[arg(long, value_name = "SIZE")]
     pub max_bytes: Option<Bytes>,
-    /// Keep the files, to be read again with --read-only, perhaps after a restart
+    /// Keep the files, for another run with --read-only, for example after a restart
     #[arg(long)]
     pub keep: bool,
-    /// Write nothing: read a folder that was kept
+    /// Write nothing; read the files of a folder from an earlier --keep
     #[arg(long, conflicts_with_all = ["sizes", "repeat", "fill", "write", "max_bytes", "keep"])]
     pub read_only: bool,
-    /// Seed of contents and shuffles; recorded in any case
+    /// Seed of contents and shuffles; always recorded
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// What is shown and kept.
+    /// What a run prints and writes.
     #[command(flatten)]
     pub giving: OutputOptions,
 }
@@ -83,7 +82,7 @@ pub struct SweepArgs {
 /// The order in which files are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Order {
-    /// As the folder lists them.
+    /// The order in which the folder lists them.
     Directory,
     /// Shuffled by the seed.
     Shuffled,

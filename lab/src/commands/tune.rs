@@ -21,43 +21,43 @@ pub struct TuneArgs {
     /// The file to read
     #[arg(value_name = "TARGET")]
     pub target: PathBuf,
-    /// Methods to search, such as 'rust/mmap' or 'java/*'; may be repeated [default: those of
-    /// contender rust with settings]
+    /// Methods to search, for example 'rust/mmap' or 'java/*'; may be repeated [default: the
+    /// methods of contender rust that have settings]
     #[arg(long = "method", value_name = "GLOB", help_heading = "Searching")]
     pub methods: Vec<String>,
-    /// Settings to search: ranges that double, and lists, such as
+    /// Settings to search, as ranges that double or lists, for example
     /// buffer=4KiB..8MiB,depth=1..64,threads=1..all,direct=0|1 [default: buffers of 16 KiB to 4
-    /// MiB, depths of 1 to 64, threads up to the processors, and switches]
+    /// MiB, depths of 1 to 64, threads up to the number of processors, and switches]
     #[arg(long, value_name = "SPACE", help_heading = "Searching")]
     pub space: Option<Space>,
-    /// State of the page cache when the clock starts [default: both; of a URL, unknown]
+    /// State of the page cache when the clock starts [default: both; unknown for a URL]
     #[arg(long, value_name = "STATE", help_heading = "Searching")]
     pub state: Option<States>,
-    /// What is done with the bytes [default: newlines for text, sum for anything else]
+    /// What each trial does with the bytes [default: newlines for text, else sum]
     #[arg(long, value_name = "WORK", help_heading = "Searching")]
     pub work: Option<Work>,
-    /// The trial against which the best is held [default: Rust's BufReader as it comes]
+    /// The trial to which the best is compared [default: Rust's BufReader with its default buffer]
     #[arg(long, value_name = "TRIAL", help_heading = "Searching")]
     pub reference: Option<String>,
     /// Time for the whole run; the search takes at most seven tenths of it
     #[arg(long, value_name = "TIME", default_value = "5m", help_heading = "Searching")]
     pub budget: Nanos,
-    /// Seed of every shuffle; recorded in any case
+    /// Seed of every shuffle; always recorded
     #[arg(long, value_name = "N", help_heading = "Searching")]
     pub seed: Option<u64>,
-    /// As root: also drop the caches of the whole machine before each cold reading
+    /// Also drop the caches of the whole machine before each cold reading (root only)
     #[arg(long, help_heading = "Searching")]
     pub drop_caches: bool,
-    /// Let a block device be the target; like every target, it is only ever read
+    /// Allow a block device as the target; readlab only reads it
     #[arg(long, help_heading = "Searching")]
     pub allow_device: bool,
-    /// A roster with further contenders, as in contenders/roster.toml; may be repeated
+    /// A roster file with more contenders, like contenders/roster.toml; may be repeated
     #[arg(long = "roster", value_name = "FILE", help_heading = "Searching")]
     pub rosters: Vec<PathBuf>,
-    /// What is looked at inside.
+    /// What is inspected.
     #[command(flatten)]
     pub looking: InspectOptions,
-    /// What is shown and kept.
+    /// What a run prints and writes.
     #[command(flatten)]
     pub giving: OutputOptions,
 }

@@ -1,5 +1,5 @@
-//! A file of which the first half is in the page cache and the second is not: made anew before each
-//! reading, each method in turn, within this process.
+//! Measures readings of a file whose first half is in the page cache and whose second half is not.
+//! The state is made again before each reading; the methods take turns within this process.
 
 use super::judged;
 use crate::pairs;

@@ -1,5 +1,5 @@
-//! This process and all that it starts, held to so many bytes per second of one device by a control
-//! group (version 1), for as long as the value lives. Needs root.
+//! A limit of bytes per second of one device, for this process and all that it starts, by a control
+//! group (version 1), as long as the value lives. Needs root.
 
 use anyhow::Context;
 use std::fs;

@@ -1,10 +1,10 @@
-//! `zip` and `gzip`: what comes out of an archive, decoded by zlib-rs as it streams through one
+//! The methods `zip` and `gzip`: they decode an archive with zlib-rs, as a stream through one
 //! buffer.
 //!
-//! The content of a zip is that of all its entries, in the order of its directory, one behind the
-//! other; folders have none. The content of a gzip is that of all its members. Every checksum is
-//! compared: what is wrong is an error, never a shorter content. Whole buffers are decoded in
-//! [`super::inflate`].
+//! The content of a zip is the content of all its entries in the order of its directory; folders
+//! have no content. The content of a gzip is the content of all its members. Every checksum is
+//! compared: an archive that is wrong is an error, never shorter content. [`super::inflate`]
+//! decodes whole buffers.
 
 use super::read::drain;
 use super::{Fault, Feeding, Method, Reader};
@@ -22,7 +22,7 @@ use zip::ZipArchive;
 use zip::read::ZipFile;
 use zip::result::ZipError;
 
-/// For what is read, and again for what comes out.
+/// Size of the input buffer, and of the output buffer.
 const BUFFER: Param = Param::new("buffer_bytes", 64 << 10, 1, 1 << 30);
 
 pub(super) const ZIP: Method = Method {
@@ -107,7 +107,7 @@ pub(super) fn of_entry(name: &str, fault: Fault) -> Fault {
     }
 }
 
-/// What the directory of a zip, or the head of an entry, is said to be wrong with.
+/// The fault of a zip whose directory, or whose entry's head, is wrong.
 pub(super) fn broken(error: ZipError) -> Fault {
     match error {
         ZipError::Io(cause) => cause.into(),
@@ -115,7 +115,7 @@ pub(super) fn broken(error: ZipError) -> Fault {
     }
 }
 
-/// Content that is not what its archive says.
+/// The fault of content that does not match its archive.
 pub(super) fn unsound(reason: impl Into<String>) -> Fault {
     io::Error::new(ErrorKind::InvalidData, reason.into()).into()
 }
@@ -154,7 +154,7 @@ fn is_at_end(file: &mut impl BufRead) -> io::Result<bool> {
     }
 }
 
-/// What is wrong with the member that begins at this place of the file.
+/// The fault of the gzip member that begins at `at`.
 pub(super) fn of_member(at: u64, is_gzip: bool, fault: Fault) -> Fault {
     match fault {
         Fault::Io { .. } if !is_gzip && at > 0 => {

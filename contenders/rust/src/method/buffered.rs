@@ -1,4 +1,4 @@
-//! `buffered`: the standard library's `BufReader`, whose buffer is visited in place.
+//! The method `buffered`: the standard library's `BufReader`, whose buffer is visited in place.
 
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;

@@ -1,5 +1,5 @@
-//! The first two controls: `null` does nothing, and shows what the measuring costs; `resident`
-//! visits bytes that are in memory already, and shows what the scan could do if bringing them cost
+//! The first two controls. `null` does nothing, and shows the cost of the measurement. `resident`
+//! visits bytes that are already in memory, and shows what the scan could do if delivery cost
 //! nothing.
 
 use super::memory::{SEGMENT, THREADS};
@@ -27,7 +27,7 @@ pub(super) const NULL: Method = Method {
 
 pub(super) const RESIDENT: Method = Method {
     name: "resident",
-    about: "control: the bytes are put into anonymous memory (2 MiB pages if to be had) before each turn; the window \
+    about: "control: the bytes are put into anonymous memory (2 MiB pages if available) before each turn; the window \
             holds only the scan",
     cache: Cache::None,
     reads: Reads::File,
@@ -82,7 +82,7 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    /// Reads the whole file, for whoever has this name.
+    /// Reads the whole file for the method `name`.
     pub(super) fn load(name: &str, path: &Path) -> Result<Loaded, Fault> {
         let mut file = File::open(path)?;
         let size = size_of(&file)?;

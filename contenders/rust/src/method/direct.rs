@@ -1,11 +1,11 @@
-//! `direct`: read(2) past the page cache (`O_DIRECT`) into one aligned buffer.
+//! The method `direct`: read(2) past the page cache (`O_DIRECT`) into one aligned buffer.
 //!
-//! The alignment is asked of the file system (statx, `STATX_DIOALIGN`, Linux 6.1). Where it does
-//! not answer, memory file systems are refused, because they take the flag and ignore it; on others
-//! 4096 bytes are assumed, which suits every common device. A file system may still read through
-//! the cache without saying so (compressed btrfs does); only the device's counters can tell. A file
-//! whose size is no multiple of the block ends with a short read, which is right; if a read ends
-//! off a block before the end of the file, the rest is read without the flag.
+//! The file system reports the alignment (statx, `STATX_DIOALIGN`, Linux 6.1). If it does not,
+//! memory file systems are refused, because they accept the flag and ignore it; on others 4096
+//! bytes are assumed, which suits every common device. A file system may still read through the
+//! cache without an error (compressed btrfs does); only the device's counters show that. If the
+//! size of a file is not a multiple of the block, the last read is short, as expected. If a read
+//! ends within a block before the end of the file, the rest is read without the flag.
 
 use super::read::drain;
 use super::size::size_of;
@@ -51,7 +51,7 @@ impl Reader for Direct {
     }
 }
 
-/// Assumed where the file system does not tell: the largest block of common devices.
+/// Assumed if the file system does not report it: the largest block of common devices.
 const BLOCK_BYTES_ASSUMED: u64 = 4096;
 
 /// A file opened past the page cache.
@@ -66,7 +66,7 @@ pub(super) struct DirectFile {
 }
 
 impl DirectFile {
-    /// Opens a file with `O_DIRECT` and asks for its alignment.
+    /// Opens a file with `O_DIRECT` and determines its alignment.
     pub(super) fn open(path: &Path) -> Result<DirectFile, Fault> {
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(OFlags::DIRECT.bits().cast_signed());
@@ -135,7 +135,7 @@ fn refused(why: &str) -> Fault {
     Fault::Unavailable(format!("O_DIRECT: {why}"))
 }
 
-/// Whether the file lies on tmpfs or ramfs, where there is no device to go to.
+/// Whether the file is on tmpfs or ramfs, which have no device.
 fn is_in_memory(file: &File) -> io::Result<bool> {
     const RAMFS_MAGIC: i64 = 0x8584_58f6;
     #[allow(clippy::unnecessary_cast, reason = "the types of both differ among architectures")]
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_that_ends_off_a_block_goes_on_without_the_flag() {
+    fn a_read_that_ends_off_a_block_continues_without_the_flag() {
         let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         io::Write::write_all(&mut file, &[b'\n'; 10_000]).unwrap();
         let mut file = match DirectFile::open(file.path()) {

@@ -1,8 +1,8 @@
-//! `http`: a GET through the crate ureq, its body streamed through one buffer.
+//! The method `http`: a GET through the crate ureq, its body streamed through one buffer.
 //!
-//! The client is made anew for each reading, and with it its connection, which the server is asked
-//! to close: nothing is kept. No proxy and no redirect: every method must ask the same server for
-//! the same bytes.
+//! Each reading makes a new client with a new connection, and requests that the server closes it,
+//! so no state is kept. There is no proxy and no redirect: every method must request the same bytes
+//! from the same server.
 
 use super::read::drain;
 use super::{Fault, Feeding, Method, Reader};

@@ -1,10 +1,10 @@
-//! `zip-libdeflate` and `gzip-libdeflate`: an archive read whole into memory and each entry or
-//! member decoded whole; and the control `decoder`, which does the same with an archive that is in
-//! memory already.
+//! The methods `zip-libdeflate` and `gzip-libdeflate`, which read an archive into memory and decode
+//! each entry or member as a whole; and the control `decoder`, which decodes an archive that is
+//! already in memory.
 //!
-//! libdeflate is the fastest decoder of one thread for x86 and Arm that is at hand, as it decodes
-//! into a buffer that holds everything and never has to stop; what comes out must fit into memory
-//! for that. Streams are in [`super::archive`].
+//! libdeflate is the fastest available single-threaded decoder for x86 and Arm, because it decodes
+//! without a stop into a buffer for the whole content; so the content must fit into memory. Streams
+//! are in [`super::archive`].
 
 use super::archive::{broken, entries, name, of_entry, of_member, unsound};
 use super::controls::Loaded;
@@ -67,7 +67,7 @@ impl Reader for Whole {
     }
 }
 
-/// What the control has ready: the archive, and a decoder whose memory has been written to once.
+/// The state of the control: the archive, and a decoder whose memory was written once.
 struct Prepared(Option<(Archive, Loaded, Decoder)>);
 
 impl Reader for Prepared {
@@ -93,10 +93,10 @@ impl Reader for Prepared {
     }
 }
 
-/// The most bytes that one deflated byte can stand for: 258 of them in two bits, roughly.
+/// The maximum number of bytes to which one deflated byte can expand: about 258 bytes in two bits.
 const RATIO_MAX: usize = 1040;
 
-/// Room for what comes out when nothing tells how much it is.
+/// Size of the output buffer if the size of the content is not known.
 const ROOM_MIN: usize = 64 << 10;
 
 /// A decoder of libdeflate with the memory it decodes into.
@@ -112,9 +112,9 @@ unsafe impl Send for Decoder {}
 enum Inflated {
     /// Bytes of the archive that were used up, and bytes that came out.
     Whole(usize, usize),
-    /// More comes out than there is room for.
+    /// The content is larger than the output buffer.
     NoRoom,
-    /// It is no such stream, or a checksum is wrong.
+    /// The stream is corrupt, or a checksum is wrong.
     Unsound,
 }
 
@@ -137,7 +137,7 @@ impl Decoder {
         Ok(Decoder { raw, out: None })
     }
 
-    /// Everything that comes out of an archive, visited.
+    /// Decodes an archive and visits its content.
     fn content(&mut self, archive: Archive, bytes: &[u8], visit: Visit) -> Result<Answer, Fault> {
         let mut consumer = Consumer::new(visit);
         match archive {
@@ -177,7 +177,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// What comes out of one deflated entry, which must be so many bytes.
+    /// The content of one deflated entry, which must have `size` bytes.
     fn entry(&mut self, stored: &[u8], size: usize) -> Result<&[u8], Fault> {
         if size / RATIO_MAX > stored.len() {
             return Err(unsound("so few bytes cannot hold what the zip says"));
@@ -199,7 +199,7 @@ impl Decoder {
                     consumer.feed(&self.room(room)?[..out]);
                     at += used;
                 }
-                // What comes out is at most so much; a stream that says more is none.
+                // The content cannot be larger than this; a stream that needs more is corrupt.
                 Inflated::NoRoom if room / RATIO_MAX <= rest.len() => room *= 2,
                 _ => {
                     let is_gzip = Archive::by_magic(rest) == Some(Archive::Gzip);
@@ -214,7 +214,7 @@ impl Decoder {
         }
     }
 
-    /// Decodes one stream into the memory for what comes out.
+    /// Decodes one stream into the output buffer.
     fn inflate(&mut self, function: Inflate, stored: &[u8], room: usize) -> Result<Inflated, Fault> {
         let raw = self.raw.as_ptr();
         let out = self.room(room)?;
@@ -240,7 +240,7 @@ impl Decoder {
         })
     }
 
-    /// Memory for so many bytes, kept for the next that fits into it.
+    /// An output buffer of `bytes` bytes, which is kept for later contents that fit into it.
     fn room(&mut self, bytes: usize) -> Result<&mut [u8], Fault> {
         let least = bytes.max(1);
         if self.out.as_ref().is_none_or(|out| out.len() < least) {
@@ -259,7 +259,7 @@ impl Drop for Decoder {
     }
 }
 
-/// A size in an archive; what no address space holds is no size of anything in memory.
+/// A size in an archive as a size in memory, the maximum if it is larger than the address space.
 fn in_memory(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
@@ -270,12 +270,12 @@ fn crc32(bytes: &[u8]) -> u32 {
     unsafe { sys::libdeflate_crc32(0, bytes.as_ptr().cast(), bytes.len()) }
 }
 
-/// What comes out of a gzip of one member: its last four bytes say it modulo 2^32; for others a
-/// first guess.
+/// The size of the content of a gzip with one member: its last four bytes are the size modulo 2^32.
+/// For other gzips it is a first guess.
 fn gzip_size(bytes: &[u8]) -> usize {
-    let said = bytes.last_chunk::<4>().map_or(0, |last| u32::from_le_bytes(*last) as usize);
+    let stated = bytes.last_chunk::<4>().map_or(0, |last| u32::from_le_bytes(*last) as usize);
     let most = bytes.len().saturating_mul(RATIO_MAX);
-    // Text comes out longer than it went in: one that says less has gone round.
-    let whole = if said < bytes.len() / 2 { said.saturating_add(1 << 32) } else { said };
-    if whole <= most { whole.max(ROOM_MIN) } else { said.clamp(ROOM_MIN, most.max(ROOM_MIN)) }
+    // Text is larger than its gzip: a smaller number has wrapped around.
+    let whole = if stated < bytes.len() / 2 { stated.saturating_add(1 << 32) } else { stated };
+    if whole <= most { whole.max(ROOM_MIN) } else { stated.clamp(ROOM_MIN, most.max(ROOM_MIN)) }
 }

@@ -1,8 +1,9 @@
-//! `io_uring` and `io_uring-vectored`: reads put into a ring, one or many in flight, through the
-//! page cache or past it.
+//! The methods `io_uring` and `io_uring-vectored`: reads through a ring, one or many in flight,
+//! through the page cache or past it.
 //!
-//! Here are the two methods, their settings and whether the kernel lets us; the flight itself is in
-//! `ring`. With more than one read in flight they land in any order, so lines are not offered.
+//! This file has the two methods, their settings and the check that the kernel allows a ring;
+//! `ring` does the reads. With more than one read in flight, reads complete in any order, so lines
+//! are not offered.
 
 use super::direct::DirectFile;
 use super::ring::{InFlight, Order, Plan, Registered, RingJob};
@@ -24,7 +25,7 @@ const BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 512, 1 << 30);
 const DEPTH: Param = Param::new("depth", 8, 1, 4096);
 const DIRECT: Param = Param::switch("direct");
 const REGISTERED: Param = Param::switch("registered");
-/// 0 stands for the depth, rounded up to a power of two as the kernel does.
+/// 0 means the depth, rounded up to a power of two as the kernel does.
 const RING: Param = Param::new("ring", 0, 0, 32_768);
 
 const VECTOR_BUFFER: Param = Param::new("buffer_bytes", 8 << 10, 512, 1 << 26);
@@ -78,7 +79,7 @@ pub(super) const IO_URING_VECTORED: Method = Method {
     available,
 };
 
-/// Depth and size of the ring, which must have room for all that is in flight.
+/// Depth and size of the ring, which must have an entry for each read in flight.
 fn settle(settings: &mut Settings, depth: &Param) -> Result<(usize, u32), SettingError> {
     let depth = settings.get(depth);
     if settings.get(&RING) == 0 {
@@ -91,7 +92,7 @@ fn settle(settings: &mut Settings, depth: &Param) -> Result<(usize, u32), Settin
     Ok((depth as usize, entries as u32))
 }
 
-/// Asks the kernel for the smallest ring there is.
+/// Makes the smallest possible ring, to see whether the kernel allows it.
 pub(super) fn available() -> Result<(), String> {
     IoUring::new(1).map(drop).map_err(|cause| refusal(&cause))
 }
@@ -113,7 +114,7 @@ pub(super) struct Ring {
     pub(super) plan: Plan,
     pub(super) direct: bool,
     pub(super) threads: u64,
-    /// Reads no more than the first so many bytes; `None` for all.
+    /// Limit to the first bytes of the file; `None` for all.
     pub(super) span_bytes: Option<u64>,
 }
 
@@ -126,12 +127,12 @@ impl Reader for Ring {
             let ring =
                 IoUring::new(self.plan.entries).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
             let mut consumer = Consumer::new(visit);
-            let mut errands = || {
-                let (file, otherwise) = (file.as_fd(), None);
-                segments.take().map(|range| RingJob { range, file, block_bytes, otherwise })
+            let mut jobs = || {
+                let (file, fallback) = (file.as_fd(), None);
+                segments.take().map(|range| RingJob { range, file, block_bytes, fallback })
             };
-            let flight = InFlight::prepare(ring, &self.plan, segments.count())?;
-            flight.run(Order::Any, &mut errands, &mut consumer, None)?;
+            let reads = InFlight::prepare(ring, &self.plan, segments.count())?;
+            reads.run(Order::Any, &mut jobs, &mut consumer, None)?;
             Ok(consumer.finish())
         })?;
         Ok(Answer::of_parts(parts))
@@ -139,7 +140,8 @@ impl Reader for Ring {
 }
 
 impl Ring {
-    /// The file, its size, and the block that lengths must be multiples of (1 where anything goes).
+    /// The file, its size, and the block that lengths must be multiples of (1 if any length is
+    /// allowed).
     fn open(&self, path: &Path) -> Result<(File, u64, u64), Fault> {
         if self.direct {
             let direct = DirectFile::open(path)?;
@@ -169,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_to_look_at() {
+    fn a_refusal_names_the_cause() {
         for (code, word) in [(libc::EPERM, "io_uring_disabled"), (libc::ENOSYS, "kernel has none")] {
             assert!(refusal(&io::Error::from_raw_os_error(code)).contains(word));
         }

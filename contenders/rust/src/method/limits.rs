@@ -1,10 +1,10 @@
-//! The controls that are limits: what this machine does at best with the one thing that a reading
-//! cannot do without.
+//! The controls that measure limits: the best rate of this machine for one step that every reading
+//! needs.
 //!
 //! `copy` is the kernel's copy out of the page cache, `faults` the mapping of cached pages,
-//! `device` reads past the cache that nobody looks at, `syscall` the way into the kernel and back.
-//! What memory does at best is the control `resident`. Each runs alone in its window; what it needs
-//! in the cache is brought there before.
+//! `device` reads past the cache without visiting the bytes, `syscall` a call into the kernel and
+//! back. The best rate of memory is the control `resident`. Each runs alone in its window; a file
+//! that must be cached is read before.
 
 use super::io_uring::{self, Ring};
 use super::mmap::Mapped;
@@ -25,14 +25,13 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// Fits into the second-level cache of common processors with room to spare, so that what is copied
-/// stays there.
+/// Small enough for the second-level cache of common processors, so that copied bytes stay there.
 const COPY_BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 4096, 1 << 30);
 const SEGMENT: Param = Param::new("segment_bytes", 4 << 20, 4096, 1 << 40);
 const THREADS: Param = Param::new("threads", 1, 1, 1024);
 const DEVICE_BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 512, 1 << 26);
 const DEPTH: Param = Param::new("depth", 16, 1, 4096);
-/// 0 stands for the whole file.
+/// 0 means the whole file.
 const SPAN: Param = Param::new("span_bytes", 0, 0, 1 << 50);
 const SMALL_PAGES: Param = Param::switch("small_pages");
 const CALLS: Param = Param::new("calls", 20_000, 1, 1 << 32);
@@ -146,7 +145,7 @@ impl<R: Reader> Reader for Cached<R> {
 const SMALL_PAGE_BYTES: usize = 4 << 10;
 const SMALL_PAGES_BYTES_MAX: u64 = 64 << 20;
 
-/// A reader of a file of its own, in memory, whose pages are small whatever those of the target
+/// A reader of a separate file in memory, whose pages are small whatever the pages of the target
 /// are.
 struct SmallPages {
     visit: Visit,
@@ -180,7 +179,7 @@ fn in_small_pages(size_bytes: u64) -> io::Result<File> {
     Ok(memory)
 }
 
-/// Tells how many bytes it brought only where it was asked for all of them.
+/// Reports the number of bytes only if it read all of them.
 struct Device(Ring);
 
 impl Reader for Device {
@@ -220,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_of_small_pages_is_not_told_as_the_file() {
+    fn bytes_of_small_pages_are_not_reported_as_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         std::fs::write(&path, vec![b'x'; 20_000]).unwrap();

@@ -1,8 +1,8 @@
-//! `lines`: the standard library's `BufReader::lines`, which makes a `String` of every line.
+//! The method `lines`: the standard library's `BufReader::lines`, which makes a `String` of every
+//! line.
 //!
-//! A line that is not UTF-8 is an error of that line to the standard library; it is counted all the
-//! same, for it was read and looked at. How many bytes there were is not known to this way of
-//! reading.
+//! For the standard library, a line that is not UTF-8 is an error; it is still counted, because it
+//! was read and checked. The number of bytes is not known to this method.
 
 use super::{Fault, Feeding, Method, Reader};
 use crate::scan::Visit;

@@ -1,4 +1,4 @@
-//! Bytes that lie in memory, visited by one thread in one go, or by several in segments.
+//! Visits of bytes in memory, by one thread in one call, or by several threads in segments.
 
 use super::Fault;
 use crate::consumer::Consumer;
@@ -37,9 +37,9 @@ pub(super) fn visit_all(
     Ok(Answer::of_parts(parts))
 }
 
-/// The lines that begin within a segment, whole: from the first beginning in it to the first
-/// beginning after it. All segments together have every line once; only a segment that has a
-/// beginning looks beyond its end.
+/// The whole lines that begin within a segment: from the first line start in it to the first line
+/// start after it. All segments together have every line once. Only a segment with a line start
+/// reads beyond its end.
 fn whole_lines(bytes: &[u8], segment: Range<usize>) -> Range<usize> {
     let beginning_from = |at: usize, end: usize| match at {
         0 => Some(0),

@@ -1,7 +1,7 @@
-//! `mmap`: the whole file mapped and visited where it lies.
+//! The method `mmap`: maps the whole file and visits it in place.
 //!
 //! A file that is made shorter while it is mapped ends the process with SIGBUS; the lab runs every
-//! method in a process of its own.
+//! method in a separate process.
 
 use super::memory::{SEGMENT, THREADS};
 use super::size::size_of;

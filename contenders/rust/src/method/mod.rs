@@ -1,8 +1,8 @@
-//! Ways of bringing the bytes of a file: what a method is, how it fails, and the list of them.
+//! Methods of reading a file: what a method is, how it fails, and the list of all methods.
 //!
-//! A method opens the file, brings all of it to a [`crate::Consumer`] and closes it, in one call
-//! and with nothing kept from call to call. It knows no clock; adding one takes a file here and an
-//! entry in [`registry`].
+//! A method opens the file, feeds all its bytes to a [`crate::Consumer`] and closes it, in one
+//! call, without state between calls. It has no clock. A new method is a file here and an entry in
+//! [`registry`].
 
 mod archive;
 pub(crate) mod auto;
@@ -35,41 +35,40 @@ use std::path::Path;
 pub struct Method {
     /// Its name.
     pub name: &'static str,
-    /// One sentence: which calls bring the bytes.
+    /// One sentence: which calls read the bytes.
     pub about: &'static str,
-    /// How it stands to the page cache.
+    /// How it uses the page cache.
     pub cache: Cache,
-    /// What it can be pointed at.
+    /// What it can read: files, URLs or both.
     pub reads: Reads,
-    /// In which way bytes come out of it, which decides what can be done with them.
+    /// How it delivers bytes, which decides the works and scans that are possible.
     pub feeding: Feeding,
-    /// The archives whose content it reads; empty for one that reads the bytes of any file as they
-    /// are.
+    /// The archives that it decodes; empty for a method that reads the plain bytes of any file.
     pub decodes: &'static [Archive],
-    /// What may be set.
+    /// Its parameters.
     pub params: &'static [Param],
-    /// Makes a reader; may put values in force that follow from others.
+    /// Makes a reader; may set values that follow from other values.
     pub(crate) build: fn(&mut Settings) -> Result<Box<dyn Reader>, SettingError>,
-    /// Asks the kernel whether it can work on this machine.
+    /// Checks that the method works on this machine.
     pub(crate) available: fn() -> Result<(), String>,
 }
 
-/// In which way bytes come out of a method.
+/// How a method delivers bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feeding {
     /// Piece by piece from first to last.
     InOrder,
-    /// Piece by piece in any order, so that lines cannot be put together.
+    /// Piece by piece in any order, so that lines cannot be assembled.
     AnyOrder,
-    /// As memory that is there only once it is touched.
+    /// As mapped memory, which is read when it is touched.
     Mapped,
-    /// The method does these works by itself, and no scan is chosen.
+    /// The method does these works itself, without a scan.
     Own(&'static [Work]),
 }
 
-/// A method with its settings, ready to be run again and again.
+/// A method with its settings, for any number of readings.
 pub(crate) trait Reader: Send {
-    /// What is done once before a turn, outside the window.
+    /// Preparation before a turn, outside the window.
     fn prepare(&mut self, _path: &Path) -> Result<(), Fault> {
         Ok(())
     }
@@ -77,11 +76,11 @@ pub(crate) trait Reader: Send {
     /// Opens the file, reads all of it, closes it.
     fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault>;
 
-    /// What is done once after a turn, so that no byte of the file stays.
+    /// Cleanup after a turn, so that no byte of the file stays in memory.
     fn release(&mut self) {}
 }
 
-/// Why a reading came to nothing.
+/// Why a reading failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     /// The kernel or the file system lacks what the method needs.
@@ -90,9 +89,9 @@ pub enum Fault {
     /// A call failed.
     #[error("{cause}{}", .at.map(|at| format!(" at byte {at}")).unwrap_or_default())]
     Io {
-        /// Where in the file, if it was there that it failed.
+        /// The offset in the file, if the call failed at one.
         at: Option<u64>,
-        /// What the call said.
+        /// The error of the call.
         #[source]
         cause: io::Error,
     },

@@ -1,5 +1,5 @@
-//! `pread`: pread(2) from several threads, each with its own buffer, which take segments from a
-//! counter.
+//! The method `pread`: pread(2) from several threads, each with its own buffer, which take segments
+//! from a counter.
 
 use super::size::size_of;
 use super::{Fault, Feeding, Method, Reader};
@@ -63,8 +63,7 @@ impl Reader for Pread {
     }
 }
 
-/// Reads one segment, however few bytes a read brings; a file that has become shorter ends it
-/// early.
+/// Reads one segment, with short reads continued; it ends early if the file has become shorter.
 pub(crate) fn read_range(
     file: &impl FileExt,
     range: Range<u64>,
@@ -92,7 +91,7 @@ mod tests {
     use super::*;
     use std::io;
 
-    /// A file that brings one byte at a time.
+    /// A file that returns one byte a read.
     struct Slow(&'static [u8]);
 
     impl FileExt for Slow {

@@ -1,5 +1,5 @@
-//! `read` and `dontcache`: read(2) in a loop into one buffer, the second leaving nothing in the
-//! cache. The loop serves every method that has one buffer and a place in the file.
+//! The methods `read` and `dontcache`: read(2) in a loop into one buffer; `dontcache` leaves no
+//! page in the cache. All methods with one buffer and a file position use this loop.
 
 use super::{Fault, Feeding, Method, Reader};
 use crate::buffer::Buffer;
@@ -66,12 +66,12 @@ impl Reader for DontCacheLoop {
 
 impl Read for Uncached {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // An offset of -1 stands for the file's own place.
+        // An offset of -1 means the file's own position.
         Ok(preadv2(&self.0, &mut [IoSliceMut::new(buffer)], u64::MAX, RWF_DONTCACHE)?)
     }
 }
 
-/// Kernels and file systems without the flag say so at the first read.
+/// Kernels and file systems without the flag return an error at the first read.
 fn not_taken(fault: Fault) -> Fault {
     match fault {
         Fault::Io { at: Some(0), cause } if cause.raw_os_error() == Some(libc::EOPNOTSUPP) => {
@@ -93,8 +93,8 @@ impl Reader for ReadLoop {
     }
 }
 
-/// Reads to the end, however few bytes a read brings; a read that a signal interrupted is repeated.
-/// Tells how many bytes there were.
+/// Reads to the end, with short reads continued and interrupted reads repeated. Returns the number
+/// of bytes.
 pub(crate) fn drain(source: &mut impl Read, buffer: &mut [u8], sink: &mut impl Sink) -> Result<u64, Fault> {
     let mut at = 0;
     loop {
@@ -114,7 +114,7 @@ pub(crate) fn drain(source: &mut impl Read, buffer: &mut [u8], sink: &mut impl S
 mod tests {
     use super::*;
 
-    /// A source that is interrupted before every read and brings few bytes at a time.
+    /// A source that is interrupted before every read and returns few bytes a read.
     struct Stuttering<'a> {
         rest: &'a [u8],
         interrupted: bool,
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_read_tells_where() {
+    fn a_failed_read_has_its_offset() {
         let mut source = (&b"12345"[..]).chain(Broken);
         let fault = drain(&mut source, &mut [0; 2], &mut Consumer::new(Visit::Nothing)).unwrap_err();
         assert_eq!(fault.to_string(), "broken at byte 5");

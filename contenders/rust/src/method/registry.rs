@@ -1,4 +1,4 @@
-//! The one list of methods, in the order of reports.
+//! The list of all methods, in the order of reports.
 
 use super::{
     Method, archive, auto, buffered, controls, direct, http, inflate, io_uring, limits, lines, mmap, pread,
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn every_method_says_what_it_does_and_does_something() {
+    fn every_method_has_a_description_and_a_work() {
         for method in ALL {
             assert!(method.about.len() > 10, "{}", method.name);
             assert!(Work::ALL.iter().any(|work| !method.scans(*work).is_empty()), "{}", method.name);

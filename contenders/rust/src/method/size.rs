@@ -1,4 +1,4 @@
-//! How many bytes a file has, and how many of them memory has room for.
+//! The size of a file, and the check that it fits into memory.
 
 use super::Fault;
 use std::fs::{self, File};
@@ -7,7 +7,8 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// The size of a file, or of a block device, which fstat(2) says is empty: its end is asked for.
+/// The size of a file. For a block device, whose size in fstat(2) is 0, it is the position of its
+/// end.
 pub(super) fn size_of(mut file: &File) -> io::Result<u64> {
     let meta = file.metadata()?;
     if !meta.file_type().is_block_device() {
@@ -20,7 +21,7 @@ pub(super) fn size_of(mut file: &File) -> io::Result<u64> {
 
 /// Refuses what memory has no room for twice: a control would push its own pages out of the cache.
 pub(super) fn check_fits(name: &str, size_bytes: u64) -> Result<(), Fault> {
-    /// Asked once: some ask in their window, and it takes a walk through folders.
+    /// Determined once, because some methods need it in their window, and it reads several folders.
     static LIMIT: OnceLock<Option<u64>> = OnceLock::new();
     let available_bytes = available_memory_bytes()?;
     let limit = LIMIT.get_or_init(group_limit_bytes);
@@ -44,8 +45,8 @@ fn available_memory_bytes() -> io::Result<u64> {
     kib.map(|kib| kib * 1024).ok_or_else(|| io::Error::other("/proc/meminfo has no MemAvailable"))
 }
 
-/// The least that this process's control group, or one around it, may have; whoever asks for more
-/// is killed by the kernel.
+/// The smallest memory limit of this process's control group and its parents; the kernel kills a
+/// process that uses more.
 fn group_limit_bytes() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let limits = groups.lines().filter_map(|line| {

@@ -1,4 +1,4 @@
-//! `vectored`: readv(2) into several buffers with one call.
+//! The method `vectored`: readv(2) into several buffers with one call.
 
 use super::{Fault, Feeding, Method, Reader};
 use crate::buffer::Buffer;

@@ -1,13 +1,13 @@
 //! Scans with 32-byte registers (AVX2).
 //!
-//! Four registers are worked on at a time, each with an accumulator of its own, so that no step
-//! waits for the one before it. Newlines are counted in bytes: a comparison yields -1 in every
-//! equal byte, which is subtracted; after 255 steps at most, before a byte could overflow, the
-//! bytes are added up into 64-bit lanes. A wrapping sum of bytes is a wrapping sum of lanes, so it
-//! needs no wider counters at all.
+//! Four registers are processed at a time, each with its own accumulator, so that no step waits for
+//! the step before. Newlines are counted in bytes: a comparison yields -1 in every equal byte,
+//! which is subtracted; after 255 steps at most, before a byte could overflow, the bytes are added
+//! up into 64-bit lanes. A wrapping sum of bytes is a wrapping sum of lanes, so it needs no wider
+//! counters at all.
 //!
-//! The `pages` scans load the four registers from four neighbouring pages; [`super::pages`] says
-//! why.
+//! The `pages` scans load the four registers from four neighbouring pages; [`super::pages`] has the
+//! reason.
 
 use super::pages::{PAGE_BYTES, PAGES, Pages, by_pages};
 use super::portable;
@@ -24,7 +24,7 @@ const STEPS_MAX: usize = 255;
 const STEPS_OF_PAGES: usize = PAGE_BYTES / REGISTER_BYTES;
 const _: () = assert!(STEPS_OF_PAGES <= STEPS_MAX, "a page is counted before a counter of one byte is full");
 
-/// Whether the processor has AVX2; asked once, remembered by the standard library.
+/// Whether the processor has AVX2; the standard library caches the answer.
 pub(super) fn detected() -> bool {
     is_x86_feature_detected!("avx2")
 }

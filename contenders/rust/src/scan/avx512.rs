@@ -1,11 +1,11 @@
 //! Scans with 64-byte registers (AVX-512 F and BW).
 //!
-//! Four registers are worked on at a time, each with an accumulator of its own. A comparison yields
-//! one bit for each byte, and the bits are counted. What is left at the end is loaded under a mask
-//! that reads no byte too many, so there is no loop over single bytes.
+//! Four registers are processed at a time, each with its own accumulator. A comparison yields one
+//! bit for each byte, and the bits are counted. The rest at the end is loaded under a mask that
+//! reads no byte beyond it, so there is no loop over single bytes.
 //!
-//! The `pages` scans load the four registers from four neighbouring pages; [`super::pages`] says
-//! why.
+//! The `pages` scans load the four registers from four neighbouring pages; [`super::pages`] has the
+//! reason.
 
 use super::pages::{PAGE_BYTES, PAGES, Pages, by_pages};
 use std::arch::x86_64::{
@@ -18,7 +18,7 @@ const REGISTERS: usize = PAGES;
 const STEP_BYTES: usize = REGISTER_BYTES * REGISTERS;
 const STEPS_OF_PAGES: usize = PAGE_BYTES / REGISTER_BYTES;
 
-/// Whether the processor has what is used here; asked once, remembered by the standard library.
+/// Whether the processor has these instructions; the standard library caches the answer.
 pub(super) fn detected() -> bool {
     is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")

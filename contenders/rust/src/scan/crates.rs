@@ -1,4 +1,4 @@
-//! Scans by others: what a program gets that does not write its own.
+//! Scans from crates, for programs that do not write their own.
 
 /// Counts newlines with the `bytecount` crate.
 pub(super) fn newlines_bytecount(bytes: &[u8]) -> u64 {

@@ -1,7 +1,7 @@
-//! Finding every line as a slice, whatever the pieces in which the file comes.
+//! The scan for lines: every line as a slice, whatever the pieces of the file are.
 //!
-//! A line that lies within one piece is a slice of it; one that a border cuts is put together in a
-//! buffer that keeps its capacity. Lines end at 0x0A, which belongs to no line.
+//! A line within one piece is a slice of that piece. A line across pieces is assembled in a buffer
+//! that keeps its capacity. Lines end at 0x0A, which is part of no line.
 
 use std::hint::black_box;
 use std::ptr;

@@ -1,8 +1,8 @@
 //! Ways of visiting bytes: the list, and the choice at run time by what the processor has.
 //!
-//! A scan sees one slice at a time and knows nothing of files; [`crate::Consumer`] keeps what lies
-//! between slices. Each is compared with the plainest loop for all lengths and alignments by the
-//! tests below.
+//! A scan gets one slice at a time and does not access files; [`crate::Consumer`] keeps the state
+//! between slices. The tests below compare each scan with the simplest loop for all lengths and
+//! alignments.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -34,9 +34,9 @@ pub struct Scan {
 /// What a scan calls for each piece of a file.
 #[derive(Debug, Clone, Copy)]
 pub enum Visit {
-    /// The bytes are not looked at.
+    /// The bytes are not visited.
     Nothing,
-    /// Reads one byte of every page, so that a mapped page is really brought.
+    /// Reads one byte of every page, so that a mapped page is really read.
     Touch(fn(&[u8])),
     /// Counts the bytes equal to 0x0A.
     Newlines(fn(&[u8]) -> u64),
@@ -46,7 +46,7 @@ pub enum Visit {
     Lines(fn(&mut LineFinder, &[u8])),
 }
 
-/// The name that stands where a method visits bytes in its own way, or not at all.
+/// The name of the scan for a method that visits bytes in its own way, or not at all.
 pub const NO_SCAN: &str = "-";
 
 /// Every scan of this architecture; within each work the best first.
@@ -131,11 +131,11 @@ mod tests {
     use crate::{Answer, Consumer};
     use std::collections::BTreeSet;
 
-    /// The widest register of any scan, times the registers that one step of it takes.
+    /// The widest register of any scan, times the registers of one step.
     const STEP_BYTES: usize = 256;
 
-    /// Under Miri, where each takes thousands of times as long, one length and start in so many is
-    /// tried.
+    /// Under Miri each case takes thousands of times as long, so only one in this many lengths and
+    /// starts is tried.
     const STRIDE: usize = if cfg!(miri) { 167 } else { 1 };
 
     /// Where slices of some groups of pages begin, and of how many; under Miri one.

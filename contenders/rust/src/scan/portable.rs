@@ -2,12 +2,13 @@
 //!
 //! `iterator` is what a Rust programmer writes first; the compiler is free to use vector
 //! instructions for it. `scalar` is one load, one comparison and one addition for each byte: the
-//! loads are volatile, which no compiler may join into wider ones, so the loop stays what it says
-//! at every optimisation level.
+//! loads are volatile, which no compiler may join into wider ones, so the loop stays as written at
+//! every optimisation level.
 
 use std::ptr;
 
-/// The smallest page of any supported architecture: reading one byte in so many touches every page.
+/// The smallest page of any supported architecture: a read at every multiple of it touches every
+/// page.
 const PAGE_BYTES_MIN: usize = 4096;
 
 /// Loads one byte by itself.

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 /// Arguments of `readlab doctor`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct DoctorArgs {
-    /// A file that is to be read: then it is judged too
+    /// A file to check as well
     pub target: Option<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! `auto` as a method of the contender, so that every race tells whether it chose well.
+//! `auto` as a method of the contender, so that every race shows whether it chose well.
 
 use super::file_context::FileContext;
 use super::{Strategy, from_front, in_pieces};
@@ -12,7 +12,7 @@ use std::num::NonZero;
 use std::path::Path;
 use std::thread;
 
-/// 0 stands for the number of processors.
+/// 0 means the number of processors.
 const THREADS: Param = Param::new("threads", 0, 0, 1024);
 
 pub(in crate::method) const AUTO: Method = Method {
@@ -39,9 +39,9 @@ struct Chosen {
     threads: NonZero<usize>,
 }
 
-/// The bytes are only counted or summed, so that a file which others change meanwhile gives a wrong
-/// answer and no more; one that is cut off raises SIGBUS, and the lab runs every method in a
-/// process of its own.
+/// Mapping is safe here. The bytes are only counted or summed, so a file that changes during the
+/// reading only gives a wrong answer. A file that is cut off raises SIGBUS, and the lab runs every
+/// method in a separate process.
 const MAPS: bool = true;
 
 impl Reader for Chosen {

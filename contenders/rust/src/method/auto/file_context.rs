@@ -1,4 +1,4 @@
-//! A file that is about to be read, opened, with what the choice rests on.
+//! An open file, with the facts on which the choice of a strategy depends.
 
 use super::residency::{self, Residency};
 use super::strategy::{Backing, Cached, Facts, ONCE_BYTES, Strategy};
@@ -26,16 +26,16 @@ pub(super) struct FileContext<'a> {
 }
 
 impl<'a> FileContext<'a> {
-    /// Opens a file and asks for its size; everything else is found out when it is wanted.
+    /// Opens a file and determines its size; all other facts are determined on first use.
     pub(super) fn of(path: &'a Path) -> Result<FileContext<'a>, Fault> {
         let file = File::open(path)?;
-        // A third of the price of the standard library's statx(2), which shows in files of a few
-        // kilobytes.
+        // This takes a third of the time of the standard library's statx(2), which matters for
+        // files of a few kilobytes.
         let end = rustix::fs::seek(&file, SeekFrom::End(0));
         let size_bytes = match end {
             Ok(end) if end <= ONCE_BYTES => end,
             Ok(_) => regular_bytes(&file)?,
-            // A pipe, or a file that the kernel makes up while it is read.
+            // A pipe, or a file that the kernel generates during the read.
             Err(_) => 0,
         };
         let seeks = end.is_ok();
@@ -43,7 +43,7 @@ impl<'a> FileContext<'a> {
         Ok(FileContext { file, size_bytes, seeks, path, backing, residency, cached })
     }
 
-    /// What stands at a place of it, into a buffer; where nothing can be sought, what comes next.
+    /// Reads the bytes at an offset; of a file that cannot seek, the next bytes.
     pub(super) fn read_at<'b>(&self, at: u64, buffer: &'b mut [MaybeUninit<u8>]) -> Result<&'b [u8], Errno> {
         let found = if self.seeks {
             rustix::io::pread(&self.file, buffer, at)
@@ -53,7 +53,7 @@ impl<'a> FileContext<'a> {
         found.map(|(bytes, _)| &*bytes)
     }
 
-    /// The strategy that suits it now; asks the kernel no more than the choice needs.
+    /// The best strategy for the current state; makes only the system calls that the choice needs.
     pub(super) fn strategy(&self, maps: bool) -> Strategy {
         let small = self.size_bytes <= ONCE_BYTES;
         let cached = if small { Cached::Some } else { self.cached() };
@@ -62,17 +62,17 @@ impl<'a> FileContext<'a> {
         Strategy::choose(&Facts { size_bytes: self.size_bytes, backing, cached, maps, rings })
     }
 
-    /// What keeps its bytes; whoever does not say is like any other.
+    /// What stores the file's bytes; [`Backing::Other`] if it is not known.
     pub(super) fn backing(&self) -> Backing {
         *self.backing.get_or_init(|| backing(&self.file).unwrap_or(Backing::Other))
     }
 
-    /// How much of the whole is in the page cache, by samples where it is large; found out once.
+    /// How much of the file is in the page cache, by samples for a large file; determined once.
     pub(super) fn cached(&self) -> Cached {
         *self.cached.get_or_init(|| {
             match residency::counted(&self.file, self.size_bytes) {
-                // What is counted is there on any file system; what is not may be kept in another
-                // strategy.
+                // Counted pages are cached on any file system; others may be in a cache that is not
+                // counted.
                 Some(Cached::All) => Cached::All,
                 _ if self.backing() == Backing::Memory => Cached::All,
                 Some(found) if self.backing() != Backing::Stacked => found,
@@ -91,7 +91,8 @@ impl<'a> FileContext<'a> {
     /// The file mapped.
     pub(super) fn map(&self) -> io::Result<Mmap> {
         let size_bytes = usize::try_from(self.size_bytes).map_err(io::Error::other)?;
-        // SAFETY: whoever allowed mapping promised that nobody changes the file meanwhile.
+        // SAFETY: a caller that allows mapping guarantees that the file does not change during the
+        // reading.
         unsafe { MmapOptions::new().len(size_bytes).map(&self.file) }
     }
 
@@ -101,14 +102,14 @@ impl<'a> FileContext<'a> {
     }
 }
 
-/// The size of a regular file. What is none has no true size and cannot be mapped.
+/// The size of a regular file. Other files have no true size and cannot be mapped: 0.
 fn regular_bytes(file: &File) -> io::Result<u64> {
     let stat = rustix::fs::fstat(file)?;
     let is_file = FileType::from_raw_mode(stat.st_mode).is_file();
     Ok(if is_file { stat.st_size.cast_unsigned() } else { 0 })
 }
 
-/// Whether the kernel lets us have an io_uring: asked once.
+/// Whether the kernel allows an io_uring; determined once.
 fn rings() -> bool {
     static RINGS: OnceLock<bool> = OnceLock::new();
     *RINGS.get_or_init(|| io_uring::available().is_ok())
@@ -117,11 +118,11 @@ fn rings() -> bool {
 /// Numbers of file systems, from linux/magic.h, that keep files in memory.
 const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
 
-/// Those that read into a program's buffer without a copy. Others may take `O_DIRECT` and then copy
-/// all the same, or decompress one block after the other.
+/// File systems that read into a program's buffer without a copy. Others may accept `O_DIRECT` and
+/// still copy, or decompress one block after the other.
 const PAST_THE_CACHE: [i64; 3] = [0xef53, 0x5846_5342, 0xf2f5_2010];
 
-/// One whose files, and their pages, belong to other file systems underneath.
+/// A file system whose files and pages belong to lower file systems.
 const OVERLAYFS: i64 = 0x794c_7630;
 
 fn backing(file: &File) -> io::Result<Backing> {

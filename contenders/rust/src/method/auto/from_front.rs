@@ -1,4 +1,4 @@
-//! A file read from front to back, for a sink that minds the order.
+//! Reads a file from front to back, for a sink that depends on the order.
 
 use super::file_context::FileContext;
 use super::in_pieces::{PIECE_BYTES, plan};
@@ -12,10 +12,10 @@ use rustix::io::Errno;
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 
-/// What one read(2) brings: fits into the second-level cache of common processors.
+/// Bytes of one read(2); they fit into the second-level cache of common processors.
 const COPY_BYTES: usize = 64 << 10;
 
-/// Reads a whole file; tells how many bytes there were.
+/// Reads a whole file; returns its number of bytes.
 pub(super) fn read(context: &FileContext, maps: bool, sink: &mut impl Sink) -> Result<u64, Fault> {
     match context.strategy(maps) {
         Strategy::Once | Strategy::Copied => copied(context, sink),
@@ -29,9 +29,9 @@ pub(super) fn read(context: &FileContext, maps: bool, sink: &mut impl Sink) -> R
 #[repr(align(64))]
 struct Aligned([MaybeUninit<u8>; COPY_BYTES]);
 
-/// A buffer on the stack, whose pages are there from the reading before: fresh ones cost a fifth of
-/// a cold file of a megabyte. One read brings all of a small file, and where the size is known
-/// nobody has to be asked for the end.
+/// Reads through a buffer on the stack. Its pages are already mapped; fresh pages cost a fifth of
+/// the time of a cold file of a megabyte. One read returns all of a small file, and if the size is
+/// known, no second read is needed to find the end.
 pub(super) fn copied(context: &FileContext, sink: &mut impl Sink) -> Result<u64, Fault> {
     let mut buffer = Aligned([MaybeUninit::uninit(); COPY_BYTES]);
     let mut at = 0;
@@ -57,7 +57,7 @@ fn mapped(context: &FileContext, sink: &mut impl Sink) -> Result<u64, Fault> {
     Ok(map.len() as u64)
 }
 
-/// Past the cache what is not in it, from the cache what is.
+/// Reads cached parts through the page cache, and the others past it.
 fn in_flight(context: &FileContext, sink: &mut impl Sink) -> Result<u64, Fault> {
     let Some(direct) = context.direct() else { return copied(context, sink) };
     let plan = plan(1);
@@ -65,13 +65,13 @@ fn in_flight(context: &FileContext, sink: &mut impl Sink) -> Result<u64, Fault> 
     let mixed = context.cached() == Cached::Some;
     let mut ranges = Pieces::cut(0..context.size_bytes, PIECE_BYTES);
     let count = context.size_bytes.div_ceil(PIECE_BYTES);
-    let mut errands = || {
+    let mut jobs = || {
         let range = ranges.next()?;
         let (plain, past) = (context.file.as_fd(), direct.file.as_fd());
         Some(if mixed && context.cached_of(range.clone()) == Cached::All {
-            RingJob { range, file: plain, block_bytes: 1, otherwise: None }
+            RingJob { range, file: plain, block_bytes: 1, fallback: None }
         } else {
-            RingJob { range, file: past, block_bytes: direct.block_bytes, otherwise: Some(plain) }
+            RingJob { range, file: past, block_bytes: direct.block_bytes, fallback: Some(plain) }
         })
     };
     let mut bytes = 0;
@@ -79,6 +79,6 @@ fn in_flight(context: &FileContext, sink: &mut impl Sink) -> Result<u64, Fault> 
         bytes += piece.len() as u64;
         sink.take(at, piece);
     };
-    InFlight::prepare(ring, &plan, count)?.run(Order::Launched, &mut errands, &mut counted, None)?;
+    InFlight::prepare(ring, &plan, count)?.run(Order::Queued, &mut jobs, &mut counted, None)?;
     Ok(bytes)
 }

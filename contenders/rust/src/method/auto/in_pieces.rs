@@ -1,4 +1,4 @@
-//! A file read by several threads in any order, each with a sink of its own.
+//! Reads a file by several threads in any order; each thread has its own sink.
 
 use super::file_context::FileContext;
 use super::from_front::copied;
@@ -17,14 +17,14 @@ use std::num::NonZero;
 use std::ops::Range;
 use std::os::fd::AsFd;
 
-/// What one read in flight asks for.
+/// Bytes of one read in flight.
 pub(super) const PIECE_BYTES: u64 = 512 << 10;
 
-/// Reads in flight of all threads together: four megabytes, at which devices have been seen to
-/// reach their best. More only wait for each other.
+/// Reads in flight of all threads together: four megabytes, with which tested devices reached their
+/// best rate. More reads only wait for each other.
 const DEPTH: usize = 8;
 
-/// The reads in flight of one of so many threads.
+/// The reads in flight of one of `threads` threads.
 pub(super) fn plan(threads: u64) -> Plan {
     let depth = (DEPTH / threads as usize).max(2);
     Plan {
@@ -37,17 +37,17 @@ pub(super) fn plan(threads: u64) -> Plan {
     }
 }
 
-/// What each of several threads copies at a time: its calls cost a twentieth less than those for a
-/// quarter of it.
+/// Bytes that each of several threads copies at a time. Calls of a quarter of this size take a
+/// twentieth longer.
 const SHARED_COPY_BYTES: usize = 256 << 10;
 
-/// What a thread takes at a time of bytes that are in the cache.
+/// Bytes of a cached piece, which one thread visits at a time.
 const CACHED_PIECE_BYTES: u64 = 1 << 20;
 
-/// What is asked of the page cache at a time where a file is cached in part.
+/// Bytes for which residency is determined at a time, for a partly cached file.
 const PART_BYTES: u64 = 1 << 20;
 
-/// Reads a whole file; gives back the sinks, one a thread.
+/// Reads a whole file; returns the sinks, one a thread.
 pub(super) fn read<S: Sink + Send>(
     context: &FileContext,
     maps: bool,
@@ -63,22 +63,22 @@ pub(super) fn read<S: Sink + Send>(
     }
     let direct = if strategy == Strategy::InFlight { context.direct() } else { None };
     let maps = match strategy {
-        // Faults on small pages by several threads wait for each other, and these file systems have
-        // few others.
+        // Faults of several threads on small pages wait for each other, and these file systems have
+        // few large pages.
         Strategy::Mapped => {
             threads.get() == 1 || !matches!(context.backing(), Backing::Memory | Backing::Other)
         }
         Strategy::InFlight => maps && direct.is_some(),
         Strategy::Once | Strategy::Copied => false,
     };
-    let work = Job::cut(context, direct, maps)?;
+    let work = PiecewiseRead::cut(context, direct, maps)?;
     let threads = (threads.get() as u64).min(work.cached.count() + work.missing.count());
     let plan = plan(threads.max(1));
     crew(threads, || work.take_part(&plan, sink()), || work.stop())
 }
 
-/// The parts of one file, by where they lie.
-struct Job<'a> {
+/// One reading: the parts of a file that are cached, and those that are not.
+struct PiecewiseRead<'a> {
     context: &'a FileContext<'a>,
     direct: Option<DirectFile>,
     map: Option<Mmap>,
@@ -86,10 +86,14 @@ struct Job<'a> {
     missing: Pieces,
 }
 
-impl<'a> Job<'a> {
-    /// Parts that are not cached are fetched past the cache if that can be, and by strategy of it
-    /// if not.
-    fn cut(context: &'a FileContext<'a>, direct: Option<DirectFile>, maps: bool) -> Result<Job<'a>, Fault> {
+impl<'a> PiecewiseRead<'a> {
+    /// Plans a reading. Parts that are not cached are read past the cache if that is possible, else
+    /// through it.
+    fn cut(
+        context: &'a FileContext<'a>,
+        direct: Option<DirectFile>,
+        maps: bool,
+    ) -> Result<PiecewiseRead<'a>, Fault> {
         let whole = 0..context.size_bytes;
         let (cached, missing) = match direct {
             None => (vec![whole], Vec::new()),
@@ -101,11 +105,11 @@ impl<'a> Job<'a> {
             Pieces::new(parts.into_iter().flat_map(move |part| Pieces::cut(part, step)))
         };
         let (cached, missing) = (pieces(cached, CACHED_PIECE_BYTES), pieces(missing, PIECE_BYTES));
-        Ok(Job { context, direct, map, cached, missing })
+        Ok(PiecewiseRead { context, direct, map, cached, missing })
     }
 
-    /// What one thread does: keeps reads in flight while there is something to fetch, and visits
-    /// cached bytes meanwhile.
+    /// The work of one thread: it keeps reads in flight while parts are missing, and visits cached
+    /// bytes during these reads.
     fn take_part<S: Sink>(&self, plan: &Plan, mut sink: S) -> Result<S, Fault> {
         let copies = self.map.is_none() && self.cached.count() > 0;
         let mut buffer = if copies { Buffer::new(SHARED_COPY_BYTES)? } else { Buffer::default() };
@@ -118,20 +122,20 @@ impl<'a> Job<'a> {
             && self.missing.count() > 0
         {
             let ring = IoUring::new(plan.entries)?;
-            let mut errands = || self.errand(direct);
-            let flight = InFlight::prepare(ring, plan, self.missing.count())?;
-            flight.run(Order::Any, &mut errands, &mut sink, Some(&mut visit))?;
+            let mut jobs = || self.job(direct);
+            let reads = InFlight::prepare(ring, plan, self.missing.count())?;
+            reads.run(Order::Any, &mut jobs, &mut sink, Some(&mut visit))?;
         }
         while visit(&mut sink)? {}
         Ok(sink)
     }
 
-    fn errand<'d>(&'d self, direct: &'d DirectFile) -> Option<RingJob<'d>> {
-        let (file, otherwise) = (direct.file.as_fd(), Some(self.context.file.as_fd()));
-        self.missing.take().map(|range| RingJob { range, file, block_bytes: direct.block_bytes, otherwise })
+    fn job<'d>(&'d self, direct: &'d DirectFile) -> Option<RingJob<'d>> {
+        let (file, fallback) = (direct.file.as_fd(), Some(self.context.file.as_fd()));
+        self.missing.take().map(|range| RingJob { range, file, block_bytes: direct.block_bytes, fallback })
     }
 
-    /// Hands on bytes from the page cache: mapped, or by strategy of a buffer.
+    /// Passes bytes from the page cache to the sink: mapped, or through a buffer.
     fn visit(&self, range: Range<u64>, buffer: &mut [u8], sink: &mut impl Sink) -> Result<(), Fault> {
         match &self.map {
             Some(map) => sink.take(range.start, &map[range.start as usize..range.end as usize]),
@@ -140,7 +144,7 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    /// Leaves nothing for anybody.
+    /// Removes all remaining pieces, so that every thread ends.
     fn stop(&self) {
         self.cached.stop();
         self.missing.stop();

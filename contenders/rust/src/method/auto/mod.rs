@@ -1,10 +1,9 @@
-//! `auto`: a reader that looks at the file and reads it in the strategy that suits it.
+//! `auto`: a reader that examines the file and chooses the best strategy for it.
 //!
-//! A small file is read into one small buffer; one that lies in the page cache is mapped, or copied
-//! where mapping is not allowed; one that does not is fetched past the cache with many reads in
-//! flight; and of one that lies there in part, each part is brought by its own means, the cached
-//! parts while reads of the others are in flight. Where something is refused, what is left is
-//! read(2), which works everywhere.
+//! A small file is read into one small buffer. A cached file is mapped, or copied if mapping is not
+//! allowed. A file that is not cached is read past the cache with many reads in flight. Of a partly
+//! cached file, the cached parts are visited while reads of the others are in flight. If the kernel
+//! refuses a call, read(2) is used, which works everywhere.
 //!
 //! The choice lives in [`strategy`], what it rests on in [`context`], what a file has in the page
 //! cache in [`residency`], and the reading in [`from_front`] and [`in_pieces`]; [`entry`] makes it
@@ -58,7 +57,7 @@ impl Auto {
         Auto { threads: thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN), maps: false }
     }
 
-    /// Uses at most so many threads for [`Auto::read_parallel`].
+    /// Uses at most `threads` threads for [`Auto::read_parallel`].
     #[must_use]
     pub fn threads(self, threads: NonZero<usize>) -> Auto {
         Auto { threads, ..self }
@@ -67,16 +66,15 @@ impl Auto {
     /// Allows mapping, which is about twice as fast as copying where the file is cached.
     ///
     /// # Safety
-    /// While a file is read, nobody may change it or make it shorter: the bytes that a sink sees
-    /// are the page cache's own, and the process is ended by SIGBUS where the file has no more of
-    /// them.
+    /// The file must not change or become shorter during the reading: a sink sees the bytes of the
+    /// page cache itself, and SIGBUS ends the process if the file becomes shorter.
     #[must_use]
     pub unsafe fn mapping(self) -> Auto {
         Auto { maps: true, ..self }
     }
 
     /// Reads a file from front to back: the sink gets every byte once, in order, in pieces of no
-    /// particular size. Tells how many there were.
+    /// particular size. Returns the number of bytes.
     ///
     /// # Errors
     /// If a call fails; the sink has then seen a part of the file.
@@ -85,8 +83,8 @@ impl Auto {
         read().map_err(|fault| ReadError::new(path, fault))
     }
 
-    /// Reads a file by several threads, each with a sink of its own: together they get every byte
-    /// once, in any order and in pieces of no particular size. Gives the sinks back, at least one.
+    /// Reads a file by several threads, each with its own sink. Together the sinks get every byte
+    /// once, in any order and in pieces of no particular size. Returns the sinks, at least one.
     ///
     /// # Errors
     /// If a call fails; the sinks are lost then.
@@ -102,7 +100,7 @@ impl Auto {
     /// Which strategy a file would be read now.
     ///
     /// # Errors
-    /// If the file cannot be looked at.
+    /// If the file cannot be examined.
     pub fn strategy(&self, path: &Path) -> Result<Strategy, ReadError> {
         let choose = || Ok::<Strategy, Fault>(FileContext::of(path)?.strategy(self.maps));
         choose().map_err(|fault| ReadError::new(path, fault))

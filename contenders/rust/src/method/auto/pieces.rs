@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The ranges that nobody has taken yet.
+/// The ranges that no thread has taken yet.
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
     ranges: Vec<Range<u64>>,
@@ -30,7 +30,7 @@ impl Pieces {
         self.ranges.get(self.next.fetch_add(1, Ordering::Relaxed)).cloned()
     }
 
-    /// Leaves nothing for anybody.
+    /// Removes all remaining ranges.
     pub(super) fn stop(&self) {
         self.next.store(self.ranges.len(), Ordering::Relaxed);
     }

@@ -1,9 +1,9 @@
-//! How much of a file is in the page cache, as well as a reader needs to know it: all, some or none
-//! of a range.
+//! Residency for the choice of a strategy: whether all, some or none of a range is in the page
+//! cache.
 //!
-//! cachestat(2) counts (Linux 6.5; for files that one owns or may write since 6.15). Where it does
-//! not answer, single bytes are asked for with `preadv2(RWF_NOWAIT)`; a file that cannot be asked
-//! counts as cached in part, which suits any strategy.
+//! cachestat(2) counts pages (Linux 6.5; since 6.15 only for files that the user owns or may
+//! write). Without it, single bytes are read with `preadv2(RWF_NOWAIT)`. If that fails too, the
+//! file counts as partly cached, for which every strategy works.
 
 use super::strategy::Cached;
 use rustix::fs::Advice;
@@ -14,17 +14,16 @@ use std::ops::{Range, RangeInclusive};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// Bytes that a range is asked for where nothing counts, spread evenly.
+/// Number of evenly spaced bytes that are read from a range if pages cannot be counted.
 const PROBES: u64 = 8;
 
-/// A file is looked at in so many places, one for each of these steps: counting all pages that are
-/// there walks over every one of them, and for the small pages of a large file that takes a
-/// twentieth of the time of reading it.
+/// Distance of the places at which pages are counted. A count visits every cached page; for the
+/// small pages of a large file, that takes a twentieth of the time of a reading.
 const STEP_BYTES: u64 = 256 << 10;
 const PLACES: RangeInclusive<u64> = 4..=32;
 
-/// How much of a file of this size is there, by counting the pages in a few places, evenly spread
-/// from the first to the last; `None` where nobody counts.
+/// How much of a file of this size is cached, by counts in a few evenly spaced places; `None` if
+/// pages cannot be counted.
 pub(super) fn counted(file: &File, size_bytes: u64) -> Option<Cached> {
     let steps = (size_bytes / STEP_BYTES).clamp(*PLACES.start(), *PLACES.end()) - 1;
     let last = size_bytes - 1;
@@ -42,7 +41,7 @@ fn counted_of(file: &File, range: Range<u64>) -> Option<Cached> {
     cachestat(file, range.clone()).ok().map(|found| Cached::of(found, pages(&range)))
 }
 
-/// Asks for pages without waiting.
+/// Tests pages with reads that do not wait.
 #[derive(Debug)]
 pub(super) enum Residency {
     /// By counting.

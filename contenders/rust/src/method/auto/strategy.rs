@@ -1,18 +1,18 @@
-//! The choice: which strategy of reading suits a file, from what is known of it. Pure; nothing here
-//! touches a file.
+//! The choice of a strategy for reading a file, from the facts about it. Pure: no file is accessed
+//! here.
 
 use std::fmt;
 
 /// A strategy of reading one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
-    /// Through one small buffer, and no question asked before.
+    /// Through one small buffer, without any other system call.
     Once,
     /// read(2) or pread(2) through the page cache, buffer by buffer.
     Copied,
     /// The cached file mapped.
     Mapped,
-    /// Many reads in flight past the page cache; what is cached comes from there.
+    /// Many reads in flight past the page cache; cached parts are read from the cache.
     InFlight,
 }
 
@@ -25,7 +25,7 @@ pub(super) enum Cached {
 }
 
 impl Cached {
-    /// So many of as many.
+    /// The share of `some` in `all`.
     pub(super) fn of(found: u64, asked: u64) -> Cached {
         match found {
             0 => Cached::None,
@@ -60,8 +60,8 @@ pub(super) struct Facts {
     pub(super) rings: bool,
 }
 
-/// Up to this size one read-ahead of the kernel's brings all of a file, and setting up reads of
-/// one's own takes longer.
+/// Up to this size, one read-ahead of the kernel reads the whole file, and preparing other reads
+/// takes longer.
 const READ_AHEAD_BYTES: u64 = 8 << 20;
 
 /// Up to this size copying into a buffer that stays in the cache of the processor costs no more
