@@ -9,6 +9,7 @@ use crate::corpus;
 use crate::corpus::recipe::{CorpusKind, Recipe};
 use crate::folder::scratch::Scratch;
 use crate::linux::interrupt;
+use crate::record::RunKind;
 use crate::suite::Suite;
 use crate::target;
 use crate::trial::{Params, Transport, Work};
@@ -50,7 +51,7 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
         rosters: Vec::new(),
     };
     let asked = RunConfig {
-        verb: "limits",
+        kind: RunKind::Limits,
         suite: &suite,
         space: None,
         measuring: &args.measuring,

@@ -5,6 +5,7 @@ use super::run_config::RunConfig;
 use super::target_spec::TargetSpec;
 use super::{resume, run, template};
 use crate::commands::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
+use crate::record::RunKind;
 use crate::suite::Suite;
 use crate::trial::Transport;
 use clap::Args;
@@ -44,12 +45,12 @@ pub struct RaceArgs {
 /// If a target cannot be raced or the record cannot be written.
 pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
     if let Some(record) = &args.resume {
-        return resume::run("race", record, &args.giving);
+        return resume::run(RunKind::Race, record, &args.giving);
     }
     let suite = Suite::race();
     let choosing = template::placed(&args.choosing, &args.targets)?;
     let asked = RunConfig {
-        verb: "race",
+        kind: RunKind::Race,
         suite: &suite,
         space: None,
         measuring: &args.measuring,

@@ -11,7 +11,7 @@ use super::expected_answers::ExpectedAnswers;
 use super::outcome::exit_code;
 use super::output::{exportable, progress_shown, save};
 use super::prepare::truth;
-use super::run::{header, told};
+use super::run::told;
 use super::target_spec::{TargetSpec, serve};
 use crate::commands::options::OutputOptions;
 use crate::contender::discovery::Contenders;
@@ -20,7 +20,7 @@ use crate::experiment::planner::TargetForm;
 use crate::experiment::recorder::Recorder;
 use crate::folder::scratch;
 use crate::linux::interrupt;
-use crate::machine;
+use crate::machine::{self, Machine};
 use crate::measure::cache::Eviction;
 use crate::measure::interface::Sink;
 use crate::measure::plan::{Plan, Planned};
@@ -30,7 +30,7 @@ use crate::measure::sampler::{FlameGraphPaths, InspectPlan, ProcessSampler};
 use crate::measure::target::CacheControl;
 use crate::record::history::History;
 use crate::record::{
-    EndReason, Header, Line, Record, RecordWriter, ResumePlan, Resumption, TargetRef, Trial,
+    EndReason, Header, Line, Record, RecordWriter, ResumePlan, Resumption, RunKind, TargetRef, Trial,
 };
 use crate::target::{Accept, Target, TargetFacts, shown, without_parents};
 use crate::terminal::notice;
@@ -44,10 +44,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// Goes on with the run of this record.
-pub(super) fn run(verb: &str, name: &str, giving: &OutputOptions) -> anyhow::Result<ExitCode> {
+pub(super) fn run(kind: RunKind, name: &str, giving: &OutputOptions) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     scratch::tell_left();
-    match go_on(verb, name, giving) {
+    match go_on(kind, name, giving) {
         Err(_) if interrupt::requested() => Ok(ExitCode::from(interrupt::EXIT_CODE)),
         done => {
             let record = done?;
@@ -57,7 +57,7 @@ pub(super) fn run(verb: &str, name: &str, giving: &OutputOptions) -> anyhow::Res
     }
 }
 
-fn go_on(verb: &str, name: &str, giving: &OutputOptions) -> anyhow::Result<Record> {
+fn go_on(kind: RunKind, name: &str, giving: &OutputOptions) -> anyhow::Result<Record> {
     exportable(giving)?;
     let path = path_of(History::of_user().as_ref(), name)?;
     // It names the programs that are started: who may write it must not be somebody else.
@@ -67,7 +67,7 @@ fn go_on(verb: &str, name: &str, giving: &OutputOptions) -> anyhow::Result<Recor
     let writer = RecordWriter::reopen(&path)?;
     let mut record = Record::read(&path)?;
     let earlier = elapsed(&record, &path)?;
-    let agenda = agenda(verb, &record).with_context(|| shown(&path))?;
+    let agenda = agenda(kind, &record).with_context(|| shown(&path))?;
     let begun = Instant::now();
     let deadline = Deadline::of_resuming(&agenda.rules, begun, earlier);
     if agenda.drop_caches {
@@ -102,7 +102,7 @@ fn go_on(verb: &str, name: &str, giving: &OutputOptions) -> anyhow::Result<Recor
 }
 
 /// The plan of a record whose run may go on here.
-fn agenda(verb: &str, record: &Record) -> anyhow::Result<ResumePlan> {
+fn agenda(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
     let header = &record.header;
     match record.end.map(|(reason, _)| reason) {
         Some(EndReason::Settled) => {
@@ -113,9 +113,9 @@ fn agenda(verb: &str, record: &Record) -> anyhow::Result<ResumePlan> {
         Some(EndReason::Interrupted) | None => {}
     }
     let Some(agenda) = &header.agenda else {
-        bail!("it holds no plan to go on by: it is one of `{}`, or of an earlier readlab", header.verb);
+        bail!("it holds no plan to go on by: it is one of `{}`, or of an earlier readlab", header.kind);
     };
-    ensure!(header.verb == verb, "it is one of `{0}`: readlab {0} --resume", header.verb);
+    ensure!(header.kind == kind, "it is one of `{0}`: readlab {0} --resume", header.kind);
     let (lab, revision) = (env!("CARGO_PKG_VERSION"), env!("READLAB_REVISION"));
     ensure!(
         (header.lab.as_str(), header.revision.as_str()) == (lab, revision),
@@ -300,7 +300,7 @@ fn restart(agenda: &ResumePlan, before: &Header) -> Option<Line> {
     if machine::boot() == agenda.boot {
         return None;
     }
-    let (was, is) = (before.machine.summary(), header("", 0, None).machine.summary());
+    let (was, is) = (before.machine.summary(), Machine::probe().summary());
     let text = if was == is {
         "the machine was started anew while the run was cut short: where a file lies in memory, and what else runs, is not as before".to_owned()
     } else {

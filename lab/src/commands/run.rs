@@ -24,7 +24,7 @@ use crate::measure::round;
 use crate::measure::sampler::ProcessSampler;
 use crate::measure::search::{self, Tuning};
 use crate::measure::target::CacheControl;
-use crate::record::{EndReason, Header, Line, Record, RecordError, SCHEMA, SCHEMA_VERSION};
+use crate::record::{EndReason, Header, Line, Record, RecordError, RunKind, SCHEMA, SCHEMA_VERSION};
 use crate::target::{Accept, Target};
 use crate::trial::TrialId;
 use anyhow::Context;
@@ -121,7 +121,7 @@ fn in_folder(
     let plan = tuning.as_ref().map_or(&plan, |tuning| &tuning.plan);
     let (looks, why_not) = asked.looks(folder)?;
     let agenda = asked.agenda(plan, shapes.iter().copied().zip(&grounds), &looks);
-    let header = Header { agenda, ..header(asked.verb, rules.seed, reference) };
+    let header = Header { agenda, ..header(asked.kind, rules.seed, reference) };
     let recorder = introduce(recorder, contenders, (&targets, plan), header)?;
     let mut recorder = begin(asked.giving, recorder)?;
     recorder.follow(plan);
@@ -139,7 +139,7 @@ fn in_folder(
     drop(hired);
     drop(servers);
     if let (true, Some(file)) = (
-        asked.verb == "limits" && ended.is_ok() && !interrupt::requested(),
+        asked.kind == RunKind::Limits && ended.is_ok() && !interrupt::requested(),
         targets.first().and_then(Target::file),
     ) {
         beside_fio(&mut recorder, file)?;
@@ -209,13 +209,13 @@ fn introduce(
 }
 
 /// The first line of a record made now, on this machine, by this command.
-pub(super) fn header(verb: &str, seed: u64, reference: Option<TrialId>) -> Header {
+pub(super) fn header(kind: RunKind, seed: u64, reference: Option<TrialId>) -> Header {
     Header {
         schema: SCHEMA.to_owned(),
         version: SCHEMA_VERSION,
         lab: env!("CARGO_PKG_VERSION").to_owned(),
         revision: env!("READLAB_REVISION").to_owned(),
-        verb: verb.to_owned(),
+        kind,
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         started: jiff::Timestamp::now().to_string(),
         seed,

@@ -14,7 +14,7 @@ use crate::measure::plan::{Budget, Plan, Rules};
 use crate::measure::rights;
 use crate::measure::sampler::{FlameGraphPaths, InspectPlan};
 use crate::measure::target::CacheControl;
-use crate::record::{Requested, ResumePlan, TargetRef};
+use crate::record::{Requested, ResumePlan, RunKind, TargetRef};
 use crate::suite::parameter_space::Space;
 use crate::suite::{Entry, Suite};
 use crate::target::web::CACHE_UNKNOWN;
@@ -25,12 +25,9 @@ use crate::units::Nanos;
 use anyhow::{Context, anyhow, bail};
 use std::path::{Path, PathBuf};
 
-/// The verbs whose runs go on when they were cut short.
-const RESUMABLE: [&str; 2] = ["race", "suite"];
-
 /// What the user asked for.
 pub(super) struct RunConfig<'a> {
-    pub(super) verb: &'static str,
+    pub(super) kind: RunKind,
     pub(super) suite: &'a Suite,
     /// The space to search; `None` where every trial is measured.
     pub(super) space: Option<&'a Space>,
@@ -164,7 +161,7 @@ impl RunConfig<'_> {
             globs.clear();
         }
         // A race takes whoever can read the target; an experiment names those it is about.
-        let (params, told) = (self.choosing.params.clone(), self.verb == "suite");
+        let (params, told) = (self.choosing.params.clone(), self.kind == RunKind::Suite);
         Selection { entries, globs, params, views, told }
     }
 
@@ -184,7 +181,7 @@ impl RunConfig<'_> {
         let path = |path: std::io::Result<PathBuf>| {
             path.map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned())
         };
-        RESUMABLE.contains(&self.verb).then(|| ResumePlan {
+        self.kind.is_resumable().then(|| ResumePlan {
             boot: machine::boot(),
             folder: path(std::env::current_dir()),
             targets: targets.map(aim).collect(),

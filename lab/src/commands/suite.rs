@@ -5,6 +5,7 @@ use super::target_spec::{TargetSpec, TargetSpecs};
 use super::{resume, run, template};
 use crate::commands::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
 use crate::corpus;
+use crate::record::RunKind;
 use crate::suite::Suite;
 use crate::target::url;
 use crate::terminal::notice;
@@ -51,12 +52,12 @@ pub struct SuiteArgs {
 /// cannot be written.
 pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     let suite = match (&args.resume, &args.suite) {
-        (Some(record), _) => return resume::run("suite", record, &args.giving),
+        (Some(record), _) => return resume::run(RunKind::Suite, record, &args.giving),
         (None, name) => Suite::find(name.as_deref().context("no suite is named")?)?,
     };
     let choosing = template::placed(&args.choosing, &args.targets)?;
     let asked = RunConfig {
-        verb: "suite",
+        kind: RunKind::Suite,
         suite: &suite,
         space: None,
         measuring: &args.measuring,

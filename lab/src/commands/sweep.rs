@@ -18,7 +18,7 @@ use crate::linux::interrupt;
 use crate::measure::interface::Sink;
 use crate::measure::pass::{self, SweepRead, SweepTarget, WarmUp};
 use crate::measure::plan::{Plan, Rules};
-use crate::record::{EndReason, Line, Record, Requested, WriteWay};
+use crate::record::{EndReason, Line, Record, Requested, RunKind, WriteWay};
 use crate::suite::Entry;
 use crate::target::{Target, shown, without_parents};
 use crate::trial::{CacheState, Work};
@@ -127,7 +127,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<ExitCode> {
 
 fn begin(args: &SweepArgs, folder: &RunFolder) -> anyhow::Result<Recorder> {
     let mut recorder = Recorder::begin(folder, output::progress_shown(&args.giving))?;
-    recorder.append(Line::Header(Box::new(run::header("sweep", args.seed, None))))?;
+    recorder.append(Line::Header(Box::new(run::header(RunKind::Sweep, args.seed, None))))?;
     output::begin(&args.giving, recorder)
 }
 

@@ -7,6 +7,7 @@ use super::run_config::RunConfig;
 use super::target_spec::TargetSpec;
 use crate::analysis::stats::EXHAUSTIVE_READINGS;
 use crate::commands::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
+use crate::record::RunKind;
 use crate::suite::parameter_space::Space;
 use crate::suite::{States, Suite};
 use crate::trial::{Params, Transport, Work};
@@ -69,7 +70,7 @@ pub struct TuneArgs {
 pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     let (suite, space) = (Suite::find("tune")?, args.space.clone().unwrap_or_else(Space::usual));
     let asked = RunConfig {
-        verb: "tune",
+        kind: RunKind::Tune,
         suite: &suite,
         space: Some(&space),
         measuring: &args.measuring(),

@@ -1,7 +1,7 @@
 //! What a sweep found, out of its record: for each way of writing and of reading, one point a file
 //! and pass. What the points say is for [`crate::report`] and [`crate::analysis::compare`].
 
-use super::{Record, Sample, WriteWay};
+use super::{Record, RunKind, Sample, WriteWay};
 use crate::units::Nanos;
 use serde::Serialize;
 
@@ -59,7 +59,7 @@ impl Record {
     #[must_use]
     pub fn swept(&self) -> Vec<SweepSeries> {
         let mut all = Vec::new();
-        if self.header.verb != "sweep" {
+        if self.header.kind != RunKind::Sweep {
             return all;
         }
         let size_bytes = |target: usize| self.targets.get(target).map(|facts| facts.size_bytes);

@@ -16,7 +16,7 @@ pub use size::SizeRow;
 
 use super::words;
 use crate::analysis::stats::{self, Interval, LeastSquares, Line};
-use crate::record::{Point, Record, SweepSeries};
+use crate::record::{Point, Record, RunKind, SweepSeries};
 use crate::units::{Bytes, Nanos, Throughput};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,7 +65,7 @@ impl SweepView {
     /// What the record says, if it is one of a sweep.
     #[must_use]
     pub fn of(record: &Record) -> Option<SweepView> {
-        if record.header.verb != "sweep" {
+        if record.header.kind != RunKind::Sweep {
             return None;
         }
         Some(SweepView {

@@ -1,7 +1,7 @@
 //! Pages and charts of records made by hand: well-formed, safe, light, and true to their intervals.
 
 use super::*;
-use crate::record::{Count, Header, WriteTimes, WriteWay};
+use crate::record::{Count, Header, RunKind, WriteTimes, WriteWay};
 use crate::report::{self, Bound, charts};
 use crate::units::Throughput;
 use roxmltree::{Document, Node, ParsingOptions};
@@ -62,7 +62,7 @@ fn large() -> Record {
 /// Three files of each size, written plainly at 2 GB/s and read at 2.5, with a tenth of a
 /// millisecond a file.
 fn sweep() -> Page {
-    let mut record = Record::new(Header { verb: "sweep".into(), ..header() });
+    let mut record = Record::new(Header { kind: RunKind::Sweep, ..header() });
     let sizes = [10_000_u64, 1_000_000, 100_000_000, 2_000_000_000];
     for (index, size_bytes) in (0..3).flat_map(|_| sizes).enumerate() {
         let path = format!("/data/sweep/{index} <b>.bin");
