@@ -1,10 +1,10 @@
 //! `readlab compare A B…`: records and published results side by side, with ratios, a gate for
 //! machines that must say no, and exports for services that watch benchmarks.
 
-use super::outcome::EXIT_TRIAL;
 use super::output;
 use crate::analysis::compare::{Comparison, Fit, FitAsked, Gate, Measure, Side, fit};
 use crate::commands::options::{self, Color};
+use crate::experiment::outcome::EXIT_TRIAL;
 use crate::record::Record;
 use crate::record::history::{History, HistoryError};
 use crate::report::{self, Style};

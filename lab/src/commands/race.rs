@@ -1,10 +1,10 @@
 //! `readlab race TARGET…`: every available way of reading on the user's own file, cold and warm, or
 //! on a URL.
 
-use super::run_config::RunConfig;
-use super::target_spec::TargetSpec;
-use super::{resume, run, template};
-use crate::commands::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
+use super::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
+use super::output;
+use crate::experiment::config::{RunConfig, UserOptions};
+use crate::experiment::target_spec::TargetSpec;
 use crate::record::RunKind;
 use crate::suite::Suite;
 use crate::trial::Transport;
@@ -27,16 +27,16 @@ pub struct RaceArgs {
     pub resume: Option<String>,
     /// How long and how often.
     #[command(flatten)]
-    pub measuring: SamplingOptions,
+    pub sampling: SamplingOptions,
     /// What takes part.
     #[command(flatten)]
-    pub choosing: SelectionOptions,
-    /// What is looked at inside.
+    pub selection: SelectionOptions,
+    /// What is recorded about the inside of contenders.
     #[command(flatten)]
-    pub looking: InspectOptions,
-    /// What is shown and kept.
+    pub inspect: InspectOptions,
+    /// What is shown and saved.
     #[command(flatten)]
-    pub giving: OutputOptions,
+    pub output: OutputOptions,
 }
 
 /// Races each target in turn.
@@ -45,20 +45,17 @@ pub struct RaceArgs {
 /// If a target cannot be raced or the record cannot be written.
 pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
     if let Some(record) = &args.resume {
-        return resume::run(RunKind::Race, record, &args.giving);
+        return output::resume(RunKind::Race, record, &args.output);
     }
-    let suite = Suite::race();
-    let choosing = template::placed(&args.choosing, &args.targets)?;
-    let asked = RunConfig {
-        kind: RunKind::Race,
-        suite: &suite,
+    let user = UserOptions {
+        sampling: args.sampling.values(),
+        trials: args.selection.values(&args.targets)?,
+        inspect: args.inspect.values(),
         space: None,
-        measuring: &args.measuring,
-        choosing: &choosing,
-        looking: &args.looking,
-        giving: &args.giving,
+        quiet: args.output.quiet,
     };
+    let config = RunConfig::merge(RunKind::Race, Suite::race(), user)?;
     let over = if args.http { Transport::Http } else { Transport::File };
-    let goals: Vec<_> = args.targets.iter().map(|word| vec![TargetSpec::plain(word, over)]).collect();
-    run::each(&asked, &goals)
+    let runs: Vec<_> = args.targets.iter().map(|word| vec![TargetSpec::plain(word, over)]).collect();
+    output::run(&config, &runs, &args.output)
 }

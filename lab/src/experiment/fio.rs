@@ -27,12 +27,22 @@ pub enum FioError {
     NoRate(String),
 }
 
+/// How fio reads: blocks of this size, so many at a time.
+#[derive(Debug, Clone, Copy)]
+pub struct FioPoint {
+    /// Bytes of one read.
+    pub block_bytes: u64,
+    /// Reads in flight.
+    pub depth: u64,
+}
+
 /// What fio reads from the device at best with this block and depth: O_DIRECT through io_uring, in
 /// order, the file opened read-only.
 ///
 /// # Errors
 /// If fio is not there, fails, or says something unexpected.
-pub fn fio(path: &Path, target: usize, (block_bytes, depth): (u64, u64)) -> Result<Limit, FioError> {
+pub fn fio(path: &Path, target: usize, point: FioPoint) -> Result<Limit, FioError> {
+    let FioPoint { block_bytes, depth } = point;
     let samples = (0..READINGS).map(|_| once(path, block_bytes, depth)).collect::<Result<Vec<u64>, _>>()?;
     let mut sorted = samples.clone();
     sorted.sort_unstable();

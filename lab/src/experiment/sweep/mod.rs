@@ -6,6 +6,8 @@
 //! Ctrl-C, unless it is to be kept; what a kill leaves is told by [`crate::folder::scratch`]. How
 //! files are read lives in [`crate::measure::pass`]; what a sweep says, in [`crate::report`].
 
+pub mod config;
+pub mod run;
 pub mod sizes;
 pub mod write;
 

@@ -11,7 +11,7 @@ use crate::terminal::notice;
 use crate::trial::{COMMAND, TrialId};
 
 /// Some trial failed or was refused, or something that was asked for did not take part.
-pub(super) const EXIT_TRIAL: u8 = 1;
+pub const EXIT_TRIAL: u8 = 1;
 
 /// Usage or environment: nothing was measured.
 const EXIT_NOTHING: u8 = 2;
@@ -19,7 +19,8 @@ const EXIT_NOTHING: u8 = 2;
 /// The exit code of a run, after what it rests on was said on standard error: 130 when the user
 /// stopped it, 1 when some trial failed or was refused or something requested did not take part, 2
 /// when nothing was measured at all, else 0.
-pub(super) fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
+#[must_use]
+pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
     let spoiled =
         |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. } | Outcome::Refused { .. }));
     let is_spoiled = record.trials.iter().any(|trial| spoiled(&trial.outcome));

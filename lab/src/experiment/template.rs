@@ -4,7 +4,7 @@
 //! A command without `{}` gets the path at its end, and one that names the file already would read
 //! it twice. What a command line means beyond its words is the business of the `command` contender.
 
-use crate::commands::options::SelectionOptions;
+use super::config::TrialOptions;
 use crate::target::shown;
 use crate::terminal::notice;
 use crate::trial::COMMAND;
@@ -18,19 +18,18 @@ const PLACE: &str = "{}";
 /// Characters that end a word outside of quotes.
 const BETWEEN_WORDS: &str = " \t\n|&;<>()";
 
-/// What takes part, with `{}` in every command that names a target; which those are is told.
+/// The options with `{}` in every command that names a target. A notice says which do.
 ///
 /// # Errors
 /// If a command names a target where nothing else can be put.
-pub(super) fn placed(choosing: &SelectionOptions, targets: &[PathBuf]) -> anyhow::Result<SelectionOptions> {
-    let mut choosing = choosing.clone();
-    for command in &mut choosing.commands {
+pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<TrialOptions> {
+    for command in &mut options.commands {
         if let Some(template) = template(command, targets)? {
             notice::tell(format!("the command '{command}' names the file: raced as '{template}'"));
             *command = template;
         }
     }
-    let names = choosing.reference.iter_mut().chain(&mut choosing.methods);
+    let names = options.reference.iter_mut().chain(&mut options.methods);
     for name in names {
         let command = name.strip_prefix(COMMAND).and_then(|rest| rest.strip_prefix('/'));
         let template = command.map(|command| template(command, targets)).transpose()?.flatten();
@@ -38,7 +37,7 @@ pub(super) fn placed(choosing: &SelectionOptions, targets: &[PathBuf]) -> anyhow
             *name = format!("{COMMAND}/{template}");
         }
     }
-    Ok(choosing)
+    Ok(options)
 }
 
 /// The command with `{}` for each word that names a target; `None` where it has a `{}` or names
