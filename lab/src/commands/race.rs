@@ -23,7 +23,7 @@ pub struct RaceArgs {
     pub http: bool,
     /// Go on with a run that was cut short, by its own plan: its record's path, `last`, or a name
     /// given with --save
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "http", "Measuring", "Choosing", "Looking", "output"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "http", "SamplingOptions", "SelectionOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     /// How long and how often.
     #[command(flatten)]

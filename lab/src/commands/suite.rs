@@ -29,7 +29,7 @@ pub struct SuiteArgs {
     pub full: bool,
     /// Go on with a run that was cut short, by its own plan: its record's path, `last`, or a name
     /// given with --save
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "targets", "full", "Measuring", "Choosing", "Looking", "output"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "targets", "full", "SamplingOptions", "SelectionOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     /// How long and how often.
     #[command(flatten)]
