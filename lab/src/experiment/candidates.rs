@@ -6,7 +6,7 @@ use crate::contender::discovery::Contenders;
 use crate::contender::snippet::is_easy;
 use crate::experiment::planner::{PlanError, no_match};
 use crate::suite::parameter_space::Space;
-use crate::trial::{MethodId, Params, TrialId, Work};
+use crate::trial::{MethodId, Params, SplitName, TrialId, Work};
 use globset::Glob;
 use readlab_protocol::{Cache, MethodLine};
 use std::collections::BTreeSet;
@@ -34,9 +34,8 @@ pub fn candidates(
     }
     for glob in globs {
         let before = found.ids.len();
-        let (pattern, kept) = glob.split_once('@').unwrap_or((glob, ""));
-        let matcher = Glob::new(pattern)?.compile_matcher();
-        let kept: Params = crate::experiment::planner::with_all(kept).parse()?;
+        let SplitName { path, params: kept } = SplitName::parse(glob)?;
+        let matcher = Glob::new(path)?.compile_matcher();
         for (contender, method) in offered(contenders) {
             let ids = if matcher.is_match(format!("{contender}/{}", method.method)) {
                 scans(contender, method, work)
@@ -95,7 +94,7 @@ impl CandidateSet {
 
     fn extend(&mut self, method: &MethodId, settings: Vec<Params>) {
         for params in settings {
-            let id = TrialId { method: method.clone(), params };
+            let id = TrialId::new(method.clone(), &params);
             if self.seen.insert(id.clone()) {
                 self.ids.push(id);
             }

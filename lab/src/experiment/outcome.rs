@@ -4,7 +4,7 @@
 //! A gate must not pass because a program is missing: what the user named is measured, or the exit
 //! code says that it is not.
 
-use crate::experiment::planner::{MethodPattern, with_all};
+use crate::experiment::planner::MethodPattern;
 use crate::linux::interrupt;
 use crate::record::{EndReason, Outcome, Record, Requested, TrialRecord};
 use crate::terminal::notice;
@@ -88,7 +88,7 @@ fn why(requested: &Requested, record: &Record) -> Option<String> {
 fn names(requested: &Requested, it: &TrialRecord) -> bool {
     let trial = &it.trial;
     let is_named = |name: &str| {
-        with_all(name).parse::<TrialId>().is_ok_and(|id| {
+        TrialId::parse_written(name).is_ok_and(|id| {
             let asked = &id.method;
             (&asked.contender, &asked.method) == (&trial.contender, &trial.method)
                 && (asked.scan.is_none() || asked.scan == trial.scan)

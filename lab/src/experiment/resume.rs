@@ -6,6 +6,7 @@
 
 use super::deadline::Deadline;
 use super::expected_answers::ExpectedAnswers;
+use super::planner::resolve;
 use super::recorder::Recorder;
 use super::target_spec::{ExaminedTarget, TargetSpec, accepted, check_drop_caches};
 use super::targets::{OpenTarget, known, serve};
@@ -272,23 +273,19 @@ fn plan(plan: &ResumePlan, contenders: &Contenders) -> anyhow::Result<Plan> {
 }
 
 fn planned(trial: &Trial, contenders: &Contenders) -> anyhow::Result<Planned> {
-    // A name is written for people; its parts are what was meant.
+    // The parts of the name as they were planned: reading the name adds what its spelling omits.
     let (contender, method) = (trial.contender.clone(), trial.method.clone());
     let method = MethodId { contender, method, scan: trial.scan.clone() };
-    let id = TrialId { method, params: trial.params.clone() };
-    let contender = contenders
-        .contender(&trial.contender)
-        .with_context(|| format!("{}: takes no part", trial.contender))?;
-    let choice = contender.choose(&id.method, &id.params, trial.work).with_context(|| id.to_string())?;
-    let is_same =
-        (&choice.id, &choice.params) == (&id.method, &id.params) && choice.method.cache == trial.cache;
-    ensure!(is_same, "{id}: its contender no longer has it as it was: begin anew");
-    Ok(Planned {
-        trial: Trial { id, ..trial.clone() },
-        choice,
-        warmup: contender.warmup,
-        collects: contender.collects,
-    })
+    let id = TrialId::new(method, &trial.params);
+    let resolved =
+        resolve(contenders, &id.method, &trial.params, trial.work).with_context(|| id.to_string())?;
+    let choice = &resolved.choice;
+    let is_same = (&choice.id, &choice.params) == (&id.method, &trial.params);
+    ensure!(
+        is_same && choice.method.cache == trial.cache,
+        "{id}: its contender no longer has it as it was: begin anew"
+    );
+    Ok(resolved.planned(Trial { id, ..trial.clone() }))
 }
 
 /// What is recorded about the inside of contenders.

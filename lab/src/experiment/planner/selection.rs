@@ -136,7 +136,7 @@ impl Selection {
 
     /// A suite's entry as a trial's name.
     pub(super) fn name(&self, entry: &Entry) -> Result<TrialSpec, TrialError> {
-        let id = with_all(&entry.trial).parse()?;
+        let id = TrialId::parse_written(&entry.trial)?;
         let (label, answers) = (entry.label.clone(), entry.answers.clone());
         let shape = TargetForm { form: entry.form, over: entry.over };
         Ok(TrialSpec { label, id, work: entry.work, shape, answers, told: self.told })
@@ -154,13 +154,6 @@ impl Selection {
         };
         let (work, shape) = entries.find(same).map_or((None, shape), |entry| (entry.work, entry.shape));
         let (label, answers) = (None, Vec::new());
-        TrialSpec { label, id: TrialId { method, params }, work, shape, answers, told: true }
+        TrialSpec { label, id: TrialId::new(method, &params), work, shape, answers, told: true }
     }
-}
-
-/// The value `all` as the number of processors.
-#[must_use]
-pub fn with_all(text: &str) -> String {
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    text.replace("=all", &format!("={cpus}"))
 }
