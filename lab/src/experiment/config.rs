@@ -4,7 +4,7 @@
 //! system for anything, or knows the command line.
 
 use crate::contender::discovery::Contenders;
-use crate::experiment::candidates::candidates;
+use crate::experiment::candidates::Candidates;
 use crate::experiment::planner::{PlanError, ReadableTargets, Selection};
 use crate::measure::plan::{Budget, Rules};
 use crate::record::{Requested, RunKind};
@@ -201,15 +201,15 @@ impl RunConfig {
     /// If a name is misspelled or matches nothing.
     pub fn candidates(&self, contenders: &Contenders, work: Work) -> Result<Vec<TrialId>, PlanError> {
         match &self.space {
-            Some(space) => candidates(contenders, &self.methods, (space, work)),
+            Some(space) => Candidates { contenders, space, work }.find(&self.methods),
             None => Ok(Vec::new()),
         }
     }
 
     /// What the planner makes trials of.
-    pub(super) fn selection(&self, views: ReadableTargets, candidates: &[TrialId]) -> Selection {
+    pub(super) fn selection(&self, readable: ReadableTargets, candidates: &[TrialId]) -> Selection {
         // A command of the user's reads the first target, whatever it is.
-        let first = views.iter().find(|(_, view)| view.target == 0);
+        let first = readable.iter().find(|(_, target)| target.target == 0);
         let over = first.map_or_else(Transport::default, |(form, _)| form.over);
         let entry = |trial: String| Entry { trial, over, ..Entry::default() };
         // Commands come first: contenders are started in this order, and time may be short.
@@ -222,7 +222,8 @@ impl RunConfig {
             globs.clear();
         }
         // A race skips the trials that cannot read the target; a suite reports them.
-        Selection { entries, globs, params: self.params.clone(), views, told: self.kind == RunKind::Suite }
+        let (params, reports_unreadable) = (self.params.clone(), self.kind == RunKind::Suite);
+        Selection { entries, globs, params, readable, reports_unreadable }
     }
 
     /// Refuses an option that demands a cache state of a target whose cache is out of reach.

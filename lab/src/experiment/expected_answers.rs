@@ -31,7 +31,7 @@ impl ExpectedAnswers {
         let truth = truth(target, deadline)?;
         target.facts.digest = Some(truth.digest.clone());
         target.facts.answer = Some(truth.answer);
-        let archive = open.form.form.zip(first.map(|first| first.truth.clone()));
+        let archive = open.form.archive.zip(first.map(|first| first.truth.clone()));
         target.facts.decoded = archive.as_ref().map(|(archive, content)| facts(*archive, content));
         Ok(ExpectedAnswers { truth, decoded: archive.map(|(_, content)| content) })
     }

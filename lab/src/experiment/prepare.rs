@@ -160,7 +160,7 @@ impl FirstReading<'_> {
             return Ok(planning.finish()?);
         };
         if let Some(archive) = own_archive(target, expected) {
-            let form = TargetForm { form: Some(archive), over: Transport::File };
+            let form = TargetForm { archive: Some(archive), over: Transport::File };
             let work = planning.config.work_on(true);
             planning.readable.insert(form, ReadableTarget { target: 0, work, broken: None });
             if planning.plan()?.trials.iter().any(|planned| planned.trial.decodes.is_some()) {
@@ -176,7 +176,7 @@ impl FirstReading<'_> {
 
 /// The archive that the user's own file is; `None` for anything else, and for archives of a suite.
 fn own_archive(target: &OpenTarget, expected: &ExpectedAnswers) -> Option<Archive> {
-    let is_plain_file = target.form == TargetForm { form: None, over: Transport::File };
+    let is_plain_file = target.form == TargetForm { archive: None, over: Transport::File };
     expected.truth.archive.filter(|_| is_plain_file)
 }
 

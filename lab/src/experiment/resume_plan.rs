@@ -37,7 +37,7 @@ pub(super) fn of(
 }
 
 fn target_ref(target: &OpenTarget) -> TargetRef {
-    TargetRef { form: target.form.form, over: target.form.over, identity: target.cache.identity() }
+    TargetRef { form: target.form.archive, over: target.form.over, identity: target.cache.identity() }
 }
 
 /// A path as text. One that is not UTF-8 is not found when the run is resumed, which is then an

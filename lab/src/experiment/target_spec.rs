@@ -44,18 +44,18 @@ impl TargetSpec {
     #[must_use]
     pub fn plain(word: &Path, over: Transport) -> TargetSpec {
         let over = if url::is_url(word.as_os_str()) { Transport::Http } else { over };
-        TargetSpec { word: word.to_owned(), form: TargetForm { form: None, over } }
+        TargetSpec { word: word.to_owned(), form: TargetForm { archive: None, over } }
     }
 
     /// A file, plain or an archive.
     #[must_use]
-    pub fn of_form(form: Form, path: &Path) -> TargetSpec {
-        TargetSpec { word: path.to_owned(), form: TargetForm { form, over: Transport::File } }
+    pub fn of_form(archive: Form, path: &Path) -> TargetSpec {
+        TargetSpec { word: path.to_owned(), form: TargetForm { archive, over: Transport::File } }
     }
 
     /// A target of a record.
     pub(super) fn of_record(facts: &TargetFacts, target: &TargetRef) -> TargetSpec {
-        TargetSpec { word: facts.place(), form: TargetForm { form: target.form, over: target.over } }
+        TargetSpec { word: facts.place(), form: TargetForm { archive: target.form, over: target.over } }
     }
 
     /// Finds out what is known of it. A server is waited for until the deadline.

@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A method with one of its scans, on something that it could read.
 struct Matched {
     id: MethodId,
-    shape: TargetForm,
+    form: TargetForm,
     /// Whether the method can read it, and it is there.
     is_there: bool,
 }
@@ -61,12 +61,12 @@ fn every_id(contenders: &Contenders, selection: &Selection) -> Vec<Matched> {
     let mut ids = Vec::new();
     for contender in contenders.present() {
         for method in contender.methods.iter().filter(|method| method.method != "*") {
-            for (shape, is_there) in selection.shapes_of(method) {
-                for scan in method.scans.get(selection.work(shape).word()).into_iter().flatten() {
+            for (form, is_there) in selection.forms_of(method) {
+                for scan in method.scans.get(selection.work(form).word()).into_iter().flatten() {
                     let scan = (scan != "-").then(|| scan.clone());
                     let contender = contender.receipt.contender.clone();
                     let id = MethodId { contender, method: method.method.clone(), scan };
-                    ids.push(Matched { id, shape, is_there });
+                    ids.push(Matched { id, form, is_there });
                 }
             }
         }
@@ -105,7 +105,7 @@ pub fn plan(
         for spec in &specs {
             if !contenders.absent().contains_key(&spec.id.method.contender) {
                 let id = with_params(contenders, &spec.id, &selection.params);
-                let spec = TrialSpec { id, shape: selection.shape(contenders, spec), ..spec.clone() };
+                let spec = TrialSpec { id, form: selection.form_of(contenders, spec), ..spec.clone() };
                 planner.add(&spec, state);
             }
         }
@@ -138,16 +138,16 @@ fn matching(contenders: &Contenders, selection: &Selection) -> Result<Vec<TrialS
         if meant.is_empty() {
             return Err(PlanError::OtherTarget(glob.clone()));
         }
-        ids.extend(meant.into_iter().map(|it| selection.like_named(it.id, pattern.params.clone(), it.shape)));
+        ids.extend(meant.into_iter().map(|it| selection.like_named(it.id, pattern.params.clone(), it.form)));
     }
-    // An archive is decoded only for somebody who was asked for.
-    let forms: BTreeSet<Form> = ids.iter().map(|named| named.shape.form).chain([None]).collect();
+    // A control that decodes an archive takes part only beside a method that decodes it.
+    let forms: BTreeSet<Form> = ids.iter().map(|named| named.form.archive).chain([None]).collect();
     let mut kept = Vec::new();
     for entry in selection.named() {
         let entry = entry?;
         let stays =
             contenders.is_control(&entry.id.method) || entry.id.method.contender == crate::trial::COMMAND;
-        if stays && forms.contains(&entry.shape.form) {
+        if stays && forms.contains(&entry.form.archive) {
             kept.push(entry);
         }
     }
@@ -155,11 +155,11 @@ fn matching(contenders: &Contenders, selection: &Selection) -> Result<Vec<TrialS
     Ok(kept)
 }
 
-/// Those who can read what there is. Where there are none, those whom a name asks for, and decoders
-/// of other archives: then the outcome tells.
+/// The methods that can read the target. If none can, those that a name without a glob matches, and
+/// decoders of other archives: their outcome says why they cannot.
 fn meant(mut matched: Vec<Matched>, by_name: bool) -> Vec<Matched> {
-    let nobody = matched.iter().all(|it| !it.is_there);
-    matched.retain(|it| it.is_there || nobody && (by_name || it.shape.form.is_some()));
+    let none_can = matched.iter().all(|it| !it.is_there);
+    matched.retain(|it| it.is_there || none_can && (by_name || it.form.archive.is_some()));
     matched
 }
 
@@ -188,17 +188,17 @@ struct Planner<'a> {
 impl Planner<'_> {
     /// Adds one trial, or the reason why there is none. The same trial twice is one trial.
     fn add(&mut self, spec: &TrialSpec, state: CacheState) {
-        let readable = self.selection.views.get(&spec.shape);
-        if readable.is_none() && !spec.told {
+        let readable = self.selection.readable.get(&spec.form);
+        if readable.is_none() && !spec.is_reported {
             return;
         }
-        let work = spec.work.unwrap_or_else(|| self.selection.work(spec.shape));
+        let work = spec.work.unwrap_or_else(|| self.selection.work(spec.form));
         let resolved = self.resolve(spec, work, readable);
         let id = match &resolved {
             Ok(resolved) => TrialId::new(resolved.choice.id.clone(), &resolved.choice.params),
             Err(_) => spec.id.clone(),
         };
-        if spec.label.is_none() && !self.seen.insert((id.clone(), work, spec.shape)) {
+        if spec.label.is_none() && !self.seen.insert((id.clone(), work, spec.form)) {
             return;
         }
         let choice = resolved.as_ref().ok().map(|resolved| &resolved.choice);
@@ -213,7 +213,7 @@ impl Planner<'_> {
             work,
             state,
             cache: choice.map_or(Cache::Through, |choice| choice.method.cache),
-            decodes: spec.shape.form,
+            decodes: spec.form.archive,
             id,
         };
         match resolved {
@@ -243,23 +243,23 @@ impl Planner<'_> {
             return Err(ResolveError::Unavailable(reason));
         }
         let resolved = resolve(self.contenders, &spec.id.method, &spec.id.params, work)?;
-        suits(&resolved.choice, spec.shape.over)?;
+        suits(&resolved.choice, spec.form.over)?;
         Ok(resolved)
     }
 
     /// Why a trial cannot read what there is, or not for this work.
     fn unreadable(&self, spec: &TrialSpec, work: Work, readable: Option<&ReadableTarget>) -> Option<String> {
-        let TargetForm { form, over } = spec.shape;
-        let archive = form.map(|archive| archive.word()).unwrap_or_default();
+        let TargetForm { archive, over } = spec.form;
+        let word = archive.map(|archive| archive.word()).unwrap_or_default();
         let decodes = self.contenders.method(&spec.id.method).map_or(&[][..], |method| &method.decodes);
         match readable {
             None if over == Transport::Http => {
-                Some(format!("it reads what comes out of a {archive}, and only files are decoded"))
+                Some(format!("it reads what comes out of a {word}, and only files are decoded"))
             }
-            None => Some(format!("it reads what comes out of a {archive}, and the target is none")),
+            None => Some(format!("it reads what comes out of a {word}, and the target is none")),
             Some(ReadableTarget { broken: Some(reason), .. }) => Some(reason.clone()),
-            Some(_) if form.is_some_and(|it| !decodes.is_empty() && !decodes.contains(&it)) => {
-                Some(format!("it does not decode a {archive}"))
+            Some(_) if archive.is_some_and(|it| !decodes.is_empty() && !decodes.contains(&it)) => {
+                Some(format!("it does not decode a {word}"))
             }
             Some(_) if !spec.answers.is_empty() && !spec.answers.contains(&work) => {
                 let words: Vec<&str> = spec.answers.iter().map(|work| work.word()).collect();
@@ -294,7 +294,7 @@ fn is_measured_elsewhere(plan: &Plan, trial: &Trial) -> bool {
     }
 }
 
-/// A method past the cache is judged among the cold; it is told only when the cold are not raced.
+/// A method past the cache is judged among the cold; it is reported only when there are no cold trials.
 fn absent_when_warm(plan: &mut Plan, trial: Trial) {
     if !plan.states.contains(&CacheState::Cold) {
         let reason = "reads past the page cache: judged among the cold".to_owned();

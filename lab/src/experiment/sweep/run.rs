@@ -224,8 +224,8 @@ fn methods(config: &SweepConfig, contenders: &Contenders) -> Result<Plan, PlanEr
     let entries = config.trials().into_iter().map(|trial| Entry { trial, ..Entry::default() });
     let selection = Selection {
         entries: entries.collect(),
-        views: ReadableTarget::of_bytes(config.work),
-        told: true,
+        readable: ReadableTarget::of_bytes(config.work),
+        reports_unreadable: true,
         ..Selection::default()
     };
     planner::plan(contenders, &selection, &[CacheState::Cold], Rules::one_reading(config.seed))
