@@ -1,5 +1,6 @@
-//! Parses, dispatches, prints one error line, chooses the exit code: 0 well, 1 some trial failed or
-//! was refused, 2 usage or environment, 3 slower than `--fail-over`, 130 interrupted.
+//! The program `readlab`: it parses the command line, runs one command, prints an error as one line,
+//! and returns the exit code: 0 success, 1 a trial failed or was refused, 2 usage or environment, 3
+//! slower than `--fail-over`, 130 interrupted.
 
 use clap::Parser;
 use readlab::commands;
@@ -53,15 +54,15 @@ fn run(verb: Verb) -> ExitCode {
     })
 }
 
-/// A file that would grow beyond `ulimit -f` is then an error of the write, which names the file.
-/// By a handler and not by ignoring the signal, so that programs which readlab starts have it as
-/// ever.
+/// Makes a write beyond `ulimit -f` an error that names the file, instead of a signal that ends the
+/// lab. A handler is used because an ignored signal would also be ignored in the programs that
+/// readlab starts.
 fn survive_file_size_limit() {
-    // Where the handler cannot be had, the signal ends the lab as it would have.
+    // Without the handler, the signal ends the lab as by default.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
-/// Whoever reads our output has read enough: `readlab list | head -1`.
+/// Whether the reader of our output was closed, as by `readlab list | head -1`.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let pipe = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)

@@ -1,5 +1,5 @@
 //! `readlab compare A B…`: records and published results side by side, with ratios, a gate for
-//! machines that must say no, and exports for services that watch benchmarks.
+//! continuous integration, and exports for services that track benchmarks.
 
 use super::output;
 use crate::analysis::compare::{Comparison, Fit, FitAsked, Gate, Measure, Side, fit};
@@ -104,8 +104,8 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(verdict(&comparison, worse.as_deref(), args.allow_missing)))
 }
 
-/// Says what is worse and what could not be judged, and the exit code that follows: what is worse
-/// goes before what is missing.
+/// Prints what is worse and what could not be judged, and returns the exit code. Worse takes
+/// precedence over missing.
 fn verdict(comparison: &Comparison, worse: Option<&[String]>, allow_missing: bool) -> u8 {
     let Some(worse) = worse else { return 0 };
     let mut missing = Gate::broken(comparison);
@@ -178,7 +178,7 @@ impl CompareArgs {
     }
 }
 
-/// Where the record of this name lies. Without a data folder, paths are still to be had.
+/// The path of the record with this name or path. Paths work without a data folder, too.
 pub(super) fn path_of(history: Result<&History, &HistoryError>, name: &str) -> anyhow::Result<PathBuf> {
     match history {
         Ok(history) => Ok(history.find(name)?),

@@ -1,5 +1,5 @@
-//! The command line: the verbs, one a file, each with its arguments and a `run`. No measuring and
-//! no formatting here.
+//! The command line: one file for each command, with its arguments and a `run`. Nothing is measured
+//! or formatted here.
 
 pub mod build;
 pub mod compare;
@@ -37,7 +37,7 @@ pub struct Cli {
     pub verb: Verb,
 }
 
-/// The verbs.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Race every way of reading on your own file
@@ -49,8 +49,7 @@ pub enum Verb {
     /// Search the best buffer, depth, threads and method for your own file, in a fraction of the
     /// readings
     Tune(tune::TuneArgs),
-    /// Lay records and published results beside each other, with ratios; a gate for continuous
-    /// integration
+    /// Compare records and published results, with ratios; a gate for continuous integration
     Compare(compare::CompareArgs),
     /// List the records that you have, show one again, remove some
     History(history::HistoryArgs),
@@ -62,7 +61,7 @@ pub enum Verb {
     List(list::ListArgs),
     /// Build contenders in other languages
     Build(build::BuildArgs),
-    /// Say what of this machine helps or spoils measuring, and how to mend it
+    /// Check this machine for what distorts measurements, and suggest fixes
     Doctor(doctor::DoctorArgs),
     /// Make, list or remove deterministic test files
     Corpus(corpus::CorpusArgs),
@@ -72,10 +71,10 @@ pub enum Verb {
     Completions(completions::CompletionsArgs),
     /// Print the manual page
     Man,
-    /// Be a contender: what the lab starts in a process of its own
+    /// Run as a contender: the lab starts this in a process of its own
     #[command(hide = true)]
     Contender(contender::ContenderArgs),
-    /// Be the loopback server of one file: what the lab starts in a process of its own
+    /// Run as the loopback server of one file: the lab starts this in a process of its own
     #[command(hide = true)]
     Serve(serve::ServeArgs),
 }

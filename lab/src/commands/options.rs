@@ -83,7 +83,7 @@ pub struct SelectionOptions {
     pub rosters: Vec<PathBuf>,
 }
 
-/// What is shown and kept.
+/// What is shown and saved.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputOptions {
@@ -116,7 +116,7 @@ pub struct OutputOptions {
     pub color: Color,
 }
 
-/// What is looked at inside what is measured, in runs that nobody times.
+/// What is recorded about the inside of contenders, in untimed runs.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Looking inside")]
 pub struct InspectOptions {
@@ -178,7 +178,7 @@ impl SelectionOptions {
     /// The options as plain values, with `{}` in each command that names one of these targets.
     ///
     /// # Errors
-    /// If a command names a target where nothing else can be put.
+    /// If a command names a target within quotes, where it cannot be replaced.
     pub fn values(&self, targets: &[PathBuf]) -> anyhow::Result<TrialOptions> {
         let options = TrialOptions {
             methods: self.methods.clone(),

@@ -75,8 +75,8 @@ pub(super) fn run_sweep(config: &SweepConfig, options: &OutputOptions) -> anyhow
     })
 }
 
-/// Does this until it is done or the user wants to stop. An error after that wish comes from it, and
-/// is not reported.
+/// Does this until it is done or the user interrupts it. An error after an interruption is caused by
+/// it, and is not reported.
 fn until_interrupted(work: impl FnOnce() -> anyhow::Result<u8>) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     scratch::tell_left();
@@ -171,8 +171,7 @@ fn save(options: &OutputOptions, record: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The page beside the record, the table on standard output, and the exports where they were asked
-/// for.
+/// Writes the page beside the record, the table to standard output, and the exports.
 fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result<()> {
     let page = Page::of(record);
     let beside = path.with_file_name(REPORT);
@@ -202,15 +201,15 @@ fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result
     paged.and(exported).and(printed.context("standard output"))
 }
 
-/// Writes the page, or leaves none: half a page is no page.
+/// Writes the page, and removes a page that could not be written whole.
 fn write_page(path: &Path, html: &str) -> std::io::Result<()> {
     File::create(path)?.write_all(html.as_bytes()).inspect_err(|_| {
-        // Where it cannot be removed either, the error that is told names it.
+        // If it cannot be removed either, the error that is returned names it.
         let _ = std::fs::remove_file(path);
     })
 }
 
-/// Columns of the terminal that standard output is; where it is none, wide enough for every column.
+/// Columns of the terminal; if standard output is not a terminal, enough for every column.
 pub(super) fn terminal_width() -> u16 {
     const UNBOUNDED: u16 = 200;
     rustix::termios::tcgetwinsize(std::io::stdout()).map_or(UNBOUNDED, |size| size.ws_col.max(40))

@@ -45,7 +45,7 @@ impl Candidates<'_> {
             }
         }
         let is_set = |name: &&str| found.set.contains(Params::short(name));
-        match self.space.asked_for().find(|name| !is_set(name)) {
+        match self.space.names_given().find(|name| !is_set(name)) {
             Some(name) => Err(PlanError::NothingToSet(name.to_owned())),
             None => Ok(found.ids),
         }

@@ -1,8 +1,7 @@
-//! The user's command lines as templates: where a command without `{}` names the target itself,
-//! `{}` takes its place.
+//! Turns the user's command lines into templates: the name of the target is replaced by `{}`.
 //!
-//! A command without `{}` gets the path at its end, and one that names the file already would read
-//! it twice. What a command line means beyond its words is the business of the `command` contender.
+//! A command without `{}` gets the path at its end; if it also named the file, it would read it
+//! twice. Everything else about command lines is up to the `command` contender.
 
 use super::config::TrialOptions;
 use crate::target::shown;
@@ -21,7 +20,7 @@ const BETWEEN_WORDS: &str = " \t\n|&;<>()";
 /// The options with `{}` in every command that names a target. A notice says which do.
 ///
 /// # Errors
-/// If a command names a target where nothing else can be put.
+/// If a command names a target within quotes, where it cannot be replaced.
 pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<TrialOptions> {
     for command in &mut options.commands {
         if let Some(template) = template(command, targets)? {
@@ -69,7 +68,8 @@ fn template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option<String>
     }
 }
 
-/// Where in a word the name of a target begins: at its begin, or behind a `=` as in `if=FILE`.
+/// Where in a word the name of a target begins: at its first character, or after a `=` as in
+/// `if=FILE`.
 fn naming(word: &str, targets: &[PathBuf]) -> Option<usize> {
     let behind = word.find('=').map(|at| at + 1);
     [Some(0), behind].into_iter().flatten().find(|&at| {
@@ -84,7 +84,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
     one == other || file(one).is_some_and(|found| Some(found) == file(other))
 }
 
-/// Whether a name stands as a word of its own between quotes, with other words beside it.
+/// Whether a name is a word between quotes that hold other words as well.
 fn quoted(command: &str, name: &str) -> bool {
     let scripts = words(command).into_iter().map(|range| &command[range]);
     let scripts = scripts.filter(|word| word.contains(['\'', '"']) && unquoted(word) != name);
@@ -112,7 +112,7 @@ fn words(command: &str) -> Vec<Range<usize>> {
     words
 }
 
-/// A word as a program would get it, as far as that is plain.
+/// A word without its quotes, if the result is one word.
 fn unquoted(word: &str) -> String {
     match shell_words::split(word) {
         Ok(parts) if parts.len() == 1 => parts.concat(),

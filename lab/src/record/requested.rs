@@ -1,9 +1,9 @@
-//! What the user asked for by name: a command, a method, a reference, a contender of a roster, a
+//! What the user named: a command, a method, a reference, a contender of a roster, a
 //! trial of an own suite file.
 //!
 //! It is part of the plan in a record's header, so that a resumed run can still say what of it did
 //! not take part. What took part, and the exit code that follows, is decided by
-//! `commands::outcome`.
+//! `experiment::outcome`.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

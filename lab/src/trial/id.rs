@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Who reads and how: contender, method and, where the contender lets one choose, scan.
+/// A method of a contender, with its scan if it has several.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MethodId {
     /// The contender's name in the roster; `command` for a command of the user's.
     pub contender: String,
-    /// How bytes are brought; for a command, the command with `{}` for the path.
+    /// How bytes are read; for a command, the command with `{}` for the path.
     pub method: String,
     /// How bytes are visited.
     pub scan: Option<String>,
@@ -20,7 +20,7 @@ pub struct MethodId {
 /// A trial's name: method and settings, without the work and the cache state.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrialId {
-    /// Who reads and how.
+    /// The method.
     pub method: MethodId,
     /// With which settings; only those that were given. Their names are as they are spelled.
     pub params: Params,
@@ -35,7 +35,7 @@ pub struct SplitName<'a> {
     pub params: Params,
 }
 
-/// Why a name is not a trial.
+/// Why a name does not mean a trial.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TrialError {
     /// Not `contender/method[/scan][@key=value,…]`.
@@ -43,7 +43,7 @@ pub enum TrialError {
         "'{0}' is not a trial: expected contender/method, contender/method/scan, and perhaps @key=value,…"
     )]
     Shape(String),
-    /// A parameter's value is no integer or size.
+    /// A parameter's value is not an integer or a size.
     #[error("'{name}': parameter {key}: {cause}")]
     Value {
         /// The whole name.
@@ -53,7 +53,7 @@ pub enum TrialError {
         /// What is wrong with it.
         cause: String,
     },
-    /// The method has no such parameter.
+    /// The method does not have this parameter.
     #[error("{method} has no parameter '{key}' (it has: {known})")]
     UnknownParam {
         /// The method.
@@ -92,8 +92,7 @@ impl MethodId {
 
 impl fmt::Display for MethodId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What is left out is what reading the name adds: a path at the end, if that is the only
-        // one.
+        // Parsing adds a path at the end if the command has none, so it is omitted here.
         let short =
             self.method.strip_suffix(" {}").filter(|it| self.contender == COMMAND && !it.contains("{}"));
         let method = short.unwrap_or(&self.method);

@@ -1,9 +1,8 @@
-//! The question: which way of reading, with which parameters, for which work, from which state of
+//! A trial: a way of reading, its parameters, the work that is done with the bytes, and the state of
 //! the cache.
 //!
-//! One spelling of a trial's name serves Rust, TOML, JSON, the command line and the page:
-//! `rust/io_uring/avx2@buffer=128KiB,depth=16`. Nothing here knows how anything is read or
-//! measured.
+//! A trial's name has one spelling in Rust, TOML, JSON, on the command line and in pages:
+//! `rust/io_uring/avx2@buffer=128KiB,depth=16`. Nothing here knows how anything is read or measured.
 
 mod answer;
 mod id;
@@ -29,7 +28,7 @@ pub enum Work {
     Lines,
     /// Wrapping sum of all bytes in one byte.
     Sum,
-    /// Bring the bytes and do nothing with them.
+    /// Read the bytes and do nothing with them.
     Discard,
 }
 
@@ -43,18 +42,18 @@ pub enum CacheState {
     Cold,
     /// All of them in the page cache, put there by the standard fill.
     Warm,
-    /// Nobody here can tell: they are behind somebody else's server, with caches of its own.
+    /// Not known here: they are behind a foreign server, which has caches of its own.
     Unknown,
 }
 
-/// Over what the bytes of a target come to a contender.
+/// How the bytes of a target come to a contender.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
     /// A file that it opens.
     #[default]
     File,
-    /// A server that it asks.
+    /// A server from which it requests them.
     Http,
 }
 
@@ -70,7 +69,7 @@ impl Work {
         }
     }
 
-    /// Whether every byte must be looked at, so that no honest rate lies above that of memory.
+    /// Whether every byte must be visited, so that no true rate exceeds that of memory.
     #[must_use]
     pub fn touches_bytes(self) -> bool {
         self != Work::Discard
@@ -103,7 +102,7 @@ impl Transport {
         }
     }
 
-    /// Whether a method that reads these can be pointed at such a target.
+    /// Whether a method that reads these can read a target over this transport.
     #[must_use]
     pub fn suits(self, reads: Reads) -> bool {
         match self {

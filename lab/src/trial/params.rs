@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// Settings of a method by name; the names carry their units once resolved (`buffer_bytes`), always
-/// integers.
+/// Settings of a method by name. Values are integers; names say their units once they are resolved
+/// (`buffer_bytes`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Params(pub BTreeMap<String, u64>);
 
-/// The suffix that a parameter's name carries for its unit, cut off where people read it.
+/// The suffixes of parameter names that say the unit. They are omitted from spelled names.
 const UNIT_SUFFIXES: [&str; 2] = ["_bytes", "_chars"];
 
 impl Params {
-    /// `buffer_bytes` as people write it: `buffer`.
+    /// A name without its unit: `buffer` for `buffer_bytes`.
     pub(crate) fn short(name: &str) -> &str {
         let mut short = name;
         while let Some(shorter) = UNIT_SUFFIXES.iter().find_map(|suffix| short.strip_suffix(suffix)) {
@@ -36,8 +36,8 @@ impl Params {
         Params(self.0.iter().map(|(name, &value)| (spelled(name), value)).collect())
     }
 
-    /// Spells the names out against what the method declares, and checks the ranges. Defaults are
-    /// not filled in: the contender says at its start what is in force.
+    /// Replaces the names by those that the method declares, and checks the ranges. Defaults are not
+    /// added: the contender reports at its start what is in force.
     ///
     /// # Errors
     /// If a parameter is unknown to the method or out of its range.
