@@ -5,8 +5,8 @@ use readlab::machine::Machine;
 use readlab::record::{
     Budget, Count, EndReason, Fill, FlameGraph, Header, HotSpot, LeftBehind, Limit, LimitKind, LimitUnit,
     Line, Outcome, OwnScheduling, Receipt, Record, RecordError, RecordWriter, Requested, ResumePlan,
-    Resumption, Rules, SCHEMA, SCHEMA_VERSION, Sample, Spread, TargetRef, Trace, Trial, WarmedUp, WarmupEnd,
-    WriteTimes, WriteWay,
+    Resumption, Rules, RunKind, SCHEMA, SCHEMA_VERSION, Sample, Spread, TargetRef, Trace, Trial, WarmedUp,
+    WarmupEnd, WriteTimes, WriteWay,
 };
 use readlab::target::identity::Identity;
 use readlab::target::{Decoded, Http, TargetFacts};
@@ -24,7 +24,7 @@ fn header() -> Header {
         version: SCHEMA_VERSION,
         lab: "0.1.0".to_owned(),
         revision: "abc".to_owned(),
-        verb: "race".to_owned(),
+        kind: RunKind::Race,
         command: vec!["readlab".to_owned(), "race".to_owned(), "a\n\u{1b}b".to_owned()],
         started: "2024-01-01T00:00:00Z".to_owned(),
         seed: u64::MAX,

@@ -1,10 +1,10 @@
 //! `readlab compare A B…`: records and published results side by side, with ratios, a gate for
-//! machines that must say no, and exports for services that watch benchmarks.
+//! continuous integration, and exports for services that track benchmarks.
 
-use super::outcome::EXIT_TRIAL;
 use super::output;
 use crate::analysis::compare::{Comparison, Fit, FitAsked, Gate, Measure, Side, fit};
 use crate::commands::options::{self, Color};
+use crate::experiment::outcome::EXIT_TRIAL;
 use crate::record::Record;
 use crate::record::history::{History, HistoryError};
 use crate::report::{self, Style};
@@ -102,8 +102,8 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(verdict(&comparison, worse.as_deref(), args.allow_missing)))
 }
 
-/// Says what is worse and what could not be judged, and the exit code that follows: what is worse
-/// goes before what is missing.
+/// Prints what is worse and what could not be judged, and returns the exit code. Worse takes
+/// precedence over missing.
 fn verdict(comparison: &Comparison, worse: Option<&[String]>, allow_missing: bool) -> u8 {
     let Some(worse) = worse else { return 0 };
     let mut missing = Gate::broken(comparison);
@@ -176,7 +176,7 @@ impl CompareArgs {
     }
 }
 
-/// Where the record of this name lies. Without a data folder, paths are still to be had.
+/// The path of the record with this name or path. Paths work without a data folder, too.
 pub(super) fn path_of(history: Result<&History, &HistoryError>, name: &str) -> anyhow::Result<PathBuf> {
     match history {
         Ok(history) => Ok(history.find(name)?),

@@ -1,6 +1,6 @@
-//! `readlab contender NAME …`: readlab as a contender, in a process of its own. The only door
-//! between the lab and ways of reading: the lab starts this like any other program, and talks to it
-//! through the protocol alone.
+//! `readlab contender NAME …`: readlab as a contender, in a process of its own. This is the only
+//! place where the lab and the ways of reading meet: the lab starts this like any other program, and
+//! uses nothing but the protocol.
 
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
@@ -11,12 +11,12 @@ use std::process::ExitCode;
 pub struct ContenderArgs {
     /// Which contender to run.
     #[command(subcommand)]
-    pub who: Who,
+    pub name: BuiltIn,
 }
 
 /// The contenders within this program.
 #[derive(Debug, Subcommand)]
-pub enum Who {
+pub enum BuiltIn {
     /// Ways of reading in Rust
     #[command(disable_help_flag = true)]
     Rust(Words),
@@ -33,11 +33,11 @@ pub struct Words {
     pub words: Vec<OsString>,
 }
 
-/// Speaks the protocol until the lab lets go.
+/// Answers by the protocol until the lab closes standard input.
 #[must_use]
 pub fn run(args: ContenderArgs) -> ExitCode {
-    match args.who {
-        Who::Rust(words) => readlab_rust::serve::main(words.words),
-        Who::Command(words) => readlab_command::main(words.words),
+    match args.name {
+        BuiltIn::Rust(words) => readlab_rust::serve::main(words.words),
+        BuiltIn::Command(words) => readlab_command::main(words.words),
     }
 }

@@ -1,5 +1,4 @@
-//! `readlab history`: the records that the user has, one of them shown again, and those that may
-//! go.
+//! `readlab history`: lists the user's records, shows one again, removes some.
 
 use super::output;
 use crate::record::Record;

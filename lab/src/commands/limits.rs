@@ -1,21 +1,22 @@
 //! `readlab limits [DIR|FILE]`: what memory, the kernel's copy, page faults, system calls and the
 //! device do at best.
 
-use super::run;
-use super::run_config::RunConfig;
-use super::target_spec::TargetSpec;
-use crate::commands::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
+use super::options::{OutputOptions, SamplingOptions};
+use super::output;
 use crate::corpus;
 use crate::corpus::recipe::{CorpusKind, Recipe};
+use crate::experiment::config::{Inspection, RunConfig, TrialOptions, UserOptions};
+use crate::experiment::target_spec::TargetSpec;
 use crate::folder::scratch::Scratch;
 use crate::linux::interrupt;
+use crate::record::RunKind;
 use crate::suite::Suite;
-use crate::target;
-use crate::trial::{Params, Transport, Work};
+use crate::target::shown;
+use crate::trial::{Transport, Work};
 use crate::units::Bytes;
 use anyhow::Context;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Arguments of `readlab limits`.
@@ -30,10 +31,10 @@ pub struct LimitsArgs {
     pub size: Bytes,
     /// How many readings, and how long.
     #[command(flatten)]
-    pub measuring: SamplingOptions,
-    /// What a run prints and writes.
+    pub sampling: SamplingOptions,
+    /// What is shown and saved.
     #[command(flatten)]
-    pub giving: OutputOptions,
+    pub output: OutputOptions,
 }
 
 /// Measures the limits of a place.
@@ -41,33 +42,23 @@ pub struct LimitsArgs {
 /// # Errors
 /// If there is no space, the file cannot be made or read, or the record cannot be written.
 pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
-    let suite = Suite::find("limits")?;
-    let choosing = SelectionOptions {
-        methods: Vec::new(),
-        params: Params::default(),
-        commands: Vec::new(),
-        work: Some(Work::Newlines),
-        reference: None,
-        rosters: Vec::new(),
-    };
-    let asked = RunConfig {
-        verb: "limits",
-        suite: &suite,
+    let user = UserOptions {
+        sampling: args.sampling.values(),
+        trials: TrialOptions { work: Some(Work::Newlines), ..TrialOptions::default() },
+        inspect: Inspection::default(),
         space: None,
-        measuring: &args.measuring,
-        choosing: &choosing,
-        looking: &InspectOptions::default(),
-        giving: &args.giving,
+        quiet: args.output.quiet,
     };
+    let config = RunConfig::merge(RunKind::Limits, Suite::find("limits")?, user)?;
+    let on =
+        |file: &Path| output::run(&config, &[vec![TargetSpec::plain(file, Transport::File)]], &args.output);
     if !args.place.is_dir() {
-        return run::each(&asked, &[vec![TargetSpec::plain(&args.place, Transport::File)]]);
+        return on(&args.place);
     }
     // From here on Ctrl-C is an ordinary return, so that the folder is removed.
     interrupt::listen().context("cannot listen for Ctrl-C")?;
-    let place = || target::shown(&args.place);
-    let folder = Scratch::make(&args.place, "limits").with_context(place)?;
-    // Bytes that no file system can compress: then what is asked of the device is what it gives.
+    let folder = Scratch::make(&args.place, "limits").with_context(|| shown(&args.place))?;
+    // Random bytes, which no file system can compress: the device reads as many as are read here.
     let recipe = Recipe { kind: CorpusKind::Random, size_bytes: args.size.0, seed: 1 };
-    let made = corpus::make(folder.path(), recipe)?;
-    run::each(&asked, &[vec![TargetSpec::plain(&made.path, Transport::File)]])
+    on(&corpus::make(folder.path(), recipe)?.path)
 }

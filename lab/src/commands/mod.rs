@@ -1,36 +1,25 @@
-//! The command line: the verbs, one a file, each with its arguments and a `run`. No measuring and
-//! no formatting here.
+//! The command line: one file for each command, with its arguments and a `run`. Nothing is measured
+//! or formatted here.
 
 pub mod build;
 pub mod compare;
 pub mod completions;
 pub mod contender;
 pub mod corpus;
-mod deadline;
 pub mod doctor;
-mod expected_answers;
 pub mod history;
 pub mod limits;
 pub mod list;
 pub mod man;
 pub mod options;
-mod outcome;
 mod output;
-mod prepare;
-mod probe;
 pub mod race;
 pub mod report;
 pub mod request;
-mod resume;
-mod run;
-mod run_config;
 pub mod serve;
 pub mod suite;
 pub mod sweep;
-mod target_spec;
-mod template;
 pub mod tune;
-mod unread;
 
 use clap::{Parser, Subcommand};
 
@@ -47,7 +36,7 @@ pub struct Cli {
     pub verb: Verb,
 }
 
-/// The verbs.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Race all ways of reading on your own file

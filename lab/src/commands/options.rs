@@ -1,10 +1,11 @@
-//! The groups of options that several verbs share.
+//! The groups of options that several commands share.
 //!
-//! Names and habits are those of the tools people know: hyperfine's `-w -r -m -M -c`, criterion's
+//! Names and conventions are those of known tools: hyperfine's `-w -r -m -M -c`, criterion's
 //! `--quiet`, exports with `-` for standard output. What the options mean together with a suite is
-//! decided in [`crate::experiment`].
+//! decided in [`crate::experiment::config`].
 
-use crate::measure::plan::{Budget, Rules};
+use crate::experiment::config::{Inspection, Sampling, TrialOptions};
+use crate::experiment::template;
 use crate::record::history::SaveName;
 use crate::suite::States;
 use crate::trial::{Params, Work};
@@ -151,31 +152,55 @@ impl Color {
     }
 }
 
-/// Time of timed readings of a trial, unless the user or the suite has another.
-const MAX_TIME: Nanos = Nanos(30_000_000_000);
-
-/// Time that a run without a `--budget` aims at.
-const ADVISED_BUDGET: Nanos = Nanos(100_000_000_000);
-
 impl SamplingOptions {
-    /// The rules as the plan knows them, with a seed in any case.
+    /// The options as plain values, with a seed in any case.
     #[must_use]
-    pub fn rules(&self) -> Rules {
-        Rules {
+    pub fn values(&self) -> Sampling {
+        Sampling {
             warmup: self.warmup,
-            min_runs: self.runs.unwrap_or(self.min_runs),
-            max_runs: self.runs.unwrap_or(self.max_runs),
-            max_time: self.max_time.unwrap_or(MAX_TIME),
+            runs: self.runs,
+            min_runs: self.min_runs,
+            max_runs: self.max_runs,
+            max_time: self.max_time,
+            budget: self.budget,
             precision: self.precision,
             fills: self.fills,
-            budget: self.budget.map_or(Budget::Advised(ADVISED_BUDGET), Budget::Firm),
+            state: self.state,
             seed: self.seed.unwrap_or_else(seed_of_now),
+            drop_caches: self.drop_caches,
+            allow_device: self.allow_device,
         }
     }
 }
 
-/// A seed that is not chosen: the low bits of the time.
-fn seed_of_now() -> u64 {
+impl SelectionOptions {
+    /// The options as plain values, with `{}` in each command that names one of these targets.
+    ///
+    /// # Errors
+    /// If a command names a target within quotes, where it cannot be replaced.
+    pub fn values(&self, targets: &[PathBuf]) -> anyhow::Result<TrialOptions> {
+        let options = TrialOptions {
+            methods: self.methods.clone(),
+            params: self.params.clone(),
+            commands: self.commands.clone(),
+            work: self.work,
+            reference: self.reference.clone(),
+            rosters: self.rosters.clone(),
+        };
+        template::placed(options, targets)
+    }
+}
+
+impl InspectOptions {
+    /// The options as plain values.
+    #[must_use]
+    pub fn values(&self) -> Inspection {
+        Inspection { flame_graphs: self.flamegraph.clone(), trace: self.trace }
+    }
+}
+
+/// The seed unless the user sets one: the low bits of the time.
+pub(super) fn seed_of_now() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     u64::from(now.unwrap_or_default().subsec_nanos())
 }

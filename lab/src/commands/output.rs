@@ -1,55 +1,185 @@
-//! What a run gives: when it begins, a record in its place under its name; when it is over, the
-//! page beside the record, the table on standard output, and the exports.
+//! The output of an experiment: its record, saved under the user's name for it, the page beside the
+//! record, the table on standard output, and the exports.
 
-use crate::commands::options::OutputOptions;
+use super::compare::path_of;
+use super::options::OutputOptions;
+use crate::contender::discovery::Contenders;
+use crate::experiment::config::RunConfig;
+use crate::experiment::outcome::exit_code;
 use crate::experiment::recorder::Recorder;
-use crate::folder::REPORT;
+use crate::experiment::sweep::config::SweepConfig;
+use crate::experiment::sweep::run::PreparedSweep;
+use crate::experiment::target_spec::{ExaminedTargets, TargetSpecs, examine_all};
+use crate::experiment::{ExecuteError, Experiment, InterruptedRun, execute, participants};
+use crate::folder::{REPORT, RunFolder, scratch};
+use crate::linux::interrupt;
 use crate::linux::{terminal_size, user};
-use crate::record::Record;
 use crate::record::history::History;
+use crate::record::{Record, RunKind};
 use crate::report::{self, Page, Style};
 use crate::target::shown;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::process::ExitCode;
+use std::rc::Rc;
 
-/// Whether the run says how far it is.
-pub(super) fn progress_shown(giving: &OutputOptions) -> bool {
-    !giving.quiet && !giving.no_progress
+/// Runs an experiment on the targets of each run in turn. The worst end is the exit code.
+pub(super) fn run(
+    config: &RunConfig,
+    runs: &[TargetSpecs],
+    options: &OutputOptions,
+) -> anyhow::Result<ExitCode> {
+    until_interrupted(|| {
+        let examined = examine_all(config, runs)?;
+        check_before_runs(options, examined.len())?;
+        let contenders = Rc::new(participants::discover(config)?);
+        if interrupt::requested() {
+            return Ok(interrupt::EXIT_CODE);
+        }
+        let mut code = 0;
+        for targets in examined {
+            code = code.max(run_one(config, &contenders, targets, options)?);
+            if code == interrupt::EXIT_CODE {
+                break;
+            }
+        }
+        Ok(code)
+    })
 }
 
-/// The record of a run whose first lines are written gets its place and the name that the user
-/// gave, so that both stay when the run is killed; one that cannot have them is taken back.
-pub(super) fn begin(giving: &OutputOptions, mut recorder: Recorder) -> anyhow::Result<Recorder> {
-    recorder.publish()?;
-    match save(giving, recorder.path()) {
-        Ok(()) => Ok(recorder),
-        Err(error) => {
-            recorder.withdraw()?;
-            Err(error)
-        }
+/// Resumes the run whose record has this path or name.
+pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyhow::Result<ExitCode> {
+    until_interrupted(|| {
+        check_exports(options)?;
+        let path = path_of(History::of_user().as_ref(), name)?;
+        let (interrupted, writer) = InterruptedRun::open(kind, &path)?;
+        let mut recorder = Recorder::of(writer, shows_progress(options));
+        let mut experiment = Experiment::from_record(interrupted, &recorder, options.quiet)?;
+        save(options, &path)?;
+        experiment.introduce(&mut recorder)?;
+        execute_and_show(experiment, recorder, options)
+    })
+}
+
+/// Runs a sweep.
+pub(super) fn run_sweep(config: &SweepConfig, options: &OutputOptions) -> anyhow::Result<ExitCode> {
+    until_interrupted(|| {
+        check_exports(options)?;
+        let Some(prepared) = PreparedSweep::of(config)? else { return Ok(interrupt::EXIT_CODE) };
+        in_new_folder(options, |folder, recorder| {
+            let experiment = Experiment::of_sweep(config, prepared, folder.path());
+            begin_and_execute(experiment, recorder, options)
+        })
+    })
+}
+
+/// Does this until it is done or the user interrupts it. An error after an interruption is caused by
+/// it, and is not reported.
+fn until_interrupted(work: impl FnOnce() -> anyhow::Result<u8>) -> anyhow::Result<ExitCode> {
+    interrupt::listen().context("cannot listen for Ctrl-C")?;
+    scratch::tell_left();
+    match work() {
+        Err(_) if interrupt::requested() => Ok(ExitCode::from(interrupt::EXIT_CODE)),
+        done => Ok(ExitCode::from(done?)),
     }
 }
 
-/// Gives a record the name for which the user asked.
-pub(super) fn save(giving: &OutputOptions, record: &Path) -> anyhow::Result<()> {
-    if let Some(name) = &giving.save {
+/// Refuses output options that could not be followed after the runs.
+fn check_before_runs(options: &OutputOptions, runs: usize) -> anyhow::Result<()> {
+    check_exports(options)?;
+    if let Some(folder) = &options.output {
+        RunFolder::make(Some(folder))?.abandon();
+    }
+    if options.save.is_some() && runs > 1 {
+        bail!("--save names one record, and each of the {runs} targets gets one");
+    }
+    Ok(())
+}
+
+/// Runs an experiment on the targets of one run.
+fn run_one(
+    config: &RunConfig,
+    contenders: &Rc<Contenders>,
+    targets: ExaminedTargets,
+    options: &OutputOptions,
+) -> anyhow::Result<u8> {
+    in_new_folder(options, |_, recorder| {
+        let experiment = Experiment::prepare(config, contenders, targets, &recorder)?;
+        begin_and_execute(experiment, recorder, options)
+    })
+}
+
+/// Begins a record in a folder of its own. Nothing is left of a run that does not begin.
+fn in_new_folder(
+    options: &OutputOptions,
+    run: impl FnOnce(&RunFolder, Recorder) -> anyhow::Result<u8>,
+) -> anyhow::Result<u8> {
+    let folder = RunFolder::make(options.output.as_deref())?;
+    let recorder = Recorder::begin(&folder, shows_progress(options));
+    let done = recorder.map_err(anyhow::Error::from).and_then(|recorder| run(&folder, recorder));
+    done.inspect_err(|_| folder.abandon())
+}
+
+/// Writes the first lines of the record, which then gets its path and the user's name for it, so
+/// that both remain when the run is killed. Then the experiment is executed and shown.
+fn begin_and_execute(
+    mut experiment: Experiment,
+    mut recorder: Recorder,
+    options: &OutputOptions,
+) -> anyhow::Result<u8> {
+    experiment.introduce(&mut recorder)?;
+    recorder.publish()?;
+    if let Err(error) = save(options, recorder.path()) {
+        recorder.withdraw()?;
+        return Err(error);
+    }
+    execute_and_show(experiment, recorder, options)
+}
+
+/// Executes an experiment and shows its record. A record that could not be written to its end, as
+/// on a full disk, is shown as far as it goes.
+fn execute_and_show(
+    experiment: Experiment,
+    mut recorder: Recorder,
+    options: &OutputOptions,
+) -> anyhow::Result<u8> {
+    let requested = experiment.requested();
+    let end = match execute(experiment, &mut recorder) {
+        Err(ExecuteError::Sweep(error)) => return Err(error),
+        end => end,
+    };
+    let path = recorder.finish();
+    let record = Record::read(&path)?;
+    let shown = show(options, &record, &path);
+    end?;
+    shown?;
+    Ok(exit_code(&record, &requested))
+}
+
+/// Whether the progress line is shown.
+fn shows_progress(options: &OutputOptions) -> bool {
+    !options.quiet && !options.no_progress
+}
+
+/// Gives a record the name that the user wants for it.
+fn save(options: &OutputOptions, record: &Path) -> anyhow::Result<()> {
+    if let Some(name) = &options.save {
         History::of_user()?.save(name, record)?;
     }
     Ok(())
 }
 
-/// The page beside the record, the table on standard output, and the exports where they were asked
-/// for.
-pub(super) fn show(giving: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result<()> {
+/// Writes the page beside the record, the table to standard output, and the exports.
+fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result<()> {
     let page = Page::of(record);
     let beside = path.with_file_name(REPORT);
     let paged = write_page(&beside, &report::html(&page)).with_context(|| shown(&beside));
     let exports = [
-        (&giving.export_json, report::json as fn(&Record, &mut dyn Write) -> std::io::Result<()>),
-        (&giving.export_csv, report::csv),
-        (&giving.export_markdown, |record, out| {
+        (&options.export_json, report::json as fn(&Record, &mut dyn Write) -> std::io::Result<()>),
+        (&options.export_csv, report::csv),
+        (&options.export_markdown, |record, out| {
             out.write_all(report::markdown(&Page::of(record)).as_bytes())
         }),
     ];
@@ -58,36 +188,36 @@ pub(super) fn show(giving: &OutputOptions, record: &Record, path: &Path) -> anyh
         .clone()
         .try_for_each(|(file, export)| write(file, |out| export(record, out)).with_context(|| shown(file)));
     // A document on standard output is for a program: the table would spoil it.
-    if giving.quiet || given.any(|(file, _)| file == Path::new("-")) {
+    if options.quiet || given.any(|(file, _)| file == Path::new("-")) {
         return paged.and(exported);
     }
     // What was measured is shown even where a page or an export could not be written.
-    let style = Style { width: terminal_width(), color: giving.color.is_on() };
+    let style = Style { width: terminal_width(), color: options.color.is_on() };
     let mut table = report::terminal(&page, style, Some(&shown(path)));
-    if giving.percentiles {
+    if options.percentiles {
         table += &report::percentiles(&page);
     }
-    let told = std::io::stdout().write_all(table.as_bytes());
-    paged.and(exported).and(told.context("standard output"))
+    let printed = std::io::stdout().write_all(table.as_bytes());
+    paged.and(exported).and(printed.context("standard output"))
 }
 
-/// Writes the page, or leaves none: half a page is no page.
+/// Writes the page, and removes a page that could not be written whole.
 fn write_page(path: &Path, html: &str) -> std::io::Result<()> {
     File::create(path)?.write_all(html.as_bytes()).inspect_err(|_| {
-        // Where it cannot be removed either, the error that is told names it.
+        // If it cannot be removed either, the error that is returned names it.
         let _ = std::fs::remove_file(path);
     })
 }
 
-/// Columns of the terminal that standard output is; where it is none, wide enough for every column.
+/// Columns of the terminal; if standard output is not a terminal, enough for every column.
 pub(super) fn terminal_width() -> u16 {
     const UNBOUNDED: u16 = 200;
     terminal_size::columns().map_or(UNBOUNDED, |columns| columns.max(40))
 }
 
-/// Refuses exports that could not be written when the race is over, before it begins.
-pub(super) fn exportable(giving: &OutputOptions) -> anyhow::Result<()> {
-    let exports = [&giving.export_json, &giving.export_csv, &giving.export_markdown];
+/// Refuses exports that could not be written.
+fn check_exports(options: &OutputOptions) -> anyhow::Result<()> {
+    let exports = [&options.export_json, &options.export_csv, &options.export_markdown];
     exports.into_iter().flatten().try_for_each(|file| writable(file))
 }
 

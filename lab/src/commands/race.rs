@@ -1,10 +1,11 @@
 //! `readlab race TARGET…`: every available way of reading on the user's own file, cold and warm, or
 //! on a URL.
 
-use super::run_config::RunConfig;
-use super::target_spec::TargetSpec;
-use super::{resume, run, template};
-use crate::commands::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
+use super::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
+use super::output;
+use crate::experiment::config::{RunConfig, UserOptions};
+use crate::experiment::target_spec::TargetSpec;
+use crate::record::RunKind;
 use crate::suite::Suite;
 use crate::trial::Transport;
 use clap::Args;
@@ -20,22 +21,22 @@ pub struct RaceArgs {
     /// Read the files over HTTP from readlab's own server on 127.0.0.1
     #[arg(long)]
     pub http: bool,
-    /// Continue a run that was cut short, by the plan in its record: the record's path, `last`, or
-    /// a name given with --save
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "http", "Measuring", "Choosing", "Looking", "output"])]
+    /// Go on with a run that was cut short, by its own plan: its record's path, `last`, or a name
+    /// given with --save
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "http", "SamplingOptions", "SelectionOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     /// How many readings, and how long.
     #[command(flatten)]
-    pub measuring: SamplingOptions,
-    /// Which trials take part.
+    pub sampling: SamplingOptions,
+    /// What takes part.
     #[command(flatten)]
-    pub choosing: SelectionOptions,
-    /// What is inspected.
+    pub selection: SelectionOptions,
+    /// What is recorded about the inside of contenders.
     #[command(flatten)]
-    pub looking: InspectOptions,
-    /// What a run prints and writes.
+    pub inspect: InspectOptions,
+    /// What is shown and saved.
     #[command(flatten)]
-    pub giving: OutputOptions,
+    pub output: OutputOptions,
 }
 
 /// Races each target in turn.
@@ -44,20 +45,17 @@ pub struct RaceArgs {
 /// If a target cannot be raced or the record cannot be written.
 pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
     if let Some(record) = &args.resume {
-        return resume::run("race", record, &args.giving);
+        return output::resume(RunKind::Race, record, &args.output);
     }
-    let suite = Suite::race();
-    let choosing = template::placed(&args.choosing, &args.targets)?;
-    let asked = RunConfig {
-        verb: "race",
-        suite: &suite,
+    let user = UserOptions {
+        sampling: args.sampling.values(),
+        trials: args.selection.values(&args.targets)?,
+        inspect: args.inspect.values(),
         space: None,
-        measuring: &args.measuring,
-        choosing: &choosing,
-        looking: &args.looking,
-        giving: &args.giving,
+        quiet: args.output.quiet,
     };
+    let config = RunConfig::merge(RunKind::Race, Suite::race(), user)?;
     let over = if args.http { Transport::Http } else { Transport::File };
-    let goals: Vec<_> = args.targets.iter().map(|word| vec![TargetSpec::plain(word, over)]).collect();
-    run::each(&asked, &goals)
+    let runs: Vec<_> = args.targets.iter().map(|word| vec![TargetSpec::plain(word, over)]).collect();
+    output::run(&config, &runs, &args.output)
 }

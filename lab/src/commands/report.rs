@@ -59,8 +59,8 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Pictures are named from the record's folder: a page that lies elsewhere names them by their
-/// whole paths.
+/// Flame graphs are named relative to the record's folder: a page in another folder names them by
+/// their whole paths.
 fn name_whole(record: &mut Record, folder: &Path) -> anyhow::Result<()> {
     let folder = without_parents(folder).with_context(|| shown(folder))?;
     let graphs = record.trials.iter_mut().filter_map(|trial| trial.flame_graph.as_mut());

@@ -1,5 +1,5 @@
 //! `readlab serve FILE`: readlab as the loopback server of one file, in a process of its own. The
-//! lab starts it for races over http; what it answers lives in [`crate::contender::server`].
+//! lab starts it for races over HTTP. What it answers is in [`crate::contender::server`].
 
 use crate::contender::server::answers;
 use crate::target::shown;

@@ -1,10 +1,11 @@
 //! `readlab suite NAME|FILE.toml`: a published experiment, or the user's own definition.
 
-use super::run_config::RunConfig;
-use super::target_spec::{TargetSpec, TargetSpecs};
-use super::{resume, run, template};
-use crate::commands::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
+use super::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
+use super::output;
 use crate::corpus;
+use crate::experiment::config::{RunConfig, UserOptions};
+use crate::experiment::target_spec::{TargetSpec, TargetSpecs};
+use crate::record::RunKind;
 use crate::suite::Suite;
 use crate::target::url;
 use crate::terminal::notice;
@@ -26,22 +27,22 @@ pub struct SuiteArgs {
     /// Use the corpus in the size of the publication
     #[arg(long, conflicts_with = "targets")]
     pub full: bool,
-    /// Continue a run that was cut short, by the plan in its record: the record's path, `last`, or
-    /// a name given with --save
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "targets", "full", "Measuring", "Choosing", "Looking", "output"])]
+    /// Go on with a run that was cut short, by its own plan: its record's path, `last`, or a name
+    /// given with --save
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "targets", "full", "SamplingOptions", "SelectionOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     /// How many readings, and how long.
     #[command(flatten)]
-    pub measuring: SamplingOptions,
-    /// Which trials take part.
+    pub sampling: SamplingOptions,
+    /// What takes part.
     #[command(flatten)]
-    pub choosing: SelectionOptions,
-    /// What is inspected.
+    pub selection: SelectionOptions,
+    /// What is recorded about the inside of contenders.
     #[command(flatten)]
-    pub looking: InspectOptions,
-    /// What a run prints and writes.
+    pub inspect: InspectOptions,
+    /// What is shown and saved.
     #[command(flatten)]
-    pub giving: OutputOptions,
+    pub output: OutputOptions,
 }
 
 /// Runs the suite on its corpus or on the user's files.
@@ -50,43 +51,48 @@ pub struct SuiteArgs {
 /// If there is no such suite, its corpus cannot be made, a target cannot be read, or the record
 /// cannot be written.
 pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
-    let suite = match (&args.resume, &args.suite) {
-        (Some(record), _) => return resume::run("suite", record, &args.giving),
-        (None, name) => Suite::find(name.as_deref().context("no suite is named")?)?,
-    };
-    let choosing = template::placed(&args.choosing, &args.targets)?;
-    let asked = RunConfig {
-        verb: "suite",
-        suite: &suite,
+    if let Some(record) = &args.resume {
+        return output::resume(RunKind::Suite, record, &args.output);
+    }
+    let suite = Suite::find(args.suite.as_deref().context("no suite is named")?)?;
+    let user = UserOptions {
+        sampling: args.sampling.values(),
+        trials: args.selection.values(&args.targets)?,
+        inspect: args.inspect.values(),
         space: None,
-        measuring: &args.measuring,
-        choosing: &choosing,
-        looking: &args.looking,
-        giving: &args.giving,
+        quiet: args.output.quiet,
     };
-    if !args.targets.is_empty() {
-        let goals: Vec<TargetSpecs> = args.targets.iter().map(|word| plain(&suite, word)).collect();
-        return run::each(&asked, &goals);
-    }
-    let recipe = if args.full {
-        suite.full.with_context(|| format!("{}: the suite knows no other size", suite.name))?
+    let config = RunConfig::merge(RunKind::Suite, suite.clone(), user)?;
+    let runs = if args.targets.is_empty() {
+        vec![args.corpus(&suite)?]
     } else {
-        suite.corpus.with_context(|| format!("{}: the suite has no corpus: name a target", suite.name))?
+        args.targets.iter().map(|word| plain(&suite, word)).collect()
     };
-    if !args.giving.quiet {
-        notice::tell(format!("making sure of the corpus: {}", recipe.file_name()));
-    }
-    let made = corpus::make_forms(&corpus::default_folder()?, recipe, &suite.forms())?;
-    let mut goal: TargetSpecs =
-        made.iter().map(|(form, corpus)| TargetSpec::form(*form, &corpus.path)).collect();
-    if suite.reads_over_http() {
-        goal.extend(made.first().map(|(_, plain)| TargetSpec::plain(&plain.path, Transport::Http)));
-    }
-    run::each(&asked, &[goal])
+    output::run(&config, &runs, &args.output)
 }
 
-/// One target of the user's: a file, and where the suite asks for it the same file over http; or a
-/// URL.
+impl SuiteArgs {
+    /// The corpus of the suite in each form that its trials read, made if it is not there.
+    fn corpus(&self, suite: &Suite) -> anyhow::Result<TargetSpecs> {
+        let recipe = if self.full {
+            suite.full.with_context(|| format!("{}: the suite knows no other size", suite.name))?
+        } else {
+            suite.corpus.with_context(|| format!("{}: the suite has no corpus: name a target", suite.name))?
+        };
+        if !self.output.quiet {
+            notice::tell(format!("making sure of the corpus: {}", recipe.file_name()));
+        }
+        let made = corpus::make_forms(&corpus::default_folder()?, recipe, &suite.forms())?;
+        let mut specs: TargetSpecs =
+            made.iter().map(|(form, corpus)| TargetSpec::of_form(*form, &corpus.path)).collect();
+        if suite.reads_over_http() {
+            specs.extend(made.first().map(|(_, plain)| TargetSpec::plain(&plain.path, Transport::Http)));
+        }
+        Ok(specs)
+    }
+}
+
+/// One target of the user's: a URL; or a file, and the same file over HTTP if the suite reads it so.
 fn plain(suite: &Suite, word: &Path) -> TargetSpecs {
     let served = suite.reads_over_http() && !url::is_url(word.as_os_str());
     let overs = [Some(Transport::File), served.then_some(Transport::Http)];

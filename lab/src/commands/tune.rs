@@ -2,14 +2,15 @@
 //! the readings that measuring them all would take; what to use, how sure that is, and the code for
 //! it.
 
-use super::run;
-use super::run_config::RunConfig;
-use super::target_spec::TargetSpec;
+use super::options::{InspectOptions, OutputOptions, seed_of_now};
+use super::output;
 use crate::analysis::stats::EXHAUSTIVE_READINGS;
-use crate::commands::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
+use crate::experiment::config::{RunConfig, Sampling, TrialOptions, UserOptions};
+use crate::experiment::target_spec::TargetSpec;
+use crate::record::RunKind;
 use crate::suite::parameter_space::Space;
 use crate::suite::{States, Suite};
-use crate::trial::{Params, Transport, Work};
+use crate::trial::{Transport, Work};
 use crate::units::Nanos;
 use clap::Args;
 use std::path::PathBuf;
@@ -54,12 +55,12 @@ pub struct TuneArgs {
     /// A roster file with more contenders, like contenders/roster.toml; may be repeated
     #[arg(long = "roster", value_name = "FILE", help_heading = "Searching")]
     pub rosters: Vec<PathBuf>,
-    /// What is inspected.
+    /// What is recorded about the inside of contenders.
     #[command(flatten)]
-    pub looking: InspectOptions,
-    /// What a run prints and writes.
+    pub inspect: InspectOptions,
+    /// What is shown and saved.
     #[command(flatten)]
-    pub giving: OutputOptions,
+    pub output: OutputOptions,
 }
 
 /// Searches, measures the best afresh, and advises.
@@ -67,48 +68,42 @@ pub struct TuneArgs {
 /// # Errors
 /// If the target cannot be read, no method matches, or the record cannot be written.
 pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
-    let (suite, space) = (Suite::find("tune")?, args.space.clone().unwrap_or_else(Space::usual));
-    let asked = RunConfig {
-        verb: "tune",
-        suite: &suite,
-        space: Some(&space),
-        measuring: &args.measuring(),
-        choosing: &args.choosing(),
-        looking: &args.looking,
-        giving: &args.giving,
+    let user = UserOptions {
+        sampling: args.sampling(),
+        trials: args.trials(),
+        inspect: args.inspect.values(),
+        space: Some(args.space.clone().unwrap_or_else(Space::usual)),
+        quiet: args.output.quiet,
     };
-    run::each(&asked, &[vec![TargetSpec::plain(&args.target, Transport::File)]])
+    let config = RunConfig::merge(RunKind::Tune, Suite::find("tune")?, user)?;
+    output::run(&config, &[vec![TargetSpec::plain(&args.target, Transport::File)]], &args.output)
 }
 
 impl TuneArgs {
-    /// The rules of the fresh measurement: each of the chosen once in each of ten rounds, each
-    /// round on a fill of its own.
-    fn measuring(&self) -> SamplingOptions {
+    /// The rules of the fresh measurement: each chosen trial is read once in each of ten rounds,
+    /// each round after a fill of its own.
+    fn sampling(&self) -> Sampling {
         let readings = u32::try_from(EXHAUSTIVE_READINGS).expect("ten");
-        SamplingOptions {
-            warmup: 1,
+        Sampling {
             runs: Some(readings),
-            min_runs: readings,
-            max_runs: readings,
             max_time: Some(Nanos(u64::MAX)),
             budget: Some(self.budget),
-            precision: 0.01,
             fills: readings,
             state: self.state,
-            seed: self.seed,
+            seed: self.seed.unwrap_or_else(seed_of_now),
             drop_caches: self.drop_caches,
             allow_device: self.allow_device,
+            ..Sampling::default()
         }
     }
 
-    fn choosing(&self) -> SelectionOptions {
-        SelectionOptions {
+    fn trials(&self) -> TrialOptions {
+        TrialOptions {
             methods: self.methods.clone(),
-            params: Params::default(),
-            commands: Vec::new(),
             work: self.work,
             reference: self.reference.clone(),
             rosters: self.rosters.clone(),
+            ..TrialOptions::default()
         }
     }
 }

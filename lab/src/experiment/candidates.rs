@@ -1,12 +1,12 @@
-//! The trials of a search: every setting of the methods that are asked for, each with the way of
-//! visiting bytes that is best here, and where a method can be had without more than the language
-//! itself, with the best that needs no more either.
+//! The candidates of a search: every setting of the methods that are searched, each with the fastest
+//! scan that its contender offers here; and where a method needs nothing beyond its language, with
+//! the fastest scan that needs nothing either.
 
 use crate::contender::discovery::Contenders;
 use crate::contender::snippet::is_easy;
 use crate::experiment::planner::{PlanError, no_match};
 use crate::suite::parameter_space::Space;
-use crate::trial::{MethodId, Params, TrialId, Work};
+use crate::trial::{MethodId, Params, SplitName, TrialId, Work};
 use globset::Glob;
 use readlab_protocol::{Cache, MethodLine};
 use std::collections::BTreeSet;
@@ -14,88 +14,111 @@ use std::collections::BTreeSet;
 /// The contender whose methods are searched when none is named.
 const USUAL: &str = "rust";
 
-/// Every candidate: of the methods and scans that one of the globs matches, or without any, of what
-/// the Rust contender has to set. Settings behind an `@` are kept as they are.
-///
-/// # Errors
-/// If a glob is misspelled or matches nothing.
-pub fn candidates(
-    contenders: &Contenders,
-    globs: &[String],
-    (space, work): (&Space, Work),
-) -> Result<Vec<TrialId>, PlanError> {
-    let mut found = CandidateSet { ids: Vec::new(), seen: BTreeSet::new(), set: BTreeSet::new() };
-    if globs.is_empty() {
-        for (contender, method) in offered(contenders).filter(|(contender, _)| *contender == USUAL) {
-            if space.tunes(method) {
-                scans(contender, method, work).into_iter().for_each(|id| found.add(id, method, space));
+/// Where candidates are searched.
+#[derive(Clone, Copy)]
+pub struct Candidates<'a> {
+    /// The contenders that take part.
+    pub contenders: &'a Contenders,
+    /// The settings to search.
+    pub space: &'a Space,
+    /// What is done with the bytes.
+    pub work: Work,
+}
+
+impl Candidates<'_> {
+    /// Every candidate among the methods and scans that one of the globs matches; without globs,
+    /// among the methods of the Rust contender that have settings. Settings behind an `@` are kept
+    /// as they are.
+    ///
+    /// # Errors
+    /// If a glob is misspelled or matches nothing.
+    pub fn find(self, globs: &[String]) -> Result<Vec<TrialId>, PlanError> {
+        let mut found = CandidateSet::new(self.space);
+        if globs.is_empty() {
+            self.usual(&mut found);
+        }
+        for glob in globs {
+            let before = found.ids.len();
+            self.matching(glob, &mut found)?;
+            if found.ids.len() == before {
+                return Err(no_match(self.contenders, glob));
+            }
+        }
+        let is_set = |name: &&str| found.set.contains(Params::short(name));
+        match self.space.names_given().find(|name| !is_set(name)) {
+            Some(name) => Err(PlanError::NothingToSet(name.to_owned())),
+            None => Ok(found.ids),
+        }
+    }
+
+    /// Adds the methods that are searched when none is named.
+    fn usual(self, found: &mut CandidateSet) {
+        let of_usual = offered(self.contenders).filter(|(contender, _)| *contender == USUAL);
+        for (contender, method) in of_usual.filter(|(_, method)| self.space.tunes(method)) {
+            for id in scans(contender, method, self.work) {
+                found.add(&id, method);
             }
         }
     }
-    for glob in globs {
-        let before = found.ids.len();
-        let (pattern, kept) = glob.split_once('@').unwrap_or((glob, ""));
-        let matcher = Glob::new(pattern)?.compile_matcher();
-        let kept: Params = crate::experiment::planner::with_all(kept).parse()?;
-        for (contender, method) in offered(contenders) {
+
+    /// Adds the methods and scans that a glob matches.
+    fn matching(self, glob: &str, found: &mut CandidateSet) -> Result<(), PlanError> {
+        let SplitName { path, params: kept } = SplitName::parse(glob)?;
+        let matcher = Glob::new(path)?.compile_matcher();
+        for (contender, method) in offered(self.contenders) {
             let ids = if matcher.is_match(format!("{contender}/{}", method.method)) {
-                scans(contender, method, work)
+                scans(contender, method, self.work)
             } else {
-                let mut ids = every_scan(contender, method, work);
+                let mut ids = every_scan(contender, method, self.work);
                 ids.retain(|id| matcher.is_match(id.to_string()));
                 ids
             };
-            ids.into_iter().try_for_each(|id| found.add_keeping(id, method, (space, &kept)))?;
+            for id in ids {
+                found.add_keeping(&id, method, &kept)?;
+            }
         }
-        if found.ids.len() == before {
-            return Err(no_match(contenders, glob));
-        }
-    }
-    let is_set = |name: &&str| found.set.contains(Params::short(name));
-    match space.asked_for().find(|name| !is_set(name)) {
-        Some(name) => Err(PlanError::NothingToSet(name.to_owned())),
-        None => Ok(found.ids),
+        Ok(())
     }
 }
 
 /// Candidates in the order in which they were found, each once.
-struct CandidateSet {
+struct CandidateSet<'a> {
+    space: &'a Space,
     ids: Vec<TrialId>,
     seen: BTreeSet<TrialId>,
     /// The short names of what is set.
     set: BTreeSet<String>,
 }
 
-impl CandidateSet {
-    fn add(&mut self, method: MethodId, line: &MethodLine, space: &Space) {
-        self.set.extend(space.set_of(line).map(str::to_owned));
-        // One that cannot work here is told once, and not for each of its settings.
-        let settings =
-            if line.unavailable.is_some() { vec![Params::default()] } else { space.settings(line) };
-        self.extend(&method, settings);
+impl CandidateSet<'_> {
+    fn new(space: &Space) -> CandidateSet<'_> {
+        CandidateSet { space, ids: Vec::new(), seen: BTreeSet::new(), set: BTreeSet::new() }
     }
 
-    fn add_keeping(
-        &mut self,
-        method: MethodId,
-        line: &MethodLine,
-        (space, kept): (&Space, &Params),
-    ) -> Result<(), PlanError> {
+    fn add(&mut self, method: &MethodId, line: &MethodLine) {
+        self.set.extend(self.space.set_of(line).map(str::to_owned));
+        // One that cannot work here is reported once, and not for each of its settings.
+        let is_available = line.unavailable.is_none();
+        let settings = if is_available { self.space.settings(line) } else { vec![Params::default()] };
+        self.extend(method, settings);
+    }
+
+    fn add_keeping(&mut self, method: &MethodId, line: &MethodLine, kept: &Params) -> Result<(), PlanError> {
         if kept.0.is_empty() {
-            self.add(method, line, space);
+            self.add(method, line);
             return Ok(());
         }
         let kept = kept.resolve(line)?;
-        self.set.extend(space.set_of(line).map(str::to_owned));
-        let mut settings = space.settings(line);
+        self.set.extend(self.space.set_of(line).map(str::to_owned));
+        let mut settings = self.space.settings(line);
         settings.iter_mut().for_each(|setting| setting.0.extend(kept.0.clone()));
-        self.extend(&method, settings);
+        self.extend(method, settings);
         Ok(())
     }
 
     fn extend(&mut self, method: &MethodId, settings: Vec<Params>) {
         for params in settings {
-            let id = TrialId { method: method.clone(), params };
+            let id = TrialId::new(method.clone(), &params);
             if self.seen.insert(id.clone()) {
                 self.ids.push(id);
             }

@@ -1,8 +1,7 @@
-//! Limits that another program measures, laid beside ours: fio on the device, where it is
-//! installed.
+//! The limits that fio measures on the device, for comparison with ours, if it is installed.
 //!
-//! Our own limits are controls of a plan, measured by contenders in the rounds of the others; what
-//! their samples say is in [`crate::analysis::verdict::limits`].
+//! Our own limits are controls of a plan, measured in the same rounds as the other trials; what their
+//! samples mean is in [`crate::analysis::verdict::limits`].
 
 use crate::record::{Limit, LimitKind, LimitUnit};
 use crate::units::Bytes;
@@ -10,7 +9,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Times that fio reads the file; the median is told.
+/// How often fio reads the file. The median is recorded.
 const READINGS: usize = 3;
 
 /// Why fio measured nothing.
@@ -27,12 +26,22 @@ pub enum FioError {
     NoRate(String),
 }
 
+/// How fio reads: blocks of this size, so many at a time.
+#[derive(Debug, Clone, Copy)]
+pub struct FioPoint {
+    /// Bytes of one read.
+    pub block_bytes: u64,
+    /// Reads in flight.
+    pub depth: u64,
+}
+
 /// What fio reads from the device at best with this block and depth: O_DIRECT through io_uring, in
 /// order, the file opened read-only.
 ///
 /// # Errors
-/// If fio is not there, fails, or says something unexpected.
-pub fn fio(path: &Path, target: usize, (block_bytes, depth): (u64, u64)) -> Result<Limit, FioError> {
+/// If fio is not installed, fails, or prints something unexpected.
+pub fn fio(path: &Path, target: usize, point: FioPoint) -> Result<Limit, FioError> {
+    let FioPoint { block_bytes, depth } = point;
     let samples = (0..READINGS).map(|_| once(path, block_bytes, depth)).collect::<Result<Vec<u64>, _>>()?;
     let mut sorted = samples.clone();
     sorted.sort_unstable();
@@ -71,7 +80,7 @@ fn once(path: &Path, block_bytes: u64, depth: u64) -> Result<u64, FioError> {
     rate(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// The read rate of the first job in fio's JSON; notes may stand before it.
+/// The read rate of the first job in fio's JSON. Notes may precede it.
 fn rate(said: &str) -> Result<u64, FioError> {
     let no_rate = |why: &str| FioError::NoRate(why.to_owned());
     let start = said.find('{').ok_or_else(|| no_rate("no JSON"))?;

@@ -1,7 +1,96 @@
-//! An experiment: from the user's options and a suite to a plan, and the record of its execution.
+//! An experiment: from a configuration to a plan, and the record of its execution.
+//!
+//! [`Experiment::prepare`] makes one from the user's options and a suite, [`Experiment::of_sweep`]
+//! from the options of a sweep, [`Experiment::from_record`] from the record of an interrupted run.
+//! [`execute`] measures any of them.
 
 pub mod candidates;
+pub mod config;
+mod deadline;
+mod execute;
+mod expected_answers;
 pub mod fio;
+pub mod outcome;
+pub mod participants;
 pub mod planner;
+mod preface;
+mod prepare;
+mod probe;
 pub mod recorder;
+mod resume;
+mod resume_plan;
 pub mod sweep;
+pub mod target_spec;
+mod targets;
+pub mod template;
+
+use crate::contender::discovery::Contenders;
+use crate::contender::server::Server;
+use crate::measure::interface::Sink;
+use crate::measure::plan::Plan;
+use crate::measure::sampler::InspectPlan;
+use crate::measure::search::Tuning;
+use crate::measure::target::CacheControl;
+use crate::record::{Line, Record, RecordError, Requested, RunKind};
+pub use execute::{ExecuteError, execute};
+use recorder::Recorder;
+pub use resume::InterruptedRun;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+use sweep::run::Sweep;
+use targets::KnownTarget;
+
+/// Everything that is decided before the first timed reading.
+#[derive(Debug)]
+pub struct Experiment {
+    kind: RunKind,
+    /// The lines that the record gets before anything is measured.
+    preface: Vec<Line>,
+    targets: Vec<KnownTarget>,
+    /// What the cache state of each target rests on.
+    caches: Vec<CacheControl>,
+    /// They serve files over HTTP as long as they are kept.
+    servers: Vec<Server>,
+    contenders: Rc<Contenders>,
+    plan: Plan,
+    procedure: Procedure,
+    inspect: InspectPlan,
+    requested: Vec<Requested>,
+    begun: Instant,
+    /// Time that the run had taken when it was interrupted.
+    earlier: Duration,
+}
+
+/// How the trials of a plan are measured.
+#[derive(Debug)]
+enum Procedure {
+    /// In rounds until each trial is settled.
+    Rounds,
+    /// The same, after the part of the run that this record holds.
+    Rest(Box<Record>),
+    /// The fastest are searched, then measured in rounds.
+    Search(Tuning),
+    /// Files are written, then each is read once by each method.
+    Sweep(Sweep),
+}
+
+impl Experiment {
+    /// What the user expects to see measured.
+    #[must_use]
+    pub fn requested(&self) -> Vec<Requested> {
+        self.requested.clone()
+    }
+
+    /// Writes the lines that come before anything is measured.
+    ///
+    /// # Errors
+    /// If the record cannot be written.
+    pub fn introduce(&mut self, recorder: &mut Recorder) -> Result<(), RecordError> {
+        self.preface.drain(..).try_for_each(|line| recorder.append(line))
+    }
+
+    /// Time since the run began.
+    fn elapsed(&self) -> Duration {
+        self.earlier + self.begun.elapsed()
+    }
+}

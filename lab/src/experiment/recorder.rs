@@ -1,7 +1,6 @@
-//! Where a run is: one line on standard error while it goes on, drawn only on a terminal and only
-//! between readings, so that nothing of the lab moves inside a window. And the record, to which
-//! every finding goes first; other labs are told there and on the terminal as soon as they are
-//! seen.
+//! The recorder of a run: it writes every line of the record, and draws the progress line on standard
+//! error. That is drawn on a terminal only, and between readings, so that the lab does nothing while
+//! a reading is timed. If another lab starts, a warning goes to the record and to the terminal.
 
 use crate::folder::RunFolder;
 use crate::linux::instance_lock::{self, InstanceLock};
@@ -15,11 +14,11 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Writes the record and shows where the run is.
+/// Writes the record and shows the progress.
 #[derive(Debug)]
 pub struct Recorder {
     writer: RecordWriter,
-    presence: InstanceLock,
+    instance: InstanceLock,
     bar: ProgressBar,
     names: BTreeMap<usize, String>,
     stage: String,
@@ -30,7 +29,7 @@ pub struct Recorder {
 const BAR_STEPS: u64 = 1000;
 
 impl Recorder {
-    /// Begins the record of a run, which is seen from [`Recorder::publish`] on.
+    /// Begins the record of a run. It has no name until [`Recorder::publish`].
     ///
     /// # Errors
     /// If the record cannot be made.
@@ -38,7 +37,7 @@ impl Recorder {
         Ok(Recorder::of(RecordWriter::create(&folder.record())?, shown))
     }
 
-    /// Goes on with a record.
+    /// Continues a record.
     #[must_use]
     pub fn of(writer: RecordWriter, shown: bool) -> Recorder {
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -47,7 +46,7 @@ impl Recorder {
         bar.set_style(style.expect("the template is checked by a test").progress_chars("━╸─"));
         Recorder {
             writer,
-            presence: InstanceLock::begin(),
+            instance: InstanceLock::begin(),
             bar,
             names: BTreeMap::new(),
             stage: String::new(),
@@ -55,7 +54,7 @@ impl Recorder {
         }
     }
 
-    /// The first lines are written: from now on there is a record of this run.
+    /// Gives the record its name, once its first lines are written.
     ///
     /// # Errors
     /// If its file cannot be named.
@@ -69,7 +68,7 @@ impl Recorder {
         self.writer.path()
     }
 
-    /// Takes the record of a run back that could not begin.
+    /// Removes the record of a run that could not begin.
     ///
     /// # Errors
     /// If its file cannot be removed.
@@ -78,18 +77,18 @@ impl Recorder {
         self.writer.withdraw()
     }
 
-    /// Says what happens before the first stage.
+    /// Shows what is done before or after the measuring.
     pub fn note(&self, text: String) {
         self.bar.set_message(printable(&text));
         self.bar.tick();
     }
 
-    /// Learns the names of a plan's trials.
+    /// Takes the names of a plan's trials, for the progress line.
     pub fn follow(&mut self, plan: &Plan) {
         self.names = plan.trials.iter().map(|p| (p.trial.index, p.trial.id.to_string())).collect();
     }
 
-    /// The run is over; where its record is.
+    /// Ends the run; the path of its record.
     #[must_use]
     pub fn finish(self) -> PathBuf {
         self.bar.finish_and_clear();
@@ -112,7 +111,7 @@ impl Recorder {
     }
 }
 
-/// The time left as people say it: to the second, and to five above a minute.
+/// The time left, rounded to the second, and above a minute to five seconds.
 fn left(time: Nanos) -> String {
     let seconds = time.as_secs_f64().round();
     let seconds = if seconds > 60.0 { (seconds / 5.0).round() * 5.0 } else { seconds };
@@ -122,9 +121,9 @@ fn left(time: Nanos) -> String {
 
 impl Sink for Recorder {
     fn append(&mut self, line: Line) -> Result<(), RecordError> {
-        // They come first, and nothing is read before they are there.
+        // They are the first lines: no warning may come before them.
         let is_first = matches!(line, Line::Header(_) | Line::Resumed(_));
-        let others = if is_first { Vec::new() } else { self.presence.newcomers() };
+        let others = if is_first { Vec::new() } else { self.instance.newcomers() };
         for other in others {
             let text = instance_lock::warning(other);
             self.bar.suspend(|| notice::tell(&text));

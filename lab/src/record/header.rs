@@ -1,6 +1,7 @@
 //! The header, which is the first line of a record, and the receipts of the contenders.
 
 use super::resume_plan::ResumePlan;
+use super::run_kind::RunKind;
 use crate::machine::Machine;
 use crate::trial::TrialId;
 use serde::{Deserialize, Serialize};
@@ -21,8 +22,9 @@ pub struct Header {
     pub lab: String,
     /// The commit it was built from.
     pub revision: String,
-    /// The verb: `race`, `suite`, `sweep` …
-    pub verb: String,
+    /// Which command began the run.
+    #[serde(rename = "verb")]
+    pub kind: RunKind,
     /// The command line that repeats the run, word by word.
     pub command: Vec<String>,
     /// When it began, RFC 3339 in UTC.

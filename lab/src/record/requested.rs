@@ -3,7 +3,7 @@
 //!
 //! It is part of the plan in a record's header, so that a resumed run can still say what of it did
 //! not take part. What took part, and the exit code that follows, is decided by
-//! `commands::outcome`.
+//! `experiment::outcome`.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -2,7 +2,7 @@
 //! measurement. A run that was cut short is continued from it, without asking the user again.
 //!
 //! It is part of the header, where readers that do not know it pass it over. Why a run may not go
-//! on is decided by `commands::resume`.
+//! on is decided by `experiment::resume`.
 
 use super::requested::Requested;
 use super::rules::Rules;

@@ -1,7 +1,7 @@
 //! The series of a sweep, taken from its record: for each way of writing and of reading one point
 //! per file and pass. [`crate::report`] and [`crate::analysis::compare`] interpret the points.
 
-use super::{Record, Sample, WriteWay};
+use super::{Record, RunKind, Sample, WriteWay};
 use crate::units::Nanos;
 use serde::Serialize;
 
@@ -59,7 +59,7 @@ impl Record {
     #[must_use]
     pub fn swept(&self) -> Vec<SweepSeries> {
         let mut all = Vec::new();
-        if self.header.verb != "sweep" {
+        if self.header.kind != RunKind::Sweep {
             return all;
         }
         let size_bytes = |target: usize| self.targets.get(target).map(|facts| facts.size_bytes);

@@ -1,6 +1,6 @@
 //! Lines of records made by hand, for the tests of everything that reads records.
 
-use super::{Header, Line, Outcome, Record, SCHEMA, SCHEMA_VERSION, Trial};
+use super::{Header, Line, Outcome, Record, RunKind, SCHEMA, SCHEMA_VERSION, Trial};
 use crate::machine::Machine;
 use crate::target::TargetFacts;
 use crate::trial::{CacheState, TrialId, Work};
@@ -13,7 +13,7 @@ pub(crate) fn header() -> Header {
         version: SCHEMA_VERSION,
         lab: "0.1.0".into(),
         revision: "abcdef".into(),
-        verb: "race".into(),
+        kind: RunKind::Race,
         command: vec!["readlab".into(), "race".into(), "a b.txt".into()],
         started: "2026-01-02T03:04:05Z".into(),
         seed: 42,

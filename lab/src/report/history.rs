@@ -26,7 +26,7 @@ impl HistoryLine {
         let header = &record.header;
         let when = moment(&header.started);
         HistoryLine {
-            cells: [names.join(", "), when, header.verb.clone(), target, fastest, folder.to_owned()],
+            cells: [names.join(", "), when, header.kind.to_string(), target, fastest, folder.to_owned()],
         }
     }
 

@@ -10,7 +10,7 @@ use super::ranking::{Ranking, RankingRow, TieStatus};
 use super::sweep::SweepView;
 use crate::analysis::stats::{OBSERVATIONS_MIN, Ratio};
 use crate::analysis::verdict::{self, Diagnosis};
-use crate::record::{Conduct, Limit, Metric, Record, Samples, TrialRecord};
+use crate::record::{Conduct, Limit, Metric, Record, RunKind, Samples, TrialRecord};
 use crate::target::TargetFacts;
 use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::CacheState;
@@ -78,7 +78,7 @@ pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
         "version": EXPORT_VERSION,
         "lab": header.lab,
         "revision": header.revision,
-        "verb": header.verb,
+        "verb": header.kind,
         "command": header.command,
         "started": header.started,
         "seed": header.seed,
@@ -126,7 +126,7 @@ fn missing_of_run(record: &Record, limits: &[Limit]) -> BTreeMap<&'static str, &
     if limits.is_empty() {
         missing.insert("limits", NO_LIMITS);
     }
-    if record.header.verb != "sweep" {
+    if record.header.kind != RunKind::Sweep {
         missing.insert("sweep", "the record is not one of a sweep");
     }
     if record.end.is_none() {

@@ -89,7 +89,7 @@ impl Page {
             None => answer::sentence(&rankings),
         };
         Page {
-            verb: header.verb.clone(),
+            verb: header.kind.to_string(),
             command: shell_words::join(&header.command),
             started: header.started.clone(),
             machine: machine_line(record),

@@ -1,8 +1,8 @@
 //! A suite: a list of trials with their labels and rules, as a TOML file. Published experiments and
-//! the default line-up of a race are such files; so is anybody's own.
+//! the trials of a race are suite files, and users write their own.
 //!
-//! Only what the file says lives here; [`crate::experiment::planner`] turns it into a plan for this
-//! machine.
+//! Only the content of the file is here; [`crate::experiment::planner`] makes a plan for this machine
+//! from it.
 
 pub mod parameter_space;
 pub mod published;
@@ -25,10 +25,10 @@ const BUILT_IN: [(&str, &str); 6] = [
     ("tune", include_str!("../../../suites/tune.toml")),
 ];
 
-/// The controls that take part in every suite that does not refuse them.
+/// The controls that take part in every suite, unless it says `controls = false`.
 const CONTROLS: &str = include_str!("../../../suites/controls.toml");
 
-/// What the file of the controls holds.
+/// The content of the file of controls.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Controls {
@@ -41,7 +41,7 @@ struct Controls {
 pub struct Suite {
     /// Its name.
     pub name: String,
-    /// What it asks, in one or two sentences.
+    /// The question that it answers, in one or two sentences.
     pub about: String,
     /// What is done with the bytes; absent: newlines for text, sum for anything else.
     #[serde(default)]
@@ -52,7 +52,7 @@ pub struct Suite {
     /// What it reads when the user names no target.
     #[serde(default)]
     pub corpus: Option<Recipe>,
-    /// The same in the size of the publication, where that is too large for every day.
+    /// The same in the size of the publication, if that is too large for everyday use.
     #[serde(default)]
     pub full: Option<Recipe>,
     /// The trial against which ratios are made.
@@ -73,14 +73,13 @@ pub struct Suite {
     /// The published results that belong to it, such as `linux-newlines`.
     #[serde(default)]
     pub published: Option<String>,
-    /// Whether it is a file of the user's own, who then asked for each of its trials.
+    /// Whether it is the user's own file: then the user named each of its trials.
     #[serde(skip)]
     pub is_own_file: bool,
     /// Whether the controls that show the limits take part.
     #[serde(default = "yes")]
     pub controls: bool,
-    /// Its trials, in the order of its tables, the controls that it does not name itself before
-    /// them.
+    /// Its trials in the order of the file, after the controls that it does not name itself.
     #[serde(rename = "trial")]
     pub entries: Vec<Entry>,
 }
@@ -92,26 +91,26 @@ pub struct Entry {
     /// Whether it is a control that the suite itself does not name.
     #[serde(skip)]
     pub is_added: bool,
-    /// Its name, such as `rust/mmap/avx2`; the value `all` of a parameter stands for the number of
+    /// Its name, such as `rust/mmap/avx2`; the value `all` of a parameter is the number of
     /// processors.
     pub trial: String,
-    /// What the suite calls it.
+    /// Its name in the suite.
     #[serde(default)]
     pub label: Option<String>,
     /// What is done with the bytes, if it is not what the suite says.
     #[serde(default)]
     pub work: Option<Work>,
-    /// The works that it can do, for a command that always answers the same; without, any.
+    /// The works that it can do, for a command that always answers the same. Empty: any.
     #[serde(default)]
     pub answers: Vec<Work>,
     /// The archive whose content it reads, such as `zip`: the corpus in that form, or a target that
-    /// is one. Without, bytes as they lie, unless its method says that it decodes.
+    /// is one. Without: the bytes as they are, unless its method decodes.
     #[serde(default, rename = "target")]
     pub form: Form,
-    /// Over what its bytes come: the file itself, or a server.
+    /// Over which transport its bytes come: from the file itself, or from a server.
     #[serde(default)]
     pub over: Transport,
-    /// What the publication calls it, where that is something else.
+    /// Its name in the publication, if that is another.
     #[serde(default)]
     pub published: Option<String>,
 }
@@ -128,7 +127,7 @@ pub enum States {
     Cold,
     /// All of it.
     Warm,
-    /// First the one, then the other.
+    /// First cold, then warm.
     #[default]
     Both,
 }
@@ -139,7 +138,7 @@ pub enum SuiteError {
     /// Neither a built-in name nor a file.
     #[error("{name}: no suite of this name and no such file (suites: {known})")]
     Unknown {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
         /// The built-in names.
         known: String,
@@ -161,7 +160,7 @@ impl Suite {
         BUILT_IN.iter().map(|(name, _)| *name).collect()
     }
 
-    /// The default line-up of a race.
+    /// The suite of a race.
     #[must_use]
     pub fn race() -> Suite {
         Suite::find("race").expect("the built-in suites are checked by a test")
@@ -181,7 +180,7 @@ impl Suite {
         Ok(Suite { is_own_file: true, ..Suite::parse(path, &text)? })
     }
 
-    /// A suite from its text; `path` is named where it is none.
+    /// A suite from its text. An error names `path`.
     ///
     /// # Errors
     /// If it is no suite.
@@ -192,8 +191,8 @@ impl Suite {
             .map_err(|error| SuiteError::Malformed { path: path.to_owned(), cause: toml_cause(text, &error) })
     }
 
-    /// The same with the controls that it lacks. Those with all threads are limits of nobody where
-    /// everybody has one, and those of an archive where nobody reads such an archive.
+    /// Adds the controls that it lacks. A control with all threads is left out if every trial has
+    /// one thread, and a control of an archive if no trial reads such an archive.
     fn with_controls(mut self) -> Suite {
         if !self.controls {
             return self;
@@ -218,13 +217,13 @@ impl Suite {
 }
 
 impl Suite {
-    /// Whether some of its trials read over http.
+    /// Whether some of its trials read over HTTP.
     #[must_use]
     pub fn reads_over_http(&self) -> bool {
         self.entries.iter().any(|entry| entry.over == Transport::Http)
     }
 
-    /// The forms of the corpus that its trials read; the plain one is the first in any case.
+    /// The forms of the corpus that its trials read; the plain one always comes first.
     #[must_use]
     pub fn forms(&self) -> Vec<Form> {
         let read: BTreeSet<Form> = self.entries.iter().map(|entry| entry.form).chain([None]).collect();

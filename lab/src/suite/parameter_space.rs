@@ -1,8 +1,8 @@
-//! What a search may set: a list of values for each parameter, spelled as people write them.
+//! The parameter space of a search: a list of values for each parameter.
 //!
 //! `buffer=4KiB..8MiB,depth=1..64,threads=1..all,direct=0|1`: a range steps by doubling and holds
 //! both of its ends, a bar separates single values, `all` is the number of processors. Which method
-//! takes which values, the method itself declares; nothing here knows one by name.
+//! takes which values is declared by the method; no method is known here by name.
 
 use crate::trial::Params;
 use crate::units::Bytes;
@@ -18,24 +18,24 @@ pub struct Space {
     in_flight_bytes_max: u64,
 }
 
-/// The space of who names none: what is worth setting in most programs, in steps that rates have
-/// been seen to follow.
+/// The space unless the user names one: what is worth setting in most programs, in steps that
+/// change the rate.
 const USUAL: &str = "buffer=16KiB|64KiB|256KiB|1MiB|4MiB,chunk=16KiB|64KiB|256KiB|1MiB|4MiB,depth=1|4|16|64,\
                      threads=1..all,populate=0|1,sequential=0|1,direct=0|1";
 
-/// No reader needs more than this to keep a device busy; in the usual space nobody gets more.
+/// Memory in flight that keeps any device busy. The usual space has no setting with more.
 const USUAL_IN_FLIGHT_BYTES: u64 = 64 << 20;
 
 /// The parameters whose product is the memory in flight.
 const IN_FLIGHT: [&str; 4] = ["buffer", "buffers", "depth", "threads"];
 
-/// Why a text is no space.
+/// Why a text is not a space.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpaceError {
     /// Not `name=low..high` or `name=value|value`.
     #[error("'{0}' is no space: expected name=low..high or name=value|value, separated by commas")]
     Shape(String),
-    /// A value is no integer or size.
+    /// A value is not an integer or a size.
     #[error("'{text}': {cause}")]
     Value {
         /// The parameter with its values.
@@ -49,17 +49,17 @@ pub enum SpaceError {
 }
 
 impl Space {
-    /// The space of who names none.
+    /// The space unless the user names one.
     #[must_use]
     pub fn usual() -> Space {
         let space: Space = USUAL.parse().expect("the usual space is checked by a test");
         Space { in_flight_bytes_max: USUAL_IN_FLIGHT_BYTES, ..space }
     }
 
-    /// The names that somebody asked for; none of the usual space, which is made for every method.
-    pub fn asked_for(&self) -> impl Iterator<Item = &str> {
-        let asked = self.in_flight_bytes_max != USUAL_IN_FLIGHT_BYTES;
-        self.values.keys().map(String::as_str).filter(move |_| asked)
+    /// The names that the user gave; none of the usual space, which is made for every method.
+    pub fn names_given(&self) -> impl Iterator<Item = &str> {
+        let is_given = self.in_flight_bytes_max != USUAL_IN_FLIGHT_BYTES;
+        self.values.keys().map(String::as_str).filter(move |_| is_given)
     }
 
     /// Whether a method has something that can be set here.
@@ -124,14 +124,14 @@ impl FromStr for Space {
     }
 }
 
-/// The memory that a setting has in flight, what it leaves open counted by the method's defaults.
+/// The memory that a setting has in flight, with the method's defaults for the rest.
 fn in_flight_bytes(method: &MethodLine, settings: &Params) -> u64 {
     let counts = method.params.iter().filter(|param| IN_FLIGHT.contains(&Params::short(&param.name)));
     let value = |param: &ParamLine| settings.0.get(&param.name).copied().unwrap_or(param.default);
     counts.map(value).fold(1, u64::saturating_mul)
 }
 
-/// One value, or both ends of a range and what lies between them by doubling from the lower.
+/// One value; or both ends of a range, and the values between them, by doubling from the lower.
 fn steps(part: &str, span: &str) -> Result<Vec<u64>, SpaceError> {
     let Some((low, high)) = span.split_once("..") else { return Ok(vec![value(part, span)?]) };
     let (low, high) = (value(part, low)?, value(part, high)?);
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn the_usual_space_is_one_and_takes_no_more_memory_than_is_of_use() {
         let space = Space::usual();
-        assert_eq!((space.values.len(), space.asked_for().count()), (7, 0));
+        assert_eq!((space.values.len(), space.names_given().count()), (7, 0));
         let ring = method(&[("buffer_bytes", 512, 1 << 30), ("depth", 1, 4096)]);
         let settings = space.settings(&ring);
         assert_eq!(settings.len(), 19, "all but 64 times 4 MiB");

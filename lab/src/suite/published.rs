@@ -1,8 +1,8 @@
 //! The published results that readlab carries, as sides of a comparison: `published:NAME`, or
 //! `published:NAME/MACHINE`.
 //!
-//! The tables lie in the folder `published/` as they were published; `publications.toml` beside
-//! them says what their columns are. No publication has code of its own. A suite names the
+//! The tables are in the folder `published/` as they were published; `publications.toml` beside them
+//! describes their columns. No publication has code of its own. A suite names the
 //! published case that a trial of it repeats.
 
 use crate::analysis::compare::{Case, ComparisonKey, Figure, Measure, SHEET_FACT, Side, Statistic};
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a name begins with that means a publication.
+/// The prefix of a name that means a publication.
 pub const PREFIX: &str = "published:";
 
 const INDEX: &str = include_str!("../../../published/publications.toml");
@@ -25,13 +25,13 @@ const TABLES: [(&str, &str); 5] = [
     ("zip-lines.csv", include_str!("../../../published/zip-lines.csv")),
 ];
 
-/// Why there is no such publication.
+/// Why a name is not a publication.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PublishedError {
     /// No publication has this name.
     #[error("{PREFIX}{name}: nothing of this name is published here (known: {known})")]
     Unknown {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
         /// The names.
         known: String,
@@ -41,7 +41,7 @@ pub enum PublishedError {
     NoMachine {
         /// The publication.
         name: String,
-        /// What was asked for.
+        /// The name that was given.
         machine: String,
         /// Its machines.
         known: String,
@@ -74,7 +74,7 @@ struct Publication {
     /// Sizes of single cases that read something else.
     #[serde(default)]
     sizes: BTreeMap<String, u64>,
-    /// How many readers each read the whole in single cases; one in all others.
+    /// Readers that each read the whole file, by case; one in all others.
     #[serde(default)]
     readers: BTreeMap<String, u64>,
     #[serde(default)]
@@ -105,7 +105,7 @@ struct NumberColumn {
     #[serde(default = "one")]
     factor: f64,
     statistic: Statistic,
-    /// What the side is called, where a column is a side.
+    /// The name of the side, if a column is a side.
     side: Option<String>,
     /// Only in rows with these fields.
     #[serde(default, rename = "where")]
@@ -125,11 +125,11 @@ pub fn names() -> Vec<String> {
     index().into_iter().map(|it| format!("{PREFIX}{}", it.name)).collect()
 }
 
-/// The machines of a publication, or of them those whose name holds what stands behind `/`; without
-/// the prefix.
+/// The machines of a publication, by its name without the prefix; with `/MACHINE`, only those whose
+/// name contains that.
 ///
 /// # Errors
-/// If there is no such publication or machine.
+/// If there is no publication or machine with this name.
 pub fn sides(name: &str) -> Result<Vec<Side>, PublishedError> {
     let (name, machine) = name.split_once('/').map_or((name, None), |(name, machine)| (name, Some(machine)));
     let publication =
@@ -209,7 +209,7 @@ impl Publication {
         Side { name, about, facts, notes: self.notes.clone(), seed: 0, cases: Vec::new() }
     }
 
-    /// The case of this name, made unless it is there, with the names that the suite has for it.
+    /// The case of this name, made if it does not exist, with its names in the suite.
     fn case_in<'a>(&self, side: &'a mut Side, name: &str) -> &'a mut Case {
         if let Some(at) = side.cases.iter().position(|case| case.name == name) {
             return &mut side.cases[at];

@@ -1,4 +1,4 @@
-//! `readlab doctor`: what of this machine helps or spoils measuring, and how to mend it.
+//! `readlab doctor`: checks this machine for what distorts measurements, and suggests fixes.
 
 pub mod checkup;
 
@@ -23,11 +23,11 @@ pub struct DoctorArgs {
     pub target: Option<PathBuf>,
 }
 
-/// Looks at the machine, and prints what it finds to standard output, the worst first. That
-/// something spoils measuring is no failure.
+/// Checks the machine, and prints the findings to standard output, the worst first. A finding is not
+/// an error.
 ///
 /// # Errors
-/// If the target cannot be looked at, or standard output cannot be written.
+/// If the target cannot be examined, or standard output cannot be written.
 pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     let target = args.target.as_deref().map(Target::examine).transpose()?;
     let (machine, rights, busy) = (Machine::probe(), Rights::probe(), busy::others());
@@ -66,7 +66,7 @@ fn absent(entry: &RosterEntry, breach: &SessionError) -> Finding {
     Finding { level: Level::Note, what, why, mend }
 }
 
-/// What a run that was killed left.
+/// What a killed run left behind.
 fn left_behind(left: &Left) -> Finding {
     Finding {
         level: Level::Note,
@@ -76,7 +76,7 @@ fn left_behind(left: &Left) -> Finding {
     }
 }
 
-/// One block a finding; the stream takes the colours out where they do not belong.
+/// One block for each finding. The stream removes the colours if they cannot be shown.
 fn print(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
     for finding in findings {
         let (word, colour) = match finding.level {
@@ -95,7 +95,7 @@ fn print(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
     what_to_do(findings, out)
 }
 
-/// Every remedy once more, the one that is worth the most first: findings stand in that order.
+/// Every remedy once more, the most important first: findings are in that order.
 fn what_to_do(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
     let mends = findings.iter().filter_map(|finding| Some((finding, finding.mend.as_ref()?)));
     for (number, (finding, mend)) in (1..).zip(mends) {

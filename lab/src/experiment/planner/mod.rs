@@ -1,28 +1,29 @@
-//! From what the user selected to a plan for this machine: suites and globs become trials with a
-//! contender each.
+//! The planner: suites and globs become the trials of a plan for this machine.
 //!
-//! Whoever cannot take part is not dropped: a contender without a receipt is a caution, a trial
-//! without a method, scan or parameter is an outcome, and both are told.
+//! What cannot take part is not dropped: a contender without a receipt is a warning in the record, a
+//! trial without a method, scan or parameter is an outcome.
 
 mod pattern;
+mod resolve;
 mod selection;
 
 use crate::contender::discovery::Contenders;
 use crate::contender::methods::{ResolveError, ResolvedMethod};
 use crate::corpus::Form;
-use crate::measure::plan::{Plan, Planned, Rules};
+use crate::measure::plan::{Plan, Rules};
 use crate::record::{LimitKind, Outcome, Trial};
 use crate::trial::{CacheState, MethodId, Params, Transport, TrialError, TrialId, Work};
 pub use pattern::MethodPattern;
 use readlab_protocol::Cache;
+pub(super) use resolve::{ResolvedTrial, resolve};
 use selection::TrialSpec;
-pub use selection::{ReadableTarget, ReadableTargets, Selection, TargetForm, with_all};
+pub use selection::{ReadableTarget, ReadableTargets, Selection, TargetForm};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A method with one of its scans, on something that it could read.
 struct Matched {
     id: MethodId,
-    shape: TargetForm,
+    form: TargetForm,
     /// Whether the method can read it, and it is there.
     is_there: bool,
 }
@@ -60,12 +61,12 @@ fn every_id(contenders: &Contenders, selection: &Selection) -> Vec<Matched> {
     let mut ids = Vec::new();
     for contender in contenders.present() {
         for method in contender.methods.iter().filter(|method| method.method != "*") {
-            for (shape, is_there) in selection.shapes_of(method) {
-                for scan in method.scans.get(selection.work(shape).word()).into_iter().flatten() {
+            for (form, is_there) in selection.forms_of(method) {
+                for scan in method.scans.get(selection.work(form).word()).into_iter().flatten() {
                     let scan = (scan != "-").then(|| scan.clone());
                     let contender = contender.receipt.contender.clone();
                     let id = MethodId { contender, method: method.method.clone(), scan };
-                    ids.push(Matched { id, shape, is_there });
+                    ids.push(Matched { id, form, is_there });
                 }
             }
         }
@@ -92,23 +93,24 @@ pub fn plan(
     states: &[CacheState],
     rules: Rules,
 ) -> Result<Plan, PlanError> {
-    let mut plan = Plan { trials: Vec::new(), absent: Vec::new(), states: states.to_vec(), rules };
-    let entries = if selection.globs.is_empty() {
+    let plan = Plan { trials: Vec::new(), absent: Vec::new(), states: states.to_vec(), rules };
+    let mut planner = Planner { contenders, selection, plan, seen: BTreeSet::new() };
+    let specs = if selection.globs.is_empty() {
         selection.named().collect::<Result<Vec<_>, _>>()?
     } else {
         matching(contenders, selection)?
     };
     for &state in states {
-        let mut seen = BTreeSet::new();
-        for entry in &entries {
-            if !contenders.absent().contains_key(&entry.id.method.contender) {
-                let id = with_params(contenders, &entry.id, &selection.params);
-                let named = TrialSpec { id, shape: selection.shape(contenders, entry), ..entry.clone() };
-                add(&mut plan, contenders, &mut seen, (&named, selection, state));
+        planner.seen.clear();
+        for spec in &specs {
+            if !contenders.absent().contains_key(&spec.id.method.contender) {
+                let id = with_params(contenders, &spec.id, &selection.params);
+                let spec = TrialSpec { id, form: selection.form_of(contenders, spec), ..spec.clone() };
+                planner.add(&spec, state);
             }
         }
     }
-    Ok(plan)
+    Ok(planner.plan)
 }
 
 /// Every method and scan that one of the globs matches, then the controls and commands of the
@@ -136,16 +138,16 @@ fn matching(contenders: &Contenders, selection: &Selection) -> Result<Vec<TrialS
         if meant.is_empty() {
             return Err(PlanError::OtherTarget(glob.clone()));
         }
-        ids.extend(meant.into_iter().map(|it| selection.like_named(it.id, pattern.params.clone(), it.shape)));
+        ids.extend(meant.into_iter().map(|it| selection.like_named(it.id, pattern.params.clone(), it.form)));
     }
-    // An archive is decoded only for somebody who was asked for.
-    let forms: BTreeSet<Form> = ids.iter().map(|named| named.shape.form).chain([None]).collect();
+    // A control that decodes an archive takes part only beside a method that decodes it.
+    let forms: BTreeSet<Form> = ids.iter().map(|named| named.form.archive).chain([None]).collect();
     let mut kept = Vec::new();
     for entry in selection.named() {
         let entry = entry?;
         let stays =
             contenders.is_control(&entry.id.method) || entry.id.method.contender == crate::trial::COMMAND;
-        if stays && forms.contains(&entry.shape.form) {
+        if stays && forms.contains(&entry.form.archive) {
             kept.push(entry);
         }
     }
@@ -153,11 +155,11 @@ fn matching(contenders: &Contenders, selection: &Selection) -> Result<Vec<TrialS
     Ok(kept)
 }
 
-/// Those who can read what there is. Where there are none, those whom a name asks for, and decoders
-/// of other archives: then the outcome tells.
+/// The methods that can read the target. If none can, those that a name without a glob matches, and
+/// decoders of other archives: their outcome says why they cannot.
 fn meant(mut matched: Vec<Matched>, by_name: bool) -> Vec<Matched> {
-    let nobody = matched.iter().all(|it| !it.is_there);
-    matched.retain(|it| it.is_there || nobody && (by_name || it.shape.form.is_some()));
+    let none_can = matched.iter().all(|it| !it.is_there);
+    matched.retain(|it| it.is_there || none_can && (by_name || it.form.archive.is_some()));
     matched
 }
 
@@ -174,98 +176,107 @@ fn with_params(contenders: &Contenders, id: &TrialId, general: &Params) -> Trial
     merged
 }
 
-/// Adds one trial, or the reason why there is none. The same trial twice is one trial.
-fn add(
-    plan: &mut Plan,
-    contenders: &Contenders,
-    seen: &mut BTreeSet<(TrialId, Work, TargetForm)>,
-    (named, selection, state): (&TrialSpec, &Selection, CacheState),
-) {
-    let view = selection.views.get(&named.shape);
-    if view.is_none() && !named.told {
-        return;
-    }
-    let index = plan.trials.len() + plan.absent.len();
-    let (label, id) = (named.label.clone(), &named.id);
-    let work = named.work.unwrap_or_else(|| selection.work(named.shape));
-    let choice = match (contenders.contender(&id.method.contender), unread(contenders, (named, work), view)) {
-        (None, _) => Err(ResolveError::NoContender(id.method.contender.clone())),
-        (_, Some(reason)) => Err(ResolveError::Unavailable(reason)),
-        (Some(contender), None) => {
-            contender.choose(&id.method, &id.params, work).and_then(|it| suits(it, named.shape.over))
+/// A plan in the making.
+struct Planner<'a> {
+    contenders: &'a Contenders,
+    selection: &'a Selection,
+    plan: Plan,
+    /// The trials of the current state without a label.
+    seen: BTreeSet<(TrialId, Work, TargetForm)>,
+}
+
+impl Planner<'_> {
+    /// Adds one trial, or the reason why there is none. The same trial twice is one trial.
+    fn add(&mut self, spec: &TrialSpec, state: CacheState) {
+        let readable = self.selection.readable.get(&spec.form);
+        if readable.is_none() && !spec.is_reported {
+            return;
         }
-    };
-    let known = choice.as_ref().ok();
-    let id = known.map_or_else(
-        || id.clone(),
-        |choice| TrialId { method: choice.id.clone(), params: choice.params.clone() },
-    );
-    if label.is_none() && !seen.insert((id.clone(), work, named.shape)) {
-        return;
-    }
-    let trial = Trial {
-        index,
-        label,
-        params: id.params.clone(),
-        target: view.map_or(0, |view| view.target),
-        work,
-        state,
-        cache: known.map_or(Cache::Through, |choice| choice.method.cache),
-        decodes: named.shape.form,
-        id,
-    };
-    match choice {
-        Ok(_) if state == CacheState::Warm && trial.bypasses_cache() => absent_when_warm(plan, trial),
-        Ok(_) if is_measured_elsewhere(plan, &trial) => {}
-        Ok(choice) => {
-            let contender = contenders.contender(trial.contender());
-            let warmup = contender.map(|contender| contender.warmup).unwrap_or_default();
-            let collects = contender.is_some_and(|contender| contender.collects);
-            plan.trials.push(Planned { trial, choice, warmup, collects });
+        let work = spec.work.unwrap_or_else(|| self.selection.work(spec.form));
+        let resolved = self.resolve(spec, work, readable);
+        let id = match &resolved {
+            Ok(resolved) => TrialId::new(resolved.choice.id.clone(), &resolved.choice.params),
+            Err(_) => spec.id.clone(),
+        };
+        if spec.label.is_none() && !self.seen.insert((id.clone(), work, spec.form)) {
+            return;
         }
-        Err(error) => {
-            let outcome = Outcome::Unavailable { reason: error.to_string() };
-            plan.absent.push((trial, outcome));
+        let choice = resolved.as_ref().ok().map(|resolved| &resolved.choice);
+        let trial = Trial {
+            index: self.plan.trials.len() + self.plan.absent.len(),
+            label: spec.label.clone(),
+            params: choice.map_or_else(|| id.params.clone(), |choice| choice.params.clone()),
+            target: readable.map_or(0, |readable| readable.target),
+            work,
+            state,
+            cache: choice.map_or(Cache::Through, |choice| choice.method.cache),
+            decodes: spec.form.archive,
+            id,
+        };
+        match resolved {
+            Ok(_) if state == CacheState::Warm && trial.bypasses_cache() => {
+                absent_when_warm(&mut self.plan, trial);
+            }
+            Ok(_) if is_measured_elsewhere(&self.plan, &trial) => {}
+            Ok(resolved) => self.plan.trials.push(resolved.planned(trial)),
+            Err(error) => {
+                let outcome = Outcome::Unavailable { reason: error.to_string() };
+                self.plan.absent.push((trial, outcome));
+            }
+        }
+    }
+
+    /// What the contender of a trial offers for it here.
+    fn resolve(
+        &self,
+        spec: &TrialSpec,
+        work: Work,
+        readable: Option<&ReadableTarget>,
+    ) -> Result<ResolvedTrial, ResolveError> {
+        if self.contenders.contender(&spec.id.method.contender).is_none() {
+            return Err(ResolveError::NoContender(spec.id.method.contender.clone()));
+        }
+        if let Some(reason) = self.unreadable(spec, work, readable) {
+            return Err(ResolveError::Unavailable(reason));
+        }
+        let resolved = resolve(self.contenders, &spec.id.method, &spec.id.params, work)?;
+        suits(&resolved.choice, spec.form.over)?;
+        Ok(resolved)
+    }
+
+    /// Why a trial cannot read what there is, or not for this work.
+    fn unreadable(&self, spec: &TrialSpec, work: Work, readable: Option<&ReadableTarget>) -> Option<String> {
+        let TargetForm { archive, over } = spec.form;
+        let word = archive.map(|archive| archive.word()).unwrap_or_default();
+        let decodes = self.contenders.method(&spec.id.method).map_or(&[][..], |method| &method.decodes);
+        match readable {
+            None if over == Transport::Http => {
+                Some(format!("it reads what comes out of a {word}, and only files are decoded"))
+            }
+            None => Some(format!("it reads what comes out of a {word}, and the target is none")),
+            Some(ReadableTarget { broken: Some(reason), .. }) => Some(reason.clone()),
+            Some(_) if archive.is_some_and(|it| !decodes.is_empty() && !decodes.contains(&it)) => {
+                Some(format!("it does not decode a {word}"))
+            }
+            Some(_) if !spec.answers.is_empty() && !spec.answers.contains(&work) => {
+                let words: Vec<&str> = spec.answers.iter().map(|work| work.word()).collect();
+                Some(format!("it answers {}, and never {work}", words.join(" or ")))
+            }
+            Some(_) => None,
         }
     }
 }
 
-/// The choice, if its method can be pointed at such a target.
-fn suits(choice: ResolvedMethod, over: Transport) -> Result<ResolvedMethod, ResolveError> {
+/// Refuses a method that cannot be pointed at such a target.
+fn suits(choice: &ResolvedMethod, over: Transport) -> Result<(), ResolveError> {
     if over.suits(choice.method.reads) {
-        return Ok(choice);
+        return Ok(());
     }
     let what = match over {
         Transport::File => "it reads URLs, and the target is a file (`readlab race --http` serves it)",
         Transport::Http => "it reads files, and the target is a URL",
     };
     Err(ResolveError::Unavailable(what.to_owned()))
-}
-
-/// Why a trial cannot read what there is, or not for this work.
-fn unread(
-    contenders: &Contenders,
-    (named, work): (&TrialSpec, Work),
-    view: Option<&ReadableTarget>,
-) -> Option<String> {
-    let TargetForm { form, over } = named.shape;
-    let archive = form.map(|archive| archive.word()).unwrap_or_default();
-    let decodes = contenders.method(&named.id.method).map_or(&[][..], |method| &method.decodes);
-    match view {
-        None if over == Transport::Http => {
-            Some(format!("it reads what comes out of a {archive}, and only files are decoded"))
-        }
-        None => Some(format!("it reads what comes out of a {archive}, and the target is none")),
-        Some(ReadableTarget { broken: Some(reason), .. }) => Some(reason.clone()),
-        Some(_) if form.is_some_and(|it| !decodes.is_empty() && !decodes.contains(&it)) => {
-            Some(format!("it does not decode a {archive}"))
-        }
-        Some(_) if !named.answers.is_empty() && !named.answers.contains(&work) => {
-            let words: Vec<&str> = named.answers.iter().map(|work| work.word()).collect();
-            Some(format!("it answers {}, and never {work}", words.join(" or ")))
-        }
-        Some(_) => None,
-    }
 }
 
 /// A limit is measured in one state: the device's among the cold, those of cached files among the
@@ -280,7 +291,7 @@ fn is_measured_elsewhere(plan: &Plan, trial: &Trial) -> bool {
     }
 }
 
-/// A method past the cache is judged among the cold; it is told only when the cold are not raced.
+/// A method past the cache is judged among the cold; it is reported only when there are no cold trials.
 fn absent_when_warm(plan: &mut Plan, trial: Trial) {
     if !plan.states.contains(&CacheState::Cold) {
         let reason = "reads past the page cache: judged among the cold".to_owned();

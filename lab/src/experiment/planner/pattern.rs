@@ -1,7 +1,7 @@
-//! What `--method` says: a name or a glob over names of methods, and the settings behind its `@`.
+//! What a `--method` option matches: a name or a glob over names of methods, and the settings after its `@`.
 
-use super::{PlanError, with_all};
-use crate::trial::{MethodId, Params, TrialId};
+use super::PlanError;
+use crate::trial::{MethodId, Params, SplitName, TrialId};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 /// A name or a glob with its settings.
@@ -18,8 +18,7 @@ impl MethodPattern {
     /// # Errors
     /// If the glob or its settings are misspelled.
     pub fn parse(text: &str) -> Result<MethodPattern, PlanError> {
-        let (pattern, params) = text.split_once('@').unwrap_or((text, ""));
-        let params = with_all(params).parse()?;
+        let SplitName { path: pattern, params } = SplitName::parse(text)?;
         // The pattern itself; and, where it names a method without its scan, every scan of it.
         let mut set = GlobSetBuilder::new();
         set.add(Glob::new(pattern)?);
@@ -34,7 +33,7 @@ impl MethodPattern {
         self.set.is_match(id.to_string())
     }
 
-    /// Whether it matches this trial, and the trial has the settings behind the `@`.
+    /// Whether it matches this trial, and the trial has the settings after the `@`.
     #[must_use]
     pub fn matches_trial(&self, id: &TrialId) -> bool {
         let has = |(key, value): (&String, &u64)| {

@@ -1,5 +1,5 @@
-//! What to race, before it is known who can: entries of a suite, globs, settings, and what there is
-//! to read in which shape. Who can take part is asked in [`super::Contenders`].
+//! What the user and the suite select: trials by name, globs, settings, and what there is to read.
+//! Which contenders take part is found out in [`super::Contenders`].
 
 use super::MethodPattern;
 use crate::contender::discovery::Contenders;
@@ -9,29 +9,28 @@ use crate::trial::{COMMAND, MethodId, Params, Transport, TrialError, TrialId, Wo
 use readlab_protocol::{Archive, MethodLine};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What to race, before it is known who can.
+/// What is selected, before it is resolved against what contenders offer.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// Trials by name, with labels.
     pub entries: Vec<Entry>,
-    /// If any: the line-up is every method and scan whose name one of these matches, and the
-    /// controls.
+    /// If there are any, only the methods and scans that one of these matches take part, and the
+    /// controls and commands among the entries.
     pub globs: Vec<String>,
     /// Settings for every method that has them.
     pub params: Params,
     /// What there is to read.
-    pub views: ReadableTargets,
-    /// Whether the entries were asked for by name: then those that cannot read this target are
-    /// told.
-    pub told: bool,
+    pub readable: ReadableTargets,
+    /// Whether an entry that cannot read the target is reported with the reason, or left out.
+    pub reports_unreadable: bool,
 }
 
-/// What trials may read: in what form, over what it comes.
+/// The form in which trials read a target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TargetForm {
-    /// The archive that is decoded for it, if one is.
-    pub form: Form,
-    /// Over what the bytes come; archives are decoded from files only.
+    /// The archive that is decoded, if there is one.
+    pub archive: Form,
+    /// Over which transport the bytes come. Archives are decoded from files only.
     pub over: Transport,
 }
 
@@ -57,69 +56,69 @@ impl ReadableTarget {
     }
 }
 
-/// One trial by name, before it is known who can.
+/// One trial by name, before it is resolved against what its contender offers.
 #[derive(Debug, Clone)]
 pub(super) struct TrialSpec {
     pub(super) label: Option<String>,
     pub(super) id: TrialId,
     pub(super) work: Option<Work>,
-    pub(super) shape: TargetForm,
+    pub(super) form: TargetForm,
     pub(super) answers: Vec<Work>,
-    /// Whether its absence is told where the target is no such archive.
-    pub(super) told: bool,
+    /// Whether it is reported with the reason, or left out, if it cannot read the target.
+    pub(super) is_reported: bool,
 }
 
 impl Selection {
     /// What is done with what a trial reads.
-    pub(super) fn work(&self, shape: TargetForm) -> Work {
-        let view = self.views.get(&shape).or_else(|| self.views.values().next());
-        view.map_or(Work::Sum, |view| view.work)
+    pub(super) fn work(&self, form: TargetForm) -> Work {
+        let readable = self.readable.get(&form).or_else(|| self.readable.values().next());
+        readable.map_or(Work::Sum, |readable| readable.work)
     }
 
-    /// Over what the bytes of the targets come, each once.
+    /// The transports of the targets, each once.
     pub(super) fn overs(&self) -> BTreeSet<Transport> {
-        self.views.keys().map(|shape| shape.over).collect()
+        self.readable.keys().map(|form| form.over).collect()
     }
 
-    /// What a method can read here. If there is nothing, what it could if it decodes, and else what
-    /// there is.
-    pub(super) fn shapes_of(&self, method: &MethodLine) -> Vec<(TargetForm, bool)> {
+    /// The forms that a method can read here, each with `true`. If there is none: one form for each
+    /// transport, with `false`.
+    pub(super) fn forms_of(&self, method: &MethodLine) -> Vec<(TargetForm, bool)> {
         let overs = self.overs();
-        let forms: Vec<Form> = match &method.decodes[..] {
+        let archives: Vec<Form> = match &method.decodes[..] {
             [] => vec![None],
-            archives => archives.iter().copied().map(Some).collect(),
+            decoded => decoded.iter().copied().map(Some).collect(),
         };
-        let shapes = |over: Transport| forms.iter().map(move |&form| TargetForm { form, over });
-        let suited = overs.iter().filter(|over| over.suits(method.reads)).flat_map(|&over| shapes(over));
+        let forms = |over: Transport| archives.iter().map(move |&archive| TargetForm { archive, over });
+        let suited = overs.iter().filter(|over| over.suits(method.reads)).flat_map(|&over| forms(over));
         let here: Vec<_> =
-            suited.filter(|shape| self.views.contains_key(shape)).map(|shape| (shape, true)).collect();
+            suited.filter(|form| self.readable.contains_key(form)).map(|form| (form, true)).collect();
         if here.is_empty() {
-            return overs.iter().map(|&over| (TargetForm { form: forms[0], over }, false)).collect();
+            return overs.iter().map(|&over| (TargetForm { archive: archives[0], over }, false)).collect();
         }
         here
     }
 
     /// What an entry reads: the archive that it names, else the one that its method decodes.
-    pub(super) fn shape(&self, contenders: &Contenders, entry: &TrialSpec) -> TargetForm {
-        let over = entry.shape.over;
+    pub(super) fn form_of(&self, contenders: &Contenders, entry: &TrialSpec) -> TargetForm {
+        let over = entry.form.over;
         let decoded = || {
             let decodes = &contenders.method(&entry.id.method)?.decodes;
-            let is_there =
-                |archive: &&Archive| self.views.contains_key(&TargetForm { form: Some(**archive), over });
+            let is_there = |archive: &&Archive| {
+                self.readable.contains_key(&TargetForm { archive: Some(**archive), over })
+            };
             decodes.iter().find(is_there).or(decodes.first()).copied()
         };
-        TargetForm { form: entry.shape.form.or_else(decoded), over }
+        TargetForm { archive: entry.form.archive.or_else(decoded), over }
     }
 
-    /// Its trials by name, without those whose bytes would come over what no target is reached by:
-    /// a file has no line-up of methods that read URLs, and a URL none of those that read files.
+    /// Its trials by name, without those that read over a transport which no target has: methods
+    /// that read URLs for a file, and methods that read files for a URL.
     pub(super) fn named(&self) -> impl Iterator<Item = Result<TrialSpec, TrialError>> {
         let overs = self.overs();
         self.entries.iter().filter(move |entry| overs.contains(&entry.over)).map(|entry| self.name(entry))
     }
 
-    /// Whether one of the commands of the user or of the line-up has this name; a `{}` in it is the
-    /// place of the path.
+    /// Whether one of the commands has this name. A `{}` in the name is the place of the path.
     pub(super) fn has_command(&self, name: &str) -> bool {
         name.parse::<TrialId>().is_ok_and(|named| self.commands().any(|id| id == named.method))
     }
@@ -136,31 +135,24 @@ impl Selection {
 
     /// A suite's entry as a trial's name.
     pub(super) fn name(&self, entry: &Entry) -> Result<TrialSpec, TrialError> {
-        let id = with_all(&entry.trial).parse()?;
+        let id = TrialId::parse_written(&entry.trial)?;
         let (label, answers) = (entry.label.clone(), entry.answers.clone());
-        let shape = TargetForm { form: entry.form, over: entry.over };
-        Ok(TrialSpec { label, id, work: entry.work, shape, answers, told: self.told })
+        let form = TargetForm { archive: entry.form, over: entry.over };
+        Ok(TrialSpec { label, id, work: entry.work, form, answers, is_reported: self.reports_unreadable })
     }
 
-    /// A method that a glob matched; where the suite names it too, with the work and the form that
-    /// it has there.
-    pub(super) fn like_named(&self, method: MethodId, params: Params, shape: TargetForm) -> TrialSpec {
+    /// A method that a glob matched. If an entry names it too, the work and the form are those of
+    /// the entry.
+    pub(super) fn like_named(&self, method: MethodId, params: Params, form: TargetForm) -> TrialSpec {
         let mut entries = self.named().filter_map(Result::ok);
         let same = |entry: &TrialSpec| {
             let names = (&entry.id.method.contender, &entry.id.method.method);
             names == (&method.contender, &method.method)
-                && entry.shape.over == shape.over
-                && (entry.shape.form == shape.form || shape.form.is_none())
+                && entry.form.over == form.over
+                && (entry.form.archive == form.archive || form.archive.is_none())
         };
-        let (work, shape) = entries.find(same).map_or((None, shape), |entry| (entry.work, entry.shape));
+        let (work, form) = entries.find(same).map_or((None, form), |entry| (entry.work, entry.form));
         let (label, answers) = (None, Vec::new());
-        TrialSpec { label, id: TrialId { method, params }, work, shape, answers, told: true }
+        TrialSpec { label, id: TrialId::new(method, &params), work, form, answers, is_reported: true }
     }
-}
-
-/// The value `all` as the number of processors.
-#[must_use]
-pub fn with_all(text: &str) -> String {
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    text.replace("=all", &format!("={cpus}"))
 }

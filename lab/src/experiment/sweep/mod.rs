@@ -2,11 +2,14 @@
 //! again.
 //!
 //! The folder is made by readlab and holds a list of what was written, so that a kept folder can be
-//! known again after a restart. It goes away when the value is dropped, on success, on error and on
-//! Ctrl-C, unless it is to be kept; what a kill leaves is told by [`crate::folder::scratch`]. How
-//! files are read lives in [`crate::measure::pass`]; what a sweep says, in [`crate::report`].
+//! recognized after a restart. It is removed when the value is dropped, on success, on error and on
+//! Ctrl-C, unless it is kept; what a killed run leaves is reported by [`crate::folder::scratch`]. How
+//! files are read is in [`crate::measure::pass`]; how a sweep is reported, in [`crate::report`].
 
+pub mod config;
+pub mod run;
 pub mod sizes;
+mod unread;
 pub mod write;
 
 use crate::corpus::oracle;
@@ -62,7 +65,7 @@ enum Place {
     Kept(PathBuf),
 }
 
-/// Why there is no sweep.
+/// Why a sweep cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// A call failed.
@@ -111,7 +114,7 @@ const MANIFEST: &str = "sweep.json";
 const MARGIN_BYTES: u64 = 64 << 20;
 
 impl SweepFolder {
-    /// A new folder below `parent`, once it is sure that everything fits.
+    /// A new folder below `parent`, if everything fits.
     ///
     /// # Errors
     /// If the files are more than allowed or than fits, or the folder cannot be made.
@@ -224,7 +227,7 @@ pub fn recipes(sizes: &[u64], repeat: u32, kind: CorpusKind, seed: u64) -> Vec<(
     let one = |cycle: u32, at: usize, size_bytes: u64| {
         let number = u64::from(cycle) * sizes.len() as u64 + at as u64;
         let name = format!("{number:04}-{}.bin", Bytes(size_bytes).to_string().replace(' ', ""));
-        // Each file its own bytes: a device that removes duplicates must not see any.
+        // Every file has bytes of its own: a device that removes duplicates must not find any.
         (name, Recipe { kind, size_bytes, seed: seed.wrapping_add(number) })
     };
     (0..repeat)

@@ -68,8 +68,7 @@ pub fn write(
     Ok(WriteTimes { write_ns, sync_ns: (way == WriteWay::Fdatasync).then(|| Nanos::from(synced).0) })
 }
 
-/// Brings everything in the folder down to the device, so that reading starts from a device at
-/// rest.
+/// Writes everything in the folder to the device, so that the device is idle when reading starts.
 ///
 /// # Errors
 /// If the file system cannot be synced.
@@ -110,7 +109,7 @@ mod tests {
 
     #[test]
     fn every_way_writes_the_bytes_of_its_recipe() {
-        // Not the folder for temporary files: that may live in memory, where nothing is direct.
+        // Not the folder for temporary files: that may be in memory, where no write is direct.
         let parent = tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
         let mut folder = SweepFolder::make(parent.path(), 10_000_000, None).unwrap();
         for way in [WriteWay::Plain, WriteWay::Fdatasync, WriteWay::Direct] {

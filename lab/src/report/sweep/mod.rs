@@ -18,7 +18,7 @@ pub use size::SizeRow;
 
 use super::words;
 use crate::analysis::stats::{self, FittedLine, Interval, LeastSquares};
-use crate::record::{Point, Record, SweepSeries};
+use crate::record::{Point, Record, RunKind, SweepSeries};
 use crate::units::{Bytes, Nanos, Throughput};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,7 +72,7 @@ impl SweepView {
     /// What the record says, if it is one of a sweep.
     #[must_use]
     pub fn of(record: &Record) -> Option<SweepView> {
-        if record.header.verb != "sweep" {
+        if record.header.kind != RunKind::Sweep {
             return None;
         }
         let known = Known::all(record);

@@ -1,7 +1,7 @@
 //! Pages and charts of records made by hand: well-formed, safe, light, and true to their intervals.
 
 use super::*;
-use crate::record::{Count, Header, LeftBehind, Samples, WriteTimes, WriteWay};
+use crate::record::{Count, Header, LeftBehind, RunKind, Samples, WriteTimes, WriteWay};
 use crate::report::{self, Bound, charts};
 use crate::target::layers::Layer;
 use crate::units::Throughput;
@@ -67,7 +67,7 @@ fn sweep() -> Page {
 }
 
 fn swept() -> Record {
-    let mut record = Record::new(Header { verb: "sweep".into(), ..header() });
+    let mut record = Record::new(Header { kind: RunKind::Sweep, ..header() });
     let sizes = [10_000_u64, 1_000_000, 100_000_000, 2_000_000_000];
     for (index, size_bytes) in (0..3).flat_map(|_| sizes).enumerate() {
         let path = format!("/data/sweep/{index} <b>.bin");

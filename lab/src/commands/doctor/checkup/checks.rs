@@ -1,4 +1,4 @@
-//! The checks, each of one thing, in the order of their worth.
+//! The checks, each of one thing, in the order of their importance.
 
 use super::{Facts, Finding, Level};
 use crate::measure::busy::Busy;

@@ -1,6 +1,6 @@
-//! What of a machine, and of a target on it, helps or spoils measuring, and how to mend it:
-//! judgement only, from facts that others found out. Each check looks at one thing and stands in
-//! the order of its worth.
+//! Checks of a machine, and of a target on it, for what distorts or improves measurements. They
+//! judge facts that were found out elsewhere. Each judges one thing; they are in the order of their
+//! importance.
 
 mod checks;
 
@@ -9,7 +9,7 @@ use crate::measure::busy::Busy;
 use crate::measure::rights::Rights;
 use crate::target::TargetFacts;
 
-/// What a finding means for the numbers. The order is the one in which they are told.
+/// What a finding means for the numbers, in the order of printing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Makes numbers wrong, or noisier than they need be.
@@ -20,7 +20,7 @@ pub enum Level {
     Helps,
 }
 
-/// One thing about this machine that whoever measures on it should know.
+/// One thing about this machine that matters for measurements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// What it means.
@@ -29,7 +29,7 @@ pub struct Finding {
     pub what: String,
     /// What it does to numbers.
     pub why: String,
-    /// The command or step that mends it, if any.
+    /// The command or step that fixes it, if there is one.
     pub mend: Option<String>,
 }
 
@@ -42,11 +42,11 @@ pub struct Facts<'a> {
     pub target: Option<&'a TargetFacts>,
     /// What metering is possible.
     pub rights: &'a Rights,
-    /// Who else uses the processors, the busiest first.
+    /// The other processes that use the processors, the busiest first.
     pub busy: &'a [Busy],
 }
 
-/// Everything there is to say, the worst first.
+/// Every finding, the worst first.
 #[must_use]
 pub fn judge(facts: &Facts) -> Vec<Finding> {
     let mut findings: Vec<Finding> = checks::ALL.iter().flat_map(|check| check(facts)).collect();
@@ -54,7 +54,7 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
     findings
 }
 
-/// Puts findings in the order in which they are told; equals stay as they stand.
+/// Sorts findings into the order of printing. Equal ones keep their order.
 pub fn sort(findings: &mut [Finding]) {
     findings.sort_by_key(|finding| finding.level);
 }

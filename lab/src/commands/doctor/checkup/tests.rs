@@ -1,4 +1,4 @@
-//! Judgement on machines that exist only here.
+//! Tests of the checks, on machines that are made up.
 
 use super::*;
 

@@ -5,8 +5,9 @@
 //! reading: a cache that keeps what was written last then holds them and not it. What is probed,
 //! and how, lives in [`crate::measure::hidden_cache`].
 
+use super::{SweepError, SweepFolder, write};
 use crate::corpus::recipe::{CorpusKind, Recipe};
-use crate::experiment::sweep::{SweepError, SweepFolder, write};
+use crate::linux::file_status::FileStatus;
 use crate::measure::cache::{CacheError, Eviction};
 use crate::measure::hidden_cache::{FILE_BYTES_MIN, probe};
 use crate::measure::target::CacheControl;
@@ -15,7 +16,6 @@ use crate::target::Target;
 use crate::target::hidden_cache::{HiddenCache, NotProbed};
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A file that nobody has read, in a folder that goes away with it.
@@ -103,7 +103,7 @@ fn may_be_cold(target: &Target) -> Result<(), NotProbed> {
 }
 
 fn is_on_one_file_system(one: &Path, other: &Path) -> io::Result<bool> {
-    Ok(fs::metadata(one)?.dev() == fs::metadata(other)?.dev())
+    Ok(FileStatus::from(&fs::metadata(one)?).device == FileStatus::from(&fs::metadata(other)?).device)
 }
 
 #[cfg(test)]

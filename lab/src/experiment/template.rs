@@ -1,10 +1,9 @@
-//! The user's command lines as templates: where a command without `{}` names the target itself,
-//! `{}` takes its place.
+//! Turns the user's command lines into templates: the name of the target is replaced by `{}`.
 //!
-//! A command without `{}` gets the path at its end, and one that names the file already would read
-//! it twice. What a command line means beyond its words is the business of the `command` contender.
+//! A command without `{}` gets the path at its end; if it also named the file, it would read it
+//! twice. Everything else about command lines is up to the `command` contender.
 
-use crate::commands::options::SelectionOptions;
+use super::config::TrialOptions;
 use crate::linux::file_status::FileStatus;
 use crate::target::shown;
 use crate::terminal::notice;
@@ -18,19 +17,18 @@ const PLACE: &str = "{}";
 /// Characters that end a word outside of quotes.
 const BETWEEN_WORDS: &str = " \t\n|&;<>()";
 
-/// What takes part, with `{}` in every command that names a target; which those are is told.
+/// The options with `{}` in every command that names a target. A notice says which do.
 ///
 /// # Errors
-/// If a command names a target where nothing else can be put.
-pub(super) fn placed(choosing: &SelectionOptions, targets: &[PathBuf]) -> anyhow::Result<SelectionOptions> {
-    let mut choosing = choosing.clone();
-    for command in &mut choosing.commands {
+/// If a command names a target within quotes, where it cannot be replaced.
+pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<TrialOptions> {
+    for command in &mut options.commands {
         if let Some(template) = template(command, targets)? {
             notice::tell(format!("the command '{command}' names the file: raced as '{template}'"));
             *command = template;
         }
     }
-    let names = choosing.reference.iter_mut().chain(&mut choosing.methods);
+    let names = options.reference.iter_mut().chain(&mut options.methods);
     for name in names {
         let command = name.strip_prefix(COMMAND).and_then(|rest| rest.strip_prefix('/'));
         let template = command.map(|command| template(command, targets)).transpose()?.flatten();
@@ -38,7 +36,7 @@ pub(super) fn placed(choosing: &SelectionOptions, targets: &[PathBuf]) -> anyhow
             *name = format!("{COMMAND}/{template}");
         }
     }
-    Ok(choosing)
+    Ok(options)
 }
 
 /// The command with `{}` for each word that names a target; `None` where it has a `{}` or names
@@ -70,7 +68,8 @@ fn template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option<String>
     }
 }
 
-/// Where in a word the name of a target begins: at its begin, or behind a `=` as in `if=FILE`.
+/// Where in a word the name of a target begins: at its first character, or after a `=` as in
+/// `if=FILE`.
 fn naming(word: &str, targets: &[PathBuf]) -> Option<usize> {
     let behind = word.find('=').map(|at| at + 1);
     [Some(0), behind].into_iter().flatten().find(|&at| {
@@ -89,7 +88,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
     (one.device, one.inode) == (other.device, other.inode)
 }
 
-/// Whether a name stands as a word of its own between quotes, with other words beside it.
+/// Whether a name is a word between quotes that hold other words as well.
 fn quoted(command: &str, name: &str) -> bool {
     let scripts = words(command).into_iter().map(|range| &command[range]);
     let scripts = scripts.filter(|word| word.contains(['\'', '"']) && unquoted(word) != name);
@@ -117,7 +116,7 @@ fn words(command: &str) -> Vec<Range<usize>> {
     words
 }
 
-/// A word as a program would get it, as far as that is plain.
+/// A word without its quotes, if the result is one word.
 fn unquoted(word: &str) -> String {
     match shell_words::split(word) {
         Ok(parts) if parts.len() == 1 => parts.concat(),

@@ -1,25 +1,25 @@
-//! The exit code of a run, and the line for each thing that was asked for by name and did not take
-//! part.
+//! The exit code of a run, and a line for each thing that the user named and that did not take part.
 //!
 //! A gate must not pass because a program is missing: what the user named is measured, or the exit
 //! code says that it is not.
 
-use crate::experiment::planner::{MethodPattern, with_all};
+use crate::experiment::planner::MethodPattern;
 use crate::linux::interrupt;
 use crate::record::{EndReason, Outcome, Record, Requested, TrialRecord};
 use crate::terminal::notice;
 use crate::trial::{COMMAND, TrialId};
 
-/// Some trial failed or was refused, or something that was asked for did not take part.
-pub(super) const EXIT_TRIAL: u8 = 1;
+/// A trial failed or was refused, or something that the user named did not take part.
+pub const EXIT_TRIAL: u8 = 1;
 
 /// Usage or environment: nothing was measured.
 const EXIT_NOTHING: u8 = 2;
 
-/// The exit code of a run, after what it rests on was said on standard error: 130 when the user
-/// stopped it, 1 when some trial failed or was refused or something requested did not take part, 2
-/// when nothing was measured at all, else 0.
-pub(super) fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
+/// The exit code of a run, whose reasons are printed to standard error: 130 if the user interrupted
+/// it, 1 if a trial failed or was refused or something requested did not take part, 2 if nothing was
+/// measured, else 0.
+#[must_use]
+pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
     let spoiled =
         |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. } | Outcome::Refused { .. }));
     let is_spoiled = record.trials.iter().any(|trial| spoiled(&trial.outcome));
@@ -38,8 +38,7 @@ pub(super) fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
     if is_spoiled || !missing.is_empty() { EXIT_TRIAL } else { 0 }
 }
 
-/// Why no number came out of a run; `None` if one did. Controls count only where there is nothing
-/// else.
+/// Why nothing was measured; `None` if something was. Controls count only if there is nothing else.
 fn nothing_measured(record: &Record) -> Option<String> {
     let only_controls = record.trials.iter().all(|it| it.trial.is_control());
     let counted = || record.trials.iter().filter(|it| only_controls || !it.trial.is_control());
@@ -54,7 +53,7 @@ fn nothing_measured(record: &Record) -> Option<String> {
     )
 }
 
-/// Whether readings of a trial stand, be they of a search.
+/// Whether a trial has valid readings, of a search or not.
 fn took_part(it: &TrialRecord) -> bool {
     it.is_accepted() && !(it.samples.is_empty() && it.searched.is_empty())
 }
@@ -74,7 +73,7 @@ fn why(requested: &Requested, record: &Record) -> Option<String> {
     };
     match of_trial.or_else(of_contender) {
         Some(reason) => Some(reason),
-        // Some are for other targets, or chosen away by the user.
+        // They are for other targets, or the user's options exclude them.
         None if matches!(requested, Requested::Trial(_) | Requested::Contender(_)) && trials.is_empty() => {
             None
         }
@@ -87,10 +86,10 @@ fn why(requested: &Requested, record: &Record) -> Option<String> {
 fn names(requested: &Requested, it: &TrialRecord) -> bool {
     let trial = &it.trial;
     let is_named = |name: &str| {
-        with_all(name).parse::<TrialId>().is_ok_and(|id| {
-            let asked = &id.method;
-            (asked.contender.as_str(), asked.method.as_str()) == (trial.contender(), trial.method())
-                && (asked.scan.is_none() || asked.scan == trial.id.method.scan)
+        TrialId::parse_written(name).is_ok_and(|id| {
+            let method = &id.method;
+            (method.contender.as_str(), method.method.as_str()) == (trial.contender(), trial.method())
+                && (method.scan.is_none() || method.scan == trial.id.method.scan)
         })
     };
     match requested {
@@ -105,7 +104,7 @@ fn names(requested: &Requested, it: &TrialRecord) -> bool {
     }
 }
 
-/// The contender that it is of.
+/// The contender of what was requested.
 fn contender(requested: &Requested) -> &str {
     match requested {
         Requested::Command(_) => COMMAND,

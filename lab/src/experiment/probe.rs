@@ -1,13 +1,15 @@
-//! Before anything reads a target: whether a cache lies below everything that can be seen. Once a
-//! file system, and only where something is to be made cold. A sweep's files must not be read
-//! before their time, so there a file of readlab's own is probed ([`Unread`]).
+//! The probe for a cache below everything that the lab can see: once a file system, before anything
+//! reads a target, and only where something is to be made cold.
+//!
+//! The files of a sweep must not be read before their timed reading, so a sweep probes readlab's own
+//! file (`sweep/unread.rs`).
 
-use super::run_config::RunConfig;
-use crate::experiment::recorder::Recorder;
+use super::config::RunConfig;
+use super::recorder::Recorder;
+use super::targets::OpenTarget;
 use crate::measure::hidden_cache::{PROBE_TIME, probe};
 use crate::measure::plan::{Budget, Rules};
 use crate::measure::target::CacheControl;
-use crate::target::Target;
 use crate::target::hidden_cache::{HiddenCache, NotProbed};
 use crate::trial::CacheState;
 use crate::units::Nanos;
@@ -18,24 +20,19 @@ use std::time::Duration;
 const PART_OF_BUDGET: u32 = 10;
 
 /// Probes each file system of the targets.
-pub(super) fn hidden_caches(
-    asked: &RunConfig,
-    targets: &mut [Target],
-    grounds: &[CacheControl],
-    (rules, recorder): (&Rules, &Recorder),
-) {
+pub(super) fn probe_hidden_caches(config: &RunConfig, targets: &mut [OpenTarget], recorder: &Recorder) {
     let mut probed = BTreeSet::new();
-    for (target, ground) in targets.iter_mut().zip(grounds) {
-        let CacheControl::File { cache, .. } = ground else { continue };
-        let is_cold = asked.states(&target.facts).contains(&CacheState::Cold);
+    for OpenTarget { target, cache, .. } in targets {
+        let CacheControl::File { cache, .. } = cache else { continue };
+        let is_cold = config.states_of(&target.facts).contains(&CacheState::Cold);
         if !is_cold || !probed.insert((target.facts.filesystem.clone(), target.facts.mount.clone())) {
             continue;
         }
-        let found = if is_short(rules) {
+        let found = if is_short(&config.rules) {
             HiddenCache::NotProbed { why: NotProbed::ShortBudget }
         } else {
             recorder.note(format!("reading parts of {} twice, for a cache below", target.facts.path));
-            probe(target, cache, rules.seed)
+            probe(target, cache, config.rules.seed)
         };
         target.facts.hidden_cache = Some(found);
     }

@@ -1,0 +1,384 @@
+//! The configuration of a run: the user's options and the suite, merged once into one value.
+//!
+//! An option of the user takes precedence over the suite. Nothing here reads a file, asks the
+//! system for anything, or knows the command line.
+
+use crate::contender::discovery::Contenders;
+use crate::experiment::candidates::Candidates;
+use crate::experiment::planner::{PlanError, ReadableTargets, Selection};
+use crate::measure::plan::{Budget, Rules};
+use crate::record::{Requested, RunKind};
+use crate::suite::parameter_space::Space;
+use crate::suite::{Entry, States, Suite};
+use crate::target::TargetFacts;
+use crate::target::web::CACHE_UNKNOWN;
+use crate::trial::{CacheState, Params, Transport, TrialId, Work};
+use crate::units::Nanos;
+use anyhow::{Context, bail};
+use std::path::PathBuf;
+
+/// Time of timed readings of a trial, unless the user or the suite sets one.
+const MAX_TIME: Nanos = Nanos(30_000_000_000);
+
+/// Time of a run, unless the user or the suite sets one. It is advice, not a limit.
+const ADVISED_BUDGET: Nanos = Nanos(100_000_000_000);
+
+/// The user's options of an experiment. `None` leaves the decision to the suite.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UserOptions {
+    /// How long and how often.
+    pub sampling: Sampling,
+    /// Which trials take part.
+    pub trials: TrialOptions,
+    /// What is recorded about the inside of contenders.
+    pub inspect: Inspection,
+    /// The settings to search; `None` where every trial is measured.
+    pub space: Option<Space>,
+    /// Whether only warnings and errors are printed.
+    pub quiet: bool,
+}
+
+/// How long and how often the user wants trials to be read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sampling {
+    /// Untimed readings after each start of a contender.
+    pub warmup: u32,
+    /// Exactly this many timed readings.
+    pub runs: Option<u32>,
+    /// At least this many.
+    pub min_runs: u32,
+    /// At most this many.
+    pub max_runs: u32,
+    /// Time of timed readings of one trial.
+    pub max_time: Option<Nanos>,
+    /// Time of the whole run.
+    pub budget: Option<Nanos>,
+    /// Half the interval of the median, as a share of the median, at which a trial stops.
+    pub precision: f64,
+    /// Fills of the cache over which warm readings are spread.
+    pub fills: u32,
+    /// States of the page cache.
+    pub state: Option<States>,
+    /// Seed of every shuffle.
+    pub seed: u64,
+    /// Whether the caches of the whole machine are dropped before each cold reading.
+    pub drop_caches: bool,
+    /// Whether a block device may be a target.
+    pub allow_device: bool,
+}
+
+/// Which trials the user wants.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TrialOptions {
+    /// Names or globs of methods.
+    pub methods: Vec<String>,
+    /// Settings for every method that has them.
+    pub params: Params,
+    /// Commands, with `{}` for the path.
+    pub commands: Vec<String>,
+    /// What is done with the bytes.
+    pub work: Option<Work>,
+    /// The trial against which ratios are made.
+    pub reference: Option<String>,
+    /// Roster files with further contenders.
+    pub rosters: Vec<PathBuf>,
+}
+
+/// What the user wants to know about the inside of contenders.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Inspection {
+    /// Flame graphs, in this folder or beside the record.
+    pub flame_graphs: Option<Option<PathBuf>>,
+    /// Traces of the read calls.
+    pub trace: bool,
+}
+
+/// What one run does: the user's options and the suite, merged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunConfig {
+    /// Which command begins it.
+    pub kind: RunKind,
+    /// When to stop.
+    pub rules: Rules,
+    /// The time of one trial, if the user set it. It also limits the reading that finds the right
+    /// answer.
+    pub trial_time: Option<Nanos>,
+    /// The states of the cache of a target on this machine.
+    pub states: States,
+    /// The user's option that demands a state, if there is one.
+    pub state_option: Option<&'static str>,
+    /// Whether the caches of the whole machine are dropped before each cold reading.
+    pub drop_caches: bool,
+    /// Whether a block device may be a target.
+    pub allow_device: bool,
+    /// What is done with the bytes; `None` where that depends on the content.
+    pub work: Option<Work>,
+    /// The trials of the suite.
+    pub entries: Vec<Entry>,
+    /// The user's commands.
+    pub commands: Vec<String>,
+    /// Names or globs of methods. If there are any, only these, the controls and commands run.
+    pub methods: Vec<String>,
+    /// Settings for every method that has them.
+    pub params: Params,
+    /// The trial against which ratios are made.
+    pub reference: Option<TrialId>,
+    /// The settings to search; `None` where every trial is measured.
+    pub space: Option<Space>,
+    /// Roster files with further contenders.
+    pub rosters: Vec<PathBuf>,
+    /// What the user named on the command line or in a suite file of their own.
+    pub named: Vec<Requested>,
+    /// What is recorded about the inside of contenders.
+    pub inspect: Inspection,
+    /// Whether only warnings and errors are printed.
+    pub quiet: bool,
+}
+
+impl Default for Sampling {
+    fn default() -> Sampling {
+        Sampling {
+            warmup: 1,
+            runs: None,
+            min_runs: 10,
+            max_runs: 100,
+            max_time: None,
+            budget: None,
+            precision: 0.01,
+            fills: 10,
+            state: None,
+            seed: 0,
+            drop_caches: false,
+            allow_device: false,
+        }
+    }
+}
+
+impl RunConfig {
+    /// Merges the user's options with a suite.
+    ///
+    /// # Errors
+    /// If a time in the suite or the name of the reference is malformed.
+    pub fn merge(kind: RunKind, suite: Suite, user: UserOptions) -> anyhow::Result<RunConfig> {
+        let UserOptions { sampling, trials, inspect, space, quiet } = user;
+        let rules = rules(&suite, &sampling)?;
+        let named = named(&suite, &trials);
+        let reference = trials.reference.or(suite.reference);
+        let mut entries = suite.entries;
+        if trials.work.is_some() {
+            entries.iter_mut().for_each(|entry| entry.work = None);
+        }
+        let state_option = match (sampling.drop_caches, sampling.state) {
+            (true, _) => Some("--drop-caches"),
+            (false, Some(_)) => Some("--state"),
+            (false, None) => None,
+        };
+        Ok(RunConfig {
+            kind,
+            rules,
+            trial_time: sampling.max_time,
+            states: sampling.state.unwrap_or(suite.state),
+            state_option,
+            drop_caches: sampling.drop_caches,
+            allow_device: sampling.allow_device,
+            work: trials.work.or(suite.work),
+            entries,
+            commands: trials.commands,
+            methods: trials.methods,
+            params: trials.params,
+            reference: reference.map(|name| name.parse()).transpose()?,
+            space,
+            rosters: trials.rosters,
+            named,
+            inspect,
+            quiet,
+        })
+    }
+
+    /// The candidates of a search; none where every trial is measured.
+    ///
+    /// # Errors
+    /// If a name is misspelled or matches nothing.
+    pub fn candidates(&self, contenders: &Contenders, work: Work) -> Result<Vec<TrialId>, PlanError> {
+        match &self.space {
+            Some(space) => Candidates { contenders, space, work }.find(&self.methods),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// What the planner makes trials of.
+    pub(super) fn selection(&self, readable: ReadableTargets, candidates: &[TrialId]) -> Selection {
+        // A command of the user's reads the first target, whatever it is.
+        let first = readable.iter().find(|(_, target)| target.target == 0);
+        let over = first.map_or_else(Transport::default, |(form, _)| form.over);
+        let entry = |trial: String| Entry { trial, over, ..Entry::default() };
+        // Commands come first: contenders are started in this order, and time may be short.
+        let commands = self.commands.iter().map(|command| entry(format!("command/{command}")));
+        let mut entries: Vec<Entry> = commands.chain(self.entries.iter().cloned()).collect();
+        let mut globs = self.methods.clone();
+        if self.space.is_some() {
+            let searched = self.reference.iter().chain(candidates);
+            entries.extend(searched.map(|trial| entry(trial.to_string())));
+            globs.clear();
+        }
+        // A race skips the trials that cannot read the target; a suite reports them.
+        let (params, reports_unreadable) = (self.params.clone(), self.kind == RunKind::Suite);
+        Selection { entries, globs, params, readable, reports_unreadable }
+    }
+
+    /// Refuses an option that demands a cache state of a target whose cache is out of reach.
+    ///
+    /// # Errors
+    /// If there is such an option and such a target.
+    pub fn check_state_option(&self, target: &TargetFacts) -> anyhow::Result<()> {
+        match self.state_option.filter(|_| target.is_foreign()) {
+            Some(option) => {
+                bail!("{}: {CACHE_UNKNOWN}, and it cannot be made: leave {option} out", target.path)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The states in which a target is read.
+    #[must_use]
+    pub fn states_of(&self, target: &TargetFacts) -> Vec<CacheState> {
+        if target.is_foreign() { vec![CacheState::Unknown] } else { self.states.list() }
+    }
+
+    /// What is done with the bytes of a target.
+    #[must_use]
+    pub fn work_on(&self, is_text: bool) -> Work {
+        let by_content = if is_text { Work::Newlines } else { Work::Sum };
+        self.work.unwrap_or(by_content)
+    }
+}
+
+/// The user's rules; where the user sets none, those of the suite, else the usual ones.
+fn rules(suite: &Suite, user: &Sampling) -> anyhow::Result<Rules> {
+    let time = |text: &String, key| text.parse::<Nanos>().with_context(|| format!("{}: {key}", suite.name));
+    let max_time = match (user.max_time, &suite.max_time) {
+        (Some(own), _) => own,
+        (None, Some(text)) => time(text, "max_time")?,
+        (None, None) => MAX_TIME,
+    };
+    let budget = match (user.budget, &suite.budget) {
+        (Some(own), _) => Budget::Firm(own),
+        (None, Some(text)) => Budget::Advised(time(text, "budget")?),
+        (None, None) => Budget::Advised(ADVISED_BUDGET),
+    };
+    let (mut min_runs, mut max_runs) = (user.min_runs, user.max_runs);
+    match user.runs {
+        Some(runs) => (min_runs, max_runs) = (runs, runs),
+        None => {
+            min_runs = suite.min_runs.unwrap_or(min_runs);
+            if let Some(most) = suite.max_runs {
+                (min_runs, max_runs) = (min_runs.min(most), most);
+            }
+        }
+    }
+    let &Sampling { warmup, precision, fills, seed, .. } = user;
+    Ok(Rules { warmup, min_runs, max_runs, max_time, precision, fills, budget, seed })
+}
+
+/// What the user named: commands, methods, a reference, the trials of a suite file of their own.
+fn named(suite: &Suite, trials: &TrialOptions) -> Vec<Requested> {
+    let mut named: Vec<Requested> = trials.commands.iter().cloned().map(Requested::Command).collect();
+    named.extend(trials.methods.iter().cloned().map(Requested::Method));
+    named.extend(trials.reference.iter().cloned().map(Requested::Reference));
+    if suite.is_own_file && trials.methods.is_empty() {
+        let own = suite.entries.iter().filter(|entry| !entry.is_added);
+        named.extend(own.map(|entry| Requested::Trial(entry.trial.clone())));
+    }
+    named
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn suite(head: &str) -> Suite {
+        let text = format!(
+            "name = \"x\"\nabout = \"\"\n{head}\n[[trial]]\ntrial = \"rust/read\"\nwork = \"lines\"\n"
+        );
+        Suite { is_own_file: true, ..Suite::parse(Path::new("x.toml"), &text).unwrap() }
+    }
+
+    fn user() -> UserOptions {
+        UserOptions {
+            sampling: Sampling::default(),
+            trials: TrialOptions::default(),
+            inspect: Inspection::default(),
+            space: None,
+            quiet: false,
+        }
+    }
+
+    fn merged(head: &str, user: UserOptions) -> RunConfig {
+        RunConfig::merge(RunKind::Suite, suite(head), user).unwrap()
+    }
+
+    #[test]
+    fn the_suite_decides_what_the_user_leaves_open() {
+        let head = "work = \"sum\"\nstate = \"warm\"\nmin_runs = 40\nmax_runs = 20\nmax_time = \"2s\"\nbudget = \"8m\"\nreference = \"rust/read\"";
+        let config = merged(head, user());
+        let rules = config.rules;
+        assert_eq!((rules.min_runs, rules.max_runs), (20, 20));
+        assert_eq!(rules.max_time, Nanos(2_000_000_000));
+        assert_eq!(rules.budget, Budget::Advised(Nanos(480_000_000_000)));
+        assert_eq!((config.work, config.states), (Some(Work::Sum), States::Warm));
+        assert_eq!(config.reference, Some("rust/read".parse().unwrap()));
+        assert_eq!((config.trial_time, config.state_option), (None, None));
+        assert!(config.entries.iter().any(|entry| entry.work == Some(Work::Lines)));
+    }
+
+    #[test]
+    fn an_option_of_the_user_takes_precedence_over_the_suite() {
+        let head = "work = \"sum\"\nstate = \"warm\"\nmin_runs = 40\nmax_time = \"2s\"\nbudget = \"8m\"\nreference = \"rust/read\"";
+        let second = Some(Nanos(1_000_000_000));
+        let sampling = Sampling {
+            runs: Some(3),
+            max_time: second,
+            budget: second,
+            state: Some(States::Cold),
+            ..Sampling::default()
+        };
+        let trials = TrialOptions {
+            work: Some(Work::Newlines),
+            reference: Some("rust/mmap".to_owned()),
+            ..TrialOptions::default()
+        };
+        let config = merged(head, UserOptions { sampling, trials, ..user() });
+        let rules = config.rules;
+        assert_eq!((rules.min_runs, rules.max_runs), (3, 3));
+        assert_eq!((Some(rules.max_time), config.trial_time), (second, second));
+        assert_eq!(rules.budget, Budget::Firm(Nanos(1_000_000_000)));
+        assert_eq!((config.work, config.states), (Some(Work::Newlines), States::Cold));
+        assert_eq!(config.state_option, Some("--state"));
+        assert_eq!(config.reference, Some("rust/mmap".parse().unwrap()));
+        assert!(config.entries.iter().all(|entry| entry.work.is_none()));
+    }
+
+    #[test]
+    fn trials_of_a_suite_file_are_named_unless_methods_are() {
+        assert_eq!(merged("", user()).named, [Requested::Trial("rust/read".to_owned())]);
+        let trials = TrialOptions {
+            methods: vec!["rust/*".to_owned()],
+            commands: vec!["wc".to_owned()],
+            ..TrialOptions::default()
+        };
+        let named = merged("", UserOptions { trials, ..user() }).named;
+        assert_eq!(named, [Requested::Command("wc".to_owned()), Requested::Method("rust/*".to_owned())]);
+    }
+
+    #[test]
+    fn a_malformed_time_or_reference_is_an_error_that_names_it() {
+        let error = |head, trials| {
+            let user = UserOptions { trials, ..user() };
+            format!("{:#}", RunConfig::merge(RunKind::Suite, suite(head), user).unwrap_err())
+        };
+        assert!(error("max_time = \"soon\"", TrialOptions::default()).starts_with("x: max_time: "));
+        let trials = TrialOptions { reference: Some("rust".to_owned()), ..TrialOptions::default() };
+        assert!(error("", trials).contains("'rust' is not a trial"));
+    }
+}

@@ -1,0 +1,72 @@
+//! Executes an experiment: its trials are measured, and whatever is found goes to the record.
+
+use super::fio::{FioPoint, fio};
+use super::recorder::Recorder;
+use super::{Experiment, Procedure};
+use crate::linux::interrupt;
+use crate::measure::interface::Sink;
+use crate::measure::round;
+use crate::measure::sampler::ProcessSampler;
+use crate::measure::search;
+use crate::record::{EndReason, Line, RecordError, RunKind};
+use crate::target::Target;
+use std::path::Path;
+
+/// The blocks and depths at which fio reads the device: those at which our own methods are best.
+const FIO_POINTS: [FioPoint; 2] =
+    [FioPoint { block_bytes: 128 << 10, depth: 16 }, FioPoint { block_bytes: 1 << 20, depth: 8 }];
+
+/// Why an execution ended before its plan was done.
+#[derive(Debug, thiserror::Error)]
+pub enum ExecuteError {
+    /// The record cannot be written further, as on a full disk. What it holds can be shown.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The files of a sweep cannot be written or read.
+    #[error("{0:#}")]
+    Sweep(anyhow::Error),
+}
+
+/// Measures every trial of an experiment that was introduced to the record.
+///
+/// # Errors
+/// If the record or the files of a sweep cannot be written. How a trial ends is not an error.
+pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndReason, ExecuteError> {
+    let before = experiment.elapsed();
+    let Experiment { kind, targets, caches, servers, contenders, plan, procedure, inspect, .. } = experiment;
+    recorder.follow(&plan);
+    let measured = targets.iter().zip(caches).enumerate();
+    let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
+    let mut sampler = ProcessSampler::new(&plan, &contenders, measured).inspecting(inspect).after(before);
+    let end = match procedure {
+        Procedure::Sweep(sweep) => {
+            drop(sampler);
+            return sweep.execute(&contenders, plan, recorder).map_err(ExecuteError::Sweep);
+        }
+        Procedure::Rounds => round::run(&plan, &mut sampler, recorder),
+        Procedure::Rest(record) => round::resume(&plan, &record, &mut sampler, recorder),
+        Procedure::Search(tuning) => search::run(&tuning, &mut sampler, recorder),
+    };
+    drop(sampler);
+    drop(servers);
+    let end = end?;
+    if kind == RunKind::Limits && !interrupt::requested() {
+        let file = targets.first().and_then(|known| Target::file(&known.target));
+        file.map_or(Ok(()), |file| compare_with_fio(recorder, file))?;
+    }
+    Ok(end)
+}
+
+/// Records what fio reads from the same device. If it cannot run, a warning says why.
+fn compare_with_fio(recorder: &mut Recorder, file: &Path) -> Result<(), RecordError> {
+    for point in FIO_POINTS {
+        recorder.note("fio reads the device".to_owned());
+        match fio(file, 0, point) {
+            Ok(limit) => recorder.append(Line::Limit(Box::new(limit)))?,
+            Err(error) => {
+                return recorder.append(Line::Warning { text: format!("no limit by fio: {error}") });
+            }
+        }
+    }
+    Ok(())
+}

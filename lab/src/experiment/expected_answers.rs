@@ -1,0 +1,85 @@
+//! The right answers about one target, found by the oracle before anything is measured: about its
+//! bytes, and about what comes out of it if it is an archive.
+
+use super::deadline::Deadline;
+use super::targets::OpenTarget;
+use crate::corpus::oracle::{self, Truth};
+use crate::target::http::{self, Verb};
+use crate::target::{Decoded, Place, Target, shown};
+use anyhow::Context;
+use readlab_protocol::Archive;
+use std::fs::File;
+
+/// The right answers about a target.
+#[derive(Debug)]
+pub(super) struct ExpectedAnswers {
+    /// About its bytes.
+    pub(super) truth: Truth,
+    /// About its content, where trials decode it.
+    pub(super) decoded: Option<Truth>,
+}
+
+impl ExpectedAnswers {
+    /// Reads a target once, and adds what was found to its facts. If it is an archive of a suite,
+    /// its content is that of the suite's `first` target: no decoder is trusted.
+    pub(super) fn find(
+        open: &mut OpenTarget,
+        first: Option<&ExpectedAnswers>,
+        deadline: &Deadline,
+    ) -> anyhow::Result<ExpectedAnswers> {
+        let target = &mut open.target;
+        let truth = truth(target, deadline)?;
+        target.facts.digest = Some(truth.digest.clone());
+        target.facts.answer = Some(truth.answer);
+        let archive = open.form.archive.zip(first.map(|first| first.truth.clone()));
+        target.facts.decoded = archive.as_ref().map(|(archive, content)| facts(*archive, content));
+        Ok(ExpectedAnswers { truth, decoded: archive.map(|(_, content)| content) })
+    }
+
+    /// Whether the bytes that are visited are text: those that come out of an archive, if it is one.
+    pub(super) fn is_text(&self) -> bool {
+        self.decoded.as_ref().unwrap_or(&self.truth).text
+    }
+
+    /// Decodes the user's own archive once, and keeps the right answers about its content. If it
+    /// cannot be decoded, the error says why.
+    pub(super) fn decode(
+        &mut self,
+        target: &mut Target,
+        archive: Archive,
+        deadline: &Deadline,
+    ) -> Result<(), String> {
+        let file = target.file().expect("an archive behind a foreign server is never decoded");
+        match oracle::content(file, archive, &|| deadline.check()) {
+            Ok(content) => {
+                target.facts.decoded = Some(facts(archive, &content));
+                self.decoded = Some(content);
+                Ok(())
+            }
+            Err(cause) => {
+                let reason = format!("it begins like a {archive} and cannot be decoded: {cause}");
+                target.facts.cautions.push(reason.clone());
+                Err(reason)
+            }
+        }
+    }
+}
+
+/// What the record says about the content of an archive.
+fn facts(archive: Archive, content: &Truth) -> Decoded {
+    Decoded { archive, digest: content.digest.clone(), answer: content.answer }
+}
+
+/// The right answers about a file, or about what a server sends. Reading a URL also finds its size,
+/// which servers need not declare.
+fn truth(target: &mut Target, deadline: &Deadline) -> anyhow::Result<Truth> {
+    let check = || deadline.check();
+    let Place::Web { url, .. } = &target.place else {
+        let file = target.file().expect("what is not behind a foreign server is a file");
+        return oracle::truth_of(|| File::open(file), &check).with_context(|| shown(file));
+    };
+    let opened = || http::ask(Verb::Get, url, &check).map_err(std::io::Error::other);
+    let found = oracle::truth_of(opened, &check).with_context(|| url.to_string())?;
+    target.facts.size_bytes = found.answer.bytes.unwrap_or(0);
+    Ok(found)
+}

@@ -1,0 +1,71 @@
+//! Who takes part in a run: the contenders that its trials may need, built if they are not yet, and
+//! the names that the user expects to see measured.
+
+use super::config::RunConfig;
+use crate::contender::discovery::Contenders;
+use crate::contender::roster::Roster;
+use crate::record::Requested;
+use crate::terminal::notice;
+
+/// Builds and starts every contender that the trials of a run may need.
+///
+/// # Errors
+/// If a roster cannot be read.
+pub fn discover(config: &RunConfig) -> anyhow::Result<Contenders> {
+    let roster = Roster::with(&config.rosters)?;
+    let built_in = Roster::built_in();
+    let is_needed = |name: &str| {
+        built_in.entry(name).is_none() || names_reference(config, name) || names_trial(config, &roster, name)
+    };
+    Ok(build_and_discover(&roster, is_needed, config.quiet))
+}
+
+/// Builds and starts the contenders that are needed, and says which are built.
+pub(super) fn build_and_discover(
+    roster: &Roster,
+    is_needed: impl Fn(&str) -> bool,
+    quiet: bool,
+) -> Contenders {
+    let about_to_build = |name: &str| {
+        if !quiet {
+            notice::tell(format!("building the contender {name}, this once"));
+        }
+    };
+    Contenders::build_and_discover(roster, is_needed, about_to_build)
+}
+
+/// What the user expects to see measured: what the options and the suite file name, and the
+/// contenders of rosters, unless the user's methods leave those out.
+pub(super) fn requested(config: &RunConfig) -> Vec<Requested> {
+    let built_in = Roster::built_in();
+    let roster = Roster::with(&config.rosters).map(|roster| roster.entries).unwrap_or_default();
+    let own = roster.into_iter().map(|entry| entry.name).filter(|name| built_in.entry(name).is_none());
+    let meant = own.filter(|name| config.methods.iter().any(|glob| may_match(glob, name)));
+    config.named.iter().cloned().chain(meant.map(Requested::Contender)).collect()
+}
+
+/// Whether the user's reference is a trial of this contender.
+fn names_reference(config: &RunConfig, contender: &str) -> bool {
+    config.named.iter().any(|named| matches!(named, Requested::Reference(trial) if is_of(trial, contender)))
+}
+
+/// Whether a trial of the run may be of this contender. Globs choose among methods only: the
+/// controls and commands of the suite take part beside them, and their contenders are not built.
+fn names_trial(config: &RunConfig, roster: &Roster, contender: &str) -> bool {
+    if config.methods.is_empty() {
+        return config.entries.iter().any(|entry| is_of(&entry.trial, contender));
+    }
+    let needs_no_building = roster.entry(contender).is_none_or(|entry| entry.sources.is_none());
+    needs_no_building || config.methods.iter().any(|glob| may_match(glob, contender))
+}
+
+/// Whether the name of a trial begins with this contender.
+pub(super) fn is_of(trial: &str, contender: &str) -> bool {
+    trial.strip_prefix(contender).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Whether a glob can match a method of this contender. Only its first part is compared.
+fn may_match(glob: &str, contender: &str) -> bool {
+    let Some((first, _)) = glob.split_once('/') else { return true };
+    globset::Glob::new(first).is_ok_and(|glob| glob.compile_matcher().is_match(contender))
+}

@@ -1,0 +1,42 @@
+//! Resolves the name of a trial against what its contender offers. This happens once for each trial
+//! of a plan, and nowhere else in an experiment.
+
+use crate::contender::discovery::Contenders;
+use crate::contender::methods::{ResolveError, ResolvedMethod};
+use crate::contender::roster::Warmup;
+use crate::measure::plan::Planned;
+use crate::record::Trial;
+use crate::trial::{MethodId, Params, Work};
+
+/// What a contender offers for a trial, and how it is started.
+#[derive(Debug)]
+pub(in crate::experiment) struct ResolvedTrial {
+    pub(in crate::experiment) choice: ResolvedMethod,
+    warmup: Warmup,
+    collects: bool,
+}
+
+impl ResolvedTrial {
+    /// The trial as a part of a plan.
+    pub(in crate::experiment) fn planned(self, trial: Trial) -> Planned {
+        let ResolvedTrial { choice, warmup, collects } = self;
+        Planned { trial, choice, warmup, collects }
+    }
+}
+
+/// The method that a name means, with its scan decided and its settings checked.
+///
+/// # Errors
+/// If the contender is not there, or has no such method, scan or parameter.
+pub(in crate::experiment) fn resolve(
+    contenders: &Contenders,
+    method: &MethodId,
+    params: &Params,
+    work: Work,
+) -> Result<ResolvedTrial, ResolveError> {
+    let contender = contenders
+        .contender(&method.contender)
+        .ok_or_else(|| ResolveError::NoContender(method.contender.clone()))?;
+    let choice = contender.choose(method, params, work)?;
+    Ok(ResolvedTrial { choice, warmup: contender.warmup, collects: contender.collects })
+}

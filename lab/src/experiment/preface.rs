@@ -1,0 +1,57 @@
+//! The first lines of a record: the header, the targets, who takes part and who does not.
+
+use super::targets::OpenTarget;
+use crate::contender::discovery::Contenders;
+use crate::machine::Machine;
+use crate::measure::plan::Plan;
+use crate::record::{Header, Line, RunKind, SCHEMA, SCHEMA_VERSION};
+use crate::trial::TrialId;
+
+/// The first line of a record that begins now, on this machine, by this command.
+pub(super) fn header(kind: RunKind, seed: u64, reference: Option<TrialId>) -> Header {
+    Header {
+        schema: SCHEMA.to_owned(),
+        version: SCHEMA_VERSION,
+        lab: env!("CARGO_PKG_VERSION").to_owned(),
+        revision: env!("READLAB_REVISION").to_owned(),
+        kind,
+        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+        started: jiff::Timestamp::now().to_string(),
+        seed,
+        reference,
+        machine: Machine::probe(),
+        agenda: None,
+    }
+}
+
+/// The lines of a record that come before any measuring.
+pub(super) fn lines(
+    header: Header,
+    targets: &[OpenTarget],
+    contenders: &Contenders,
+    plan: &Plan,
+) -> Vec<Line> {
+    let mut lines = vec![Line::Header(Box::new(header))];
+    for (index, OpenTarget { target, .. }) in targets.iter().enumerate() {
+        lines.push(Line::Target { index, facts: Box::new(target.facts.clone()) });
+    }
+    lines.extend(absent(contenders));
+    for contender in contenders.present() {
+        let name = &contender.receipt.contender;
+        if plan.trials.iter().any(|planned| planned.trial.contender() == *name) {
+            lines.push(Line::Contender(contender.receipt.clone()));
+        }
+    }
+    lines
+}
+
+/// A warning for each contender that does not take part.
+pub(super) fn absent(contenders: &Contenders) -> impl Iterator<Item = Line> {
+    let absent = contenders.absent().iter();
+    absent.map(|(name, reason)| warning(format!("{name} does not take part: {reason}")))
+}
+
+/// A warning as a line of the record.
+pub(super) fn warning(text: String) -> Line {
+    Line::Warning { text }
+}

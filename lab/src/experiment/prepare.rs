@@ -1,0 +1,205 @@
+//! Prepares an experiment from its configuration: targets served and opened, right answers found,
+//! trials planned.
+
+use super::config::{Inspection, RunConfig};
+use super::deadline::Deadline;
+use super::expected_answers::ExpectedAnswers;
+use super::probe::probe_hidden_caches;
+use super::recorder::Recorder;
+use super::target_spec::{ExaminedTarget, ExaminedTargets};
+use super::targets::{OpenTarget, known, serve};
+use super::{Experiment, Procedure, participants, preface, resume_plan};
+use crate::contender::discovery::Contenders;
+use crate::experiment::planner::{self, PlanError, ReadableTarget, ReadableTargets, TargetForm};
+use crate::folder::FLAME_GRAPHS;
+use crate::measure::inspect::profile;
+use crate::measure::plan::Plan;
+use crate::measure::sampler::{FlameGraphPaths, InspectPlan};
+use crate::measure::search::Tuning;
+use crate::target::{shown, without_parents};
+use crate::trial::{CacheState, Transport, TrialId};
+use anyhow::Context;
+use readlab_protocol::Archive;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+impl Experiment {
+    /// Prepares the experiment on the targets of one run, whose record is `recorder`'s.
+    ///
+    /// # Errors
+    /// If a target cannot be read, or the options make no plan for it.
+    pub fn prepare(
+        config: &RunConfig,
+        contenders: &Rc<Contenders>,
+        examined: ExaminedTargets,
+        recorder: &Recorder,
+    ) -> anyhow::Result<Experiment> {
+        // The time of the run does not include building contenders. It includes asking and reading
+        // the target.
+        let now = Instant::now();
+        let begun = now.checked_sub(examined.took).unwrap_or(now);
+        let mut examined = examined.targets;
+        let servers = serve(&mut examined)?;
+        let mut targets = open_all(examined, config.drop_caches)?;
+        // Before the first whole reading, which would fill a cache below the file system.
+        probe_hidden_caches(config, &mut targets, recorder);
+        let reading = FirstReading { deadline: Deadline::of_reading(config, begun), recorder };
+        let mut expected = reading.all(&mut targets)?;
+        let planning = Planning::new(config, contenders, &targets, &expected)?;
+        let plan = reading.plan_with_own_archive(planning, &mut targets, &mut expected)?;
+        let Planned { plan, procedure, reference } = plan;
+        let (inspect, warning) = inspect_plan(&config.inspect, recorder.path())?;
+        let resume_plan = resume_plan::of(config, &plan, &targets, &inspect);
+        let mut header = preface::header(config.kind, plan.rules.seed, reference);
+        header.agenda = resume_plan;
+        let mut preface = preface::lines(header, &targets, contenders, &plan);
+        preface.extend(warning);
+        let (targets, caches) = known(targets, expected);
+        Ok(Experiment {
+            kind: config.kind,
+            preface,
+            targets,
+            caches,
+            servers,
+            contenders: Rc::clone(contenders),
+            plan,
+            procedure,
+            inspect,
+            requested: participants::requested(config),
+            begun,
+            earlier: Duration::ZERO,
+        })
+    }
+}
+
+fn open_all(examined: Vec<ExaminedTarget>, drop_caches: bool) -> anyhow::Result<Vec<OpenTarget>> {
+    let opened = examined.into_iter().map(|target| OpenTarget::open(target, drop_caches));
+    Ok(opened.collect::<Result<_, _>>()?)
+}
+
+/// What will be measured, and how.
+struct Planned {
+    plan: Plan,
+    procedure: Procedure,
+    reference: Option<TrialId>,
+}
+
+/// Everything that the planner is given.
+struct Planning<'a> {
+    config: &'a RunConfig,
+    contenders: &'a Contenders,
+    readable: ReadableTargets,
+    states: Vec<CacheState>,
+    candidates: Vec<TrialId>,
+}
+
+impl<'a> Planning<'a> {
+    fn new(
+        config: &'a RunConfig,
+        contenders: &'a Contenders,
+        targets: &[OpenTarget],
+        expected: &[ExpectedAnswers],
+    ) -> Result<Planning<'a>, PlanError> {
+        let mut readable = ReadableTargets::new();
+        for (index, (target, expected)) in targets.iter().zip(expected).enumerate() {
+            let work = config.work_on(expected.is_text());
+            readable.insert(target.form, ReadableTarget { target: index, work, broken: None });
+        }
+        let (mut states, mut candidates) = (Vec::new(), Vec::new());
+        if let Some(first) = targets.first() {
+            states = config.states_of(&first.target.facts);
+            candidates = config.candidates(contenders, readable[&first.form].work)?;
+        }
+        Ok(Planning { config, contenders, readable, states, candidates })
+    }
+
+    fn plan(&self) -> Result<Plan, PlanError> {
+        let selection = self.config.selection(self.readable.clone(), &self.candidates);
+        planner::plan(self.contenders, &selection, &self.states, self.config.rules)
+    }
+
+    /// The final plan, as rounds or as a search.
+    fn finish(self) -> Result<Planned, PlanError> {
+        let plan = self.plan()?;
+        let reference = self.config.reference.clone().map(|reference| as_planned(reference, &plan));
+        if self.config.space.is_none() {
+            return Ok(Planned { plan, procedure: Procedure::Rounds, reference });
+        }
+        let tuning = Tuning::of(plan, &self.candidates, reference.as_ref());
+        let plan = tuning.plan.clone();
+        Ok(Planned { plan, procedure: Procedure::Search(tuning), reference })
+    }
+}
+
+/// The reading of each target that finds the right answers.
+struct FirstReading<'a> {
+    deadline: Deadline,
+    recorder: &'a Recorder,
+}
+
+impl FirstReading<'_> {
+    fn all(&self, targets: &mut [OpenTarget]) -> anyhow::Result<Vec<ExpectedAnswers>> {
+        let mut all = Vec::<ExpectedAnswers>::new();
+        for target in targets {
+            let expected = target.read_once(all.first(), &self.deadline, self.recorder)?;
+            all.push(expected);
+        }
+        Ok(all)
+    }
+
+    /// The plan. If the first target is an archive, and trials can decode it, they take part, and
+    /// it is decoded once for the right answers.
+    fn plan_with_own_archive(
+        &self,
+        mut planning: Planning,
+        targets: &mut [OpenTarget],
+        expected: &mut [ExpectedAnswers],
+    ) -> anyhow::Result<Planned> {
+        let (Some(target), Some(expected)) = (targets.first_mut(), expected.first_mut()) else {
+            return Ok(planning.finish()?);
+        };
+        if let Some(archive) = own_archive(target, expected) {
+            let form = TargetForm { archive: Some(archive), over: Transport::File };
+            let work = planning.config.work_on(true);
+            planning.readable.insert(form, ReadableTarget { target: 0, work, broken: None });
+            if planning.plan()?.trials.iter().any(|planned| planned.trial.decodes.is_some()) {
+                let broken = target.decode_once(expected, archive, &self.deadline, self.recorder).err();
+                let is_text = broken.is_some() || expected.is_text();
+                let work = planning.config.work_on(is_text);
+                planning.readable.insert(form, ReadableTarget { target: 0, work, broken });
+            }
+        }
+        Ok(planning.finish()?)
+    }
+}
+
+/// The archive that the user's own file is; `None` for anything else, and for archives of a suite.
+fn own_archive(target: &OpenTarget, expected: &ExpectedAnswers) -> Option<Archive> {
+    let is_plain_file = target.form == TargetForm { archive: None, over: Transport::File };
+    expected.truth.archive.filter(|_| is_plain_file)
+}
+
+/// The reference as the plan names it: with the scan and the settings that were decided.
+fn as_planned(reference: TrialId, plan: &Plan) -> TrialId {
+    let mut ids = plan.trials.iter().map(|planned| &planned.trial.id);
+    ids.find(|id| **id == reference || id.method == reference.method).cloned().unwrap_or(reference)
+}
+
+/// What is recorded about the inside of contenders, for a run with this record; and a warning if
+/// flame graphs were wanted and cannot be made.
+fn inspect_plan(
+    wanted: &Inspection,
+    record: &Path,
+) -> anyhow::Result<(InspectPlan, Option<crate::record::Line>)> {
+    let mut inspect = InspectPlan { flame_graphs: None, trace: wanted.trace };
+    let Some(named) = &wanted.flame_graphs else { return Ok((inspect, None)) };
+    if let Err(why) = profile::can_sample() {
+        return Ok((inspect, Some(preface::warning(format!("no flame graphs: {why}")))));
+    }
+    let whole = |path: &Path| without_parents(path).with_context(|| shown(path));
+    let record_folder = whole(record.parent().unwrap_or(Path::new(".")))?;
+    let folder = named.as_deref().map_or_else(|| Ok(record_folder.join(FLAME_GRAPHS)), whole)?;
+    inspect.flame_graphs = Some(FlameGraphPaths { folder, record_folder });
+    Ok((inspect, None))
+}

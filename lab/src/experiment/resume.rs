@@ -1,0 +1,318 @@
+//! Resumes an interrupted run by the plan in its record's header.
+//!
+//! What must be as it was is checked here, and a difference refuses the run before anything is
+//! changed: the lab, the targets, the contenders. Which round comes next is decided in
+//! [`crate::measure::round`].
+
+use super::deadline::Deadline;
+use super::expected_answers::ExpectedAnswers;
+use super::planner::resolve;
+use super::recorder::Recorder;
+use super::target_spec::{ExaminedTarget, TargetSpec, accepted, check_drop_caches};
+use super::targets::{OpenTarget, known, serve};
+use super::{Experiment, Procedure, participants, preface};
+use crate::contender::discovery::Contenders;
+use crate::contender::roster::Roster;
+use crate::linux::user;
+use crate::machine::{self, Machine};
+use crate::measure::plan::{Plan, Planned};
+use crate::measure::round::{self, ResumeState};
+use crate::measure::sampler::{FlameGraphPaths, InspectPlan};
+use crate::record::{EndReason, Header, Line, Record, RecordWriter, ResumePlan, Resumption, RunKind, Trial};
+use crate::target::{TargetFacts, shown, without_parents};
+use crate::trial::{COMMAND, TrialId};
+use anyhow::{Context, anyhow, bail, ensure};
+use jiff::Timestamp;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// The record of an interrupted run, which may be resumed here.
+#[derive(Debug)]
+pub struct InterruptedRun {
+    record: Record,
+    resume_plan: ResumePlan,
+    /// The folder of the record.
+    folder: PathBuf,
+    /// Time that the run had taken.
+    earlier: Duration,
+}
+
+impl InterruptedRun {
+    /// Opens the record of a run of this kind, so that no other lab writes to it.
+    ///
+    /// # Errors
+    /// If it is another user's, in use, or of a run that cannot be resumed here.
+    pub fn open(kind: RunKind, path: &Path) -> anyhow::Result<(InterruptedRun, RecordWriter)> {
+        // The record names the programs that are started: it must not be another user's.
+        let file = path.metadata().with_context(|| shown(path))?;
+        ensure!(user::owns(&file), "{}: belongs to another user", shown(path));
+        let writer = RecordWriter::reopen(path)?;
+        let record = Record::read(path)?;
+        let earlier = elapsed(&record, path)?;
+        let resume_plan = resume_plan(kind, &record).with_context(|| shown(path))?;
+        let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
+        Ok((InterruptedRun { record, resume_plan, folder, earlier }, writer))
+    }
+}
+
+impl Experiment {
+    /// Prepares the rest of an interrupted run.
+    ///
+    /// # Errors
+    /// If something is not as it was, so that no number could be compared with those before.
+    pub fn from_record(
+        interrupted: InterruptedRun,
+        recorder: &Recorder,
+        quiet: bool,
+    ) -> anyhow::Result<Experiment> {
+        let InterruptedRun { mut record, resume_plan, folder, earlier } = interrupted;
+        let begun = Instant::now();
+        if resume_plan.drop_caches {
+            check_drop_caches()?;
+        }
+        let mut examined = examine(&resume_plan, &record.targets)?;
+        let servers = serve(&mut examined)?;
+        let mut targets = open_all(&resume_plan, examined)?;
+        let contenders = contenders(&resume_plan, &record, quiet)?;
+        let plan = plan(&resume_plan, &contenders)?;
+        let deadline = Deadline::of_resuming(&resume_plan.rules, begun, earlier);
+        let same = SameAnswers { resume_plan: &resume_plan, before: &record.targets, deadline, recorder };
+        let expected = same.find(&mut targets)?;
+        let mut preface = vec![Line::Resumed(resumption(&plan, &record, earlier)?)];
+        preface.extend(restart(&resume_plan, &record.header));
+        preface.iter().cloned().for_each(|line| record.add(line));
+        let (targets, caches) = known(targets, expected);
+        Ok(Experiment {
+            kind: record.header.kind,
+            preface,
+            targets,
+            caches,
+            servers,
+            contenders: Rc::new(contenders),
+            plan,
+            procedure: Procedure::Rest(Box::new(record)),
+            inspect: inspect_plan(&resume_plan, &folder)?,
+            requested: resume_plan.requested,
+            begun,
+            earlier,
+        })
+    }
+}
+
+/// The plan of a record whose run may be resumed here.
+fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
+    let header = &record.header;
+    match record.end.map(|(reason, _)| reason) {
+        Some(EndReason::Settled) => {
+            bail!("nothing is left to do: every trial reached its precision or its limit")
+        }
+        Some(EndReason::Budget) => bail!("nothing is left to do: the time for the whole run was used up"),
+        Some(EndReason::TargetChanged) => bail!("it ended because its target changed: begin anew"),
+        Some(EndReason::Interrupted) | None => {}
+    }
+    let Some(plan) = &header.agenda else {
+        bail!("it holds no plan to go on by: it is one of `{}`, or of an earlier readlab", header.kind);
+    };
+    ensure!(header.kind == kind, "it is one of `{0}`: readlab {0} --resume", header.kind);
+    let (lab, revision) = (env!("CARGO_PKG_VERSION"), env!("READLAB_REVISION"));
+    ensure!(
+        (header.lab.as_str(), header.revision.as_str()) == (lab, revision),
+        "it was begun by readlab {} ({}), and this is {lab} ({revision}): begin anew",
+        header.lab,
+        header.revision
+    );
+    let is_complete = record.targets.len() == plan.targets.len()
+        && !plan.targets.is_empty()
+        && plan.trials.iter().all(|trial| trial.target < plan.targets.len());
+    ensure!(is_complete, "nothing was begun: begin anew");
+    check_folder(plan)?;
+    Ok(plan.clone())
+}
+
+/// Refuses to resume elsewhere a run whose commands or rosters depend on the folder.
+fn check_folder(plan: &ResumePlan) -> anyhow::Result<()> {
+    let folder = std::env::current_dir()?;
+    let is_anywhere = plan.rosters.is_empty() && plan.trials.iter().all(|trial| trial.contender() != COMMAND);
+    ensure!(
+        is_anywhere || Path::new(&plan.folder) == folder,
+        "it was begun in {}, from where its commands are seen: go there",
+        plan.folder
+    );
+    Ok(())
+}
+
+/// Time that the run had taken when it was interrupted: by its last line, or from its begin or last
+/// resumption to the last writing.
+fn elapsed(record: &Record, path: &Path) -> anyhow::Result<Duration> {
+    if let Some((_, wall_ns)) = record.end {
+        return Ok(Duration::from_nanos(wall_ns));
+    }
+    let (from, earlier_ns) = match record.resumed.last() {
+        Some(last) => (&last.at, last.elapsed_ns),
+        None => (&record.header.started, 0),
+    };
+    let begun: Timestamp = from.parse().with_context(|| format!("{}: {from}", shown(path)))?;
+    let written = Timestamp::try_from(path.metadata()?.modified()?)?;
+    // If the clock was set back, the time is not known.
+    let since = Duration::try_from(written.duration_since(begun)).unwrap_or_default();
+    Ok(Duration::from_nanos(earlier_ns) + since)
+}
+
+/// The targets as they are now.
+fn examine(plan: &ResumePlan, before: &[TargetFacts]) -> anyhow::Result<Vec<ExaminedTarget>> {
+    let (accept, deadline) = (accepted(plan.allow_device), Deadline::of_server(&plan.rules));
+    let mut targets = Vec::new();
+    for (facts, target) in before.iter().zip(&plan.targets) {
+        targets.push(TargetSpec::of_record(facts, target).examine(accept, &deadline)?);
+    }
+    Ok(targets)
+}
+
+/// Opens the targets, if they are the files that they were. Rights and links may have changed
+/// meanwhile, and after a restart of the machine a device may have another number.
+fn open_all(plan: &ResumePlan, examined: Vec<ExaminedTarget>) -> anyhow::Result<Vec<OpenTarget>> {
+    let is_restarted = machine::boot() != plan.boot;
+    let mut targets = Vec::new();
+    for (examined, before) in examined.into_iter().zip(&plan.targets) {
+        let open = OpenTarget::open(examined, plan.drop_caches)?;
+        if let (Some(before), Some(mut now)) = (before.identity, open.cache.identity()) {
+            now.ctime = before.ctime;
+            if is_restarted {
+                now.dev = before.dev;
+            }
+            if let Some(change) = before.change(&now) {
+                bail!("{} {change} since the run was cut short: begin anew", open.target.facts.path);
+            }
+        }
+        targets.push(open);
+    }
+    Ok(targets)
+}
+
+/// The right answers, compared with those of the interrupted run.
+struct SameAnswers<'a> {
+    resume_plan: &'a ResumePlan,
+    before: &'a [TargetFacts],
+    deadline: Deadline,
+    recorder: &'a Recorder,
+}
+
+impl SameAnswers<'_> {
+    /// The right answers about the targets, if they are what they were.
+    fn find(&self, targets: &mut [OpenTarget]) -> anyhow::Result<Vec<ExpectedAnswers>> {
+        let mut all = Vec::<ExpectedAnswers>::new();
+        for (target, before) in targets.iter_mut().zip(self.before) {
+            let expected = target.read_once(all.first(), &self.deadline, self.recorder)?;
+            let facts = &target.target.facts;
+            let is_same = before.digest.as_ref() == Some(&expected.truth.digest) && before.http == facts.http;
+            ensure!(is_same, "{}: is not what it was before the run was cut short: begin anew", facts.path);
+            all.push(expected);
+        }
+        if let (Some(target), Some(expected)) = (targets.first_mut(), all.first_mut()) {
+            self.decode_own_archive(target, expected)?;
+        }
+        Ok(all)
+    }
+
+    /// What comes out of the user's own archive, if trials decode it. The archives of a suite are
+    /// made of the first target.
+    fn decode_own_archive(
+        &self,
+        target: &mut OpenTarget,
+        expected: &mut ExpectedAnswers,
+    ) -> anyhow::Result<()> {
+        let is_own = self.resume_plan.targets[0].form.is_none();
+        let mut trials = self.resume_plan.trials.iter().filter(|trial| is_own && trial.target == 0);
+        let Some(archive) = trials.find_map(|trial| trial.decodes) else { return Ok(()) };
+        let path = &self.before[0].path;
+        target
+            .decode_once(expected, archive, &self.deadline, self.recorder)
+            .map_err(|reason| anyhow!("{path}: {reason}"))?;
+        let before = self.before[0].decoded.as_ref().map(|decoded| &decoded.digest);
+        let now = expected.decoded.as_ref().map(|content| &content.digest);
+        ensure!(before == now, "{path}: what comes out is not what it was: begin anew");
+        Ok(())
+    }
+}
+
+/// The contenders that took part, if they are what they were.
+fn contenders(plan: &ResumePlan, record: &Record, quiet: bool) -> anyhow::Result<Contenders> {
+    let rosters: Vec<PathBuf> = plan.rosters.iter().map(PathBuf::from).collect();
+    let is_needed = |name: &str| plan.trials.iter().any(|trial| trial.contender() == name);
+    let contenders = participants::build_and_discover(&Roster::with(&rosters)?, is_needed, quiet);
+    if let Some((name, reason)) = contenders.absent().iter().next() {
+        bail!("{name} took part before, and cannot now: {reason}");
+    }
+    for now in contenders.present().iter().map(|contender| &contender.receipt) {
+        let before = record.contenders.iter().find(|before| before.contender == now.contender);
+        let before = before.context("nothing was begun: begin anew")?;
+        ensure!(
+            before == now,
+            "{} was {} ({}), and is {} ({}): begin anew",
+            now.contender,
+            before.version,
+            before.runtime,
+            now.version,
+            now.runtime
+        );
+    }
+    Ok(contenders)
+}
+
+/// The plan as it was, with the methods that carry it out now.
+fn plan(plan: &ResumePlan, contenders: &Contenders) -> anyhow::Result<Plan> {
+    let trials = plan.trials.iter().map(|trial| planned(trial, contenders));
+    Ok(Plan {
+        trials: trials.collect::<anyhow::Result<_>>()?,
+        absent: plan.absent.clone(),
+        states: plan.states.clone(),
+        rules: plan.rules,
+    })
+}
+
+fn planned(trial: &Trial, contenders: &Contenders) -> anyhow::Result<Planned> {
+    // The parts of the name as they were planned: reading the name adds what its spelling omits.
+    let id = TrialId::new(trial.id.method.clone(), &trial.params);
+    let resolved =
+        resolve(contenders, &id.method, &trial.params, trial.work).with_context(|| id.to_string())?;
+    let choice = &resolved.choice;
+    let is_same = (&choice.id, &choice.params) == (&id.method, &trial.params);
+    ensure!(
+        is_same && choice.method.cache == trial.cache,
+        "{id}: its contender no longer has it as it was: begin anew"
+    );
+    Ok(resolved.planned(Trial { id, ..trial.clone() }))
+}
+
+/// What is recorded about the inside of contenders.
+fn inspect_plan(plan: &ResumePlan, folder: &Path) -> anyhow::Result<InspectPlan> {
+    let record_folder = without_parents(folder)?;
+    let flame_graphs = plan.flame_graphs.as_ref();
+    let paths = flame_graphs.map(|folder| FlameGraphPaths { folder: PathBuf::from(folder), record_folder });
+    Ok(InspectPlan { flame_graphs: paths, trace: plan.trace })
+}
+
+/// Where the run is resumed.
+fn resumption(plan: &Plan, record: &Record, earlier: Duration) -> anyhow::Result<Resumption> {
+    let reopen = round::reopen(record);
+    let next = ResumeState::of(record).next(plan, &reopen);
+    let (state, round) = next.context("its plan has no state: begin anew")?;
+    let elapsed_ns = u64::try_from(earlier.as_nanos()).unwrap_or(u64::MAX);
+    Ok(Resumption { at: Timestamp::now().to_string(), elapsed_ns, state, round, reopen })
+}
+
+/// A warning if the machine was restarted, or is another.
+fn restart(plan: &ResumePlan, before: &Header) -> Option<Line> {
+    if machine::boot() == plan.boot {
+        return None;
+    }
+    let (was, is) = (before.machine.summary(), Machine::probe().summary());
+    Some(preface::warning(if was == is {
+        "the machine was started anew while the run was cut short: where a file lies in memory, and what else runs, is not as before".to_owned()
+    } else {
+        format!(
+            "the run was cut short on one machine and resumed on another, or as another: before {was}; since {is}"
+        )
+    }))
+}

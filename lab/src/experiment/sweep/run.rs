@@ -1,0 +1,319 @@
+//! Runs a sweep: writes the files, settles and evicts them, and has each read once by each method.
+//!
+//! What one reading is lives in [`crate::measure::pass`].
+
+use super::config::{Order, SweepConfig};
+use super::unread::{Room, Unread};
+use super::{SweepError, SweepFolder, WrittenFile, recipes, write};
+use crate::contender::discovery::Contenders;
+use crate::contender::roster::Roster;
+use crate::corpus::oracle::Truth;
+use crate::corpus::recipe::{CorpusKind, Recipe};
+use crate::experiment::planner::{self, PlanError, ReadableTarget, Selection};
+use crate::experiment::recorder::Recorder;
+use crate::experiment::{Experiment, Procedure, participants, preface};
+use crate::linux::interrupt;
+use crate::measure::interface::Sink;
+use crate::measure::pass::{self, SweepRead, SweepTarget, WarmUp};
+use crate::measure::plan::{Plan, Planned, Rules};
+use crate::measure::sampler::InspectPlan;
+use crate::record::{EndReason, Line, RunKind, WriteWay};
+use crate::suite::Entry;
+use crate::target::hidden_cache::{HiddenCache, NotProbed};
+use crate::target::{Target, shown, without_parents};
+use crate::trial::CacheState;
+use crate::units::Nanos;
+use anyhow::Context;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// Size of the file on which contenders are warmed up, unless all files of the sweep are smaller.
+const OWN_BYTES_MAX: u64 = 1 << 20;
+
+/// Its seed: no file of a sweep holds the same random bytes by chance.
+const OWN_SEED: u64 = 0x7761_726d_2d75_70ff;
+
+/// A sweep that is about to begin.
+#[derive(Debug)]
+pub struct Sweep {
+    config: SweepConfig,
+    folder: SweepFolder,
+    /// Where readlab's own file may be written.
+    beside: PathBuf,
+    begun: Instant,
+}
+
+/// What a sweep needs before it has a record.
+#[derive(Debug)]
+pub struct PreparedSweep {
+    contenders: Contenders,
+    plan: Plan,
+    folder: SweepFolder,
+}
+
+impl PreparedSweep {
+    /// Finds the contenders, plans what reads each file, and opens or makes the folder. Whatever
+    /// the user may have got wrong is found here. `None` if the user wants to stop.
+    ///
+    /// # Errors
+    /// If the folder cannot be used, or a method is misspelled.
+    pub fn of(config: &SweepConfig) -> anyhow::Result<Option<PreparedSweep>> {
+        let names = config.trials();
+        let contenders = Contenders::discover(&Roster::built_in(), |name| {
+            names.iter().any(|trial| participants::is_of(trial, name))
+        });
+        let plan = methods(config, &contenders)?;
+        let folder = open_or_make(config)?;
+        Ok(folder.map(|folder| PreparedSweep { contenders, plan, folder }))
+    }
+}
+
+impl Experiment {
+    /// The experiment of a sweep whose record is in this folder.
+    #[must_use]
+    pub fn of_sweep(config: &SweepConfig, prepared: PreparedSweep, record_folder: &Path) -> Experiment {
+        let PreparedSweep { contenders, plan, folder } = prepared;
+        // Nothing is written into a folder that is only read.
+        let beside = if config.read_only { record_folder } else { &config.dir }.to_owned();
+        let begun = Instant::now();
+        Experiment {
+            kind: RunKind::Sweep,
+            preface: vec![Line::Header(Box::new(preface::header(RunKind::Sweep, config.seed, None)))],
+            targets: Vec::new(),
+            caches: Vec::new(),
+            servers: Vec::new(),
+            contenders: Rc::new(contenders),
+            plan,
+            procedure: Procedure::Sweep(Sweep { config: config.clone(), folder, beside, begun }),
+            inspect: InspectPlan::default(),
+            requested: config.requested(),
+            begun,
+            earlier: Duration::ZERO,
+        }
+    }
+}
+
+impl Sweep {
+    /// Writes and reads the files. The folder is removed at the end, whatever happens.
+    pub(in crate::experiment) fn execute(
+        mut self,
+        contenders: &Contenders,
+        methods: Plan,
+        recorder: &mut Recorder,
+    ) -> anyhow::Result<EndReason> {
+        let reason = self.write_and_read(contenders, methods, recorder)?;
+        recorder.append(Line::End { reason, wall_ns: Nanos::from(self.begun.elapsed()).0 })?;
+        Ok(reason)
+    }
+
+    fn write_and_read(
+        &mut self,
+        contenders: &Contenders,
+        methods: Plan,
+        recorder: &mut Recorder,
+    ) -> anyhow::Result<EndReason> {
+        let Sweep { config, folder, beside, .. } = self;
+        let unread = Unread::write(beside, folder.path(), room(config));
+        if !config.read_only && !write_all(config, folder, recorder)? {
+            return Ok(EndReason::Interrupted);
+        }
+        let hidden_cache = hidden_cache(unread, config.seed, recorder);
+        let targets = announce(folder, hidden_cache, recorder)?;
+        let own = own_file(beside, folder);
+        if let Err(error) = &own {
+            recorder.append(preface::warning(format!("contenders are not warmed up: {error:#}")))?;
+        }
+        let warm_up = own.as_ref().ok().map(|(_, warm_up)| warm_up);
+        write::settle(folder)?;
+        if config.keep {
+            keep(config, folder, recorder)?;
+        }
+        preface::absent(contenders).try_for_each(|line| recorder.append(line))?;
+        let plan = plan(config, folder, methods)?;
+        let reading = Reading { contenders, targets: &targets, warm_up };
+        let end = reading.all(plan, recorder)?;
+        // Before the readings it would have filled every cache that a restart had emptied.
+        if config.read_only && end == EndReason::Settled {
+            return check_content(folder, recorder);
+        }
+        Ok(end)
+    }
+}
+
+/// Leaves the files in their folder, and says how to read them again.
+fn keep(config: &SweepConfig, folder: &mut SweepFolder, recorder: &mut Recorder) -> anyhow::Result<()> {
+    folder.keep()?;
+    let (path, again) = (shown(folder.path()), config.again(folder.path()));
+    let text = format!("the files were kept in {path}; to read them again: {again}");
+    Ok(recorder.append(preface::warning(text))?)
+}
+
+/// Compares what the files hold with what was written.
+fn check_content(folder: &SweepFolder, recorder: &Recorder) -> anyhow::Result<EndReason> {
+    recorder.note("comparing contents with what was written".to_owned());
+    match folder.check_content() {
+        Ok(()) => Ok(EndReason::Settled),
+        Err(SweepError::Interrupted) => Ok(EndReason::Interrupted),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn open_or_make(config: &SweepConfig) -> anyhow::Result<Option<SweepFolder>> {
+    let dir = without_parents(&config.dir).with_context(|| shown(&config.dir))?;
+    if config.read_only {
+        return Ok(Some(SweepFolder::kept(&dir)?));
+    }
+    let folder = SweepFolder::make(&dir, config.total_bytes(), config.max_bytes)?;
+    Ok((!interrupt::requested()).then_some(folder))
+}
+
+/// Writes every file; `false` when the user wants to stop.
+fn write_all(
+    config: &SweepConfig,
+    folder: &mut SweepFolder,
+    recorder: &mut Recorder,
+) -> anyhow::Result<bool> {
+    let recipes = recipes(&config.size_list(), config.repeat, config.fill, config.seed);
+    for (target, (name, recipe)) in recipes.into_iter().enumerate() {
+        recorder.note(format!("writing {name}"));
+        match write::write(folder, name, recipe, config.write) {
+            Ok(times) => recorder.append(Line::Write { target, how: config.write, times })?,
+            Err(SweepError::Interrupted) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(true)
+}
+
+/// How much the sweep writes, and may write.
+fn room(config: &SweepConfig) -> Room {
+    let sweep_bytes = if config.read_only { 0 } else { config.total_bytes() };
+    Room { sweep_bytes, allowed_bytes: config.max_bytes }
+}
+
+/// Whether a cache lies below: found with a file that was written before those of the sweep.
+fn hidden_cache(unread: Result<Unread, NotProbed>, seed: u64, recorder: &Recorder) -> HiddenCache {
+    match unread {
+        Ok(unread) => {
+            recorder.note("reading parts of a file of readlab's own twice, for a cache below".to_owned());
+            unread.probe(seed)
+        }
+        Err(why) => HiddenCache::NotProbed { why },
+    }
+}
+
+/// Records every file as a target, with the right answers about it. The first target names the
+/// cache below.
+fn announce(
+    folder: &SweepFolder,
+    hidden_cache: HiddenCache,
+    recorder: &mut Recorder,
+) -> anyhow::Result<Vec<SweepTarget>> {
+    let mut targets = Vec::new();
+    let mut hidden_cache = Some(hidden_cache);
+    for (index, file) in folder.files.iter().enumerate() {
+        let mut target = Target::examine(&folder.path().join(&file.name))?;
+        target.facts.answer = Some(file.answer);
+        target.facts.digest = Some(file.digest.clone());
+        target.facts.hidden_cache = hidden_cache.take();
+        recorder.append(Line::Target { index, facts: Box::new(target.facts.clone()) })?;
+        targets.push(SweepTarget { truth: truth(file), target });
+    }
+    Ok(targets)
+}
+
+/// A file of readlab's own, in a folder of its own, on which contenders are warmed up: no file of
+/// the sweep is read before its timed reading.
+fn own_file(parent: &Path, of: &SweepFolder) -> anyhow::Result<(SweepFolder, WarmUp)> {
+    let largest = of.files.iter().map(|file| file.recipe.size_bytes).max().unwrap_or(0);
+    let kind = of.files.first().map_or(CorpusKind::A, |file| file.recipe.kind);
+    let recipe = Recipe { kind, size_bytes: largest.min(OWN_BYTES_MAX), seed: OWN_SEED };
+    let mut folder = SweepFolder::make(parent, recipe.size_bytes, None)?;
+    write::write(&mut folder, "warm-up".to_owned(), recipe, WriteWay::Plain)?;
+    let path = folder.path().join(&folder.files[0].name);
+    let at = SweepTarget { target: Target::examine(&path)?, truth: truth(&folder.files[0]) };
+    Ok((folder, WarmUp::on(&path, at)))
+}
+
+/// The right answers, known from writing. As the time of the plainest reading, that of a slow
+/// device is assumed.
+fn truth(file: &WrittenFile) -> Truth {
+    const SLOW_BYTES_PER_SECOND: u64 = 20_000_000;
+    let wall_ns = file.recipe.size_bytes.saturating_mul(1_000_000_000 / SLOW_BYTES_PER_SECOND);
+    Truth { answer: file.answer, digest: file.digest.clone(), text: false, archive: None, wall_ns }
+}
+
+/// What reads each file, as a plan for a single file.
+fn methods(config: &SweepConfig, contenders: &Contenders) -> Result<Plan, PlanError> {
+    let entries = config.trials().into_iter().map(|trial| Entry { trial, ..Entry::default() });
+    let selection = Selection {
+        entries: entries.collect(),
+        readable: ReadableTarget::of_bytes(config.work),
+        reports_unreadable: true,
+        ..Selection::default()
+    };
+    planner::plan(contenders, &selection, &[CacheState::Cold], Rules::one_reading(config.seed))
+}
+
+/// The plan of all files: as many passes as methods, the methods taking turns from file to file.
+fn plan(config: &SweepConfig, folder: &SweepFolder, methods: Plan) -> Result<Plan, SweepError> {
+    let order = order(config, folder)?;
+    let passes = methods.trials.len();
+    let turns = (0..passes).flat_map(|pass| (0..order.len()).map(move |position| (pass, position)));
+    let mut trials: Vec<Planned> = Vec::new();
+    for (pass, position) in turns {
+        let mut planned = methods.trials[(position + pass) % passes].clone();
+        (planned.trial.index, planned.trial.target) = (trials.len(), order[position]);
+        trials.push(planned);
+    }
+    let mut absent = methods.absent;
+    for (index, (trial, _)) in (trials.len()..).zip(&mut absent) {
+        trial.index = index;
+    }
+    Ok(Plan { trials, absent, ..methods })
+}
+
+fn order(config: &SweepConfig, folder: &SweepFolder) -> Result<Vec<usize>, SweepError> {
+    let mut by_name: Vec<usize> = (0..folder.files.len()).collect();
+    Ok(match config.order {
+        Order::Directory => folder.in_directory_order()?,
+        Order::Name => by_name,
+        Order::Shuffled => {
+            by_name.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(config.seed));
+            by_name
+        }
+    })
+}
+
+/// What every reading of a sweep needs.
+struct Reading<'a> {
+    contenders: &'a Contenders,
+    targets: &'a [SweepTarget],
+    warm_up: Option<&'a WarmUp>,
+}
+
+impl Reading<'_> {
+    /// Carries out the plan in its order, each trial once.
+    fn all(&self, plan: Plan, recorder: &mut Recorder) -> anyhow::Result<EndReason> {
+        recorder.follow(&plan);
+        let of = u32::try_from(self.targets.len()).context("too many files")?;
+        for (index, planned) in (0_u32..).zip(plan.trials) {
+            let at = &self.targets[planned.trial.target];
+            let (pass, position, warm_up) = (index / of, index % of, self.warm_up);
+            let read = SweepRead { at, planned, pass, position, of, warm_up };
+            if let Some(end) = pass::read_one(&read, self.contenders, recorder)? {
+                return Ok(end);
+            }
+        }
+        for (trial, outcome) in plan.absent {
+            let index = trial.index;
+            recorder.append(Line::Trial(Box::new(trial)))?;
+            recorder.append(Line::Outcome { trial: index, outcome })?;
+        }
+        Ok(EndReason::Settled)
+    }
+}

@@ -1,0 +1,103 @@
+//! What a run reads, as the user named it: a path or a URL, examined before anything else happens.
+
+use super::config::RunConfig;
+use super::deadline::Deadline;
+use crate::corpus::Form;
+use crate::experiment::planner::TargetForm;
+use crate::measure::rights;
+use crate::record::TargetRef;
+use crate::target::{Accept, Target, TargetError, TargetFacts, shown, url};
+use crate::trial::Transport;
+use anyhow::{Context, anyhow};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// What one run reads, the plain file first.
+pub type TargetSpecs = Vec<TargetSpec>;
+
+/// One target as the user named it.
+#[derive(Debug, Clone)]
+pub struct TargetSpec {
+    /// A path or a URL.
+    word: PathBuf,
+    form: TargetForm,
+}
+
+/// A target that exists and can be read.
+#[derive(Debug)]
+pub struct ExaminedTarget {
+    /// What is read of it, and over which transport.
+    pub form: TargetForm,
+    /// What is known of it.
+    pub target: Target,
+}
+
+/// The targets of one run, with the time that examining them took.
+#[derive(Debug)]
+pub struct ExaminedTargets {
+    pub(super) targets: Vec<ExaminedTarget>,
+    pub(super) took: Duration,
+}
+
+impl TargetSpec {
+    /// A path, or a URL, whose bytes are read as they are.
+    #[must_use]
+    pub fn plain(word: &Path, over: Transport) -> TargetSpec {
+        let over = if url::is_url(word.as_os_str()) { Transport::Http } else { over };
+        TargetSpec { word: word.to_owned(), form: TargetForm { archive: None, over } }
+    }
+
+    /// A file, plain or an archive.
+    #[must_use]
+    pub fn of_form(archive: Form, path: &Path) -> TargetSpec {
+        TargetSpec { word: path.to_owned(), form: TargetForm { archive, over: Transport::File } }
+    }
+
+    /// A target of a record.
+    pub(super) fn of_record(facts: &TargetFacts, target: &TargetRef) -> TargetSpec {
+        TargetSpec { word: facts.place(), form: TargetForm { archive: target.form, over: target.over } }
+    }
+
+    /// Finds out what is known of it. A server is waited for until the deadline.
+    pub(super) fn examine(&self, accept: Accept, deadline: &Deadline) -> anyhow::Result<ExaminedTarget> {
+        let target = if url::is_url(self.word.as_os_str()) {
+            let word = self.word.to_str().with_context(|| format!("{}: not a URL", shown(&self.word)))?;
+            Target::ask(word.parse().map_err(TargetError::from)?, &|| deadline.check())?
+        } else {
+            Target::examine_as(&self.word, accept)?
+        };
+        Ok(ExaminedTarget { form: self.form, target })
+    }
+}
+
+/// Which files may be targets.
+pub(super) fn accepted(allow_device: bool) -> Accept {
+    if allow_device { Accept::Devices } else { Accept::Files }
+}
+
+/// Examines the targets of every run, and refuses what the options demand of them in vain.
+///
+/// # Errors
+/// If a target cannot be read, or an option cannot be followed on it or by this user.
+pub fn examine_all(config: &RunConfig, specs: &[TargetSpecs]) -> anyhow::Result<Vec<ExaminedTargets>> {
+    let examined = specs.iter().map(|specs| examine(config, specs)).collect::<anyhow::Result<Vec<_>>>()?;
+    for target in examined.iter().flat_map(|run| &run.targets) {
+        config.check_state_option(&target.target.facts)?;
+    }
+    if config.drop_caches {
+        check_drop_caches()?;
+    }
+    Ok(examined)
+}
+
+fn examine(config: &RunConfig, specs: &TargetSpecs) -> anyhow::Result<ExaminedTargets> {
+    let (begun, deadline) = (Instant::now(), Deadline::of_server(&config.rules));
+    let accept = accepted(config.allow_device);
+    let targets = specs.iter().map(|spec| spec.examine(accept, &deadline)).collect::<anyhow::Result<_>>()?;
+    Ok(ExaminedTargets { targets, took: begun.elapsed() })
+}
+
+/// Refuses `--drop-caches` where the kernel would not allow it to this user.
+pub(super) fn check_drop_caches() -> anyhow::Result<()> {
+    rights::drop_caches().map_err(|reason| anyhow!("--drop-caches: {reason}"))
+}

@@ -1,0 +1,95 @@
+//! The targets of a run while it is prepared: served where contenders read them over HTTP, opened
+//! for the control of their page cache, and read once for the right answers.
+
+use super::deadline::Deadline;
+use super::expected_answers::ExpectedAnswers;
+use super::recorder::Recorder;
+use super::target_spec::ExaminedTarget;
+use crate::contender::server::Server;
+use crate::experiment::planner::TargetForm;
+use crate::measure::cache::Eviction;
+use crate::measure::target::{CacheControl, CacheControlError, MeasuredTarget};
+use crate::target::{Place, Target};
+use crate::trial::Transport;
+use readlab_protocol::Archive;
+
+/// A target whose page cache is under control.
+#[derive(Debug)]
+pub(super) struct OpenTarget {
+    pub(super) form: TargetForm,
+    pub(super) target: Target,
+    pub(super) cache: CacheControl,
+}
+
+/// A target with the right answers about it.
+#[derive(Debug)]
+pub(super) struct KnownTarget {
+    pub(super) target: Target,
+    pub(super) expected: ExpectedAnswers,
+}
+
+/// Starts a server for each file that contenders read over HTTP.
+pub(super) fn serve(targets: &mut [ExaminedTarget]) -> anyhow::Result<Vec<Server>> {
+    let mut servers = Vec::new();
+    for ExaminedTarget { form, target } in targets {
+        if let (Place::File(file), Transport::Http) = (&target.place, form.over) {
+            let server = Server::start(file)?;
+            target.serve(server.url.clone());
+            servers.push(server);
+        }
+    }
+    Ok(servers)
+}
+
+impl OpenTarget {
+    /// Opens a target for the control of its page cache.
+    pub(super) fn open(examined: ExaminedTarget, drop_caches: bool) -> Result<OpenTarget, CacheControlError> {
+        let eviction = if drop_caches { Eviction::OfSystem } else { Eviction::OfFile };
+        let ExaminedTarget { form, target } = examined;
+        let cache = CacheControl::of(&target, eviction)?;
+        Ok(OpenTarget { form, target, cache })
+    }
+
+    /// Reads it once for the right answers, and adds them to its facts. What comes out of an
+    /// archive of a suite is the content of the suite's `first` target: no decoder is trusted.
+    pub(super) fn read_once(
+        &mut self,
+        first: Option<&ExpectedAnswers>,
+        deadline: &Deadline,
+        recorder: &Recorder,
+    ) -> anyhow::Result<ExpectedAnswers> {
+        recorder.note(format!("reading {} once for the right answer", self.target.facts.path));
+        ExpectedAnswers::find(self, first, deadline)
+    }
+
+    /// Decodes the user's own archive once for the right answers; if it cannot be decoded, the
+    /// error says why.
+    pub(super) fn decode_once(
+        &mut self,
+        expected: &mut ExpectedAnswers,
+        archive: Archive,
+        deadline: &Deadline,
+        recorder: &Recorder,
+    ) -> Result<(), String> {
+        recorder.note(format!("decoding {} once for the right answer", self.target.facts.path));
+        expected.decode(&mut self.target, archive, deadline)
+    }
+}
+
+impl KnownTarget {
+    /// It as the sampler reads it, by its number in the record.
+    pub(super) fn measured(&self, index: usize, cache: CacheControl) -> MeasuredTarget<'_> {
+        let ExpectedAnswers { truth, decoded } = &self.expected;
+        MeasuredTarget { index, target: &self.target, truth, decoded: decoded.as_ref(), cache_control: cache }
+    }
+}
+
+/// Targets with the right answers about them, and apart the control of their caches, which the
+/// sampler takes over.
+pub(super) fn known(
+    targets: Vec<OpenTarget>,
+    expected: Vec<ExpectedAnswers>,
+) -> (Vec<KnownTarget>, Vec<CacheControl>) {
+    let both = targets.into_iter().zip(expected);
+    both.map(|(OpenTarget { target, cache, .. }, expected)| (KnownTarget { target, expected }, cache)).unzip()
+}

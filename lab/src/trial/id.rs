@@ -1,0 +1,308 @@
+//! The name of a trial: contender, method, scan and settings, in their one spelling. Every name is
+//! parsed here.
+
+use super::Params;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A method of a contender, with its scan if it has several.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MethodId {
+    /// The contender's name in the roster; `command` for a command of the user's.
+    pub contender: String,
+    /// How bytes are read; for a command, the command with `{}` for the path.
+    pub method: String,
+    /// How bytes are visited.
+    pub scan: Option<String>,
+}
+
+/// A trial's name: method and settings, without the work and the cache state.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TrialId {
+    /// The method.
+    pub method: MethodId,
+    /// With which settings; only those that were given. Their names are as they are spelled.
+    pub params: Params,
+}
+
+/// A name or a glob as people write it: what comes before its `@`, and the settings after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SplitName<'a> {
+    /// `contender/method`, `contender/method/scan`, or a glob over these.
+    pub path: &'a str,
+    /// The settings.
+    pub params: Params,
+}
+
+/// Why a name does not mean a trial.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TrialError {
+    /// Not `contender/method[/scan][@key=value,…]`.
+    #[error(
+        "'{0}' is not a trial: expected contender/method, contender/method/scan, and perhaps @key=value,…"
+    )]
+    Shape(String),
+    /// A parameter's value is not an integer or a size.
+    #[error("'{name}': parameter {key}: {cause}")]
+    Value {
+        /// The whole name.
+        name: String,
+        /// The parameter.
+        key: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// The method does not have this parameter.
+    #[error("{method} has no parameter '{key}' (it has: {known})")]
+    UnknownParam {
+        /// The method.
+        method: String,
+        /// The parameter that was given.
+        key: String,
+        /// Those that exist.
+        known: String,
+    },
+    /// The value is outside what the method takes.
+    #[error("{method}: {key} must be from {min} to {max}, got {value}")]
+    OutOfRange {
+        /// The method.
+        method: String,
+        /// The parameter.
+        key: String,
+        /// What was given.
+        value: u64,
+        /// Smallest value.
+        min: u64,
+        /// Largest value.
+        max: u64,
+    },
+}
+
+/// The contender whose methods are commands.
+pub const COMMAND: &str = "command";
+
+impl MethodId {
+    /// A method that is a command line of the user's.
+    #[must_use]
+    pub fn command(template: &str) -> MethodId {
+        MethodId { contender: COMMAND.to_owned(), method: template.to_owned(), scan: None }
+    }
+}
+
+impl fmt::Display for MethodId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Parsing adds a path at the end if the command has none, so it is omitted here.
+        let short =
+            self.method.strip_suffix(" {}").filter(|it| self.contender == COMMAND && !it.contains("{}"));
+        let method = short.unwrap_or(&self.method);
+        match &self.scan {
+            Some(scan) => f.pad(&format!("{}/{method}/{scan}", self.contender)),
+            None => f.pad(&format!("{}/{method}", self.contender)),
+        }
+    }
+}
+
+impl TrialId {
+    /// The name of a method with these settings. It is the same when its spelling is read back.
+    #[must_use]
+    pub fn new(method: MethodId, params: &Params) -> TrialId {
+        TrialId { method, params: params.as_spelled() }
+    }
+
+    /// A name as people write it: the value `all` of a setting is the number of processors here.
+    ///
+    /// # Errors
+    /// If it is not a trial.
+    pub fn parse_written(text: &str) -> Result<TrialId, TrialError> {
+        with_all(text).parse()
+    }
+}
+
+impl SplitName<'_> {
+    /// Splits a name or a glob as people write it: the value `all` of a setting is the number of
+    /// processors here.
+    ///
+    /// # Errors
+    /// If a setting is misspelled.
+    pub fn parse(text: &str) -> Result<SplitName<'_>, TrialError> {
+        let (path, settings) = split(text);
+        Ok(SplitName { path, params: with_all(settings).parse()? })
+    }
+}
+
+/// A name without its settings, and its settings.
+fn split(name: &str) -> (&str, &str) {
+    name.split_once('@').unwrap_or((name, ""))
+}
+
+/// The value `all` as the number of processors.
+fn with_all(text: &str) -> String {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    text.replace("=all", &format!("={cpus}"))
+}
+
+impl fmt::Display for TrialId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.params.0.is_empty() {
+            return self.method.fmt(f);
+        }
+        f.pad(&format!("{}@{}", self.method, self.params))
+    }
+}
+
+impl FromStr for TrialId {
+    type Err = TrialError;
+
+    fn from_str(name: &str) -> Result<TrialId, TrialError> {
+        let shape = || TrialError::Shape(name.to_owned());
+        if let Some(template) = name.strip_prefix("command/") {
+            let template =
+                if template.contains("{}") { template.to_owned() } else { format!("{template} {{}}") };
+            return Ok(TrialId { method: MethodId::command(&template), params: Params::default() });
+        }
+        let (path, params) = split(name);
+        let parts: Vec<&str> = path.split('/').collect();
+        let (contender, method, scan) = match parts[..] {
+            [contender, method] => (contender, method, None),
+            [contender, method, scan] => (contender, method, Some(scan)),
+            _ => return Err(shape()),
+        };
+        if [contender, method].contains(&"") || scan == Some("") {
+            return Err(shape());
+        }
+        let method = MethodId {
+            contender: contender.to_owned(),
+            method: method.to_owned(),
+            scan: scan.map(str::to_owned),
+        };
+        Ok(TrialId { method, params: params.parse()? })
+    }
+}
+
+impl Serialize for TrialId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for TrialId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<TrialId, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use readlab_protocol::{Cache, MethodLine, ParamLine, Reads};
+    use std::collections::BTreeMap;
+
+    fn id(name: &str) -> TrialId {
+        name.parse().unwrap()
+    }
+
+    #[test]
+    fn a_name_reads_back_as_it_is_spelled() {
+        for name in [
+            "rust/mmap",
+            "rust/mmap/avx512",
+            "rust/io_uring/scalar@buffer=128KiB,depth=16",
+            "rust/read@buffer=1000B",
+            "java/BufferedReader@buffer=8192",
+            "command/wc -l",
+            "command/grep -c '' {} /dev/null",
+        ] {
+            assert_eq!(id(name).to_string(), name);
+        }
+        for (written, spelled) in [
+            ("java/lines@buffer_chars=8192", "java/lines@buffer=8192"),
+            ("rust/read@buffer_bytes=8192", "rust/read@buffer=8KiB"),
+            ("rust/read@buffer_chars_bytes=1", "rust/read@buffer=1B"),
+        ] {
+            assert_eq!((id(written).to_string().as_str(), id(spelled)), (spelled, id(written)));
+        }
+    }
+
+    /// A name part by part, as a contender may declare it.
+    fn any_id() -> impl Strategy<Value = TrialId> {
+        let word = "[a-z][a-zA-Z0-9_]{0,6}";
+        let setting = ("[a-z][a-z0-9]{0,5}(_bytes|_chars|_chars_bytes)?", any::<u64>());
+        let params = proptest::collection::btree_map(setting.0, setting.1, 0..4).prop_map(Params);
+        let method = (word, "[a-zA-Z][a-zA-Z0-9_]{0,8}", proptest::option::of(word));
+        let method = method.prop_filter("commands are spelled in another way", |it| it.0 != COMMAND);
+        (method, params).prop_map(|((contender, method, scan), params)| {
+            TrialId::new(MethodId { contender, method, scan }, &params)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_trial_s_name_is_read_back_from_its_spelling(id in any_id()) {
+            prop_assert_eq!(id.to_string().parse::<TrialId>().unwrap(), id);
+        }
+
+        #[test]
+        fn a_command_s_name_is_read_back_from_its_spelling(begin in "[a-z]{1,8}[ -~]{0,12}", end in "[ -~]{0,6}") {
+            let id = TrialId::new(MethodId::command(&format!("{begin}{{}}{end}")), &Params::default());
+            prop_assert_eq!(id.to_string().parse::<TrialId>().unwrap(), id);
+        }
+    }
+
+    #[test]
+    fn all_processors_are_a_number() {
+        let split = SplitName::parse("rust/*@threads=all,buffer=1KiB").unwrap();
+        assert_eq!((split.path, split.params.0["buffer_bytes"]), ("rust/*", 1024));
+        assert!(split.params.0["threads"] > 0);
+        assert_eq!(
+            TrialId::parse_written("rust/read@threads=all").unwrap().params.0["threads"],
+            split.params.0["threads"]
+        );
+    }
+
+    #[test]
+    fn a_command_is_split_from_its_path_only_at_the_end() {
+        assert_eq!(id("command/wc -l").method.method, "wc -l {}");
+        assert_eq!(id("command/wc -l {}"), id("command/wc -l"));
+        assert_eq!(id("command/cmp {} {}").to_string(), "command/cmp {} {}");
+    }
+
+    #[test]
+    fn misspelled_names_are_refused() {
+        for name in [
+            "",
+            "rust",
+            "rust/",
+            "/mmap",
+            "rust/mmap/",
+            "a/b/c/d",
+            "rust/mmap@depth",
+            "rust/mmap@depth=x",
+            "rust/mmap@=1",
+            "rust/mmap@_bytes=1",
+            "rust/mmap@de\rpth=1",
+        ] {
+            assert!(name.parse::<TrialId>().is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn parameters_are_spelled_out_and_bounded_by_the_method() {
+        let method = MethodLine {
+            method: "read".into(),
+            scans: BTreeMap::new(),
+            params: vec![ParamLine { name: "buffer_bytes".into(), default: 65_536, min: 1, max: 1 << 30 }],
+            about: String::new(),
+            cache: Cache::Through,
+            reads: Reads::File,
+            decodes: Vec::new(),
+            unavailable: None,
+        };
+        let resolved = "buffer=8k".parse::<Params>().unwrap().resolve(&method).unwrap();
+        assert_eq!(resolved.0, BTreeMap::from([("buffer_bytes".to_owned(), 8192)]));
+        assert_eq!(resolved.to_string(), "buffer=8KiB");
+        assert!("depth=1".parse::<Params>().unwrap().resolve(&method).is_err());
+        assert!("buffer=0".parse::<Params>().unwrap().resolve(&method).is_err());
+    }
+}
