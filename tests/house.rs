@@ -83,39 +83,6 @@ const ROOMS: [(&str, &[&str]); 16] = [
 /// What only `linux` may contain: system calls, and the files through which the kernel is read.
 const OF_LINUX: [&str; 6] = ["libc::", "procfs::", "rustix::", "signal_hook::", "\"/proc", "\"/sys"];
 
-/// Files outside `linux` that still call the kernel, or have unsafe code. The list only gets shorter.
-const STILL_CALL_THE_KERNEL: [&str; 26] = [
-    "contender/launcher.rs",
-    "contender/leftovers.rs",
-    "contender/process.rs",
-    "contender/running.rs",
-    "contender/scheduling.rs",
-    "contender/supervisor.rs",
-    "measure/busy.rs",
-    "measure/cache.rs",
-    "measure/counts/mod.rs",
-    "measure/counts/preload.rs",
-    "measure/counts/tracepoint.rs",
-    "measure/hidden_cache/mod.rs",
-    "measure/holders.rs",
-    "measure/inspect/profile/mappings.rs",
-    "measure/inspect/profile/sampling.rs",
-    "measure/inspect/profile/symbols.rs",
-    "measure/inspect/profile/unwind.rs",
-    "measure/inspect/trace/pages.rs",
-    "measure/meters/lab_self.rs",
-    "measure/meters/mod.rs",
-    "measure/meters/tests.rs",
-    "measure/meters/whole.rs",
-    "measure/next_layer.rs",
-    "measure/residency.rs",
-    "measure/rights.rs",
-    "measure/session_pool.rs",
-];
-
-/// A test with the source of an unsafe program in a string.
-const SOURCE_IN_STRING: &str = "measure/counts/tests.rs";
-
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the lab lives in the workspace").to_owned()
 }
@@ -200,35 +167,19 @@ fn every_file_says_at_its_head_what_lives_there() {
     }
 }
 
-/// Whether a file may contain unsafe code: those of `linux`, and libraries that are preloaded into
-/// contenders, which are no part of the lab's process.
-fn may_be_unsafe(file: &str) -> bool {
-    room(file) == "linux" || file.split('/').any(|folder| folder == "interpose")
-}
-
 #[test]
-fn only_linux_and_preloaded_libraries_have_unsafe_code() {
-    for (file, source) in sources("lab/src") {
-        if file == SOURCE_IN_STRING {
-            continue;
-        }
-        let has_unsafe = code(&source).any(|line| line.contains("unsafe {") || line.contains("unsafe fn"));
-        let may = may_be_unsafe(&file) || STILL_CALL_THE_KERNEL.contains(&file.as_str());
-        assert!(!has_unsafe || may, "{file} has unsafe code");
+fn only_linux_has_unsafe_code() {
+    for (file, source) in sources("lab/src").iter().filter(|(file, _)| room(file) != "linux") {
+        let has_unsafe = code(source).any(|line| line.contains("unsafe {") || line.contains("unsafe fn"));
+        assert!(!has_unsafe, "{file} has unsafe code");
     }
 }
 
 #[test]
 fn only_linux_calls_the_kernel() {
-    let files = sources("lab/src").into_iter().filter(|(file, _)| !may_be_unsafe(file));
-    let mut callers: Vec<String> =
-        files.filter(|(_, source)| calls_the_kernel(source)).map(|(file, _)| file).collect();
-    for file in STILL_CALL_THE_KERNEL {
-        let at = callers.iter().position(|caller| caller == file);
-        let at = at.unwrap_or_else(|| panic!("{file} no longer calls the kernel: remove it from the list"));
-        callers.remove(at);
+    for (file, source) in sources("lab/src").iter().filter(|(file, _)| room(file) != "linux") {
+        assert!(!calls_the_kernel(source), "{file} calls the kernel");
     }
-    assert!(callers.is_empty(), "only linux may call the kernel: {callers:#?}");
 }
 
 fn calls_the_kernel(source: &str) -> bool {
@@ -265,55 +216,6 @@ const BODY_LINES_MEDIAN_MAX: usize = 10;
 
 /// and a line of comment so many columns.
 const COMMENT_COLUMNS_MAX: usize = 100;
-
-/// The files that do not keep the rules for lengths, widths and parameters yet.
-const NOT_YET: [&str; 45] = [
-    "contenders/rust/src/method/ring.rs",
-    "lab/src/commands/expected_answers.rs",
-    "lab/src/commands/prepare.rs",
-    "lab/src/commands/probe.rs",
-    "lab/src/commands/resume.rs",
-    "lab/src/commands/run.rs",
-    "lab/src/commands/sweep.rs",
-    "lab/src/contender/build.rs",
-    "lab/src/contender/session.rs",
-    "lab/src/corpus/mod.rs",
-    "lab/src/experiment/candidates.rs",
-    "lab/src/experiment/planner/mod.rs",
-    "lab/src/measure/attempt.rs",
-    "lab/src/measure/meters/whole.rs",
-    "lab/src/measure/pass/mod.rs",
-    "lab/src/measure/pass/warm_up.rs",
-    "lab/src/measure/residency.rs",
-    "lab/src/measure/round/again.rs",
-    "lab/src/measure/round/finish.rs",
-    "lab/src/measure/round/mod.rs",
-    "lab/src/measure/round/tests.rs",
-    "lab/src/measure/round/turn.rs",
-    "lab/src/measure/round/unaccounted.rs",
-    "lab/src/measure/sampler/mod.rs",
-    "lab/src/measure/sampler/samples.rs",
-    "lab/src/measure/search/mod.rs",
-    "lab/src/record/file.rs",
-    "lab/src/report/ranking/touched.rs",
-    "lab/src/report/svg.rs",
-    "lab/src/target/device.rs",
-    "lab/src/target/extents.rs",
-    "lab/src/target/filesystem.rs",
-    "lab/src/target/hidden_cache.rs",
-    "lab/src/target/http.rs",
-    "lab/src/target/layers/mod.rs",
-    "lab/src/target/layers/mountinfo.rs",
-    "lab/src/target/layers/walk/mod.rs",
-    "lab/src/target/mod.rs",
-    "lab/src/target/path.rs",
-    "lab/src/target/url.rs",
-    "lab/src/target/web.rs",
-    "lab/src/trial/mod.rs",
-    "tests/browser.rs",
-    "tests/cli/http.rs",
-    "tests/record.rs",
-];
 
 /// Every file that breaks the rules for lengths, widths and parameters, with what is wrong with it.
 fn breaches() -> BTreeMap<String, Vec<String>> {
@@ -359,11 +261,7 @@ fn is_of_unlike_things(param: &str) -> bool {
 #[test]
 fn files_functions_and_comments_keep_their_lengths_and_no_parameter_is_a_tuple_of_unlike_things() {
     let breaches = breaches();
-    let not_yet: BTreeSet<&str> = NOT_YET.into_iter().collect();
-    let new: Vec<_> = breaches.iter().filter(|(file, _)| !not_yet.contains(file.as_str())).collect();
-    assert!(new.is_empty(), "{new:#?}");
-    let kept: Vec<_> = not_yet.iter().filter(|file| !breaches.contains_key(**file)).collect();
-    assert!(kept.is_empty(), "these keep the rules now, take them out of NOT_YET: {kept:#?}");
+    assert!(breaches.is_empty(), "{breaches:#?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! The program `readlab`: it parses the command line, runs one command, prints an error as one line,
-//! and returns the exit code: 0 success, 1 a trial failed or was refused, 2 usage or environment, 3
-//! slower than `--fail-over`, 130 interrupted.
+//! The program `readlab`: it parses the command line, runs one command, prints an error as one
+//! line, and returns the exit code: 0 success, 1 a trial failed or was refused, 2 usage or
+//! environment, 3 slower than `--fail-over`, 130 interrupted.
 
 use clap::Parser;
 use readlab::commands;

@@ -1,6 +1,6 @@
 //! `readlab contender NAME …`: readlab as a contender, in a process of its own. This is the only
-//! place where the lab and the ways of reading meet: the lab starts this like any other program, and
-//! uses nothing but the protocol.
+//! place where the lab and the ways of reading meet: the lab starts this like any other program,
+//! and uses nothing but the protocol.
 
 use clap::{Args, Subcommand};
 use std::ffi::OsString;

@@ -75,8 +75,8 @@ pub(super) fn run_sweep(config: &SweepConfig, options: &OutputOptions) -> anyhow
     })
 }
 
-/// Does this until it is done or the user interrupts it. An error after an interruption is caused by
-/// it, and is not reported.
+/// Does this until it is done or the user interrupts it. An error after an interruption is caused
+/// by it, and is not reported.
 fn until_interrupted(work: impl FnOnce() -> anyhow::Result<u8>) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     scratch::tell_left();

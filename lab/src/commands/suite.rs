@@ -92,7 +92,8 @@ impl SuiteArgs {
     }
 }
 
-/// One target of the user's: a URL; or a file, and the same file over HTTP if the suite reads it so.
+/// One target of the user's: a URL; or a file, and the same file over HTTP if the suite reads it
+/// so.
 fn plain(suite: &Suite, word: &Path) -> TargetSpecs {
     let served = suite.reads_over_http() && !url::is_url(word.as_os_str());
     let overs = [Some(Transport::File), served.then_some(Transport::Http)];

@@ -257,8 +257,8 @@ fn own_program() -> OsString {
     std::env::current_exe().map_or_else(|_| "readlab".into(), PathBuf::into_os_string)
 }
 
-/// The folder of toolchains that are not on the PATH: as the environment says; in a checkout, beside
-/// its contenders; else among the user's caches.
+/// The folder of toolchains that are not on the PATH: as the environment says; in a checkout,
+/// beside its contenders; else among the user's caches.
 fn toolchains() -> PathBuf {
     if let Some(named) = std::env::var_os(TOOLCHAINS_VARIABLE) {
         return named.into();

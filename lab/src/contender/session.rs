@@ -242,8 +242,8 @@ impl Session {
         }
     }
 
-    /// Lets the contender exit by itself, so that it can still write its last output; kills it if it
-    /// does not.
+    /// Lets the contender exit by itself, so that it can still write its last output; kills it if
+    /// it does not.
     pub fn finish(mut self) {
         // Its exit status changes nothing any more.
         let _ = self.process.finish();

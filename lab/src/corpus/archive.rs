@@ -1,8 +1,8 @@
 //! Archives: writes deterministic files into archives, and decodes any archive.
 //!
-//! One version of the compressor always writes the same bytes. Decoding is as plain as possible, one
-//! entry or member after the other, with the common crates; the archive's own checksums prove the
-//! content. It shares no code with any contender.
+//! One version of the compressor always writes the same bytes. Decoding is as plain as possible,
+//! one entry or member after the other, with the common crates; the archive's own checksums prove
+//! the content. It shares no code with any contender.
 
 use super::recipe::Recipe;
 use flate2::bufread::GzDecoder;
@@ -47,13 +47,13 @@ fn content(recipe: &Recipe, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Calls `take` with the content of an archive, piece by piece: of a zip the entries except folders,
-/// in the order of its directory; of a gzip its members.
+/// Calls `take` with the content of an archive, piece by piece: of a zip the entries except
+/// folders, in the order of its directory; of a gzip its members.
 ///
 /// # Errors
-/// If the file cannot be read, is no archive of this kind, is cut short, has no entry or an encrypted
-/// one, has bytes after its last member, or the content has another checksum than the archive says.
-/// Or the error of `take`.
+/// If the file cannot be read, is no archive of this kind, is cut short, has no entry or an
+/// encrypted one, has bytes after its last member, or the content has another checksum than the
+/// archive says. Or the error of `take`.
 pub(super) fn decode(
     path: &Path,
     archive: Archive,

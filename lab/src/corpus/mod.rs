@@ -1,8 +1,8 @@
 //! The corpus: deterministic files to read, and the true answers about any file.
 //!
-//! A file is written under a temporary name and renamed when it is complete; beside it is a note with
-//! its recipe and digest. A file without a note is not ours: it is neither used nor removed. Nothing
-//! here knows how files are raced.
+//! A file is written under a temporary name and renamed when it is complete; beside it is a note
+//! with its recipe and digest. A file without a note is not ours: it is neither used nor removed.
+//! Nothing here knows how files are raced.
 
 pub mod archive;
 mod note;
@@ -71,8 +71,8 @@ const PART_PREFIX: &str = ".readlab-";
 const PART_SUFFIX: &str = ".part";
 /// Marks a folder that was made here, so that it is removed with its last file.
 const FOLDER_MARK: &str = ".readlab-folder";
-/// Bytes to leave free besides a tenth of what is written: for notes, records, and the tables of the
-/// file system.
+/// Bytes to leave free besides a tenth of what is written: for notes, records, and the tables of
+/// the file system.
 const MARGIN_BYTES: u64 = 16 << 20;
 
 /// The folder of test files unless the user names one: in the user's cache folder, because they can
@@ -220,8 +220,8 @@ pub fn list(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
 }
 
 /// Removes the files made here with their notes, and what a killed run left unfinished. Everything
-/// else in the folder stays; the folder stays too unless it was made here and is empty then. Returns
-/// the paths that were removed.
+/// else in the folder stays; the folder stays too unless it was made here and is empty then.
+/// Returns the paths that were removed.
 ///
 /// # Errors
 /// If something cannot be removed.
@@ -271,8 +271,8 @@ fn check_space(folder: &Path, size_bytes: u64) -> Result<(), CorpusError> {
     Ok(())
 }
 
-/// A file under a temporary name, removed unless it is renamed. Its lock shows other runs that it is
-/// being written.
+/// A file under a temporary name, removed unless it is renamed. Its lock shows other runs that it
+/// is being written.
 fn begin(folder: &Path) -> Result<tempfile::NamedTempFile, CorpusError> {
     let mut builder = tempfile::Builder::new();
     // Readable for others, as files that programs write commonly are; the umask still applies.

@@ -1,5 +1,5 @@
-//! The oracle: the true answers about a file or any other sequence of bytes, by the plainest code of
-//! the lab: one read after the other, one loop for each question.
+//! The oracle: the true answers about a file or any other sequence of bytes, by the plainest code
+//! of the lab: one read after the other, one loop for each question.
 //!
 //! It must not depend on what it judges, so it shares no code with any contender or scan.
 
@@ -139,10 +139,10 @@ pub fn content(path: &Path, archive: Archive, check: Check) -> io::Result<Truth>
     Ok(truth.finish(start))
 }
 
-/// Whether the beginning of a file looks like text: it has no zero byte, and at most one byte in ten
-/// is no UTF-8 or is a control character other than tab, newline, carriage return, form feed and
-/// escape. Text in old encodings of one byte a character counts as text; UTF-16 does not, because its
-/// lines do not end in a byte 0x0A alone. An empty file is text.
+/// Whether the beginning of a file looks like text: it has no zero byte, and at most one byte in
+/// ten is no UTF-8 or is a control character other than tab, newline, carriage return, form feed
+/// and escape. Text in old encodings of one byte a character counts as text; UTF-16 does not,
+/// because its lines do not end in a byte 0x0A alone. An empty file is text.
 #[must_use]
 pub fn is_text(head: &[u8]) -> bool {
     if head.contains(&0) {

@@ -1,8 +1,8 @@
 //! Recipes: the content of deterministic files, the same bytes for the same kind, size and seed on
 //! every machine and forever.
 //!
-//! Every number comes from xoshiro256++ by integer arithmetic alone. A change of any byte needs a new
-//! [`VERSION`], and fails the tests with their digests.
+//! Every number comes from xoshiro256++ by integer arithmetic alone. A change of any byte needs a
+//! new [`VERSION`], and fails the tests with their digests.
 
 use crate::units::Bytes;
 use rand_xoshiro::Xoshiro256PlusPlus;

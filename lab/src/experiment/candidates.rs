@@ -1,6 +1,6 @@
-//! The candidates of a search: every setting of the methods that are searched, each with the fastest
-//! scan that its contender offers here; and where a method needs nothing beyond its language, with
-//! the fastest scan that needs nothing either.
+//! The candidates of a search: every setting of the methods that are searched, each with the
+//! fastest scan that its contender offers here; and where a method needs nothing beyond its
+//! language, with the fastest scan that needs nothing either.
 
 use crate::contender::discovery::Contenders;
 use crate::contender::snippet::is_easy;

@@ -36,7 +36,8 @@ impl ExpectedAnswers {
         Ok(ExpectedAnswers { truth, decoded: archive.map(|(_, content)| content) })
     }
 
-    /// Whether the bytes that are visited are text: those that come out of an archive, if it is one.
+    /// Whether the bytes that are visited are text: those that come out of an archive, if it is
+    /// one.
     pub(super) fn is_text(&self) -> bool {
         self.decoded.as_ref().unwrap_or(&self.truth).text
     }

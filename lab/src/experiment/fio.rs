@@ -1,7 +1,7 @@
 //! The limits that fio measures on the device, for comparison with ours, if it is installed.
 //!
-//! Our own limits are controls of a plan, measured in the same rounds as the other trials; what their
-//! samples mean is in [`crate::analysis::verdict::limits`].
+//! Our own limits are controls of a plan, measured in the same rounds as the other trials; what
+//! their samples mean is in [`crate::analysis::verdict::limits`].
 
 use crate::record::{Limit, LimitKind, LimitUnit};
 use crate::units::Bytes;

@@ -1,4 +1,5 @@
-//! The exit code of a run, and a line for each thing that the user named and that did not take part.
+//! The exit code of a run, and a line for each thing that the user named and that did not take
+//! part.
 //!
 //! A gate must not pass because a program is missing: what the user named is measured, or the exit
 //! code says that it is not.
@@ -16,8 +17,8 @@ pub const EXIT_TRIAL: u8 = 1;
 const EXIT_NOTHING: u8 = 2;
 
 /// The exit code of a run, whose reasons are printed to standard error: 130 if the user interrupted
-/// it, 1 if a trial failed or was refused or something requested did not take part, 2 if nothing was
-/// measured, else 0.
+/// it, 1 if a trial failed or was refused or something requested did not take part, 2 if nothing
+/// was measured, else 0.
 #[must_use]
 pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
     let spoiled =

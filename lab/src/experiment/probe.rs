@@ -1,8 +1,8 @@
 //! The probe for a cache below everything that the lab can see: once a file system, before anything
 //! reads a target, and only where something is to be made cold.
 //!
-//! The files of a sweep must not be read before their timed reading, so a sweep probes readlab's own
-//! file (`sweep/unread.rs`).
+//! The files of a sweep must not be read before their timed reading, so a sweep probes readlab's
+//! own file (`sweep/unread.rs`).
 
 use super::config::RunConfig;
 use super::recorder::Recorder;

@@ -1,6 +1,7 @@
-//! The recorder of a run: it writes every line of the record, and draws the progress line on standard
-//! error. That is drawn on a terminal only, and between readings, so that the lab does nothing while
-//! a reading is timed. If another lab starts, a warning goes to the record and to the terminal.
+//! The recorder of a run: it writes every line of the record, and draws the progress line on
+//! standard error. That is drawn on a terminal only, and between readings, so that the lab does
+//! nothing while a reading is timed. If another lab starts, a warning goes to the record and to the
+//! terminal.
 
 use crate::folder::RunFolder;
 use crate::linux::instance_lock::{self, InstanceLock};

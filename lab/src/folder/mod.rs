@@ -1,7 +1,7 @@
 //! The folder of one run, which holds its record and its report.
 //!
-//! It is the folder that the user named, or a new one in the user's data folder with the time in its
-//! name. Nothing is ever overwritten.
+//! It is the folder that the user named, or a new one in the user's data folder with the time in
+//! its name. Nothing is ever overwritten.
 
 pub mod scratch;
 

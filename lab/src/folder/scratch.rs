@@ -26,8 +26,8 @@ const MAPS_FOLDER: &str = "/tmp";
 const MAP_PREFIX: &str = "perf-";
 const MAP_SUFFIX: &str = ".map";
 
-/// A scratch folder: it is removed when this is dropped, unless it is kept. Only its owner may enter
-/// it, so that no other user changes what is measured in it.
+/// A scratch folder: it is removed when this is dropped, unless it is kept. Only its owner may
+/// enter it, so that no other user changes what is measured in it.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -102,7 +102,8 @@ impl Drop for Scratch {
 }
 
 impl Note {
-    /// Notes that a runtime may write its file for this process; `None` where there can be no notes.
+    /// Notes that a runtime may write its file for this process; `None` where there can be no
+    /// notes.
     #[must_use]
     pub fn of_map(pid: u32) -> Option<Note> {
         let path = map_of(pid);

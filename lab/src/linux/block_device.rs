@@ -146,8 +146,8 @@ impl LoopDevice {
     }
 }
 
-/// The path that `loop/backing_file` holds, and whether the file was deleted. Its end is no blank to
-/// remove: a name may end in one.
+/// The path that `loop/backing_file` holds, and whether the file was deleted. Its end is no blank
+/// to remove: a name may end in one.
 fn backing_file(path: &Path) -> Option<(PathBuf, bool)> {
     let text = String::from_utf8_lossy(&fs::read(path).ok()?).trim_end_matches('\n').to_owned();
     if text.is_empty() {

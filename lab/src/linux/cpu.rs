@@ -1,4 +1,5 @@
-//! The processors: model, number, clock and governor, from /proc/cpuinfo and /sys/devices/system/cpu.
+//! The processors: model, number, clock and governor, from /proc/cpuinfo and
+//! /sys/devices/system/cpu.
 
 use super::kernel_file::{line, number};
 use std::fs;

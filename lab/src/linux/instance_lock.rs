@@ -2,9 +2,9 @@
 //! because they distort each other's numbers.
 //!
 //! A lab that measures holds a shared lock on the folder for temporary files, which every user may
-//! read; /proc/locks lists who else holds one. Nothing is written, so nothing is left behind, however
-//! a lab ends. Labs with folders of their own (`TMPDIR`) do not see each other; `readlab doctor`
-//! searches for other labs by their names.
+//! read; /proc/locks lists who else holds one. Nothing is written, so nothing is left behind,
+//! however a lab ends. Labs with folders of their own (`TMPDIR`) do not see each other; `readlab
+//! doctor` searches for other labs by their names.
 
 use std::collections::BTreeSet;
 use std::fs::File;

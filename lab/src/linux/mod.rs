@@ -1,5 +1,5 @@
-//! All calls to the kernel: system calls, /proc and /sys, signals, perf, and all `unsafe` code of the
-//! lab.
+//! All calls to the kernel: system calls, /proc and /sys, signals, perf, and all `unsafe` code of
+//! the lab.
 //!
 //! The signatures name no type of Linux, so that another system is one more folder. The callers
 //! decide what the answers mean for a measurement.

@@ -38,8 +38,8 @@ impl Mount {
 
     fn in_text(mountinfo: &str, path: &Path, number: &str) -> Option<Mount> {
         let above = mountinfo.lines().filter_map(Mount::parse).filter(|mount| path.starts_with(&mount.point));
-        // Files of overlays and btrfs have other numbers than their mounts, so the number decides only
-        // where it can. Of mounts on one point, the last hides the others.
+        // Files of overlays and btrfs have other numbers than their mounts, so the number decides
+        // only where it can. Of mounts on one point, the last hides the others.
         above.max_by_key(|mount| (mount.number == number, mount.point.components().count()))
     }
 

@@ -30,8 +30,8 @@ impl Memory {
         self.limit_bytes.unwrap_or(self.total_bytes)
     }
 
-    /// The most that can be cached now: what is available, or the control group's limit where that is
-    /// less.
+    /// The most that can be cached now: what is available, or the control group's limit where that
+    /// is less.
     #[must_use]
     pub fn available_here_bytes(&self) -> u64 {
         self.available_bytes.min(self.ceiling_bytes())

@@ -1,7 +1,7 @@
 //! The facts of the machine that change a number: processor, memory, kernel and system.
 //!
-//! [`Machine::probe`] collects them, and `commands::doctor` judges them. A fact that cannot be found
-//! out is `None`, never a guess.
+//! [`Machine::probe`] collects them, and `commands::doctor` judges them. A fact that cannot be
+//! found out is `None`, never a guess.
 
 pub mod memory;
 mod probe;

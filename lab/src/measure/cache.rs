@@ -269,8 +269,8 @@ impl PageCache {
         self.read_warm(size_bytes, memory)
     }
 
-    /// Makes the file warm after it was evicted, or where pages cannot be evicted: pages that stayed
-    /// keep the folios in which they were first read.
+    /// Makes the file warm after it was evicted, or where pages cannot be evicted: pages that
+    /// stayed keep the folios in which they were first read.
     ///
     /// # Errors
     /// As for [`PageCache::fill`], but nothing is evicted.

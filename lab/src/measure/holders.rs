@@ -2,8 +2,8 @@
 //!
 //! Pages that a process has mapped, or has locked into memory through a mapping, cannot be evicted.
 //! A process that only has the file open does not hinder eviction, but PROTOCOL.md forbids both
-//! between turns. Processes that this user may not inspect count as holding nothing. [`super::sampler`]
-//! decides what is done about a holder.
+//! between turns. Processes that this user may not inspect count as holding nothing.
+//! [`super::sampler`] decides what is done about a holder.
 
 use crate::linux::process::{self, FileId, ProcessEntry, has_mapped, has_open};
 use crate::target::identity::Identity;

@@ -1,6 +1,6 @@
 //! A measured target: what is read, its right answers, and the control over its state. The state is
-//! that of the page cache of a file, whether contenders open the file or our own server does. Behind
-//! a foreign server no state can be made or proven.
+//! that of the page cache of a file, whether contenders open the file or our own server does.
+//! Behind a foreign server no state can be made or proven.
 
 use super::cache::{CacheError, Eviction, PageCache};
 use super::next_layer::NextLayer;
@@ -116,8 +116,8 @@ impl MeasuredTarget<'_> {
         self.target.file().is_some() && self.target.file() == other.target.file()
     }
 
-    /// How it changed since its right answer was found; that it can no longer be examined is a change
-    /// too.
+    /// How it changed since its right answer was found; that it can no longer be examined is a
+    /// change too.
     #[must_use]
     pub fn change(&self) -> Option<String> {
         match (&self.cache_control, &self.target.place) {

@@ -121,8 +121,8 @@ impl RecordWriter {
         RecordWriter::locked(path, file, true)
     }
 
-    /// Locks the file against other labs until it is closed, however the lab ends. Without effect on
-    /// file systems without locks.
+    /// Locks the file against other labs until it is closed, however the lab ends. Without effect
+    /// on file systems without locks.
     fn locked(path: &Path, file: File, torn: bool) -> Result<RecordWriter, RecordError> {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(RecordError::InUse(path.to_owned())),

@@ -37,7 +37,8 @@ impl Scale {
         Scale { domain: [low, high], places, logarithmic: false }
     }
 
-    /// Logarithmic; the domain must be above zero, else its ends become the smallest positive number.
+    /// Logarithmic; the domain must be above zero, else its ends become the smallest positive
+    /// number.
     pub(super) fn logarithmic(domain: [f64; 2], places: [f64; 2]) -> Scale {
         let low = domain[0].max(f64::MIN_POSITIVE);
         let high = if domain[1] > low { domain[1] } else { low * 10.0 };

@@ -1,9 +1,9 @@
 //! The published results that readlab carries, as sides of a comparison: `published:NAME`, or
 //! `published:NAME/MACHINE`.
 //!
-//! The tables are in the folder `published/` as they were published; `publications.toml` beside them
-//! describes their columns. No publication has code of its own. A suite names the
-//! published case that a trial of it repeats.
+//! The tables are in the folder `published/` as they were published; `publications.toml` beside
+//! them describes their columns. No publication has code of its own. A suite names the published
+//! case that a trial of it repeats.
 
 use crate::analysis::compare::{Case, ComparisonKey, Figure, Measure, SHEET_FACT, Side, Statistic};
 use crate::suite::Suite;

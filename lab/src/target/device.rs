@@ -23,9 +23,9 @@ pub struct Device {
 
 impl Device {
     /// The device under a file: the one with the device number of the file, or the one that is
-    /// mounted. Btrfs and other file systems of several devices have numbers of their own; the mount
-    /// then names the device. `None` where no block device is known, as for memory, network and
-    /// stacked file systems.
+    /// mounted. Btrfs and other file systems of several devices have numbers of their own; the
+    /// mount then names the device. `None` where no block device is known, as for memory, network
+    /// and stacked file systems.
     #[must_use]
     pub fn under(mount: Option<&Mount>, number: DeviceNumber) -> Option<Device> {
         let root = SystemRoot::default();

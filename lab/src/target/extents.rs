@@ -1,7 +1,8 @@
 //! Which bytes of a file come from the device as they are, and which do not.
 //!
-//! Holes and unwritten extents read as zeros without touching the device; encoded extents take fewer
-//! bytes from it than they give. A reading that does not know this can look faster than the device.
+//! Holes and unwritten extents read as zeros without touching the device; encoded extents take
+//! fewer bytes from it than they give. A reading that does not know this can look faster than the
+//! device.
 
 use crate::linux::extents::{self, Extent, ExtentKind};
 use crate::linux::file_status::FileStatus;
@@ -16,8 +17,8 @@ pub struct Extents {
     pub count: u64,
     /// Bytes in no extent: reading them touches no device.
     pub hole_bytes: u64,
-    /// Bytes in extents that were reserved and never written: they read as zeros without touching the
-    /// device.
+    /// Bytes in extents that were reserved and never written: they read as zeros without touching
+    /// the device.
     pub unwritten_bytes: u64,
     /// Bytes in extents that are compressed or encrypted.
     pub encoded_bytes: u64,
@@ -39,8 +40,8 @@ impl Extents {
         Ok(found)
     }
 
-    /// Counts the next extent and the hole before it; the extent before ended at `end`. Returns where
-    /// this one ends.
+    /// Counts the next extent and the hole before it; the extent before ended at `end`. Returns
+    /// where this one ends.
     fn add(&mut self, extent: Extent, end: u64, size_bytes: u64) -> u64 {
         let start = extent.start.clamp(end, size_bytes);
         let stop = extent.start.saturating_add(extent.length).clamp(start, size_bytes);

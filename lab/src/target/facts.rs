@@ -109,8 +109,9 @@ impl TargetFacts {
         matches!(self.http, Some(Http::Foreign { .. }))
     }
 
-    /// The bytes that a trial gets from it: the decoded ones for a trial that decodes. Older records do
-    /// not distinguish the two, and have the answer about the content in place of that about the file.
+    /// The bytes that a trial gets from it: the decoded ones for a trial that decodes. Older
+    /// records do not distinguish the two, and have the answer about the content in place of that
+    /// about the file.
     #[must_use]
     pub fn bytes_out(&self, decodes: Option<Archive>) -> u64 {
         let decoded = self.decoded.as_ref().filter(|_| decodes.is_some());
@@ -124,8 +125,8 @@ impl TargetFacts {
         layers::cold_above(&self.layers)
     }
 
-    /// The least that a cold read of the whole file must fetch from the device; `None` where that is not
-    /// known. Holes, unwritten, inline and encoded bytes count nothing.
+    /// The least that a cold read of the whole file must fetch from the device; `None` where that
+    /// is not known. Holes, unwritten, inline and encoded bytes count nothing.
     #[must_use]
     pub fn expected_device_bytes(&self) -> Option<u64> {
         self.extents.as_ref().map(|extents| extents.least_device_bytes(self.size_bytes))

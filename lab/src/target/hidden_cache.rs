@@ -1,5 +1,5 @@
-//! The result of the probe for a hidden cache: one below everything that this system can see, such as
-//! a host's or a controller's. The probe reads the same places twice past the page cache.
+//! The result of the probe for a hidden cache: one below everything that this system can see, such
+//! as a host's or a controller's. The probe reads the same places twice past the page cache.
 //!
 //! Here are the numbers and their words; `measure::hidden_cache` reads.
 

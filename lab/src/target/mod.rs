@@ -3,7 +3,8 @@
 //!
 //! The facts are collected once before measuring. The [`identity::Identity`] of a file and the
 //! [`web::Version`] of a URL are compared again around every sample, so that a target that changes
-//! during the run is noticed. A file is always opened read-only, and never in a way that could wait.
+//! during the run is noticed. A file is always opened read-only, and never in a way that could
+//! wait.
 
 pub mod caution;
 pub mod device;
@@ -183,7 +184,8 @@ impl Target {
         Ok(Target { place: Place::File(path.clone()), facts, evictable })
     }
 
-    /// From now on contenders read a file from readlab's own server under `url`; a URL stays as it is.
+    /// From now on contenders read a file from readlab's own server under `url`; a URL stays as it
+    /// is.
     pub fn serve(&mut self, url: Url) {
         if let Place::File(file) = &self.place {
             self.place = Place::Served { file: file.clone(), url };
@@ -239,8 +241,8 @@ fn check_kind(path: &Path, found: FileKind, accept: Accept) -> Result<(), Target
 /// The most that is read to check the size of a file that the kernel makes up.
 const CHECK_BYTES_MAX: u64 = 16 << 20;
 
-/// Refuses files whose size is not what reading gives. Only files of size 0, and files that the kernel
-/// makes up, are read.
+/// Refuses files whose size is not what reading gives. Only files of size 0, and files that the
+/// kernel makes up, are read.
 fn check_size(path: &Path, file: &File, size_bytes: u64, filesystem: Filesystem) -> Result<(), TargetError> {
     if size_bytes > 0 && filesystem.backing != Backing::Kernel {
         return Ok(());

@@ -1,5 +1,5 @@
-//! The path of a file as it is recorded, shown and given to other processes: absolute, without `..`,
-//! and the same file in each process.
+//! The path of a file as it is recorded, shown and given to other processes: absolute, without
+//! `..`, and the same file in each process.
 
 use crate::linux::descriptor::is_folder_of_process;
 use std::fs;
@@ -16,9 +16,9 @@ pub(super) fn nameable(path: &Path) -> io::Result<PathBuf> {
     })
 }
 
-/// The path made absolute. Where it has a `..`, its folder is the real one: after a link, `..` is not
-/// the folder before it, and browsers remove it from a name as if it were. A file that does not exist
-/// keeps its name.
+/// The path made absolute. Where it has a `..`, its folder is the real one: after a link, `..` is
+/// not the folder before it, and browsers remove it from a name as if it were. A file that does not
+/// exist keeps its name.
 ///
 /// # Errors
 /// If there is no current folder.

@@ -7,8 +7,8 @@ use super::{Http, Place, Target, TargetError, TargetFacts};
 /// The words for the cache of another server, wherever a state is shown.
 pub const CACHE_UNKNOWN: &str = "state of the server's cache: unknown";
 
-/// The fields that distinguish one state of a URL's content from another, as far as its server sends
-/// them.
+/// The fields that distinguish one state of a URL's content from another, as far as its server
+/// sends them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Version {
     /// The field `ETag`.
@@ -63,7 +63,8 @@ impl Target {
     /// If the server cannot be reached, or does not send the URL's bytes; or the error of `check`.
     pub fn ask(url: Url, check: Check) -> Result<Target, TargetError> {
         let failed = |cause| TargetError::Web { url: url.clone(), cause };
-        // A server may refuse HEAD and still send the bytes: then a GET decides, which ends after its head.
+        // A server may refuse HEAD and still send the bytes: then a GET decides, which ends after
+        // its head.
         let (version, response) = match http::ask(Verb::Head, &url, check) {
             Ok(response) => (Some(Version::in_head(&response)), response),
             Err(HttpError::Status { .. } | HttpError::Redirect { .. }) => {

@@ -5,8 +5,8 @@ use readlab_protocol::SampleLine;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Proof of work. Fields that a contender cannot know are absent; those that both sides have must be
-/// equal.
+/// Proof of work. Fields that a contender cannot know are absent; those that both sides have must
+/// be equal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
@@ -61,8 +61,8 @@ impl Answer {
         }
     }
 
-    /// Why this does not prove the work. If the number is right for the other of newlines and lines,
-    /// that is said.
+    /// Why this does not prove the work. If the number is right for the other of newlines and
+    /// lines, that is said.
     #[must_use]
     pub fn refusal(&self, work: Work, truth: &Answer) -> String {
         let mut reason = format!("it answered {self}; right is {truth}");

@@ -1,8 +1,9 @@
-//! A trial: a way of reading, its parameters, the work that is done with the bytes, and the state of
-//! the cache.
+//! A trial: a way of reading, its parameters, the work that is done with the bytes, and the state
+//! of the cache.
 //!
 //! A trial's name has one spelling in Rust, TOML, JSON, on the command line and in pages:
-//! `rust/io_uring/avx2@buffer=128KiB,depth=16`. Nothing here knows how anything is read or measured.
+//! `rust/io_uring/avx2@buffer=128KiB,depth=16`. Nothing here knows how anything is read or
+//! measured.
 
 mod answer;
 mod id;

@@ -36,8 +36,8 @@ impl Params {
         Params(self.0.iter().map(|(name, &value)| (spelled(name), value)).collect())
     }
 
-    /// Replaces the names by those that the method declares, and checks the ranges. Defaults are not
-    /// added: the contender reports at its start what is in force.
+    /// Replaces the names by those that the method declares, and checks the ranges. Defaults are
+    /// not added: the contender reports at its start what is in force.
     ///
     /// # Errors
     /// If a parameter is unknown to the method or out of its range.

@@ -23,8 +23,8 @@ pub struct DoctorArgs {
     pub target: Option<PathBuf>,
 }
 
-/// Checks the machine, and prints the findings to standard output, the worst first. A finding is not
-/// an error.
+/// Checks the machine, and prints the findings to standard output, the worst first. A finding is
+/// not an error.
 ///
 /// # Errors
 /// If the target cannot be examined, or standard output cannot be written.

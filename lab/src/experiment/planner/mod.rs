@@ -1,7 +1,7 @@
 //! The planner: suites and globs become the trials of a plan for this machine.
 //!
-//! What cannot take part is not dropped: a contender without a receipt is a warning in the record, a
-//! trial without a method, scan or parameter is an outcome.
+//! What cannot take part is not dropped: a contender without a receipt is a warning in the record,
+//! a trial without a method, scan or parameter is an outcome.
 
 mod pattern;
 mod resolve;
@@ -291,7 +291,8 @@ fn is_measured_elsewhere(plan: &Plan, trial: &Trial) -> bool {
     }
 }
 
-/// A method past the cache is judged among the cold; it is reported only when there are no cold trials.
+/// A method past the cache is judged among the cold; it is reported only when there are no cold
+/// trials.
 fn absent_when_warm(plan: &mut Plan, trial: Trial) {
     if !plan.states.contains(&CacheState::Cold) {
         let reason = "reads past the page cache: judged among the cold".to_owned();

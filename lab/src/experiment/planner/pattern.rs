@@ -1,4 +1,5 @@
-//! What a `--method` option matches: a name or a glob over names of methods, and the settings after its `@`.
+//! What a `--method` option matches: a name or a glob over names of methods, and the settings after
+//! its `@`.
 
 use super::PlanError;
 use crate::trial::{MethodId, Params, SplitName, TrialId};

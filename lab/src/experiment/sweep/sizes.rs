@@ -1,4 +1,5 @@
-//! The sizes of the files of a sweep: `10kB,1MB` is a list, `10kB..2GB` a range in steps of 1, 2 and 5.
+//! The sizes of the files of a sweep: `10kB,1MB` is a list, `10kB..2GB` a range in steps of 1, 2
+//! and 5.
 
 use crate::units::Bytes;
 use std::str::FromStr;

@@ -1,7 +1,7 @@
 //! The number of a tracepoint in this kernel, which only tracefs knows.
 //!
-//! Where tracefs is not mounted, a detached mount is used: it is attached to no folder and ends with
-//! its descriptor.
+//! Where tracefs is not mounted, a detached mount is used: it is attached to no folder and ends
+//! with its descriptor.
 
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};

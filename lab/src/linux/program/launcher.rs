@@ -2,10 +2,10 @@
 //! small; it lives as long as the lab.
 //!
 //! It forks one `supervisor` for each program that the lab runs, and hands it the streams that the
-//! lab made: no other process is between the lab and a program. When the sockets end, with the lab's
-//! death at the latest, every supervisor ends its processes; the launcher is a subreaper as well,
-//! and ends those that they could not. It is in a process group of its own and takes no signal but
-//! SIGKILL, for it must outlive the lab.
+//! lab made: no other process is between the lab and a program. When the sockets end, with the
+//! lab's death at the latest, every supervisor ends its processes; the launcher is a subreaper as
+//! well, and ends those that they could not. It is in a process group of its own and takes no
+//! signal but SIGKILL, for it must outlive the lab.
 //!
 //! Where there is no launcher, as in a test of the library, programs are children of the lab and
 //! die with it, but processes that they start may remain ([`super::running`]).

@@ -149,7 +149,8 @@ impl Process {
         }
     }
 
-    /// Sleeps until the child writes something, for at most `left`; drains standard error meanwhile.
+    /// Sleeps until the child writes something, for at most `left`; drains standard error
+    /// meanwhile.
     fn wait_for_output(&mut self, left: Duration) -> Result<(), ReadError> {
         if interrupt::requested() {
             return Err(ReadError::Interrupted);

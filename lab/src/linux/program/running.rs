@@ -1,8 +1,8 @@
 //! A program that was started, as a child of a supervisor of its own or, where there is no
 //! launcher, of the lab.
 //!
-//! Its number keeps its meaning until [`Running::end`], for it is not reaped before. [`super::piped`]
-//! has the exchange with it, [`super::supervisor`] what a supervisor does.
+//! Its number keeps its meaning until [`Running::end`], for it is not reaped before.
+//! [`super::piped`] has the exchange with it, [`super::supervisor`] what a supervisor does.
 
 use super::leftovers::{children_of, is_running};
 use super::supervisor::{END_LEFTOVERS, Report, Task};

@@ -2,10 +2,10 @@
 //! processes that the program leaves behind.
 //!
 //! It is a subreaper: processes that the program's descendants leave become its children, sessions
-//! and double forks included. It wakes up only for its socket. A byte requests the end of everything
-//! but the program; the end of the stream, which is also the lab's death, the end of all. It reaps
-//! the program only then, so that the program's number keeps its meaning for as long as the lab uses
-//! it. [`super::running`] has the lab's side of the socket.
+//! and double forks included. It wakes up only for its socket. A byte requests the end of
+//! everything but the program; the end of the stream, which is also the lab's death, the end of
+//! all. It reaps the program only then, so that the program's number keeps its meaning for as long
+//! as the lab uses it. [`super::running`] has the lab's side of the socket.
 
 use super::CommandLine;
 use super::leftovers::{end_children, reap};

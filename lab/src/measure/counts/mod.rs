@@ -68,8 +68,8 @@ impl Counting {
         self.loaded().map(Preload::env).unwrap_or_default()
     }
 
-    /// Attaches to the process, which was started with [`Counting::env`] and has reported that it is
-    /// ready.
+    /// Attaches to the process, which was started with [`Counting::env`] and has reported that it
+    /// is ready.
     pub fn attach(&mut self, pid: u32) {
         self.pid = pid;
         self.syscalls = SyscallCounter::open(pid);

@@ -124,8 +124,8 @@ fn judge(pairs: &[(Duration, Duration)], seed: u64) -> HiddenCache {
     if times.ci95[0] > CLEARLY { HiddenCache::Seen(times) } else { HiddenCache::NoneSeen(times) }
 }
 
-/// Where the places begin: one in each of as many equal stretches, at a random position, in shuffled
-/// order.
+/// Where the places begin: one in each of as many equal stretches, at a random position, in
+/// shuffled order.
 fn offsets(size_bytes: u64, seed: u64) -> Vec<u64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let count = PLACES as u64;

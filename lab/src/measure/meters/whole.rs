@@ -9,7 +9,8 @@ use super::{BothEnds, MeterReading, both, since, tick_ns};
 /// Counts of one turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Whole {
-    /// CPU time of the process, its threads, and of children, whether they were reaped or still live.
+    /// CPU time of the process, its threads, and of children, whether they were reaped or still
+    /// live.
     ///
     /// A contender behind a script is one of these children.
     pub cpu_ns: MeterReading,

@@ -110,7 +110,7 @@ fn read(read_one: &SweepRead, contenders: &Contenders, sink: &mut dyn Sink) -> R
     };
     let mut sampler = ProcessSampler::new(&plan, contenders, vec![subject]).without_warm_up();
     let mut noted = Vec::new();
-    let seated = seat(read_one, (&plan, contenders), &mut sampler, &mut noted);
+    let seated = seat(read_one, &plan, contenders, &mut sampler, &mut noted);
     announce(read_one, seated.as_ref().map_or(&Params::default(), |(params, _)| params), sink)?;
     for note in noted {
         sink.append(note)?;
@@ -141,14 +141,15 @@ fn read(read_one: &SweepRead, contenders: &Contenders, sink: &mut dyn Sink) -> R
 /// notes what it did meanwhile beside reading.
 fn seat(
     read_one: &SweepRead,
-    (plan, contenders): (&Plan, &Contenders),
+    plan: &Plan,
+    contenders: &Contenders,
     sampler: &mut ProcessSampler,
     noted: &mut Vec<Line>,
 ) -> Result<(Params, Option<String>), TrialEnd> {
     let (index, target) = (read_one.planned.trial.index, &read_one.at.target);
     let small = target.facts.size_bytes <= WARMED_UP_BYTES_MAX;
     let warmed_up = match (read_one.warm_up.filter(|_| small), target.file()) {
-        (Some(warm_up), Some(file)) => warm_up.warm_up(file, (plan, contenders), noted)?,
+        (Some(warm_up), Some(file)) => warm_up.warm_up(file, plan, contenders, noted)?,
         _ => WarmedUp::Another,
     };
     let cold = match warmed_up {

@@ -72,7 +72,8 @@ impl WarmUp {
     pub(super) fn warm_up(
         &self,
         next: &Path,
-        (plan, contenders): (&Plan, &Contenders),
+        plan: &Plan,
+        contenders: &Contenders,
         noted: &mut Vec<Line>,
     ) -> Result<WarmedUp, TrialEnd> {
         let trial = &plan.trials[0].trial;

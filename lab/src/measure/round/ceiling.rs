@@ -1,5 +1,5 @@
-//! The ceiling: the rate beyond which a window cannot be true, that of visiting bytes in memory. The
-//! controls of the same rounds measure it; what is done with a trial beyond it is decided in
+//! The ceiling: the rate beyond which a window cannot be true, that of visiting bytes in memory.
+//! The controls of the same rounds measure it; what is done with a trial beyond it is decided in
 //! [`super::refutation`].
 //!
 //! The window of a control that waited for a processor is too long. So the CPU time of each of its

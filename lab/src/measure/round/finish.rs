@@ -111,8 +111,8 @@ impl Run<'_> {
     }
 
     /// Inspects what was measured, if that is wanted, when all rounds of all states are over, so
-    /// that no round has less time or another cache because of an inspection. The current state of the
-    /// cache comes first.
+    /// that no round has less time or another cache because of an inspection. The current state of
+    /// the cache comes first.
     pub(super) fn inspect_measured(&mut self) -> Result<(), RunStop> {
         if !self.sampler.inspects() {
             return Ok(());

@@ -1,5 +1,5 @@
-//! The order of a run: executes a plan state by state, in each state fill by fill and round by round,
-//! and in each round every trial once, until every trial is settled.
+//! The order of a run: executes a plan state by state, in each state fill by fill and round by
+//! round, and in each round every trial once, until every trial is settled.
 //!
 //! Everything outside is behind [`Sampler`] and [`Sink`], so whole runs are tested to the digit
 //! against a script, and every finding is written at once, so a run may end at any moment. Rounds

@@ -6,11 +6,12 @@ use crate::measure::plan::{Budget, Plan, ROUNDS_MIN};
 /// One part in this many of a state's firm time is kept for counting what its contenders do inside.
 const COUNTING_PART: u64 = 8;
 
-/// Of what is left of a firm time, starting contenders may take one part in this many: a start takes
-/// as long as a turn or more, and each contender needs a few readings.
+/// Of what is left of a firm time, starting contenders may take one part in this many: a start
+/// takes as long as a turn or more, and each contender needs a few readings.
 const STARTING_PART: u64 = 4;
 
-/// When a state must end: it has an equal share of the time left, together with the states after it.
+/// When a state must end: it has an equal share of the time left, together with the states after
+/// it.
 pub(in crate::measure) struct StateClock {
     budget: Budget,
     start_ns: u64,

@@ -16,8 +16,8 @@ const FIXED_NS: u64 = 2_000_000;
 /// whole file of 256 MiB is freed.
 const COLLECTING_FIXED_NS: u64 = 10_000_000;
 
-/// One part in this many of the windows may be left out besides, because freeing memory takes longer
-/// for larger files.
+/// One part in this many of the windows may be left out besides, because freeing memory takes
+/// longer for larger files.
 const SHARE_PARTS: u64 = 20;
 
 /// The same if garbage is collected.
@@ -38,11 +38,12 @@ const NULL_FACTOR: u64 = 3;
 /// thread again.
 const SLICES_NS: u64 = 16_000_000;
 
-/// How often the lab wakes up while it waits for an answer, to check whether the user wants to stop.
+/// How often the lab wakes up while it waits for an answer, to check whether the user wants to
+/// stop.
 const LAB_WAKES_NS: u64 = 200_000_000;
 
-/// Turns after which the median is judged, not only the smallest: a contender may lie in every other
-/// turn.
+/// Turns after which the median is judged, not only the smallest: a contender may lie in every
+/// other turn.
 const TURNS_FOR_MEDIAN: usize = 8;
 
 /// Turns of `null` before a trial is judged by it.
@@ -103,8 +104,8 @@ impl LeftOut {
     /// The lab waits outside of windows, but in a long turn it wakes up from time to time, and only
     /// its waiting for the answer counts. Where in a turn the contender waited is not known. A
     /// thread that is woken may have to wait for the end of other time slices, so the time of a few
-    /// slices is excused wholly. Waiting inside windows excuses nothing outside of them, so the rest
-    /// of the waiting is assumed to be spread evenly over the turn.
+    /// slices is excused wholly. Waiting inside windows excuses nothing outside of them, so the
+    /// rest of the waiting is assumed to be spread evenly over the turn.
     fn beyond_ns(&self, collects: Collects) -> u64 {
         let parts = if collects.0 { COLLECTING_SHARE_PARTS } else { SHARE_PARTS };
         let between_ns = u64::from(self.readings).saturating_mul(BETWEEN_READINGS_NS);
@@ -174,9 +175,9 @@ impl Answering {
     }
 }
 
-/// How near the turns of a trial come to being refused, which they are above 1.0: the least that any
-/// of them left out beyond its own share, divided by the bound. `null` are the samples of the control
-/// that reads nothing in the same state; both in the order of the record.
+/// How near the turns of a trial come to being refused, which they are above 1.0: the least that
+/// any of them left out beyond its own share, divided by the bound. `null` are the samples of the
+/// control that reads nothing in the same state; both in the order of the record.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "times below 104 days")]
 pub fn share_of_bound(
@@ -208,8 +209,8 @@ pub(super) fn turns(samples: impl Iterator<Item = Sample>) -> Vec<Vec<Sample>> {
     turns
 }
 
-/// Whether a trial is the control of readlab that reads nothing: another contender's `null` may leave
-/// out any time.
+/// Whether a trial is the control of readlab that reads nothing: another contender's `null` may
+/// leave out any time.
 pub(super) fn is_null(trial: &Trial) -> bool {
     trial.is_control() && trial.method() == "null" && trial.contender() == "rust"
 }

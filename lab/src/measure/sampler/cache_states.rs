@@ -111,8 +111,8 @@ impl CacheStates {
         Ok(first)
     }
 
-    /// The standard fill of one file, repeated if pages were evicted meanwhile, and how it was done.
-    /// Pages that another program keeps in memory stay, and the rest is filled around them.
+    /// The standard fill of one file, repeated if pages were evicted meanwhile, and how it was
+    /// done. Pages that another program keeps in memory stay, and the rest is filled around them.
     fn fill_one(
         &mut self,
         target: usize,

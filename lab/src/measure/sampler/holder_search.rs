@@ -1,5 +1,5 @@
-//! The search for the process that keeps pages of a file in memory, so that eviction fails for every
-//! trial.
+//! The search for the process that keeps pages of a file in memory, so that eviction fails for
+//! every trial.
 //!
 //! A contender of this run that does so breaks PROTOCOL.md: its trial is refused, its process is
 //! ended, and the other trials go on. Another program is named once in a warning, and what can be
@@ -19,8 +19,8 @@ use crate::target::identity::Identity;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often in a run a holder is searched for that is neither a visible contender of this run nor
-/// known: it takes seconds. The first search only reads /proc; the others end contenders to see whether
-/// the pages go with them.
+/// known: it takes seconds. The first search only reads /proc; the others end contenders to see
+/// whether the pages go with them.
 const SEARCHES_MAX: u32 = 4;
 
 /// How often pages must have gone with the end of one contender before it is refused: once may be

@@ -168,8 +168,8 @@ impl<'a> ProcessSampler<'a> {
         }
     }
 
-    /// Starts the contender of a trial again if it was closed for lack of memory, and warms it up as
-    /// at the beginning.
+    /// Starts the contender of a trial again if it was closed for lack of memory, and warms it up
+    /// as at the beginning.
     fn ensure_running(&mut self, trial: &Trial) -> Result<(), SampleError> {
         let was_started = self.pool.ensure_running(&self.trials, trial.index)?;
         if !was_started || !self.warms_up {

@@ -13,8 +13,8 @@ use crate::record::{Count, Trial};
 use readlab_protocol::{CountLine, TurnRequest};
 use std::collections::BTreeMap;
 
-/// A reading that takes longer than this while it is counted is counted once: starting and answering
-/// hardly matter in it, and three more readings would cost too much.
+/// A reading that takes longer than this while it is counted is counted once: starting and
+/// answering hardly matter in it, and three more readings would cost too much.
 const LONG_READING_NS: u64 = 500_000_000;
 
 /// What a contender's runtime reported in all recorded turns of one trial.
@@ -101,8 +101,8 @@ fn reads_the_same(a: &Trial, b: &Trial) -> bool {
     (&a.id, &a.params, a.target, a.work, a.decodes) == (&b.id, &b.params, b.target, b.work, b.decodes)
 }
 
-/// Counts in untimed runs. Loading the library into programs that are started for each reading makes
-/// system calls, so those of a contender that does this are counted once more without it.
+/// Counts in untimed runs. Loading the library into programs that are started for each reading
+/// makes system calls, so those of a contender that does this are counted once more without it.
 fn count_anew(trial: usize, trials: &Trials) -> Result<BTreeMap<String, Count>, SessionError> {
     let mut loaded = Counting::prepare(ArcWay::for_runtime(trials.runtime(trial)));
     let mut counts = count_reading(trial, trials, &mut loaded)?;

@@ -88,8 +88,8 @@ impl ObservedTurn<'_> {
     }
 }
 
-/// How many of the bytes that a whole reading fetches must have come from the device for it to count
-/// as cold.
+/// How many of the bytes that a whole reading fetches must have come from the device for it to
+/// count as cold.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

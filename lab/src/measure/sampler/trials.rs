@@ -212,7 +212,8 @@ mod tests {
         let fixture = Fixture::of_size(1 << 20);
         let trials = fixture.trials(&[("a", COLD), ("a", WARM)]);
         assert_eq!(trials.turn_request(trials.trial(0)), single);
-        // A reading is assumed to take 264 µs: three fit into a turn, and twenty are divided by two.
+        // A reading is assumed to take 264 µs: three fit into a turn, and twenty are divided by
+        // two.
         assert_eq!(trials.turn_request(trials.trial(1)), TurnRequest { lead: 1, count: 2 });
         let fixture = Fixture::of_size(4 << 20);
         let trials = fixture.trials(&[("a", WARM)]);

@@ -1,5 +1,5 @@
-//! The warm-up of a contender that becomes faster while it runs: it reads untimed until its readings
-//! stay at one level. What steady means lives in [`crate::analysis::stats`].
+//! The warm-up of a contender that becomes faster while it runs: it reads untimed until its
+//! readings stay at one level. What steady means lives in [`crate::analysis::stats`].
 
 use super::trials::COUNT_MAX;
 use crate::analysis::stats::{Steadiness, steadiness};

@@ -1,10 +1,10 @@
 //! The order of a search: rung after rung every candidate that is left is read once, from a proven
-//! state and in shuffled order, and the slower ones leave; then the chosen ones are measured afresh,
-//! as in any race.
+//! state and in shuffled order, and the slower ones leave; then the chosen ones are measured
+//! afresh, as in any race.
 //!
-//! Which candidates leave is decided by [`crate::analysis::stats::Search`]; what a turn is, and what
-//! happens if it fails, by [`super::round`]. Readings of the search carry their rung, and no number
-//! is reported from them.
+//! Which candidates leave is decided by [`crate::analysis::stats::Search`]; what a turn is, and
+//! what happens if it fails, by [`super::round`]. Readings of the search carry their rung, and no
+//! number is reported from them.
 
 #[cfg(test)]
 mod tests;

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 pub struct Touched(BTreeMap<Touch, usize>);
 
 impl Touched {
-    /// Counts the accepted readings, with the controls among all trials as the measure; `None` where
-    /// turns were not metered, as in old records.
+    /// Counts the accepted readings, with the controls among all trials as the measure; `None`
+    /// where turns were not metered, as in old records.
     pub(super) fn of<'a>(
         all: &[&TrialRecord],
         ranked: impl Iterator<Item = &'a TrialRecord>,

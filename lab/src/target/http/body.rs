@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 /// How long the client waits after the last byte for the server to close the connection.
 const CLOSE_WAIT_MAX: Duration = Duration::from_millis(100);
 
-/// How long each part may take from its first byte to its end: the head, the line before a chunk, the
-/// trailers. A server that sends a byte now and then is never silent.
+/// How long each part may take from its first byte to its end: the head, the line before a chunk,
+/// the trailers. A server that sends a byte now and then is never silent.
 pub(super) const PART_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// The body of an answer.
@@ -54,8 +54,8 @@ impl TimedPart {
     }
 }
 
-/// Where the body ends, by the fields. Chunks have precedence over a length where a server sends both.
-/// Several lengths must be the same (RFC 9112, 6.3), and there may be one encoding.
+/// Where the body ends, by the fields. Chunks have precedence over a length where a server sends
+/// both. Several lengths must be the same (RFC 9112, 6.3), and there may be one encoding.
 pub(super) fn framing(fields: &[(String, String)]) -> Result<Framing, HttpError> {
     let all =
         |name: &'static str| fields.iter().filter(move |(found, _)| found == name).map(|(_, value)| value);
@@ -205,7 +205,8 @@ impl Read for Wire<'_> {
                         return Err(io::Error::other(HttpError::Silent(self.silence_max)));
                     }
                 }
-                // Not returned: the caller would only read again, and this loop checks for the wish to stop.
+                // Not returned: the caller would only read again, and this loop checks for the wish
+                // to stop.
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 read => return read,
             }

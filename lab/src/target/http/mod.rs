@@ -107,8 +107,8 @@ struct Head {
     fields: Vec<(String, String)>,
 }
 
-/// Requests a URL and reads the head, with the status 200. `check` is called again while the body is
-/// read.
+/// Requests a URL and reads the head, with the status 200. `check` is called again while the body
+/// is read.
 ///
 /// # Errors
 /// If there is no answer in time, or another one; or the error of `check`.

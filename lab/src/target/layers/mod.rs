@@ -129,8 +129,8 @@ impl LayerCache {
     }
 }
 
-/// The chain in one line, such as `ext4 → loop0 → /images/a (evicted too) → ext4 → vda`; `None` where
-/// nothing is between a file system and its device.
+/// The chain in one line, such as `ext4 → loop0 → /images/a (evicted too) → ext4 → vda`; `None`
+/// where nothing is between a file system and its device.
 #[must_use]
 pub fn words(layers: &[Layer]) -> Option<String> {
     let words = || layers.iter().map(Layer::words).collect::<Vec<_>>().join(" → ");

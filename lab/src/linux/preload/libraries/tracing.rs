@@ -1,6 +1,6 @@
-//! The tracing library: loaded into a contender by LD_PRELOAD in a run that is not timed, it records
-//! every read call of one file that passes the C library, and every mapping of it, in pages that
-//! the lab shares.
+//! The tracing library: loaded into a contender by LD_PRELOAD in a run that is not timed, it
+//! records every read call of one file that passes the C library, and every mapping of it, in pages
+//! that the lab shares.
 //!
 //! Not part of the lab's crate: `build.rs` compiles this file by itself, with `core` alone, and the
 //! lab carries the result inside. The layout of the pages is that of `trace::pages`; both sides

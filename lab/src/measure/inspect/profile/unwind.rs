@@ -1,5 +1,5 @@
-//! Walks stacks: from registers and a piece of stack to the addresses of callers, by the tables that
-//! compilers write into programs; most programs are built without frame pointers. Code without
+//! Walks stacks: from registers and a piece of stack to the addresses of callers, by the tables
+//! that compilers write into programs; most programs are built without frame pointers. Code without
 //! tables, for example what a runtime made, is walked by frame pointers.
 
 use crate::linux::perf::{Registers, Sample};

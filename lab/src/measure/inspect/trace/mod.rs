@@ -4,8 +4,8 @@
 //!
 //! The caller starts a process with [`Tracing::env`], brackets one reading with [`Tracing::begin`]
 //! and [`Tracing::end`], and passes what it metered around it. Calls that pass the C library are
-//! seen; a program that is linked statically or calls the kernel by itself makes none, and the trace
-//! says so.
+//! seen; a program that is linked statically or calls the kernel by itself makes none, and the
+//! trace says so.
 
 mod pages;
 

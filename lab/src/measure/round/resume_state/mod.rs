@@ -1,6 +1,6 @@
-//! The resume state: what the record of an earlier part of the same run holds. Trials, their progress
-//! and outcomes, which states are done, and with which round and fill the rest begins. Empty for a
-//! new run.
+//! The resume state: what the record of an earlier part of the same run holds. Trials, their
+//! progress and outcomes, which states are done, and with which round and fill the rest begins.
+//! Empty for a new run.
 
 #[cfg(test)]
 mod tests;
@@ -43,8 +43,8 @@ impl<'a> ResumeState<'a> {
         ResumeState(Some(record))
     }
 
-    /// The first state of the plan in which something is left to do, or its last state, and the next
-    /// round there. The trials `reopen` count as not done.
+    /// The first state of the plan in which something is left to do, or its last state, and the
+    /// next round there. The trials `reopen` count as not done.
     #[must_use]
     pub fn next(self, plan: &Plan, reopen: &[usize]) -> Option<(CacheState, u32)> {
         let is_done = |trial: &usize| {

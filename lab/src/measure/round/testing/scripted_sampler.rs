@@ -1,5 +1,5 @@
-//! A scripted sampler: its script says what each call returns. It has a clock of its own, which only
-//! the script moves, and writes every call into a log.
+//! A scripted sampler: its script says what each call returns. It has a clock of its own, which
+//! only the script moves, and writes every call into a log.
 
 use super::{Log, refused};
 use crate::measure::interface::{SampleError, Sampler, Slot, TrialEnd};

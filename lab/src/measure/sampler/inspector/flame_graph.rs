@@ -68,7 +68,10 @@ mod tests {
             FlameGraphPaths { folder: record.path().join("flames"), record_folder: record.path().to_owned() };
         assert_eq!(write(trial, "<svg/>", &paths), Ok("flames/warm-01-rust-mmap.svg".to_owned()));
         assert_eq!(std::fs::read(paths.folder.join(file_name(trial))).unwrap(), b"<svg/>");
-        let elsewhere = FlameGraphPaths { folder: "/proc/nonexistent".into(), ..paths };
-        assert!(write(trial, "<svg/>", &elsewhere).unwrap_err().starts_with("/proc/nonexistent/"));
+        let file = record.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let elsewhere = FlameGraphPaths { folder: file.join("flames"), ..paths };
+        let error = write(trial, "<svg/>", &elsewhere).unwrap_err();
+        assert!(error.starts_with(&file.display().to_string()), "{error}");
     }
 }

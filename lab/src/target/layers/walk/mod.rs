@@ -1,9 +1,9 @@
 //! The walk that finds the layers below a file.
 //!
 //! Each step asks the system one question: the file system of a file, the device below it, what a
-//! device is made of, the file behind a loop device; then it continues with that file. The chain ends
-//! at what is not visible, with the reason; nothing is guessed. Files behind loop devices are opened
-//! for reading only, to see whether they can be evicted.
+//! device is made of, the file behind a loop device; then it continues with that file. The chain
+//! ends at what is not visible, with the reason; nothing is guessed. Files behind loop devices are
+//! opened for reading only, to see whether they can be evicted.
 
 use super::{Evictable, Layer, LayerKind};
 use crate::linux::block_device::{BlockDevice, Composition, LoopDevice};
@@ -123,8 +123,8 @@ impl Walk<'_> {
         self.add(Layer { process: daemon.map(|daemon| daemon.pid), ..layer });
     }
 
-    /// The file that an overlay shows. Both have the same pages, so nothing more is cached here; but
-    /// only the file itself can be written back.
+    /// The file that an overlay shows. Both have the same pages, so nothing more is cached here;
+    /// but only the file itself can be written back.
     fn overlay(&mut self, path: &Path, status: &FileStatus, mount: Option<&Mount>) {
         self.add(Layer::new(LayerKind::Overlay, "overlay"));
         let folders = mount.map(Mount::overlaid).unwrap_or_default();
