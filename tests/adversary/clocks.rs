@@ -127,7 +127,7 @@ fn a_contender_that_lies_in_every_other_turn_is_refused_too() {
     let file = file(&home, 1);
     let Some(roster) = roster(&home) else { return };
     let file = file.to_str().unwrap();
-    let words = ["race", file, "--roster", &roster, "--state", "warm", "--runs", "16", "--budget", "60s"];
+    let words = ["race", file, "--roster", &roster, "--state", "warm", "--runs", "16", "--budget", "20m"];
     let methods = ["--method", "liar/honest", "--method", "liar/every_other"];
     let said =
         home.readlab([&words[..], &methods, &["--quiet", "--no-progress", "--export-json", "-"]].concat());

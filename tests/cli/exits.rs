@@ -153,7 +153,7 @@ fn a_gate_with_a_trial_missing_on_one_side_is_exit_1_unless_that_is_allowed() {
     let run = |name| {
         let file = home.file("f.txt", TEXT);
         let mut command = home.command(READLAB);
-        let method = ["--method", "rust/read/scalar", "--state", "warm", "--quiet", "--budget", "60s"];
+        let method = ["--method", "rust/read/scalar", "--state", "warm", "--quiet", "--budget", "20m"];
         Said::of(command.arg("race").arg(file).args(words(name)).args(method))
     };
     assert_eq!(run("before").code, Some(0));

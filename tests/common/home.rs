@@ -15,7 +15,7 @@ use tempfile::TempDir;
 pub(crate) const READLAB: &str = env!("CARGO_BIN_EXE_readlab");
 
 /// Enough for a race of tiny files on a busy machine.
-pub(crate) const QUICK: [&str; 6] = ["--runs", "3", "--budget", "60s", "--no-progress", "--seed=7"];
+pub(crate) const QUICK: [&str; 6] = ["--runs", "3", "--budget", "20m", "--no-progress", "--seed=7"];
 
 /// Every method of Rust, each with one scan.
 pub(crate) const EVERY_METHOD: [&str; 4] = ["--method", "rust/*/memchr", "--method", "rust/lines"];
