@@ -1,7 +1,7 @@
 //! The page cache of the kernel: counts the pages that it holds of a file, writes them back and
 //! evicts them.
 //!
-//! Nothing here decides what a count proves. [`pages`] has the three ways to count, this file what
+//! Nothing here decides what a count proves. `pages` has the three ways to count, this file what
 //! changes the cache.
 
 mod pages;

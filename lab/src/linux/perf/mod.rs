@@ -1,7 +1,7 @@
 //! Events of the kernel's perf subsystem: opened on every thread of a process, counted or written
 //! into rings.
 //!
-//! [`stacks`] samples stacks, [`syscalls`] counts system calls. This file opens events and explains
+//! `stacks` samples stacks, `syscalls` counts system calls. This file opens events and explains
 //! why one may not be opened. `perf_event_open(2)` has all layouts.
 
 mod records;

@@ -8,7 +8,7 @@
 //! signal but SIGKILL, for it must outlive the lab.
 //!
 //! Where there is no launcher, as in a test of the library, programs are children of the lab and
-//! die with it, but processes that they start may remain ([`super::running`]).
+//! die with it, but processes that they start may remain (`super::running`).
 
 use super::CommandLine;
 use super::leftovers::end_children;

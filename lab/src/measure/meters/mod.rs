@@ -3,7 +3,7 @@
 //! A turn costs one write, seven reads, one more for each thread and two readings of a clock, none
 //! of them inside the contender's window. A meter that cannot be read is a [`Missing`] with its
 //! reason; nothing here panics and nothing becomes 0. How the kernel counts is in
-//! [`crate::linux::process`]; [`whole`] has what a turn is judged by and no sample shows.
+//! [`crate::linux::process`]; `whole` has what a turn is judged by and no sample shows.
 
 mod lab_self;
 mod whole;

@@ -1,9 +1,9 @@
 //! The sampler: takes the samples of one turn of one trial from real contender processes. Every
 //! number of readlab comes from `proven_turn` in this file.
 //!
-//! Each part owns one thing: [`trials`] what is read, [`session_pool`] the started contenders and
-//! their meters, [`cache_states`] the state of the page cache, [`runtime_counters`] the counts of
-//! what contenders do inside, [`inspector`] flame graphs and traces, [`notes`] what was found
+//! Each part owns one thing: `trials` what is read, `session_pool` the started contenders and
+//! their meters, `cache_states` the state of the page cache, `runtime_counters` the counts of
+//! what contenders do inside, `inspector` flame graphs and traces, `notes` what was found
 //! besides samples. Which turn comes when is decided in [`super::round`].
 
 mod cache_states;

@@ -5,9 +5,9 @@
 //! cached file, the cached parts are visited while reads of the others are in flight. If the kernel
 //! refuses a call, read(2) is used, which works everywhere.
 //!
-//! The choice lives in [`strategy`], what it rests on in [`context`], what a file has in the page
-//! cache in [`residency`], and the reading in [`from_front`] and [`in_pieces`]; [`entry`] makes it
-//! a method of the contender.
+//! The choice lives in [`strategy`], what it rests on in [`file_context`], what a file has in the
+//! page cache in [`residency`], and the reading in [`from_front`] and [`in_pieces`]; [`entry`]
+//! makes it a method of the contender.
 
 mod entry;
 mod file_context;
