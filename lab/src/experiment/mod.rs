@@ -2,7 +2,7 @@
 //!
 //! [`Experiment::prepare`] makes one from the user's options and a suite, [`Experiment::of_sweep`]
 //! from the options of a sweep, [`Experiment::from_record`] from the record of an interrupted run.
-//! [`execute`] measures any of them.
+//! [`execute()`] measures any of them.
 
 pub mod candidates;
 pub mod config;
