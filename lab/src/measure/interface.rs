@@ -17,7 +17,8 @@ pub trait Sampler {
     /// If the contender cannot take part, or the run must end.
     fn open(&mut self, trial: usize) -> Result<Params, TrialEnd>;
 
-    /// One untimed reading whose answer is compared.
+    /// One untimed reading whose answer is compared. If the file of the trial may be read only
+    /// once, another file is read.
     ///
     /// # Errors
     /// If the contender failed or answered wrongly, or the run must end.

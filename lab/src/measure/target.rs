@@ -26,6 +26,27 @@ pub struct MeasuredTarget<'a> {
     pub cache_control: CacheControl,
 }
 
+/// A file that is read once, which is opened for its readings only: a run of thousands of files
+/// cannot keep all of them open.
+#[derive(Debug, Clone)]
+pub struct SweepTarget {
+    /// The file.
+    pub target: Target,
+    /// What every answer is compared with.
+    pub truth: Truth,
+}
+
+impl SweepTarget {
+    /// The target of this number with control over its page cache.
+    ///
+    /// # Errors
+    /// If it cannot be examined, or its state cannot be observed here.
+    pub(super) fn measured(&self, index: usize) -> Result<MeasuredTarget<'_>, CacheControlError> {
+        let cache_control = CacheControl::of(&self.target, Eviction::OfFile)?;
+        Ok(MeasuredTarget { index, target: &self.target, truth: &self.truth, decoded: None, cache_control })
+    }
+}
+
 /// The control over the state of a target.
 #[derive(Debug)]
 pub enum CacheControl {

@@ -4,7 +4,7 @@
 //! The folder is made by readlab and holds a list of what was written, so that a kept folder can be
 //! recognized after a restart. It is removed when the value is dropped, on success, on error and on
 //! Ctrl-C, unless it is kept; what a killed run leaves is reported by [`crate::folder::scratch`].
-//! How files are read is in [`crate::measure::pass`]; how a sweep is reported, in
+//! How files are read is in [`crate::measure::sequence`]; how a sweep is reported, in
 //! [`crate::report`].
 
 pub mod config;

@@ -1,6 +1,6 @@
 //! Runs a sweep: writes the files, settles and evicts them, and has each read once by each method.
 //!
-//! What one reading is lives in [`crate::measure::pass`].
+//! The order of the readings is in [`crate::measure::sequence`].
 
 use super::config::{Order, SweepConfig};
 use super::unread::{Room, Unread};
@@ -14,9 +14,11 @@ use crate::experiment::recorder::Recorder;
 use crate::experiment::{Experiment, Procedure, participants, preface};
 use crate::linux::interrupt;
 use crate::measure::interface::Sink;
-use crate::measure::pass::{self, SweepRead, SweepTarget, WarmUp};
 use crate::measure::plan::{Plan, Planned, Rules};
-use crate::measure::sampler::InspectPlan;
+use crate::measure::sampler::{InspectPlan, ProcessSampler};
+use crate::measure::sequence;
+use crate::measure::target::SweepTarget;
+use crate::measure::warm_up_file::WarmUpFile;
 use crate::record::{EndReason, Line, RunKind, WriteWay};
 use crate::suite::Entry;
 use crate::target::hidden_cache::{HiddenCache, NotProbed};
@@ -127,15 +129,17 @@ impl Sweep {
         if let Err(error) = &own {
             recorder.append(preface::warning(format!("contenders are not warmed up: {error:#}")))?;
         }
-        let warm_up = own.as_ref().ok().map(|(_, warm_up)| warm_up);
+        let warm_up_file = own.as_ref().ok().map(|(_, warm_up_file)| warm_up_file);
         write::settle(folder)?;
         if config.keep {
             keep(config, folder, recorder)?;
         }
         preface::absent(contenders).try_for_each(|line| recorder.append(line))?;
         let plan = plan(config, folder, methods)?;
-        let reading = Reading { contenders, targets: &targets, warm_up };
-        let end = reading.all(plan, recorder)?;
+        recorder.follow(&plan);
+        let mut sampler = ProcessSampler::of_single_reads(&plan, contenders, &targets, warm_up_file);
+        let end = sequence::run(&plan, &mut sampler, recorder)?;
+        drop(sampler);
         // Before the readings it would have filled every cache that a restart had emptied.
         if config.read_only && end == EndReason::Settled {
             return check_content(folder, recorder);
@@ -228,15 +232,15 @@ fn announce(
 
 /// A file of readlab's own, in a folder of its own, on which contenders are warmed up: no file of
 /// the sweep is read before its timed reading.
-fn own_file(parent: &Path, of: &SweepFolder) -> anyhow::Result<(SweepFolder, WarmUp)> {
+fn own_file(parent: &Path, of: &SweepFolder) -> anyhow::Result<(SweepFolder, WarmUpFile)> {
     let largest = of.files.iter().map(|file| file.recipe.size_bytes).max().unwrap_or(0);
     let kind = of.files.first().map_or(CorpusKind::A, |file| file.recipe.kind);
     let recipe = Recipe { kind, size_bytes: largest.min(OWN_BYTES_MAX), seed: OWN_SEED };
     let mut folder = SweepFolder::make(parent, recipe.size_bytes, None)?;
     write::write(&mut folder, "warm-up".to_owned(), recipe, WriteWay::Plain)?;
     let path = folder.path().join(&folder.files[0].name);
-    let at = SweepTarget { target: Target::examine(&path)?, truth: truth(&folder.files[0]) };
-    Ok((folder, WarmUp::on(&path, at)))
+    let known = SweepTarget { target: Target::examine(&path)?, truth: truth(&folder.files[0]) };
+    Ok((folder, WarmUpFile::at(&path, known)))
 }
 
 /// The right answers, known from writing. As the time of the plainest reading, that of a slow
@@ -287,33 +291,4 @@ fn order(config: &SweepConfig, folder: &SweepFolder) -> Result<Vec<usize>, Sweep
             by_name
         }
     })
-}
-
-/// What every reading of a sweep needs.
-struct Reading<'a> {
-    contenders: &'a Contenders,
-    targets: &'a [SweepTarget],
-    warm_up: Option<&'a WarmUp>,
-}
-
-impl Reading<'_> {
-    /// Carries out the plan in its order, each trial once.
-    fn all(&self, plan: Plan, recorder: &mut Recorder) -> anyhow::Result<EndReason> {
-        recorder.follow(&plan);
-        let of = u32::try_from(self.targets.len()).context("too many files")?;
-        for (index, planned) in (0_u32..).zip(plan.trials) {
-            let at = &self.targets[planned.trial.target];
-            let (pass, position, warm_up) = (index / of, index % of, self.warm_up);
-            let read = SweepRead { at, planned, pass, position, of, warm_up };
-            if let Some(end) = pass::read_one(&read, self.contenders, recorder)? {
-                return Ok(end);
-            }
-        }
-        for (trial, outcome) in plan.absent {
-            let index = trial.index;
-            recorder.append(Line::Trial(Box::new(trial)))?;
-            recorder.append(Line::Outcome { trial: index, outcome })?;
-        }
-        Ok(EndReason::Settled)
-    }
 }

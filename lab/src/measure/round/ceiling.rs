@@ -15,7 +15,7 @@ const CEILING_SLACK: f64 = 3.0;
 
 /// Why these windows cannot be true: reading takes time. Only what a control does may be too short
 /// for a coarse clock.
-pub(in crate::measure) fn stood_still(trial: &Trial, samples: &[Sample]) -> Option<String> {
+pub(super) fn stood_still(trial: &Trial, samples: &[Sample]) -> Option<String> {
     let is_one = !trial.is_control() && samples.iter().any(|sample| sample.wall_ns == 0);
     is_one.then(|| "it claims a window of 0 ns: its clock stood still".to_owned())
 }

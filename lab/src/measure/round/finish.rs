@@ -2,6 +2,7 @@
 //! Why a state is over is decided by the rounds.
 
 use super::state_run::StateRun;
+use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
 use crate::measure::interface::{Step, TrialEnd};
 use crate::measure::plan::Budget;
@@ -69,13 +70,22 @@ impl Run<'_> {
                 self.end(progress, untried(end))?;
                 continue;
             }
-            let refuted = refuted.map(|reason| Outcome::Refused { reason });
-            let refused = refuted.or_else(|| self.sampler.refusal(progress.trial));
-            let outcome = refused.unwrap_or(Outcome::Measured);
-            progress.measured = outcome == Outcome::Measured;
-            self.end(progress, outcome)?;
+            self.conclude_trial(progress, refuted)?;
         }
         Ok(())
+    }
+
+    /// Ends a trial that has samples: it is measured unless they are refused.
+    pub(in crate::measure) fn conclude_trial(
+        &mut self,
+        progress: &mut TrialProgress,
+        refuted: Option<String>,
+    ) -> Result<(), RunStop> {
+        let refuted = refuted.map(|reason| Outcome::Refused { reason });
+        let refused = refuted.or_else(|| self.sampler.refusal(progress.trial));
+        let outcome = refused.unwrap_or(Outcome::Measured);
+        progress.measured = outcome == Outcome::Measured;
+        self.end(progress, outcome)
     }
 
     /// Counts what each measured contender does inside. A count that fails has its reason in the

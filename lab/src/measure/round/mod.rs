@@ -7,7 +7,7 @@
 //! its state proven lives in [`super::sampler`].
 
 mod beaten_limits;
-pub(super) mod ceiling;
+mod ceiling;
 mod finish;
 mod plausibility;
 mod progress_display;
@@ -83,6 +83,17 @@ pub fn resume(
     Run::new(plan, ResumeState::of(record), sampler, sink).execute(Run::measure_state)
 }
 
+/// Why a run ended.
+///
+/// # Errors
+/// If the record cannot be written.
+pub(super) fn end_reason(ended: Result<EndReason, RunStop>) -> Result<EndReason, RecordError> {
+    match ended {
+        Ok(reason) | Err(RunStop::Ended(reason)) => Ok(reason),
+        Err(RunStop::Record(error)) => Err(error),
+    }
+}
+
 impl<'a> Run<'a> {
     /// A run of a plan of which `resumed` is done.
     pub(super) fn new(
@@ -111,17 +122,14 @@ impl<'a> Run<'a> {
         self.announce_absent()?;
         let settled = self.run_states(measure);
         let ended = settled.and_then(|reason| self.inspect_measured().map(|()| reason));
-        let reason = match ended {
-            Ok(reason) | Err(RunStop::Ended(reason)) => reason,
-            Err(RunStop::Record(error)) => return Err(error),
-        };
+        let reason = end_reason(ended)?;
         let wall_ns = self.sampler.elapsed_ns();
         self.sink.append(Line::End { reason, wall_ns })?;
         Ok(reason)
     }
 
     /// Writes the outcomes of trials that cannot be measured here.
-    fn announce_absent(&mut self) -> Result<(), RecordError> {
+    pub(super) fn announce_absent(&mut self) -> Result<(), RecordError> {
         for (trial, outcome) in &self.plan.absent {
             if !self.resumed.has_ended(trial.index) {
                 self.sink.append(Line::Trial(Box::new(trial.clone())))?;
@@ -155,7 +163,7 @@ impl<'a> Run<'a> {
     }
 
     /// Begins a state; `states_left` of the run are left, this one included.
-    fn begin_state(&mut self, state: CacheState, states_left: usize) -> StateRun {
+    pub(super) fn begin_state(&mut self, state: CacheState, states_left: usize) -> StateRun {
         let trials = self.plan.trials_of(state);
         self.sink.about_to(Step::State(state, trials.len()));
         // What controls have shown in one state says nothing of the next.

@@ -3,8 +3,9 @@
 //!
 //! Each part owns one thing: `trials` what is read, `session_pool` the started contenders and
 //! their meters, `cache_states` the state of the page cache, `runtime_counters` the counts of
-//! what contenders do inside, `inspector` flame graphs and traces, `notes` what was found
-//! besides samples. Which turn comes when is decided in [`super::round`].
+//! what contenders do inside, `inspector` flame graphs and traces, `single_reads` the files
+//! that are read only once, `notes` what was found besides samples. Which turn comes when is
+//! decided in [`super::round`].
 
 mod cache_states;
 mod claims;
@@ -17,6 +18,7 @@ mod observed_turn;
 mod read_offset;
 mod runtime_counters;
 mod session_pool;
+mod single_reads;
 mod state_violation;
 #[cfg(test)]
 mod testing;
@@ -26,7 +28,8 @@ mod warm_up;
 use super::interface::{SampleError, Sampler, Slot, TrialEnd};
 use super::plan::Plan;
 use super::residency::ResidencyProof;
-use super::target::MeasuredTarget;
+use super::target::{MeasuredTarget, SweepTarget};
+use super::warm_up_file::WarmUpFile;
 use crate::contender::discovery::Contenders;
 use crate::contender::roster::Warmup;
 use crate::contender::session::Turn;
@@ -39,8 +42,8 @@ use notes::Notes;
 use observed_turn::{MeteredTurn, ObservedTurn};
 use readlab_protocol::TurnRequest;
 use runtime_counters::RuntimeCounters;
-pub(super) use session_pool::PooledSession;
 use session_pool::SessionPool;
+use single_reads::SingleReads;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use trials::Trials;
@@ -54,8 +57,8 @@ pub struct ProcessSampler<'a> {
     counters: RuntimeCounters,
     inspector: Inspector,
     notes: Notes,
-    /// Whether a contender that is started again before its turn reads the file untimed first.
-    warms_up: bool,
+    /// The files, where no file may be read before its only reading.
+    single_reads: Option<SingleReads<'a>>,
     clock: RunClock,
 }
 
@@ -80,15 +83,22 @@ impl<'a> ProcessSampler<'a> {
             counters: RuntimeCounters::default(),
             inspector: Inspector::default(),
             notes: Notes::default(),
-            warms_up: true,
+            single_reads: None,
             clock: RunClock { earlier: Duration::ZERO, started: Instant::now() },
         }
     }
 
-    /// The same, where no file may be read before its timed reading.
+    /// A sampler for a plan whose trials read these files once, one trial after the other. What is
+    /// read untimed is readlab's own file, never one of them.
     #[must_use]
-    pub(super) fn without_warm_up(self) -> Self {
-        ProcessSampler { warms_up: false, ..self }
+    pub fn of_single_reads(
+        plan: &'a Plan,
+        contenders: &'a Contenders,
+        files: &'a [SweepTarget],
+        warm_up_file: Option<&'a WarmUpFile>,
+    ) -> ProcessSampler<'a> {
+        let single_reads = Some(SingleReads::of(files, warm_up_file));
+        ProcessSampler { single_reads, ..ProcessSampler::new(plan, contenders, Vec::new()) }
     }
 
     /// The same, inspecting what is measured besides.
@@ -102,16 +112,6 @@ impl<'a> ProcessSampler<'a> {
     pub fn after(mut self, earlier: Duration) -> ProcessSampler<'a> {
         self.clock.earlier = earlier;
         self
-    }
-
-    /// Hands out the session of a trial, if its contender is running.
-    pub(super) fn take_session(&mut self, trial: usize) -> Option<PooledSession> {
-        self.pool.take(trial)
-    }
-
-    /// Goes on with a contender that was started elsewhere.
-    pub(super) fn insert_session(&mut self, trial: usize, session: PooledSession) {
-        self.pool.insert(trial, session);
     }
 
     /// One turn whose samples are proven: the state is made and proven, the turn is taken between
@@ -172,10 +172,20 @@ impl<'a> ProcessSampler<'a> {
     /// as at the beginning.
     fn ensure_running(&mut self, trial: &Trial) -> Result<(), SampleError> {
         let was_started = self.pool.ensure_running(&self.trials, trial.index)?;
-        if !was_started || !self.warms_up {
+        if !was_started || self.single_reads.is_some() {
             return Ok(());
         }
         (0..self.trials.plan.rules.warmup.max(1)).try_for_each(|_| self.warm_up_until_ready(trial))
+    }
+
+    /// One untimed reading of the current target, and what the trial ends with if that fails.
+    fn warm_up_on_target(&mut self, trial: usize) -> Result<(), TrialEnd> {
+        let warmed_up = self.warm_up_until_ready(self.trials.trial(trial));
+        self.release_if_low_memory(trial);
+        warmed_up.map_err(|error| match error {
+            SampleError::TrialEnd(end) => self.with_read_offset(trial, end),
+            SampleError::Unproven(reason) => TrialEnd::Trial(Outcome::Refused { reason }),
+        })
     }
 
     /// One untimed reading whose answer is compared. If the contender must read until it is steady
@@ -248,16 +258,14 @@ fn bytes_between(
 impl Sampler for ProcessSampler<'_> {
     fn open(&mut self, trial: usize) -> Result<Params, TrialEnd> {
         self.states.check_not_refused(trial)?;
+        if self.single_reads.is_some() {
+            return self.open_once(trial);
+        }
         Ok(self.pool.restart(&self.trials, trial)?)
     }
 
     fn warm_up(&mut self, trial: usize) -> Result<(), TrialEnd> {
-        let warmed_up = self.warm_up_until_ready(self.trials.trial(trial));
-        self.release_if_low_memory(trial);
-        warmed_up.map_err(|error| match error {
-            SampleError::TrialEnd(end) => self.with_read_offset(trial, end),
-            SampleError::Unproven(reason) => TrialEnd::Trial(Outcome::Refused { reason }),
-        })
+        if self.single_reads.is_some() { self.warm_up_once(trial) } else { self.warm_up_on_target(trial) }
     }
 
     fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd> {

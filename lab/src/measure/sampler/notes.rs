@@ -62,6 +62,12 @@ impl Notes {
         }
     }
 
+    /// Forgets the lines that are not about the conduct of a contender: what is missing or warmed
+    /// up on another file than the measured one says nothing of that.
+    pub(super) fn keep_conduct(&mut self) {
+        self.lines.retain(|line| matches!(line, Line::LeftBehind { .. } | Line::Scheduling { .. }));
+    }
+
     pub(super) fn take_lines(&mut self) -> Vec<Line> {
         std::mem::take(&mut self.lines)
     }
@@ -74,6 +80,7 @@ impl Notes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::LeftBehind;
 
     #[test]
     fn a_meter_without_a_reading_leaves_its_reason() {
@@ -84,6 +91,16 @@ mod tests {
         assert_eq!(notes.value("major_faults", Err::<u64, _>("not here")), None);
         assert_eq!(notes.take_missing(), [("major_faults", "not here".to_owned())]);
         assert!(notes.take_missing().is_empty(), "taken once");
+    }
+
+    #[test]
+    fn of_a_warm_up_on_another_file_only_the_conduct_is_kept() {
+        let mut notes = Notes::default();
+        let left = Line::LeftBehind { trial: 0, left: LeftBehind { processes: 1, readings: 1 } };
+        notes.warn("of the other file".to_owned());
+        notes.add(left.clone());
+        notes.keep_conduct();
+        assert_eq!(notes.take_lines(), [left]);
     }
 
     #[test]

@@ -26,7 +26,7 @@ const ROOM_MIN_BYTES: u64 = 256 << 20;
 const LIGHT_BYTES: u64 = 32 << 20;
 
 /// A started contender: its session and the meters of its process.
-pub(in crate::measure) struct PooledSession {
+pub(super) struct PooledSession {
     pub(super) session: Session,
     meters: Meters,
     /// Whether it has read until it was steady, where it must.
@@ -70,17 +70,6 @@ impl SessionPool {
         self.sessions.contains_key(&trial)
     }
 
-    /// Goes on with a contender that was started elsewhere.
-    pub(super) fn insert(&mut self, trial: usize, session: PooledSession) {
-        self.sessions.insert(trial, session);
-    }
-
-    /// Hands out the session of a trial, if it is running; if the caller drops it, its contender
-    /// ends.
-    pub(super) fn take(&mut self, trial: usize) -> Option<PooledSession> {
-        self.sessions.remove(&trial)
-    }
-
     /// Ends the contender of a trial, if it is running.
     pub(super) fn close(&mut self, trial: usize) {
         self.sessions.remove(&trial);
@@ -90,7 +79,7 @@ impl SessionPool {
     pub(super) fn restart(&mut self, trials: &Trials, trial: usize) -> Result<Params, SessionError> {
         self.close(trial);
         let (session, params) = trials.start(trial, Vec::new())?;
-        self.insert(trial, PooledSession::new(session));
+        self.sessions.insert(trial, PooledSession::new(session));
         Ok(params)
     }
 
@@ -179,7 +168,6 @@ mod tests {
     fn a_trial_that_was_not_started_has_no_session() {
         let mut pool = SessionPool::default();
         assert!(!pool.has(0) && pool.process(0).is_none() && pool.processes().is_empty());
-        assert!(pool.take(0).is_none());
         let reason = "it was not started".to_owned();
         assert_eq!(pool.session(0).err(), Some(TrialEnd::Trial(Outcome::Failed { reason })));
     }

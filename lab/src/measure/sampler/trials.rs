@@ -60,6 +60,12 @@ impl<'a> Trials<'a> {
         Trials { plan, contenders, targets }
     }
 
+    /// Replaces all targets by this one, because the files of these trials are opened one after
+    /// the other.
+    pub(super) fn replace_target(&mut self, target: MeasuredTarget<'a>) {
+        self.targets = vec![target];
+    }
+
     /// The trial of this number.
     pub(super) fn trial(&self, trial: usize) -> &'a Trial {
         &self.plan.planned(trial).trial
