@@ -10,6 +10,7 @@ use readlab_protocol::{Archive, Cache};
 use std::io::{self, Write};
 
 mod advice;
+mod page_records;
 mod pages;
 
 const SIZE: u64 = 1_000_000_000;
