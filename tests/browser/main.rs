@@ -69,19 +69,19 @@ fn a_table_sorts_by_mouse_and_by_key() {
 fn both_themes_are_drawn_and_the_button_changes_them() {
     let Some(mut browser) = Browser::start() else { return };
     let (_folder, file) = page("race");
-    let ground = "getComputedStyle(document.body).backgroundColor";
+    let background = "getComputedStyle(document.body).backgroundColor";
     let bar = "getComputedStyle(document.querySelector('.chart .bar')).fill";
     let mut seen = Vec::new();
     for theme in ["light", "dark"] {
         browser.prefer(theme);
         browser.open(&file);
-        seen.push((browser.ask(ground), browser.ask(bar)));
+        seen.push((browser.ask(background), browser.ask(bar)));
         assert_eq!(browser.ask("getComputedStyle(document.documentElement).colorScheme"), theme);
     }
     assert!(seen[0].0 != seen[1].0 && seen[0].1 != seen[1].1, "{seen:?}");
     assert_eq!(browser.ask("document.getElementById('theme').textContent"), "Light");
     browser.ask("document.getElementById('theme').click()");
-    assert_eq!((browser.ask(ground), browser.ask(bar)), seen[0], "the button goes against the system");
+    assert_eq!((browser.ask(background), browser.ask(bar)), seen[0], "the button goes against the system");
     assert_eq!(browser.ask("document.getElementById('theme').textContent"), "Dark");
     browser.assert_quiet(&file);
 }
@@ -211,9 +211,9 @@ fn a_comparison_is_a_page_of_its_own() {
         assert_eq!(hidden, 0, "scrolls sideways at {width}");
         browser.assert_quiet(&file);
     }
-    let told = browser.ask("document.querySelector('h1').textContent");
+    let text = browser.ask("document.querySelector('h1').textContent");
     assert_eq!(
-        told,
+        text,
         "By wall time, B is better than A in 0, worse in 1 and not clearly either in 9 of 10 cases."
     );
     let row = browser.ask(
@@ -236,8 +236,8 @@ fn a_record_of_failures_shows_names_as_text() {
     browser.open(&file);
     assert_eq!(browser.ask("document.querySelectorAll('script').length"), 2);
     assert_eq!(browser.ask("document.title.includes('owned')"), false);
-    let told = browser.ask("document.getElementById('unmeasured').textContent");
-    assert!(told.as_str().unwrap().contains("cat <script>alert(1)</script>"), "{told}");
+    let text = browser.ask("document.getElementById('unmeasured').textContent");
+    assert!(text.as_str().unwrap().contains("cat <script>alert(1)</script>"), "{text}");
     assert_eq!(browser.ask("document.querySelector('h1').textContent"), "Nothing was measured.");
     browser.assert_quiet(&file);
 }

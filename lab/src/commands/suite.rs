@@ -80,7 +80,7 @@ impl SuiteArgs {
             suite.corpus.with_context(|| format!("{}: the suite has no corpus: name a target", suite.name))?
         };
         if !self.output.quiet {
-            notice::tell(format!("making sure of the corpus: {}", recipe.file_name()));
+            notice::show(format!("making sure of the corpus: {}", recipe.file_name()));
         }
         let made = corpus::make_forms(&corpus::default_folder()?, recipe, &suite.forms())?;
         let mut specs: TargetSpecs =

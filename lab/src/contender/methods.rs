@@ -100,7 +100,7 @@ impl Contender {
             return Err(ResolveError::Unavailable(reason.clone()));
         }
         let offered = method.scans.get(work.word()).map_or(&[][..], Vec::as_slice);
-        let fits = |scan: &&String| id.scan.as_ref().is_none_or(|wanted| wanted == *scan);
+        let fits = |scan: &&String| id.scan.as_ref().is_none_or(|requested| requested == *scan);
         let scan = offered.iter().find(fits).ok_or_else(|| no_scan(id, method, work))?;
         let scan = (scan != NO_SCAN).then(|| scan.clone());
         let id = MethodId { scan, ..id.clone() };
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_or_work_that_is_not_there_is_told_with_those_that_are() {
+    fn an_unknown_scan_or_work_is_reported_with_those_that_exist() {
         let contender = offering(&[("newlines", &["avx2", "scalar"]), ("lines", &["-"]), ("sum", &[])]);
         let why = |name: &str, work| {
             let id: crate::trial::TrialId = name.parse().unwrap();

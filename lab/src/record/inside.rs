@@ -51,7 +51,8 @@ pub struct Trace {
     /// How often what was called: `read`, `pread`, `readv`, `preadv`, `mmap`.
     pub calls: BTreeMap<String, u64>,
     /// Calls that are not in what follows, as there were too many.
-    pub untold: u64,
+    #[serde(rename = "untold")]
+    pub unrecorded: u64,
     /// Threads that made read calls.
     pub threads: u64,
     /// Time in read calls, of all threads together.
@@ -59,7 +60,8 @@ pub struct Trace {
     /// Bytes that they brought.
     pub bytes: u64,
     /// Bytes that each asked for.
-    pub asked_bytes: Spread,
+    #[serde(rename = "asked_bytes")]
+    pub requested_bytes: Spread,
     /// Bytes that each brought, those at the end of the file included.
     pub got_bytes: Spread,
     /// The same without the calls that brought nothing; `None` in records of before they were told

@@ -129,5 +129,5 @@ fn unjudged(first: &Cell, cell: Option<&Cell>) -> Option<&'static str> {
 
 /// Its name, with the state where that is known.
 fn called(row: &ComparisonRow) -> String {
-    row.subject.state.map_or_else(|| row.name.clone(), |state| format!("{}, {state}", row.name))
+    row.key.state.map_or_else(|| row.name.clone(), |state| format!("{}, {state}", row.name))
 }

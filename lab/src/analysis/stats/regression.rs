@@ -179,9 +179,9 @@ mod tests {
         let nuc = |a: f64, b: f64| f64::midpoint(a, b);
         let zip = [(3.3, 32.326), (4.3, 24.8945), (4.7, nuc(18.8616, 18.8782))];
         let line = least_squares(&zip).unwrap().line;
-        let asked = |plain_seconds| format!("{:.2}", line.solve(plain_seconds).unwrap());
-        assert_eq!(asked(12.3259), "5.52");
-        assert_eq!(asked(nuc(8.9289, 8.6662)), "5.90");
+        let solved = |plain_seconds| format!("{:.2}", line.solve(plain_seconds).unwrap());
+        assert_eq!(solved(12.3259), "5.52");
+        assert_eq!(solved(nuc(8.9289, 8.6662)), "5.90");
     }
 
     #[test]

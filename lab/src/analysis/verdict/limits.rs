@@ -90,7 +90,7 @@ fn better(record: &Record, limits: &[Limit]) -> Vec<Limit> {
 pub fn replaced(record: &Record, limits: &[Limit], target: usize, state: CacheState) -> Vec<String> {
     let here = |it: &&Limit| it.target == target && it.state.is_none_or(|own| own == state);
     let better = limits.iter().filter(here).filter(|it| is_of_reading(record, it));
-    let told = better.filter_map(|better| {
+    let near = better.filter_map(|better| {
         let same = |it: &&Limit| {
             (it.kind, it.threads) == (better.kind, better.threads) && !is_of_reading(record, it)
         };
@@ -104,7 +104,7 @@ pub fn replaced(record: &Record, limits: &[Limit], target: usize, state: CacheSt
             Throughput(beaten.value as f64)
         ))
     });
-    told.collect()
+    near.collect()
 }
 
 /// What a trial shows to be possible; `None` for an ordinary reading, and where its samples do not

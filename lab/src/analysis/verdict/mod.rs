@@ -199,7 +199,7 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
 /// What a reading waits for that leaves its processor idle.
 fn waiting(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
     let target = record.targets.get(trial.trial.target);
-    if target.is_some_and(|target| target.over() == Transport::Http) {
+    if target.is_some_and(|target| target.transport() == Transport::Http) {
         return Verdict::Server;
     }
     if trial.trial.state == CacheState::Warm {

@@ -111,9 +111,8 @@ fn names_of_files_and_commands_stay_text() {
     let text = report::html(&page);
     let document = parsed(&text);
     assert_eq!(named(&document, "script").count(), 2, "the theme and the sorting");
-    let shown =
-        |wanted: &str| document.descendants().filter_map(|it| it.text()).any(|it| it.contains(wanted));
-    assert!(shown("<script>alert(1)</script>\\u{1b}[31m"), "the file's name is told as it is");
+    let shown = |part: &str| document.descendants().filter_map(|it| it.text()).any(|it| it.contains(part));
+    assert!(shown("<script>alert(1)</script>\\u{1b}[31m"), "the file's name is shown as it is");
     assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
 }
 
@@ -137,7 +136,7 @@ fn only_what_its_interval_sets_apart_is_coloured() {
         // One more is the key.
         text.map(bars).map(|bars| bars.saturating_sub(1)).collect::<Vec<_>>()
     };
-    assert_eq!(leads(&Page::of(&buffers(3))), [0], "three rounds tell nothing apart");
+    assert_eq!(leads(&Page::of(&buffers(3))), [0], "three rounds show no difference");
     assert_eq!(leads(&Page::of(&buffers(10))), [2], "two buffers tie, two are slower");
     let warm = leads(&Page::of(&race()))[1];
     assert_eq!(warm, 2, "mmap and pread tie, wc is slower");
@@ -169,11 +168,11 @@ fn settings_make_a_curve_from_three_on() {
 }
 
 #[test]
-fn a_sweep_is_answered_by_its_slopes_and_told_by_folder() {
+fn a_sweep_is_answered_by_its_slopes_and_named_by_folder() {
     let page = sweep();
     let answer = "By the slope of time on size: write plain 2.00 GB/s, rust/direct@buffer=1MiB 2.50 GB/s.";
     assert_eq!(page.answer, answer);
-    assert_eq!(page.subjects, ["/data/sweep · 12 files · 10.0 kB to 2.00 GB, 6.30 GB in all"]);
+    assert_eq!(page.target_titles, ["/data/sweep · 12 files · 10.0 kB to 2.00 GB, 6.30 GB in all"]);
     let text = report::html(&page);
     assert!(text.contains("id=\"sizes\"") && !text.contains("id=\"ranking\""));
 }
@@ -191,7 +190,7 @@ fn ten_thousand_readings_make_a_small_page_that_says_what_a_dot_is() {
 }
 
 #[test]
-fn short_names_still_tell_trials_apart() {
+fn short_names_are_unique() {
     let mut record = race();
     record.trials[1].trial.label = Some("mmap avx2 · threads=2".into());
     let page = Page::of(&record);
@@ -251,7 +250,7 @@ fn a_sweep_above_a_cache_names_it_wherever_it_says_something_of_its_readings() {
     let side = crate::analysis::compare::Side::of_record(&record, "a", "a");
     let whole =
         |name: &str| side.cases.iter().find(|case| case.name == format!("{name} over all sizes")).unwrap();
-    let above = ["write plain", "rust/direct@buffer=1MiB"].map(|name| whole(name).subject.is_above_cache);
+    let above = ["write plain", "rust/direct@buffer=1MiB"].map(|name| whole(name).key.is_above_cache);
     assert_eq!(above, [None, Some(true)]);
     let plain = report::markdown(&sweep());
     assert!(!plain.contains("above") && !plain.contains("layers:"), "{plain}");

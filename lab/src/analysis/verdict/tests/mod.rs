@@ -194,7 +194,7 @@ fn a_mapping_of_small_folios_is_stopped_by_faults() {
 }
 
 #[test]
-fn where_nothing_decides_the_shares_are_told() {
+fn where_nothing_decides_the_shares_are_shown() {
     let mut record = machine();
     let meters = MeterValues { device_bytes: Some(0), ..cpu(1000, 300, 300) };
     let open = warm(&mut record, "command/cat", meters);
