@@ -43,12 +43,12 @@ const NO_SCAN: &str = "-";
 /// Why a trial's name leads to no method.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
-    /// The contender lists no such method.
+    /// The contender does not list the method.
     #[error("{contender} has no method '{method}' (it has: {known})")]
     Unknown {
         /// The contender.
         contender: String,
-        /// The method that was asked for.
+        /// The requested method.
         method: String,
         /// Those that exist.
         known: String,
@@ -58,7 +58,7 @@ pub enum ResolveError {
     NoScan {
         /// The method.
         method: String,
-        /// The scan that was asked for.
+        /// The requested scan.
         scan: String,
         /// The work.
         work: Work,
@@ -75,7 +75,7 @@ pub enum ResolveError {
         /// The works that it can do, each with its scans.
         known: String,
     },
-    /// The roster has no such contender.
+    /// The roster does not list the contender.
     #[error("no contender '{0}' in the roster")]
     NoContender(String),
     /// The contender says that the method does not work on this machine.
@@ -87,11 +87,11 @@ pub enum ResolveError {
 }
 
 impl Contender {
-    /// The method that a name asks for, with the best scan for the work where the name leaves it
-    /// open.
+    /// The method of this name, with the best scan for the work if the name has no scan.
     ///
     /// # Errors
-    /// If there is no such method, scan or parameter, or the contender says it does not work here.
+    /// If the method, scan or parameter does not exist, or the contender says that it does not work
+    /// here.
     pub fn choose(&self, id: &MethodId, params: &Params, work: Work) -> Result<ResolvedMethod, ResolveError> {
         let named = |name: &str| self.methods.iter().find(|method| method.method == name);
         let method =

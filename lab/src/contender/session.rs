@@ -54,10 +54,10 @@ pub enum SessionError {
         /// What came.
         said: String,
     },
-    /// Another number of samples than asked.
+    /// The number of samples is not the requested one.
     #[error("asked for {expected} samples, got {got}")]
     WrongCount {
-        /// How many the lab asked for.
+        /// How many the lab requested.
         expected: u32,
         /// How many came or were announced.
         got: u32,

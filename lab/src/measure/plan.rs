@@ -64,8 +64,8 @@ impl Rules {
         }
     }
 
-    /// How many of the `requested` readings one turn may have: few enough that the most readings are
-    /// spread over the fewest fills, and a number by which the most readings can be divided.
+    /// How many of the `requested` readings one turn may have: few enough that the most readings
+    /// are spread over the fewest fills, and a divisor of the most readings.
     #[must_use]
     pub fn readings_per_turn(&self, requested: u32) -> u32 {
         let most = requested.min(self.max_runs / self.fills.max(1));

@@ -60,7 +60,7 @@ impl Conduct {
         *self == Conduct::default()
     }
 
-    /// What is to be said of it, one thing a line.
+    /// The remarks about it, one a line.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
         let left = (!self.left_behind.is_nothing()).then(|| self.left_behind.to_string());

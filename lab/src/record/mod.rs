@@ -59,7 +59,7 @@ use std::collections::{BTreeMap, HashMap};
 /// A whole run, read back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// What was asked, of whom, where and when.
+    /// The command, the program, the machine and the start.
     pub header: Header,
     /// What was read, by number.
     pub targets: Vec<TargetFacts>,

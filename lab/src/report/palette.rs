@@ -1,9 +1,9 @@
 //! The colours, each for light and for dark, by the name that styles use.
 //!
 //! The hues are those of Okabe and Ito, *Color Universal Design* (2008), which people with any kind
-//! of colour vision can tell apart; the greys carry whatever has no meaning of its own. A page
-//! refers to them as variables; a chart that stands alone has them written in, as few programs but
-//! browsers know variables.
+//! of colour vision can distinguish; everything without a meaning is grey. A page refers to colours
+//! as variables; a chart in its own file has them written in, because few programs except browsers
+//! support variables.
 
 /// One colour.
 struct ThemeColor {

@@ -171,8 +171,8 @@ fn unlike(machines: &[Machines], name: &str, measure: Measure) -> Vec<String> {
 /// Fits by least squares.
 ///
 /// # Errors
-/// If no machine has what is asked for, all have the same fact, or what they read is not alike and
-/// that is not forced.
+/// If no machine has the requested number, all have the same fact, or the cases are not alike and
+/// the fit is not forced.
 pub fn fit(sides: &[Side], request: &FitRequest) -> Result<Fit, FitError> {
     let FitRequest { case, measure, fact, .. } = request;
     let mut machines: Vec<Machines> = Vec::new();

@@ -120,7 +120,7 @@ fn same_name(one: &Case, other: &Case) -> bool {
     one.names.intersection(&other.names).next().is_some()
 }
 
-/// Published files are told in rounded sizes: within a hundredth they are the same.
+/// Published sizes are rounded: within a hundredth they are the same.
 const SIZE_SLACK: u64 = 100;
 
 /// What does not agree, in words; what one side does not know agrees.
@@ -149,7 +149,7 @@ pub(super) fn differences(one: &ComparisonKey, other: &ComparisonKey) -> Vec<Str
     differ("work", one.work.map(|it| it.to_string()), other.work.map(|it| it.to_string()));
     differ("read over", one.over.map(|it| it.word().to_owned()), other.over.map(|it| it.word().to_owned()));
     differ("state", one.state.map(|it| it.to_string()), other.state.map(|it| it.to_string()));
-    // Where parameters are known on both sides, they tell the readers too.
+    // If the parameters of both sides are known, they include the readers.
     if one.params.is_none() || other.params.is_none() {
         differ("readers", one.readers.map(|it| it.to_string()), other.readers.map(|it| it.to_string()));
     }

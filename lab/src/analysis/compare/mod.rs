@@ -149,7 +149,7 @@ impl Comparison {
     pub fn of(sides: Vec<Side>, measures: &[Measure], force: bool) -> Result<Comparison, CompareError> {
         let matching = Matching::of(&sides, force);
         let met = |side: usize| matching.rows.iter().any(|row| row.cases[side].is_some());
-        // Whoever has nothing in common with the first was not meant to stand beside it.
+        // A side that has nothing in common with the first was named by mistake.
         if (1..sides.len()).any(|side| !met(side)) {
             return Err(if matching.unlike.is_empty() {
                 CompareError::NothingInCommon(matching.alone.join("; "))

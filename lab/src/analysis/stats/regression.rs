@@ -89,9 +89,9 @@ pub fn least_squares(points: &[(f64, f64)]) -> Option<LeastSquares> {
 }
 
 /// The line of Theil and Sen (Sen, Journal of the American Statistical Association 63, 1968): the
-/// median slope over all pairs of points, and the median of what then remains. Up to 29 % of the
-/// points may lie anywhere. Time and memory grow with the square of the number of points. `None`
-/// with fewer than two different x.
+/// median slope over all pairs of points, and the median of the remaining differences. Up to 29 %
+/// of the points may be anywhere. Time and memory grow with the square of the number of points.
+/// `None` with fewer than two different x.
 #[must_use]
 pub fn theil_sen(points: &[(f64, f64)]) -> Option<FittedLine> {
     let slopes = (points.iter().enumerate())

@@ -84,9 +84,9 @@ pub fn summary<S: Borrow<Sample>>(
     })
 }
 
-/// How well the median is known: half its interval over the median, such as 0.01. Made for a look
+/// The precision of the median: half its interval over the median, for example 0.01. It is computed
 /// after every round: a quarter of a millisecond for a hundred values. `None` with fewer than five.
-/// With one fill it speaks of that fill alone, so a run that has not seen all its fills is not
+/// With one fill it is valid for that fill alone, so a run that has not seen all its fills is not
 /// done.
 #[must_use]
 pub fn precision(observations: &[Observation], seed: u64) -> Option<f64> {

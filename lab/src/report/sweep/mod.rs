@@ -130,7 +130,7 @@ impl Series {
         series
     }
 
-    /// The rate that the line's slope stands for, with its interval; `None` where time does not
+    /// The rate that is the inverse of the line's slope, with its interval; `None` if time does not
     /// grow with size.
     #[must_use]
     pub fn rate(&self) -> Option<(Throughput, Option<[Throughput; 2]>)> {

@@ -1,5 +1,5 @@
-//! Advice from records whose intervals are known: what is told, what ties, what is kept, and what a
-//! search hides nothing of.
+//! Tests of advice, from records whose intervals are known: advised trials, ties, kept baselines,
+//! and searches with all their readings.
 
 use super::super::{Advice, Page};
 use super::{samples, target};
@@ -95,7 +95,7 @@ fn nothing_is_kept_that_is_slower_than_something_measured() {
             &[("c/mmap", 30, WILD), ("c/getline", 51, STEADY)],
             "keep c/getline: c/mmap is not faster beyond doubt, 1.65 times, interval",
         ),
-        // Somebody else is faster than what is there, whoever is the fastest.
+        // Another trial is faster than the baseline, whichever is the fastest.
         (
             &[("rust/mmap/avx2", 30, WILD), ("rust/read/iterator", 40, STEADY), ("rust/lines", 60, STEADY)],
             "use rust/read with iterator: 1.50 times rust/lines, interval 1.50 to 1.50; it ties with 1 more, of which",

@@ -18,8 +18,7 @@ pub(super) fn counted() -> Record {
     record
 }
 
-/// Four buffers of one method, in so few rounds that nothing can be told apart if `rounds` is
-/// small.
+/// Four buffers of one method; with few `rounds` no difference is clear.
 pub(super) fn buffers(rounds: usize) -> Record {
     let mut record = Record::new(header());
     record.add(target("/data/file"));
@@ -85,7 +84,7 @@ pub(super) fn swept() -> Record {
     record
 }
 
-/// The same where a server lies below, which nobody can make cold.
+/// The same above a server, whose cache cannot be made cold.
 pub(super) fn swept_above_a_cache() -> Record {
     let mut record = swept();
     let layers = r#"[{"kind":"filesystem","name":"nfs"},{"kind":"server","name":"nas","cache":{"before_cold":"remains",

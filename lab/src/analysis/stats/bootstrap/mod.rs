@@ -158,7 +158,7 @@ fn standard_errors(groups: usize) -> f64 {
     student_t(k - 1.0) * (k / (k - 1.0)).sqrt()
 }
 
-/// How many of `n` sorted observations lie outside the sign test's interval on each side: the most
+/// How many of `n` sorted observations are outside the sign test's interval on each side: the most
 /// for which a fair coin thrown `n` times shows so few heads, or so few tails, in at most 5 of 100
 /// series. Below six it is none.
 #[expect(clippy::cast_precision_loss, reason = "far fewer observations than 2^52")]
@@ -170,8 +170,8 @@ fn sign_test_rank(n: usize) -> usize {
         tail += heads(*k);
         2.0 * tail <= 0.05
     };
-    // Twelve standard deviations from the middle: all that lies farther out is less than a float
-    // can add.
+    // Twelve standard deviations from the middle: everything farther out is less than a float can
+    // add.
     let first = if n > MANY { n / 2 - 6 * n.isqrt() } else { 0 };
     first + (first..n / 2).take_while(fits).count().saturating_sub(1)
 }
