@@ -230,7 +230,7 @@ fn a_server_that_answers_no_head_is_raced_all_the_same() {
     });
     let (json, said) = home.race_json(Path::new(&server.url()), &["--method", "rust/http/scalar"]);
     assert_eq!(said.code, Some(0), "{said}");
-    assert!(json["targets"][0]["cautions"].to_string().contains("by the answers alone"));
+    assert!(json["targets"][0]["cautions"].to_string().contains("only the answers show a"));
 }
 
 #[test]
