@@ -87,9 +87,9 @@ fn a_message_out_of_turn_ends_the_session() {
 
 #[test]
 fn more_or_fewer_samples_than_requested_are_refused() {
-    assert!(matches!(breach(&[HELLO, READY, "go", DONE]), SessionError::WrongCount { asked: 1, got: 0 }));
+    assert!(matches!(breach(&[HELLO, READY, "go", DONE]), SessionError::WrongCount { expected: 1, got: 0 }));
     let two = breach(&[HELLO, READY, "go", SAMPLE, SAMPLE, r#"echo '{"say":"done","count":2}'"#]);
-    assert!(matches!(two, SessionError::WrongCount { asked: 1, got: 2 }));
+    assert!(matches!(two, SessionError::WrongCount { expected: 1, got: 2 }));
     let miscounted = breach(&[HELLO, READY, "go", SAMPLE, r#"echo '{"say":"done","count":7}'"#]);
     assert!(matches!(miscounted, SessionError::WrongCount { .. }));
 }

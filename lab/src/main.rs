@@ -48,7 +48,7 @@ fn run(verb: Verb) -> ExitCode {
         if is_broken_pipe(&error) {
             return ExitCode::SUCCESS;
         }
-        notice::tell(format!("{error:#}"));
+        notice::show(format!("{error:#}"));
         ExitCode::from(EXIT_USAGE)
     })
 }

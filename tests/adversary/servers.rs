@@ -2,7 +2,7 @@
 //! contradict themselves.
 
 use super::home::{Home, READLAB};
-use readlab::target::http::{self, Verb};
+use readlab::target::http::{self, RequestVerb};
 use readlab::target::url::Url;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -136,7 +136,7 @@ fn answered(answer: String) -> Result<String, String> {
         let _ = client.read(&mut [0; 1]);
     });
     let mut body = String::new();
-    let mut response = http::ask(Verb::Get, &url, &|| Ok(())).map_err(|error| error.to_string())?;
+    let mut response = http::ask(RequestVerb::Get, &url, &|| Ok(())).map_err(|error| error.to_string())?;
     response.read_to_string(&mut body).map_err(|error| error.to_string())?;
     Ok(body)
 }

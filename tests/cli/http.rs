@@ -1,106 +1,11 @@
-//! Tests of targets over HTTP: readlab's own loopback server, other servers, and servers that break
+//! Tests of targets over HTTP: files that readlab serves, other servers, and servers that break
 //! their promises.
 
-use super::interrupt::{assert_nothing_left, descendants, send, soon, wait_for_a_sample};
-use super::{Home, READLAB, Said, trials};
-use rustix::process::Signal;
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use super::scripted_server::{Request, Server, TEXT, good, raw, sized};
+use super::{Home, Said, trials};
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-const TEXT: &str = "one\ntwo\nthree";
-
-/// A request: its verb, its client, and the number of GETs before it.
-struct Request {
-    verb: String,
-    agent: String,
-    gets_before: usize,
-}
-
-impl Request {
-    /// Whether the client is the lab and not a contender.
-    fn is_of_lab(&self) -> bool {
-        self.agent.starts_with("readlab/")
-    }
-}
-
-/// A server on the loopback interface whose answers are a script: the bytes it writes before it
-/// closes; none is silence.
-struct Server {
-    port: u16,
-    log: Arc<Mutex<Vec<String>>>,
-}
-
-impl Server {
-    fn new(script: impl Fn(&Request) -> Option<Vec<u8>> + Send + Sync + 'static) -> Server {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let (port, log) = (listener.local_addr().unwrap().port(), Arc::default());
-        let (script, gets, held) = (Arc::new(script), Arc::new(AtomicUsize::new(0)), Arc::clone(&log));
-        std::thread::spawn(move || {
-            for client in listener.incoming().flatten() {
-                let (script, gets, log) = (Arc::clone(&script), Arc::clone(&gets), Arc::clone(&held));
-                std::thread::spawn(move || converse(client, &*script, &gets, &log));
-            }
-        });
-        Server { port, log }
-    }
-
-    fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/f", self.port)
-    }
-
-    /// Verb and path of every request so far.
-    fn log(&self) -> Vec<String> {
-        self.log.lock().unwrap().clone()
-    }
-}
-
-fn converse(
-    mut client: TcpStream,
-    script: &(dyn Fn(&Request) -> Option<Vec<u8>> + Send + Sync),
-    gets: &AtomicUsize,
-    log: &Mutex<Vec<String>>,
-) {
-    let (mut head, mut piece) = (Vec::new(), [0; 4096]);
-    while !head.ends_with(b"\r\n\r\n") {
-        match client.read(&mut piece) {
-            Ok(count @ 1..) => head.extend_from_slice(&piece[..count]),
-            _ => return,
-        }
-    }
-    let head = String::from_utf8_lossy(&head).into_owned();
-    let mut words = head.split(' ');
-    let (verb, path) = (words.next().unwrap().to_owned(), words.next().unwrap().to_owned());
-    let agent =
-        head.lines().find_map(|line| line.to_lowercase().strip_prefix("user-agent: ").map(str::to_owned));
-    log.lock().unwrap().push(format!("{verb} {path}"));
-    let gets_before = if verb == "GET" { gets.fetch_add(1, Ordering::SeqCst) } else { 0 };
-    match script(&Request { verb, agent: agent.unwrap_or_default(), gets_before }) {
-        Some(answer) => {
-            // A client that has seen enough goes away.
-            let _ = client.write_all(&answer);
-        }
-        None => std::thread::sleep(Duration::from_secs(120)),
-    }
-}
-
-/// A proper answer, its body only to a GET.
-fn good(request: &Request, fields: &str, body: &str) -> Option<Vec<u8>> {
-    let body = if request.verb == "HEAD" { "" } else { body };
-    Some(format!("HTTP/1.1 200 OK\r\n{fields}Connection: close\r\n\r\n{body}").into_bytes())
-}
-
-fn sized(request: &Request) -> Option<Vec<u8>> {
-    good(request, &format!("Content-Length: {}\r\n", TEXT.len()), TEXT)
-}
-
-fn raw(answer: &str) -> Option<Vec<u8>> {
-    Some(answer.as_bytes().to_vec())
-}
 
 fn race(home: &Home, url: &str, words: &[&str]) -> Said {
     home.race(Path::new(url), words)
@@ -325,7 +230,7 @@ fn a_server_that_answers_no_head_is_raced_all_the_same() {
     });
     let (json, said) = home.race_json(Path::new(&server.url()), &["--method", "rust/http/scalar"]);
     assert_eq!(said.code, Some(0), "{said}");
-    assert!(json["targets"][0]["cautions"].to_string().contains("by the answers alone"));
+    assert!(json["targets"][0]["cautions"].to_string().contains("only the answers show a"));
 }
 
 #[test]
@@ -343,104 +248,4 @@ fn a_search_over_http_needs_no_state() {
     let said = tune(&[]);
     assert!(!said.err.contains("--state"), "{said}");
     assert_eq!(said.code, Some(0), "{said}");
-}
-
-/// The lab's own server of a file, started as the lab starts it, and its URL.
-fn serve(file: &Path) -> (Child, String) {
-    let mut command = Command::new(READLAB);
-    let mut server =
-        command.arg("serve").arg(file).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut url = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(server.stdout.as_mut().unwrap()), &mut url)
-        .unwrap();
-    (server, url.trim_end().to_owned())
-}
-
-fn get(address: SocketAddr, path: &str) -> std::io::Result<String> {
-    let mut client = TcpStream::connect_timeout(&address, Duration::from_secs(5))?;
-    write!(client, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
-    let mut answer = String::new();
-    client.read_to_string(&mut answer)?;
-    Ok(answer)
-}
-
-#[test]
-fn the_loopback_server_gives_the_file_to_its_secret_path_and_listens_nowhere_else() {
-    let home = Home::new();
-    let (mut server, url) = serve(&home.file("f.txt", TEXT));
-    let (address, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
-    let address: SocketAddr = address.parse().unwrap();
-    assert_eq!(address.ip(), Ipv4Addr::LOCALHOST);
-    assert!(path.len() == 32 && path.bytes().all(|byte| byte.is_ascii_hexdigit()), "{url}");
-    assert!(get(address, &format!("/{path}")).unwrap().ends_with(TEXT));
-    for other in ["/", "/f.txt", &format!("/{path}/"), &format!("/{}", "0".repeat(32))] {
-        assert!(get(address, other).unwrap().starts_with("HTTP/1.1 404 "), "{other}");
-    }
-    assert_eq!(listens(server.id()), [address], "127.0.0.1 alone");
-    drop(server.stdin.take());
-    assert!(server.wait().unwrap().success(), "it ends with its standard input");
-    assert!(get(address, "/").is_err());
-}
-
-/// The addresses on which a process listens, by the sockets that it has open.
-fn listens(pid: u32) -> Vec<SocketAddr> {
-    let process = procfs_sockets(pid);
-    let mut found = Vec::new();
-    for (table, v6) in [("tcp", false), ("tcp6", true)] {
-        let text = std::fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default();
-        for line in text.lines().skip(1) {
-            let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-            if fields[3] == "0A" && process.contains(&format!("socket:[{}]", fields[9])) {
-                assert!(!v6, "it listens on IPv6 too: {line}");
-                let (ip, port) = fields[1].split_once(':').unwrap();
-                let ip = Ipv4Addr::from(u32::from_str_radix(ip, 16).unwrap().swap_bytes());
-                found.push(SocketAddr::from((ip, u16::from_str_radix(port, 16).unwrap())));
-            }
-        }
-    }
-    found
-}
-
-fn procfs_sockets(pid: u32) -> Vec<String> {
-    let open = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
-    open.filter_map(|fd| Some(std::fs::read_link(fd.path()).ok()?.to_string_lossy().into_owned())).collect()
-}
-
-/// A long race over readlab's own server; the server's process and address.
-fn long_race(home: &Home) -> (Child, u32, SocketAddr) {
-    let file = home.file("f", "line\n".repeat(1 << 20));
-    let mut command = Command::new(READLAB);
-    command.args(["race", "--http"]).arg(&file).args([
-        "--runs",
-        "100000",
-        "--budget",
-        "300s",
-        "--no-progress",
-    ]);
-    command.args(["--output", "run", "--method", "rust/http/scalar"]);
-    command.envs(home.environment()).current_dir(home.at(""));
-    let race = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    wait_for_a_sample(&home.at("run/record.jsonl"));
-    let is_server = |pid: &u32| {
-        std::fs::read(format!("/proc/{pid}/cmdline"))
-            .is_ok_and(|words| words.split(|b| *b == 0).nth(1) == Some(b"serve"))
-    };
-    let server =
-        descendants(race.id()).into_iter().find(is_server).expect("a server in a process of its own");
-    (race, server, listens(server)[0])
-}
-
-#[test]
-fn the_loopback_server_is_gone_after_ctrl_c_and_after_the_lab_was_killed() {
-    for signal in [Signal::INT, Signal::KILL] {
-        let home = Home::new();
-        let (mut race, server, address) = long_race(&home);
-        assert!(get(address, "/").unwrap().starts_with("HTTP/1.1 404 "));
-        let children = descendants(race.id());
-        send(&race, signal);
-        race.wait().unwrap();
-        assert!(children.contains(&server));
-        assert_nothing_left(&home, &children);
-        assert!(soon(|| get(address, "/").is_err()), "{signal:?}: somebody still listens");
-    }
 }

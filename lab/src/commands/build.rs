@@ -36,13 +36,13 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<ExitCode> {
     let chosen = chosen(&roster, &args.names)?;
     let mut failures = Vec::new();
     for entry in chosen {
-        notice::tell(format!("building {}", entry.name));
+        notice::show(format!("building {}", entry.name));
         if let Err(error) = build(entry) {
             if matches!(error.downcast_ref(), Some(BuildError::Interrupted)) {
                 return Ok(ExitCode::from(interrupt::EXIT_CODE));
             }
             let hint = entry.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
-            notice::tell(format!("{}: {error:#}{hint}", entry.name));
+            notice::show(format!("{}: {error:#}{hint}", entry.name));
             failures.push(error);
         }
     }
@@ -50,7 +50,7 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<ExitCode> {
     let logs: Vec<String> = logs.map(shown).collect();
     if !logs.is_empty() {
         let command = shell_words::join(std::iter::once("cat").chain(logs.iter().map(String::as_str)));
-        notice::tell(format!("to see all of it: {command}"));
+        notice::show(format!("to see all of it: {command}"));
     }
     Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILED) })
 }

@@ -2,8 +2,8 @@
 //! continuous integration, and exports for services that track benchmarks.
 
 use super::output;
-use crate::analysis::compare::{Comparison, Fit, FitAsked, Gate, Measure, Side, fit};
-use crate::commands::options::{self, Color};
+use crate::analysis::compare::{Comparison, Fit, FitRequest, Gate, Measure, Side, fit};
+use crate::commands::options::{self, ColorWhen};
 use crate::experiment::outcome::EXIT_TRIAL;
 use crate::record::Record;
 use crate::record::history::{History, HistoryError};
@@ -70,7 +70,7 @@ pub struct CompareArgs {
     pub export_github: Option<PathBuf>,
     /// When to colour the tables
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Output")]
-    pub color: Color,
+    pub color: ColorWhen,
 }
 
 /// Something is worse than allowed, beyond doubt.
@@ -86,8 +86,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
         published::with_sheet(&mut sides, sheet.0);
     }
     if let Some(state) = args.state {
-        let other =
-            |case: &crate::analysis::compare::Case| case.subject.state.is_some_and(|own| own != state);
+        let other = |case: &crate::analysis::compare::Case| case.key.state.is_some_and(|own| own != state);
         sides.iter_mut().for_each(|side| side.cases.retain(|case| !other(case)));
     }
     let fit = args.fit(&sides)?;
@@ -110,8 +109,8 @@ fn verdict(comparison: &Comparison, worse: Option<&[String]>, allow_missing: boo
     if !allow_missing {
         missing.extend(Gate::missing(comparison));
     }
-    worse.iter().for_each(|line| notice::tell(format!("worse: {line}")));
-    missing.iter().for_each(|line| notice::tell(format!("not judged: {line}")));
+    worse.iter().for_each(|line| notice::show(format!("worse: {line}")));
+    missing.iter().for_each(|line| notice::show(format!("not judged: {line}")));
     match (worse.is_empty(), missing.is_empty()) {
         (false, _) => EXIT_WORSE,
         (true, false) => EXIT_TRIAL,
@@ -144,8 +143,8 @@ impl CompareArgs {
 
     fn fit(&self, sides: &[Side]) -> anyhow::Result<Option<Fit>> {
         let Some([what, fact]) = self.fit.as_deref() else { return Ok(None) };
-        let asked = FitAsked { force: self.force, ..FitAsked::parse(what, fact)? };
-        Ok(Some(fit(sides, &asked)?))
+        let request = FitRequest { force: self.force, ..FitRequest::parse(what, fact)? };
+        Ok(Some(fit(sides, &request)?))
     }
 
     /// The exports, and the tables unless a document goes to standard output.

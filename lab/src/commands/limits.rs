@@ -5,7 +5,7 @@ use super::options::{OutputOptions, SamplingOptions};
 use super::output;
 use crate::corpus;
 use crate::corpus::recipe::{CorpusKind, Recipe};
-use crate::experiment::config::{Inspection, RunConfig, TrialOptions, UserOptions};
+use crate::experiment::config::{InspectConfig, RunConfig, TrialOptions, UserOptions};
 use crate::experiment::target_spec::TargetSpec;
 use crate::folder::scratch::Scratch;
 use crate::linux::interrupt;
@@ -45,7 +45,7 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
     let user = UserOptions {
         sampling: args.sampling.values(),
         trials: TrialOptions { work: Some(Work::Newlines), ..TrialOptions::default() },
-        inspect: Inspection::default(),
+        inspect: InspectConfig::default(),
         space: None,
         quiet: args.output.quiet,
     };

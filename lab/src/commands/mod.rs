@@ -24,8 +24,8 @@ pub mod tune;
 use clap::{Parser, Subcommand};
 
 /// What the exit codes mean.
-const EXIT_CODES: &str = "Exit codes: 0 well; 1 some trial failed or was refused, or something asked for by name did not take \
-part; 2 usage or environment, or nothing measured at all; 3 worse than --fail-over allows; 130 interrupted.";
+const EXIT_CODES: &str = "Exit codes: 0 success; 1 a trial failed or was refused, or something requested by name did not take \
+part; 2 wrong usage or environment, or no sample was measured; 3 worse than --fail-over allows; 130 interrupted.";
 
 /// Measures ways of reading a file: how fast each is, which is fastest, and what limits it
 #[derive(Debug, Parser)]

@@ -4,7 +4,7 @@
 //! `--quiet`, exports with `-` for standard output. What the options mean together with a suite is
 //! decided in [`crate::experiment::config`].
 
-use crate::experiment::config::{Inspection, Sampling, TrialOptions};
+use crate::experiment::config::{InspectConfig, SamplingConfig, TrialOptions};
 use crate::experiment::template;
 use crate::record::history::SaveName;
 use crate::suite::States;
@@ -59,7 +59,7 @@ pub struct SamplingOptions {
 
 /// Which trials take part.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Choosing")]
+#[command(next_help_heading = "Selection")]
 pub struct SelectionOptions {
     /// Only methods whose name matches, for example 'rust/mmap/*' or 'rust/read@buffer=64KiB'; may
     /// be repeated
@@ -113,12 +113,12 @@ pub struct OutputOptions {
     pub no_progress: bool,
     /// When to colour the tables
     #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub color: Color,
+    pub color: ColorWhen,
 }
 
 /// What is inspected in untimed runs of the measured trials.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Looking inside")]
+#[command(next_help_heading = "Inspection")]
 pub struct InspectOptions {
     /// Draw a flame graph of each measured trial from an untimed run [default: folder flamegraphs
     /// beside the record]
@@ -131,7 +131,7 @@ pub struct InspectOptions {
 
 /// When to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Color {
+pub enum ColorWhen {
     /// On a terminal, unless NO_COLOR is set.
     Auto,
     /// Always.
@@ -140,14 +140,16 @@ pub enum Color {
     Never,
 }
 
-impl Color {
+impl ColorWhen {
     /// Whether standard output is coloured.
     #[must_use]
     pub fn is_on(self) -> bool {
         match self {
-            Color::Auto => anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never,
-            Color::Always => true,
-            Color::Never => false,
+            ColorWhen::Auto => {
+                anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
+            }
+            ColorWhen::Always => true,
+            ColorWhen::Never => false,
         }
     }
 }
@@ -155,8 +157,8 @@ impl Color {
 impl SamplingOptions {
     /// The options as plain values, with a seed in any case.
     #[must_use]
-    pub fn values(&self) -> Sampling {
-        Sampling {
+    pub fn values(&self) -> SamplingConfig {
+        SamplingConfig {
             warmup: self.warmup,
             runs: self.runs,
             min_runs: self.min_runs,
@@ -194,8 +196,8 @@ impl SelectionOptions {
 impl InspectOptions {
     /// The options as plain values.
     #[must_use]
-    pub fn values(&self) -> Inspection {
-        Inspection { flame_graphs: self.flamegraph.clone(), trace: self.trace }
+    pub fn values(&self) -> InspectConfig {
+        InspectConfig { flame_graphs: self.flamegraph.clone(), trace: self.trace }
     }
 }
 

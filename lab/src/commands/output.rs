@@ -79,7 +79,7 @@ pub(super) fn run_sweep(config: &SweepConfig, options: &OutputOptions) -> anyhow
 /// by it, and is not reported.
 fn until_interrupted(work: impl FnOnce() -> anyhow::Result<u8>) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
-    scratch::tell_left();
+    scratch::report_leftovers();
     match work() {
         Err(_) if interrupt::requested() => Ok(ExitCode::from(interrupt::EXIT_CODE)),
         done => Ok(ExitCode::from(done?)),

@@ -21,8 +21,8 @@ pub struct RaceArgs {
     /// Read the files over HTTP from readlab's own server on 127.0.0.1
     #[arg(long)]
     pub http: bool,
-    /// Go on with a run that was cut short, by its own plan: its record's path, `last`, or a name
-    /// given with --save
+    /// Continue a run that was cut short, by the plan in its record: the record's path, `last`,
+    /// or a name given with --save
     #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "http", "SamplingOptions", "SelectionOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     /// How many readings, and how long.

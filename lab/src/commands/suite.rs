@@ -27,8 +27,8 @@ pub struct SuiteArgs {
     /// Use the corpus in the size of the publication
     #[arg(long, conflicts_with = "targets")]
     pub full: bool,
-    /// Go on with a run that was cut short, by its own plan: its record's path, `last`, or a name
-    /// given with --save
+    /// Continue a run that was cut short, by the plan in its record: the record's path, `last`,
+    /// or a name given with --save
     #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "targets", "full", "SamplingOptions", "SelectionOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     /// How many readings, and how long.
@@ -80,7 +80,7 @@ impl SuiteArgs {
             suite.corpus.with_context(|| format!("{}: the suite has no corpus: name a target", suite.name))?
         };
         if !self.output.quiet {
-            notice::tell(format!("making sure of the corpus: {}", recipe.file_name()));
+            notice::show(format!("making sure of the corpus: {}", recipe.file_name()));
         }
         let made = corpus::make_forms(&corpus::default_folder()?, recipe, &suite.forms())?;
         let mut specs: TargetSpecs =

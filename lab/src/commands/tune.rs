@@ -5,7 +5,7 @@
 use super::options::{InspectOptions, OutputOptions, seed_of_now};
 use super::output;
 use crate::analysis::stats::EXHAUSTIVE_READINGS;
-use crate::experiment::config::{RunConfig, Sampling, TrialOptions, UserOptions};
+use crate::experiment::config::{RunConfig, SamplingConfig, TrialOptions, UserOptions};
 use crate::experiment::target_spec::TargetSpec;
 use crate::record::RunKind;
 use crate::suite::parameter_space::Space;
@@ -82,9 +82,9 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
 impl TuneArgs {
     /// The rules of the fresh measurement: each chosen trial is read once in each of ten rounds,
     /// each round after a fill of its own.
-    fn sampling(&self) -> Sampling {
+    fn sampling(&self) -> SamplingConfig {
         let readings = u32::try_from(EXHAUSTIVE_READINGS).expect("ten");
-        Sampling {
+        SamplingConfig {
             runs: Some(readings),
             max_time: Some(Nanos(u64::MAX)),
             budget: Some(self.budget),
@@ -93,7 +93,7 @@ impl TuneArgs {
             seed: self.seed.unwrap_or_else(seed_of_now),
             drop_caches: self.drop_caches,
             allow_device: self.allow_device,
-            ..Sampling::default()
+            ..SamplingConfig::default()
         }
     }
 

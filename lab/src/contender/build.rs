@@ -391,8 +391,8 @@ mod tests {
         let text =
             "dependency = [['no-such-compiler', '--version']]\nbuild = [['no-such-compiler']]\nrun = ['x']";
         let missing = entry(folder.path(), text);
-        let asked = missing.build_once(|| panic!("nothing is built where the compiler is missing"));
-        for error in [missing.build(), asked] {
+        let built_once = missing.build_once(|| panic!("nothing is built where the compiler is missing"));
+        for error in [missing.build(), built_once] {
             assert_eq!(error.unwrap_err().to_string(), "it needs no-such-compiler: not found");
         }
     }

@@ -21,10 +21,10 @@ pub struct Contenders {
 }
 
 impl Contenders {
-    /// Queries the contenders of the roster that `wanted` accepts. Builds nothing.
-    pub fn discover(roster: &Roster, wanted: impl Fn(&str) -> bool) -> Contenders {
+    /// Queries the contenders of the roster that `is_selected` accepts. Builds nothing.
+    pub fn discover(roster: &Roster, is_selected: impl Fn(&str) -> bool) -> Contenders {
         let mut found = Contenders::default();
-        roster.entries.iter().filter(|entry| wanted(&entry.name)).for_each(|entry| found.query(entry));
+        roster.entries.iter().filter(|entry| is_selected(&entry.name)).for_each(|entry| found.query(entry));
         found
     }
 
@@ -32,11 +32,11 @@ impl Contenders {
     /// before its build begins.
     pub fn build_and_discover(
         roster: &Roster,
-        wanted: impl Fn(&str) -> bool,
+        is_selected: impl Fn(&str) -> bool,
         about_to: impl Fn(&str),
     ) -> Contenders {
         let mut found = Contenders::default();
-        for entry in roster.entries.iter().filter(|entry| wanted(&entry.name)) {
+        for entry in roster.entries.iter().filter(|entry| is_selected(&entry.name)) {
             match entry.build_once(|| about_to(&entry.name)) {
                 Ok(()) => found.query(entry),
                 Err(error) => found.mark_unavailable(entry, error.to_string()),

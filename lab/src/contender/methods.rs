@@ -43,12 +43,12 @@ const NO_SCAN: &str = "-";
 /// Why a trial's name leads to no method.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
-    /// The contender lists no such method.
+    /// The contender does not list the method.
     #[error("{contender} has no method '{method}' (it has: {known})")]
     Unknown {
         /// The contender.
         contender: String,
-        /// The method that was asked for.
+        /// The requested method.
         method: String,
         /// Those that exist.
         known: String,
@@ -58,7 +58,7 @@ pub enum ResolveError {
     NoScan {
         /// The method.
         method: String,
-        /// The scan that was asked for.
+        /// The requested scan.
         scan: String,
         /// The work.
         work: Work,
@@ -75,7 +75,7 @@ pub enum ResolveError {
         /// The works that it can do, each with its scans.
         known: String,
     },
-    /// The roster has no such contender.
+    /// The roster does not list the contender.
     #[error("no contender '{0}' in the roster")]
     NoContender(String),
     /// The contender says that the method does not work on this machine.
@@ -87,11 +87,11 @@ pub enum ResolveError {
 }
 
 impl Contender {
-    /// The method that a name asks for, with the best scan for the work where the name leaves it
-    /// open.
+    /// The method of this name, with the best scan for the work if the name has no scan.
     ///
     /// # Errors
-    /// If there is no such method, scan or parameter, or the contender says it does not work here.
+    /// If the method, scan or parameter does not exist, or the contender says that it does not work
+    /// here.
     pub fn choose(&self, id: &MethodId, params: &Params, work: Work) -> Result<ResolvedMethod, ResolveError> {
         let named = |name: &str| self.methods.iter().find(|method| method.method == name);
         let method =
@@ -100,7 +100,7 @@ impl Contender {
             return Err(ResolveError::Unavailable(reason.clone()));
         }
         let offered = method.scans.get(work.word()).map_or(&[][..], Vec::as_slice);
-        let fits = |scan: &&String| id.scan.as_ref().is_none_or(|wanted| wanted == *scan);
+        let fits = |scan: &&String| id.scan.as_ref().is_none_or(|requested| requested == *scan);
         let scan = offered.iter().find(fits).ok_or_else(|| no_scan(id, method, work))?;
         let scan = (scan != NO_SCAN).then(|| scan.clone());
         let id = MethodId { scan, ..id.clone() };
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_or_work_that_is_not_there_is_told_with_those_that_are() {
+    fn an_unknown_scan_or_work_is_reported_with_those_that_exist() {
         let contender = offering(&[("newlines", &["avx2", "scalar"]), ("lines", &["-"]), ("sum", &[])]);
         let why = |name: &str, work| {
             let id: crate::trial::TrialId = name.parse().unwrap();

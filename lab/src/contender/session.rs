@@ -54,11 +54,11 @@ pub enum SessionError {
         /// What came.
         said: String,
     },
-    /// Another number of samples than asked.
-    #[error("asked for {asked} samples, got {got}")]
+    /// The number of samples is not the requested one.
+    #[error("asked for {expected} samples, got {got}")]
     WrongCount {
-        /// How many the lab asked for.
-        asked: u32,
+        /// How many the lab requested.
+        expected: u32,
         /// How many came or were announced.
         got: u32,
     },
@@ -191,13 +191,13 @@ impl Session {
     /// One turn: `go`, the samples, `done`; with the lab's clock around it.
     ///
     /// # Errors
-    /// If the contender fails, hangs for longer than `patience`, or breaks the protocol.
-    pub fn turn(&mut self, request: TurnRequest, patience: Duration) -> Result<Turn, SessionError> {
+    /// If the contender fails, hangs for longer than `timeout`, or breaks the protocol.
+    pub fn turn(&mut self, request: TurnRequest, timeout: Duration) -> Result<Turn, SessionError> {
         let start = Instant::now();
         if let Err(error) = self.process.write_line(&request.to_string()) {
             return Err(self.silent(ReadError::Io(error)));
         }
-        let first = self.receive(patience)?;
+        let first = self.receive(timeout)?;
         let seen_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let (samples, counts) = self.collect(request, first)?;
         let claimed_ns = samples.iter().fold(0_u64, |sum, sample| sum.saturating_add(sample.wall_ns));
@@ -218,7 +218,7 @@ impl Session {
         loop {
             match message {
                 Message::Sample(_) if samples.len() as u64 >= u64::from(request.count) => {
-                    return Err(SessionError::WrongCount { asked: request.count, got: request.count + 1 });
+                    return Err(SessionError::WrongCount { expected: request.count, got: request.count + 1 });
                 }
                 Message::Sample(sample) if counts.is_empty() => samples.push(sample),
                 Message::Count(count)
@@ -234,7 +234,7 @@ impl Session {
                 }
                 Message::Done { .. } => {
                     let got = u32::try_from(samples.len()).unwrap_or(u32::MAX);
-                    return Err(SessionError::WrongCount { asked: request.count, got });
+                    return Err(SessionError::WrongCount { expected: request.count, got });
                 }
                 other => return Err(out_of_turn("sample, count or done", &other)),
             }
@@ -278,8 +278,8 @@ impl Session {
     }
 
     /// The next message; what ends a session by the contender's own word is an error.
-    fn receive(&mut self, patience: Duration) -> Result<Message, SessionError> {
-        let line = match self.process.read_line(patience) {
+    fn receive(&mut self, timeout: Duration) -> Result<Message, SessionError> {
+        let line = match self.process.read_line(timeout) {
             Ok(line) => line,
             Err(cause) => return Err(self.silent(cause)),
         };

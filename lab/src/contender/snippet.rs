@@ -28,7 +28,7 @@ pub struct Snippet {
 }
 
 /// What comes before the lines of a snippet that are shown.
-struct Head {
+struct SnippetHead {
     needs: BTreeSet<&'static str>,
     usual: bool,
     code: &'static str,
@@ -72,8 +72,8 @@ fn find(contender: &str, name: &str) -> Option<&'static Carried> {
 }
 
 /// Takes the lines at the head apart from the code.
-fn head(text: &'static str) -> Head {
-    let mut head = Head { needs: BTreeSet::new(), usual: false, code: text };
+fn head(text: &'static str) -> SnippetHead {
+    let mut head = SnippetHead { needs: BTreeSet::new(), usual: false, code: text };
     while let Some((line, rest)) = head.code.split_once('\n') {
         let comment = COMMENTS.iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or_default();
         if let Some(needs) = comment.strip_prefix(" needs: ") {
@@ -137,7 +137,7 @@ mod tests {
         let mapped = needs(&id("rust/mmap/avx2").method).unwrap();
         assert!(mapped.contains("unsafe code") && mapped.contains("the crate memmap2"), "{mapped:?}");
         assert!(needs(&id("rust/read/memchr").method).unwrap().contains("the crate memchr"));
-        assert_eq!(needs(&id("somebody/read").method), None);
+        assert_eq!(needs(&id("foreign/read").method), None);
         assert!(is_usual(&id("rust/lines").method) && !is_usual(&id("rust/mmap").method));
     }
 
@@ -153,6 +153,6 @@ mod tests {
         let mapped = code("rust/mmap/iterator@threads=3,populate=1");
         assert!(mapped.contains("= 3;\n") && mapped.contains("= true;\n"), "{mapped}");
         assert!(!mapped.contains("// ="), "{mapped}");
-        assert!(super::code(&id("somebody/read").method, &Params::default()).is_empty());
+        assert!(super::code(&id("foreign/read").method, &Params::default()).is_empty());
     }
 }

@@ -13,7 +13,7 @@ use crate::linux::filesystem::free_bytes;
 use crate::target::shown;
 use crate::units::Bytes;
 use etcetera::BaseStrategy;
-use note::{MADE_BY, NOTE_SUFFIX, Note, note_path};
+use note::{CorpusNote, MADE_BY, NOTE_SUFFIX, note_path};
 use readlab_protocol::Archive;
 use recipe::{Recipe, VERSION};
 use std::fs::{self, File};
@@ -99,7 +99,7 @@ pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
     }
     check_space(folder, recipe.size_bytes)?;
     let (part, digest) = write(folder, recipe)?;
-    finish(folder, path, part, Note::of(recipe, digest))
+    finish(folder, path, part, CorpusNote::of(recipe, digest))
 }
 
 /// How the bytes of a file are stored: in an archive, or as they are.
@@ -166,7 +166,7 @@ fn make_archive(folder: &Path, recipe: Recipe, archive: Archive) -> Result<Corpu
     archive::write(&recipe, archive, part.as_file()).map_err(at(&path))?;
     part.as_file().sync_all().map_err(at(folder))?;
     let truth = oracle::truth(part.path()).map_err(at(&path))?;
-    let note = Note::of(recipe, truth.digest).archived(archive, truth.answer.bytes);
+    let note = CorpusNote::of(recipe, truth.digest).archived(archive, truth.answer.bytes);
     finish(folder, path, part, note)
 }
 
@@ -183,7 +183,7 @@ fn made_before(path: &Path, recipe: Recipe) -> Result<Option<Corpus>, CorpusErro
     if path.symlink_metadata().is_err() {
         return Ok(None);
     }
-    let Some(note) = Note::beside(path) else { return Err(CorpusError::NotOurs(path.to_owned())) };
+    let Some(note) = CorpusNote::beside(path) else { return Err(CorpusError::NotOurs(path.to_owned())) };
     let same = note.version == VERSION && note.recipe == recipe && intact(path, &note)?;
     Ok(same.then(|| note.corpus(path.to_owned(), true)))
 }
@@ -193,7 +193,7 @@ fn finish(
     folder: &Path,
     path: PathBuf,
     part: tempfile::NamedTempFile,
-    note: Note,
+    note: CorpusNote,
 ) -> Result<Corpus, CorpusError> {
     // The note comes first: a file without one would never be touched again.
     note.write(folder, &path)?;
@@ -210,7 +210,7 @@ pub fn list(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
     for name in names(folder)? {
         let Some(name) = name.strip_suffix(NOTE_SUFFIX) else { continue };
         let path = folder.join(name);
-        let Some(note) = Note::beside(&path) else { continue };
+        let Some(note) = CorpusNote::beside(&path) else { continue };
         let size = path.symlink_metadata().ok().filter(fs::Metadata::is_file).map(|meta| meta.len());
         if note.file_name() == name && size == Some(note.size_bytes()) {
             found.push(note.corpus(path, true));
@@ -240,7 +240,7 @@ pub fn clean(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
         let path = folder.join(&name);
         let data = name.strip_suffix(NOTE_SUFFIX).map(|data| folder.join(data));
         let abandoned = match data {
-            Some(data) => Note::beside(&data).is_some() && data.symlink_metadata().is_err(),
+            Some(data) => CorpusNote::beside(&data).is_some() && data.symlink_metadata().is_err(),
             None => name.starts_with(PART_PREFIX) && name.ends_with(PART_SUFFIX) && is_abandoned(&path),
         };
         if abandoned {
@@ -254,7 +254,7 @@ pub fn clean(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
 }
 
 /// Whether the file has the size and the content that its note says.
-fn intact(path: &Path, note: &Note) -> Result<bool, CorpusError> {
+fn intact(path: &Path, note: &CorpusNote) -> Result<bool, CorpusError> {
     let meta = path.symlink_metadata().map_err(at(path))?;
     Ok(meta.is_file()
         && meta.len() == note.size_bytes()

@@ -16,7 +16,7 @@ pub(super) const NOTE_SUFFIX: &str = ".readlab.json";
 
 /// The note beside a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Note {
+pub(super) struct CorpusNote {
     made_by: String,
     pub(super) version: u32,
     pub(super) recipe: Recipe,
@@ -29,10 +29,10 @@ pub(super) struct Note {
     gzip_bytes: Option<u64>,
 }
 
-impl Note {
+impl CorpusNote {
     /// Of a file that is stored as it is.
-    pub(super) fn of(recipe: Recipe, digest: String) -> Note {
-        Note {
+    pub(super) fn of(recipe: Recipe, digest: String) -> CorpusNote {
+        CorpusNote {
             made_by: MADE_BY.to_owned(),
             version: VERSION,
             recipe,
@@ -43,10 +43,10 @@ impl Note {
     }
 
     /// The same for an archive of this size.
-    pub(super) fn archived(self, archive: Archive, bytes: Option<u64>) -> Note {
+    pub(super) fn archived(self, archive: Archive, bytes: Option<u64>) -> CorpusNote {
         match archive {
-            Archive::Zip => Note { zip_bytes: bytes, ..self },
-            Archive::Gzip => Note { gzip_bytes: bytes, ..self },
+            Archive::Zip => CorpusNote { zip_bytes: bytes, ..self },
+            Archive::Gzip => CorpusNote { gzip_bytes: bytes, ..self },
         }
     }
 
@@ -72,9 +72,9 @@ impl Note {
     }
 
     /// The note beside a file, if there is one of ours.
-    pub(super) fn beside(path: &Path) -> Option<Note> {
+    pub(super) fn beside(path: &Path) -> Option<CorpusNote> {
         let text = fs::read(note_path(path)).ok()?;
-        let note: Note = serde_json::from_slice(&text).ok()?;
+        let note: CorpusNote = serde_json::from_slice(&text).ok()?;
         (note.made_by == MADE_BY).then_some(note)
     }
 

@@ -89,7 +89,7 @@ impl TruthBuilder {
 }
 
 /// Called before every piece; its error ends the reading.
-pub type Check<'a> = &'a dyn Fn() -> io::Result<()>;
+pub type ContinueCheck<'a> = &'a dyn Fn() -> io::Result<()>;
 
 /// Reads the whole file once, however long it takes.
 ///
@@ -103,7 +103,7 @@ pub fn truth(path: &Path) -> io::Result<Truth> {
 ///
 /// # Errors
 /// If it cannot be opened or read, with the byte where that happened; or the error of `check`.
-pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>, check: Check) -> io::Result<Truth> {
+pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>, check: ContinueCheck) -> io::Result<Truth> {
     let start = Instant::now();
     let mut source = open()?;
     let mut chunk = vec![0_u8; CHUNK_BYTES];
@@ -129,7 +129,7 @@ pub fn at_byte(at: u64, cause: &io::Error) -> io::Error {
 ///
 /// # Errors
 /// If it cannot be opened, read or decoded, or the error of `check`.
-pub fn content(path: &Path, archive: Archive, check: Check) -> io::Result<Truth> {
+pub fn content(path: &Path, archive: Archive, check: ContinueCheck) -> io::Result<Truth> {
     let start = Instant::now();
     let mut truth = TruthBuilder::default();
     archive::decode(path, archive, |piece| {

@@ -27,11 +27,11 @@ const ADVISED_BUDGET: Nanos = Nanos(100_000_000_000);
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserOptions {
     /// How long and how often.
-    pub sampling: Sampling,
+    pub sampling: SamplingConfig,
     /// Which trials take part.
     pub trials: TrialOptions,
     /// What is recorded about the inside of contenders.
-    pub inspect: Inspection,
+    pub inspect: InspectConfig,
     /// The settings to search; `None` where every trial is measured.
     pub space: Option<Space>,
     /// Whether only warnings and errors are printed.
@@ -40,7 +40,7 @@ pub struct UserOptions {
 
 /// How long and how often the user wants trials to be read.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sampling {
+pub struct SamplingConfig {
     /// Untimed readings after each start of a contender.
     pub warmup: u32,
     /// Exactly this many timed readings.
@@ -86,7 +86,7 @@ pub struct TrialOptions {
 
 /// What the user wants to know about the inside of contenders.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Inspection {
+pub struct InspectConfig {
     /// Flame graphs, in this folder or beside the record.
     pub flame_graphs: Option<Option<PathBuf>>,
     /// Traces of the read calls.
@@ -130,14 +130,14 @@ pub struct RunConfig {
     /// What the user named on the command line or in a suite file of their own.
     pub named: Vec<Requested>,
     /// What is recorded about the inside of contenders.
-    pub inspect: Inspection,
+    pub inspect: InspectConfig,
     /// Whether only warnings and errors are printed.
     pub quiet: bool,
 }
 
-impl Default for Sampling {
-    fn default() -> Sampling {
-        Sampling {
+impl Default for SamplingConfig {
+    fn default() -> SamplingConfig {
+        SamplingConfig {
             warmup: 1,
             runs: None,
             min_runs: 10,
@@ -254,7 +254,7 @@ impl RunConfig {
 }
 
 /// The user's rules; where the user sets none, those of the suite, else the usual ones.
-fn rules(suite: &Suite, user: &Sampling) -> anyhow::Result<Rules> {
+fn rules(suite: &Suite, user: &SamplingConfig) -> anyhow::Result<Rules> {
     let time = |text: &String, key| text.parse::<Nanos>().with_context(|| format!("{}: {key}", suite.name));
     let max_time = match (user.max_time, &suite.max_time) {
         (Some(own), _) => own,
@@ -276,7 +276,7 @@ fn rules(suite: &Suite, user: &Sampling) -> anyhow::Result<Rules> {
             }
         }
     }
-    let &Sampling { warmup, precision, fills, seed, .. } = user;
+    let &SamplingConfig { warmup, precision, fills, seed, .. } = user;
     Ok(Rules { warmup, min_runs, max_runs, max_time, precision, fills, budget, seed })
 }
 
@@ -306,9 +306,9 @@ mod tests {
 
     fn user() -> UserOptions {
         UserOptions {
-            sampling: Sampling::default(),
+            sampling: SamplingConfig::default(),
             trials: TrialOptions::default(),
-            inspect: Inspection::default(),
+            inspect: InspectConfig::default(),
             space: None,
             quiet: false,
         }
@@ -336,12 +336,12 @@ mod tests {
     fn an_option_of_the_user_takes_precedence_over_the_suite() {
         let head = "work = \"sum\"\nstate = \"warm\"\nmin_runs = 40\nmax_time = \"2s\"\nbudget = \"8m\"\nreference = \"rust/read\"";
         let second = Some(Nanos(1_000_000_000));
-        let sampling = Sampling {
+        let sampling = SamplingConfig {
             runs: Some(3),
             max_time: second,
             budget: second,
             state: Some(States::Cold),
-            ..Sampling::default()
+            ..SamplingConfig::default()
         };
         let trials = TrialOptions {
             work: Some(Work::Newlines),

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 pub(super) struct Deadline {
     /// The step, as the error message says it.
     step: &'static str,
-    limits: Vec<Limit>,
+    limits: Vec<TimeLimit>,
 }
 
 /// A time that an option sets.
-struct Limit {
+struct TimeLimit {
     begun: Instant,
     time: Duration,
     option: String,
@@ -35,9 +35,9 @@ impl Deadline {
     /// that has `begun`, and what one trial may take with its fewest readings.
     pub(super) fn of_reading(config: &RunConfig, begun: Instant) -> Deadline {
         let runs = config.rules.min_runs;
-        let mut limits: Vec<Limit> = budget(&config.rules, begun).into_iter().collect();
+        let mut limits: Vec<TimeLimit> = budget(&config.rules, begun).into_iter().collect();
         if let Some(time) = config.trial_time {
-            limits.push(Limit {
+            limits.push(TimeLimit {
                 begun: Instant::now(),
                 time: Nanos(time.0.saturating_mul(u64::from(runs))).into(),
                 option: format!("{runs} readings of --max-time"),
@@ -48,7 +48,7 @@ impl Deadline {
 
     /// The same for a run that is resumed, and had taken so much time `earlier`.
     pub(super) fn of_resuming(rules: &Rules, begun: Instant, earlier: Duration) -> Deadline {
-        let mut limits: Vec<Limit> = budget(rules, begun).into_iter().collect();
+        let mut limits: Vec<TimeLimit> = budget(rules, begun).into_iter().collect();
         limits.iter_mut().for_each(|limit| limit.time = limit.time.saturating_sub(earlier));
         Deadline { step: READING, limits }
     }
@@ -61,7 +61,7 @@ impl Deadline {
         }
         match self.limits.iter().find(|limit| limit.begun.elapsed() > limit.time) {
             None => Ok(()),
-            Some(Limit { time, option, .. }) => Err(Error::new(
+            Some(TimeLimit { time, option, .. }) => Err(Error::new(
                 ErrorKind::TimedOut,
                 format!("{} took longer than {} ({option})", self.step, Nanos::from(*time)),
             )),
@@ -70,9 +70,9 @@ impl Deadline {
 }
 
 /// The user's time for the whole run. Advice is not a limit.
-fn budget(rules: &Rules, begun: Instant) -> Option<Limit> {
+fn budget(rules: &Rules, begun: Instant) -> Option<TimeLimit> {
     match rules.budget {
         Budget::Advised(_) => None,
-        Budget::Firm(time) => Some(Limit { begun, time: time.into(), option: "--budget".to_owned() }),
+        Budget::Firm(time) => Some(TimeLimit { begun, time: time.into(), option: "--budget".to_owned() }),
     }
 }

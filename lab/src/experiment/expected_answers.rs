@@ -4,7 +4,7 @@
 use super::deadline::Deadline;
 use super::targets::OpenTarget;
 use crate::corpus::oracle::{self, Truth};
-use crate::target::http::{self, Verb};
+use crate::target::http::{self, RequestVerb};
 use crate::target::{Decoded, Place, Target, shown};
 use anyhow::Context;
 use readlab_protocol::Archive;
@@ -79,7 +79,7 @@ fn truth(target: &mut Target, deadline: &Deadline) -> anyhow::Result<Truth> {
         let file = target.file().expect("what is not behind a foreign server is a file");
         return oracle::truth_of(|| File::open(file), &check).with_context(|| shown(file));
     };
-    let opened = || http::ask(Verb::Get, url, &check).map_err(std::io::Error::other);
+    let opened = || http::ask(RequestVerb::Get, url, &check).map_err(std::io::Error::other);
     let found = oracle::truth_of(opened, &check).with_context(|| url.to_string())?;
     target.facts.size_bytes = found.answer.bytes.unwrap_or(0);
     Ok(found)

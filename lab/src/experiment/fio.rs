@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rate_is_found_behind_notes_and_its_absence_is_told() {
+    fn the_rate_is_found_behind_notes_and_its_absence_is_reported() {
         let said = "note: both iodepth >= 1\n{\"jobs\":[{\"read\":{\"bw_bytes\":2300000000}}]}";
         assert_eq!(rate(said).unwrap(), 2_300_000_000);
         for wrong in ["", "{}", "{\"jobs\":[]}", "{\"jobs\":[{\"read\":{\"bw_bytes\":0}}]}"] {

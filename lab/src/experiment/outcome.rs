@@ -28,14 +28,14 @@ pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
         return interrupt::EXIT_CODE;
     }
     if !is_spoiled && let Some(reason) = nothing_measured(record) {
-        notice::tell(format!("nothing was measured: {reason}"));
+        notice::show(format!("nothing was measured: {reason}"));
         return EXIT_NOTHING;
     }
     let missing: Vec<String> = requested
         .iter()
         .filter_map(|it| Some(format!("{it} did not take part: {}", why(it, record)?)))
         .collect();
-    missing.iter().for_each(notice::tell);
+    missing.iter().for_each(notice::show);
     if is_spoiled || !missing.is_empty() { EXIT_TRIAL } else { 0 }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn build_and_discover(
 ) -> Contenders {
     let about_to_build = |name: &str| {
         if !quiet {
-            notice::tell(format!("building the contender {name}, this once"));
+            notice::show(format!("building the contender {name}, this once"));
         }
     };
     Contenders::build_and_discover(roster, is_needed, about_to_build)

@@ -1,7 +1,7 @@
 //! Prepares an experiment from its configuration: targets served and opened, right answers found,
 //! trials planned.
 
-use super::config::{Inspection, RunConfig};
+use super::config::{InspectConfig, RunConfig};
 use super::deadline::Deadline;
 use super::expected_answers::ExpectedAnswers;
 use super::probe::probe_hidden_caches;
@@ -48,7 +48,7 @@ impl Experiment {
         let mut expected = reading.all(&mut targets)?;
         let planning = Planning::new(config, contenders, &targets, &expected)?;
         let plan = reading.plan_with_own_archive(planning, &mut targets, &mut expected)?;
-        let Planned { plan, procedure, reference } = plan;
+        let PlannedRun { plan, procedure, reference } = plan;
         let (inspect, warning) = inspect_plan(&config.inspect, recorder.path())?;
         let resume_plan = resume_plan::of(config, &plan, &targets, &inspect);
         let mut header = preface::header(config.kind, plan.rules.seed, reference);
@@ -79,7 +79,7 @@ fn open_all(examined: Vec<ExaminedTarget>, drop_caches: bool) -> anyhow::Result<
 }
 
 /// What will be measured, and how.
-struct Planned {
+struct PlannedRun {
     plan: Plan,
     procedure: Procedure,
     reference: Option<TrialId>,
@@ -120,15 +120,15 @@ impl<'a> Planning<'a> {
     }
 
     /// The final plan, as rounds or as a search.
-    fn finish(self) -> Result<Planned, PlanError> {
+    fn finish(self) -> Result<PlannedRun, PlanError> {
         let plan = self.plan()?;
         let reference = self.config.reference.clone().map(|reference| as_planned(reference, &plan));
         if self.config.space.is_none() {
-            return Ok(Planned { plan, procedure: Procedure::Rounds, reference });
+            return Ok(PlannedRun { plan, procedure: Procedure::Rounds, reference });
         }
         let tuning = Tuning::of(plan, &self.candidates, reference.as_ref());
         let plan = tuning.plan.clone();
-        Ok(Planned { plan, procedure: Procedure::Search(tuning), reference })
+        Ok(PlannedRun { plan, procedure: Procedure::Search(tuning), reference })
     }
 }
 
@@ -155,7 +155,7 @@ impl FirstReading<'_> {
         mut planning: Planning,
         targets: &mut [OpenTarget],
         expected: &mut [ExpectedAnswers],
-    ) -> anyhow::Result<Planned> {
+    ) -> anyhow::Result<PlannedRun> {
         let (Some(target), Some(expected)) = (targets.first_mut(), expected.first_mut()) else {
             return Ok(planning.finish()?);
         };
@@ -187,13 +187,13 @@ fn as_planned(reference: TrialId, plan: &Plan) -> TrialId {
 }
 
 /// What is recorded about the inside of contenders, for a run with this record; and a warning if
-/// flame graphs were wanted and cannot be made.
+/// flame graphs were requested and cannot be made.
 fn inspect_plan(
-    wanted: &Inspection,
+    config: &InspectConfig,
     record: &Path,
 ) -> anyhow::Result<(InspectPlan, Option<crate::record::Line>)> {
-    let mut inspect = InspectPlan { flame_graphs: None, trace: wanted.trace };
-    let Some(named) = &wanted.flame_graphs else { return Ok((inspect, None)) };
+    let mut inspect = InspectPlan { flame_graphs: None, trace: config.trace };
+    let Some(named) = &config.flame_graphs else { return Ok((inspect, None)) };
     if let Err(why) = profile::can_sample() {
         return Ok((inspect, Some(preface::warning(format!("no flame graphs: {why}")))));
     }

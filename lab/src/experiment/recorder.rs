@@ -127,7 +127,7 @@ impl Sink for Recorder {
         let others = if is_first { Vec::new() } else { self.instance.newcomers() };
         for other in others {
             let text = instance_lock::warning(other);
-            self.bar.suspend(|| notice::tell(&text));
+            self.bar.suspend(|| notice::show(&text));
             self.writer.append(&Line::Warning { text })?;
         }
         self.writer.append(&line)
@@ -145,7 +145,7 @@ impl Sink for Recorder {
                 self.show(progress);
                 format!("{}: counting what {} does inside", self.stage, self.name(trial))
             }
-            Step::Inspect(trial) => format!("{}: looking inside {}", self.stage, self.name(trial)),
+            Step::Inspect(trial) => format!("{}: inspecting {}", self.stage, self.name(trial)),
             Step::Turn { trial, round, position, of } => {
                 self.round = round;
                 format!("{}: round {}, {}/{of} {}", self.stage, round + 1, position + 1, self.name(trial))

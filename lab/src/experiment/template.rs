@@ -24,7 +24,7 @@ const BETWEEN_WORDS: &str = " \t\n|&;<>()";
 pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<TrialOptions> {
     for command in &mut options.commands {
         if let Some(template) = template(command, targets)? {
-            notice::tell(format!("the command '{command}' names the file: raced as '{template}'"));
+            notice::show(format!("the command '{command}' names the file: raced as '{template}'"));
             *command = template;
         }
     }

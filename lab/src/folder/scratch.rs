@@ -31,20 +31,20 @@ const MAP_SUFFIX: &str = ".map";
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
-    note: Option<Note>,
+    note: Option<ScratchNote>,
     keep: bool,
 }
 
 /// The note about a scratch folder or file; its lock ends with the process.
 #[derive(Debug)]
-pub struct Note {
+pub struct ScratchNote {
     path: PathBuf,
     _locked: File,
 }
 
 /// A folder or a file that a killed run left.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
+pub struct Leftover {
     /// Its path.
     pub path: PathBuf,
     /// Its size.
@@ -69,7 +69,7 @@ impl Scratch {
             let name = format!("{PREFIX}{purpose}-{:x}-{:x}", std::process::id(), now.as_nanos());
             let path = parent.join(&name);
             // A user without a home folder has no notes.
-            let note = folder::unfinished().ok().and_then(|notes| Note::of(&notes, &name, &path).ok());
+            let note = folder::unfinished().ok().and_then(|notes| ScratchNote::of(&notes, &name, &path).ok());
             match create_private_folder(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 made => return made.map(|()| Scratch { path, note, keep: false }),
@@ -96,22 +96,22 @@ impl Drop for Scratch {
             return;
         }
         if let Err(error) = fs::remove_dir_all(&self.path) {
-            notice::tell(format!("{}: could not be removed: {error}", self.path.display()));
+            notice::show(format!("{}: could not be removed: {error}", self.path.display()));
         }
     }
 }
 
-impl Note {
+impl ScratchNote {
     /// Notes that a runtime may write its file for this process; `None` where there can be no
     /// notes.
     #[must_use]
-    pub fn of_map(pid: u32) -> Option<Note> {
+    pub fn of_map(pid: u32) -> Option<ScratchNote> {
         let path = map_of(pid);
         let name = format!("{}-{:x}", path.file_name()?.display(), std::process::id());
-        Note::of(&folder::unfinished().ok()?, &name, &path).ok()
+        ScratchNote::of(&folder::unfinished().ok()?, &name, &path).ok()
     }
 
-    fn of(notes: &Path, name: &str, left: &Path) -> io::Result<Note> {
+    fn of(notes: &Path, name: &str, noted: &Path) -> io::Result<ScratchNote> {
         fs::create_dir_all(notes)?;
         let path = notes.join(name);
         loop {
@@ -119,21 +119,21 @@ impl Note {
             file.lock()?;
             // Another run may have found it before it was locked, and removed it as empty.
             if FileStatus::of(&file)?.names > 0 {
-                file.write_all(left.as_os_str().as_bytes())?;
-                return Ok(Note { path, _locked: file });
+                file.write_all(noted.as_os_str().as_bytes())?;
+                return Ok(ScratchNote { path, _locked: file });
             }
         }
     }
 }
 
-impl Drop for Note {
+impl Drop for ScratchNote {
     fn drop(&mut self) {
         // If this fails, the next run finds it and removes it.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-impl Left {
+impl Leftover {
     /// The command that removes it.
     #[must_use]
     pub fn remedy(&self) -> String {
@@ -143,32 +143,32 @@ impl Left {
 }
 
 /// Reports what killed runs left behind.
-pub fn tell_left() {
-    for left in left() {
-        let (path, bytes) = (left.path.display(), Bytes(left.bytes));
-        notice::tell(format!(
+pub fn report_leftovers() {
+    for leftover in leftovers() {
+        let (path, bytes) = (leftover.path.display(), Bytes(leftover.bytes));
+        notice::show(format!(
             "left by a run that was killed: {path} ({bytes}); to remove it: {}",
-            left.remedy()
+            leftover.remedy()
         ));
     }
 }
 
 /// What killed runs left behind.
 #[must_use]
-pub fn left() -> Vec<Left> {
-    folder::unfinished().map(|notes| left_in(&notes)).unwrap_or_default()
+pub fn leftovers() -> Vec<Leftover> {
+    folder::unfinished().map(|notes| leftovers_in(&notes)).unwrap_or_default()
 }
 
-fn left_in(notes: &Path) -> Vec<Left> {
+fn leftovers_in(notes: &Path) -> Vec<Leftover> {
     let notes = fs::read_dir(notes).into_iter().flatten().flatten();
-    let mut left: Vec<Left> = notes.filter_map(|note| of_note(&note.path())).collect();
-    left.sort_by(|a, b| a.path.cmp(&b.path));
-    left
+    let mut leftovers: Vec<Leftover> = notes.filter_map(|note| of_note(&note.path())).collect();
+    leftovers.sort_by(|a, b| a.path.cmp(&b.path));
+    leftovers
 }
 
 /// What the note of a killed run names. An empty note, or one of something that is gone, is
 /// removed.
-fn of_note(note: &Path) -> Option<Left> {
+fn of_note(note: &Path) -> Option<Leftover> {
     let mut file = File::open(note).ok()?;
     file.try_lock().ok()?;
     let mut text = Vec::new();
@@ -185,9 +185,9 @@ fn of_note(note: &Path) -> Option<Left> {
     if found.is_dir() && name.starts_with(PREFIX) {
         let entries = fs::read_dir(&path).into_iter().flatten();
         let bytes = entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum();
-        Some(Left { path, bytes })
+        Some(Leftover { path, bytes })
     } else if found.is_file() && is_map(&path, &name) {
-        Some(Left { path, bytes: found.len() })
+        Some(Leftover { path, bytes: found.len() })
     } else {
         None
     }
@@ -208,22 +208,25 @@ mod tests {
         let (notes, folder) = (home.path().join("notes"), home.path().join("readlab-x it's"));
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join("f"), "1234").unwrap();
-        let note = Note::of(&notes, "one", &folder).unwrap();
-        assert!(left_in(&notes).is_empty(), "its run is running");
+        let note = ScratchNote::of(&notes, "one", &folder).unwrap();
+        assert!(leftovers_in(&notes).is_empty(), "its run is running");
         let path = note.path.clone();
         // As after a killed run: the lock is gone, the note stays.
         let text = fs::read(&path).unwrap();
         drop(note);
         fs::write(&path, text).unwrap();
-        let left = left_in(&notes);
-        assert_eq!(left, [Left { path: folder.clone(), bytes: 4 }]);
-        assert!(left[0].remedy().starts_with("rm -r '") && left[0].remedy().contains("it'\\''s"));
+        let leftovers = leftovers_in(&notes);
+        assert_eq!(leftovers, [Leftover { path: folder.clone(), bytes: 4 }]);
+        assert!(leftovers[0].remedy().starts_with("rm -r '") && leftovers[0].remedy().contains("it'\\''s"));
         fs::remove_dir_all(&folder).unwrap();
-        assert!(left_in(&notes).is_empty() && !path.exists(), "an empty note is removed");
+        assert!(leftovers_in(&notes).is_empty() && !path.exists(), "an empty note is removed");
         fs::write(&path, "").unwrap();
-        assert!(left_in(&notes).is_empty() && !path.exists(), "its run was killed before it wrote anything");
+        assert!(
+            leftovers_in(&notes).is_empty() && !path.exists(),
+            "its run was killed before it wrote anything"
+        );
         fs::write(&path, "/etc").unwrap();
-        assert!(left_in(&notes).is_empty(), "a folder with another name is not reported");
+        assert!(leftovers_in(&notes).is_empty(), "a folder with another name is not reported");
     }
 
     #[test]
@@ -238,8 +241,8 @@ mod tests {
         }
         fs::write(home.path().join("perf-7.map"), "").unwrap();
         fs::write(&map, "10 10 f\n").unwrap();
-        let left = left_in(&notes);
+        let leftovers = leftovers_in(&notes);
         fs::remove_file(&map).unwrap();
-        assert_eq!(left, [Left { path: map, bytes: 8 }]);
+        assert_eq!(leftovers, [Leftover { path: map, bytes: 8 }]);
     }
 }

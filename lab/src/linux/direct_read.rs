@@ -12,7 +12,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct DirectFile {
     file: File,
-    buffer: Pages,
+    buffer: AnonymousMapping,
 }
 
 impl DirectFile {
@@ -22,7 +22,7 @@ impl DirectFile {
     /// If the file cannot be opened so, or there is no memory.
     pub fn open(path: &Path, buffer_bytes: usize) -> io::Result<DirectFile> {
         let file = File::options().read(true).custom_flags(OFlags::DIRECT.bits().cast_signed()).open(path)?;
-        Ok(DirectFile { file, buffer: Pages::map(buffer_bytes)? })
+        Ok(DirectFile { file, buffer: AnonymousMapping::map(buffer_bytes)? })
     }
 
     /// Fills the buffer from an offset.
@@ -36,13 +36,13 @@ impl DirectFile {
 
 /// A private anonymous mapping.
 #[derive(Debug)]
-struct Pages {
+struct AnonymousMapping {
     start: *mut u8,
     bytes: usize,
 }
 
-impl Pages {
-    fn map(bytes: usize) -> io::Result<Pages> {
+impl AnonymousMapping {
+    fn map(bytes: usize) -> io::Result<AnonymousMapping> {
         // SAFETY: a new mapping at an address that the kernel chooses; nothing else refers to it.
         let start = unsafe {
             rustix::mm::mmap_anonymous(
@@ -52,7 +52,7 @@ impl Pages {
                 MapFlags::PRIVATE | MapFlags::POPULATE,
             )
         }?;
-        Ok(Pages { start: start.cast(), bytes })
+        Ok(AnonymousMapping { start: start.cast(), bytes })
     }
 
     fn bytes(&mut self) -> &mut [u8] {
@@ -62,7 +62,7 @@ impl Pages {
     }
 }
 
-impl Drop for Pages {
+impl Drop for AnonymousMapping {
     fn drop(&mut self) {
         // SAFETY: made in `map` with this address and length, and nothing borrows from it any more.
         // A failure cannot be handled in a drop.

@@ -56,7 +56,7 @@ struct RawExtent {
 
 /// `struct fiemap` with space for a batch.
 #[repr(C)]
-struct Map {
+struct Fiemap {
     start: u64,
     length: u64,
     flags: u32,
@@ -102,7 +102,7 @@ impl From<&RawExtent> for Extent {
 
 /// The next extents from `start` on, at most a batch of them.
 fn batch(file: &File, start: u64, size_bytes: u64) -> io::Result<Vec<RawExtent>> {
-    let mut map = Map {
+    let mut map = Fiemap {
         start,
         length: size_bytes - start,
         flags: FLAG_SYNC,
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_number_of_the_call_holds_the_size_of_its_header() {
-        assert_eq!(std::mem::size_of::<Map>() - BATCH * std::mem::size_of::<RawExtent>(), 32);
+        assert_eq!(std::mem::size_of::<Fiemap>() - BATCH * std::mem::size_of::<RawExtent>(), 32);
         assert_eq!(std::mem::size_of::<RawExtent>(), 56);
         assert_eq!(FS_IOC_FIEMAP, rustix::ioctl::opcode::read_write::<[u64; 4]>(b'f', 11));
     }

@@ -64,11 +64,11 @@ impl Rules {
         }
     }
 
-    /// How many of the `wanted` readings one turn may have: few enough that the most readings are
-    /// spread over the fewest fills, and a number by which the most readings can be divided.
+    /// How many of the `requested` readings one turn may have: few enough that the most readings
+    /// are spread over the fewest fills, and a divisor of the most readings.
     #[must_use]
-    pub fn readings_per_turn(&self, wanted: u32) -> u32 {
-        let most = wanted.min(self.max_runs / self.fills.max(1));
+    pub fn readings_per_turn(&self, requested: u32) -> u32 {
+        let most = requested.min(self.max_runs / self.fills.max(1));
         (1..=most).rev().find(|readings| self.max_runs.is_multiple_of(*readings)).unwrap_or(1)
     }
 }

@@ -60,7 +60,7 @@ impl Conduct {
         *self == Conduct::default()
     }
 
-    /// What is to be said of it, one thing a line.
+    /// The remarks about it, one a line.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
         let left = (!self.left_behind.is_nothing()).then(|| self.left_behind.to_string());
@@ -117,26 +117,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_left_is_told_per_reading_where_that_comes_out_even() {
-        let told = |processes, readings| LeftBehind { processes, readings }.to_string();
-        assert_eq!(told(12, 12), "left 1 process behind after each of 12 readings: ended");
-        assert_eq!(told(24, 12), "left 2 processes behind after each of 12 readings: ended");
-        assert_eq!(told(13, 12), "left 13 processes behind after 12 readings: ended");
-        assert_eq!(told(1, 1), "left 1 process behind after a reading: ended");
+    fn processes_left_behind_are_shown_per_reading_if_each_reading_left_the_same_number() {
+        let text = |processes, readings| LeftBehind { processes, readings }.to_string();
+        assert_eq!(text(12, 12), "left 1 process behind after each of 12 readings: ended");
+        assert_eq!(text(24, 12), "left 2 processes behind after each of 12 readings: ended");
+        assert_eq!(text(13, 12), "left 13 processes behind after 12 readings: ended");
+        assert_eq!(text(1, 1), "left 1 process behind after a reading: ended");
         assert!(Conduct::default().words().is_empty() && Conduct::default().is_plain());
     }
 
     #[test]
-    fn only_what_it_changed_is_told() {
+    fn only_changed_scheduling_is_shown() {
         let given = Scheduling { policy: Policy::Other, priority: 0, nice: 0, processors: vec![0, 1] };
-        let told = |ran| OwnScheduling { ran, given: given.clone() }.to_string();
+        let text = |ran| OwnScheduling { ran, given: given.clone() }.to_string();
         let fifo = Scheduling { policy: Policy::Fifo, priority: 1, ..given.clone() };
-        assert_eq!(told(fifo), "ran with SCHED_FIFO 1 by its own doing");
+        assert_eq!(text(fifo), "ran with SCHED_FIFO 1 by its own doing");
         let batch = Scheduling { policy: Policy::Batch, nice: -5, ..given.clone() };
-        assert_eq!(told(batch), "ran with SCHED_BATCH and at nice -5 by its own doing");
+        assert_eq!(text(batch), "ran with SCHED_BATCH and at nice -5 by its own doing");
         let one = Scheduling { processors: vec![1], ..given.clone() };
-        assert_eq!(told(one), "ran on 1 of 2 processors by its own doing");
+        assert_eq!(text(one), "ran on 1 of 2 processors by its own doing");
         let others = Scheduling { processors: vec![2, 3], ..given.clone() };
-        assert_eq!(told(others), "ran on 2 processors that it was not given by its own doing");
+        assert_eq!(text(others), "ran on 2 processors that it was not given by its own doing");
     }
 }

@@ -1,6 +1,6 @@
 //! The record file: lines are appended during a run, and read back up to the last whole line.
 
-use super::check::{Check, Checked, LINE_BYTES_MAX, SAMPLES_MAX};
+use super::check::{Checked, LINE_BYTES_MAX, RecordCheck, SAMPLES_MAX};
 use super::draft::Draft;
 use super::{Line, Record, SCHEMA, SCHEMA_VERSION};
 use std::fs::{File, TryLockError};
@@ -211,7 +211,7 @@ impl Record {
         let mut line = Vec::new();
         next_line(&mut file, &mut line).map_err(io)?;
         let mut record = Record::begin(path, &line)?;
-        let mut check = Check::default();
+        let mut check = RecordCheck::default();
         for number in 2.. {
             if next_line(&mut file, &mut line).map_err(io)? == 0 {
                 break;
@@ -231,7 +231,7 @@ impl Record {
     }
 
     /// Takes in one more line if it keeps the rules.
-    fn take(&mut self, mut line: Line, check: &mut Check, bytes: usize) -> Result<(), String> {
+    fn take(&mut self, mut line: Line, check: &mut RecordCheck, bytes: usize) -> Result<(), String> {
         match check.line(self, &mut line, bytes)? {
             Checked::Add => self.add(line),
             Checked::AddAndSay(why) => [line, why].into_iter().for_each(|line| self.add(line)),
@@ -257,7 +257,7 @@ impl Record {
         }
         match serde_json::from_value(value).map_err(|e| not_a_record(e.to_string()))? {
             Line::Header(mut header) => {
-                Check::header(&mut header).map_err(not_a_record)?;
+                RecordCheck::header(&mut header).map_err(not_a_record)?;
                 Ok(Record::new(*header))
             }
             _ => Err(not_a_record("its first line is no header".to_owned())),

@@ -11,7 +11,7 @@ pub const SCHEMA: &str = "readlab.record";
 /// Version of the format.
 pub const SCHEMA_VERSION: u32 = 3;
 
-/// The first line: what was asked, of whom, where and when.
+/// The first line: the command, the program, the machine and the start.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// [`SCHEMA`].

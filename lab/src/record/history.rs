@@ -71,22 +71,22 @@ pub enum HistoryError {
     /// No name, no run, no file.
     #[error("{name}: no record of this name and no such file{}", near_words(.near))]
     NotFound {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// Names that look alike.
         near: Vec<String>,
     },
-    /// There are not so many runs.
+    /// There are fewer runs.
     #[error("{name}: there are {runs} runs in {folder}")]
     TooFew {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// How many there are.
         runs: usize,
         /// Where.
         folder: PathBuf,
     },
-    /// Nobody's data folder.
+    /// The user has no data folder.
     #[error(transparent)]
     Folder(#[from] FolderError),
     /// A file or folder cannot be read, made or removed.
@@ -128,7 +128,7 @@ impl History {
         Ok(History { runs, names })
     }
 
-    /// Everything, the newest first; what was saved outside the data folder stands at the end.
+    /// All runs, the newest first; records saved outside the data folder are at the end.
     ///
     /// # Errors
     /// If a folder cannot be read.
@@ -213,8 +213,8 @@ impl History {
         Ok(if own { Removable::Run(folder) } else { Removable::Name { name: name.to_owned(), folder } })
     }
 
-    /// Removes a run of the data folder with its names, or the name alone of a record that lies
-    /// elsewhere.
+    /// Removes a run of the data folder with its names, or only the name of a record in another
+    /// folder.
     ///
     /// # Errors
     /// If it cannot be removed.

@@ -51,19 +51,21 @@ pub struct Trace {
     /// How often what was called: `read`, `pread`, `readv`, `preadv`, `mmap`.
     pub calls: BTreeMap<String, u64>,
     /// Calls that are not in what follows, as there were too many.
-    pub untold: u64,
+    #[serde(rename = "untold")]
+    pub unrecorded: u64,
     /// Threads that made read calls.
     pub threads: u64,
     /// Time in read calls, of all threads together.
     pub in_calls_ns: u64,
     /// Bytes that they brought.
     pub bytes: u64,
-    /// Bytes that each asked for.
-    pub asked_bytes: Spread,
+    /// Bytes that each call requested.
+    #[serde(rename = "asked_bytes")]
+    pub requested_bytes: Spread,
     /// Bytes that each brought, those at the end of the file included.
     pub got_bytes: Spread,
-    /// The same without the calls that brought nothing; `None` in records of before they were told
-    /// apart.
+    /// The same without the calls that returned nothing; `None` in old records, which do not
+    /// distinguish them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brought_bytes: Option<Spread>,
     /// How long each took.
@@ -128,8 +130,8 @@ impl Trace {
         self.got_bytes.buckets.iter().filter(|[from, _]| *from == 0).map(|[_, count]| count).sum()
     }
 
-    /// Bytes of each read call that brought any. Where the record does not tell them apart, places
-    /// other than the smallest are those of all calls.
+    /// Bytes of each read call that returned any. If the record does not distinguish them, all
+    /// ranks except the smallest are those of all calls.
     #[must_use]
     pub fn brought(&self) -> Spread {
         if let Some(brought) = &self.brought_bytes {

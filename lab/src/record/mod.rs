@@ -1,11 +1,11 @@
 //! The record: everything that a run finds, in that order, in an append-only file of JSON lines
 //! that is flushed after every line.
 //!
-//! The record forgets nothing and rounds nothing: raw samples, refusals with both answers, meters
-//! that could not be had with the reason, the machine, the seed, the command. Whatever a page or a
-//! table says is computed from it. A run that was killed is a shorter record; [`Record::read`]
-//! takes it as far as it goes. The file's words are the ones of DESIGN's JSON contract; a new
-//! meaning takes a new [`SCHEMA_VERSION`], and old records stay readable.
+//! The record omits nothing and rounds nothing: raw samples, refusals with both answers, the reason
+//! for each meter without a number, the machine, the seed, the command. Every number of a page or a
+//! table is computed from it. A run that was killed leaves a shorter record; [`Record::read`] reads
+//! it up to its last whole line. Serialized names are fixed: a new meaning needs a new
+//! [`SCHEMA_VERSION`], and old records stay readable.
 
 mod check;
 mod conduct;
@@ -59,7 +59,7 @@ use std::collections::{BTreeMap, HashMap};
 /// A whole run, read back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// What was asked, of whom, where and when.
+    /// The command, the program, the machine and the start.
     pub header: Header,
     /// What was read, by number.
     pub targets: Vec<TargetFacts>,

@@ -1,14 +1,13 @@
 //! The names that a user requested: a command, a method, a reference, a contender of a roster, a
 //! trial of a suite file.
 //!
-//! It is part of the plan in a record's header, so that a resumed run can still say what of it did
-//! not take part. What took part, and the exit code that follows, is decided by
-//! `experiment::outcome`.
+//! It is part of the plan in a record's header, so that a resumed run can still report which of
+//! them did not take part. `experiment::outcome` decides that, and the exit code.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One thing that was asked for, in the user's words.
+/// One request, in the user's words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", content = "name", rename_all = "snake_case")]
 pub enum Requested {

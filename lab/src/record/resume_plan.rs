@@ -40,7 +40,7 @@ pub struct ResumePlan {
     pub drop_caches: bool,
     /// Whether a block device may be the target.
     pub allow_device: bool,
-    /// What was asked for by name.
+    /// What the user requested by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requested: Vec<Requested>,
 }

@@ -11,11 +11,11 @@ pub struct Resumption {
     pub at: String,
     /// Time that the run had taken until it was cut short; the rest counts from there.
     pub elapsed_ns: u64,
-    /// In which state of the cache it went on.
+    /// The state of the cache in which it continued.
     pub state: CacheState,
-    /// With which round of that state, from 0: the first that nobody had begun.
+    /// The round of that state with which it continued, from 0: the first round that had not begun.
     pub round: u32,
-    /// The trials that an interruption had ended as measured: they go on, and have no outcome until
-    /// their next one.
+    /// The trials that an interruption had ended as measured: they continue, and have no outcome
+    /// until their next one.
     pub reopen: Vec<usize>,
 }

@@ -19,7 +19,7 @@ const FIELDS: usize = 27;
 
 /// A sample's fields, those that change from one to the next first; a field that is always known is
 /// never `None`.
-type Fields = [Option<u64>; FIELDS];
+type SampleFields = [Option<u64>; FIELDS];
 
 const PACKED: &str = "these bytes were packed here, in memory";
 
@@ -28,7 +28,7 @@ const PACKED: &str = "these bytes were packed here, in memory";
 pub struct Samples {
     packed: Vec<u8>,
     len: usize,
-    last: Fields,
+    last: SampleFields,
 }
 
 /// The samples one by one.
@@ -36,7 +36,7 @@ pub struct Samples {
 pub struct Iter<'a> {
     packed: &'a [u8],
     left: usize,
-    last: Fields,
+    last: SampleFields,
 }
 
 impl Samples {
@@ -58,7 +58,7 @@ impl Samples {
     /// The samples one by one.
     #[must_use]
     pub fn iter(&self) -> Iter<'_> {
-        Iter { packed: &self.packed, left: self.len, last: Fields::default() }
+        Iter { packed: &self.packed, left: self.len, last: SampleFields::default() }
     }
 
     /// How many there are.
@@ -123,7 +123,7 @@ impl Debug for Samples {
     }
 }
 
-fn fields(sample: &Sample) -> Fields {
+fn fields(sample: &Sample) -> SampleFields {
     let Sample {
         trial,
         fill,
@@ -177,7 +177,7 @@ fn fields(sample: &Sample) -> Fields {
     ]
 }
 
-fn sample(fields: &Fields) -> Sample {
+fn sample(fields: &SampleFields) -> Sample {
     let number = |field: Option<u64>| u32::try_from(field.expect(PACKED)).expect(PACKED);
     let [
         wall_ns,

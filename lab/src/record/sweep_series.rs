@@ -54,8 +54,8 @@ impl Point {
 }
 
 impl Record {
-    /// What it found if it is one of a sweep: writes first, then methods, each as they came;
-    /// nothing that does not stand.
+    /// The series of a sweep: writes first, then methods, each in the order of the record; only
+    /// accepted samples.
     #[must_use]
     pub fn swept(&self) -> Vec<SweepSeries> {
         let mut all = Vec::new();

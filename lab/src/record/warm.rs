@@ -39,6 +39,6 @@ pub enum WarmupEnd {
     Steady,
     /// Time or readings were used up and the level still changed.
     NoSteadyState,
-    /// Time was used up before there were enough readings to tell.
+    /// Time was used up before there were enough readings to decide.
     TooFewReadings,
 }

@@ -70,7 +70,7 @@ fn row(record: &Record, trial: &TrialRecord, sample: &Sample) -> [String; COLUMN
     let whole = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     let share = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     let target = record.targets.get(it.target);
-    let over = target.map(TargetFacts::over).unwrap_or_default();
+    let over = target.map(TargetFacts::transport).unwrap_or_default();
     let cold_above = target.filter(|_| it.state == CacheState::Cold).and_then(TargetFacts::cold_above);
     let path = target.map_or("", |target| &target.path);
     [

@@ -1,9 +1,7 @@
-//! Text in columns for a terminal: how every table there is set up, how wide it is, and where its
-//! lines end.
+//! Text in columns for a terminal: the layout, width and line ends of every table there.
 //!
-//! Without borders, one blank on each side of a cell, nothing broken over lines unless a width is
-//! asked for. What the cells say, and which columns there are, is the affair of whoever makes the
-//! table.
+//! Tables have no borders, one blank on each side of a cell, and no wrapped cells unless a width is
+//! given. The caller decides the columns and the text of the cells.
 
 use crate::terminal::printable::printable;
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, TableStyle};

@@ -1,7 +1,7 @@
 //! What was seen inside untimed readings: flame graphs and traces of read calls, as lines for every
 //! format.
 
-use super::name::Names;
+use super::name::ShortNames;
 use super::words::{grouped, percent, plural};
 use crate::record::{FlameGraph, HotSpot, Record, Trace};
 use crate::trial::CacheState;
@@ -27,7 +27,7 @@ impl Inside {
     /// Of every trial that was looked into, in the order of the record.
     #[must_use]
     pub fn all(record: &Record) -> Vec<Inside> {
-        let names = Names::of(record);
+        let names = ShortNames::of(record);
         let looked = record.trials.iter().filter(|it| it.flame_graph.is_some() || it.trace.is_some());
         looked
             .map(|it| Inside {
@@ -104,12 +104,12 @@ pub(super) fn in_calls(trace: &Trace) -> Option<f64> {
 fn calls(trace: &Trace) -> String {
     let made: Vec<String> =
         trace.calls.iter().map(|(name, count)| format!("{} {name}", grouped(*count))).collect();
-    let (asked, got, latency) = (&trace.asked_bytes, trace.brought(), &trace.latency_ns);
+    let (requested, got, latency) = (&trace.requested_bytes, trace.brought(), &trace.latency_ns);
     let [p50, p90, p99, most] = [latency.p50, latency.p90, latency.p99, latency.most].map(Nanos);
     let mut parts = vec![
         made.join(", "),
         format!("{} in all", Bytes(trace.bytes)),
-        format!("{} asked for and {} got at the median", Bytes(asked.p50), Bytes(got.p50)),
+        format!("{} asked for and {} got at the median", Bytes(requested.p50), Bytes(got.p50)),
         format!("{p50} at the median, {p90} at 90 %, {p99} at 99 %, {most} at most"),
     ];
     parts.extend(trace.sequential_share().map(|share| {
@@ -120,8 +120,8 @@ fn calls(trace: &Trace) -> String {
         threads => format!("the time of {threads} threads"),
     };
     parts.extend(in_calls(trace).map(|share| format!("{} of {threads} in them", percent(share))));
-    if trace.untold > 0 {
-        parts.push(format!("{} more were not kept", grouped(trace.untold)));
+    if trace.unrecorded > 0 {
+        parts.push(format!("{} more were not kept", grouped(trace.unrecorded)));
     }
     parts.join("; ")
 }

@@ -33,7 +33,7 @@ const NO_LIMITS: &str = "no control of this record measures a limit";
 struct Document<'a> {
     #[serde(flatten)]
     fields: Value,
-    trials: Trials<'a>,
+    trials: TrialList<'a>,
 }
 
 /// The row of a trial, with its ranking.
@@ -52,7 +52,7 @@ impl<'a> Ranked<'a> {
     }
 }
 
-struct Trials<'a> {
+struct TrialList<'a> {
     record: &'a Record,
     rankings: Vec<Ranking>,
 }
@@ -97,10 +97,10 @@ pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
         "end": record.end.map(|(reason, wall_ns)| json!({ "reason": reason, "wall_ns": wall_ns })),
         "missing": missing_of_run(record, &limits),
     });
-    escaped::write(&Document { fields, trials: Trials { record, rankings } }, out)
+    escaped::write(&Document { fields, trials: TrialList { record, rankings } }, out)
 }
 
-impl Serialize for Trials<'_> {
+impl Serialize for TrialList<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let samples = |it| OneTrial {
             fields: trial(self.record, it, &self.rankings),
@@ -113,12 +113,12 @@ impl Serialize for Trials<'_> {
 
 /// What was proven of the cache over the samples of one ranking.
 fn proof(ranking: &Ranking) -> Value {
-    let mut told = json!(ranking.proof);
-    told["target"] = json!(ranking.target);
-    told["work"] = json!(ranking.work);
-    told["state"] = json!(ranking.state);
-    told["decodes"] = json!(ranking.decodes);
-    told
+    let mut proof = json!(ranking.proof);
+    proof["target"] = json!(ranking.target);
+    proof["work"] = json!(ranking.work);
+    proof["state"] = json!(ranking.state);
+    proof["decodes"] = json!(ranking.decodes);
+    proof
 }
 
 fn missing_of_run(record: &Record, limits: &[Limit]) -> BTreeMap<&'static str, &'static str> {
@@ -152,7 +152,7 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "target": target.map(|target| &target.path),
         "work": trial.work,
         "state": trial.state,
-        "over": target.map(TargetFacts::over),
+        "over": target.map(TargetFacts::transport),
         "cache": trial.cache,
         "decodes": trial.decodes,
         "outcome": it.outcome.as_ref().map(|outcome| outcome.word()),

@@ -41,11 +41,11 @@ pub(super) fn maker(header: &Header) -> String {
 }
 
 /// What was read: one line a target, or one for all when they are many.
-pub(super) fn subjects(record: &Record) -> Vec<String> {
+pub(super) fn target_titles(record: &Record) -> Vec<String> {
     const LISTED_SINGLY: usize = 4;
     let targets = &record.targets;
     if targets.len() <= LISTED_SINGLY {
-        return targets.iter().map(subject).collect();
+        return targets.iter().map(target_title).collect();
     }
     let sizes = || targets.iter().map(|target| target.size_bytes);
     let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
@@ -67,7 +67,7 @@ fn place(target: &TargetFacts) -> Option<String> {
 }
 
 /// What was read, in one line.
-fn subject(target: &TargetFacts) -> String {
+fn target_title(target: &TargetFacts) -> String {
     let mut facts = vec![target.path.clone(), Bytes(target.size_bytes).to_string()];
     facts.extend(target.http.as_ref().map(server));
     facts.extend(target.decoded.as_ref().map(|decoded| {

@@ -5,16 +5,16 @@ use crate::trial::COMMAND;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How the trials of one record are called where there is little room.
-pub(super) struct Names {
+pub(super) struct ShortNames {
     /// Whether contenders must be named, as there are several in programs of their own.
     contenders: bool,
     /// Short names that more than one trial would have.
     ambiguous: BTreeSet<String>,
 }
 
-impl Names {
+impl ShortNames {
     /// From all trials of a record.
-    pub(super) fn of(record: &Record) -> Names {
+    pub(super) fn of(record: &Record) -> ShortNames {
         let trials = || record.trials.iter().map(|it| &it.trial);
         let programs: BTreeSet<&str> = trials().map(Trial::contender).filter(|it| *it != COMMAND).collect();
         let contenders = programs.len() > 1;
@@ -23,7 +23,7 @@ impl Names {
             owners.entry(shortened(trial, contenders)).or_default().insert(trial.id.to_string());
         }
         let ambiguous = owners.into_iter().filter(|(_, ids)| ids.len() > 1).map(|(short, _)| short);
-        Names { contenders, ambiguous: ambiguous.collect() }
+        ShortNames { contenders, ambiguous: ambiguous.collect() }
     }
 
     /// `mmap avx512 · threads=2`; a suite's own label where there is one; the whole name where that

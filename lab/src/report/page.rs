@@ -32,7 +32,7 @@ pub struct Page {
     /// The same, ranking by ranking or series by series.
     pub claims: Vec<Claim>,
     /// What was read, one line a target.
-    pub subjects: Vec<String>,
+    pub target_titles: Vec<String>,
     /// By target, work and state; none for a sweep, whose many targets make one view.
     pub rankings: Vec<Ranking>,
     /// The advice from the rankings.
@@ -106,7 +106,7 @@ impl Page {
                     .collect(),
             },
             answer,
-            subjects: method::subjects(record),
+            target_titles: method::target_titles(record),
             claims: match &sweep {
                 Some(view) => answer::claims_of_sweep(view),
                 None => rankings.iter().filter_map(Ranking::claim).collect(),

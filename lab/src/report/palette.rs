@@ -1,22 +1,22 @@
 //! The colours, each for light and for dark, by the name that styles use.
 //!
 //! The hues are those of Okabe and Ito, *Color Universal Design* (2008), which people with any kind
-//! of colour vision can tell apart; the greys carry whatever has no meaning of its own. A page
-//! refers to them as variables; a chart that stands alone has them written in, as few programs but
-//! browsers know variables.
+//! of colour vision can distinguish; everything without a meaning is grey. A page refers to colours
+//! as variables; a chart in its own file has them written in, because few programs except browsers
+//! support variables.
 
 /// One colour.
-struct Color {
+struct ThemeColor {
     name: &'static str,
     light: &'static str,
     dark: &'static str,
 }
 
-const fn color(name: &'static str, light: &'static str, dark: &'static str) -> Color {
-    Color { name, light, dark }
+const fn color(name: &'static str, light: &'static str, dark: &'static str) -> ThemeColor {
+    ThemeColor { name, light, dark }
 }
 
-const PALETTE: [Color; 16] = [
+const PALETTE: [ThemeColor; 16] = [
     color("paper", "#fcfbf9", "#15181c"),
     color("card", "#ffffff", "#1c2026"),
     color("ink", "#1d2329", "#e9ebee"),
@@ -57,7 +57,7 @@ pub(super) fn chart_style() -> &'static str {
 
 /// The style of a chart in a file of its own.
 pub(super) fn standalone_style() -> String {
-    let written_in = |of: fn(&Color) -> &'static str| {
+    let written_in = |of: fn(&ThemeColor) -> &'static str| {
         PALETTE.iter().fold(CHART.to_owned(), |style, color| {
             style.replace(&format!("var(--{})", color.name), of(color))
         })
@@ -66,7 +66,7 @@ pub(super) fn standalone_style() -> String {
     format!("{light}@media (prefers-color-scheme:dark){{{dark}}}")
 }
 
-fn declared(of: fn(&Color) -> &'static str) -> String {
+fn declared(of: fn(&ThemeColor) -> &'static str) -> String {
     PALETTE.iter().map(|color| format!("--{}:{};", color.name, of(color))).collect()
 }
 
@@ -88,18 +88,23 @@ mod tests {
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
-    fn find(name: &str) -> &'static Color {
+    fn find(name: &str) -> &'static ThemeColor {
         PALETTE.iter().find(|color| color.name == name).unwrap()
     }
 
     #[test]
     fn text_can_be_read_in_both_themes() {
         for text in ["ink", "soft", "lead", "bound", "read", "write"] {
-            for ground in ["paper", "card"] {
-                let (text, ground) = (find(text), find(ground));
+            for background in ["paper", "card"] {
+                let (text, background) = (find(text), find(background));
                 let limit = if text.name == "write" || text.name == "read" { 3.0 } else { 4.5 };
-                let shown = [contrast(text.light, ground.light), contrast(text.dark, ground.dark)];
-                assert!(shown.iter().all(|&it| it >= limit), "{} on {}: {shown:?}", text.name, ground.name);
+                let shown = [contrast(text.light, background.light), contrast(text.dark, background.dark)];
+                assert!(
+                    shown.iter().all(|&it| it >= limit),
+                    "{} on {}: {shown:?}",
+                    text.name,
+                    background.name
+                );
             }
         }
     }

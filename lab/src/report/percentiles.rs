@@ -1,5 +1,5 @@
-//! All percentiles of every metric, as the byte-stream publication tells them: one table for each
-//! ranking and metric.
+//! All percentiles of every metric, as in the byte-stream publication: one table for each ranking
+//! and metric.
 
 use super::page::Page;
 use super::ranking::{Ranking, RankingRow};

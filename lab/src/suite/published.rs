@@ -117,7 +117,7 @@ fn one() -> f64 {
 }
 
 /// A row of a table by its columns.
-type Fields = BTreeMap<String, String>;
+type RowFields = BTreeMap<String, String>;
 
 /// The names of all publications.
 #[must_use]
@@ -170,9 +170,9 @@ impl Publication {
                 });
                 let case = self.case_in(&mut sides[at], &row[&self.case]);
                 let figure = Figure::Value { value: value * number.factor, statistic: number.statistic };
-                if let (Measure::Wall, Some(size_bytes)) = (number.measure, case.subject.size_bytes) {
+                if let (Measure::Wall, Some(size_bytes)) = (number.measure, case.key.size_bytes) {
                     #[expect(clippy::cast_precision_loss, reason = "a size below 2^53")]
-                    let bytes = size_bytes as f64 * case.subject.readers.unwrap_or(1) as f64;
+                    let bytes = size_bytes as f64 * case.key.readers.unwrap_or(1) as f64;
                     let rate = bytes * 1e9 / (value * number.factor);
                     let rate = Figure::Value { value: rate, statistic: number.statistic };
                     case.figures.insert(Measure::Rate, rate);
@@ -183,19 +183,19 @@ impl Publication {
         sides
     }
 
-    fn rows(&self) -> Vec<Fields> {
+    fn rows(&self) -> Vec<RowFields> {
         let (_, text) = (TABLES.iter().find(|(file, _)| *file == self.file))
             .expect("the index of publications is checked by a test");
         let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<_, _>>();
         rows.expect("the tables are checked by a test")
     }
 
-    fn side_name(&self, number: &NumberColumn, row: &Fields) -> String {
+    fn side_name(&self, number: &NumberColumn, row: &RowFields) -> String {
         let named = number.side.clone();
         named.or_else(|| row.get(self.sides.as_ref()?).cloned()).unwrap_or_else(|| self.name.clone())
     }
 
-    fn side(&self, name: String, row: &Fields) -> Side {
+    fn side(&self, name: String, row: &RowFields) -> Side {
         let mut facts = self.machine.clone();
         for fact in &self.fact {
             let Some(text) = row.get(&fact.column) else { continue };
@@ -218,7 +218,7 @@ impl Publication {
         side.cases.push(Case {
             name: name.to_owned(),
             names: self.names(name),
-            subject: ComparisonKey {
+            key: ComparisonKey {
                 size_bytes,
                 work: self.work,
                 over: self.over,
@@ -243,7 +243,7 @@ impl Publication {
 }
 
 impl NumberColumn {
-    fn is_in(&self, row: &Fields) -> bool {
+    fn is_in(&self, row: &RowFields) -> bool {
         self.rows.iter().all(|(column, value)| row.get(column) == Some(value))
     }
 }
@@ -258,7 +258,7 @@ pub fn with_sheet(sides: &mut [Side], bytes_per_s: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::compare::{FitAsked, fit};
+    use crate::analysis::compare::{FitRequest, fit};
 
     #[test]
     fn every_publication_is_whole() {
@@ -308,7 +308,7 @@ mod tests {
     fn the_rate_of_two_readers_counts_what_both_read() {
         let m920 = &sides("zip-lines/M920").unwrap()[0];
         let case = m920.cases.iter().find(|case| case.name.contains("2 threads")).unwrap();
-        assert_eq!(case.subject.readers, Some(2));
+        assert_eq!(case.key.readers, Some(2));
         assert_eq!((case.figures[&Measure::Rate].value() / 1e6).trunc(), 952.0);
         let one = m920.cases.iter().find(|case| case.name == "buffer 8192").unwrap();
         assert_eq!((one.figures[&Measure::Rate].value() / 1e6).trunc(), 519.0);
@@ -316,12 +316,13 @@ mod tests {
 
     #[test]
     fn the_clocks_that_the_zip_experiment_asks_for_come_out() {
-        let asked = FitAsked::parse("zip/wall", "machine.max_turbo_ghz").unwrap();
-        let fit = fit(&sides("zip-lines").unwrap(), &asked).unwrap();
+        let request = FitRequest::parse("zip/wall", "machine.max_turbo_ghz").unwrap();
+        let fit = fit(&sides("zip-lines").unwrap(), &request).unwrap();
         assert_eq!(fit.points.len(), 3, "a processor with two drives is one point");
         let ask = |machine: &str| {
-            let asks = fit.asks.iter().find(|it| it.machine.contains(machine) && it.case == "buffer 8192");
-            format!("{:.2}", asks.unwrap().fact.unwrap())
+            let required =
+                fit.required.iter().find(|it| it.machine.contains(machine) && it.case == "buffer 8192");
+            format!("{:.2}", required.unwrap().fact.unwrap())
         };
         assert_eq!((ask("M920"), ask("NUC11")), ("5.52".to_owned(), "5.90".to_owned()));
     }

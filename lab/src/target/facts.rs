@@ -99,7 +99,7 @@ impl TargetFacts {
 
     /// How its bytes come to a contender.
     #[must_use]
-    pub fn over(&self) -> Transport {
+    pub fn transport(&self) -> Transport {
         if self.http.is_some() { Transport::Http } else { Transport::File }
     }
 

@@ -1,6 +1,6 @@
 //! A URL at another server as a target: its facts, and whether its content has changed.
 
-use super::http::{self, Check, HttpError, Response, Verb};
+use super::http::{self, HttpError, RequestVerb, Response, WaitCheck};
 use super::url::Url;
 use super::{Http, Place, Target, TargetError, TargetFacts};
 
@@ -25,7 +25,7 @@ impl Version {
     /// # Errors
     /// If the server cannot be reached, or does not answer with 200.
     pub fn of(url: &Url) -> Result<Version, HttpError> {
-        http::ask(Verb::Head, url, &|| Ok(())).map(|response| Version::in_head(&response))
+        http::ask(RequestVerb::Head, url, &|| Ok(())).map(|response| Version::in_head(&response))
     }
 
     fn in_head(response: &Response<'_>) -> Version {
@@ -61,14 +61,14 @@ impl Target {
     ///
     /// # Errors
     /// If the server cannot be reached, or does not send the URL's bytes; or the error of `check`.
-    pub fn ask(url: Url, check: Check) -> Result<Target, TargetError> {
+    pub fn ask(url: Url, check: WaitCheck) -> Result<Target, TargetError> {
         let failed = |cause| TargetError::Web { url: url.clone(), cause };
         // A server may refuse HEAD and still send the bytes: then a GET decides, which ends after
         // its head.
-        let (version, response) = match http::ask(Verb::Head, &url, check) {
+        let (version, response) = match http::ask(RequestVerb::Head, &url, check) {
             Ok(response) => (Some(Version::in_head(&response)), response),
             Err(HttpError::Status { .. } | HttpError::Redirect { .. }) => {
-                (None, http::ask(Verb::Get, &url, check).map_err(failed)?)
+                (None, http::ask(RequestVerb::Get, &url, check).map_err(failed)?)
             }
             Err(cause) => return Err(failed(cause)),
         };

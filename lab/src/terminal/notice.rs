@@ -8,7 +8,7 @@ use std::fmt::Display;
 use std::io::Write;
 
 /// Writes `readlab: …` in one line, whatever characters the text has.
-pub fn tell(text: impl Display) {
+pub fn show(text: impl Display) {
     // There is no other place to report that this failed.
     let _ = writeln!(std::io::stderr().lock(), "readlab: {}", printable(&text.to_string()));
 }

@@ -15,7 +15,7 @@ pub struct Case {
     /// Everything that it is called.
     pub names: BTreeSet<String>,
     /// What must agree before numbers are compared.
-    pub subject: ComparisonKey,
+    pub key: ComparisonKey,
     /// Its numbers.
     pub figures: BTreeMap<Measure, Figure>,
     /// Why it has none, if it was refused, failed or unavailable.

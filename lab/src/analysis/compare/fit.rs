@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 /// What is fitted on what.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FitAsked {
+pub struct FitRequest {
     /// The case, by any of its names.
     pub case: String,
     /// Which of its numbers.
@@ -26,7 +26,7 @@ pub struct FitAsked {
     pub force: bool,
 }
 
-/// The line and what it asks for.
+/// The line, and the facts that it requires.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Fit {
     /// The case.
@@ -39,8 +39,9 @@ pub struct Fit {
     pub points: Vec<FitPoint>,
     /// The line, in the number's unit per unit of the fact.
     pub line: LeastSquares,
-    /// What fact the line asks for.
-    pub asks: Vec<Asks>,
+    /// The fact that the line requires for the number of each other case.
+    #[serde(rename = "asks")]
+    pub required: Vec<RequiredFact>,
     /// Unlike things that were forced onto one line, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub forced: Vec<String>,
@@ -59,7 +60,7 @@ pub struct FitPoint {
 
 /// The fact at which the line reaches another case's number.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Asks {
+pub struct RequiredFact {
     /// On which machine.
     pub machine: String,
     /// Which case's number is to be reached.
@@ -106,17 +107,17 @@ pub enum FitError {
     OnePoint(String),
 }
 
-impl FitAsked {
+impl FitRequest {
     /// From `CASE/METRIC` and `machine.FACT`.
     ///
     /// # Errors
     /// If the first is no case and metric.
-    pub fn parse(what: &str, fact: &str) -> Result<FitAsked, FitError> {
+    pub fn parse(what: &str, fact: &str) -> Result<FitRequest, FitError> {
         let shape = || FitError::Shape(what.to_owned());
         let (case, measure) = what.rsplit_once('/').ok_or_else(shape)?;
         let measure = measure.parse().map_err(|_| shape())?;
         let fact = fact.strip_prefix("machine.").unwrap_or(fact);
-        Ok(FitAsked { case: case.to_owned(), measure, fact: fact.to_owned(), force: false })
+        Ok(FitRequest { case: case.to_owned(), measure, fact: fact.to_owned(), force: false })
     }
 }
 
@@ -158,7 +159,7 @@ fn unlike(machines: &[Machines], name: &str, measure: Measure) -> Vec<String> {
         let fits = |case: &&Case| case.names.contains(name) && case.figures.contains_key(&measure);
         let Some(case) = side.cases.iter().find(fits) else { continue };
         found.extend(had.iter().find_map(|(first, theirs)| {
-            let why = differences(&theirs.subject, &case.subject);
+            let why = differences(&theirs.key, &case.key);
             let named = || format!("{name} of {} and of {}: {}", first.name, side.name, why.join(", "));
             (!why.is_empty()).then(named)
         }));
@@ -170,10 +171,10 @@ fn unlike(machines: &[Machines], name: &str, measure: Measure) -> Vec<String> {
 /// Fits by least squares.
 ///
 /// # Errors
-/// If no machine has what is asked for, all have the same fact, or what they read is not alike and
-/// that is not forced.
-pub fn fit(sides: &[Side], asked: &FitAsked) -> Result<Fit, FitError> {
-    let FitAsked { case, measure, fact, .. } = asked;
+/// If no machine has the requested number, all have the same fact, or the cases are not alike and
+/// the fit is not forced.
+pub fn fit(sides: &[Side], request: &FitRequest) -> Result<Fit, FitError> {
+    let FitRequest { case, measure, fact, .. } = request;
     let mut machines: Vec<Machines> = Vec::new();
     for side in sides {
         let Some(value) = side.facts.get(fact).and_then(Value::as_f64) else { continue };
@@ -189,34 +190,39 @@ pub fn fit(sides: &[Side], asked: &FitAsked) -> Result<Fit, FitError> {
         points.extend(value.map(|value| FitPoint { machine: it.name(), fact: it.fact, value }));
     }
     if points.is_empty() {
-        return Err(nothing(sides, asked));
+        return Err(nothing(sides, request));
     }
-    let forced = alike(&machines, asked)?;
+    let forced = alike(&machines, request)?;
     let line = stats::least_squares(&points.iter().map(|it| (it.fact, it.value)).collect::<Vec<_>>())
         .ok_or_else(|| FitError::OnePoint(fact.clone()))?;
-    let mut asks = Vec::new();
+    let mut required = Vec::new();
     for it in &machines {
         let others = it.sides[0].cases.iter().filter(|other| !other.names.contains(case));
         for Case { name, .. } in others {
             let Some(value) = it.mean(name, *measure)? else { continue };
-            asks.push(Asks { machine: it.name(), case: name.clone(), value, fact: line.line.solve(value) });
+            required.push(RequiredFact {
+                machine: it.name(),
+                case: name.clone(),
+                value,
+                fact: line.line.solve(value),
+            });
         }
     }
-    Ok(Fit { case: case.clone(), measure: *measure, fact: fact.clone(), points, line, asks, forced })
+    Ok(Fit { case: case.clone(), measure: *measure, fact: fact.clone(), points, line, required, forced })
 }
 
 /// What is not alike in the case that is fitted and in those that are to be reached, if that is
 /// forced.
-fn alike(machines: &[Machines], asked: &FitAsked) -> Result<Vec<String>, FitError> {
-    let named = |it: &Case| (!it.names.contains(&asked.case)).then(|| it.name.clone());
+fn alike(machines: &[Machines], request: &FitRequest) -> Result<Vec<String>, FitError> {
+    let named = |it: &Case| (!it.names.contains(&request.case)).then(|| it.name.clone());
     let others: BTreeSet<String> =
         machines.iter().flat_map(|it| it.sides[0].cases.iter().filter_map(named)).collect();
-    let names = std::iter::once(&asked.case).chain(&others);
-    let found: Vec<String> = names.flat_map(|name| unlike(machines, name, asked.measure)).collect();
-    if found.is_empty() || asked.force { Ok(found) } else { Err(FitError::Unlike(found)) }
+    let names = std::iter::once(&request.case).chain(&others);
+    let found: Vec<String> = names.flat_map(|name| unlike(machines, name, request.measure)).collect();
+    if found.is_empty() || request.force { Ok(found) } else { Err(FitError::Unlike(found)) }
 }
 
-fn nothing(sides: &[Side], asked: &FitAsked) -> FitError {
+fn nothing(sides: &[Side], request: &FitRequest) -> FitError {
     let mut cases: Vec<&str> =
         sides.iter().flat_map(|side| &side.cases).map(|case| case.name.as_str()).collect();
     let numbers = |side: &Side| {
@@ -232,9 +238,9 @@ fn nothing(sides: &[Side], asked: &FitAsked) -> FitError {
     facts.sort_unstable();
     facts.dedup();
     FitError::Nothing {
-        case: asked.case.clone(),
-        measure: asked.measure.word().to_owned(),
-        fact: asked.fact.clone(),
+        case: request.case.clone(),
+        measure: request.measure.word().to_owned(),
+        fact: request.fact.clone(),
         cases: cases.join("; "),
         facts: facts.join(", "),
     }

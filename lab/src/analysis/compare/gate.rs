@@ -25,7 +25,8 @@ pub enum GateError {
 }
 
 impl Gate {
-    /// Whether the whole interval lies beyond what is allowed; what has none is never judged.
+    /// Whether the whole interval is beyond the allowed share; a ratio without an interval is never
+    /// judged.
     #[must_use]
     pub fn fails(&self, ratio: &UnpairedRatio) -> bool {
         ratio.ci95.is_some_and(|ends| ends.high < 1.0 / (1.0 + self.fail_over))
@@ -129,5 +130,5 @@ fn unjudged(first: &Cell, cell: Option<&Cell>) -> Option<&'static str> {
 
 /// Its name, with the state where that is known.
 fn called(row: &ComparisonRow) -> String {
-    row.subject.state.map_or_else(|| row.name.clone(), |state| format!("{}, {state}", row.name))
+    row.key.state.map_or_else(|| row.name.clone(), |state| format!("{}, {state}", row.name))
 }

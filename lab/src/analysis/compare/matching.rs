@@ -54,7 +54,7 @@ impl<'a> Matching<'a> {
             for row in &mut rows {
                 let case = row.cases[0].expect("a row begins with its case");
                 let found = side.cases.iter().zip(&taken).position(|(other, taken)| {
-                    !taken && same_name(case, other) && differences(&case.subject, &other.subject).is_empty()
+                    !taken && same_name(case, other) && differences(&case.key, &other.key).is_empty()
                 });
                 found.into_iter().for_each(|at| taken[at] = true);
                 row.cases.push(found.map(|at| &side.cases[at]));
@@ -67,7 +67,7 @@ impl<'a> Matching<'a> {
                     unpaired.extend(Unpaired::of(number, case));
                     continue;
                 };
-                let why = differences(&case.subject, &side.cases[at].subject).join(", ");
+                let why = differences(&case.key, &side.cases[at].key).join(", ");
                 taken[at] = true;
                 let words = format!("{} of {} and of {}: {why}", called(case), first.name, side.name);
                 if force {
@@ -113,14 +113,14 @@ fn only(side: &str, names: &[String]) -> Option<String> {
 
 /// Its name, with the state where that is known.
 fn called(case: &Case) -> String {
-    case.subject.state.map_or_else(|| case.name.clone(), |state| format!("{} ({state})", case.name))
+    case.key.state.map_or_else(|| case.name.clone(), |state| format!("{} ({state})", case.name))
 }
 
 fn same_name(one: &Case, other: &Case) -> bool {
     one.names.intersection(&other.names).next().is_some()
 }
 
-/// Published files are told in rounded sizes: within a hundredth they are the same.
+/// Published sizes are rounded: within a hundredth they are the same.
 const SIZE_SLACK: u64 = 100;
 
 /// What does not agree, in words; what one side does not know agrees.
@@ -149,7 +149,7 @@ pub(super) fn differences(one: &ComparisonKey, other: &ComparisonKey) -> Vec<Str
     differ("work", one.work.map(|it| it.to_string()), other.work.map(|it| it.to_string()));
     differ("read over", one.over.map(|it| it.word().to_owned()), other.over.map(|it| it.word().to_owned()));
     differ("state", one.state.map(|it| it.to_string()), other.state.map(|it| it.to_string()));
-    // Where parameters are known on both sides, they tell the readers too.
+    // If the parameters of both sides are known, they include the readers.
     if one.params.is_none() || other.params.is_none() {
         differ("readers", one.readers.map(|it| it.to_string()), other.readers.map(|it| it.to_string()));
     }

@@ -17,7 +17,7 @@ mod side;
 mod tests;
 
 pub use case::{Case, ComparisonKey, Figure, Statistic};
-pub use fit::{Asks, Fit, FitAsked, FitError, FitPoint, fit};
+pub use fit::{Fit, FitError, FitPoint, FitRequest, RequiredFact, fit};
 pub use gate::{Gate, GateError};
 pub use measure::{Measure, Unit};
 pub use side::Side;
@@ -76,7 +76,7 @@ pub struct ComparisonRow {
     /// What it is called on the first side.
     pub name: String,
     /// What was read, how and from where, on the first side.
-    pub subject: ComparisonKey,
+    pub key: ComparisonKey,
     /// One for each side; `None` where the side does not know this number.
     pub cells: Vec<Option<Cell>>,
 }
@@ -116,7 +116,7 @@ pub struct SheetRow {
     /// The case.
     pub name: String,
     /// Where the bytes were.
-    pub subject: ComparisonKey,
+    pub key: ComparisonKey,
     /// Measured, bytes per second.
     pub rate: f64,
     /// Of the data sheet, bytes per second.
@@ -149,7 +149,7 @@ impl Comparison {
     pub fn of(sides: Vec<Side>, measures: &[Measure], force: bool) -> Result<Comparison, CompareError> {
         let matching = Matching::of(&sides, force);
         let met = |side: usize| matching.rows.iter().any(|row| row.cases[side].is_some());
-        // Whoever has nothing in common with the first was not meant to stand beside it.
+        // A side that has nothing in common with the first was named by mistake.
         if (1..sides.len()).any(|side| !met(side)) {
             return Err(if matching.unlike.is_empty() {
                 CompareError::NothingInCommon(matching.alone.join("; "))
@@ -193,7 +193,7 @@ fn table(sides: &[Side], rows: &[MatchedCase], measure: Measure) -> Table {
             }
         }
         let known = cells.iter().any(Option::is_some);
-        known.then(|| ComparisonRow { name: first.name.clone(), subject: first.subject.clone(), cells })
+        known.then(|| ComparisonRow { name: first.name.clone(), key: first.key.clone(), cells })
     };
     Table { measure, rows: rows.iter().filter_map(row).collect() }
 }
@@ -239,7 +239,7 @@ fn sheets(sides: &[Side]) -> Vec<SheetRow> {
         let Some(sheet) = side.facts.get(SHEET_FACT).and_then(Value::as_f64) else { continue };
         rows.extend(side.cases.iter().filter_map(|case| {
             let rate = case.figures.get(&Measure::Rate)?.value();
-            Some(SheetRow { side: at, name: case.name.clone(), subject: case.subject.clone(), rate, sheet })
+            Some(SheetRow { side: at, name: case.name.clone(), key: case.key.clone(), rate, sheet })
         }));
     }
     rows

@@ -24,7 +24,7 @@ pub(super) fn cases(record: &Record) -> Vec<Case> {
         Case {
             names: [name.clone()].into_iter().chain(also.map(|(_, word)| word.to_owned())).collect(),
             name,
-            subject: subject(record, it),
+            key: key(record, it),
             figures: figures(it),
             unmeasured: None,
         }
@@ -33,7 +33,7 @@ pub(super) fn cases(record: &Record) -> Vec<Case> {
 }
 
 /// The state in which a method read, and whether that is cold above a cache; a write has none.
-fn subject(record: &Record, it: &SweepSeries) -> ComparisonKey {
+fn key(record: &Record, it: &SweepSeries) -> ComparisonKey {
     let trials = record.trials.iter().map(|it| &it.trial);
     let read: Vec<&Trial> = trials.filter(|trial| !it.is_write && trial.id.to_string() == it.name).collect();
     let cold = read.iter().filter(|trial| trial.state == CacheState::Cold);

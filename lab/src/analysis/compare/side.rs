@@ -46,7 +46,7 @@ impl Side {
         for it in record.trials.iter().filter(|it| only_controls || !it.trial.is_control()) {
             let case = case(record, it);
             let same = |other: &&mut Case| {
-                let place = |it: &Case| ComparisonKey { path: None, ..it.subject.clone() };
+                let place = |it: &Case| ComparisonKey { path: None, ..it.key.clone() };
                 other.names == case.names && place(other) == place(&case)
             };
             match cases.iter_mut().find(same) {
@@ -89,9 +89,9 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
     Case {
         name: trial.label.clone().unwrap_or_else(|| id.clone()),
         names: trial.label.iter().cloned().chain([id]).collect(),
-        subject: ComparisonKey {
+        key: ComparisonKey {
             path: target.map(|target| target.path.clone()),
-            over: target.map(TargetFacts::over),
+            over: target.map(TargetFacts::transport),
             digest: target.and_then(|target| target.digest.clone()),
             size_bytes: target.map(|target| target.size_bytes),
             work: Some(trial.work),

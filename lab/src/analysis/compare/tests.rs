@@ -14,7 +14,7 @@ fn case(name: &str, digest: &str, state: CacheState, level: f64) -> Case {
     Case {
         name: name.to_owned(),
         names: BTreeSet::from([name.to_owned()]),
-        subject: ComparisonKey {
+        key: ComparisonKey {
             digest: Some(digest.to_owned()),
             work: Some(Work::Newlines),
             state: Some(state),
@@ -57,15 +57,16 @@ fn the_gate_fails_only_when_the_whole_interval_lies_beyond() {
 
 #[test]
 fn the_gate_refuses_to_judge_without_intervals_or_without_another_side() {
-    let told = |name, value| {
+    let published = |name, value| {
         let mut case = case("read", "d", CacheState::Warm, 1.0);
         case.figures.insert(Measure::Wall, Figure::Value { value, statistic: Statistic::Mean });
         side(name, vec![case])
     };
-    let comparison = Comparison::of(vec![told("a", 1.0), told("b", 9.0)], &[Measure::Wall], false).unwrap();
+    let comparison =
+        Comparison::of(vec![published("a", 1.0), published("b", 9.0)], &[Measure::Wall], false).unwrap();
     assert!(comparison.lacks_intervals());
     assert_eq!(Gate { fail_over: 0.05 }.judge(&comparison), Err(GateError::NoInterval));
-    let alone = Comparison::of(vec![told("a", 1.0)], &[Measure::Wall], false).unwrap();
+    let alone = Comparison::of(vec![published("a", 1.0)], &[Measure::Wall], false).unwrap();
     assert_eq!(Gate { fail_over: 0.05 }.judge(&alone), Err(GateError::OneSide));
 }
 
@@ -89,7 +90,7 @@ fn a_state_that_one_side_lacks_is_only_in_the_other() {
     let sides = vec![side("a", both), side("b", vec![case("read", "d", CacheState::Warm, 1e6)])];
     let comparison = Comparison::of(sides, &[Measure::Wall], false).unwrap();
     assert_eq!(comparison.tables[0].rows.len(), 1);
-    assert_eq!(comparison.tables[0].rows[0].subject.state, Some(CacheState::Warm));
+    assert_eq!(comparison.tables[0].rows[0].key.state, Some(CacheState::Warm));
     assert_eq!(
         (comparison.unlike.as_slice(), comparison.alone.as_slice()),
         (&[][..], &["only in a: read (cold)".to_owned()][..])
@@ -100,7 +101,7 @@ fn a_state_that_one_side_lacks_is_only_in_the_other() {
 fn cold_above_a_cache_is_not_compared_with_cold() {
     let with = |name, is_above_cache| {
         let mut case = case("read", "d", CacheState::Cold, 1e6);
-        case.subject.is_above_cache = is_above_cache;
+        case.key.is_above_cache = is_above_cache;
         side(name, vec![case])
     };
     let of = |one, other| Comparison::of(vec![with("a", one), with("b", other)], &[Measure::Wall], false);
@@ -138,7 +139,7 @@ fn machine(name: &str, ghz: f64, cases: Vec<Case>) -> Side {
 #[test]
 fn a_line_goes_only_through_what_is_alike() {
     let warm = |name, digest, level| case(name, digest, CacheState::Warm, level);
-    let asked = |force| FitAsked { force, ..FitAsked::parse("zip/wall", "machine.ghz").unwrap() };
+    let request = |force| FitRequest { force, ..FitRequest::parse("zip/wall", "machine.ghz").unwrap() };
     let with = |third: Vec<Case>| {
         vec![
             machine("a", 3.0, vec![warm("zip", "d", 3e6), warm("plain", "e", 2e6)]),
@@ -146,14 +147,14 @@ fn a_line_goes_only_through_what_is_alike() {
             machine("c", 5.0, third),
         ]
     };
-    let alike = fit(&with(vec![warm("zip", "d", 1e6)]), &asked(false)).unwrap();
+    let alike = fit(&with(vec![warm("zip", "d", 1e6)]), &request(false)).unwrap();
     assert_eq!((alike.points.len(), alike.forced.len()), (3, 0));
     let mut works = warm("zip", "d", 9e6);
-    works.subject.work = Some(Work::Sum);
+    works.key.work = Some(Work::Sum);
     let mut readers = warm("zip", "d", 9e6);
-    readers.subject.params = Some("readers=2".parse().unwrap());
+    readers.key.params = Some("readers=2".parse().unwrap());
     let mut by_one = with(vec![readers]);
-    by_one[0].cases[0].subject.params = Some("readers=1".parse().unwrap());
+    by_one[0].cases[0].key.params = Some("readers=1".parse().unwrap());
     for (sides, why) in [
         (with(vec![warm("zip", "x", 9e6)]), "zip of a and of c: the files differ (digest d and x)"),
         (with(vec![case("zip", "d", CacheState::Cold, 9e6)]), "zip of a and of c: state warm and cold"),
@@ -165,19 +166,19 @@ fn a_line_goes_only_through_what_is_alike() {
             "plain of a and of c: the files differ (digest e and x)",
         ),
     ] {
-        let refused = fit(&sides, &asked(false)).unwrap_err();
+        let refused = fit(&sides, &request(false)).unwrap_err();
         assert_eq!(refused, FitError::Unlike(vec![why.to_owned()]));
         assert!(refused.to_string().ends_with("--force fits nevertheless"));
-        let forced = fit(&sides, &asked(true)).unwrap();
+        let forced = fit(&sides, &request(true)).unwrap();
         assert_eq!((forced.points.len(), forced.forced), (3, vec![why.to_owned()]));
     }
 }
 
 #[test]
-fn who_is_unlike_the_second_is_found_where_the_first_tells_nothing() {
+fn a_side_that_differs_from_the_second_is_found_where_the_first_has_no_facts() {
     let known = |digest: Option<&str>| {
         let mut case = case("zip", "d", CacheState::Warm, 1e6);
-        case.subject.digest = digest.map(str::to_owned);
+        case.key.digest = digest.map(str::to_owned);
         case
     };
     let sides = vec![
@@ -185,6 +186,6 @@ fn who_is_unlike_the_second_is_found_where_the_first_tells_nothing() {
         machine("b", 4.0, vec![known(Some("d"))]),
         machine("c", 5.0, vec![known(Some("x"))]),
     ];
-    let refused = fit(&sides, &FitAsked::parse("zip/wall", "ghz").unwrap()).unwrap_err();
+    let refused = fit(&sides, &FitRequest::parse("zip/wall", "ghz").unwrap()).unwrap_err();
     assert!(refused.to_string().contains("zip of b and of c"), "{refused}");
 }

@@ -3,11 +3,11 @@
 //!
 //! The series of logarithms is cut into segments of constant level, exactly, by optimal
 //! partitioning (Jackson et al., IEEE Signal Processing Letters 12, 2005) with a squared-error cost
-//! and a penalty of `4 ln n` noise variances a cut. The noise comes from the differences of
-//! neighbours, so that the steps themselves do not count as noise. Single spikes are laid aside
-//! first. Whether the last level is steady is judged in the spirit of Barrett et al., *Virtual
-//! Machine Warmup Blows Hot and Cold* (OOPSLA 2017): "no steady state" is an outcome, and so is a
-//! steady state that is slower than the start.
+//! and a penalty of `4 ln n` noise variances a cut. The noise is estimated from the differences of
+//! neighbours, so that steps do not count as noise. Single spikes are removed first. Whether the
+//! last level is steady is decided as in Barrett et al., *Virtual Machine Warmup Blows Hot and
+//! Cold* (OOPSLA 2017): "no steady state" is a possible result, and so is a steady state that is
+//! slower than the start.
 
 use super::median;
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub enum Steadiness {
     },
     /// Its level still changes within its last quarter.
     NoSteadyState,
-    /// Shorter than twenty readings: nothing can be said.
+    /// Shorter than twenty readings: too short to decide.
     TooShort,
 }
 
@@ -41,7 +41,7 @@ pub enum Trend {
     Slowdown,
 }
 
-/// Readings without which nothing is said.
+/// With fewer readings than this, nothing is decided.
 const LENGTH_MIN: usize = 20;
 /// Shortest segment: fewer readings are a spike, not a level.
 const SEGMENT_MIN: usize = 4;

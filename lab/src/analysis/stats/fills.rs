@@ -17,7 +17,7 @@ pub struct FillMedian {
     pub median_wall_ns: f64,
 }
 
-/// How far the fills of one trial lie apart.
+/// How much the fills of one trial differ.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FillSpread {
     /// One median a fill, in order.
@@ -26,10 +26,10 @@ pub struct FillSpread {
     pub range: f64,
     /// Standard deviation of the medians over their mean.
     pub cv: f64,
-    /// Share of the variance of single readings that lies between fills, 0 to 1: the variance
+    /// Share of the variance of single readings that is between fills, 0 to 1: the variance
     /// components of one-way analysis of variance with unequal groups (Searle, Casella & McCulloch,
-    /// *Variance Components*, 1992, section 3.6), the component between set to 0 where its estimate
-    /// is negative. `None` when no fill was read twice, or nothing varies.
+    /// *Variance Components*, 1992, section 3.6). The component between fills is 0 where its
+    /// estimate is negative. `None` if no fill was read twice, or nothing varies.
     pub between_share: Option<f64>,
 }
 
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_apart_is_none() {
+    fn the_share_between_fills_is_none_where_it_is_undefined() {
         assert_eq!(fill_spread(fills(&[&[1, 2, 3]])), None);
         assert_eq!(fill_spread(&[]), None);
         assert_eq!(fill_spread(fills(&[&[1], &[2]])).unwrap().between_share, None);

@@ -1,8 +1,8 @@
 //! The ratio of a trial to the reference: how many times as fast it is, pair by pair within rounds.
 //!
-//! Both were measured in the same round, minutes apart from other rounds, so what drifts with the
-//! machine falls out of their quotient. The estimate is the median of the pairs' logarithms:
-//! swapping the two gives exactly the inverse.
+//! Both were measured in the same round, minutes apart from other rounds, so drift of the machine
+//! cancels out in their quotient. The estimate is the median of the pairs' logarithms. Swapping the
+//! two gives exactly the inverse.
 
 use super::bootstrap::{Bootstrap, Interval, Observation};
 use super::median;
@@ -22,7 +22,7 @@ pub struct Ratio {
     pub pairs: usize,
 }
 
-/// What an interval allows one to say.
+/// What an interval shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Significance {
@@ -43,7 +43,7 @@ impl Ratio {
 }
 
 impl Significance {
-    /// What the interval of a ratio allows one to say.
+    /// What the interval of a ratio shows.
     #[must_use]
     pub fn of(ci95: Interval) -> Significance {
         if ci95.holds(1.0) {

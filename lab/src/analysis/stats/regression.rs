@@ -89,9 +89,9 @@ pub fn least_squares(points: &[(f64, f64)]) -> Option<LeastSquares> {
 }
 
 /// The line of Theil and Sen (Sen, Journal of the American Statistical Association 63, 1968): the
-/// median slope over all pairs of points, and the median of what then remains. Up to 29 % of the
-/// points may lie anywhere. Time and memory grow with the square of the number of points. `None`
-/// with fewer than two different x.
+/// median slope over all pairs of points, and the median of the remaining differences. Up to 29 %
+/// of the points may be anywhere. Time and memory grow with the square of the number of points.
+/// `None` with fewer than two different x.
 #[must_use]
 pub fn theil_sen(points: &[(f64, f64)]) -> Option<FittedLine> {
     let slopes = (points.iter().enumerate())
@@ -179,9 +179,9 @@ mod tests {
         let nuc = |a: f64, b: f64| f64::midpoint(a, b);
         let zip = [(3.3, 32.326), (4.3, 24.8945), (4.7, nuc(18.8616, 18.8782))];
         let line = least_squares(&zip).unwrap().line;
-        let asked = |plain_seconds| format!("{:.2}", line.solve(plain_seconds).unwrap());
-        assert_eq!(asked(12.3259), "5.52");
-        assert_eq!(asked(nuc(8.9289, 8.6662)), "5.90");
+        let solved = |plain_seconds| format!("{:.2}", line.solve(plain_seconds).unwrap());
+        assert_eq!(solved(12.3259), "5.52");
+        assert_eq!(solved(nuc(8.9289, 8.6662)), "5.90");
     }
 
     #[test]

@@ -1,21 +1,22 @@
 //! The search for the fastest of many candidates: sequential halving on paired rounds, then the
 //! last few until they are clearly different.
 //!
-//! In every rung each candidate that is left is read once, so that any two of them can be compared
-//! pair by pair and what drifts with the machine falls out; then at least the slower half leaves
-//! (Karnin, Koren & Somekh, *Almost Optimal Exploration in Multi-Armed Bandits*, 2013), and more
-//! than half where the readings that are left would not last. The finalists are read on until the
-//! interval of each one's ratio to the leader sets it apart or shows it to be as good.
+//! In every rung each remaining candidate is read once. So any two candidates can be compared pair
+//! by pair, and drift of the machine cancels out. Then at least the slower half is eliminated
+//! (Karnin, Koren & Somekh, *Almost Optimal Exploration in Multi-Armed Bandits*, 2013); more than
+//! half if the remaining readings would not suffice. The finalists are read until the interval of
+//! each one's ratio to the leader shows that it is slower, or as good.
 //!
-//! Pure: it is told who took how long, and tells who is read next. What it finds is a choice and no
-//! number: who is chosen by being fast in some readings looks faster there than it is, so the
-//! chosen are measured afresh ([`super::ratio()`]).
+//! No input or output: the caller reports how long each candidate took, and the search returns
+//! which candidates are read next. Its result is a choice and not a number. A candidate chosen
+//! because it was fast in some readings looks faster in them than it is, so the chosen candidates
+//! are measured afresh ([`super::ratio()`]).
 
 use super::bootstrap::{Bootstrap, Interval, Observation};
 use super::median;
 use std::collections::BTreeMap;
 
-/// Readings of each candidate in the exhaustive run that a search stands for.
+/// Readings of each candidate in the exhaustive run that a search replaces.
 pub const EXHAUSTIVE_READINGS: usize = 10;
 
 /// The share of the exhaustive readings that a search and its fresh readings aim at: one in so
@@ -30,17 +31,17 @@ const READINGS_AFTER_FIRST: usize = 24;
 pub struct SearchRules {
     /// Readings of candidates at most, all rungs together.
     pub readings_max: usize,
-    /// So few are not halved but told apart.
+    /// So few candidates are finalists: they are not halved but read until they differ clearly.
     pub finalists: usize,
     /// Rungs in which the finalists are read, at most.
     pub finals_max: u32,
-    /// One is as good as the leader when the whole interval of their ratio lies this close to 1.
+    /// A finalist is as good as the leader if the whole interval of their ratio is this close to 1.
     pub close: f64,
     /// Seed of the intervals.
     pub seed: u64,
 }
 
-/// A search that goes on.
+/// A search in progress.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     rules: SearchRules,
@@ -48,10 +49,10 @@ pub struct Search {
     rung: u32,
     finals: u32,
     readings: usize,
-    told_apart: bool,
+    is_separated: bool,
 }
 
-/// Somebody who may be the fastest.
+/// A candidate for the fastest.
 #[derive(Debug, Clone, PartialEq)]
 struct Candidate {
     number: usize,
@@ -60,7 +61,7 @@ struct Candidate {
     fate: Fate,
 }
 
-/// What became of a candidate.
+/// Whether a candidate is still in the search, and if not, why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     /// It is read in the next rung.
@@ -72,9 +73,9 @@ enum Fate {
 }
 
 impl SearchRules {
-    /// For so many candidates, of whom some are read `fresh_readings` times in all afterwards: both
-    /// together aim at a fifth of the exhaustive readings. A space too small for that still gets
-    /// one reading of each, and some more.
+    /// For this number of candidates, and `fresh_readings` afterwards: together they aim at a fifth
+    /// of the exhaustive readings. A space too small for that still gets one reading of each
+    /// candidate, and some more.
     #[must_use]
     pub fn for_candidates(candidates: usize, fresh_readings: usize, seed: u64) -> SearchRules {
         let aim = (candidates * EXHAUSTIVE_READINGS / EXHAUSTIVE_SHARE).saturating_sub(fresh_readings);
@@ -84,21 +85,21 @@ impl SearchRules {
 }
 
 impl Search {
-    /// Begins with everybody in.
+    /// A search in which every candidate is left.
     #[must_use]
     pub fn new(numbers: impl IntoIterator<Item = usize>, rules: SearchRules) -> Search {
         let candidate = |number| Candidate { number, logs: BTreeMap::new(), fate: Fate::Left };
         let candidates = numbers.into_iter().map(candidate).collect();
-        Search { rules, candidates, rung: 0, finals: 0, readings: 0, told_apart: false }
+        Search { rules, candidates, rung: 0, finals: 0, readings: 0, is_separated: false }
     }
 
-    /// The rung that goes on, from 0.
+    /// The current rung, from 0.
     #[must_use]
     pub fn rung(&self) -> u32 {
         self.rung
     }
 
-    /// Who is read once in this rung.
+    /// The candidates that are read once in this rung.
     #[must_use]
     pub fn left(&self) -> Vec<usize> {
         self.with(Fate::Left).map(|candidate| candidate.number).collect()
@@ -109,7 +110,7 @@ impl Search {
     pub fn is_over(&self) -> bool {
         let left = self.with(Fate::Left).count();
         let too_many = self.readings + left > self.rules.readings_max;
-        left <= 1 || self.told_apart || self.finals >= self.rules.finals_max || too_many
+        left <= 1 || self.is_separated || self.finals >= self.rules.finals_max || too_many
     }
 
     /// A candidate was read in this rung; of several readings in a turn, the median.
@@ -122,30 +123,31 @@ impl Search {
         }
     }
 
-    /// A candidate cannot be read, and leaves.
+    /// Eliminates a candidate that cannot be read.
     pub fn fail(&mut self, number: usize) {
         if let Some(candidate) = self.candidate(number) {
             candidate.fate = Fate::Failed;
         }
     }
 
-    /// Everybody was read: the slower ones leave.
+    /// Ends a rung in which every candidate was read: the slower ones are eliminated.
     pub fn close_rung(&mut self) {
         let ranked = self.ranked(Fate::Left);
         if ranked.len() > self.rules.finalists {
-            // Halving until few are left takes at most twice the readings of its next rung.
+            // Halving until few candidates are left takes at most twice the readings of the next
+            // rung.
             let affordable = self.rules.readings_max.saturating_sub(self.readings) / 2;
             let keep = ranked.len().div_ceil(2).min(affordable).max(self.rules.finalists);
             ranked[keep..].iter().for_each(|&number| self.leave(number));
         } else {
             self.finals += 1;
-            self.tell_apart(&ranked);
+            self.separate(&ranked);
         }
         self.rung += 1;
     }
 
-    /// Everybody who can be read: who stayed longest comes first, and among those who left together
-    /// the faster.
+    /// Every candidate that can be read: those that were eliminated last come first; of those
+    /// eliminated in the same rung, the faster first.
     #[must_use]
     pub fn best_first(&self) -> Vec<usize> {
         let mut fates = vec![Fate::Left];
@@ -153,23 +155,23 @@ impl Search {
         fates.into_iter().flat_map(|fate| self.ranked(fate)).collect()
     }
 
-    /// Finalists that are slower than the leader beyond doubt leave; enough is known when the
-    /// others are as good.
-    fn tell_apart(&mut self, ranked: &[usize]) {
+    /// Eliminates the finalists that are clearly slower than the leader. The search is over when
+    /// the others are as good as the leader.
+    fn separate(&mut self, ranked: &[usize]) {
         let Some((&leader, others)) = ranked.split_first() else { return };
-        self.told_apart = true;
+        self.is_separated = true;
         for &other in others {
             match self.behind(leader, other) {
                 Some(ends) if ends.low > 0.0 => self.leave(other),
                 Some(ends)
                     if ends.high < self.rules.close.ln_1p() && -ends.low < self.rules.close.ln_1p() => {}
-                _ => self.told_apart = false,
+                _ => self.is_separated = false,
             }
         }
     }
 
-    /// How far one is behind another, as the interval of their ratio's logarithm; `None` with too
-    /// few rungs.
+    /// How much slower one candidate is than another, as the interval of their ratio's logarithm;
+    /// `None` with too few rungs.
     fn behind(&self, leader: usize, other: usize) -> Option<Interval> {
         let (leader, other) = (self.logs(leader)?, self.logs(other)?);
         let pair = |(&rung, log): (&u32, &f64)| {
@@ -179,9 +181,9 @@ impl Search {
         Bootstrap::quick(self.rules.seed).median_interval(&pairs)
     }
 
-    /// Those of one fate, the fastest first: by the median over the rungs of what sets each apart
-    /// from the others. All of them were read in the same rungs; one that is not over yet counts
-    /// only where there is no other.
+    /// The candidates with one fate, the fastest first, by the median over the rungs of each one's
+    /// difference from the others. All of them were read in the same rungs. An unfinished rung
+    /// counts only if there is no other.
     fn ranked(&self, fate: Fate) -> Vec<usize> {
         let group: Vec<&Candidate> = self.with(fate).collect();
         let rungs = if group.iter().all(|candidate| candidate.logs.contains_key(&self.rung)) || self.rung == 0
@@ -204,7 +206,7 @@ impl Search {
                 (candidate.number, median(apart).unwrap_or(f64::NAN))
             })
             .collect();
-        // Who was not read at all comes last.
+        // A candidate that was not read at all comes last.
         scored.sort_by(|a, b| a.1.is_nan().cmp(&b.1.is_nan()).then(a.1.total_cmp(&b.1)));
         scored.into_iter().map(|(number, _)| number).collect()
     }
@@ -236,7 +238,7 @@ mod tests {
     use crate::analysis::stats::{Significance, ratio};
     use proptest::prelude::*;
 
-    /// A whole search; `wall_ns` tells how long a candidate takes in a rung.
+    /// A whole search; `wall_ns` returns the time of a candidate in a rung.
     fn searched(candidates: usize, rules: SearchRules, mut wall_ns: impl FnMut(usize, u32) -> f64) -> Search {
         let mut search = Search::new(0..candidates, rules);
         while !search.is_over() {
@@ -268,8 +270,7 @@ mod tests {
             search.left().into_iter().for_each(|number| search.take(number, 100.0 + number as f64));
             search.close_rung();
         }
-        // Two finalists with five rungs behind them are told apart: 100 against 101 in each is no
-        // accident.
+        // Two finalists after five rungs differ clearly: 100 against 101 in each is no chance.
         assert_eq!(left[..3], [vec![0, 1, 2, 3, 4, 5, 6, 7], vec![0, 1, 2, 3], vec![0, 1]]);
         assert_eq!((left.len(), search.left()), (5, vec![0]));
         assert_eq!(search.best_first(), [0, 1, 2, 3, 4, 5, 6, 7]);

@@ -84,9 +84,9 @@ pub fn summary<S: Borrow<Sample>>(
     })
 }
 
-/// How well the median is known: half its interval over the median, such as 0.01. Made for a look
+/// The precision of the median: half its interval over the median, for example 0.01. It is computed
 /// after every round: a quarter of a millisecond for a hundred values. `None` with fewer than five.
-/// With one fill it speaks of that fill alone, so a run that has not seen all its fills is not
+/// With one fill it is valid for that fill alone, so a run that has not seen all its fills is not
 /// done.
 #[must_use]
 pub fn precision(observations: &[Observation], seed: u64) -> Option<f64> {
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_one_are_told_as_such() {
+    fn no_observation_and_one_observation_have_a_summary() {
         assert_eq!(summary_of(&[]), None);
         let one = summary_of(&[7]).unwrap();
         assert_eq!((one.n, one.mean, one.sd, one.median, one.median_ci95), (1, 7, None, 7, None));
@@ -238,8 +238,8 @@ mod tests {
         let loose: Vec<u64> = (0..31).map(|i| 1_000_000 + 10_000 * i).collect();
         let precision_of_loose = precision(&observed(&loose), 1).unwrap();
         let interval = summary_of(&loose).unwrap().median_ci95.unwrap();
-        let told = (interval[1] - interval[0]) as f64 / 2.0 / 1_150_000.0;
-        assert!((precision_of_loose / told - 1.0).abs() < 0.2, "{precision_of_loose} {told}");
+        let expected = (interval[1] - interval[0]) as f64 / 2.0 / 1_150_000.0;
+        assert!((precision_of_loose / expected - 1.0).abs() < 0.2, "{precision_of_loose} {expected}");
         assert_eq!(precision(&observed(&[1, 1, 1, 1]), 1), None);
         assert_eq!(precision(&observed(&[0; 9]), 1), None);
     }

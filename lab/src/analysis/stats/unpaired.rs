@@ -1,16 +1,15 @@
 //! The unpaired ratio: the quotient of two medians that were measured separately, in two records
 //! and perhaps on two machines.
 //!
-//! Nothing pairs their rounds, so each side has an interval of its own ([`Bootstrap`], on
-//! logarithms) and the interval of the difference of the logarithms comes from both by the method
-//! of variance estimates recovery: Zou & Donner, *Construction of confidence limits about effect
-//! measures: A general approach*, Statistics in Medicine 27 (2008). Its lower end lies below the
-//! difference by the root of the squares of how far the minuend may be less and the subtrahend may
-//! be more; its upper end likewise. Skewed sides keep their skew, and swapping the two gives
-//! exactly the inverse.
+//! No rounds are common to both, so each side has its own interval ([`Bootstrap`], on logarithms).
+//! The interval of the difference of the logarithms is computed from both by the method of variance
+//! estimates recovery: Zou & Donner, *Construction of confidence limits about effect measures: A
+//! general approach*, Statistics in Medicine 27 (2008). The distance of its lower end from the
+//! difference is the root of the sum of two squares: how much less the minuend may be, and how much
+//! more the subtrahend may be; likewise the upper end. Skewed intervals stay skewed, and swapping
+//! the two gives exactly the inverse.
 //!
-//! What differs from run to run and not within one (a machine's mood of that hour) is in neither
-//! interval.
+//! Differences between runs (the state of a machine in that hour) are in neither interval.
 
 use super::bootstrap::{Bootstrap, Interval, Observation};
 use super::median;
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_only_told_has_no_interval_and_a_quotient() {
+    fn a_published_number_has_no_interval_but_a_quotient() {
         let quotient = LogMedian::from_published(30.0).over(&logs(10_f64.ln(), 2.0, 3.0));
         assert!((quotient.estimate - 3.0).abs() < 1e-12);
         assert_eq!((quotient.ci95, quotient.clear()), (None, None));

@@ -44,8 +44,8 @@ pub fn explain_device_bytes(record: &Record, target: usize) -> Vec<String> {
     said
 }
 
-/// The least and the most that came from the device in cold readings whose samples stand, a median
-/// each.
+/// The least and the most bytes that came from the device in cold readings with accepted samples,
+/// each a median.
 fn device_bytes(record: &Record, target: usize) -> Option<(u64, u64)> {
     let cold = |it: &&TrialRecord| {
         it.trial.target == target

@@ -48,8 +48,7 @@ fn is_of_reading(record: &Record, limit: &Limit) -> bool {
     limit.trial.is_some_and(is_reading)
 }
 
-/// What readings show that are beyond a limit, beyond doubt: for each such limit the fastest of
-/// them.
+/// The rates of readings that are clearly above a limit: for each such limit the fastest reading.
 fn better(record: &Record, limits: &[Limit]) -> Vec<Limit> {
     let mut found: Vec<Limit> = Vec::new();
     let readings = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_measured());
@@ -90,7 +89,7 @@ fn better(record: &Record, limits: &[Limit]) -> Vec<Limit> {
 pub fn replaced(record: &Record, limits: &[Limit], target: usize, state: CacheState) -> Vec<String> {
     let here = |it: &&Limit| it.target == target && it.state.is_none_or(|own| own == state);
     let better = limits.iter().filter(here).filter(|it| is_of_reading(record, it));
-    let told = better.filter_map(|better| {
+    let near = better.filter_map(|better| {
         let same = |it: &&Limit| {
             (it.kind, it.threads) == (better.kind, better.threads) && !is_of_reading(record, it)
         };
@@ -104,25 +103,23 @@ pub fn replaced(record: &Record, limits: &[Limit], target: usize, state: CacheSt
             Throughput(beaten.value as f64)
         ))
     });
-    told.collect()
+    near.collect()
 }
 
-/// What a trial shows to be possible; `None` for an ordinary reading, and where its samples do not
-/// stand.
+/// The limit that a trial shows; `None` for an ordinary reading, and without accepted samples.
 fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     let trial = &it.trial;
     let kind = trial.limit().or_else(|| trial.bypasses_cache().then_some(LimitKind::Device))?;
     if !it.is_accepted() {
         return None;
     }
-    // A scan that looks at one byte of a page is no measure of memory.
+    // A scan that reads one byte of a page does not measure memory.
     if kind == LimitKind::Memory && !trial.work.touches_bytes() {
         return None;
     }
     let target = record.targets.get(trial.target)?;
     let size_bytes = target.size_bytes;
-    // A file system that stores a file encoded reads it through the page cache whatever it is
-    // asked.
+    // A file system that stores a file encoded reads it through the page cache in any case.
     let encoded_bytes = target.extents.as_ref().map_or(0, |extents| extents.encoded_bytes);
     if kind == LimitKind::Device && encoded_bytes > size_bytes / 2 {
         return None;
@@ -160,7 +157,7 @@ fn number(kind: LimitKind, sample: &Sample, bytes: u64, calls: Option<u64>) -> O
     let each = |count: u64| (count > 0).then(|| wall_ns / count as f64);
     match kind {
         LimitKind::Memory | LimitKind::Copy | LimitKind::Decoding => rate(bytes),
-        // What came from the device, not what was asked for: holes cost nothing, and a file system
+        // The bytes from the device, not the requested bytes: holes cost nothing, and a file system
         // may compress.
         LimitKind::Device => rate(sample.device_read_bytes?),
         LimitKind::Faults => each(Metric::MinorFaults.of(sample)?),
@@ -208,9 +205,9 @@ pub(super) struct Needs<'a> {
     pub(super) near_by: &'a [usize],
 }
 
-/// The limit that holds for a trial: of its target, from the rounds of its state where there are
-/// such, with as many threads if that was measured, else with the next more, else with the most; of
-/// these the fastest. What a trial shows is no limit of its own.
+/// The limit that applies to a trial: a limit of its target, from the rounds of its state if there
+/// are any, with as many threads if that was measured, else with the next more, else with the most;
+/// of these the fastest. A trial's own rate is not its limit.
 pub(super) fn for_trial<'a>(limits: &'a [Limit], needs: &Needs) -> Option<&'a Limit> {
     let &Needs { kind, trial, threads, near_by } = needs;
     let others = || {

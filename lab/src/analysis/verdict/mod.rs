@@ -93,18 +93,17 @@ pub enum Verdict {
 pub enum Pace {
     /// It is busy.
     Saturated,
-    /// It is asked for too few bytes at a time.
+    /// The requests are too small.
     SmallBlocks {
         /// The same depth with larger blocks.
         remedy: Remedy,
     },
-    /// It is asked for too few things at a time.
+    /// Too few requests are in flight.
     Shallow {
         /// The same block with more of them in flight.
         remedy: Remedy,
     },
-    /// It is asked for too little at a time; which of the two, no pair of trials in this record
-    /// tells.
+    /// The requests are too small or too few; no pair of trials in this record decides which.
     TooLittle,
 }
 
@@ -199,7 +198,7 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
 /// What a reading waits for that leaves its processor idle.
 fn waiting(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
     let target = record.targets.get(trial.trial.target);
-    if target.is_some_and(|target| target.over() == Transport::Http) {
+    if target.is_some_and(|target| target.transport() == Transport::Http) {
         return Verdict::Server;
     }
     if trial.trial.state == CacheState::Warm {

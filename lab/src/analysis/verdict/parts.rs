@@ -9,9 +9,8 @@ use crate::target::TargetFacts;
 use crate::trial::CacheState;
 use serde::Serialize;
 
-/// Pages that the kernel maps around a fault on a cached file (fault_around_bytes, 64 KiB by
-/// default), and the most that a mapping of small folios needs: whoever maps a file has at least
-/// this many faults.
+/// Bytes that the kernel maps around a fault on a cached file (fault_around_bytes, 64 KiB by
+/// default). A mapping of small folios has at least one fault for each such range.
 const FAULT_AROUND_BYTES: f64 = 65_536.0;
 
 /// Bytes of a page of memory that a buffer takes one fault for, at most.
@@ -83,7 +82,7 @@ impl Parts {
 pub(super) struct TrialFacts<'a> {
     /// Size of the target.
     pub(super) size_bytes: u64,
-    /// Bytes asked for per second: those that come out, where the trial decodes.
+    /// Bytes requested per second: for a trial that decodes, the decoded bytes.
     pub(super) rate: f64,
     /// Bytes from the device, median.
     pub(super) device_bytes: Option<f64>,
@@ -212,8 +211,8 @@ impl<'a> TrialFacts<'a> {
         with_ends.collect()
     }
 
-    /// Whether the interval of the trial overlaps that of a limit, so that they cannot be told
-    /// apart. It is resampled when asked for: for most trials their share alone decides.
+    /// Whether the interval of the trial overlaps that of a limit, so that they are not clearly
+    /// different. The interval is computed only on demand: for most trials the share alone decides.
     #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
     pub(super) fn overlaps(&self, near: Near) -> bool {
         let ends = near.limit.ci95.zip(self.spread());
@@ -311,9 +310,8 @@ fn copy_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
     CpuTime::of(alone).map(CpuTime::total_ns)
 }
 
-/// The share of its time for which a thread that never waits got a processor, by the controls of
-/// the same rounds that do nothing but work: one on an idle machine, and where there is no such
-/// control.
+/// The share of time for which a thread that never waits got a processor, by the controls of the
+/// same rounds that only work: 1 on an idle machine, and without such controls.
 fn available(record: &Record, it: &TrialRecord) -> f64 {
     let works = |other: &&TrialRecord| {
         (other.trial.target, other.trial.state) == (it.trial.target, it.trial.state)

@@ -96,7 +96,7 @@ fn of_limit(kind: LimitKind, facts: &TrialFacts) -> String {
             Throughput(limit.value as f64),
             limit.name
         ),
-        // Of one that decodes, other bytes are copied than come out: its share tells which rate is
+        // A trial that decodes copies other bytes than it delivers: the share shows which rate is
         // meant.
         (Some(Near { limit, share, .. }), Some(_)) => format!(
             "{} is {} of the {} that {} showed",

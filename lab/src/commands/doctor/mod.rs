@@ -5,7 +5,7 @@ pub mod checkup;
 use self::checkup::{Facts, Finding, Level};
 use crate::contender::roster::{Roster, RosterEntry};
 use crate::contender::session::SessionError;
-use crate::folder::scratch::{self, Left};
+use crate::folder::scratch::{self, Leftover};
 use crate::machine::Machine;
 use crate::measure::busy;
 use crate::measure::rights::Rights;
@@ -34,7 +34,7 @@ pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     let target = target.as_ref().map(|target| &target.facts);
     let mut findings = checkup::judge(&Facts { machine: &machine, target, rights: &rights, busy: &busy });
     findings.extend(absent_contenders());
-    findings.extend(scratch::left().iter().map(left_behind));
+    findings.extend(scratch::leftovers().iter().map(left_behind));
     checkup::sort(&mut findings);
     print(&findings, &mut anstream::stdout().lock())?;
     Ok(ExitCode::SUCCESS)
@@ -47,16 +47,16 @@ fn absent_contenders() -> Vec<Finding> {
 }
 
 /// Advice by the cause: a package only where a program is missing.
-fn absent(entry: &RosterEntry, breach: &SessionError) -> Finding {
+fn absent(entry: &RosterEntry, error: &SessionError) -> Finding {
     let name = &entry.name;
-    let (what, why, mend) = match breach {
+    let (what, why, mend) = match error {
         SessionError::NotBuilt(_) => (
             format!("contender {name} is not built yet"),
             "what it needs is there: it is built before its first race, once".to_owned(),
             Some(format!("readlab build {name}")),
         ),
         SessionError::Unavailable(_) | SessionError::NotStarted { .. } => {
-            (format!("contender {name} cannot take part"), breach.to_string(), entry.hint())
+            (format!("contender {name} cannot take part"), error.to_string(), entry.hint())
         }
         other => {
             let again = (!entry.build.is_empty()).then(|| format!("readlab build {name}"));
@@ -67,12 +67,12 @@ fn absent(entry: &RosterEntry, breach: &SessionError) -> Finding {
 }
 
 /// What a killed run left behind.
-fn left_behind(left: &Left) -> Finding {
+fn left_behind(leftover: &Leftover) -> Finding {
     Finding {
         level: Level::Note,
-        what: format!("{} was left by a run that was killed", shown(&left.path)),
-        why: format!("it takes {} of the disk", Bytes(left.bytes)),
-        mend: Some(left.remedy()),
+        what: format!("{} was left by a run that was killed", shown(&leftover.path)),
+        why: format!("it takes {} of the disk", Bytes(leftover.bytes)),
+        mend: Some(leftover.remedy()),
     }
 }
 
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_contender_is_mended_by_what_it_lacks() {
         let entry = Roster::built_in().entry("c").cloned().unwrap();
-        let mend = |breach| absent(&entry, &breach).mend.unwrap_or_default();
+        let mend = |error| absent(&entry, &error).mend.unwrap_or_default();
         assert_eq!(mend(SessionError::NotBuilt("c".into())), "readlab build c");
         let missing = mend(SessionError::Unavailable("it needs cc: No such file".into()));
         assert!(missing.contains("apt-get install gcc"), "{missing}");

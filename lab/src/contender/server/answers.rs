@@ -1,12 +1,12 @@
 //! The answers of the loopback server: the file to a GET or HEAD of its one secret path, 404 to
 //! everything else.
 //!
-//! It listens on 127.0.0.1 alone, on a port that the system chooses, under a path of 128 random
-//! bits, so that no other user of the machine and no page in a browser finds the file. How many may
-//! connect is bounded by `connections`, and how long they may take to ask. A thread for each
-//! connection, one request each, the bytes by read(2) and write(2) through one buffer. Not by
-//! sendfile(2): the network would go on holding pages of the page cache after the last byte has
-//! arrived, for as long as it likes, and a file with such pages cannot be made cold.
+//! It listens on 127.0.0.1 only, on a port that the system chooses, under a path of 128 random
+//! bits, so that no other user of the machine and no page in a browser finds the file.
+//! `connections` limits how many clients may connect, and how long a request may take. Each
+//! connection has a thread and one request. The bytes pass through one buffer by read(2) and
+//! write(2), not by sendfile(2): with sendfile(2) the network may hold pages of the page cache
+//! after the last byte has arrived, and a file with held pages cannot be made cold.
 
 use super::connections::{Connection, Connections};
 use crate::linux::{descriptor, random};
@@ -24,14 +24,14 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a client may take for the next bytes of the file.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long the request of a client that is turned away is waited for.
+/// How long the server waits for the request of a client that it turns away.
 const AWAY_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Rest after a connection that could not be taken: what is short, such as descriptors, is short
-/// for a while.
+/// Pause after a connection that could not be accepted: a shortage, for example of descriptors,
+/// lasts for a while.
 const REST: Duration = Duration::from_millis(50);
 
-/// How often the file is tried to be opened while descriptors are short.
+/// How often the server tries to open the file while descriptors are short.
 const OPEN_TRIES: u32 = 20;
 
 /// The longest request.
@@ -63,11 +63,11 @@ pub fn serve(file: &Path) -> io::Result<()> {
     out.flush()?;
     let served = Arc::new(Served { file: file.to_owned(), path });
     std::thread::spawn(move || take_all(&listener, &served));
-    // Whoever started the server holds the other end.
+    // The process that started the server holds the other end.
     io::copy(&mut io::stdin(), &mut io::sink()).map(drop)
 }
 
-/// Takes connections as they come, a thread for each.
+/// Accepts connections, with a thread for each.
 fn take_all(listener: &TcpListener, served: &Arc<Served>) {
     let connections = Arc::new(Connections::default());
     loop {
@@ -75,16 +75,15 @@ fn take_all(listener: &TcpListener, served: &Arc<Served>) {
             Ok((client, _)) => match connections.admit(client) {
                 Ok(connection) => {
                     let served = Arc::clone(served);
-                    // A client that goes away in the middle is its own affair; one without a thread
-                    // is let go.
+                    // A client may disconnect at any time. A connection without a thread is closed.
                     let _ = std::thread::Builder::new()
                         .spawn(move || answer(&connection, &served.file, &served.path));
                 }
                 Err(client) => turn_away(&client),
             },
             Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
-            // Without a descriptor for it the connection stays where it is, and asking again at
-            // once would be for nothing.
+            // Without a descriptor the connection stays in the queue, and an immediate retry would
+            // fail too.
             Err(_) => {
                 connections.make_room();
                 std::thread::sleep(REST);
@@ -93,11 +92,11 @@ fn take_all(listener: &TcpListener, served: &Arc<Served>) {
     }
 }
 
-/// Says that there is no room. Others wait meanwhile, and for them there is none either.
+/// Answers that there is no room. Other connections wait meanwhile.
 fn turn_away(mut client: &TcpStream) {
     const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-    // Its request is taken first, or its end of the connection would be reset before it has read
-    // the answer. Nothing of this need succeed.
+    // The request is read first; otherwise the connection would be reset before the client has read
+    // the answer. Each step may fail.
     let _ = request(client, AWAY_TIMEOUT);
     let _ = client.set_write_timeout(Some(AWAY_TIMEOUT)).and_then(|()| client.write_all(BUSY));
     let _ = client.shutdown(Shutdown::Write);
@@ -120,8 +119,8 @@ fn answer(connection: &Connection, file: &Path, path: &str) -> io::Result<()> {
     client.set_nodelay(true)?;
     let request = request(client, HEAD_TIMEOUT)?;
     let mut words = request.split(' ');
-    let (verb, asked) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
-    let is_right = asked == path && ["GET", "HEAD"].contains(&verb) && connection.keep();
+    let (verb, requested) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+    let is_right = requested == path && ["GET", "HEAD"].contains(&verb) && connection.keep();
     let Some(file) = is_right.then(|| open(connection, file).ok()).flatten() else {
         client.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")?;
         return client.shutdown(Shutdown::Write);
@@ -139,7 +138,7 @@ fn answer(connection: &Connection, file: &Path, path: &str) -> io::Result<()> {
     client.shutdown(Shutdown::Write)
 }
 
-/// The file; where descriptors are short, strangers give theirs.
+/// The open file; if descriptors are short, connections that have not requested it are closed.
 fn open(connection: &Connection, file: &Path) -> io::Result<File> {
     for _ in 1..OPEN_TRIES {
         match File::open(file) {
@@ -154,7 +153,7 @@ fn open(connection: &Connection, file: &Path) -> io::Result<File> {
     File::open(file)
 }
 
-/// The head of a request, which comes as a whole in this time; only its first line is looked at.
+/// The head of a request, which must arrive in this time; only its first line is used.
 fn request(mut client: &TcpStream, timeout: Duration) -> io::Result<String> {
     let deadline = Instant::now() + timeout;
     let mut head = Vec::new();
@@ -178,7 +177,8 @@ fn request(mut client: &TcpStream, timeout: Duration) -> io::Result<String> {
     Ok(String::from_utf8_lossy(line).into_owned())
 }
 
-/// Everything; a file that became shorter ends the connection early, which the client sees.
+/// Sends the whole file; if the file became shorter, the connection ends early, and the client sees
+/// that.
 fn send(mut client: &TcpStream, file: &mut impl Read) -> io::Result<()> {
     let mut piece = vec![0; PIECE_BYTES];
     loop {
@@ -195,7 +195,7 @@ fn send(mut client: &TcpStream, file: &mut impl Read) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// What a client gets for these bytes, and whether it was told that it is all.
+    /// The bytes that a client gets for this file, and whether the answer said that they are all.
     fn said(ask: &[u8], file: &Path, path: &str) -> Vec<u8> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

@@ -1,10 +1,10 @@
-//! The connections of the loopback server: a bounded number at once, and one that has not asked for
+//! The connections of the loopback server: their number is limited, and one that has not requested
 //! the file makes room for the next.
 //!
-//! Every user of the machine can connect to the port, and only a contender knows the path. So a
-//! connection counts for nothing until it has sent the whole head of a request for that path: of
-//! those that have not, the oldest is ended when there is no room. Whoever reads the file is never
-//! ended for others, who are turned away. What is answered lives in [`super::answers`].
+//! Every user of the machine can connect to the port, but only a contender knows the path. So a
+//! connection has no claim until it has sent the whole head of a request for that path: if there is
+//! no room, the oldest connection without a claim is ended. A reader of the file is never ended for
+//! another client; the other client is turned away. [`super::answers`] has the answers.
 
 use std::collections::BTreeMap;
 use std::net::{Shutdown, TcpStream};
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Connections at once, each with a thread: far more than any contender has readers.
 pub(super) const CONNECTIONS_MAX: usize = 64;
 
-/// How long the end of a connection's thread is waited for.
+/// How long to wait for the end of a connection's thread.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// All connections that are open.
@@ -37,28 +37,28 @@ struct OpenConnection {
     state: ConnectionState,
 }
 
-/// What a connection may claim.
+/// The claim of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ConnectionState {
-    /// Nothing: it has not asked for the file.
+    /// None: it has not requested the file.
     Stranger,
-    /// Its place: it gets the file.
+    /// It has requested the file and gets it.
     Reader,
-    /// Nothing more: it was ended, and its thread has not.
+    /// It was ended; its thread has not ended yet.
     Leaving,
 }
 
-/// A connection with a place among the others, which it leaves when this is dropped.
+/// An admitted connection; it is removed from the list when this is dropped.
 #[derive(Debug)]
 pub(super) struct Connection {
     connections: Arc<Connections>,
     number: u64,
-    /// Where its bytes come from and go to.
+    /// The client's socket.
     pub(super) stream: Arc<TcpStream>,
 }
 
 impl Connections {
-    /// Gives a connection a place; gives it back where all are taken by readers.
+    /// Admits a connection; returns it if all others read the file.
     pub(super) fn admit(self: &Arc<Self>, stream: TcpStream) -> Result<Connection, TcpStream> {
         if self.lock().all.len() >= CONNECTIONS_MAX && !self.make_room() {
             return Err(stream);
@@ -71,14 +71,14 @@ impl Connections {
         Ok(Connection { connections: Arc::clone(self), number, stream })
     }
 
-    /// Ends the oldest connection that has not asked for the file, and waits until it is gone;
-    /// `false` where there is none, or it does not go.
+    /// Ends the oldest connection that has not requested the file, and waits for its end; `false`
+    /// if there is none, or it does not end.
     pub(super) fn make_room(&self) -> bool {
         let mut open = self.lock();
         let stranger = open.all.iter_mut().find(|(_, it)| it.state == ConnectionState::Stranger);
         let Some((&number, entry)) = stranger else { return false };
         entry.state = ConnectionState::Leaving;
-        // One that is closed already leaves as well.
+        // One that is closed already is removed as well.
         let _ = entry.stream.shutdown(Shutdown::Both);
         let is_there = |open: &mut Open| open.all.contains_key(&number);
         let waited = self.left.wait_timeout_while(open, LEAVE_TIMEOUT, is_there);
@@ -91,7 +91,8 @@ impl Connections {
 }
 
 impl Connection {
-    /// It asked for the file: from now on it keeps its place. `false` where it has lost it already.
+    /// Records that it requested the file: from now on it is not ended for others. `false` if it
+    /// has been ended already.
     pub(super) fn keep(&self) -> bool {
         match self.connections.lock().all.get_mut(&self.number) {
             Some(entry) if entry.state != ConnectionState::Leaving => {
@@ -102,7 +103,7 @@ impl Connection {
         }
     }
 
-    /// Has strangers make room, where files and connections are limited for all together.
+    /// Ends connections without a claim, where the system limits files and connections together.
     pub(super) fn make_room(&self) -> bool {
         self.connections.make_room()
     }

@@ -1,4 +1,4 @@
-//! The loopback server of one file: a process of its own, so that its work counts neither for the
+//! The loopback server of one file: a separate process, so that its work counts neither for the
 //! contender nor for the lab. This file is the lab's side: it starts the server, reads its URL and
 //! ends it. [`answers`] is the server's side.
 
@@ -18,19 +18,19 @@ pub const VERB: &str = "serve";
 /// How long it may take until it listens.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Longer than any URL it could say.
+/// Longer than any URL that it prints.
 const LINE_BYTES_MAX: usize = 4096;
 
-/// A server at work; dropped, it is gone. It also ends when its standard input does, and with the
-/// lab's main thread.
+/// A running server; it is ended on drop. It also ends with its standard input, and with the lab's
+/// main thread.
 #[derive(Debug)]
 pub struct Server {
     process: Process,
-    /// Where it gives the file.
+    /// The URL of the file.
     pub url: Url,
 }
 
-/// Why there is no server.
+/// Why the server did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// It could not be started.
@@ -38,10 +38,10 @@ pub enum ServerError {
     NotStarted {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
-    /// It did not say where it listens.
+    /// It did not print its URL.
     #[error("{}: the server of it said no URL: {cause}; {end}", shown(.file))]
     Silent {
         /// The file.
@@ -51,7 +51,7 @@ pub enum ServerError {
         /// How it ended after that.
         end: String,
     },
-    /// It said something else.
+    /// It printed something else.
     #[error("{}: the server of it said no URL: {cause}", shown(.file))]
     NoUrl {
         /// The file.

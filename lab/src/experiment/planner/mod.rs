@@ -40,11 +40,11 @@ pub enum PlanError {
     /// No method matches.
     #[error("no method matches {0} (`readlab list` shows all)")]
     NoMatch(String),
-    /// A search is to set something that no method has, or not to such values.
+    /// A search sets a parameter that no method has, or values that none takes.
     #[error("no method of this search has '{0}' to set, or takes such values (`readlab list` shows all)")]
     NothingToSet(String),
     /// Methods match, and all of them read something else.
-    #[error("none of the methods that match {0} reads what is raced (`readlab list` tells which read URLs)")]
+    #[error("none of the methods that match {0} reads what is raced (`readlab list` shows which read URLs)")]
     OtherTarget(String),
     /// The methods that would match are of a contender that cannot take part.
     #[error("no method matches {glob}: {reason}")]

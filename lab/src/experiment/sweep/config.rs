@@ -39,7 +39,7 @@ pub struct SweepConfig {
 /// The order in which files are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Order {
-    /// As the folder lists them.
+    /// The order in which the folder lists them
     Directory,
     /// Shuffled by the seed.
     Shuffled,

@@ -11,7 +11,7 @@ mod stacks;
 mod syscalls;
 mod tracepoint;
 
-pub use records::{Body, Record, Sample};
+pub use records::{PerfEvent, PerfRecord, PerfSample};
 pub use registers::Registers;
 pub use stacks::{Event, FREQUENCY, StackRecords, StackSampler, now_ns};
 pub use syscalls::SyscallCounter;
@@ -74,7 +74,7 @@ mod flag {
     pub(super) const EXCLUDE_CALLCHAIN_USER: u64 = 1 << 22;
     /// Executable mappings.
     pub(super) const MMAP2: u64 = 1 << 23 | 1 << 8;
-    /// Names that come from an exec say so.
+    /// Names that come from an exec are marked.
     pub(super) const COMM_EXEC: u64 = 1 << 24;
     /// Times are of the clock that the lab reads.
     pub(super) const USE_CLOCKID: u64 = 1 << 25;
@@ -147,7 +147,7 @@ impl Attr {
 }
 
 /// Opens something on every thread of a process, until no new thread is found. A thread that has
-/// ended meanwhile is none.
+/// ended meanwhile is skipped.
 ///
 /// # Errors
 /// The system's error.

@@ -9,7 +9,7 @@ use super::ring::Raw;
 
 /// One record, with its thread and time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct PerfRecord {
     /// On the lab's monotonic clock.
     pub time_ns: u64,
     /// The process.
@@ -17,14 +17,14 @@ pub struct Record {
     /// The thread.
     pub tid: u32,
     /// What happened.
-    pub body: Body,
+    pub body: PerfEvent,
 }
 
-/// What a record is about.
+/// The event of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Body {
+pub enum PerfEvent {
     /// A thread was on a processor.
-    Sample(Sample),
+    Sample(PerfSample),
     /// An executable mapping was made.
     Map {
         /// Its first address.
@@ -52,9 +52,9 @@ pub enum Body {
     },
 }
 
-/// Where a thread was.
+/// A sample of a thread's stack.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Sample {
+pub struct PerfSample {
     /// Addresses in the kernel, innermost first.
     pub kernel: Vec<u64>,
     /// The registers of user mode; `None` for a thread of the kernel.
@@ -74,35 +74,35 @@ const CONTEXT_KERNEL: u64 = (-128_i64).cast_unsigned();
 /// Process, thread and time behind every record that is no sample.
 const ID_BYTES: usize = 16;
 
-/// The meaning of a record; `None` for kinds that are of no use here and for what is too short.
-pub(super) fn parse(raw: &Raw) -> Option<Record> {
+/// Parses a record; `None` for kinds that are not used, and for a record that is too short.
+pub(super) fn parse(raw: &Raw) -> Option<PerfRecord> {
     if raw.kind == SAMPLE {
-        return sample(&mut Fields(&raw.body));
+        return sample(&mut FieldReader(&raw.body));
     }
     let behind = raw.body.len().checked_sub(ID_BYTES)?;
     let (front, id) = raw.body.split_at(behind);
-    let mut id = Fields(id);
+    let mut id = FieldReader(id);
     let (_, time_ns) = (id.u64()?, id.u64()?);
-    let mut fields = Fields(front);
+    let mut fields = FieldReader(front);
     let (mut pid, mut tid) = (fields.u32()?, fields.u32()?);
     let body = match raw.kind {
         MMAP2 => {
             let (start, length, offset) = (fields.u64()?, fields.u64()?, fields.u64()?);
             fields.skip(32)?;
-            Body::Map { start, end: start.checked_add(length)?, offset, path: fields.name() }
+            PerfEvent::Map { start, end: start.checked_add(length)?, offset, path: fields.name() }
         }
-        COMM => Body::Comm { exec: raw.misc & MISC_COMM_EXEC != 0, name: fields.name() },
+        COMM => PerfEvent::Comm { exec: raw.misc & MISC_COMM_EXEC != 0, name: fields.name() },
         FORK => {
             let parent = tid;
             (tid, pid) = (fields.u32()?, pid);
-            Body::Fork { parent, parent_tid: fields.u32()? }
+            PerfEvent::Fork { parent, parent_tid: fields.u32()? }
         }
         _ => return None,
     };
-    Some(Record { time_ns, pid, tid, body })
+    Some(PerfRecord { time_ns, pid, tid, body })
 }
 
-fn sample(fields: &mut Fields) -> Option<Record> {
+fn sample(fields: &mut FieldReader) -> Option<PerfRecord> {
     let (pid, tid, time_ns) = (fields.u32()?, fields.u32()?, fields.u64()?);
     let entries = usize::try_from(fields.u64()?).ok()?;
     let mut kernel = Vec::new();
@@ -121,13 +121,13 @@ fn sample(fields: &mut Fields) -> Option<Record> {
     if size > 0 {
         stack.truncate(usize::try_from(fields.u64()?).ok()?);
     }
-    Some(Record { time_ns, pid, tid, body: Body::Sample(Sample { kernel, registers, stack }) })
+    Some(PerfRecord { time_ns, pid, tid, body: PerfEvent::Sample(PerfSample { kernel, registers, stack }) })
 }
 
 /// The fields of a record, from front to back.
-struct Fields<'a>(&'a [u8]);
+struct FieldReader<'a>(&'a [u8]);
 
-impl<'a> Fields<'a> {
+impl<'a> FieldReader<'a> {
     fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -198,7 +198,7 @@ mod tests {
         let body = sample_body(&chain, &[7; registers::COUNT], &[11, 12, 13, 14]);
         let record = parse(&raw(SAMPLE, 0, body.clone())).unwrap();
         assert_eq!((record.pid, record.tid, record.time_ns), (5, 6, 7));
-        let Body::Sample(sample) = record.body else { panic!() };
+        let PerfEvent::Sample(sample) = record.body else { panic!() };
         assert_eq!(sample.kernel, [0xffff_ffff_8100_0000, 0xffff_ffff_8100_1000]);
         assert_eq!(sample.registers, Some(Registers::from_sample([7; registers::COUNT])));
         assert_eq!(sample.stack, words(&[11, 12]), "16 of the 32 bytes are of the stack");
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn a_sample_of_a_kernel_thread_has_no_registers() {
         let record = parse(&raw(SAMPLE, 0, sample_body(&[], &[], &[]))).unwrap();
-        assert_eq!(record.body, Body::Sample(Sample::default()));
+        assert_eq!(record.body, PerfEvent::Sample(PerfSample::default()));
     }
 
     #[test]
@@ -221,14 +221,14 @@ mod tests {
         let record = parse(&raw(MMAP2, 0, map)).unwrap();
         assert_eq!((record.pid, record.time_ns), (5, 99));
         let path = b"/lib/x".to_vec();
-        assert_eq!(record.body, Body::Map { start: 0x1000, end: 0x1200, offset: 0x30, path });
+        assert_eq!(record.body, PerfEvent::Map { start: 0x1000, end: 0x1200, offset: 0x30, path });
         let comm = [words(&[pair(5, 6)]), b"wc\0\0\0\0\0\0".to_vec(), id.clone()].concat();
         let record = parse(&raw(COMM, MISC_COMM_EXEC, comm)).unwrap();
-        assert_eq!(record.body, Body::Comm { name: b"wc".to_vec(), exec: true });
+        assert_eq!(record.body, PerfEvent::Comm { name: b"wc".to_vec(), exec: true });
         let fork = [words(&[pair(8, 5), pair(9, 6), 99]), id].concat();
         let record = parse(&raw(FORK, 0, fork)).unwrap();
         assert_eq!((record.pid, record.tid), (8, 9));
-        assert_eq!(record.body, Body::Fork { parent: 5, parent_tid: 6 });
+        assert_eq!(record.body, PerfEvent::Fork { parent: 5, parent_tid: 6 });
         assert_eq!(parse(&raw(14, 0, words(&[1, 2, 3, 4]))), None);
     }
 }

@@ -11,14 +11,14 @@ const NUMBERS: [u32; 4] = [29, 30, 31, 32];
 /// How many registers a sample holds.
 pub(super) const COUNT: usize = NUMBERS.len();
 
-/// Where a thread was.
+/// The registers of a thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Registers {
     /// The next instruction.
     pub program_counter: u64,
     /// The top of the stack.
     pub stack_pointer: u64,
-    /// The frame of the function, where it keeps one.
+    /// The frame of the function, if it has a frame pointer.
     pub frame_pointer: u64,
     /// The return address, on processors that have a register for it; else 0.
     pub link: u64,

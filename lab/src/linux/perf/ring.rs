@@ -13,7 +13,8 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::time::Duration;
 
-/// Pages of a ring, from what is wanted to what is enough; the limit of locked memory decides.
+/// Sizes of a ring in pages, from the best to the smallest that suffices; the limit of locked
+/// memory decides.
 const PAGES: [usize; 4] = [128, 64, 16, 4];
 /// Where the kernel writes how far it has written, in the first page.
 const DATA_HEAD: usize = 1024;
@@ -42,7 +43,7 @@ pub(super) struct Raw {
 pub(super) struct Drained {
     /// The records, ring by ring.
     pub(super) records: Vec<Raw>,
-    /// Records that the kernel had no room for, and those that made no sense.
+    /// Records that the kernel had no room for, and malformed ones.
     pub(super) lost: u64,
 }
 
@@ -165,8 +166,8 @@ impl Drop for Ring {
     }
 }
 
-/// Takes the records between two positions of a ring, which only grow. A record that
-/// makes no sense ends the taking, for where the next begins is not known.
+/// Takes the records between two positions of a ring, which only grow. After a malformed record it
+/// stops, because the start of the next record is unknown.
 fn take(data: &[u8], span: std::ops::Range<u64>, into: &mut Drained) {
     let mut at = span.start;
     while at < span.end {
@@ -193,7 +194,7 @@ fn header_of(bytes: &[u8]) -> Option<(u32, u16, usize)> {
     Some((kind, misc, usize::from(size)))
 }
 
-/// Bytes from a place on, around the end of the ring where they go on at its beginning.
+/// Bytes from a position on; at the end of the ring they continue at its beginning.
 fn copy(data: &[u8], at: u64, len: usize) -> Vec<u8> {
     let start = usize::try_from(at % data.len() as u64).expect("a place within the ring");
     let first = len.min(data.len() - start);
@@ -206,14 +207,14 @@ fn page_bytes() -> usize {
     rustix::param::page_size()
 }
 
-/// The processors that are on, by number.
+/// The numbers of the online processors.
 fn online() -> Vec<u32> {
     let listed = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let numbers = numbers(listed.trim());
     if numbers.is_empty() { vec![0] } else { numbers }
 }
 
-/// The numbers of a list such as `0-2,4`.
+/// The numbers of a list, for example `0-2,4`.
 fn numbers(list: &str) -> Vec<u32> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

@@ -1,14 +1,14 @@
 //! Samples of the stacks of a process and its children: which event is opened for them, and the
 //! records that it writes.
 
-use super::records::{self, Record};
+use super::records::{self, PerfRecord};
 use super::ring::Rings;
 use super::{Attr, flag, refusal, registers, sample};
 use std::io;
 use std::time::Duration;
 
-/// Samples a second of processor time: no round number, so that nothing periodic is met always or
-/// never.
+/// Samples per second of processor time: not a round number, so that periodic work is neither
+/// always nor never sampled.
 pub const FREQUENCY: u64 = 997;
 
 /// Bytes of the user's stack in a sample; deeper stacks are cut.
@@ -42,8 +42,8 @@ pub struct StackSampler {
 #[derive(Debug)]
 pub struct StackRecords {
     /// The records, in no order.
-    pub records: Vec<Record>,
-    /// Records that the kernel had no room for, and those that made no sense.
+    pub records: Vec<PerfRecord>,
+    /// Records that the kernel had no room for, and malformed ones.
     pub lost: u64,
 }
 

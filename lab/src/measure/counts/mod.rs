@@ -1,13 +1,13 @@
 //! Counts of what a contender does inside, taken in an untimed run of its own: counting changes
 //! speed, and the way of counting changes counts, so every number carries its `how`.
 //!
-//! System calls come from a tracepoint of the kernel, calls of the allocator and of Swift's
-//! reference counting from a library loaded into the process. The caller starts a separate process
+//! The kernel counts system calls at a tracepoint. A library that is loaded into the process counts
+//! calls of the allocator and of Swift's reference counting. The caller starts a separate process
 //! of the trial with [`Counting::env`], attaches when it is ready, and brackets one turn. The
-//! library makes system calls of its own whenever a program starts under it, so a contender that
-//! starts programs in its turns gets a second process, with [`Counting::of_kernel`]. A turn holds,
-//! besides its readings, the answer that goes back to the lab: the [`difference`] of two turns is
-//! free of it.
+//! library makes its own system calls when a program starts under it, so a contender that starts
+//! programs in its turns gets a second process, with [`Counting::of_kernel`]. A turn contains,
+//! beside its readings, the answer that goes back to the lab; the [`difference`] of two turns
+//! excludes it.
 
 mod preload;
 
@@ -33,13 +33,13 @@ pub struct Counting {
     preload: Option<Result<Preload, String>>,
     syscalls: Result<SyscallCounter, String>,
     pid: u32,
-    began: Option<preload::Page>,
+    began: Option<preload::CountPage>,
     began_syscalls: Result<u64, String>,
 }
 
 impl Counting {
-    /// Makes the counting library ready for one process that is still to be started. What fails
-    /// becomes the reason of its missing counts.
+    /// Prepares the counting library for one process that is not yet started. A failure becomes the
+    /// reason of the missing counts.
     #[must_use]
     pub fn prepare(arc: ArcWay) -> Counting {
         Counting::with(Some(Preload::prepare(arc)))
@@ -118,7 +118,7 @@ impl Counting {
     /// Whether programs were started under the library since [`Counting::begin`].
     #[must_use]
     pub fn programs_were_started(&self) -> bool {
-        let started = |page: preload::Page| page.processes();
+        let started = |page: preload::CountPage| page.processes();
         let now = self.loaded().and_then(|preload| preload.read().ok());
         now.map(started) > self.began.map(started)
     }
@@ -137,7 +137,7 @@ impl Counting {
     }
 }
 
-/// What a turn counted more than another.
+/// The difference between the counts of two turns.
 #[must_use]
 pub fn difference(turn: BTreeMap<String, Count>, less: &BTreeMap<String, Count>) -> BTreeMap<String, Count> {
     let mut passed = BTreeMap::new();
@@ -148,7 +148,7 @@ pub fn difference(turn: BTreeMap<String, Count>, less: &BTreeMap<String, Count>)
     passed
 }
 
-/// The same of one count.
+/// The difference of one count.
 fn count_difference(count: Count, less: Option<&Count>) -> Count {
     let missing = |how: &str| Count { value: None, how: how.to_owned() };
     match (count.value, less) {

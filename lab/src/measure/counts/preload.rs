@@ -5,7 +5,7 @@ use crate::linux::preload::{PreloadedLibrary, SharedMemory, Variable};
 use crate::record::Count;
 use std::collections::BTreeMap;
 
-/// The library, as the build made it; empty where it could make none.
+/// The library from the build; empty if the build could not make it.
 static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/counting.so"));
 
 /// Size of the shared page.
@@ -57,9 +57,9 @@ pub(super) struct Preload {
 
 /// The counts in the page; the order is that of `slot` in the library.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Page([u64; SLOTS]);
+pub(super) struct CountPage([u64; SLOTS]);
 
-impl Page {
+impl CountPage {
     /// Programs that have started with the library in them.
     pub(super) fn processes(&self) -> u64 {
         self.0[0]
@@ -108,10 +108,10 @@ impl Preload {
     }
 
     /// The counts in the page now.
-    pub(super) fn read(&self) -> std::io::Result<Page> {
+    pub(super) fn read(&self) -> std::io::Result<CountPage> {
         let mut bytes = [0; SLOTS * 8];
         self.page.read(&mut bytes, 0)?;
-        let mut page = Page::default();
+        let mut page = CountPage::default();
         for (slot, bytes) in page.0.iter_mut().zip(bytes.as_chunks::<8>().0) {
             *slot = u64::from_ne_bytes(*bytes);
         }
@@ -119,7 +119,7 @@ impl Preload {
     }
 
     /// What was counted since an earlier reading of the page.
-    pub(super) fn counts(&self, began: &Page) -> BTreeMap<String, Count> {
+    pub(super) fn counts(&self, began: &CountPage) -> BTreeMap<String, Count> {
         let page = match self.read() {
             Ok(page) => page,
             Err(cause) => return no_mallocs(&format!("page of counts: {cause}")),
@@ -142,7 +142,7 @@ impl Preload {
 }
 
 /// Swift's two counts, where the process has Swift in it.
-fn arc_counts(page: &Page, began: &Page) -> BTreeMap<String, Count> {
+fn arc_counts(page: &CountPage, began: &CountPage) -> BTreeMap<String, Count> {
     if page.swift() == 0 {
         return BTreeMap::new();
     }

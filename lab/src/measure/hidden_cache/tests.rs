@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// A device that needs so long for a place, and so many times less for one that it has read before;
 /// noise as given.
-struct Scripted {
+struct ScriptedDevice {
     read: BTreeSet<u64>,
     again: f64,
     noise: f64,
@@ -16,14 +16,14 @@ struct Scripted {
     order: Vec<u64>,
 }
 
-impl Scripted {
-    fn new(again: f64, noise: f64, seed: u64) -> Scripted {
+impl ScriptedDevice {
+    fn new(again: f64, noise: f64, seed: u64) -> ScriptedDevice {
         let (read, order) = (BTreeSet::new(), Vec::new());
-        Scripted { read, again, noise, random: Noise::new(seed), drift: 1.0, order }
+        ScriptedDevice { read, again, noise, random: Noise::new(seed), drift: 1.0, order }
     }
 }
 
-impl Places for Scripted {
+impl Places for ScriptedDevice {
     fn read(&mut self, offset: u64) -> io::Result<Duration> {
         let times = if self.read.insert(offset) { 1.0 } else { self.again };
         let drift = self.drift.powi(i32::try_from(self.order.len()).unwrap());
@@ -34,14 +34,14 @@ impl Places for Scripted {
 
 const SIZE: u64 = 64 << 20;
 
-fn run(mut places: Scripted, seed: u64) -> HiddenCache {
+fn run(mut places: ScriptedDevice, seed: u64) -> HiddenCache {
     measure(&mut places, &offsets(SIZE, seed), seed)
 }
 
 #[test]
 fn what_is_clearly_faster_the_second_time_is_a_cache_with_its_factor() {
     for seed in 0..20 {
-        let HiddenCache::Seen(times) = run(Scripted::new(3.0, 0.2, seed), seed) else {
+        let HiddenCache::Seen(times) = run(ScriptedDevice::new(3.0, 0.2, seed), seed) else {
             panic!("seed {seed}")
         };
         assert_eq!(times.pairs, PLACES as u64 - 2);
@@ -53,26 +53,26 @@ fn what_is_clearly_faster_the_second_time_is_a_cache_with_its_factor() {
 #[test]
 fn nothing_is_claimed_where_both_readings_take_the_same_however_noisy() {
     for (seed, noise) in (0..100).zip([0.0, 0.05, 0.3, 1.0].into_iter().cycle()) {
-        let found = run(Scripted::new(1.0, noise, seed), seed);
+        let found = run(ScriptedDevice::new(1.0, noise, seed), seed);
         assert!(matches!(found, HiddenCache::NoneSeen(_)), "seed {seed}, noise {noise}: {found:?}");
     }
 }
 
 #[test]
 fn a_little_faster_is_no_cache() {
-    let found = run(Scripted::new(1.1, 0.01, 1), 1);
+    let found = run(ScriptedDevice::new(1.1, 0.01, 1), 1);
     assert!(matches!(found, HiddenCache::NoneSeen(times) if times.ci95[0] > 1.0), "{found:?}");
 }
 
 #[test]
 fn a_device_that_becomes_faster_meanwhile_is_no_cache() {
-    let found = run(Scripted { drift: 0.95, ..Scripted::new(1.0, 0.05, 1) }, 1);
+    let found = run(ScriptedDevice { drift: 0.95, ..ScriptedDevice::new(1.0, 0.05, 1) }, 1);
     assert!(matches!(found, HiddenCache::NoneSeen(_)), "{found:?}");
 }
 
 #[test]
 fn all_places_but_the_first_and_the_last_are_read_twice_with_another_between() {
-    let mut places = Scripted::new(1.0, 0.0, 1);
+    let mut places = ScriptedDevice::new(1.0, 0.0, 1);
     let offsets = offsets(SIZE, 1);
     measure(&mut places, &offsets, 1);
     let order = &places.order;

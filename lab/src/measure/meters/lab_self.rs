@@ -12,7 +12,7 @@ pub struct LabSelf {
     pub peak_rss_bytes: MeterReading,
 }
 
-/// Meters the lab itself, to show that it does not disturb.
+/// Meters the lab itself, to show that it does not disturb the measurement.
 #[must_use]
 pub fn lab_self() -> LabSelf {
     let lab = ProcessCounters::open(std::process::id());

@@ -25,10 +25,10 @@ pub enum Missing {
     /// The kernel does not show the counter, or not to this user.
     #[error(transparent)]
     Counter(#[from] Unavailable),
-    /// The high-water mark still holds what came before.
+    /// The high-water mark still includes the time before.
     #[error("the high-water mark could not be reset: {0}")]
     NotReset(Unavailable),
-    /// The process ran other programs, and this meter shows the process alone.
+    /// The process ran other programs, and this meter counts the process alone.
     #[error("it ran other programs, of which this meter knows nothing")]
     OtherPrograms,
     /// Too little CPU time to be split.
@@ -48,7 +48,8 @@ pub struct CpuSplit {
     pub system_ns: u64,
 }
 
-/// What passed between [`Meters::begin`] and [`Meters::end`], summed over all readings of the turn.
+/// What was counted between [`Meters::begin`] and [`Meters::end`], summed over all readings of the
+/// turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metered {
     /// CPU time of the process and its threads, by its own CPU clock, in nanoseconds.
@@ -60,14 +61,14 @@ pub struct Metered {
     pub peak_rss_bytes: MeterReading,
     /// Page faults served without the device, those of reaped children included.
     pub minor_faults: MeterReading,
-    /// Those of reaped children alone: of what starts a program for each reading, the program's
-    /// own.
+    /// Those of reaped children alone: for a contender that starts a program for each reading, the
+    /// program's own.
     pub child_minor_faults: MeterReading,
     /// Page faults that waited for the device, those of reaped children included.
     pub major_faults: MeterReading,
     /// Bytes fetched from the device, those of reaped children included.
     pub device_read_bytes: MeterReading,
-    /// What claims are compared with.
+    /// Counts with which claims are compared.
     pub whole: Whole,
 }
 
@@ -202,12 +203,12 @@ fn split(total_ns: u64, activity: &Activity) -> Result<CpuSplit, Missing> {
     Ok(CpuSplit { user_ns, system_ns: total_ns - user_ns })
 }
 
-/// What a counter grew by.
+/// The increase of a counter.
 fn since(before: &MeterReading, after: &MeterReading) -> MeterReading {
     both(before, after).map(|(before, after)| after.saturating_sub(*before))
 }
 
-/// Both readings, or the first reason that there is none.
+/// Both readings, or the first reason why there are none.
 fn both<'a, A, B>(
     left: &'a Result<A, Missing>,
     right: &'a Result<B, Missing>,

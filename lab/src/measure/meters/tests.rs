@@ -34,12 +34,12 @@ fn evict(path: &Path) {
 
 #[test]
 fn the_peak_is_that_of_the_turn_and_not_an_older_one() {
-    // The subject begins as large as the test that it was forked from, so peaks are compared, with
+    // The process begins as large as the test that it was forked from, so peaks are compared, with
     // room for the kernel's approximate counters.
-    let mut subject = ForkedProcess::start(Path::new("/dev/null"));
-    let mut meters = Meters::open(subject.pid());
+    let mut process = ForkedProcess::start(Path::new("/dev/null"));
+    let mut meters = Meters::open(process.pid());
     let idle = meters.end().peak_rss_bytes.unwrap();
-    subject.does(Deed::Touch64MiB);
+    process.does(Deed::Touch64MiB);
     let busy = meters.end().peak_rss_bytes.unwrap();
     assert!(idle > 0 && busy >= idle + 63 * MIB, "{busy} after {idle}");
     meters.begin();
@@ -49,9 +49,9 @@ fn the_peak_is_that_of_the_turn_and_not_an_older_one() {
 
 #[test]
 fn faults_without_the_device_are_minor_ones() {
-    let mut subject = ForkedProcess::start(Path::new("/dev/null"));
-    let mut meters = Meters::open(subject.pid());
-    subject.does(Deed::Touch64MiB);
+    let mut process = ForkedProcess::start(Path::new("/dev/null"));
+    let mut meters = Meters::open(process.pid());
+    process.does(Deed::Touch64MiB);
     let touched = meters.end();
     assert!(touched.minor_faults.unwrap() >= 32, "64 MiB are at least 32 huge pages");
     assert_eq!(touched.major_faults, Ok(0));
@@ -63,22 +63,22 @@ fn faults_without_the_device_are_minor_ones() {
 #[test]
 fn bytes_from_the_device_are_counted_once_and_cached_ones_not_at_all() {
     let Some((_folder, path)) = cold_file() else { return };
-    let mut subject = ForkedProcess::start(&path);
-    let mut meters = Meters::open(subject.pid());
-    subject.does(Deed::ReadFile);
+    let mut process = ForkedProcess::start(&path);
+    let mut meters = Meters::open(process.pid());
+    process.does(Deed::ReadFile);
     let cold = meters.end().device_read_bytes.unwrap();
     assert!((8 * MIB..9 * MIB).contains(&cold), "{cold}");
     meters.begin();
-    subject.does(Deed::ReadFile);
+    process.does(Deed::ReadFile);
     assert_eq!(meters.end().device_read_bytes, Ok(0));
 }
 
 #[test]
 fn a_child_that_was_reaped_counts_in_bytes_and_faults_and_makes_the_other_meters_silent() {
     let Some((_folder, path)) = cold_file() else { return };
-    let mut subject = ForkedProcess::start(&path);
-    let meters = Meters::open(subject.pid());
-    subject.does(Deed::ReadFileInChild);
+    let mut process = ForkedProcess::start(&path);
+    let meters = Meters::open(process.pid());
+    process.does(Deed::ReadFileInChild);
     let metered = meters.end();
     assert!(metered.device_read_bytes.unwrap() >= 8 * MIB);
     assert!(metered.minor_faults.unwrap() > 0);
@@ -118,9 +118,9 @@ fn of_a_contender_behind_a_script_the_cpu_time_is_counted() {
 #[test]
 fn a_process_that_runs_nothing_else_is_alone_and_its_calls_are_counted() {
     let program = std::env::current_exe().unwrap();
-    let mut subject = ForkedProcess::start(&program);
-    let meters = Meters::open(subject.pid());
-    subject.does(Deed::ReadFile);
+    let mut process = ForkedProcess::start(&program);
+    let meters = Meters::open(process.pid());
+    process.does(Deed::ReadFile);
     let whole = meters.end().whole;
     let size = std::fs::metadata(&program).unwrap().len();
     assert!(whole.alone);
@@ -130,11 +130,11 @@ fn a_process_that_runs_nothing_else_is_alone_and_its_calls_are_counted() {
 
 #[test]
 fn cpu_time_is_exact_and_its_two_parts_make_the_whole() {
-    let mut subject = ForkedProcess::start(Path::new("/dev/null"));
-    let mut meters = Meters::open(subject.pid());
+    let mut process = ForkedProcess::start(Path::new("/dev/null"));
+    let mut meters = Meters::open(process.pid());
     assert!(matches!(meters.end().cpu_split, Err(Missing::TooFewTicks { .. })));
     meters.begin();
-    subject.does(Deed::Burn);
+    process.does(Deed::Burn);
     let metered = meters.end();
     let total = metered.cpu_total_ns.unwrap();
     assert!((250_000_000..500_000_000).contains(&total), "{total}");
@@ -145,14 +145,14 @@ fn cpu_time_is_exact_and_its_two_parts_make_the_whole() {
 
 #[test]
 fn a_process_that_ends_leaves_reasons_and_no_zeros() {
-    let mut subject = ForkedProcess::start(Path::new("/dev/null"));
-    let mut meters = Meters::open(subject.pid());
-    let pid = subject.pid();
-    subject.dies();
+    let mut process = ForkedProcess::start(Path::new("/dev/null"));
+    let mut meters = Meters::open(process.pid());
+    let pid = process.pid();
+    process.dies();
     let zombie = meters.end();
     assert_eq!(zombie.peak_rss_bytes, Err(Unavailable::Ended { pid }.into()));
     assert!(zombie.device_read_bytes.is_ok(), "a zombie's input is still known");
-    subject.reap();
+    process.reap();
     meters.begin();
     let ended = meters.end();
     for reading in [ended.cpu_total_ns, ended.minor_faults, ended.major_faults, ended.device_read_bytes] {

@@ -1,5 +1,6 @@
-//! What the kernel counted of a whole turn, the programs that a contender ran included: its claims
-//! are compared with it, and it shows whether the contender touched the bytes. No sample shows it.
+//! The kernel's counts of a whole turn, including the programs that a contender ran. The
+//! contender's claims are compared with them, and they show whether the contender touched the
+//! bytes. They are in no sample.
 //!
 //! The CPU time of reaped children is in whole clock ticks, so that a difference is wrong by less
 //! than a tick, in user and in system time each.
@@ -14,16 +15,15 @@ pub struct Whole {
     ///
     /// A contender behind a script is one of these children.
     pub cpu_ns: MeterReading,
-    /// How wrong that may be in either direction: only the time of reaped children is in clock
-    /// ticks.
+    /// Its largest error in either direction: only the time of reaped children is in clock ticks.
     pub cpu_error_ns: u64,
     /// Bytes that passed through read calls, from any file or pipe.
     pub passed_bytes: MeterReading,
-    /// Time in which the contender's threads could have run and had no processor, all together.
+    /// Time in which the contender's threads were runnable but had no processor, all together.
     pub delayed_ns: MeterReading,
     /// The same of the lab.
     pub lab_delayed_ns: MeterReading,
-    /// Whether it ran no other program, so that its own high-water mark is the whole.
+    /// Whether it ran no other program, so that its own high-water mark is that of the whole turn.
     pub alone: bool,
 }
 

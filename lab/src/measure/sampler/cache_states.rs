@@ -168,7 +168,7 @@ impl CacheStates {
         pool: &mut SessionPool,
     ) -> Result<(), TrialEnd> {
         let target = trials.target_of(trial.index);
-        let opens_file = target.target.facts.over() == Transport::File && !trial.is_control();
+        let opens_file = target.target.facts.transport() == Transport::File && !trial.is_control();
         let file = target.cache_control.identity().filter(|_| opens_file);
         let (Some(file), Some(process)) = (file, pool.process(trial.index)) else { return Ok(()) };
         if !self.holders.is_first_check(trial.index) {

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interruption_ends_the_run_and_any_other_breach_the_trial() {
+    fn an_interruption_ends_the_run_and_any_other_error_the_trial() {
         assert_eq!(TrialEnd::from(SessionError::Interrupted), TrialEnd::Run(EndReason::Interrupted));
         let failed = TrialEnd::from(SessionError::Failed("it broke".to_owned()));
         assert_eq!(failed, TrialEnd::Trial(Outcome::Failed { reason: "it broke".to_owned() }));

@@ -143,7 +143,7 @@ impl ObservedTurn<'_> {
 
     /// Bytes from the device, where it is the contender that makes the kernel fetch them.
     fn device_bytes(&self, notes: &mut Notes) -> Option<u64> {
-        if !self.trial.is_control() && self.facts.over() == Transport::Http {
+        if !self.trial.is_control() && self.facts.transport() == Transport::Http {
             notes.missing("device_read_bytes", BEHIND_SERVER);
             return None;
         }

@@ -79,7 +79,7 @@ impl ObservedTurn<'_> {
         }
         match (sample.major_faults, sample.device_read_bytes) {
             // A contender that reads from a server maps nothing of the file.
-            (Some(faults), _) if faults > 0 && self.facts.over() == Transport::File => {
+            (Some(faults), _) if faults > 0 && self.facts.transport() == Transport::File => {
                 Some(format!("{faults} page faults waited for the device"))
             }
             (_, Some(bytes)) if bytes > 0 => Some(format!("{bytes} bytes came from the device")),

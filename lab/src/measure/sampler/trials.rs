@@ -145,7 +145,7 @@ impl<'a> Trials<'a> {
         let facts = self.facts(trial.index);
         let bytes = facts.size_bytes.max(facts.bytes_out(trial.decodes));
         let reading_ns = SHORT_READING_FIXED_NS + bytes / 4;
-        let is_single = trial.state == CacheState::Cold || facts.over() == Transport::Http;
+        let is_single = trial.state == CacheState::Cold || facts.transport() == Transport::Http;
         if is_single || reading_ns >= SHORT_READING_NS {
             return TurnRequest { lead: 0, count: 1 };
         }
@@ -174,7 +174,7 @@ impl<'a> Trials<'a> {
         let target = self.target_of(trial).target;
         let mut command = contender.read_command(method, self.trial(trial).work, target.word());
         command.env.extend(env);
-        if target.facts.over() == Transport::Http {
+        if target.facts.transport() == Transport::Http {
             command.env.extend(NO_PROXY.map(|name| (name.into(), "*".into())));
         }
         let mut session = Session::start(&method.id.contender, &command)?;

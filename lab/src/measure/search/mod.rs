@@ -1,10 +1,10 @@
-//! The order of a search: rung after rung every candidate that is left is read once, from a proven
-//! state and in shuffled order, and the slower ones leave; then the chosen ones are measured
-//! afresh, as in any race.
+//! The order of a search: in each rung every remaining candidate is read once, from a proven state
+//! and in shuffled order, and the slower ones are eliminated. Then the chosen candidates are
+//! measured afresh, as in any race.
 //!
-//! Which candidates leave is decided by [`crate::analysis::stats::Search`]; what a turn is, and
-//! what happens if it fails, by [`super::round`]. Readings of the search carry their rung, and no
-//! number is reported from them.
+//! [`crate::analysis::stats::Search`] decides which candidates are eliminated; [`super::round`]
+//! defines a turn and what happens if it fails. Readings of the search have the number of their
+//! rung; no number is reported from them.
 
 #[cfg(test)]
 mod tests;
@@ -23,7 +23,7 @@ use crate::record::{EndReason, RecordError, Trial};
 use crate::trial::{CacheState, TrialId};
 use std::collections::BTreeSet;
 
-/// Share of a state's time that its search may take: what it finds must still be measured.
+/// Share of a state's time that its search may take: the chosen candidates must still be measured.
 const SEARCH_SHARE: f64 = 0.7;
 
 /// Candidates that are measured afresh: the winner and the runner-up.
@@ -122,7 +122,7 @@ impl Run<'_> {
         }
     }
 
-    /// Rung after rung, until the search has found enough or its time is up.
+    /// Runs rungs until the search is over or its time is up.
     fn rungs(
         &mut self,
         state_search: &mut StateSearch,
@@ -148,7 +148,7 @@ impl Run<'_> {
         Ok(EndReason::Settled)
     }
 
-    /// Every candidate that is left, and the controls, once in shuffled order.
+    /// Reads every remaining candidate, and the controls, once in shuffled order.
     fn rung(
         &mut self,
         state_search: &mut StateSearch,

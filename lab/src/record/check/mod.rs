@@ -10,10 +10,10 @@
 //! | what else names a trial or a target | it came before |
 //! | outcome, end | once, until a resumed run takes them back; nothing is measured after the end |
 //!
-//! What breaks a rule is refused with its line and its cause. Three things are mended instead,
-//! because a correct readlab may have written them: a meter or a machine's fact beyond belief,
-//! which contenders and drivers claim, counts as not metered; a trial that is announced again word
-//! for word is one trial; a rejection before its trial is left out.
+//! A line that breaks a rule is rejected with its number and the cause. Three things are corrected
+//! instead, because a correct readlab may have written them: an impossible number of a meter or of
+//! a fact of the machine, which contenders and drivers report, counts as not metered; a repeated
+//! trial with equal words is one trial; a rejection before its trial is left out.
 
 use super::{Count, FlameGraph, Header, Limit, Line, Outcome, Record, Sample, Spread, Trace, Trial};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,31 +41,31 @@ const COUNT_MAX: u64 = 1 << 53;
 /// Clocks in GHz and loads that a machine may have.
 const MACHINE_FACTS: RangeInclusive<f64> = 0.0..=1e6;
 
-/// What has come so far, as far as the rules need it.
+/// What the lines so far contained, as far as the rules need it.
 #[derive(Debug, Default)]
-pub(super) struct Check {
+pub(super) struct RecordCheck {
     samples: u64,
     other_bytes: u64,
     contenders: BTreeSet<String>,
     /// For each trial, whether it was searched: the round and reading that came last.
     last: BTreeMap<(usize, bool), (u32, u32)>,
-    /// Meters of trials that were taken out, to be said once each.
+    /// Meters of trials whose numbers were removed; each is reported once.
     mended: BTreeSet<(usize, &'static str)>,
 }
 
-/// What becomes of a line.
+/// What the reader does with a line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Checked {
-    /// It is added.
+    /// The line is added.
     Add,
-    /// It is added, and why a meter is not in it.
+    /// The line is added; one meter is removed from it, for this reason.
     AddAndSay(Line),
-    /// It says nothing new.
+    /// The line repeats an earlier one.
     LeaveOut,
 }
 
-impl Check {
-    /// The first line, mended where that is safe.
+impl RecordCheck {
+    /// The first line, corrected where that is safe.
     ///
     /// # Errors
     /// What is wrong with it, in one line.
@@ -80,7 +80,7 @@ impl Check {
         header.agenda.as_ref().map_or(Ok(()), |agenda| share("precision", Some(agenda.rules.precision)))
     }
 
-    /// One more line of so many bytes behind what the record holds, mended where that is safe.
+    /// One more line of this many bytes, after those in the record; corrected where that is safe.
     ///
     /// # Errors
     /// What is wrong with it, in one line.
@@ -116,7 +116,8 @@ impl Check {
             let Sample { reading, turn_readings, .. } = sample;
             return Err(format!("reading {reading} of a turn of {turn_readings}"));
         }
-        // A control may take less time than a coarse clock shows. Whoever brings bytes takes some.
+        // A control may take less time than a coarse clock shows. A trial that delivers bytes takes
+        // some.
         if trial.is_control() {
             at_most("wall_ns", sample.wall_ns, NS_MAX)?
         } else {
@@ -136,7 +137,7 @@ impl Check {
         Ok(self.without_nonsense(sample))
     }
 
-    /// Takes out what no meter can have shown; contenders may claim anything.
+    /// Removes impossible numbers of meters; contenders may report anything.
     fn without_nonsense(&mut self, sample: &mut Sample) -> Checked {
         let mut said = None;
         for (name, max, meter) in [
@@ -172,7 +173,7 @@ fn is_measured(line: &Line) -> bool {
     )
 }
 
-/// A line that stands for itself.
+/// A line whose check needs no other line.
 fn found(record: &Record, line: &mut Line) -> Result<(), String> {
     match line {
         Line::Target { facts, .. } => at_most("size_bytes", facts.size_bytes, COUNT_MAX),
@@ -181,7 +182,7 @@ fn found(record: &Record, line: &mut Line) -> Result<(), String> {
             at_most("wall_ns", fill.wall_ns, NS_MAX)?;
             share("resident_after", fill.resident_after)
         }
-        // Its target comes later: a sweep writes before it looks at what it wrote.
+        // Its target comes later: a sweep writes a file before it examines it.
         Line::Write { times, .. } => {
             window(times.write_ns)?;
             at_most("sync_ns", times.sync_ns.unwrap_or(0), NS_MAX)
@@ -213,7 +214,7 @@ fn found(record: &Record, line: &mut Line) -> Result<(), String> {
 
 fn new_trial(record: &Record, trial: &Trial) -> Result<Checked, String> {
     match record.trial(trial.index) {
-        // A run that was killed between this line and the next begins anew with it.
+        // A run that was killed between this line and the next writes it again when it is resumed.
         Some(before) if before.trial == *trial => return Ok(Checked::LeaveOut),
         Some(_) => return Err(format!("trial {} a second time, and another one", trial.index)),
         None => {}
@@ -252,17 +253,17 @@ fn flame_graph(graph: &FlameGraph) -> Result<(), String> {
 
 fn traced(trace: &Trace) -> Result<(), String> {
     let faults = [trace.minor_faults, trace.major_faults].map(Option::unwrap_or_default);
-    let counts = [trace.untold, trace.threads, trace.bytes, trace.sequential];
+    let counts = [trace.unrecorded, trace.threads, trace.bytes, trace.sequential];
     for count in trace.calls.values().chain(&faults).chain(&counts) {
         at_most("a count", *count, COUNT_MAX)?;
     }
     at_most("wall_ns", trace.wall_ns, NS_MAX)?;
     at_most("in_calls_ns", trace.in_calls_ns, NS_MAX)?;
-    let Trace { asked_bytes, got_bytes, latency_ns, ahead_bytes, back_bytes, .. } = trace;
-    [asked_bytes, got_bytes, latency_ns, ahead_bytes, back_bytes].into_iter().try_for_each(spread)
+    let Trace { requested_bytes, got_bytes, latency_ns, ahead_bytes, back_bytes, .. } = trace;
+    [requested_bytes, got_bytes, latency_ns, ahead_bytes, back_bytes].into_iter().try_for_each(spread)
 }
 
-/// The numbers themselves may be anything: a program may ask for all there is.
+/// The numbers themselves may be anything: a program may request any number of bytes.
 fn spread(spread: &Spread) -> Result<(), String> {
     let counted = spread.buckets.iter().try_fold(0_u64, |sum, [_, count]| sum.checked_add(*count));
     if counted != Some(spread.n) {

@@ -12,13 +12,13 @@ use readlab_protocol::Cache;
 /// A record as it grows line by line.
 struct Growing {
     record: Record,
-    check: Check,
+    check: RecordCheck,
 }
 
 impl Growing {
     /// With one target, a reading and a control.
     fn new() -> Growing {
-        let mut growing = Growing { record: Record::new(header()), check: Check::default() };
+        let mut growing = Growing { record: Record::new(header()), check: RecordCheck::default() };
         for line in [
             target(0, TargetFacts::default()),
             trial(0, "rust/read/scalar", CacheState::Warm, Cache::Through),
@@ -101,7 +101,7 @@ fn samples_that_cannot_be_are_refused_with_their_numbers() {
 }
 
 #[test]
-fn readings_of_a_trial_rise_so_that_none_is_told_twice() {
+fn readings_of_a_trial_rise_so_that_none_is_recorded_twice() {
     let mut growing = Growing::new();
     assert_eq!(growing.add(sample(3, |it| it.turn_readings = 2)), Ok(()));
     let second = || sample(3, |it| (it.turn_readings, it.reading) = (2, 1));
@@ -223,10 +223,10 @@ fn limits_graphs_and_traces_hold_numbers_that_can_be() {
 fn the_machine_and_the_plan_of_a_header_can_be() {
     let mut wild = header();
     (wild.machine.max_turbo_ghz, wild.machine.load_1min) = (Some(1e308), Some(0.5));
-    assert_eq!(Check::header(&mut wild), Ok(()));
+    assert_eq!(RecordCheck::header(&mut wild), Ok(()));
     assert_eq!((wild.machine.max_turbo_ghz, wild.machine.load_1min), (None, Some(0.5)));
     wild.version = 0;
-    assert_eq!(Check::header(&mut wild).unwrap_err(), "its version is 0");
+    assert_eq!(RecordCheck::header(&mut wild).unwrap_err(), "its version is 0");
 }
 
 #[test]

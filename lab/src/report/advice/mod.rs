@@ -60,12 +60,12 @@ pub struct Cheaper {
 }
 
 /// A row of the ranking with its trial.
-struct Measured<'a> {
+struct MeasuredTrial<'a> {
     row: &'a RankingRow,
     trial: &'a TrialRecord,
 }
 
-impl Measured<'_> {
+impl MeasuredTrial<'_> {
     /// What a program needs in order to read with this method; `None` without a snippet.
     fn needs(&self) -> Option<BTreeSet<&'static str>> {
         let mut needs = snippet::needs(&self.trial.trial.id.method)?;
@@ -88,58 +88,58 @@ impl Measured<'_> {
         (needs, self.param("threads"), self.param("depth"), self.param("buffers"), buffer, set, trial.index)
     }
 
-    fn is(&self, other: &Measured) -> bool {
+    fn is(&self, other: &MeasuredTrial) -> bool {
         self.row.index == other.row.index
     }
 }
 
 /// The measured trials of a ranking, with their ratios.
-struct Candidates<'a> {
+struct AdviceCandidates<'a> {
     ranking: &'a Ranking,
     /// In the order of their medians.
-    rows: Vec<Measured<'a>>,
+    rows: Vec<MeasuredTrial<'a>>,
     bootstrap: Bootstrap,
 }
 
-impl<'a> Candidates<'a> {
-    fn of(record: &'a Record, ranking: &'a Ranking) -> Candidates<'a> {
+impl<'a> AdviceCandidates<'a> {
+    fn of(record: &'a Record, ranking: &'a Ranking) -> AdviceCandidates<'a> {
         let trial = |row: &RankingRow| record.trials.iter().find(|it| it.trial.index == row.index);
-        let measured = |row: &'a RankingRow| Some(Measured { row, trial: trial(row)? });
+        let measured = |row: &'a RankingRow| Some(MeasuredTrial { row, trial: trial(row)? });
         let rows = ranking.rows.iter().filter_map(measured).collect();
-        Candidates { ranking, rows, bootstrap: Bootstrap::new(record.header.seed) }
+        AdviceCandidates { ranking, rows, bootstrap: Bootstrap::new(record.header.seed) }
     }
 
     /// How many times as fast as the base a trial is; `None` for the base itself, and where no
     /// round holds both.
-    fn ratio(&self, base: &Measured, it: &Measured) -> Option<Ratio> {
+    fn ratio(&self, base: &MeasuredTrial, it: &MeasuredTrial) -> Option<Ratio> {
         if base.is(it) {
             return None;
         }
         stats::ratio(&base.trial.samples, &it.trial.samples, self.bootstrap)
     }
 
-    fn significance(&self, base: &Measured, it: &Measured) -> Option<Significance> {
+    fn significance(&self, base: &MeasuredTrial, it: &MeasuredTrial) -> Option<Significance> {
         self.ratio(base, it)?.clear()
     }
 
-    fn is_faster(&self, it: &Measured, than: &Measured) -> bool {
+    fn is_faster(&self, it: &MeasuredTrial, than: &MeasuredTrial) -> bool {
         self.significance(than, it) == Some(Significance::Faster)
     }
 
     /// Whether no measured trial is clearly faster.
-    fn is_unbeaten(&self, it: &Measured) -> bool {
+    fn is_unbeaten(&self, it: &MeasuredTrial) -> bool {
         let mut before = self.rows.iter().take_while(|other| !other.is(it));
         !before.any(|other| self.is_faster(other, it))
     }
 
     /// The simplest of these than which no measured trial is clearly faster.
-    fn simplest<'c>(&self, mut among: Vec<&'c Measured<'a>>) -> Option<&'c Measured<'a>> {
+    fn simplest<'c>(&self, mut among: Vec<&'c MeasuredTrial<'a>>) -> Option<&'c MeasuredTrial<'a>> {
         among.sort_by_key(|it| it.complexity());
         among.into_iter().find(|it| self.is_unbeaten(it))
     }
 
     /// The trial that ratios of the ranking are computed against.
-    fn reference(&self) -> Option<&Measured<'a>> {
+    fn reference(&self) -> Option<&MeasuredTrial<'a>> {
         let reference = self.ranking.reference.as_ref()?;
         self.rows.iter().find(|it| it.row.index == reference.index)
     }
@@ -151,9 +151,9 @@ impl<'a> Candidates<'a> {
 
     /// The trial that the advised one is compared with: the one that the user named, else the
     /// slowest of what programs in its language usually do, else the reference of the ranking.
-    fn baseline(&self, used: &Measured) -> Option<&Measured<'a>> {
+    fn baseline(&self, used: &MeasuredTrial) -> Option<&MeasuredTrial<'a>> {
         let named = self.reference().filter(|_| self.why_reference() == Some(WhyReference::TrialSpec));
-        let usual = |it: &&Measured| {
+        let usual = |it: &&MeasuredTrial| {
             let method = &it.trial.trial.id.method;
             method.contender == used.trial.trial.contender() && snippet::is_usual(method)
         };
@@ -162,14 +162,14 @@ impl<'a> Candidates<'a> {
 
     /// The trial that needs the least, of those that need less than the advised one and are clearly
     /// faster than the baseline.
-    fn cheaper(&self, used: &Measured, base: &Measured) -> Option<Step<'_, 'a>> {
+    fn cheaper(&self, used: &MeasuredTrial, base: &MeasuredTrial) -> Option<SimplerTrial<'_, 'a>> {
         let all = used.needs()?;
         let steps = self.rows.iter().filter_map(|measured| {
             let needs = measured.needs()?;
             let needs_less = needs.len() < all.len() && needs.is_subset(&all);
             let ratio = self.ratio(base, measured).filter(|_| needs_less)?;
             let without = all.difference(&needs).copied().collect();
-            (ratio.clear() == Some(Significance::Faster)).then_some(Step { measured, ratio, without })
+            (ratio.clear() == Some(Significance::Faster)).then_some(SimplerTrial { measured, ratio, without })
         });
         steps.min_by_key(|step| all.len() - step.without.len())
     }
@@ -177,7 +177,7 @@ impl<'a> Candidates<'a> {
     /// The decision: the simplest of the fastest, if it is clearly faster than its baseline; else
     /// the baseline, if no other trial is clearly faster than that. A trial that is clearly slower
     /// than another is never kept.
-    fn decide<'c>(&'c self, used: &'c Measured<'a>) -> Decision<'c, 'a> {
+    fn decide<'c>(&'c self, used: &'c MeasuredTrial<'a>) -> Decision<'c, 'a> {
         let Some(base) = self.baseline(used).filter(|base| !base.is(used)) else { return self.itself(used) };
         let ratio = self.ratio(base, used);
         if let Some(ratio) = ratio.filter(|ratio| ratio.clear() == Some(Significance::Faster)) {
@@ -197,14 +197,14 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    fn itself<'c>(&self, used: &'c Measured<'a>) -> Decision<'c, 'a> {
+    fn itself<'c>(&self, used: &'c MeasuredTrial<'a>) -> Decision<'c, 'a> {
         let reference = self.reference().filter(|_| self.why_reference() != Some(WhyReference::Fastest));
         let is_reference = reference.is_some_and(|reference| reference.is(used));
         Decision { used, why: Why::Itself { is_reference } }
     }
 
     /// The names of the first trials that tie with this one.
-    fn ties(&self, used: &Measured) -> Vec<String> {
+    fn ties(&self, used: &MeasuredTrial) -> Vec<String> {
         let firsts = self.rows.iter().filter(|it| it.row.is_first());
         let ties = firsts.filter(|it| self.significance(used, it) == Some(Significance::Tie));
         ties.map(|it| it.row.name.clone()).collect()
@@ -212,15 +212,15 @@ impl<'a> Candidates<'a> {
 }
 
 /// A trial that needs less than the advised one.
-struct Step<'c, 'a> {
-    measured: &'c Measured<'a>,
+struct SimplerTrial<'c, 'a> {
+    measured: &'c MeasuredTrial<'a>,
     ratio: Ratio,
     without: Vec<&'static str>,
 }
 
 /// The advised trial and the reason.
 struct Decision<'c, 'a> {
-    used: &'c Measured<'a>,
+    used: &'c MeasuredTrial<'a>,
     why: Why<'c, 'a>,
 }
 
@@ -229,9 +229,9 @@ enum Why<'c, 'a> {
     /// It is the baseline itself, or there is no baseline.
     Itself { is_reference: bool },
     /// It is clearly faster than the baseline; not always the simplest of those that tie with it.
-    Faster { base: &'c Measured<'a>, ratio: Ratio, is_simplest: bool },
+    Faster { base: &'c MeasuredTrial<'a>, ratio: Ratio, is_simplest: bool },
     /// It is the baseline, as the other trial is not clearly faster.
-    Kept { instead: &'c Measured<'a>, ratio: Option<Ratio> },
+    Kept { instead: &'c MeasuredTrial<'a>, ratio: Option<Ratio> },
 }
 
 impl Advice {
@@ -239,17 +239,18 @@ impl Advice {
     pub(super) fn all(record: &Record, rankings: &[Ranking]) -> Vec<Advice> {
         let mut all = Vec::new();
         for (index, ranking) in rankings.iter().enumerate() {
-            all.extend(Advice::of(&Candidates::of(record, ranking), index));
+            all.extend(Advice::of(&AdviceCandidates::of(record, ranking), index));
         }
         all
     }
 
     /// `None` where fewer than two trials were measured.
-    fn of(candidates: &Candidates, ranking: usize) -> Option<Advice> {
-        let first: Vec<&Measured> = candidates.rows.iter().filter(|it| it.row.is_first()).collect();
+    fn of(candidates: &AdviceCandidates, ranking: usize) -> Option<Advice> {
+        let first: Vec<&MeasuredTrial> = candidates.rows.iter().filter(|it| it.row.is_first()).collect();
         let fastest = *first.first().filter(|_| candidates.rows.len() > 1)?;
         let condition = candidates.ranking.full_condition();
-        let is_undecided = |it: &&&Measured| it.row.rank.is_some_and(|rank| rank.tie == TieStatus::Undecided);
+        let is_undecided =
+            |it: &&&MeasuredTrial| it.row.rank.is_some_and(|rank| rank.tie == TieStatus::Undecided);
         let undecided = first.iter().filter(is_undecided).count();
         if undecided > 0 {
             return Some(Advice::none(ranking, condition, undecided));
@@ -270,7 +271,7 @@ impl Advice {
             name: used.row.name.clone(),
             tied,
             against,
-            cheaper: step.map(Step::into_cheaper),
+            cheaper: step.map(SimplerTrial::into_cheaper),
             code: snippet::code(&used.trial.trial.id.method, &used.trial.trial.params),
         })
     }
@@ -295,7 +296,7 @@ impl Advice {
     }
 }
 
-impl Step<'_, '_> {
+impl SimplerTrial<'_, '_> {
     fn into_cheaper(self) -> Cheaper {
         let RankingRow { index, name, .. } = self.measured.row;
         Cheaper { index: *index, name: name.clone(), ratio: self.ratio, without: self.without }

@@ -1,12 +1,12 @@
 //! The sentence of an advice.
 
 use super::super::words;
-use super::{Measured, Step, Why};
+use super::{MeasuredTrial, SimplerTrial, Why};
 use crate::analysis::stats::{Ratio, Significance};
 use crate::trial::{COMMAND, Params};
 
 /// What to do and why, with how many trials tie, and the cheaper trial.
-pub(super) fn of(used: &Measured, why: &Why, tied: usize, cheaper: Option<&Step>) -> String {
+pub(super) fn of(used: &MeasuredTrial, why: &Why, tied: usize, cheaper: Option<&SimplerTrial>) -> String {
     let what = spelled(used);
     let tie = tie(tied, !matches!(why, Why::Faster { is_simplest: false, .. }));
     match why {
@@ -31,7 +31,7 @@ fn tie(tied: usize, is_simplest: bool) -> String {
     if tied == 0 { String::new() } else { format!("; it ties with {tied} more{simplest}") }
 }
 
-fn would_give(step: &Step) -> String {
+fn would_give(step: &SimplerTrial) -> String {
     let (what, times) = (spelled(step.measured), words::factor(step.ratio.estimate));
     format!("; {what} would already give {times} times without {}", any_of(&step.without))
 }
@@ -67,7 +67,7 @@ fn interval(ratio: &Ratio) -> String {
 }
 
 /// A trial's name in a sentence: `mmap with avx2 and 2 threads`.
-fn spelled(measured: &Measured) -> String {
+fn spelled(measured: &MeasuredTrial) -> String {
     let id = &measured.trial.trial.id;
     if id.method.contender == COMMAND {
         return format!("'{}'", measured.row.name.trim_start_matches("command/"));
@@ -83,7 +83,7 @@ fn spelled(measured: &Measured) -> String {
 }
 
 /// One setting in words; `None` for what is switched off or is the default.
-fn setting(name: &str, value: u64, measured: &Measured) -> Option<String> {
+fn setting(name: &str, value: u64, measured: &MeasuredTrial) -> Option<String> {
     let one = Params([(name.to_owned(), value)].into_iter().collect()).to_string();
     let (short, spelled) = one.split_once('=')?;
     let switch = value <= 1 && !["depth", "threads", "buffers", "readers"].contains(&short);

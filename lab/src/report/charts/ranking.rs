@@ -10,8 +10,8 @@ use super::rows::{self, THICK, WIDTH};
 use super::{Chart, legend};
 use crate::units::{Nanos, Throughput};
 
-/// A limit further out than so many times the fastest reading would leave the readings no room; it
-/// is told in words.
+/// A limit above this multiple of the fastest reading would leave no room for the readings; it is
+/// given in words.
 const BOUND_MOST: f64 = 2.0;
 
 /// Dots of one trial at most.
@@ -88,8 +88,7 @@ impl BoundName {
     }
 }
 
-/// Names from the upper to the lower, so that the line of none that comes later goes through one
-/// that stands above it.
+/// Names in an order in which no line of a later name crosses an earlier name above it.
 fn in_order(mut names: Vec<BoundName>) -> Vec<(BoundName, Anchor)> {
     let mut ordered = Vec::new();
     while !names.is_empty() {

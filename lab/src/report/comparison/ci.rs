@@ -57,8 +57,8 @@ pub fn github(side: &Side) -> String {
 /// two apart, it is in it.
 fn named(side: &Side) -> Vec<(String, &Case)> {
     let short = |case: &Case| {
-        let subject = &case.subject;
-        let parts = [subject.work.map(|it| it.to_string()), subject.state.map(|it| it.to_string())];
+        let key = &case.key;
+        let parts = [key.work.map(|it| it.to_string()), key.state.map(|it| it.to_string())];
         std::iter::once(case.name.clone()).chain(parts.into_iter().flatten()).collect::<Vec<_>>().join(" · ")
     };
     let (mut seen, mut twice) = (BTreeSet::new(), BTreeSet::new());
@@ -67,7 +67,7 @@ fn named(side: &Side) -> Vec<(String, &Case)> {
             twice.insert(name);
         }
     }
-    let name = |case: &Case| match (twice.contains(&short(case)), case.subject.size_bytes) {
+    let name = |case: &Case| match (twice.contains(&short(case)), case.key.size_bytes) {
         (true, Some(bytes)) => format!("{} · {bytes} bytes", short(case)),
         _ => short(case),
     };

@@ -17,11 +17,11 @@ pub fn comparison_json(comparison: &Comparison, fit: Option<&Fit>, worse: Option
     let row = |row: &ComparisonRow| {
         json!({
             "name": row.name,
-            "target": row.subject.path,
-            "digest": row.subject.digest,
-            "size_bytes": row.subject.size_bytes,
-            "work": row.subject.work,
-            "state": row.subject.state,
+            "target": row.key.path,
+            "digest": row.key.digest,
+            "size_bytes": row.key.size_bytes,
+            "work": row.key.work,
+            "state": row.key.state,
             "cells": row.cells.iter().map(|it| it.as_ref().map(cell)).collect::<Vec<Option<Value>>>(),
         })
     };
@@ -42,7 +42,7 @@ pub fn comparison_json(comparison: &Comparison, fit: Option<&Fit>, worse: Option
             "side": it.side, "name": it.name, "outcome": it.outcome.word(), "reason": it.outcome.reason(),
         })).collect::<Vec<Value>>(),
         "datasheet": comparison.sheets.iter().map(|it| json!({
-            "side": it.side, "name": it.name, "state": it.subject.state,
+            "side": it.side, "name": it.name, "state": it.key.state,
             "rate_bytes_per_s": it.rate, "datasheet_bytes_per_s": it.sheet, "share": it.rate / it.sheet,
         })).collect::<Vec<Value>>(),
         "fit": fit,

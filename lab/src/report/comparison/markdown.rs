@@ -17,7 +17,7 @@ pub fn comparison_markdown(comparison: &Comparison, fit: Option<&Fit>) -> String
         let rows = comparison.sheets.iter().map(|row| {
             vec![
                 letter(row.side),
-                code(&row.name) + &state(&row.subject),
+                code(&row.name) + &state(&row.key),
                 Throughput(row.rate).to_string(),
                 Throughput(row.sheet).to_string(),
                 percent(row.rate / row.sheet),
@@ -46,7 +46,7 @@ fn numbers(table: &Table, sides: usize) -> String {
         head.extend([letter(side), format!("{} × {}", letter(side), letter(0))]);
     }
     let rows = table.rows.iter().map(|row| {
-        let mut cells = vec![code(&row.name), text(&section(&row.subject))];
+        let mut cells = vec![code(&row.name), text(&section(&row.key))];
         for (side, cell) in row.cells.iter().enumerate() {
             cells.push(cell.map_or_else(|| NONE.to_owned(), |cell| value(table.measure, &cell)));
             if side > 0 {

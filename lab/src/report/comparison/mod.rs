@@ -36,12 +36,12 @@ pub(super) fn legend(at: usize, side: &Side) -> String {
 }
 
 /// What was read, how and from where, as far as it is known.
-pub(super) fn section(subject: &ComparisonKey) -> String {
+pub(super) fn section(key: &ComparisonKey) -> String {
     let parts = [
-        subject.state.map(|it| it.to_string()),
-        subject.work.map(|it| it.to_string()),
-        subject.size_bytes.map(|it| Bytes(it).to_string()),
-        subject.path.clone(),
+        key.state.map(|it| it.to_string()),
+        key.work.map(|it| it.to_string()),
+        key.size_bytes.map(|it| Bytes(it).to_string()),
+        key.path.clone(),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
@@ -119,9 +119,9 @@ pub(super) fn remarks(comparison: &Comparison) -> Vec<String> {
     lines
 }
 
-/// The line, and what it asks for.
+/// The line, and the facts that it requires.
 pub(super) fn fit_lines(fit: &Fit) -> Vec<String> {
-    let Fit { case, measure, fact, points, line, asks, forced } = fit;
+    let Fit { case, measure, fact, points, line, required, forced } = fit;
     let on = |it: &crate::analysis::compare::FitPoint| {
         format!("{} ({}, {})", it.machine, it.fact, number(*measure, it.value))
     };
@@ -143,10 +143,10 @@ pub(super) fn fit_lines(fit: &Fit) -> Vec<String> {
         ),
         format!("line: {} at 0, {sure}{explains}", signed(*measure, line.line.intercept)),
     ];
-    lines.extend(asks.iter().map(|it| {
-        let asked =
+    lines.extend(required.iter().map(|it| {
+        let required =
             it.fact.map_or_else(|| NONE.to_owned(), |fact| words::signed(fact, |size| format!("{size:.2}")));
-        format!("to reach {} of {} ({}): {fact} {asked}", number(*measure, it.value), it.case, it.machine)
+        format!("to reach {} of {} ({}): {fact} {required}", number(*measure, it.value), it.case, it.machine)
     }));
     lines.extend(forced.iter().map(|it| format!("unlike, fitted because it was forced: {it}")));
     lines
@@ -157,6 +157,6 @@ fn signed(measure: Measure, value: f64) -> String {
 }
 
 /// `warm`, where it is known.
-pub(super) fn state(subject: &ComparisonKey) -> String {
-    subject.state.map_or_else(String::new, |state| format!(" ({state})"))
+pub(super) fn state(key: &ComparisonKey) -> String {
+    key.state.map_or_else(String::new, |state| format!(" ({state})"))
 }

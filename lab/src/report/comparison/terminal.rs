@@ -17,8 +17,8 @@ pub fn comparison_terminal(comparison: &Comparison, fit: Option<&Fit>, style: St
     for table in &comparison.tables {
         let mut rows = table.rows.as_slice();
         while let Some(first) = rows.first() {
-            let title = section(&first.subject);
-            let end = rows.iter().position(|row| section(&row.subject) != title).unwrap_or(rows.len());
+            let title = section(&first.key);
+            let end = rows.iter().position(|row| section(&row.key) != title).unwrap_or(rows.len());
             let (these, others) = rows.split_at(end);
             lines.push(String::new());
             let title = format!("{} · {title}", table.measure.word());
@@ -76,7 +76,7 @@ fn sheets(comparison: &Comparison, style: Style) -> Vec<String> {
     let rows = comparison.sheets.iter().map(|row| {
         vec![
             letter(row.side),
-            row.name.clone() + &state(&row.subject),
+            row.name.clone() + &state(&row.key),
             Throughput(row.rate).to_string(),
             Throughput(row.sheet).to_string(),
             percent(row.rate / row.sheet),

@@ -82,8 +82,8 @@ fn title(measure: Measure) -> &'static str {
 /// One number: for each file and state its ratios as charts, and all as a table.
 fn numbers(comparison: &Comparison, of: &Table) -> Section {
     let mut content = Vec::new();
-    for (n, rows) in of.rows.chunk_by(|a, b| section(&a.subject) == section(&b.subject)).enumerate() {
-        let title = rows.first().map(|row| section(&row.subject)).unwrap_or_default();
+    for (n, rows) in of.rows.chunk_by(|a, b| section(&a.key) == section(&b.key)).enumerate() {
+        let title = rows.first().map(|row| section(&row.key)).unwrap_or_default();
         let title = capital(if title.is_empty() { of.measure.word() } else { &title });
         let drawn = (1..comparison.sides.len()).filter_map(|side| chart(of.measure, rows, n, side));
         let drawn: Vec<Element> = drawn.map(figure).collect();
@@ -162,7 +162,7 @@ fn sheets(comparison: &Comparison) -> Option<Section> {
         let share = row.rate / row.sheet;
         vec![
             TableCell::text(letter(row.side)),
-            TableCell::text(row.name.clone() + &state(&row.subject)),
+            TableCell::text(row.name.clone() + &state(&row.key)),
             rate(row.rate),
             rate(row.sheet),
             TableCell::number(Some(Number::new(percent(share), share))),

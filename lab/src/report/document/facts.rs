@@ -18,7 +18,7 @@ use crate::record::Limit;
 pub(super) fn answer(page: &Page) -> Element {
     let mut about = element("dl").class("about");
     for (name, texts) in [
-        ("Read", page.subjects.clone()),
+        ("Read", page.target_titles.clone()),
         ("Machine", vec![page.machine.clone()]),
         ("Begun", vec![super::super::words::moment(&page.started)]),
     ] {

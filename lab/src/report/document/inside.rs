@@ -25,7 +25,7 @@ pub(super) fn section(page: &Page) -> Option<Section> {
     content.extend(flame_graphs(page));
     let blind = Inside::blind(&page.inside);
     content.extend(listed("What this does not show", blind.iter().map(|note| words("li", &unbroken(note)))));
-    let lead = "From untimed readings in processes of their own: looking inside costs time, so no other number of this page comes from them.";
+    let lead = "From untimed readings in separate processes: inspection costs time, so no other number of this page comes from them.";
     (!page.inside.is_empty()).then_some(Section { slug: "inside", title: "Inside a reading", lead, content })
 }
 
@@ -85,7 +85,7 @@ fn cells(it: &Inside, trace: &Trace) -> Vec<TableCell> {
     let mut cells = vec![TableCell::name(&it.short, &it.name), TableCell::text(it.state.to_string())];
     cells.push(TableCell::number(Some(Number::new(wording::grouped(trace.reads()), trace.reads() as f64))));
     cells.push(TableCell::number(Some(Number::new(wording::grouped(trace.empty()), trace.empty() as f64))));
-    cells.extend([bytes(trace.asked_bytes.p50), bytes(trace.brought().p50)]);
+    cells.extend([bytes(trace.requested_bytes.p50), bytes(trace.brought().p50)]);
     cells.extend([latency.p50, latency.p90, latency.p99, latency.most].map(time));
     cells.extend([share(trace.sequential_share()), share(in_calls(trace))]);
     cells

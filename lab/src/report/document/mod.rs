@@ -35,8 +35,8 @@ struct Section {
 pub fn html(page: &Page) -> String {
     let sections: Vec<Section> =
         facts::advice(page).into_iter().chain(sections::all(page)).chain(facts::all(page)).collect();
-    let subject = page.subjects.first().map_or("", String::as_str);
-    let title = format!("readlab {} {}", page.verb, subject.split(" · ").next().unwrap_or(""));
+    let target = page.target_titles.first().map_or("", String::as_str);
+    let title = format!("readlab {} {}", page.verb, target.split(" · ").next().unwrap_or(""));
     whole(&title, &page.answer, facts::answer(page), sections, &[&page.maker, &page.end])
 }
 

@@ -21,7 +21,7 @@ pub use touched::Touched;
 pub use unmeasured::Unmeasured;
 
 use super::bound::Bound;
-use super::name::Names;
+use super::name::ShortNames;
 use super::search::SearchView;
 use crate::analysis::stats::Bootstrap;
 use crate::analysis::verdict;
@@ -32,7 +32,7 @@ use crate::trial::{CacheState, Transport, Work};
 use crate::units::Bytes;
 use condition::DistinguishedBy;
 use readlab_protocol::Archive;
-use row::{Measured, RowContext};
+use row::{MeasuredRow, RowContext};
 use std::collections::BTreeMap;
 
 /// What the trials of one ranking have in common.
@@ -99,7 +99,7 @@ pub struct Ranking {
 struct Shared<'a> {
     record: &'a Record,
     limits: &'a [Limit],
-    names: Names,
+    names: ShortNames,
     distinguished_by: DistinguishedBy,
 }
 
@@ -124,7 +124,7 @@ impl Ranking {
                 Key { target: trial.target, decodes: trial.decodes, work: trial.work, state: trial.state };
             groups.entry(key).or_default().push(it);
         }
-        let names = Names::of(record);
+        let names = ShortNames::of(record);
         let shared = Shared { record, limits, names, distinguished_by: DistinguishedBy::of(record) };
         groups.into_iter().map(|(key, trials)| shared.ranking(key, &trials)).collect()
     }
@@ -142,8 +142,8 @@ impl Shared<'_> {
         };
         let (measured, unmeasured): (Vec<&TrialRecord>, Vec<&TrialRecord>) =
             trials.iter().partition(|trial| trial.is_measured());
-        let mut measured: Vec<Measured> =
-            measured.into_iter().filter_map(|trial| Measured::of(trial, &context)).collect();
+        let mut measured: Vec<MeasuredRow> =
+            measured.into_iter().filter_map(|trial| MeasuredRow::of(trial, &context)).collect();
         measured.sort_by_key(|it| (it.row.wall.median, it.row.index));
         let (controls, mut ranked): (Vec<_>, Vec<_>) =
             measured.into_iter().partition(|it| it.trial.trial.is_control());
@@ -167,7 +167,7 @@ impl Shared<'_> {
             state,
             below: cold.map(|facts| below(facts, cold_above.as_deref())).unwrap_or_default(),
             cold_above,
-            over: facts.map_or_else(Transport::default, TargetFacts::over),
+            over: facts.map_or_else(Transport::default, TargetFacts::transport),
             reference,
             proof: StateProof::of(ranked_trials().map(|trial| (trial, context.size))),
             explanations: self.explanations(key, !ranked.is_empty()),

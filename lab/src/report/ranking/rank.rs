@@ -1,7 +1,7 @@
 //! The ranks of a ranking: which trials tie, by their ratios within rounds.
 
 use super::reference::Reference;
-use super::row::Measured;
+use super::row::MeasuredRow;
 use crate::analysis::stats::{self, Bootstrap, Significance};
 use crate::record::Samples;
 
@@ -39,11 +39,11 @@ impl Rank {
 
 /// Fills in the ratios to the reference, and the ranks by the ratios to the first trial of each
 /// rank. The rows are in the order of their medians.
-pub(super) fn compare(rows: &mut [Measured], reference: Option<&Reference>, bootstrap: Bootstrap) {
+pub(super) fn compare(rows: &mut [MeasuredRow], reference: Option<&Reference>, bootstrap: Bootstrap) {
     let reference = reference.and_then(|it| rows.iter().find(|measured| measured.row.index == it.index));
     let reference: Option<&Samples> = reference.map(|it| &it.trial.samples);
     let mut first: Option<First> = None;
-    for (at, Measured { row, trial }) in rows.iter_mut().enumerate() {
+    for (at, MeasuredRow { row, trial }) in rows.iter_mut().enumerate() {
         let samples = &trial.samples;
         if let Some(reference) = reference.filter(|reference| !std::ptr::eq(*reference, samples)) {
             row.ratio = stats::ratio(reference, samples, bootstrap);

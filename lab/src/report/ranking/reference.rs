@@ -1,6 +1,6 @@
 //! The reference of a ranking: the trial that ratios are computed against, and why it was chosen.
 
-use super::row::Measured;
+use super::row::MeasuredRow;
 use crate::record::{Record, TrialRecord};
 
 /// The trial that ratios are computed against.
@@ -38,7 +38,7 @@ const BASELINES: [&str; 4] = [
 impl Reference {
     /// The trial that the user named; else a baseline, else Rust's buffered reader, else the
     /// fastest.
-    pub(super) fn among(record: &Record, rows: &[Measured]) -> Option<Reference> {
+    pub(super) fn among(record: &Record, rows: &[MeasuredRow]) -> Option<Reference> {
         let find = |fits: &dyn Fn(&TrialRecord) -> bool| rows.iter().find(|it| fits(it.trial));
         let named = |trial: &TrialRecord| Some(&trial.trial.id) == record.header.reference.as_ref();
         let baseline = |trial: &TrialRecord| BASELINES.contains(&trial.trial.id.to_string().as_str());

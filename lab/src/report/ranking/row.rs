@@ -1,7 +1,7 @@
 //! One row of a ranking: a measured trial with the summaries of its samples.
 
 use super::super::chart_reading::{self, ChartReading};
-use super::super::name::Names;
+use super::super::name::ShortNames;
 use super::proof::{Range, device_shares};
 use super::rank::Rank;
 use crate::analysis::stats::{self, Bootstrap, FillSpread, Ratio, Summary};
@@ -70,7 +70,7 @@ pub struct RankingRow {
 /// What the rows of one ranking share.
 pub(super) struct RowContext<'a> {
     /// The short names of the record's trials.
-    pub(super) names: &'a Names,
+    pub(super) names: &'a ShortNames,
     /// Size of the target.
     pub(super) size: Option<Bytes>,
     /// Bytes that one reading brings.
@@ -80,15 +80,15 @@ pub(super) struct RowContext<'a> {
 }
 
 /// A row with the trial that it summarises.
-pub(super) struct Measured<'a> {
+pub(super) struct MeasuredRow<'a> {
     pub(super) row: RankingRow,
     pub(super) trial: &'a TrialRecord,
 }
 
-impl<'a> Measured<'a> {
+impl<'a> MeasuredRow<'a> {
     /// Summarises a trial; `None` without samples.
-    pub(super) fn of(trial: &'a TrialRecord, context: &RowContext) -> Option<Measured<'a>> {
-        Some(Measured { row: RankingRow::of(trial, context)?, trial })
+    pub(super) fn of(trial: &'a TrialRecord, context: &RowContext) -> Option<MeasuredRow<'a>> {
+        Some(MeasuredRow { row: RankingRow::of(trial, context)?, trial })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The unmeasured trials of a ranking, each with the reason.
 
-use super::super::name::Names;
+use super::super::name::ShortNames;
 use crate::record::TrialRecord;
 
 /// Up to this many trials that lack numbers for the same reason have a line each; more share one
@@ -28,7 +28,7 @@ pub struct Unmeasured {
 impl Unmeasured {
     /// The trials without numbers, in the order of the record, except those that a search dropped.
     /// Many with the same reason share one line.
-    pub(super) fn all(others: &[&TrialRecord], names: &Names) -> Vec<Unmeasured> {
+    pub(super) fn all(others: &[&TrialRecord], names: &ShortNames) -> Vec<Unmeasured> {
         let left_a_search = |trial: &TrialRecord| !trial.searched.is_empty() && trial.is_accepted();
         let listed = others.iter().filter(|trial| !left_a_search(trial));
         let mut groups: Vec<Vec<Unmeasured>> = Vec::new();
@@ -59,7 +59,7 @@ impl Unmeasured {
         vec![Unmeasured { index, name: count.clone(), short: count, outcome, reason }]
     }
 
-    fn of(trial: &TrialRecord, names: &Names) -> Unmeasured {
+    fn of(trial: &TrialRecord, names: &ShortNames) -> Unmeasured {
         let (outcome, reason) = match &trial.outcome {
             None => ("not measured", "the run ended before its first reading"),
             Some(outcome) => (outcome.word(), outcome.reason().unwrap_or("no reading stands")),

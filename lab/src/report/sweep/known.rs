@@ -1,6 +1,6 @@
-//! What is known beside the times of a series of readings: above which cache its files were cold,
-//! what was proven of them, and what its contender did beside reading. A series of writes has none
-//! of it.
+//! Facts about a series of readings beside its times: the caches above which its files were cold,
+//! the proofs of its samples, and what its contender did beside reading. A series of writes has no
+//! facts.
 
 use crate::record::{Conduct, Record, TrialRecord};
 use crate::report::ranking::StateProof;
@@ -12,13 +12,13 @@ use crate::units::Bytes;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of a series.
+/// Facts about a series.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Known {
     /// The caches that stay when its files are made cold, by name; `None` where none is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cold_above: Option<String>,
-    /// What was proven of its files; `None` of writes.
+    /// What was proven about its files; `None` for writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<StateProof>,
     /// What its contender did beside reading.
@@ -58,8 +58,8 @@ impl Known {
     }
 }
 
-/// What is known of the layers below the files, which lie in one folder: what cold means, the
-/// chain, whether anybody looked for more.
+/// Facts about the layers below the files, which are in one folder: the meaning of cold, the chain
+/// of layers, and whether hidden caches were probed.
 pub(super) fn below(record: &Record) -> Vec<String> {
     let is_cold = record.trials.iter().any(|it| it.is_measured() && it.trial.state == CacheState::Cold);
     let targets = || record.targets.iter().filter(|_| is_cold);
@@ -71,8 +71,8 @@ pub(super) fn below(record: &Record) -> Vec<String> {
     above.into_iter().chain(chain).chain(not_probed).collect()
 }
 
-/// The first of what is said of files, with how many others there are: each file of an overlay has
-/// layers of its own.
+/// The first of the facts about files, with the number of the others: each file of an overlay has
+/// its own layers.
 fn one_of(said: impl Iterator<Item = String>) -> Option<String> {
     let all: BTreeSet<String> = said.collect();
     let first = all.first()?;
@@ -82,9 +82,9 @@ fn one_of(said: impl Iterator<Item = String>) -> Option<String> {
 
 /// What contenders did beside reading, behind the mark that their series have.
 pub(super) fn conducts(known: &BTreeMap<String, Known>) -> Vec<String> {
-    let told = |(name, known): (&String, &Known)| {
+    let facts = |(name, known): (&String, &Known)| {
         let said = known.conduct.words();
         said.into_iter().map(|what| format!("{name}{}: {what}", words::CONDUCT_MARK)).collect::<Vec<_>>()
     };
-    known.iter().flat_map(told).collect()
+    known.iter().flat_map(facts).collect()
 }

@@ -1,12 +1,12 @@
-//! What a sweep says: for each way of writing and reading, the straight line through time on size,
-//! the rates by size, and the band of sizes that leaves the line, with what the meters say about
-//! why.
+//! The results of a sweep: for each way of writing and reading, the straight line through time on
+//! size, the rates by size, and the band of sizes that deviate from the line, with the metered
+//! reasons.
 //!
 //! The line is `time = fixed cost + size / rate` by ordinary least squares, as in the published
-//! experiment, and beside it the line of Theil and Sen, which single files cannot bend. A size
-//! leaves the second line when all its times lie on one side of it and their median differs by more
-//! than a fifth: by the first, one odd size would make all the small ones odd. Only what was
-//! metered explains it; otherwise the text says that nothing measured does.
+//! experiment. Beside it is the line of Theil and Sen, which single files cannot bend. A size
+//! deviates from the second line if all its times are on one side of it and their median differs by
+//! more than a fifth. By the first line, one odd size would make all small sizes odd. Only metered
+//! facts explain a deviation; otherwise the text says that no meter explains it.
 
 mod known;
 mod size;
@@ -130,7 +130,7 @@ impl Series {
         series
     }
 
-    /// The rate that the line's slope stands for, with its interval; `None` where time does not
+    /// The rate that is the inverse of the line's slope, with its interval; `None` if time does not
     /// grow with size.
     #[must_use]
     pub fn rate(&self) -> Option<(Throughput, Option<[Throughput; 2]>)> {
@@ -285,9 +285,9 @@ impl Series {
 
     /// How much faster the later passes read these sizes than the first.
     fn later_pass_ratio(&self, rows: &[SizeRow]) -> Option<f64> {
-        let median = |wanted: &dyn Fn(u32) -> bool| {
+        let median = |is_counted: &dyn Fn(u32) -> bool| {
             let among = |point: &&Point| {
-                wanted(point.pass) && rows.iter().any(|row| row.size_bytes == point.size_bytes)
+                is_counted(point.pass) && rows.iter().any(|row| row.size_bytes == point.size_bytes)
             };
             let points = self.points.iter().filter(among);
             stats::median(points.map(|point| point.seconds() / float(point.size_bytes.max(1))))

@@ -34,7 +34,7 @@ fn files_on_a_line_show_its_rate_and_fixed_cost_and_leave_no_band() {
 }
 
 #[test]
-fn a_size_that_came_from_a_cache_is_told_with_its_share() {
+fn a_size_that_came_from_a_cache_is_shown_with_its_share() {
     let cached = series(10_000_000, 2_000_000, 0.25);
     assert_eq!(cached.band.len(), 1, "{:?}", cached.band);
     assert!(cached.band[0].starts_with("10.0 MB: up to 5.5"), "{:?}", cached.band);

@@ -1,5 +1,5 @@
-//! Advice from records whose intervals are known: what is told, what ties, what is kept, and what a
-//! search hides nothing of.
+//! Tests of advice, from records whose intervals are known: advised trials, ties, kept baselines,
+//! and searches with all their readings.
 
 use super::super::{Advice, Page};
 use super::{samples, target};
@@ -95,7 +95,7 @@ fn nothing_is_kept_that_is_slower_than_something_measured() {
             &[("c/mmap", 30, WILD), ("c/getline", 51, STEADY)],
             "keep c/getline: c/mmap is not faster beyond doubt, 1.65 times, interval",
         ),
-        // Somebody else is faster than what is there, whoever is the fastest.
+        // Another trial is faster than the baseline, whichever is the fastest.
         (
             &[("rust/mmap/avx2", 30, WILD), ("rust/read/iterator", 40, STEADY), ("rust/lines", 60, STEADY)],
             "use rust/read with iterator: 1.50 times rust/lines, interval 1.50 to 1.50; it ties with 1 more, of which",
@@ -117,7 +117,7 @@ fn what_is_kept_is_what_is_advised_in_the_exports_too() {
 }
 
 #[test]
-fn what_cannot_be_told_is_said_so() {
+fn advice_says_so_if_the_rounds_do_not_decide() {
     let mut record =
         raced(&[("rust/read/iterator", 50, STEADY), ("rust/mmap", 70, STEADY), ("rust/lines", 99, STEADY)]);
     record.trials[2].samples = record.trials[2].samples.iter().take(3).collect();
@@ -128,7 +128,7 @@ fn what_cannot_be_told_is_said_so() {
 }
 
 #[test]
-fn the_answer_tells_faster_from_slower_from_tied_from_unknown() {
+fn the_answer_separates_faster_slower_tied_and_unknown() {
     use crate::analysis::stats::{Interval, Ratio};
     let mut page = Page::of(&raced(&[("rust/mmap/avx2", 50, STEADY), ("command/wc -l", 100, STEADY)]));
     let mut result = |estimate, ends: Option<(f64, f64)>| {
@@ -153,7 +153,7 @@ fn the_answer_tells_faster_from_slower_from_tied_from_unknown() {
 }
 
 #[test]
-fn a_reference_that_is_the_fastest_is_told_so_everywhere() {
+fn a_reference_that_is_the_fastest_is_named_so_everywhere() {
     let page = Page::of(&raced(&[("command/wc -l", 30, STEADY), ("rust/lines", 50, STEADY)]));
     assert_eq!(page.answer, "Warm, wc -l, the reference itself, is the fastest at 33.3 GB/s.");
     assert_eq!(page.rankings[0].headline(), "fastest warm: command/wc -l, 33.3 GB/s, the reference itself");

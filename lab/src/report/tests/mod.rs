@@ -10,6 +10,7 @@ use readlab_protocol::{Archive, Cache};
 use std::io::{self, Write};
 
 mod advice;
+mod page_records;
 mod pages;
 
 const SIZE: u64 = 1_000_000_000;
@@ -283,7 +284,7 @@ fn rates_of_several_readers_count_what_all_of_them_read() {
 }
 
 #[test]
-fn a_record_from_before_archives_were_told_apart_keeps_its_rates() {
+fn a_record_from_before_archives_were_distinguished_keeps_its_rates() {
     let mut record = decoded();
     record.targets[0].answer = record.targets[0].decoded.take().map(|decoded| decoded.answer);
     record.trials.remove(0);

@@ -1,130 +1,11 @@
 //! Pages and charts of records made by hand: well-formed, safe, light, and true to their intervals.
 
+use super::page_records::{all_pages, bounded, buffers, counted, large, sweep, swept, swept_above_a_cache};
 use super::*;
-use crate::record::{Count, Header, LeftBehind, RunKind, Samples, WriteTimes, WriteWay};
-use crate::report::{self, Bound, charts};
-use crate::target::layers::Layer;
-use crate::units::Throughput;
+use crate::record::{LeftBehind, Samples};
+use crate::report::{self, charts};
 use roxmltree::{Document, Node, ParsingOptions};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// As `race`, with calls counted.
-fn counted() -> Record {
-    let mut record = race();
-    let count = |value, how: &str| Count { value, how: how.to_owned() };
-    let counts = [("syscalls", count(Some(16_391), "tracepoint")), ("mallocs", count(None, "no library"))];
-    for trial in 0..3 {
-        let counts = counts.iter().map(|(kind, count)| ((*kind).to_owned(), count.clone())).collect();
-        record.add(Line::Counts { trial, counts });
-    }
-    record
-}
-
-/// Four buffers of one method, in so few rounds that nothing can be told apart if `rounds` is
-/// small.
-fn buffers(rounds: usize) -> Record {
-    let mut record = Record::new(header());
-    record.add(target("/data/file"));
-    for (index, (buffer, wall_ms)) in [(4, 400), (16, 200), (64, 100), (256, 100)].into_iter().enumerate() {
-        let name = format!("rust/read/avx2@buffer={buffer}KiB");
-        record.add(trial(index, &name, CacheState::Warm, Cache::Through));
-        samples(&mut record, index, wall_ms, [0, 10, 20, 30, 40]);
-        let samples = &mut record.trials[index].samples;
-        *samples = samples.iter().take(rounds).collect();
-        outcome(&mut record, index, Outcome::Measured);
-    }
-    record
-}
-
-/// 10,000 readings of 20 trials.
-fn large() -> Record {
-    let mut record = Record::new(header());
-    record.add(target("/data/file"));
-    for index in 0..20 {
-        record.add(trial(index, &format!("rust/m{index}"), CacheState::Warm, Cache::Through));
-        for round in 0..500_u32 {
-            let scattered = u64::from(round.wrapping_mul(2_654_435_761) >> 8);
-            record.add(Line::Sample(Box::new(Sample {
-                trial: index,
-                fill: round / 100,
-                round,
-                wall_ns: 50_000_000 + index as u64 * 1_000_000 + scattered,
-                cpu_user_ns: Some(40_000_000 + scattered),
-                cpu_system_ns: Some(1_000_000),
-                peak_rss_bytes: Some(2 << 20),
-                ..Sample::default()
-            })));
-        }
-        outcome(&mut record, index, Outcome::Measured);
-    }
-    record
-}
-
-/// Three files of each size, written plainly at 2 GB/s and read at 2.5, with a tenth of a
-/// millisecond a file.
-fn sweep() -> Page {
-    Page::of(&swept())
-}
-
-fn swept() -> Record {
-    let mut record = Record::new(Header { kind: RunKind::Sweep, ..header() });
-    let sizes = [10_000_u64, 1_000_000, 100_000_000, 2_000_000_000];
-    for (index, size_bytes) in (0..3).flat_map(|_| sizes).enumerate() {
-        let path = format!("/data/sweep/{index} <b>.bin");
-        let facts = TargetFacts { path, size_bytes, ..TargetFacts::default() };
-        record.add(testing::target(index, facts));
-        let late_ns = index as u64 * 100;
-        let times = WriteTimes { write_ns: 100_000 + size_bytes / 2 + late_ns, sync_ns: None };
-        record.add(Line::Write { target: index, how: WriteWay::Plain, times });
-        record.add(trial(index, "rust/direct@buffer=1MiB", CacheState::Cold, Cache::Bypass));
-        record.trials[index].trial.target = index;
-        let wall_ns = 100_000 + size_bytes * 2 / 5 + late_ns;
-        let sample =
-            Sample { trial: index, wall_ns, device_read_bytes: Some(size_bytes), ..Sample::default() };
-        record.add(Line::Sample(Box::new(sample)));
-        outcome(&mut record, index, Outcome::Measured);
-    }
-    record
-}
-
-/// The same where a server lies below, which nobody can make cold.
-fn swept_above_a_cache() -> Record {
-    let mut record = swept();
-    let layers = r#"[{"kind":"filesystem","name":"nfs"},{"kind":"server","name":"nas","cache":{"before_cold":"remains",
-        "what":"the cache of the server of nas","why":"it is elsewhere"}}]"#;
-    let layers: Vec<Layer> = serde_json::from_str(layers).unwrap();
-    record.targets.iter_mut().for_each(|target| target.layers.clone_from(&layers));
-    record.targets[0].hidden_cache = Some(HiddenCache::NotProbed { why: NotProbed::SlowDevice });
-    // One size far above the line.
-    for it in record.trials.iter_mut().filter(|it| it.trial.target % 4 == 2) {
-        let sample = Sample { wall_ns: 4_000_000, ..it.samples.iter().next().unwrap() };
-        it.samples = Samples::default();
-        it.samples.push(&sample);
-    }
-    record
-}
-
-fn bounded() -> Page {
-    let mut page = Page::of(&race());
-    page.rankings[1].bounds = vec![Bound { name: "memory".into(), rate: Throughput(30e9) }];
-    page
-}
-
-fn all_pages() -> Vec<(&'static str, Page)> {
-    let mut cut_short = race();
-    cut_short.end = None;
-    cut_short.trials[5].outcome = None;
-    vec![
-        ("race", Page::of(&counted())),
-        ("cut short", Page::of(&cut_short)),
-        ("failures", Page::of(&failures())),
-        ("empty", Page::of(&Record::new(header()))),
-        ("few rounds", Page::of(&buffers(3))),
-        ("settings", Page::of(&buffers(10))),
-        ("sweep", sweep()),
-        ("bounded", bounded()),
-    ]
-}
 
 fn parsed(text: &str) -> Document<'_> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
@@ -230,9 +111,8 @@ fn names_of_files_and_commands_stay_text() {
     let text = report::html(&page);
     let document = parsed(&text);
     assert_eq!(named(&document, "script").count(), 2, "the theme and the sorting");
-    let shown =
-        |wanted: &str| document.descendants().filter_map(|it| it.text()).any(|it| it.contains(wanted));
-    assert!(shown("<script>alert(1)</script>\\u{1b}[31m"), "the file's name is told as it is");
+    let shown = |part: &str| document.descendants().filter_map(|it| it.text()).any(|it| it.contains(part));
+    assert!(shown("<script>alert(1)</script>\\u{1b}[31m"), "the file's name is shown as it is");
     assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
 }
 
@@ -256,7 +136,7 @@ fn only_what_its_interval_sets_apart_is_coloured() {
         // One more is the key.
         text.map(bars).map(|bars| bars.saturating_sub(1)).collect::<Vec<_>>()
     };
-    assert_eq!(leads(&Page::of(&buffers(3))), [0], "three rounds tell nothing apart");
+    assert_eq!(leads(&Page::of(&buffers(3))), [0], "three rounds show no difference");
     assert_eq!(leads(&Page::of(&buffers(10))), [2], "two buffers tie, two are slower");
     let warm = leads(&Page::of(&race()))[1];
     assert_eq!(warm, 2, "mmap and pread tie, wc is slower");
@@ -288,11 +168,11 @@ fn settings_make_a_curve_from_three_on() {
 }
 
 #[test]
-fn a_sweep_is_answered_by_its_slopes_and_told_by_folder() {
+fn a_sweep_is_answered_by_its_slopes_and_named_by_folder() {
     let page = sweep();
     let answer = "By the slope of time on size: write plain 2.00 GB/s, rust/direct@buffer=1MiB 2.50 GB/s.";
     assert_eq!(page.answer, answer);
-    assert_eq!(page.subjects, ["/data/sweep · 12 files · 10.0 kB to 2.00 GB, 6.30 GB in all"]);
+    assert_eq!(page.target_titles, ["/data/sweep · 12 files · 10.0 kB to 2.00 GB, 6.30 GB in all"]);
     let text = report::html(&page);
     assert!(text.contains("id=\"sizes\"") && !text.contains("id=\"ranking\""));
 }
@@ -310,7 +190,7 @@ fn ten_thousand_readings_make_a_small_page_that_says_what_a_dot_is() {
 }
 
 #[test]
-fn short_names_still_tell_trials_apart() {
+fn short_names_are_unique() {
     let mut record = race();
     record.trials[1].trial.label = Some("mmap avx2 · threads=2".into());
     let page = Page::of(&record);
@@ -370,7 +250,7 @@ fn a_sweep_above_a_cache_names_it_wherever_it_says_something_of_its_readings() {
     let side = crate::analysis::compare::Side::of_record(&record, "a", "a");
     let whole =
         |name: &str| side.cases.iter().find(|case| case.name == format!("{name} over all sizes")).unwrap();
-    let above = ["write plain", "rust/direct@buffer=1MiB"].map(|name| whole(name).subject.is_above_cache);
+    let above = ["write plain", "rust/direct@buffer=1MiB"].map(|name| whole(name).key.is_above_cache);
     assert_eq!(above, [None, Some(true)]);
     let plain = report::markdown(&sweep());
     assert!(!plain.contains("above") && !plain.contains("layers:"), "{plain}");

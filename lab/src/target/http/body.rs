@@ -1,6 +1,6 @@
 //! The body of an answer, and the connection over which it arrives.
 
-use super::{Check, HEAD_BYTES_MAX, HttpError, line};
+use super::{HEAD_BYTES_MAX, HttpError, WaitCheck, line};
 use crate::linux::interrupt;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::net::TcpStream;
@@ -43,7 +43,7 @@ pub(super) struct TimedPart {
 pub(super) struct Wire<'a> {
     pub(super) stream: TcpStream,
     pub(super) silence_max: Duration,
-    pub(super) check: Check<'a>,
+    pub(super) check: WaitCheck<'a>,
     /// The part of the answer that must end in time, if one is being read.
     pub(super) part: Option<TimedPart>,
 }

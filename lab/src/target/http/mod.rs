@@ -24,7 +24,7 @@ const HEAD_BYTES_MAX: u64 = 64 << 10;
 
 /// The kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verb {
+pub enum RequestVerb {
     /// For head and body.
     Get,
     /// For the head alone.
@@ -32,7 +32,7 @@ pub enum Verb {
 }
 
 /// Called whenever the client waits for bytes; its error ends the wait.
-pub type Check<'a> = &'a dyn Fn() -> io::Result<()>;
+pub type WaitCheck<'a> = &'a dyn Fn() -> io::Result<()>;
 
 /// Why a request failed.
 #[derive(Debug, thiserror::Error)]
@@ -100,7 +100,7 @@ pub struct Response<'a> {
 }
 
 /// The head of an answer.
-struct Head {
+struct ResponseHead {
     code: u16,
     /// The server's words for the status.
     reason: String,
@@ -112,11 +112,11 @@ struct Head {
 ///
 /// # Errors
 /// If there is no answer in time, or another one; or the error of `check`.
-pub fn ask<'a>(verb: Verb, url: &Url, check: Check<'a>) -> Result<Response<'a>, HttpError> {
+pub fn ask<'a>(verb: RequestVerb, url: &Url, check: WaitCheck<'a>) -> Result<Response<'a>, HttpError> {
     let stream = connect(url)?;
     stream.set_read_timeout(Some(INTERRUPT_CHECK)).map_err(HttpError::Io)?;
     stream.set_write_timeout(Some(SILENCE_MAX)).map_err(HttpError::Io)?;
-    let word = if verb == Verb::Get { "GET" } else { "HEAD" };
+    let word = if verb == RequestVerb::Get { "GET" } else { "HEAD" };
     let request = format!(
         "{word} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: readlab/{}\r\nAccept: */*\r\nAccept-Encoding: identity\r\nConnection: close\r\n\r\n",
         url.request(),
@@ -133,7 +133,7 @@ pub fn ask<'a>(verb: Verb, url: &Url, check: Check<'a>) -> Result<Response<'a>, 
     Ok(Response { fields, body: Body { wire, framing, got: 0 } })
 }
 
-impl Head {
+impl ResponseHead {
     /// The fields of an answer with the status 200.
     fn accepted(self) -> Result<Vec<(String, String)>, HttpError> {
         match (self.code, find(&self.fields, "location")) {
@@ -156,7 +156,7 @@ fn connect(url: &Url) -> Result<TcpStream, HttpError> {
     Err(HttpError::NotConnected(last))
 }
 
-fn read_head(wire: &mut impl BufRead) -> Result<Head, HttpError> {
+fn read_head(wire: &mut impl BufRead) -> Result<ResponseHead, HttpError> {
     let mut wire = wire.take(HEAD_BYTES_MAX);
     let status = line(&mut wire)?;
     let mut words = status.splitn(3, ' ');
@@ -168,7 +168,7 @@ fn read_head(wire: &mut impl BufRead) -> Result<Head, HttpError> {
     loop {
         let line = line(&mut wire)?;
         if line.is_empty() {
-            return Ok(Head { code, reason, fields });
+            return Ok(ResponseHead { code, reason, fields });
         }
         let (name, value) =
             line.split_once(':').ok_or(HttpError::Garbled("a line of its head is no field"))?;

@@ -81,7 +81,7 @@ impl Groups {
     }
 }
 
-/// The first members in order, which need not be looked at.
+/// The first members in order, which need no comparison.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Skipped {
     /// How many members.

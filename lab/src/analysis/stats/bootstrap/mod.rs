@@ -1,24 +1,24 @@
 //! The 95 % interval of a median, by resampling groups of observations.
 //!
 //! Observations of one fill of the cache resemble each other more than those of another fill, so
-//! whole fills are drawn with replacement and each drawn fill keeps its observations: Davison &
+//! whole fills are drawn with replacement and each drawn fill has all its observations: Davison &
 //! Hinkley, *Bootstrap Methods and their Application* (1997), section 3.8, show that drawing again
-//! within the groups would count the inner variance twice. Where there is one fill only, rounds are
-//! drawn, and with one round only, single readings; the interval then speaks of that fill alone.
-//! With few groups the percentiles of the resamples lie too close together (three fills: 76 % of
-//! the intervals hold the true median instead of 95 %), so the interval is `median ± t(k-1) *
-//! sqrt(k / (k-1)) * se` with the standard deviation `se` of the resampled medians and Student's t
-//! for `k` groups: Hesterberg, *What Teachers Should Know About the Bootstrap*, The American
-//! Statistician 69 (2015). Readings of one group never resemble each other less than those of
-//! different groups, so it is never narrower than if every reading stood alone: three fills that
-//! agree by luck prove nothing. Nor is it narrower than the interval of the sign test (Hollander &
-//! Wolfe, *Nonparametric Statistical Methods*), which assumes nothing of the readings'
-//! distribution. Tests hold the coverage to simulations.
+//! within the groups would count the inner variance twice. With one fill only, rounds are drawn;
+//! with one round only, single readings. The interval is then valid for that fill alone. With few
+//! groups the percentiles of the resamples are too close together (three fills: 76 % of the
+//! intervals hold the true median instead of 95 %), so the interval is `median ± t(k-1) * sqrt(k /
+//! (k-1)) * se` with the standard deviation `se` of the resampled medians and Student's t for `k`
+//! groups: Hesterberg, *What Teachers Should Know About the Bootstrap*, The American Statistician
+//! 69 (2015). Readings of one group never resemble each other less than those of different groups,
+//! so the interval is never narrower than for independent readings: three fills that agree by
+//! chance prove nothing. It is also never narrower than the interval of the sign test (Hollander &
+//! Wolfe, *Nonparametric Statistical Methods*), which assumes no distribution of the readings.
+//! Tests check the coverage by simulation.
 //!
-//! With more than [`MANY`] observations the sign test's interval is that of readings which stand
-//! alone, so these are not drawn, and of more than [`GROUPS_MAX`] groups neighbours are drawn
-//! together, which takes in what lasts for several of them. Then the work grows with the
-//! observations, and not with their product with the resamples.
+//! With more than [`MANY`] observations the sign test's interval replaces the resampling of
+//! independent readings. Of more than [`GROUPS_MAX`] groups, neighbours are drawn together, which
+//! includes effects that last for several groups. The work then grows with the observations, and
+//! not with the observations times the resamples.
 
 mod groups;
 #[cfg(test)]
@@ -65,7 +65,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Whether a value lies within, the ends included.
+    /// Whether a value is within the interval, the ends included.
     #[must_use]
     pub fn holds(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
@@ -88,7 +88,7 @@ pub struct Bootstrap {
 }
 
 impl Bootstrap {
-    /// For numbers that are told: 2,000 resamples.
+    /// For numbers that are reported: 2,000 resamples.
     #[must_use]
     pub fn new(seed: u64) -> Bootstrap {
         Bootstrap { seed, resamples: 2_000 }
@@ -111,7 +111,7 @@ impl Bootstrap {
         if let (Some(first), Some(last)) = (sorted.first(), sorted.last())
             && first.value == last.value
         {
-            // Many a meter stands still, and every resample of it would be the same.
+            // Some meters never change; every resample would be the same.
             return Some(Interval { low: first.value, high: last.value });
         }
         let groups = Groups::fills(&sorted).or_else(|| Groups::rounds(&sorted));
@@ -158,7 +158,7 @@ fn standard_errors(groups: usize) -> f64 {
     student_t(k - 1.0) * (k / (k - 1.0)).sqrt()
 }
 
-/// How many of `n` sorted observations lie outside the sign test's interval on each side: the most
+/// How many of `n` sorted observations are outside the sign test's interval on each side: the most
 /// for which a fair coin thrown `n` times shows so few heads, or so few tails, in at most 5 of 100
 /// series. Below six it is none.
 #[expect(clippy::cast_precision_loss, reason = "far fewer observations than 2^52")]
@@ -170,8 +170,8 @@ fn sign_test_rank(n: usize) -> usize {
         tail += heads(*k);
         2.0 * tail <= 0.05
     };
-    // Twelve standard deviations from the middle: all that lies farther out is less than a float
-    // can add.
+    // Twelve standard deviations from the middle: everything farther out is less than a float can
+    // add.
     let first = if n > MANY { n / 2 - 6 * n.isqrt() } else { 0 };
     first + (first..n / 2).take_while(fits).count().saturating_sub(1)
 }

@@ -25,7 +25,7 @@ fn a_device_that_gives_in_bursts_is_one_all_the_same() {
 }
 
 #[test]
-fn small_blocks_and_a_shallow_queue_are_told_apart_by_what_was_faster() {
+fn small_blocks_and_a_shallow_queue_are_separated_by_what_was_faster() {
     let mut record = machine();
     let small = direct(&mut record, "rust/direct/iterator@buffer_bytes=8192", cpu(3000, 200, 400));
     let Verdict::Device { pace } = verdict_on(&record, small).verdict else { panic!() };
@@ -112,7 +112,7 @@ fn an_encoded_file_is_decoding_only_where_the_device_is_known_to_have_room() {
 }
 
 #[test]
-fn holes_are_told_and_a_plain_file_says_nothing() {
+fn holes_are_reported_and_a_plain_file_has_no_remark() {
     let holes = Extents { count: 1, hole_bytes: 600_000_000, ..Extents::default() };
     assert!(explain_device_bytes(&record(Some(holes)), 0)[0].contains("600 MB of 1.00 GB are in holes"));
     let mut plain = record(Some(Extents { count: 1, ..Extents::default() }));

@@ -78,7 +78,7 @@ fn a_limit_that_a_reading_is_beyond_is_replaced_and_that_is_said() {
 }
 
 #[test]
-fn what_cannot_be_told_from_a_limit_is_at_it_without_a_share_above_all() {
+fn a_trial_whose_interval_overlaps_a_limit_is_at_the_limit_and_has_no_share_above_1() {
     let mut record = machine();
     let device = record.trials.iter().position(|it| it.trial.method() == "device").unwrap();
     timed(&mut record, device, [200, 700, 400, 230, 600]);

@@ -194,7 +194,7 @@ fn a_mapping_of_small_folios_is_stopped_by_faults() {
 }
 
 #[test]
-fn where_nothing_decides_the_shares_are_told() {
+fn where_nothing_decides_the_shares_are_shown() {
     let mut record = machine();
     let meters = MeterValues { device_bytes: Some(0), ..cpu(1000, 300, 300) };
     let open = warm(&mut record, "command/cat", meters);
@@ -207,7 +207,7 @@ fn where_nothing_decides_the_shares_are_told() {
 #[test]
 fn a_busy_machine_is_no_latency() {
     let mut record = machine();
-    // The controls that only work get a processor for half of their time, and so does everybody.
+    // The controls that only work get a processor for half of their time, like every other process.
     for it in record.trials.iter_mut().filter(|it| it.trial.is_control()) {
         let slower = |sample: Sample| Sample { wall_ns: 2 * sample.wall_ns, ..sample };
         it.samples = it.samples.iter().map(slower).collect();

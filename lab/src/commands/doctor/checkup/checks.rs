@@ -5,7 +5,7 @@ use crate::measure::busy::Busy;
 use crate::units::{Bytes, Nanos};
 
 /// A check finds nothing, one thing, or several.
-type Check = fn(&Facts) -> Vec<Finding>;
+type MachineCheck = fn(&Facts) -> Vec<Finding>;
 
 /// Share of a processor from which another process disturbs: above what shells, editors and daemons
 /// use at rest.
@@ -19,7 +19,7 @@ const NAMED_MAX: usize = 3;
 const CLOCK_OVERHEAD_MAX_NS: u64 = 200;
 
 /// All of them.
-pub(super) const ALL: [Check; 20] = [
+pub(super) const ALL: [MachineCheck; 20] = [
     second_lab,
     busy_processes,
     load,

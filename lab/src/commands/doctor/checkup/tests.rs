@@ -35,10 +35,10 @@ fn judged(machine: &Machine) -> Vec<Finding> {
 }
 
 /// Something done to a good machine.
-type Change = fn(&mut Machine);
+type MachineEdit = fn(&mut Machine);
 
 /// The finding that a change to a good machine brings.
-fn brought(change: Change) -> Finding {
+fn brought(change: MachineEdit) -> Finding {
     let mut machine = laboratory();
     change(&mut machine);
     let before = judged(&laboratory());
@@ -57,7 +57,7 @@ fn a_good_machine_only_helps() {
 
 #[test]
 fn each_thing_that_spoils_is_found_with_its_remedy() {
-    let changes: [(Change, &str, &str); 6] = [
+    let changes: [(MachineEdit, &str, &str); 6] = [
         (|m| m.governor = Some("powersave".into()), "powersave", "cpupower"),
         (|m| m.load_1min = Some(2.0), "load 2.00", "wait"),
         (|m| m.proactive_reclaim = true, "DAMON", "damon_reclaim/parameters/enabled"),
@@ -76,7 +76,7 @@ fn each_thing_that_spoils_is_found_with_its_remedy() {
 
 #[test]
 fn what_limits_is_noted_and_does_not_spoil() {
-    let changes: [(Change, &str); 6] = [
+    let changes: [(MachineEdit, &str); 6] = [
         (|m| m.turbo = Some(true), "turbo is on"),
         (|m| m.swap = true, "swap"),
         (|m| m.hypervisor = Some("kvm".into()), "kvm"),
@@ -92,7 +92,7 @@ fn what_limits_is_noted_and_does_not_spoil() {
 }
 
 #[test]
-fn a_missing_right_is_told_with_its_reason_and_the_exact_command() {
+fn a_missing_right_is_reported_with_its_reason_and_the_exact_command() {
     let refused = Err("tracefs: permission denied".to_owned());
     let rights = Rights { syscalls: refused, peak_reset: Err("no peak".into()), ..all_rights() };
     let findings = judge(&Facts { machine: &laboratory(), target: None, rights: &rights, busy: &[] });
@@ -112,7 +112,7 @@ fn who_disturbs_is_named_and_the_quiet_are_not() {
 }
 
 #[test]
-fn a_file_that_no_cache_can_hold_is_told_before_it_is_raced() {
+fn a_file_that_no_cache_can_hold_is_reported_before_it_is_raced() {
     let target =
         |size_bytes| TargetFacts { size_bytes, cautions: vec!["sparse".into()], ..TargetFacts::default() };
     let judged = |target: &TargetFacts| {

@@ -11,8 +11,8 @@ pub(super) const INLINED: &str = "_[i]";
 /// See [`KERNEL`].
 pub(super) const COMPILED: &str = "_[j]";
 
-/// Replaces a semicolon within a name, such as that of `[u8; 16]`, where one would end the frame:
-/// a character for private use, which the drawing turns back.
+/// Replaces a semicolon in a name, for example in `[u8; 16]`, where a semicolon would end the
+/// frame: a character for private use, which the drawing turns back.
 pub(super) const SEMICOLON: &str = "\u{e03b}";
 
 /// Stacks of names, outermost first, with how often each was seen.
@@ -74,8 +74,8 @@ fn unmarked(name: &str) -> &str {
     [KERNEL, INLINED, COMPILED].iter().find_map(|mark| name.strip_suffix(mark)).unwrap_or(name)
 }
 
-/// A name that cannot be taken for the end of a line, and holds no control character. Names come
-/// from programs and may hold anything.
+/// A name without line breaks and control characters. Names come from programs and may contain
+/// anything.
 fn plain(name: &str) -> String {
     let shown = |c: char| match c {
         // Not characters of XML.
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hottest_are_told_by_what_lay_on_top() {
+    fn the_hottest_functions_are_those_on_top_of_the_stacks() {
         let mut folded = Folded::default();
         folded.add(["a", "main", "copy_[k]"], 6);
         folded.add(["b", "main", "copy_[k]"], 1);

@@ -1,9 +1,9 @@
 //! Profiles of where a contender spends the processor's time: stacks sampled in an untimed run,
 //! named, folded and drawn.
 //!
-//! Sampling interrupts the process, so no number of a race comes from this run. Nothing here knows
-//! of contenders or caches: the caller starts a process with [`environment`], begins a
-//! [`Profiling`] of it, makes it work, ends it, and gets the [`Profile`].
+//! Sampling interrupts the process, so no number of a race comes from this run. This module uses
+//! neither contenders nor caches: the caller starts a process with [`environment`], begins its
+//! [`Profiling`], makes it work, ends the profiling, and gets the [`Profile`].
 
 mod folded;
 mod mappings;
@@ -15,9 +15,9 @@ mod unwind;
 pub use folded::{Folded, Hot};
 pub use picture::svg;
 
-use crate::folder::scratch::Note;
+use crate::folder::scratch::ScratchNote;
 use crate::linux::perf::{Event, FREQUENCY, kernel_symbols_are_readable};
-use sampling::Sampling;
+use sampling::StackSampling;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use symbols::{Maps, UNMAPPED, UNNAMED};
@@ -33,18 +33,18 @@ pub fn environment() -> Vec<(OsString, OsString)> {
 /// # Errors
 /// Why not, in one line, with the command that would allow it.
 pub fn can_sample() -> Result<(), String> {
-    Sampling::start(std::process::id()).map(drop)
+    StackSampling::start(std::process::id()).map(drop)
 }
 
 /// Sampling of one process and its children, until it is ended.
 #[derive(Debug)]
 pub struct Profiling {
-    sampling: Sampling,
+    sampling: StackSampling,
     /// Exists as long as the runtime may have written a map that is not removed yet.
-    note: Option<Note>,
+    note: Option<ScratchNote>,
 }
 
-/// What was sampled. Names can be found once the process has ended, for some runtimes write them
+/// The samples. Names may be found after the process has ended, because some runtimes write them
 /// then.
 #[derive(Debug)]
 pub struct Sampled {
@@ -52,7 +52,7 @@ pub struct Sampled {
     maps: Maps,
     how: String,
     kernel: bool,
-    _note: Option<Note>,
+    _note: Option<ScratchNote>,
 }
 
 /// Samples that hold a frame without a name.
@@ -84,8 +84,8 @@ impl Profiling {
     /// # Errors
     /// Why not, in one line, with the command that would allow it.
     pub fn begin(pid: u32) -> Result<Profiling, String> {
-        let note = Note::of_map(pid);
-        let begun = Sampling::start(pid).map(|sampling| Profiling { sampling, note });
+        let note = ScratchNote::of_map(pid);
+        let begun = StackSampling::start(pid).map(|sampling| Profiling { sampling, note });
         if begun.is_err() {
             // It may have written a map already, which this value removes.
             drop(Maps::of(BTreeSet::from([pid])));
@@ -93,7 +93,7 @@ impl Profiling {
         begun
     }
 
-    /// Samples from now on count: what was before them was a warm-up.
+    /// Counts samples from now on; earlier samples are of a warm-up.
     pub fn count_from_now(&self) {
         self.sampling.count_from_now();
     }
@@ -104,7 +104,7 @@ impl Profiling {
         self.sampling.taken()
     }
 
-    /// Ends it.
+    /// Ends the sampling.
     #[must_use]
     pub fn end(self) -> Sampled {
         let event = match self.sampling.event {

@@ -5,7 +5,7 @@ use super::folded::{Folded, SEMICOLON};
 use inferno::flamegraph::color::{MultiPalette, Palette};
 use inferno::flamegraph::{Options, from_lines};
 
-/// The picture. Title and subtitle may hold anything: the drawing escapes them.
+/// Draws the flame graph. Title and subtitle may contain anything: the drawing escapes them.
 ///
 /// # Errors
 /// If there is nothing to draw.

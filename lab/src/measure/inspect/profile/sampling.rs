@@ -7,7 +7,7 @@
 use super::mappings::Mappings;
 use super::symbols::Frame;
 use super::unwind::Walker;
-use crate::linux::perf::{Body, Event, Record, Sample, StackSampler, now_ns};
+use crate::linux::perf::{Event, PerfEvent, PerfRecord, PerfSample, StackSampler, now_ns};
 use crate::linux::process::{CodeMapping, thread_name, threads};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(super) struct SampledStacks {
 
 /// Sampling in a thread, until it is stopped.
 #[derive(Debug)]
-pub(super) struct Sampling {
+pub(super) struct StackSampling {
     pub(super) event: Event,
     /// Whether the kernel's frames are seen.
     pub(super) kernel: bool,
@@ -43,12 +43,12 @@ pub(super) struct Sampling {
     thread: Option<JoinHandle<SampledStacks>>,
 }
 
-impl Sampling {
+impl StackSampling {
     /// Begins; threads and children that come later are sampled too. No sample is counted yet.
     ///
     /// # Errors
     /// Why not, in one line, with the command that would allow it.
-    pub(super) fn start(pid: u32) -> Result<Sampling, String> {
+    pub(super) fn start(pid: u32) -> Result<StackSampling, String> {
         let sampler = StackSampler::open(pid)?;
         let (event, kernel) = (sampler.event(), sampler.sees_kernel());
         let (from_ns, taken) = (Arc::new(AtomicU64::new(u64::MAX)), Arc::new(AtomicU64::new(0)));
@@ -59,7 +59,7 @@ impl Sampling {
             .name("stacks".to_owned())
             .spawn(move || collector.collect(sampler, &until))
             .map_err(|cause| format!("no thread to read samples: {cause}"))?;
-        Ok(Sampling { event, kernel, stop, from_ns, taken, thread: Some(thread) })
+        Ok(StackSampling { event, kernel, stop, from_ns, taken, thread: Some(thread) })
     }
 
     /// Samples from now on count.
@@ -72,7 +72,7 @@ impl Sampling {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// Ends it; everything found.
+    /// Ends the sampling and returns what was found.
     pub(super) fn stop(mut self) -> SampledStacks {
         self.join().expect("it is stopped once")
     }
@@ -83,7 +83,7 @@ impl Sampling {
     }
 }
 
-impl Drop for Sampling {
+impl Drop for StackSampling {
     fn drop(&mut self) {
         // The maps that runtimes wrote go with what was found.
         drop(self.join().map(|found| super::symbols::Maps::of(found.pids)));
@@ -95,7 +95,7 @@ struct Collector {
     mappings: Mappings,
     walker: Walker,
     names: HashMap<u32, String>,
-    pending: Vec<Record>,
+    pending: Vec<PerfRecord>,
     found: SampledStacks,
     from_ns: Arc<AtomicU64>,
     taken: Arc<AtomicU64>,
@@ -131,35 +131,35 @@ impl Collector {
         }
     }
 
-    /// Takes in the records up to a time, in the order of their times.
+    /// Counts the records up to a time, in the order of their times.
     fn take_in(&mut self, before_ns: u64) {
         self.pending.sort_by_key(|record| record.time_ns);
         let ready = self.pending.partition_point(|record| record.time_ns <= before_ns);
-        let ready: Vec<Record> = self.pending.drain(..ready).collect();
+        let ready: Vec<PerfRecord> = self.pending.drain(..ready).collect();
         for record in ready {
             self.take(record);
         }
     }
 
-    fn take(&mut self, record: Record) {
-        let Record { pid, tid, time_ns, .. } = record;
+    fn take(&mut self, record: PerfRecord) {
+        let PerfRecord { pid, tid, time_ns, .. } = record;
         match record.body {
-            Body::Sample(sample) if time_ns >= self.from_ns.load(Ordering::Relaxed) => {
+            PerfEvent::Sample(sample) if time_ns >= self.from_ns.load(Ordering::Relaxed) => {
                 self.count(pid, tid, &sample);
             }
-            Body::Sample(_) => {}
-            Body::Map { start, end, offset, path } => {
+            PerfEvent::Sample(_) => {}
+            PerfEvent::Map { start, end, offset, path } => {
                 self.mappings.map(pid, CodeMapping::named(start, end, offset, &path));
                 self.walker.forget(pid);
             }
-            Body::Comm { name, exec } => {
+            PerfEvent::Comm { name, exec } => {
                 self.names.insert(tid, String::from_utf8_lossy(&name).into_owned());
                 if exec {
                     self.mappings.exec(pid);
                     self.walker.forget(pid);
                 }
             }
-            Body::Fork { parent, parent_tid } => {
+            PerfEvent::Fork { parent, parent_tid } => {
                 self.mappings.fork(parent, pid);
                 self.found.pids.insert(pid);
                 if let Some(name) = self.names.get(&parent_tid).cloned() {
@@ -169,7 +169,7 @@ impl Collector {
         }
     }
 
-    fn count(&mut self, pid: u32, tid: u32, sample: &Sample) {
+    fn count(&mut self, pid: u32, tid: u32, sample: &PerfSample) {
         let (user, whole) = self.walker.walk(pid, self.mappings.of(pid), sample);
         self.found.cut += u64::from(!whole);
         let of_user = user.into_iter().map(|address| match self.mappings.find(pid, address) {
@@ -197,20 +197,20 @@ mod tests {
         Collector::of(u32::MAX, Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)))
     }
 
-    fn record(time_ns: u64, body: Body) -> Record {
-        Record { time_ns, pid: 5, tid: 6, body }
+    fn record(time_ns: u64, body: PerfEvent) -> PerfRecord {
+        PerfRecord { time_ns, pid: 5, tid: 6, body }
     }
 
-    fn sampled_at(ip: u64) -> Body {
+    fn sampled_at(ip: u64) -> PerfEvent {
         let registers = Registers { program_counter: ip, ..Registers::default() };
-        Body::Sample(Sample { registers: Some(registers), ..Sample::default() })
+        PerfEvent::Sample(PerfSample { registers: Some(registers), ..PerfSample::default() })
     }
 
     #[test]
     fn records_of_several_rings_are_taken_in_by_their_times() {
         let mut collector = collector();
-        let map = Body::Map { start: 0x1000, end: 0x2000, offset: 0x50, path: b"/lib/x".to_vec() };
-        let name = Body::Comm { name: b"reader".to_vec(), exec: false };
+        let map = PerfEvent::Map { start: 0x1000, end: 0x2000, offset: 0x50, path: b"/lib/x".to_vec() };
+        let name = PerfEvent::Comm { name: b"reader".to_vec(), exec: false };
         // As two rings would give them: the sample first, though it was later.
         collector.pending = vec![
             record(30, sampled_at(0x1004)),
@@ -232,7 +232,12 @@ mod tests {
         let mut collector = collector();
         collector.from_ns.store(50, Ordering::Relaxed);
         collector.take(record(49, sampled_at(0x1004)));
-        collector.take(Record { time_ns: 20, pid: 8, tid: 8, body: Body::Fork { parent: 5, parent_tid: 6 } });
+        collector.take(PerfRecord {
+            time_ns: 20,
+            pid: 8,
+            tid: 8,
+            body: PerfEvent::Fork { parent: 5, parent_tid: 6 },
+        });
         collector.take(record(50, sampled_at(0x1008)));
         assert_eq!((collector.found.stacks.len(), collector.taken.load(Ordering::Relaxed)), (1, 1));
         assert!(
@@ -246,9 +251,10 @@ mod tests {
         let kernel = vec![0xffff_ffff_8100_0000];
         let registers =
             Registers { program_counter: 0x77, stack_pointer: 0x77, frame_pointer: 0x77, link: 0x77 };
-        let sample = Sample { kernel, registers: Some(registers), stack: Vec::new() };
+        let sample = PerfSample { kernel, registers: Some(registers), stack: Vec::new() };
         let mut collector = collector();
-        collector.pending = vec![record(7, Body::Sample(sample.clone())), record(8, Body::Sample(sample))];
+        collector.pending =
+            vec![record(7, PerfEvent::Sample(sample.clone())), record(8, PerfEvent::Sample(sample))];
         collector.take_in(u64::MAX);
         let stacks: Vec<_> = collector.found.stacks.into_iter().collect();
         let [((name, frames), 2)] = &stacks[..] else { panic!("{stacks:?}") };
@@ -260,13 +266,13 @@ mod tests {
     #[test]
     fn children_are_named_and_mapped_as_their_parents_until_they_execute() {
         let mut collector = collector();
-        let map = |path: &[u8]| Body::Map { start: 0x1000, end: 0x2000, offset: 0, path: path.to_vec() };
-        collector.take(record(1, Body::Comm { name: b"sh".to_vec(), exec: false }));
+        let map = |path: &[u8]| PerfEvent::Map { start: 0x1000, end: 0x2000, offset: 0, path: path.to_vec() };
+        collector.take(record(1, PerfEvent::Comm { name: b"sh".to_vec(), exec: false }));
         collector.take(record(2, map(b"/bin/sh")));
-        let child = |time_ns, body| Record { time_ns, pid: 8, tid: 8, body };
-        collector.take(child(3, Body::Fork { parent: 5, parent_tid: 6 }));
+        let child = |time_ns, body| PerfRecord { time_ns, pid: 8, tid: 8, body };
+        collector.take(child(3, PerfEvent::Fork { parent: 5, parent_tid: 6 }));
         collector.take(child(4, sampled_at(0x1001)));
-        collector.take(child(5, Body::Comm { name: b"wc".to_vec(), exec: true }));
+        collector.take(child(5, PerfEvent::Comm { name: b"wc".to_vec(), exec: true }));
         collector.take(child(6, sampled_at(0x1001)));
         collector.take(child(7, map(b"/bin/wc")));
         collector.take(child(8, sampled_at(0x1001)));

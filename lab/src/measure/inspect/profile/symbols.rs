@@ -21,12 +21,12 @@ pub(super) enum Frame {
     File(PathBuf, u64),
     /// In memory of no file of a process.
     Made(u32, u64),
-    /// Where no code is known: it was made unseen, or the stack was walked wrongly.
+    /// Where no code is known: the mapping was not seen, or the stack was walked wrongly.
     Unmapped(u32, u64),
 }
 
 /// The names of frames, outermost first where several functions were inlined into one.
-pub(super) type Names = BTreeMap<Frame, Vec<String>>;
+pub(super) type FrameNames = BTreeMap<Frame, Vec<String>>;
 
 /// Largest map of a runtime that is read.
 const MAP_BYTES_MAX: u64 = 64 << 20;
@@ -58,9 +58,9 @@ pub(super) fn environment() -> Vec<(OsString, OsString)> {
 }
 
 /// The names of all frames. A frame without one is named by its file, or by the kind of its memory.
-pub(super) fn names(frames: &BTreeSet<Frame>, maps: &Maps) -> Names {
+pub(super) fn names(frames: &BTreeSet<Frame>, maps: &Maps) -> FrameNames {
     let symbolizer = Symbolizer::new();
-    let mut names = Names::new();
+    let mut names = FrameNames::new();
     let mut of_files = BTreeMap::<&PathBuf, Vec<u64>>::new();
     let mut of_kernel = Vec::new();
     for frame in frames {
@@ -111,12 +111,12 @@ fn bracketed(path: &Path) -> String {
 #[derive(Debug, Default)]
 pub(super) struct Maps {
     pids: BTreeSet<u32>,
-    functions: BTreeMap<u32, Vec<Function>>,
+    functions: BTreeMap<u32, Vec<MapEntry>>,
 }
 
 /// A function that a runtime made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Function {
+struct MapEntry {
     start: u64,
     end: u64,
     name: String,
@@ -170,16 +170,16 @@ impl Drop for Maps {
 }
 
 /// The functions of a map: a start, a size and a name a line, numbers in hexadecimal.
-fn functions(text: &str) -> Vec<Function> {
+fn functions(text: &str) -> Vec<MapEntry> {
     let function = |line: &str| {
         let (start, rest) = line.split_once(' ')?;
         let (size, name) = rest.split_once(' ')?;
         let hex = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
         let start = hex(start)?;
-        Some(Function { start, end: start.checked_add(hex(size)?)?, name: name.to_owned() })
+        Some(MapEntry { start, end: start.checked_add(hex(size)?)?, name: name.to_owned() })
     };
-    let mut functions: Vec<Function> = text.lines().filter_map(function).collect();
-    // Of code that was made in the place of other code, the last is there.
+    let mut functions: Vec<MapEntry> = text.lines().filter_map(function).collect();
+    // For code that replaced other code, the last entry is valid.
     functions.reverse();
     functions.sort_by_key(|function| function.start);
     functions.dedup_by_key(|function| function.start);

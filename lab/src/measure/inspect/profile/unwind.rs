@@ -2,7 +2,7 @@
 //! that compilers write into programs; most programs are built without frame pointers. Code without
 //! tables, for example what a runtime made, is walked by frame pointers.
 
-use crate::linux::perf::{Registers, Sample};
+use crate::linux::perf::{PerfSample, Registers};
 use crate::linux::process::CodeMapping;
 use framehop::{
     CacheNative, ExplicitModuleSectionInfo, FrameAddress, MayAllocateDuringUnwind, Module, UnwindRegsNative,
@@ -17,11 +17,11 @@ use std::sync::Arc;
 /// Frames beyond which a stack is cut: a recursion, or one that was walked wrongly.
 const FRAMES_MOST: usize = 256;
 
-type Bytes = Arc<[u8]>;
+type SharedBytes = Arc<[u8]>;
 
 /// The unwind tables of a program's file.
 struct Tables {
-    sections: ExplicitModuleSectionInfo<Bytes>,
+    sections: ExplicitModuleSectionInfo<SharedBytes>,
     /// Executable segments: place in the file, size there, address.
     segments: Vec<[u64; 3]>,
 }
@@ -29,7 +29,7 @@ struct Tables {
 /// Walks stacks of any number of processes.
 pub(super) struct Walker {
     tables: HashMap<PathBuf, Option<Tables>>,
-    unwinders: HashMap<u32, UnwinderNative<Bytes, MayAllocateDuringUnwind>>,
+    unwinders: HashMap<u32, UnwinderNative<SharedBytes, MayAllocateDuringUnwind>>,
     cache: CacheNative<MayAllocateDuringUnwind>,
 }
 
@@ -38,14 +38,19 @@ impl Walker {
         Walker { tables: HashMap::new(), unwinders: HashMap::new(), cache: CacheNative::new() }
     }
 
-    /// Something of a process's mappings has changed.
+    /// Notes that the mappings of a process have changed.
     pub(super) fn forget(&mut self, pid: u32) {
         self.unwinders.remove(&pid);
     }
 
     /// Addresses in user mode, innermost first; those of callers are within the call. Whether the
     /// walk came to the stack's end.
-    pub(super) fn walk(&mut self, pid: u32, mappings: &[CodeMapping], sample: &Sample) -> (Vec<u64>, bool) {
+    pub(super) fn walk(
+        &mut self,
+        pid: u32,
+        mappings: &[CodeMapping],
+        sample: &PerfSample,
+    ) -> (Vec<u64>, bool) {
         let Some(registers) = sample.registers else {
             return (Vec::new(), true);
         };
@@ -86,7 +91,7 @@ fn native(registers: Registers) -> UnwindRegsNative {
 fn unwinder(
     tables: &mut HashMap<PathBuf, Option<Tables>>,
     mappings: &[CodeMapping],
-) -> UnwinderNative<Bytes, MayAllocateDuringUnwind> {
+) -> UnwinderNative<SharedBytes, MayAllocateDuringUnwind> {
     let mut unwinder = UnwinderNative::new();
     for mapping in mappings {
         let Some(path) = &mapping.file else { continue };
@@ -121,7 +126,7 @@ impl Tables {
             let section = file.section_by_name(name)?;
             Some(section.address()..section.address() + section.size())
         };
-        let data = |name| Some(Bytes::from(file.section_by_name(name)?.data().ok()?));
+        let data = |name| Some(SharedBytes::from(file.section_by_name(name)?.data().ok()?));
         let sections = ExplicitModuleSectionInfo {
             text_svma: range(".text"),
             text: data(".text"),
@@ -186,10 +191,10 @@ mod tests {
     #[test]
     fn without_registers_there_is_no_walk_and_without_stack_only_the_first_frame() {
         let mut walker = Walker::new();
-        assert_eq!(walker.walk(1, &[], &Sample::default()), (Vec::new(), true));
+        assert_eq!(walker.walk(1, &[], &PerfSample::default()), (Vec::new(), true));
         let registers =
             Registers { program_counter: 0x1000, stack_pointer: 0x1000, frame_pointer: 0x1000, link: 0x1000 };
-        let lost = Sample { registers: Some(registers), ..Sample::default() };
+        let lost = PerfSample { registers: Some(registers), ..PerfSample::default() };
         assert_eq!(walker.walk(1, &[], &lost), (vec![0x1000], false));
     }
 
@@ -201,7 +206,7 @@ mod tests {
             [top + 16, 0x5000, 0, 0x6000].iter().flat_map(|word: &u64| word.to_ne_bytes()).collect();
         let registers =
             Registers { program_counter: 0x4000, stack_pointer: top, frame_pointer: top, link: 0x5000 };
-        let sample = Sample { registers: Some(registers), stack, ..Sample::default() };
+        let sample = PerfSample { registers: Some(registers), stack, ..PerfSample::default() };
         let (addresses, _) = Walker::new().walk(1, &[], &sample);
         assert_eq!(addresses[..2], [0x4000, 0x5000 - 1], "a caller is looked up within its call");
     }

@@ -10,7 +10,7 @@
 mod pages;
 
 use crate::record::{Spread, Trace};
-use pages::{Call, Kind, Pages, Written};
+use pages::{Call, Kind, TracePages, Written};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -22,7 +22,7 @@ const HOW: &str = "read, pread, readv, preadv and mmap of this file by the proce
 /// Tracing of one process and its children.
 #[derive(Debug)]
 pub struct Tracing {
-    pages: Pages,
+    pages: TracePages,
 }
 
 /// What the lab metered around the traced reading.
@@ -42,7 +42,7 @@ impl Tracing {
     /// # Errors
     /// Why it cannot be made ready, in one line.
     pub fn prepare(file: &Path) -> Result<Tracing, String> {
-        Ok(Tracing { pages: Pages::prepare(file)? })
+        Ok(Tracing { pages: TracePages::prepare(file)? })
     }
 
     /// What the process must find in its environment.
@@ -51,7 +51,7 @@ impl Tracing {
         self.pages.env()
     }
 
-    /// Before the reading: calls until now are not part of it.
+    /// Begins the reading: earlier calls are discarded.
     ///
     /// # Errors
     /// If the pages cannot be emptied.
@@ -59,7 +59,7 @@ impl Tracing {
         self.pages.forget()
     }
 
-    /// After the reading: its calls.
+    /// Ends the reading and returns its calls.
     #[must_use]
     pub fn end(&self, metered: MeteredReading) -> Trace {
         match self.pages.read() {
@@ -97,11 +97,11 @@ fn trace(written: &Written, metered: MeteredReading) -> Trace {
     Trace {
         reason,
         calls,
-        untold: written.made - written.calls.len() as u64,
+        unrecorded: written.made - written.calls.len() as u64,
         threads: paths.threads,
         in_calls_ns: reads.iter().map(|call| call.wall_ns).sum(),
         bytes: reads.iter().map(got_bytes).sum(),
-        asked_bytes: spread(|call| call.requested_bytes),
+        requested_bytes: spread(|call| call.requested_bytes),
         got_bytes: spread(got_bytes),
         brought_bytes: Some(Spread::of(reads.iter().map(got_bytes).filter(|&bytes| bytes > 0).collect())),
         latency_ns: spread(|call| call.wall_ns),

@@ -7,10 +7,10 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The library, as the build made it; empty where it could make none.
+/// The library from the build; empty if the build could not make it.
 static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tracing.so"));
 
-/// Calls that there is room for; the pages of those that are not made cost nothing.
+/// The largest number of calls; pages that are not used cost nothing.
 const ROOM: u64 = 1 << 20;
 /// Words at the front: device, inode, room, processes, calls.
 const HEAD_WORDS: usize = 8;
@@ -60,7 +60,7 @@ pub(super) struct Call {
     pub(super) got: i64,
 }
 
-/// Everything that the pages hold.
+/// The content of the pages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Written {
     /// Programs that have started with the library in them.
@@ -73,24 +73,24 @@ pub(super) struct Written {
 
 /// Library and pages for one process and its children, about one file.
 #[derive(Debug)]
-pub(super) struct Pages {
+pub(super) struct TracePages {
     library: PreloadedLibrary,
     pages: SharedMemory,
 }
 
-impl Pages {
+impl TracePages {
     /// Puts the library and empty pages into memory.
-    pub(super) fn prepare(file: &Path) -> Result<Pages, String> {
+    pub(super) fn prepare(file: &Path) -> Result<TracePages, String> {
         if LIBRARY.is_empty() {
             return Err("this readlab was built without its tracing library".to_owned());
         }
         let facts = file.metadata().map_err(|cause| format!("{}: {cause}", file.display()))?;
         let head = [facts.dev(), facts.ino(), ROOM].map(u64::to_ne_bytes).concat();
-        let prepared = || -> io::Result<Pages> {
+        let prepared = || -> io::Result<TracePages> {
             let library = PreloadedLibrary::new("readlab-tracing", LIBRARY)?;
             let pages = SharedMemory::zeroed("readlab-calls", PAGES_BYTES)?;
             pages.write(&head, 0)?;
-            Ok(Pages { library, pages })
+            Ok(TracePages { library, pages })
         };
         prepared().map_err(|cause| format!("tracing library: {cause}"))
     }
@@ -100,7 +100,7 @@ impl Pages {
         vec![self.library.variable(), self.pages.variable("READLAB_TRACE_PAGES")]
     }
 
-    /// Forgets all calls so far, so that there is room again. No program may be calling meanwhile.
+    /// Discards all calls so far. No program may be calling meanwhile.
     pub(super) fn forget(&self) -> Result<(), String> {
         let forgotten = self
             .pages

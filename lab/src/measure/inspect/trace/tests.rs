@@ -26,7 +26,7 @@ fn calls_become_sizes_latencies_and_jumps() {
     assert_eq!((trace.sequential, &trace.ahead_bytes.buckets), (2, &vec![[8, 1]]));
     assert_eq!((trace.back_bytes.n, trace.back_bytes.most), (1, 20));
     assert_eq!(trace.sequential_share(), Some(0.5));
-    assert_eq!(trace.asked_bytes.buckets, [[8, 6]]);
+    assert_eq!(trace.requested_bytes.buckets, [[8, 6]]);
     assert_eq!((trace.empty(), &trace.got_bytes.buckets), (1, &vec![[0, 1], [4, 1], [8, 4]]));
     let brought = trace.brought();
     assert_eq!((brought.n, brought.least, &brought.buckets), (5, 4, &vec![[4, 1], [8, 4]]));
@@ -60,7 +60,7 @@ fn a_trace_without_reads_has_a_reason() {
 #[test]
 fn more_calls_than_there_is_room_for_are_counted() {
     let written = Written { made: 10, ..of(&[read(1, 0, 8)]) };
-    assert_eq!(trace(&written, METERED).untold, 9);
+    assert_eq!(trace(&written, METERED).unrecorded, 9);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn what_was_called_before_the_reading_is_not_of_it_and_takes_no_room() {
     assert_eq!(reading().bytes, 2 * once.bytes, "without a begin, the calls of both runs are there");
     tracing.begin().unwrap();
     let again = reading();
-    assert_eq!((again.bytes, again.reads(), again.untold), (7000, once.reads(), 0));
+    assert_eq!((again.bytes, again.reads(), again.unrecorded), (7000, once.reads(), 0));
 }
 
 /// What a program's calls on a file of 100,002 bytes say.

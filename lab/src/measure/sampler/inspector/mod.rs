@@ -200,7 +200,7 @@ impl Inspection<'_, '_> {
     /// The calls of one reading.
     fn trace(&mut self) -> Result<Trace, InspectError> {
         let target = self.trials.target_of(self.trial.index).target;
-        let file = target.file().filter(|_| target.facts.over() == Transport::File);
+        let file = target.file().filter(|_| target.facts.transport() == Transport::File);
         let behind_server = || "it reads over http: the server reads the file".to_owned();
         let file = file.ok_or_else(|| InspectError::Because(behind_server()))?;
         let tracing = Tracing::prepare(file).map_err(InspectError::Because)?;

@@ -7,13 +7,13 @@ use std::path::PathBuf;
 const IMAGE_BYTES: u64 = 8192;
 
 /// Folders with the files of /proc and /sys, and a file whose device they describe.
-struct Scripted {
+struct ScriptedKernel {
     folder: tempfile::TempDir,
     image: PathBuf,
 }
 
-impl Scripted {
-    fn new() -> Option<Scripted> {
+impl ScriptedKernel {
+    fn new() -> Option<ScriptedKernel> {
         let program = std::env::current_exe().unwrap();
         let folder = tempfile::tempdir_in(program.parent().unwrap()).unwrap();
         let image = folder.path().join("image");
@@ -22,7 +22,7 @@ impl Scripted {
             eprintln!("SKIPPED: the build folder is on a file system without a device of its own");
             return None;
         }
-        Some(Scripted { folder, image })
+        Some(ScriptedKernel { folder, image })
     }
 
     fn write(&self, name: &str, text: impl AsRef<[u8]>) {
@@ -53,7 +53,7 @@ impl Scripted {
 
 #[test]
 fn a_loop_device_is_followed_to_its_file_and_ends_where_it_was() {
-    let Some(it) = Scripted::new() else { return };
+    let Some(it) = ScriptedKernel::new() else { return };
     it.on("loop0");
     it.write("sys/block/loop0/loop/backing_file", format!("{}\n", it.image.display()));
     it.write("sys/block/loop0/loop/dio", "0\n");
@@ -70,7 +70,7 @@ fn a_loop_device_is_followed_to_its_file_and_ends_where_it_was() {
 
 #[test]
 fn direct_io_does_not_use_the_cache_of_the_file() {
-    let Some(it) = Scripted::new() else { return };
+    let Some(it) = ScriptedKernel::new() else { return };
     it.on("loop0");
     it.write("sys/block/loop0/loop/backing_file", it.image.to_str().unwrap());
     it.write("sys/block/loop0/loop/dio", "1\n");
@@ -82,7 +82,7 @@ fn direct_io_does_not_use_the_cache_of_the_file() {
 
 #[test]
 fn a_file_that_cannot_be_evicted_is_named_with_its_reason() {
-    let Some(it) = Scripted::new() else { return };
+    let Some(it) = ScriptedKernel::new() else { return };
     it.on("loop7");
     let small = it.folder.path().join("small");
     fs::write(&small, "x").unwrap();
@@ -103,7 +103,7 @@ fn a_file_that_cannot_be_evicted_is_named_with_its_reason() {
 
 #[test]
 fn partitions_and_mapped_devices_are_followed_to_disks() {
-    let Some(it) = Scripted::new() else { return };
+    let Some(it) = ScriptedKernel::new() else { return };
     it.on("dm-0");
     let slaves = it.folder.path().join("sys/block/dm-0/slaves");
     fs::create_dir_all(&slaves).unwrap();
@@ -121,18 +121,18 @@ fn devices_of_memory_and_of_other_machines_are_caches() {
     for (name, what) in
         [("zram0", "memory (zram0)"), ("ram1", "memory (ram1)"), ("nbd2", "the cache of the server of nbd2")]
     {
-        let Some(it) = Scripted::new() else { return };
+        let Some(it) = ScriptedKernel::new() else { return };
         it.on(name);
         assert_eq!(cold_above(&it.chain().layers).as_deref(), Some(what));
     }
-    let Some(it) = Scripted::new() else { return };
+    let Some(it) = ScriptedKernel::new() else { return };
     it.on("nvme0n1");
     assert_eq!((it.names(), cold_above(&it.chain().layers)), (vec!["nvme0n1".to_owned()], None));
 }
 
 #[test]
 fn all_devices_of_a_btrfs_are_followed() {
-    let Some(it) = Scripted::new() else { return };
+    let Some(it) = ScriptedKernel::new() else { return };
     it.on("sda");
     it.write("sys/block/zram0/size", "16\n");
     let devices = it.folder.path().join("sys/fs/btrfs/a-uuid/devices");
@@ -146,7 +146,7 @@ fn all_devices_of_a_btrfs_are_followed() {
 
 #[test]
 fn a_device_that_is_not_visible_ends_the_chain() {
-    let Some(it) = Scripted::new() else { return };
+    let Some(it) = ScriptedKernel::new() else { return };
     let chain = it.chain();
     assert_eq!((chain.layers.len(), chain.evictable.len()), (1, 0), "{chain:?}");
 }

@@ -1,0 +1,215 @@
+//! Reads in flight through an io_uring: each slot has a buffer and one read at a time; a completed
+//! read is delivered to the sink, and the slot gets the next job.
+//!
+//! The kernel writes into a slot's buffer from submission to completion. The buffer is not accessed
+//! in that time. After an error or a panic, `drop` first waits until every read has completed.
+
+mod slot;
+#[cfg(test)]
+mod tests;
+
+use super::Fault;
+use crate::buffer::Buffer;
+use crate::sink::Sink;
+use io_uring::IoUring;
+use slot::Slot;
+use std::io;
+use std::mem;
+use std::ops::Range;
+use std::os::fd::BorrowedFd;
+
+/// The settings of the reads.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plan {
+    /// Bytes of one buffer.
+    pub(crate) buffer_bytes: usize,
+    /// Buffers that one read fills.
+    pub(crate) buffers: usize,
+    /// Reads in flight at most.
+    pub(crate) depth: usize,
+    /// Entries of the ring; at least `depth`.
+    pub(crate) entries: u32,
+    /// Whether a read names its buffers one by one (readv).
+    pub(crate) vectored: bool,
+    /// Whether the buffers are registered with the kernel before the first read.
+    pub(crate) registered: Registered,
+}
+
+/// Whether the buffers are registered, so that the kernel does not look them up for every read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Registered {
+    No,
+    /// Unless the limit of locked memory is reached.
+    IfAllowed,
+    Yes,
+}
+
+/// A part of a file to be read by one slot.
+#[derive(Debug, Clone)]
+pub(crate) struct RingJob<'a> {
+    /// Which bytes.
+    pub(crate) range: Range<u64>,
+    /// Of which file.
+    pub(crate) file: BorrowedFd<'a>,
+    /// Lengths must be multiples of this (1 if any length is allowed).
+    pub(crate) block_bytes: u64,
+    /// The same file without special flags, used if the kernel refuses the first.
+    pub(crate) fallback: Option<BorrowedFd<'a>>,
+}
+
+/// The order in which completed reads are delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// In the order of completion.
+    Any,
+    /// In the order of submission.
+    Queued,
+}
+
+/// Work that can be done while reads are in flight; returns whether there was any.
+pub(crate) type IdleWork<'w, S> = &'w mut dyn FnMut(&mut S) -> Result<bool, Fault>;
+
+/// All reads in flight, and their memory.
+pub(crate) struct InFlight<'a> {
+    // Dropped before the slots: a ring holds on to registered buffers.
+    ring: IoUring,
+    slots: Vec<Slot<'a>>,
+    memory: Buffer,
+    in_flight: usize,
+    plan: Plan,
+}
+
+impl<'a> InFlight<'a> {
+    /// Allocates the buffers, no more than there are jobs, and registers them if so planned.
+    pub(crate) fn prepare(ring: IoUring, plan: &Plan, jobs: u64) -> Result<InFlight<'a>, Fault> {
+        let used = plan.depth.min(usize::try_from(jobs).unwrap_or(usize::MAX));
+        let part_bytes = plan.buffer_bytes * plan.buffers;
+        let slots = (0..used).map(|index| Slot::new(index, part_bytes)).collect();
+        let memory = Buffer::huge(part_bytes * used.max(1))?;
+        let mut reads = InFlight { ring, slots, memory, in_flight: 0, plan: *plan };
+        if plan.registered != Registered::No && used > 0 {
+            match reads.register() {
+                Err(_) if plan.registered == Registered::IfAllowed => reads.plan.registered = Registered::No,
+                registered => registered?,
+            }
+        }
+        Ok(reads)
+    }
+
+    /// One registered buffer for each slot, under the slot's number.
+    fn register(&mut self) -> Result<(), Fault> {
+        let whole = |slot: &Slot<'_>| {
+            let part = &mut self.memory[slot.part.clone()];
+            libc::iovec { iov_base: part.as_mut_ptr().cast(), iov_len: part.len() }
+        };
+        let vectors: Vec<libc::iovec> = self.slots.iter().map(whole).collect();
+        // SAFETY: the buffer memory is dropped after the ring.
+        unsafe { self.ring.submitter().register_buffers(&vectors) }.map_err(|cause| {
+            Fault::Unavailable(format!("io_uring: registered buffers (limited by ulimit -l): {cause}"))
+        })
+    }
+
+    /// Runs all jobs.
+    pub(crate) fn run<S: Sink>(
+        mut self,
+        order: Order,
+        jobs: &mut dyn FnMut() -> Option<RingJob<'a>>,
+        sink: &mut S,
+        mut idle_work: Option<IdleWork<'_, S>>,
+    ) -> Result<(), Fault> {
+        for index in 0..self.slots.len() {
+            self.queue_next(index, jobs)?;
+        }
+        let mut next = 0;
+        while self.in_flight > 0 {
+            self.wait_or_work(sink, &mut idle_work)?;
+            while let Some((index, result)) = self.next_completion() {
+                if !self.slots[index].complete(result)? {
+                    self.queue(index)?;
+                    continue;
+                }
+                if order == Order::Any {
+                    next = index;
+                }
+                while self.slots[next].full {
+                    self.slots[next].deliver(&self.memory, self.plan.buffer_bytes, sink);
+                    self.queue_next(next, jobs)?;
+                    next = (next + 1) % self.slots.len();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Submits the next job, if there is one, in this slot.
+    fn queue_next(
+        &mut self,
+        index: usize,
+        jobs: &mut dyn FnMut() -> Option<RingJob<'a>>,
+    ) -> Result<(), Fault> {
+        let slot = &mut self.slots[index];
+        (slot.job, slot.filled, slot.full) = (jobs(), 0, false);
+        if slot.job.is_some() { self.queue(index) } else { Ok(()) }
+    }
+
+    /// Puts a read of the bytes that the slot still lacks into the ring.
+    fn queue(&mut self, index: usize) -> Result<(), Fault> {
+        let Some(entry) = self.slots[index].entry(&mut self.memory, index, &self.plan) else { return Ok(()) };
+        // SAFETY: the slot's part of the memory and its vector stay untouched until the read has
+        // completed; `drop` waits for that.
+        let pushed = unsafe { self.ring.submission().push(&entry.user_data(index as u64)) };
+        pushed.map_err(|_| io::Error::other("io_uring: the ring has no room for a read"))?;
+        self.in_flight += 1;
+        Ok(())
+    }
+
+    /// Does other work while reads are in flight, or waits if there is no other work.
+    fn wait_or_work<S>(&self, sink: &mut S, idle_work: &mut Option<IdleWork<'_, S>>) -> Result<(), Fault> {
+        if let Some(work) = idle_work {
+            self.submit(0)?;
+            if work(sink)? {
+                return Ok(());
+            }
+            *idle_work = None;
+        }
+        Ok(self.submit(1)?)
+    }
+
+    /// Submits the queued reads, and waits until `wanted` reads have completed.
+    fn submit(&self, wanted: usize) -> io::Result<()> {
+        loop {
+            match self.ring.submit_and_wait(wanted) {
+                Ok(_) => return Ok(()),
+                Err(error) if is_passing(error.raw_os_error()) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The next completed read: its slot and its result.
+    fn next_completion(&mut self) -> Option<(usize, i32)> {
+        let entry = self.ring.completion().next()?;
+        self.in_flight -= 1;
+        Some((entry.user_data() as usize, entry.result()))
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        while self.in_flight > 0 {
+            if self.submit(1).is_err() {
+                // The kernel may write into the buffers at any time from now on: they must never be
+                // used again.
+                mem::forget((mem::take(&mut self.slots), mem::take(&mut self.memory)));
+                return;
+            }
+            while self.next_completion().is_some() {}
+        }
+    }
+}
+
+/// Whether a call failed for a temporary reason: a signal, or a resource that the kernel lacks at
+/// the moment.
+fn is_passing(code: Option<i32>) -> bool {
+    matches!(code, Some(libc::EINTR | libc::EAGAIN | libc::EBUSY))
+}

@@ -1,0 +1,103 @@
+//! One slot of a ring: its part of the buffer memory, its job, and the read that is in flight.
+
+use super::super::Fault;
+use super::{Plan, Registered, RingJob, is_passing};
+use crate::buffer::Buffer;
+use crate::sink::Sink;
+use io_uring::{opcode, squeue, types};
+use std::io;
+use std::ops::Range;
+use std::os::fd::AsRawFd;
+
+/// One read and the memory it fills.
+pub(super) struct Slot<'a> {
+    /// Its part of the buffer memory.
+    pub(super) part: Range<usize>,
+    /// The buffers that a vectored read fills; the kernel may access the list until the read has
+    /// completed.
+    pub(super) vector: Vec<libc::iovec>,
+    pub(super) job: Option<RingJob<'a>>,
+    pub(super) filled: usize,
+    pub(super) full: bool,
+}
+
+impl<'a> Slot<'a> {
+    pub(super) fn new(index: usize, part_bytes: usize) -> Slot<'a> {
+        let part = index * part_bytes..(index + 1) * part_bytes;
+        Slot { part, vector: Vec::new(), job: None, filled: 0, full: false }
+    }
+
+    pub(super) fn entry(&mut self, memory: &mut Buffer, index: usize, plan: &Plan) -> Option<squeue::Entry> {
+        let job = self.job.as_ref()?;
+        let buffer = &mut memory[self.part.clone()];
+        let lacking = self.filled..job.requested_bytes();
+        let offset = job.range.start + lacking.start as u64;
+        let fd = types::Fd(job.file.as_raw_fd());
+        if plan.vectored {
+            self.vector = vectors(buffer, lacking, plan.buffer_bytes);
+            let (vector, count) = (self.vector.as_ptr(), self.vector.len() as u32);
+            return Some(opcode::Readv::new(fd, vector, count).offset(offset).build());
+        }
+        let len = lacking.len() as u32;
+        let start = buffer[lacking].as_mut_ptr();
+        Some(if plan.registered != Registered::No {
+            opcode::ReadFixed::new(fd, start, len, index as u16).offset(offset).build()
+        } else {
+            opcode::Read::new(fd, start, len).offset(offset).build()
+        })
+    }
+
+    /// Records the result of a read. Returns whether the slot is complete. A short read is
+    /// continued. A read of no bytes, or past the cache a read that ends within a block, is at the
+    /// end of the file.
+    pub(super) fn complete(&mut self, result: i32) -> Result<bool, Fault> {
+        let job = self.job.as_mut().expect("a completed read has a job");
+        if let Ok(count) = usize::try_from(result) {
+            self.filled += count;
+            let filled = self.filled as u64;
+            let complete = filled >= job.range.end - job.range.start;
+            self.full = complete || count == 0 || !filled.is_multiple_of(job.block_bytes);
+            return Ok(self.full);
+        }
+        if is_passing(Some(-result)) {
+            return Ok(false);
+        }
+        if let (libc::EINVAL | libc::EOPNOTSUPP, Some(file)) = (-result, job.fallback.take()) {
+            (job.file, job.block_bytes) = (file, 1);
+            return Ok(false);
+        }
+        let at = job.range.start + self.filled as u64;
+        Err(Fault::at(at, io::Error::from_raw_os_error(-result)))
+    }
+
+    /// Delivers the bytes of the slot, buffer by buffer.
+    pub(super) fn deliver(&mut self, memory: &Buffer, buffer_bytes: usize, sink: &mut impl Sink) {
+        self.full = false;
+        let Some(job) = &self.job else { return };
+        let mut at = job.range.start;
+        for piece in memory[self.part.clone()][..self.filled].chunks(buffer_bytes) {
+            sink.take(at, piece);
+            at += piece.len() as u64;
+        }
+    }
+}
+
+impl RingJob<'_> {
+    /// The number of bytes to request. Past the cache only whole blocks are possible.
+    pub(super) fn requested_bytes(&self) -> usize {
+        (self.range.end - self.range.start).next_multiple_of(self.block_bytes) as usize
+    }
+}
+
+/// The parts of `range` by buffers of `buffer_bytes`, as the kernel needs them.
+pub(super) fn vectors(buffer: &mut [u8], range: Range<usize>, buffer_bytes: usize) -> Vec<libc::iovec> {
+    let mut vectors = Vec::with_capacity(range.len().div_ceil(buffer_bytes) + 1);
+    let mut start = range.start;
+    while start < range.end {
+        let end = range.end.min((start / buffer_bytes + 1) * buffer_bytes);
+        let part = &mut buffer[start..end];
+        vectors.push(libc::iovec { iov_base: part.as_mut_ptr().cast(), iov_len: part.len() });
+        start = end;
+    }
+    vectors
+}

@@ -1,0 +1,113 @@
+//! Tests of reads in flight: short reads, errors, registered buffers, and the order of delivery.
+
+use super::slot::vectors;
+use super::*;
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd};
+
+const PLAN: Plan =
+    Plan { buffer_bytes: 1024, buffers: 4, depth: 1, entries: 1, vectored: true, registered: Registered::No };
+
+fn job(file: &File, range: Range<u64>, block_bytes: u64) -> RingJob<'_> {
+    RingJob { range, file: file.as_fd(), block_bytes, fallback: None }
+}
+
+fn slot(file: &File, range: Range<u64>, block_bytes: u64) -> Slot<'_> {
+    Slot { job: Some(job(file, range, block_bytes)), ..Slot::new(0, 4096) }
+}
+
+fn nothing() -> File {
+    File::open("/dev/null").unwrap()
+}
+
+#[test]
+fn a_short_read_is_continued_where_it_stopped() {
+    let file = nothing();
+    let mut slot = slot(&file, 4096..8192, 1);
+    assert!(!slot.complete(1500).unwrap());
+    assert_eq!(slot.filled, 1500);
+    let lens = vectors(&mut [0; 4096], 1500..4096, 1024).iter().map(|part| part.iov_len).collect::<Vec<_>>();
+    assert_eq!(lens, [548, 1024, 1024]);
+    assert!(slot.complete(2596).unwrap());
+}
+
+#[test]
+fn the_end_of_the_file_fills_a_slot() {
+    let file = nothing();
+    assert!(slot(&file, 4096..8192, 1).complete(0).unwrap());
+    let mut last = slot(&file, 4096..5000, 512);
+    assert_eq!(last.job.as_ref().unwrap().requested_bytes(), 1024);
+    assert!(last.complete(904).unwrap());
+}
+
+#[test]
+fn a_temporary_error_is_retried_and_another_error_has_its_offset() {
+    let file = nothing();
+    let mut slot = slot(&file, 4096..8192, 1);
+    assert!(!slot.complete(-libc::EINTR).unwrap());
+    assert!(!slot.complete(-libc::EAGAIN).unwrap());
+    assert!(!slot.complete(1000).unwrap());
+    assert!(slot.complete(-libc::EIO).unwrap_err().to_string().ends_with("at byte 5096"));
+}
+
+#[test]
+fn the_rest_of_a_short_read_lands_behind_it() {
+    let bytes: Vec<u8> = (0..4096u32).map(|i| (i / 7) as u8).collect();
+    let mut file = tempfile::tempfile().unwrap();
+    io::Write::write_all(&mut file, &bytes).unwrap();
+    for (vectored, registered) in [
+        (false, Registered::No),
+        (false, Registered::Yes),
+        (false, Registered::IfAllowed),
+        (true, Registered::No),
+    ] {
+        let plan = Plan { vectored, registered, ..PLAN };
+        let ring = match IoUring::new(1) {
+            Ok(ring) => ring,
+            Err(cause) => return eprintln!("SKIPPED: io_uring: {cause}"),
+        };
+        let mut reads = InFlight::prepare(ring, &plan, 1).unwrap();
+        (reads.slots[0].job, reads.slots[0].filled) = (Some(job(&file, 0..4096, 1)), 1500);
+        reads.queue(0).unwrap();
+        reads.submit(1).unwrap();
+        assert_eq!(reads.next_completion(), Some((0, 2596)));
+        assert_eq!(reads.memory[1500..4096], bytes[1500..]);
+    }
+}
+
+#[test]
+fn reads_are_delivered_in_order_of_submission_and_other_work_is_done_before() {
+    let bytes: Vec<u8> = (0..64 * 1024u32).map(|i| (i / 11) as u8).collect();
+    let mut file = tempfile::tempfile().unwrap();
+    io::Write::write_all(&mut file, &bytes).unwrap();
+    let plan = Plan { buffers: 1, depth: 5, entries: 8, vectored: false, ..PLAN };
+    let ring = match IoUring::new(8) {
+        Ok(ring) => ring,
+        Err(cause) => return eprintln!("SKIPPED: io_uring: {cause}"),
+    };
+    let mut starts = (0..bytes.len() as u64).step_by(1024);
+    let mut jobs = || starts.next().map(|start| job(&file, start..start + 1024, 1));
+    let (seen, worked) = (std::cell::RefCell::new(Vec::new()), std::cell::Cell::new(0));
+    let mut sink = |at: u64, piece: &[u8]| {
+        assert_eq!(at, seen.borrow().len() as u64);
+        seen.borrow_mut().extend_from_slice(piece);
+    };
+    let mut idle_work = |_: &mut _| {
+        worked.set(worked.get() + 1);
+        Ok(worked.get() < 3)
+    };
+    let reads = InFlight::prepare(ring, &plan, 64).unwrap();
+    reads.run(Order::Queued, &mut jobs, &mut sink, Some(&mut idle_work)).unwrap();
+    assert_eq!((seen.take(), worked.get()), (bytes, 3));
+}
+
+#[test]
+fn a_refused_read_uses_the_fallback() {
+    let (file, plain) = (nothing(), nothing());
+    let mut slot = slot(&file, 4096..8192, 512);
+    slot.job.as_mut().unwrap().fallback = Some(plain.as_fd());
+    assert!(!slot.complete(-libc::EINVAL).unwrap());
+    let job = slot.job.clone().unwrap();
+    assert_eq!((job.file.as_raw_fd(), job.block_bytes), (plain.as_raw_fd(), 1));
+    assert!(slot.complete(-libc::EINVAL).is_err());
+}

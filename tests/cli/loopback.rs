@@ -1,0 +1,111 @@
+//! Tests of readlab's own loopback server: its secret path, its address, and its end.
+
+use super::interrupt::{assert_nothing_left, descendants, send, soon, wait_for_a_sample};
+use super::scripted_server::TEXT;
+use super::{Home, READLAB};
+use rustix::process::Signal;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// The lab's own server of a file, started as the lab starts it, and its URL.
+fn serve(file: &Path) -> (Child, String) {
+    let mut command = Command::new(READLAB);
+    let mut server =
+        command.arg("serve").arg(file).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut url = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(server.stdout.as_mut().unwrap()), &mut url)
+        .unwrap();
+    (server, url.trim_end().to_owned())
+}
+
+fn get(address: SocketAddr, path: &str) -> std::io::Result<String> {
+    let mut client = TcpStream::connect_timeout(&address, Duration::from_secs(5))?;
+    write!(client, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    let mut answer = String::new();
+    client.read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
+#[test]
+fn the_loopback_server_gives_the_file_to_its_secret_path_and_listens_nowhere_else() {
+    let home = Home::new();
+    let (mut server, url) = serve(&home.file("f.txt", TEXT));
+    let (address, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let address: SocketAddr = address.parse().unwrap();
+    assert_eq!(address.ip(), Ipv4Addr::LOCALHOST);
+    assert!(path.len() == 32 && path.bytes().all(|byte| byte.is_ascii_hexdigit()), "{url}");
+    assert!(get(address, &format!("/{path}")).unwrap().ends_with(TEXT));
+    for other in ["/", "/f.txt", &format!("/{path}/"), &format!("/{}", "0".repeat(32))] {
+        assert!(get(address, other).unwrap().starts_with("HTTP/1.1 404 "), "{other}");
+    }
+    assert_eq!(listens(server.id()), [address], "127.0.0.1 alone");
+    drop(server.stdin.take());
+    assert!(server.wait().unwrap().success(), "it ends with its standard input");
+    assert!(get(address, "/").is_err());
+}
+
+/// The addresses on which a process listens, by the sockets that it has open.
+fn listens(pid: u32) -> Vec<SocketAddr> {
+    let process = procfs_sockets(pid);
+    let mut found = Vec::new();
+    for (table, v6) in [("tcp", false), ("tcp6", true)] {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default();
+        for line in text.lines().skip(1) {
+            let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+            if fields[3] == "0A" && process.contains(&format!("socket:[{}]", fields[9])) {
+                assert!(!v6, "it listens on IPv6 too: {line}");
+                let (ip, port) = fields[1].split_once(':').unwrap();
+                let ip = Ipv4Addr::from(u32::from_str_radix(ip, 16).unwrap().swap_bytes());
+                found.push(SocketAddr::from((ip, u16::from_str_radix(port, 16).unwrap())));
+            }
+        }
+    }
+    found
+}
+
+fn procfs_sockets(pid: u32) -> Vec<String> {
+    let open = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
+    open.filter_map(|fd| Some(std::fs::read_link(fd.path()).ok()?.to_string_lossy().into_owned())).collect()
+}
+
+/// A long race over readlab's own server; the server's process and address.
+fn long_race(home: &Home) -> (Child, u32, SocketAddr) {
+    let file = home.file("f", "line\n".repeat(1 << 20));
+    let mut command = Command::new(READLAB);
+    command.args(["race", "--http"]).arg(&file).args([
+        "--runs",
+        "100000",
+        "--budget",
+        "300s",
+        "--no-progress",
+    ]);
+    command.args(["--output", "run", "--method", "rust/http/scalar"]);
+    command.envs(home.environment()).current_dir(home.at(""));
+    let race = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for_a_sample(&home.at("run/record.jsonl"));
+    let is_server = |pid: &u32| {
+        std::fs::read(format!("/proc/{pid}/cmdline"))
+            .is_ok_and(|words| words.split(|b| *b == 0).nth(1) == Some(b"serve"))
+    };
+    let server =
+        descendants(race.id()).into_iter().find(is_server).expect("a server in a process of its own");
+    (race, server, listens(server)[0])
+}
+
+#[test]
+fn the_loopback_server_is_gone_after_ctrl_c_and_after_the_lab_was_killed() {
+    for signal in [Signal::INT, Signal::KILL] {
+        let home = Home::new();
+        let (mut race, server, address) = long_race(&home);
+        assert!(get(address, "/").unwrap().starts_with("HTTP/1.1 404 "));
+        let children = descendants(race.id());
+        send(&race, signal);
+        race.wait().unwrap();
+        assert!(children.contains(&server));
+        assert_nothing_left(&home, &children);
+        assert!(soon(|| get(address, "/").is_err()), "{signal:?}: the port is still open");
+    }
+}

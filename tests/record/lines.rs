@@ -1,0 +1,225 @@
+//! One line of every kind that a record can have, with awkward values.
+
+use readlab::machine::Machine;
+use readlab::record::{
+    Budget, Count, EndReason, Fill, FlameGraph, Header, HotSpot, LeftBehind, Limit, LimitKind, LimitUnit,
+    Line, Outcome, OwnScheduling, Receipt, Requested, ResumePlan, Resumption, Rules, RunKind, SCHEMA,
+    SCHEMA_VERSION, Sample, Spread, TargetRef, Trace, Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
+};
+use readlab::target::identity::Identity;
+use readlab::target::{Decoded, Http, TargetFacts};
+use readlab::trial::{Answer, CacheState, Params, Transport, Work};
+use readlab::units::Nanos;
+use readlab_protocol::{Archive, Cache, Policy, Scheduling};
+use std::collections::BTreeMap;
+
+pub(super) fn header() -> Header {
+    Header {
+        schema: SCHEMA.to_owned(),
+        version: SCHEMA_VERSION,
+        lab: "0.1.0".to_owned(),
+        revision: "abc".to_owned(),
+        kind: RunKind::Race,
+        command: vec!["readlab".to_owned(), "race".to_owned(), "a\n\u{1b}b".to_owned()],
+        started: "2024-01-01T00:00:00Z".to_owned(),
+        seed: u64::MAX,
+        reference: Some("command/wc -l".parse().unwrap()),
+        machine: Machine { cpu: Some("one".to_owned()), max_turbo_ghz: Some(5.1), ..Machine::default() },
+        agenda: Some(agenda()),
+    }
+}
+
+/// A plan with the largest possible numbers.
+fn agenda() -> ResumePlan {
+    let rules = Rules {
+        warmup: 1,
+        min_runs: 2,
+        max_runs: u32::MAX,
+        max_time: Nanos(u64::MAX),
+        precision: 0.1,
+        fills: 3,
+        budget: Budget::Firm(Nanos(u64::MAX)),
+        seed: u64::MAX,
+    };
+    let identity = Identity { dev: 1, ino: u64::MAX, size_bytes: 7, mtime: (-1, 999), ctime: (2, 3) };
+    ResumePlan {
+        boot: Some("boot".to_owned()),
+        folder: "/a".to_owned(),
+        targets: vec![TargetRef {
+            form: Some(Archive::Zip),
+            over: Transport::Http,
+            identity: Some(identity),
+        }],
+        states: vec![CacheState::Cold, CacheState::Warm],
+        rules,
+        trials: vec![trial()],
+        absent: vec![(trial(), Outcome::Unavailable { reason: "none".to_owned() })],
+        rosters: vec!["/r".to_owned()],
+        flame_graphs: Some("/g".to_owned()),
+        trace: true,
+        drop_caches: true,
+        allow_device: true,
+        requested: vec![Requested::Command("./mine {}".to_owned()), Requested::Method("rust/*".to_owned())],
+    }
+}
+
+pub(super) fn trial() -> Trial {
+    let id: readlab::trial::TrialId = "rust/io_uring/scalar@buffer=128KiB,depth=16".parse().unwrap();
+    Trial {
+        index: 0,
+        label: Some("ring".to_owned()),
+        params: Params(BTreeMap::from([("depth".to_owned(), 16)])),
+        target: 0,
+        work: Work::Newlines,
+        state: CacheState::Unknown,
+        cache: Cache::ByParam,
+        decodes: Some(Archive::Gzip),
+        id,
+    }
+}
+
+/// A gzip with known content.
+fn target() -> TargetFacts {
+    let answer = Answer { bytes: Some(70), ..Answer::default() };
+    let decoded = Decoded { archive: Archive::Gzip, digest: "00ff".into(), answer };
+    TargetFacts { size_bytes: 7, decoded: Some(decoded), ..TargetFacts::default() }
+}
+
+fn flame_graph(text: String) -> Line {
+    Line::FlameGraph {
+        trial: 0,
+        graph: Box::new(FlameGraph {
+            file: Some("flamegraphs/a b.svg".to_owned()),
+            samples: 7,
+            hottest: vec![HotSpot { name: text.clone(), share: 0.5 }],
+            blind: vec![text],
+            ..FlameGraph::default()
+        }),
+    }
+}
+
+fn trace() -> Line {
+    Line::Trace {
+        trial: 0,
+        trace: Box::new(Trace {
+            calls: BTreeMap::from([("read".to_owned(), 3)]),
+            latency_ns: Spread::of(vec![1, 2, u64::MAX]),
+            major_faults: Some(0),
+            ..Trace::default()
+        }),
+    }
+}
+
+/// The run was resumed.
+pub(super) fn resumed(reopen: Vec<usize>) -> Line {
+    Line::Resumed(Resumption {
+        at: "2024-01-02T00:00:00Z".to_owned(),
+        elapsed_ns: 1 << 53,
+        state: CacheState::Warm,
+        round: 5,
+        reopen,
+    })
+}
+
+fn own_scheduling() -> Line {
+    let given = Scheduling { policy: Policy::Other, priority: 0, nice: 0, processors: vec![0, 1] };
+    let ran = Scheduling { policy: Policy::Fifo, priority: 1, ..given.clone() };
+    Line::Scheduling { trial: 0, scheduling: Box::new(OwnScheduling { ran, given }) }
+}
+
+fn limit(how: String) -> Line {
+    Line::Limit(Box::new(Limit {
+        kind: LimitKind::Device,
+        name: "fio@buffer=128KiB,depth=16".to_owned(),
+        target: 0,
+        state: None,
+        trial: None,
+        threads: 1,
+        unit: LimitUnit::BytesPerSecond,
+        value: 1 << 53,
+        ci95: Some([1, 2]),
+        samples: vec![1, 2, 3],
+        how,
+    }))
+}
+
+/// A reading whose number is reported.
+fn reported() -> Line {
+    Line::Sample(Box::new(Sample {
+        trial: 0,
+        fill: 1,
+        round: 2,
+        position: 3,
+        reading: 4,
+        turn_readings: 5,
+        wall_ns: 1 << 53,
+        cpu_user_ns: Some(0),
+        resident_before: Some(0.1),
+        answer: Answer { newlines: Some(9), ..Answer::default() },
+        ..Sample::default()
+    }))
+}
+
+/// A reading of a search.
+fn searched() -> Line {
+    Line::Sample(Box::new(Sample {
+        rung: Some(3),
+        round: 3,
+        turn_readings: 1,
+        wall_ns: 1,
+        ..Sample::default()
+    }))
+}
+
+/// One line of every kind but the header, in the order of a run.
+pub(super) fn every_line() -> Vec<Line> {
+    let how = "counted".to_owned();
+    let reason = || "a reason with \"quotes\" and \u{1b}".to_owned();
+    let http = Http::Foreign {
+        software: Some("s\u{1b}".to_owned()),
+        etag: None,
+        last_modified: Some("m".to_owned()),
+    };
+    let facts = TargetFacts { size_bytes: 7, http: Some(http), ..TargetFacts::default() };
+    vec![
+        Line::Target { index: 0, facts: Box::new(target()) },
+        Line::Target { index: 1, facts: Box::new(facts) },
+        Line::Contender(Receipt { contender: "rust".into(), version: "1".into(), runtime: "r".into() }),
+        Line::Trial(Box::new(trial())),
+        Line::Warmup(WarmedUp { trial: 0, readings: 7, wall_ns: 7, end: WarmupEnd::NoSteadyState }),
+        Line::Write {
+            target: 0,
+            how: WriteWay::Fdatasync,
+            times: WriteTimes { write_ns: 5, sync_ns: Some(6) },
+        },
+        Line::Fill(Fill { fill: 2, target: 0, how: how.clone(), wall_ns: 3, resident_after: Some(1.0) }),
+        reported(),
+        searched(),
+        Line::Rejected { trial: 0, round: 4, reason: reason() },
+        Line::Missing { trial: 0, meter: "minor_faults".to_owned(), reason: reason() },
+        Line::LeftBehind { trial: 0, left: LeftBehind { processes: 2, readings: 1 } },
+        Line::LeftBehind { trial: 0, left: LeftBehind { processes: u64::MAX, readings: 1 } },
+        own_scheduling(),
+        Line::Counts {
+            trial: 0,
+            counts: BTreeMap::from([("syscalls".to_owned(), Count { value: None, how })]),
+        },
+        flame_graph(reason()),
+        trace(),
+        resumed(vec![0]),
+        Line::Outcome { trial: 0, outcome: Outcome::Refused { reason: reason() } },
+        limit(reason()),
+        Line::Warning { text: reason() },
+        Line::End { reason: EndReason::TargetChanged, wall_ns: 11 },
+    ]
+}
+
+/// One more kind of line than those above does not compile here: it belongs there too.
+const _: fn(&Line) = |line| match line {
+    Line::Header(_) | Line::Target { .. } | Line::Contender(_) | Line::Trial(_) | Line::Fill(_) => {}
+    Line::Warmup(_) | Line::Write { .. } | Line::Sample(_) | Line::Rejected { .. } | Line::Missing { .. } => {
+    }
+    Line::Counts { .. } | Line::Outcome { .. } | Line::Limit(_) => {}
+    Line::FlameGraph { .. } | Line::Trace { .. } | Line::LeftBehind { .. } | Line::Scheduling { .. } => {}
+    Line::Warning { .. } | Line::Resumed(_) | Line::End { .. } => {}
+};
