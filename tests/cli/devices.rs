@@ -120,7 +120,8 @@ fn a_device_that_fails_half_way_is_a_failure_with_the_byte_and_the_race_continue
         assert_ne!(trial["outcome"], "measured", "{id}");
         failed += 1;
         let at = place(reason).unwrap_or_else(|| panic!("{id}: no byte: {reason}"));
-        assert!((SIZE_BYTES / 2 - (1 << 20)..=SIZE_BYTES / 2 + (1 << 20)).contains(&at), "{id}: {reason}");
+        // A reading that was past the middle when the rest went away fails where it was.
+        assert!((SIZE_BYTES / 2 - (1 << 20)..SIZE_BYTES).contains(&at), "{id}: {reason}");
     }
     assert!(failed > 10, "{failed}");
 }
