@@ -2,7 +2,7 @@
 
 use super::fio::{FioPoint, fio};
 use super::recorder::Recorder;
-use super::{Experiment, Procedure};
+use super::{Experiment, Procedure, Rounds};
 use crate::linux::interrupt;
 use crate::measure::interface::Sink;
 use crate::measure::round;
@@ -34,17 +34,20 @@ pub enum ExecuteError {
 pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndReason, ExecuteError> {
     let before = experiment.elapsed();
     let Experiment { kind, targets, caches, servers, contenders, plan, procedure, inspect, .. } = experiment;
-    if let Procedure::Sweep(sweep) = procedure {
-        return sweep.execute(&contenders, plan, recorder).map_err(ExecuteError::Sweep);
-    }
+    let rounds = match procedure {
+        Procedure::Rounds(rounds) => rounds,
+        Procedure::Sweep(sweep) => {
+            return sweep.execute(&contenders, plan, recorder).map_err(ExecuteError::Sweep);
+        }
+    };
     recorder.follow(&plan);
     let measured = targets.iter().zip(caches).enumerate();
     let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
     let mut sampler = ProcessSampler::new(&plan, &contenders, measured).inspecting(inspect).after(before);
-    let end = match &procedure {
-        Procedure::Rest(record) => round::resume(&plan, record, &mut sampler, recorder),
-        Procedure::Search(tuning) => search::run(tuning, &mut sampler, recorder),
-        Procedure::Rounds | Procedure::Sweep(_) => round::run(&plan, &mut sampler, recorder),
+    let end = match &rounds {
+        Rounds::All => round::run(&plan, &mut sampler, recorder),
+        Rounds::Rest(record) => round::resume(&plan, record, &mut sampler, recorder),
+        Rounds::Search(tuning) => search::run(tuning, &mut sampler, recorder),
     };
     drop(sampler);
     drop(servers);

@@ -64,14 +64,21 @@ pub struct Experiment {
 /// How the trials of a plan are measured.
 #[derive(Debug)]
 enum Procedure {
-    /// In rounds until each trial is settled.
-    Rounds,
-    /// The same, after the part of the run that this record holds.
-    Rest(Box<Record>),
-    /// The fastest are searched, then measured in rounds.
-    Search(Tuning),
+    /// In rounds.
+    Rounds(Rounds),
     /// Files are written, then each is read once by each method.
     Sweep(Sweep),
+}
+
+/// Which rounds measure the trials of a plan.
+#[derive(Debug)]
+enum Rounds {
+    /// All, until each trial is settled.
+    All,
+    /// The same, after the part of the run that this record holds.
+    Rest(Box<Record>),
+    /// Rounds that search for the fastest, then rounds that measure these.
+    Search(Tuning),
 }
 
 impl Experiment {

@@ -8,7 +8,7 @@ use super::probe::probe_hidden_caches;
 use super::recorder::Recorder;
 use super::target_spec::{ExaminedTarget, ExaminedTargets};
 use super::targets::{OpenTarget, known, serve};
-use super::{Experiment, Procedure, participants, preface, resume_plan};
+use super::{Experiment, Procedure, Rounds, participants, preface, resume_plan};
 use crate::contender::discovery::Contenders;
 use crate::experiment::planner::{self, PlanError, ReadableTarget, ReadableTargets, TargetForm};
 use crate::folder::FLAME_GRAPHS;
@@ -48,7 +48,7 @@ impl Experiment {
         let mut expected = reading.all(&mut targets)?;
         let planning = Planning::new(config, contenders, &targets, &expected)?;
         let plan = reading.plan_with_own_archive(planning, &mut targets, &mut expected)?;
-        let PlannedRun { plan, procedure, reference } = plan;
+        let PlannedRun { plan, rounds, reference } = plan;
         let (inspect, warning) = inspect_plan(&config.inspect, recorder.path())?;
         let resume_plan = resume_plan::of(config, &plan, &targets, &inspect);
         let mut header = preface::header(config.kind, plan.rules.seed, reference);
@@ -64,7 +64,7 @@ impl Experiment {
             servers,
             contenders: Rc::clone(contenders),
             plan,
-            procedure,
+            procedure: Procedure::Rounds(rounds),
             inspect,
             requested: participants::requested(config),
             begun,
@@ -81,7 +81,7 @@ fn open_all(examined: Vec<ExaminedTarget>, drop_caches: bool) -> anyhow::Result<
 /// What will be measured, and how.
 struct PlannedRun {
     plan: Plan,
-    procedure: Procedure,
+    rounds: Rounds,
     reference: Option<TrialId>,
 }
 
@@ -124,11 +124,11 @@ impl<'a> Planning<'a> {
         let plan = self.plan()?;
         let reference = self.config.reference.clone().map(|reference| as_planned(reference, &plan));
         if self.config.space.is_none() {
-            return Ok(PlannedRun { plan, procedure: Procedure::Rounds, reference });
+            return Ok(PlannedRun { plan, rounds: Rounds::All, reference });
         }
         let tuning = Tuning::of(plan, &self.candidates, reference.as_ref());
         let plan = tuning.plan.clone();
-        Ok(PlannedRun { plan, procedure: Procedure::Search(tuning), reference })
+        Ok(PlannedRun { plan, rounds: Rounds::Search(tuning), reference })
     }
 }
 

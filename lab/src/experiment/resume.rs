@@ -10,7 +10,7 @@ use super::planner::resolve;
 use super::recorder::Recorder;
 use super::target_spec::{ExaminedTarget, TargetSpec, accepted, check_drop_caches};
 use super::targets::{OpenTarget, known, serve};
-use super::{Experiment, Procedure, participants, preface};
+use super::{Experiment, Procedure, Rounds, participants, preface};
 use crate::contender::discovery::Contenders;
 use crate::contender::roster::Roster;
 use crate::linux::user;
@@ -91,7 +91,7 @@ impl Experiment {
             servers,
             contenders: Rc::new(contenders),
             plan,
-            procedure: Procedure::Rest(Box::new(record)),
+            procedure: Procedure::Rounds(Rounds::Rest(Box::new(record))),
             inspect: inspect_plan(&resume_plan, &folder)?,
             requested: resume_plan.requested,
             begun,

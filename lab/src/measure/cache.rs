@@ -10,7 +10,8 @@
 use super::residency::{Residency, ResidencyError, ResidencyProof};
 use crate::corpus::oracle::at_byte;
 use crate::linux::file_status::is_dax;
-use crate::linux::page_cache::{self, page_bytes};
+use crate::linux::memory::page_bytes;
+use crate::linux::page_cache;
 use crate::machine::memory::Memory;
 use crate::target::filesystem::{Backing, Filesystem};
 use crate::target::{shown, size_of};

@@ -8,7 +8,8 @@
 //!
 //! [`super::cache`] makes the cache warm or cold.
 
-use crate::linux::page_cache::{self, page_bytes};
+use crate::linux::memory::page_bytes;
+use crate::linux::page_cache;
 use crate::target::filesystem::{Backing, Filesystem};
 use crate::target::{shown, size_of};
 use std::fmt;

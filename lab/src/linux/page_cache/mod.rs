@@ -6,6 +6,7 @@
 
 mod pages;
 
+use super::memory::page_bytes;
 pub use pages::{
     CachedPages, can_count, count, count_by_mincore, mincore_is_true, mincore_is_true_below, probe,
 };
@@ -19,12 +20,6 @@ const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
 /// The unit in which the kernel counts what a thread fetched from devices (getrusage(2)).
 const FETCHED_BLOCK_BYTES: u64 = 512;
-
-/// Size of a page of the page cache.
-#[must_use]
-pub fn page_bytes() -> u64 {
-    rustix::param::page_size() as u64
-}
 
 /// Brings the dirty pages of a file to its device. Dirty pages cannot be evicted.
 ///

@@ -2,13 +2,14 @@
 //! with reads that do not wait.
 
 use super::{evict_page, fetched_bytes};
+use crate::linux::user;
 use rustix::fs::{Access, AtFlags, CWD};
 use rustix::io::{Errno, ReadWriteFlags};
 use std::ffi::c_long;
 use std::fs::File;
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// Part of a file that one mincore(2) call covers: its answer takes a byte a page.
@@ -97,12 +98,12 @@ pub fn mincore_is_true(file: &File, path: &Path) -> bool {
 /// file underneath: the right to write this one does not count.
 #[must_use]
 pub fn mincore_is_true_below(file: &File) -> bool {
-    owns(file) || rustix::process::geteuid().is_root()
+    owns(file) || user::is_root()
 }
 
 /// Whether this process owns the file.
 fn owns(file: &File) -> bool {
-    file.metadata().is_ok_and(|meta| meta.uid() == rustix::process::geteuid().as_raw())
+    file.metadata().is_ok_and(|meta| user::owns(&meta))
 }
 
 /// Counts the resident pages of the first `bytes` of a file with mincore(2), window by window.

@@ -13,7 +13,7 @@ mod tracepoint;
 
 pub use records::{PerfEvent, PerfRecord, PerfSample};
 pub use registers::Registers;
-pub use stacks::{Event, FREQUENCY, StackRecords, StackSampler, now_ns};
+pub use stacks::{Event, FREQUENCY, StackRecords, StackSampler};
 pub use syscalls::SyscallCounter;
 
 use super::process::threads;

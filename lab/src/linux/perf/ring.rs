@@ -5,6 +5,7 @@
 //! processor share one. [`super::records`] parses the bodies of records.
 
 use super::{Attr, on_threads};
+use crate::linux::memory::page_bytes;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::fs::File;
 use std::io;
@@ -124,7 +125,7 @@ impl Ring {
             let base = unsafe {
                 libc::mmap(
                     std::ptr::null_mut(),
-                    (pages + 1) * page_bytes(),
+                    (pages + 1) * page_len(),
                     libc::PROT_READ | libc::PROT_WRITE,
                     libc::MAP_SHARED,
                     event.as_raw_fd(),
@@ -140,7 +141,7 @@ impl Ring {
     }
 
     fn drain(&self, into: &mut Drained) {
-        let bytes = self.pages * page_bytes();
+        let bytes = self.pages * page_len();
         // SAFETY: both counters are in the first page of the mapping, aligned to eight; the kernel
         // changes one, we the other.
         let (head, tail) = unsafe {
@@ -152,7 +153,7 @@ impl Ring {
         // SAFETY: the data follows the first page. The kernel writes only beyond `written` and, as
         // the mapping is writable, never over what we have not read; so the bytes that `take` reads
         // do not change.
-        let data = unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(page_bytes()), bytes) };
+        let data = unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(page_len()), bytes) };
         take(data, read..written, into);
         fence(Ordering::SeqCst);
         tail.store(written, Ordering::Release);
@@ -162,7 +163,7 @@ impl Ring {
 impl Drop for Ring {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours and of this size; no reference into it outlives a drain.
-        unsafe { libc::munmap(self.base.as_ptr().cast(), (self.pages + 1) * page_bytes()) };
+        unsafe { libc::munmap(self.base.as_ptr().cast(), (self.pages + 1) * page_len()) };
     }
 }
 
@@ -203,8 +204,9 @@ fn copy(data: &[u8], at: u64, len: usize) -> Vec<u8> {
     copied
 }
 
-fn page_bytes() -> usize {
-    rustix::param::page_size()
+/// The size of a page as a length in memory.
+fn page_len() -> usize {
+    usize::try_from(page_bytes()).expect("a page fits the address space")
 }
 
 /// The numbers of the online processors.

@@ -115,10 +115,3 @@ fn sampled(mut attr: Attr, kernel: bool) -> Attr {
     attr.sample_stack_user = STACK_BYTES;
     attr
 }
-
-/// The lab's monotonic clock, which dates the records too.
-#[must_use]
-pub fn now_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
-}

@@ -7,7 +7,8 @@
 use super::mappings::Mappings;
 use super::symbols::Frame;
 use super::unwind::Walker;
-use crate::linux::perf::{Event, PerfEvent, PerfRecord, PerfSample, StackSampler, now_ns};
+use crate::linux::clock::monotonic_ns;
+use crate::linux::perf::{Event, PerfEvent, PerfRecord, PerfSample, StackSampler};
 use crate::linux::process::{CodeMapping, thread_name, threads};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -64,7 +65,7 @@ impl StackSampling {
 
     /// Samples from now on count.
     pub(super) fn count_from_now(&self) {
-        self.from_ns.store(now_ns(), Ordering::Relaxed);
+        self.from_ns.store(monotonic_ns(), Ordering::Relaxed);
     }
 
     /// Samples that count, so far.
@@ -119,7 +120,7 @@ impl Collector {
             let last = stop.load(Ordering::Relaxed);
             // What was written before now is in the rings; of what comes while they are read, one
             // ring may hold more than another.
-            let before_ns = if last { u64::MAX } else { now_ns() };
+            let before_ns = if last { u64::MAX } else { monotonic_ns() };
             let drained = sampler.drain();
             let counting = self.from_ns.load(Ordering::Relaxed) != u64::MAX;
             self.found.lost += if counting { drained.lost } else { 0 };
