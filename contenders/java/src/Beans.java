@@ -26,11 +26,14 @@ record Beans(long threadsStarted, long collections, long collectionMillis, long 
 
     /** After the last reading: the counts since the beginning. */
     List<Count> end() {
+        boolean threadsEnded = startedSoFar() == threadsStarted || ReaderThreads.haveEnded();
         long allocatedNow = allocated();
         long collectionsNow = ofCollectors(GarbageCollectorMXBean::getCollectionCount);
         long millisNow = ofCollectors(GarbageCollectorMXBean::getCollectionTime);
         return List.of(
-                allocations(allocatedNow),
+                threadsEnded
+                        ? allocations(allocatedNow)
+                        : Count.none(ALLOCATED, "threads of the readings did not end: what they allocated is not known"),
                 Count.of("gc_collections", collectionsNow - collections, "GarbageCollectorMXBean.getCollectionCount"),
                 Count.of("gc_ns", (millisNow - collectionMillis) * NANOS_PER_MILLI,
                         "GarbageCollectorMXBean.getCollectionTime, which counts milliseconds"));

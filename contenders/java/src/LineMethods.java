@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
@@ -43,7 +42,7 @@ final class LineMethods {
         if (readers == 1) {
             return Answer.ofLines(reader.call());
         }
-        ExecutorService threads = Executors.newFixedThreadPool(readers);
+        ExecutorService threads = ReaderThreads.of(readers);
         try {
             List<Long> counts = new ArrayList<>();
             for (Future<Long> count : threads.invokeAll(Collections.nCopies(readers, reader))) {
