@@ -65,7 +65,7 @@ contenders:
 contenders/%/test.sh: always
 	$@
 
-bench: build ## measure the figures that readlab promises; 8 GB of disk, two hours; ARGS= selects some
+bench: build ## measure the figures that readlab promises; 8 GB of disk, four hours; ARGS= selects some
 	$(CARGO) build --release --package readlab-rust --example standalone
 	$(CARGO) build --release --package readlab-bench
 	$(TARGET_DIR)/release/readlab-bench $(ARGS)

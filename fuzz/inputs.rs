@@ -136,7 +136,7 @@ pub(crate) fn words(input: &[u8]) {
 pub(crate) fn archive(input: &[u8], file: &Path, archive: Archive) {
     fs::write(file, input).expect("the file can be written");
     let pieces = Cell::new(0);
-    let go_on = || {
+    let go_on = |_| {
         pieces.set(pieces.get() + 1);
         if pieces.get() > PIECES_MAX { Err(Error::other("enough")) } else { Ok(()) }
     };

@@ -233,14 +233,14 @@ fn archived(folder: &Path, archive: Archive) -> Vec<Case> {
     for recipe in recipes {
         let made = readlab::corpus::make_forms(folder, recipe, &[None, Some(archive)]).unwrap();
         let truth = oracle::truth(&made[0].1.path).unwrap();
-        assert_eq!(oracle::content(&made[1].1.path, archive, &|| Ok(())).unwrap().answer, truth.answer);
+        assert_eq!(oracle::content(&made[1].1.path, archive, &|_| Ok(())).unwrap().answer, truth.answer);
         cases.push(Case { path: made[1].1.path.clone(), truth });
     }
     if archive == Archive::Gzip {
         let members: Vec<u8> = cases.iter().flat_map(|case| fs::read(&case.path).unwrap()).collect();
         let path = folder.join("members");
         fs::write(&path, members).unwrap();
-        cases.push(Case { truth: oracle::content(&path, archive, &|| Ok(())).unwrap(), path });
+        cases.push(Case { truth: oracle::content(&path, archive, &|_| Ok(())).unwrap(), path });
     }
     cases
 }

@@ -105,8 +105,11 @@ fn a_plain_file_has_a_device_limit_and_nothing_to_explain() {
         assert_eq!(export["what_gives"][0], serde_json::json!([]), "{kind}");
         let limits = export["limits"].as_array().cloned().unwrap_or_default();
         assert!(limits.iter().any(|limit| limit["kind"] == "device"), "{kind}: {}", export["trials"]);
-        let share =
+        let read =
             &export["trials"].as_array().unwrap().iter().find(|trial| trial["method"] == "read").unwrap();
-        assert!(share["share_of_limit"].as_f64().is_some_and(|share| share > 0.0), "{kind}: {share}");
+        // On a busy machine the wait for a processor may stop it, and that is no limit.
+        let is_stopped_elsewhere = read["verdict"]["is"]["kind"] != "device" && read["limit"].is_null();
+        let share = read["share_of_limit"].as_f64();
+        assert!(is_stopped_elsewhere || share.is_some_and(|share| share > 0.0), "{kind}: {read}");
     }
 }

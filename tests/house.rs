@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 
 /// The rooms of the lab from the ground up, and which of those below it each may use. A room that
 /// is not listed is an error here.
-const ROOMS: [(&str, &[&str]); 16] = [
+const ROOMS: [(&str, &[&str]); 17] = [
     ("units", &[]),
-    ("terminal", &[]),
     ("trial", &["units"]),
     ("linux", &["units"]),
+    ("terminal", &["linux"]),
     ("machine", &["linux", "units"]),
     ("folder", &["linux", "terminal", "units"]),
     ("target", &["linux", "machine", "terminal", "trial", "units"]),
@@ -23,7 +23,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
     ("record", &["folder", "linux", "machine", "target", "trial", "units"]),
     ("contender", &["linux", "machine", "record", "target", "terminal", "trial", "units"]),
     ("analysis", &["record", "target", "trial", "units"]),
-    ("suite", &["analysis", "corpus", "terminal", "trial", "units"]),
+    ("suite", &["analysis", "corpus", "record", "terminal", "trial", "units"]),
     (
         "measure",
         &[
@@ -39,6 +39,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
             "units",
         ],
     ),
+    ("live", &["analysis", "linux", "measure", "record", "target", "terminal", "trial", "units"]),
     (
         "experiment",
         &[
@@ -47,6 +48,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
             "corpus",
             "folder",
             "linux",
+            "live",
             "machine",
             "measure",
             "record",
@@ -67,6 +69,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
             "experiment",
             "folder",
             "linux",
+            "live",
             "machine",
             "measure",
             "record",

@@ -46,13 +46,40 @@ fn charts_are_files_that_stand_alone() {
         .collect();
     names.sort_unstable();
     let expected = ["effort-0-cold", "effort-1-warm", "parameter-0-cold", "parameter-1-warm"];
-    let more = ["ranking-0-cold", "ranking-1-warm", "rounds-0-cold", "rounds-1-warm"];
-    let expected: Vec<String> = expected.iter().chain(&more).map(|name| format!("{name}.svg")).collect();
+    let more = ["ranking-0-cold", "ranking-1-warm", "ratio-0-cold", "ratio-1-warm"];
+    let last = ["rounds-0-cold", "rounds-1-warm", "states-0"];
+    let expected: Vec<String> =
+        expected.iter().chain(&more).chain(&last).map(|name| format!("{name}.svg")).collect();
     assert_eq!(names, expected);
     for name in names {
         let text = fs::read_to_string(charts.join(name)).unwrap();
         assert!(text.starts_with("<?xml") && !text.contains("var(--"), "{text}");
     }
+}
+
+#[test]
+fn the_results_for_programs_are_those_that_a_race_exports() {
+    let (folder, record) = file(&fs::read_to_string(golden("made/race.jsonl")).unwrap());
+    let stored = fs::read_to_string(golden("made/race.json")).unwrap();
+    assert_eq!(
+        report(&[&record, Path::new("--export-json"), Path::new("-")]),
+        (0, stored.clone(), String::new())
+    );
+    let export = folder.path().join("x.json");
+    assert_eq!(report(&[&record, Path::new("--export-json"), &export]).0, 0);
+    assert_eq!(fs::read_to_string(&export).unwrap(), stored);
+    for (page, export) in [("-", "-"), ("x.html", "x.html")] {
+        let (code, out, error) = report(
+            &["-o", page, "--export-json", export]
+                .map(Path::new)
+                .into_iter()
+                .chain([record.as_path()])
+                .collect::<Vec<_>>(),
+        );
+        assert_eq!((code, out.as_str(), error.lines().count()), (2, "", 1), "{error}");
+    }
+    let (code, _, error) = report(&[&record, Path::new("--export-json"), &record]);
+    assert!(code == 2 && error.contains("is the record itself"), "{error}");
 }
 
 #[test]

@@ -1,30 +1,42 @@
 //! Measures the figures that readlab promises about itself, side by side in one run, and shows
 //! which are met.
 //!
-//! Usage: `readlab-bench [FIGURE…]`, with the release's `readlab` and `standalone` built beside it;
-//! `make bench` does all of it. It is a report, not a test: a missed target is marked, and the exit
-//! code stays 0. Each figure is a file in [`figures`]; they share the start of programs
-//! ([`programs`]), ratios of pairs ([`pairs`]), and rows.
+//! Usage: `readlab-bench [--before PROGRAM] [--repeats N] [FIGURE…]`, with the release's `readlab`
+//! and `standalone` built beside it; `make bench` does all of it. With an older readlab as PROGRAM,
+//! the figures about deciding measure both in turns. It is a report, not a test: a missed target is
+//! marked, and the exit code stays 0. Each figure is a file in [`figures`]; they share the start of
+//! programs ([`programs`]), ratios of pairs ([`pairs`]), and rows.
 
+mod busy_loops;
+mod export;
 mod figures;
 mod fio;
+mod hyperfine;
+mod lab;
+mod options;
 mod outcomes;
 mod pairs;
+mod pairwise;
 mod places;
 mod programs;
+mod record_lines;
 mod report;
 mod row;
+mod running;
+mod screen;
+mod share;
 mod slow;
 
 use anyhow::{Context, bail};
 use figures::Figure;
+use options::Options;
 use programs::Programs;
 use row::Row;
 use std::process::ExitCode;
 use std::time::Instant;
 
 fn main() -> ExitCode {
-    match run(&std::env::args().skip(1).collect::<Vec<_>>()) {
+    match Options::parse(std::env::args().skip(1)).and_then(|options| run(&options)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("readlab-bench: {error:#}");
@@ -33,9 +45,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(names: &[String]) -> anyhow::Result<()> {
-    let figures = chosen(names)?;
-    let programs = Programs::beside_this_one()?;
+fn run(options: &Options) -> anyhow::Result<()> {
+    let figures = chosen(&options.figures)?;
+    let programs = Programs::beside_this_one(options)?;
     let mut rows = Vec::new();
     for figure in figures {
         eprintln!("{}", figure.about);

@@ -5,7 +5,7 @@
 //! Logarithms make the ratio of A to B the inverse of that of B to A; the interval is the lab's
 //! own, over pairs.
 
-use readlab::analysis::stats::{self, Bootstrap, Interval, Observation};
+use readlab::analysis::stats::{self, Confidence, Interval, Observation};
 
 /// How many times as long the first of each pair took as the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,7 +22,7 @@ pub(crate) fn ratio(pairs: &[(f64, f64)]) -> PairRatio {
     let observations: Vec<Observation> =
         (0..).zip(logs).map(|(pair, value)| Observation { value, fill: pair, round: pair }).collect();
     let values: Vec<f64> = observations.iter().map(|observation| observation.value).collect();
-    let ends = Bootstrap::new(1).median_interval(&observations);
+    let ends = stats::median_interval(&observations, Confidence::REPORTED);
     let ci95 = ends.map(|ends| Interval { low: ends.low.exp(), high: ends.high.exp() });
     PairRatio { estimate: median(&values).exp(), ci95 }
 }

@@ -3,6 +3,9 @@
 //! Both are started from their release builds; the results are read from their output or record.
 //! Files of the bench are in the folder `bench` of the build.
 
+use crate::lab::{Lab, Revision};
+use crate::options::Options;
+use crate::running::Running;
 use anyhow::{Context, bail};
 use readlab::record::Record;
 use readlab::trial::CacheState;
@@ -10,16 +13,20 @@ use readlab::units::Bytes;
 use readlab_protocol::Archive;
 use std::fs::File;
 use std::io::Read;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 /// Where the programs are, and where files may be made.
 #[derive(Debug)]
 pub(crate) struct Programs {
-    lab: PathBuf,
+    lab: Lab,
+    before: Option<Lab>,
     standalone: PathBuf,
     relay: PathBuf,
+    slowed: PathBuf,
     folder: PathBuf,
+    repeats: Option<NonZeroUsize>,
 }
 
 /// A race of the lab: which trials, on what, and how.
@@ -52,17 +59,44 @@ pub(crate) struct Search<'a> {
 
 impl Programs {
     /// The programs of the build that this one belongs to.
-    pub(crate) fn beside_this_one() -> anyhow::Result<Programs> {
+    pub(crate) fn beside_this_one(options: &Options) -> anyhow::Result<Programs> {
         let own = std::env::current_exe().context("where this program is")?;
         let release = own.parent().context("this program lies in a folder")?;
-        let (lab, standalone) = (release.join("readlab"), release.join("examples/standalone"));
-        let relay = release.join("readlab-relay");
-        if let Some(absent) = [&lab, &standalone, &relay].into_iter().find(|path| !path.exists()) {
+        let (program, standalone) = (release.join("readlab"), release.join("examples/standalone"));
+        let (relay, slowed) = (release.join("readlab-relay"), release.join("readlab-slowed"));
+        let all = [&program, &standalone, &relay, &slowed];
+        if let Some(absent) = all.into_iter().find(|path| !path.exists()) {
             bail!("{}: is not there; 'make bench' builds it", absent.display());
         }
+        let before = options
+            .before
+            .as_deref()
+            .map(|path| path.canonicalize().with_context(|| path.display().to_string()));
+        let before = before.transpose()?.map(|program| Lab { revision: Revision::Before, program });
         let folder = release.with_file_name("bench");
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        Ok(Programs { lab, standalone, relay, folder })
+        let lab = Lab { revision: Revision::Now, program };
+        Ok(Programs { lab, before, standalone, relay, slowed, folder, repeats: options.repeats })
+    }
+
+    /// The readlab of this build, then the older one beside which it is measured, if there is one.
+    pub(crate) fn labs(&self) -> impl DoubleEndedIterator<Item = &Lab> {
+        [&self.lab].into_iter().chain(&self.before)
+    }
+
+    /// The readlab of this build.
+    pub(crate) fn lab(&self) -> &Lab {
+        &self.lab
+    }
+
+    /// How often something is repeated: as the user says, else so often.
+    pub(crate) fn repeats(&self, usual: usize) -> usize {
+        self.repeats.map_or(usual, NonZeroUsize::get)
+    }
+
+    /// The reader that can be slowed by a known share of its time.
+    pub(crate) fn slowed(&self) -> &Path {
+        &self.slowed
     }
 
     /// Where files may be made.
@@ -77,21 +111,18 @@ impl Programs {
 
     /// A file of text lines of this size, made unless it is there.
     pub(crate) fn lines(&self, size: Bytes) -> anyhow::Result<PathBuf> {
-        let mut command = Command::new(&self.lab);
-        command
-            .args(["corpus", "make", "lines", &size.0.to_string(), "--folder"])
-            .arg(self.folder.join("corpus"));
+        let mut command = self.lab.command("corpus");
+        command.args(["make", "lines", &size.0.to_string(), "--folder"]).arg(self.folder.join("corpus"));
         Ok(PathBuf::from(output(command)?.trim_end_matches('\n')))
     }
 
     /// Searches, and reads the record.
     pub(crate) fn tune(&self, search: &Search) -> anyhow::Result<Record> {
         let folder = self.empty_folder(search.name)?;
-        let mut command = Command::new(&self.lab);
-        command.args(["tune", "--quiet", "--state", &search.state.to_string(), "--output"]).arg(&folder);
+        let mut command = self.lab.command("tune");
+        command.args(["--quiet", "--state", &search.state.to_string(), "--output"]).arg(&folder);
         command.args(search.options).arg("--").arg(search.file);
-        let child = command.stdin(Stdio::null()).spawn().with_context(|| self.lab.display().to_string())?;
-        Running { child, record: folder.join("record.jsonl") }.record()
+        Running::start(command, &folder)?.record()
     }
 
     /// A roster that has the lab's own Rust contender under several names.
@@ -100,7 +131,8 @@ impl Programs {
         for name in names {
             let script = self.folder.join(format!("{name}.sh"));
             let renamed = format!(r#"s/"contender":"rust"/"contender":"{name}"/"#);
-            let text = format!("'{}' contender rust \"$@\" | sed -u '{renamed}'\n", self.lab.display());
+            let text =
+                format!("'{}' contender rust \"$@\" | sed -u '{renamed}'\n", self.lab.program.display());
             std::fs::write(&script, text).with_context(|| script.display().to_string())?;
             roster += &format!(
                 "[[contender]]\nname = '{name}'\nabout = 'a twin'\nrun = ['/bin/sh', '{}']\n",
@@ -113,7 +145,7 @@ impl Programs {
     }
 
     /// The folder of a run, without what an earlier one left.
-    fn empty_folder(&self, name: &str) -> anyhow::Result<PathBuf> {
+    pub(crate) fn empty_folder(&self, name: &str) -> anyhow::Result<PathBuf> {
         let folder = self.folder.join("runs").join(name);
         if folder.exists() {
             std::fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
@@ -123,9 +155,9 @@ impl Programs {
 
     /// The same as the only content of a zip.
     pub(crate) fn zipped_lines(&self, size: Bytes) -> anyhow::Result<PathBuf> {
-        let mut command = Command::new(&self.lab);
+        let mut command = self.lab.command("corpus");
         command
-            .args(["corpus", "make", "lines", &size.0.to_string(), "--in", "zip", "--folder"])
+            .args(["make", "lines", &size.0.to_string(), "--in", "zip", "--folder"])
             .arg(self.folder.join("corpus"));
         Ok(PathBuf::from(output(command)?.trim_end_matches('\n')))
     }
@@ -133,18 +165,26 @@ impl Programs {
     /// Starts a race; what it finds is in its folder when it has ended.
     pub(crate) fn start(&self, race: &Race) -> anyhow::Result<Running> {
         let folder = self.empty_folder(race.name)?;
-        let mut command = Command::new(&self.lab);
-        if race.trials.is_empty() {
-            command.arg("race");
+        let mut command = self.command(&self.lab, race, &folder)?;
+        command.arg("--quiet");
+        Running::start(command, &folder)
+    }
+
+    /// The command by which a readlab races, and writes its record into a folder.
+    pub(crate) fn command(&self, lab: &Lab, race: &Race, folder: &Path) -> anyhow::Result<Command> {
+        let mut command = if race.trials.is_empty() {
+            lab.command("race")
         } else {
-            command.arg("suite").arg(self.suite(race)?);
-        }
+            let mut command = lab.command("suite");
+            command.arg(self.suite(race)?);
+            command
+        };
         if let Some(state) = race.state {
             command.args(["--state", &state.to_string()]);
         }
-        command.args(["--quiet", "--output"]).arg(&folder).args(race.options).arg("--").arg(race.file);
-        let child = command.stdin(Stdio::null()).spawn().with_context(|| self.lab.display().to_string())?;
-        Ok(Running { child, record: folder.join("record.jsonl") })
+        // Nothing closes the options: a caller may add some.
+        command.arg("--output").arg(folder).args(race.options).arg(race.file);
+        Ok(command)
     }
 
     /// Races, and reads the record.
@@ -154,24 +194,22 @@ impl Programs {
 
     /// Makes the page of a record.
     pub(crate) fn report(&self, record: &Path, page: &Path) -> anyhow::Result<()> {
-        let mut command = Command::new(&self.lab);
-        command.arg("report").arg(record).arg("--output").arg(page);
+        let mut command = self.lab.command("report");
+        command.arg(record).arg("--output").arg(page);
         output(command).map(drop)
     }
 
     /// Runs `readlab --help`.
     pub(crate) fn help(&self) -> anyhow::Result<()> {
-        let mut command = Command::new(&self.lab);
-        command.arg("--help");
-        output(command).map(drop)
+        output(self.lab.command("--help")).map(drop)
     }
 
     /// Compares two records; returns whether the gate fails.
     pub(crate) fn compare(&self, before: &Path, now: &Path, options: &[&str]) -> anyhow::Result<bool> {
-        let mut command = Command::new(&self.lab);
-        command.arg("compare").args(options).arg("--").arg(before).arg(now);
-        let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-        match status.with_context(|| self.lab.display().to_string())?.code() {
+        let mut command = self.lab.command("compare");
+        command.args(options).arg("--").arg(before).arg(now);
+        let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        match status.with_context(|| self.lab.program.display().to_string())?.code() {
             Some(0) => Ok(false),
             Some(3) => Ok(true),
             other => bail!("{command:?} ended with {other:?}"),
@@ -212,49 +250,10 @@ impl Programs {
     /// The lab's own program as the contender `rust`, with these arguments.
     pub(crate) fn contender(&self, words: Vec<std::ffi::OsString>) -> readlab::linux::program::CommandLine {
         let args = ["contender", "rust"].map(Into::into).into_iter().chain(words).collect();
-        readlab::linux::program::CommandLine { program: self.lab.clone().into(), args, env: Vec::new() }
-    }
-}
-
-/// A running race.
-#[derive(Debug)]
-pub(crate) struct Running {
-    child: Child,
-    record: PathBuf,
-}
-
-impl Running {
-    /// Its process.
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
-    }
-
-    /// Where its record is written.
-    pub(crate) fn path(&self) -> &Path {
-        &self.record
-    }
-
-    /// Whether it has ended.
-    pub(crate) fn is_over(&mut self) -> anyhow::Result<bool> {
-        Ok(self.child.try_wait().context("waiting for the lab")?.is_some())
-    }
-
-    /// Waits for its end and reads the record. That some trial failed (1) is in the record.
-    pub(crate) fn record(mut self) -> anyhow::Result<Record> {
-        let status = self.child.wait().context("waiting for the lab")?;
-        if !matches!(status.code(), Some(0 | 1)) {
-            bail!("the lab ended with {status}");
-        }
-        Ok(Record::read(&self.record)?)
-    }
-}
-
-impl Drop for Running {
-    /// A race that is dropped is ended; its contender exits at the end of its input.
-    fn drop(&mut self) {
-        if matches!(self.child.try_wait(), Ok(None)) {
-            // It may have ended by itself; in both cases it is reaped.
-            let _ = self.child.kill().and_then(|()| self.child.wait());
+        readlab::linux::program::CommandLine {
+            program: self.lab.program.clone().into(),
+            args,
+            env: Vec::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! One line of the report: a figure, its promise, its measurement, and whether the promise is kept.
 
+use crate::lab::Revision;
 use readlab::analysis::stats::Interval;
 use serde::Serialize;
 
@@ -43,6 +44,16 @@ impl Row {
         Row { ci95, ..self }
     }
 
+    /// The same for this revision: of an older one it is a number without a promise.
+    pub(crate) fn of(self, revision: Revision) -> Row {
+        match revision {
+            Revision::Now => self,
+            Revision::Before => {
+                Row { figure: format!("before: {}", self.figure), target: None, ok: None, ..self }
+            }
+        }
+    }
+
     /// No number, and why.
     pub(crate) fn failed(figure: impl Into<String>, why: &anyhow::Error) -> Row {
         let measured = format!("not measured: {why:#}");
@@ -57,5 +68,23 @@ impl Row {
             (None, Some(_)) => "noted",
             (None, None) => "ABSENT",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_older_revision_promises_nothing() {
+        let row = Row::judged("time", "at most 1 s", 2.0, false, "2 s".to_owned());
+        assert_eq!(row.clone().of(Revision::Now), row);
+        let before = row.of(Revision::Before);
+        assert_eq!(
+            (before.mark(), before.figure.as_str(), before.value),
+            ("noted", "before: time", Some(2.0))
+        );
+        let failed = Row::failed("time", &anyhow::anyhow!("it is not there"));
+        assert_eq!(failed.of(Revision::Before).mark(), "ABSENT");
     }
 }

@@ -9,6 +9,7 @@ pub mod corpus;
 pub mod experiment;
 pub mod folder;
 pub mod linux;
+pub mod live;
 pub mod machine;
 pub mod measure;
 pub mod record;

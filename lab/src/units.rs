@@ -88,16 +88,52 @@ fn three_digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// A unit in which a quantity is shown.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Unit {
+    /// How many nanoseconds, bytes or bytes per second it is.
+    pub size: f64,
+    /// Its name, such as `ms`.
+    pub name: &'static str,
+}
+
+impl Nanos {
+    /// The largest unit that leaves a number of at least one: ns, µs, ms, s.
+    #[must_use]
+    pub fn unit(self) -> Unit {
+        let (size, name) = match self.0 {
+            0..1_000 => (1.0, "ns"),
+            1_000..1_000_000 => (1e3, "µs"),
+            1_000_000..1_000_000_000 => (1e6, "ms"),
+            _ => (1e9, "s"),
+        };
+        Unit { size, name }
+    }
+}
+
+impl Throughput {
+    /// The largest unit that leaves a number of at least one: B/s, kB/s, MB/s, GB/s, TB/s.
+    #[must_use]
+    pub fn unit(self) -> Unit {
+        let (size, name) = match self.0 {
+            ..1e3 => (1.0, "B/s"),
+            ..1e6 => (1e3, "kB/s"),
+            ..1e9 => (1e6, "MB/s"),
+            ..1e12 => (1e9, "GB/s"),
+            _ => (1e12, "TB/s"),
+        };
+        Unit { size, name }
+    }
+}
+
 impl fmt::Display for Nanos {
-    /// In the largest unit that leaves a number above one: ns, µs, ms, s.
+    /// In its unit, with three digits.
     #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ns = self.0 as f64;
+        let Unit { size, name } = self.unit();
         let text = match self.0 {
-            0..1_000 => format!("{} ns", self.0),
-            1_000..1_000_000 => format!("{} µs", three_digits(ns / 1e3)),
-            1_000_000..1_000_000_000 => format!("{} ms", three_digits(ns / 1e6)),
-            _ => format!("{} s", three_digits(ns / 1e9)),
+            0..1_000 => format!("{} {name}", self.0),
+            ns => format!("{} {name}", three_digits(ns as f64 / size)),
         };
         f.pad(&text)
     }
@@ -148,21 +184,15 @@ impl Bytes {
 }
 
 impl fmt::Display for Throughput {
-    /// In powers of ten: B/s, kB/s, MB/s, GB/s, TB/s.
+    /// In its unit, with three digits; whole bytes per second.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rate = self.0;
+        let (rate, Unit { size, name }) = (self.0, self.unit());
         let text = if !rate.is_finite() {
             "–".to_owned()
         } else if rate < 1e3 {
-            format!("{rate:.0} B/s")
-        } else if rate < 1e6 {
-            format!("{} kB/s", three_digits(rate / 1e3))
-        } else if rate < 1e9 {
-            format!("{} MB/s", three_digits(rate / 1e6))
-        } else if rate < 1e12 {
-            format!("{} GB/s", three_digits(rate / 1e9))
+            format!("{rate:.0} {name}")
         } else {
-            format!("{} TB/s", three_digits(rate / 1e12))
+            format!("{} {name}", three_digits(rate / size))
         };
         f.pad(&text)
     }

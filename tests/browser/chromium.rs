@@ -114,8 +114,12 @@ impl Browser {
     }
 
     pub(super) fn width(&mut self, pixels: u32) {
+        self.screen(pixels, 900);
+    }
+
+    pub(super) fn screen(&mut self, width: u32, height: u32) {
         let metrics =
-            json!({ "width": pixels, "height": 900, "deviceScaleFactor": 1, "mobile": pixels < 600 });
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
         self.call("Emulation.setDeviceMetricsOverride", metrics);
     }
 

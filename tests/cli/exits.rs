@@ -53,15 +53,59 @@ fn a_method_that_does_not_take_part_is_exit_1_and_a_glob_needs_one_of_its_own() 
 }
 
 #[test]
-fn a_reference_that_does_not_take_part_is_exit_1() {
+fn a_reference_takes_part_beside_the_methods_and_one_that_cannot_is_exit_1() {
     let home = Home::new();
     assert_reported(&race(&home, &["--reference", "rust/read/scalar"]), 0, &[]);
-    let said = race(&home, &["--reference", "rust/mmap/scalar"]);
+    let file = home.file("f.txt", TEXT);
+    let words = ["--method", "rust/read/scalar", "--state", "warm", "--reference", "rust/mmap/scalar"];
+    let (json, said) = home.race_json(&file, &words);
+    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!(trials(&json, "rust/mmap/scalar", "warm")["outcome"], "measured");
+    assert_eq!(trials(&json, "rust/read/scalar", "warm")["ratio"]["reference"], "rust/mmap/scalar");
+    let said = race(&home, &["--reference", "rust/direct/scalar"]);
     assert_reported(
         &said,
         1,
-        &["--reference 'rust/mmap/scalar' did not take part: no trial of this run is called so"],
+        &["--reference 'rust/direct/scalar' did not take part: reads past the page cache"],
     );
+}
+
+#[test]
+fn a_reference_or_a_language_that_matches_nothing_is_exit_2_with_the_nearest_names() {
+    let home = Home::new();
+    for (words, line) in [
+        (["--reference", "rust/raed"], "no trial matches --reference 'rust/raed' (nearest: rust/read, "),
+        (
+            ["--reference", "rust/read/sclar"],
+            "no trial matches --reference 'rust/read/sclar' (nearest: rust/read/scalar",
+        ),
+        (
+            ["--reference", "command/wc -L"],
+            "no trial matches --reference 'command/wc -L' (nearest: command/wc -l",
+        ),
+        (["--language", "rust,pyton"], "no language 'pyton' (nearest: Python"),
+    ] {
+        let said = race(&home, &words);
+        assert_reported(&said, 2, &[line]);
+        assert!(said.out.is_empty() && home.runs().is_empty(), "{said}");
+    }
+}
+
+#[test]
+fn a_language_restricts_the_race_and_the_baseline_and_the_users_command_stay() {
+    let home = Home::new();
+    let file = home.file("f.txt", TEXT);
+    let (json, said) =
+        home.race_json(&file, &["--language", "RUST", "--state", "warm", "-c", "cat {} | wc -l"]);
+    assert_eq!(said.code, Some(0), "{said}");
+    let ids = json["trials"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap());
+    let ids: Vec<&str> = ids.collect();
+    assert!(ids.contains(&"command/wc -l") && ids.contains(&"command/cat {} | wc -l"), "{ids:?}");
+    assert!(ids.iter().all(|id| id.starts_with("rust/") || id.starts_with("command/")), "{ids:?}");
+    assert!(ids.iter().any(|id| id.starts_with("rust/mmap")), "{ids:?}");
+    assert_eq!(trials(&json, "command/wc -l", "warm")["ratio"]["reference"], "command/cat {} | wc -l");
+    let said = home.race(&file, &["--language", "python", "--method", "rust/*"]);
+    assert_eq!((said.code, said.refusal().contains("no method matches rust/*")), (Some(2), true), "{said}");
 }
 
 #[test]

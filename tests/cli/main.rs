@@ -17,8 +17,11 @@ mod http;
 mod inside;
 mod interrupt;
 mod killed;
+mod live;
 mod loopback;
 mod memory;
+#[path = "../common/pseudo_terminal.rs"]
+mod pseudo_terminal;
 mod race;
 mod readme;
 mod resume;

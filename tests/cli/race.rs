@@ -87,8 +87,7 @@ fn the_table_names_its_reference_its_proof_and_the_record() {
     let home = Home::new();
     let said = home.race(&home.file("f.txt", TEXT), &["--method", "rust/read/scalar", "--state", "warm"]);
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
-    for part in
-        ["warm · newlines · 13 B", "rust/read/scalar", "reference: command/wc -l", "proof: ", "machine: "]
+    for part in ["ratios are to wc -l", "warm · newlines · 13 B", "rust/read/scalar", "proof: ", "machine: "]
     {
         assert!(said.out.contains(part), "no {part:?} in {said}");
     }

@@ -223,8 +223,8 @@ fn a_reader_may_close_the_pipe_early() {
         &["list"][..],
         &["man"],
         &["completions", "bash"],
-        &["race", file, "--runs", "1", "--method", "rust/read/scalar"],
-        &["race", file, "--runs", "1", "--method", "rust/read/scalar", "--export-json", "-"],
+        &["race", file, "--runs", "1", "--method", "rust/read/scalar", "--no-progress"],
+        &["race", file, "--runs", "1", "--method", "rust/read/scalar", "--no-progress", "--export-json", "-"],
     ] {
         let mut command = Command::new(READLAB);
         command.args(words).envs(home.environment()).stdout(Stdio::piped()).stderr(Stdio::piped());

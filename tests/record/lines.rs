@@ -2,9 +2,10 @@
 
 use readlab::machine::Machine;
 use readlab::record::{
-    Budget, Count, EndReason, Fill, FlameGraph, Header, HotSpot, LeftBehind, Limit, LimitKind, LimitUnit,
-    Line, Outcome, OwnScheduling, Receipt, Requested, ResumePlan, Resumption, Rules, RunKind, SCHEMA,
-    SCHEMA_VERSION, Sample, Spread, TargetRef, Trace, Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
+    Budget, Count, EndReason, Fill, FlameGraph, Focus, Header, HotSpot, LeftBehind, Limit, LimitKind,
+    LimitUnit, Line, Outcome, OwnScheduling, Receipt, ReferenceCandidate, ReferenceReason, Requested,
+    ResumePlan, Resumption, Rules, RunKind, SCHEMA, SCHEMA_VERSION, Sample, Spread, StopReason, Stopped,
+    TargetRef, Trace, Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
 };
 use readlab::target::identity::Identity;
 use readlab::target::{Decoded, Http, TargetFacts};
@@ -24,6 +25,10 @@ pub(super) fn header() -> Header {
         started: "2024-01-01T00:00:00Z".to_owned(),
         seed: u64::MAX,
         reference: Some("command/wc -l".parse().unwrap()),
+        references: vec![ReferenceCandidate {
+            trial: "command/wc -l".parse().unwrap(),
+            why: ReferenceReason::Named,
+        }],
         machine: Machine { cpu: Some("one".to_owned()), max_turbo_ghz: Some(5.1), ..Machine::default() },
         agenda: Some(agenda()),
     }
@@ -40,6 +45,7 @@ fn agenda() -> ResumePlan {
         fills: 3,
         budget: Budget::Firm(Nanos(u64::MAX)),
         seed: u64::MAX,
+        focus: Focus::First,
     };
     let identity = Identity { dev: 1, ino: u64::MAX, size_bytes: 7, mtime: (-1, 999), ctime: (2, 3) };
     ResumePlan {
@@ -184,7 +190,12 @@ pub(super) fn every_line() -> Vec<Line> {
     vec![
         Line::Target { index: 0, facts: Box::new(target()) },
         Line::Target { index: 1, facts: Box::new(facts) },
-        Line::Contender(Receipt { contender: "rust".into(), version: "1".into(), runtime: "r".into() }),
+        Line::Contender(Receipt {
+            contender: "rust".into(),
+            version: "1".into(),
+            runtime: "r".into(),
+            language: None,
+        }),
         Line::Trial(Box::new(trial())),
         Line::Warmup(WarmedUp { trial: 0, readings: 7, wall_ns: 7, end: WarmupEnd::NoSteadyState }),
         Line::Write {
@@ -207,6 +218,7 @@ pub(super) fn every_line() -> Vec<Line> {
         flame_graph(reason()),
         trace(),
         resumed(vec![0]),
+        Line::Stopped { trial: 0, stopped: Stopped { why: StopReason::NotFirst, rounds: 5 } },
         Line::Outcome { trial: 0, outcome: Outcome::Refused { reason: reason() } },
         limit(reason()),
         Line::Warning { text: reason() },
@@ -219,7 +231,7 @@ const _: fn(&Line) = |line| match line {
     Line::Header(_) | Line::Target { .. } | Line::Contender(_) | Line::Trial(_) | Line::Fill(_) => {}
     Line::Warmup(_) | Line::Write { .. } | Line::Sample(_) | Line::Rejected { .. } | Line::Missing { .. } => {
     }
-    Line::Counts { .. } | Line::Outcome { .. } | Line::Limit(_) => {}
+    Line::Counts { .. } | Line::Stopped { .. } | Line::Outcome { .. } | Line::Limit(_) => {}
     Line::FlameGraph { .. } | Line::Trace { .. } | Line::LeftBehind { .. } | Line::Scheduling { .. } => {}
     Line::Warning { .. } | Line::Resumed(_) | Line::End { .. } => {}
 };

@@ -12,7 +12,7 @@ use crate::places::Place;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use anyhow::Context;
-use readlab::analysis::stats::{self, Bootstrap, Ratio};
+use readlab::analysis::stats::{self, Ratio};
 use readlab::record::{Outcome, Record, TrialRecord};
 use readlab::trial::CacheState;
 use readlab::units::Bytes;
@@ -166,8 +166,7 @@ fn against_limits(programs: &Programs) -> anyhow::Result<Vec<Row>> {
 /// place in the suite.
 fn ratio_of(record: &Record, slow: usize, fast: usize) -> anyhow::Result<Ratio> {
     let (slow, fast) = (trial(record, slow)?, trial(record, fast)?);
-    let bootstrap = Bootstrap::new(record.header.seed);
-    stats::ratio(&slow.samples, &fast.samples, bootstrap).context("no round holds both")
+    stats::ratio(&slow.samples, &fast.samples).context("no round holds both")
 }
 
 /// The measured trial at this place of the suite.

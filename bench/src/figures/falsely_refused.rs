@@ -4,13 +4,12 @@
 //! All default trials of `readlab race` are honest. Each race is short, because the figure counts
 //! refusals, not speed.
 
+use crate::busy_loops::BusyLoops;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
-use anyhow::Context;
 use readlab::record::Outcome;
 use readlab::units::Bytes;
 use std::collections::BTreeMap;
-use std::process::{Child, Command, Stdio};
 
 pub(super) const ABOUT: &str =
     "falsely-refused: trials refused in 200 races of 16 MiB beside two busy loops a processor";
@@ -20,35 +19,9 @@ const RACES: usize = 200;
 const LOOPS_EACH: usize = 2;
 const OPTIONS: [&str; 4] = ["--runs", "3", "--budget", "20s"];
 
-/// Busy loops, which end with the figure.
-struct Busy(Vec<Child>);
-
-impl Busy {
-    fn start() -> anyhow::Result<Busy> {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut busy = Busy(Vec::new());
-        for _ in 0..LOOPS_EACH * processors {
-            let mut shell = Command::new("/bin/sh");
-            shell.args(["-c", "while :; do :; done"]).stdin(Stdio::null());
-            busy.0.push(shell.spawn().context("/bin/sh")?);
-        }
-        Ok(busy)
-    }
-}
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        for child in &mut self.0 {
-            // One that has ended already is what we want.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
-
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let file = programs.lines(FILE)?;
-    let _busy = Busy::start()?;
+    let _busy = BusyLoops::start(LOOPS_EACH)?;
     let (mut measured, mut races, mut reasons) = (0, 0, BTreeMap::<String, usize>::new());
     for _ in 0..RACES {
         let race = Race { name: "falsely-refused", trials: &[], file: &file, state: None, options: &OPTIONS };

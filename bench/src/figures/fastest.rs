@@ -4,7 +4,7 @@ use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use anyhow::Context;
-use readlab::analysis::stats::{self, Bootstrap};
+use readlab::analysis::stats;
 use readlab::record::{Metric, Record, TrialRecord};
 use readlab::trial::CacheState;
 use readlab::units::Bytes;
@@ -51,7 +51,6 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
 }
 
 fn row(record: &Record, target: &Target, figure: &str) -> anyhow::Result<Row> {
-    let bootstrap = Bootstrap::new(record.header.seed);
     let is_reference = |trial: &&TrialRecord| trial.trial.contender() == "command";
     let reference = record.trials.iter().find(is_reference).context("'wc -l' was not measured")?;
     let takes_part = |trial: &&TrialRecord| {
@@ -63,7 +62,7 @@ fn row(record: &Record, target: &Target, figure: &str) -> anyhow::Result<Row> {
     };
     let candidates = record.trials.iter().filter(takes_part);
     let best = candidates.min_by(|a, b| median(a).total_cmp(&median(b))).context("no method was measured")?;
-    let ratio = stats::ratio(&reference.samples, &best.samples, bootstrap).context("no round holds both")?;
+    let ratio = stats::ratio(&reference.samples, &best.samples).context("no round holds both")?;
     let ends = ratio.ci95.map(|ends| format!(" [{:.2}, {:.2}]", ends.low, ends.high)).unwrap_or_default();
     let words = format!("{:.2} ×{ends}  {}", ratio.estimate, best.trial.id);
     Ok(Row::judged(figure, target.words, ratio.estimate, ratio.estimate >= target.factor, words)

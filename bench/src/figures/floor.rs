@@ -2,8 +2,9 @@
 //! and memory beside a contender that reads. The last two are read from /proc during a whole race.
 
 use crate::pairs;
-use crate::programs::{Programs, Race, Running};
+use crate::programs::{Programs, Race};
 use crate::row::Row;
+use crate::running::Running;
 use anyhow::Context;
 use readlab::trial::CacheState;
 use readlab::units::{Bytes, Nanos};

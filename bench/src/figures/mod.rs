@@ -2,22 +2,29 @@
 //! them.
 
 mod auto;
+mod beside_hyperfine;
+mod decide;
 mod device;
+mod disturbance;
 mod falsely_refused;
 mod fastest;
 mod fidelity;
 mod fio;
 mod floor;
 mod gate;
+mod intervals;
 mod languages;
 mod large;
 mod left_out;
 mod memory;
 mod page;
+mod power;
 mod program;
+mod same;
 mod small_file;
 mod soak;
 mod state;
+mod suite_intervals;
 mod tune;
 mod verdicts;
 mod wake_up;
@@ -51,8 +58,15 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "program", about: program::ABOUT, measure: program::measure },
     Figure { name: "left-out", about: left_out::ABOUT, measure: left_out::measure },
     Figure { name: "falsely-refused", about: falsely_refused::ABOUT, measure: falsely_refused::measure },
+    Figure { name: "disturbance", about: disturbance::ABOUT, measure: disturbance::measure },
     Figure { name: "verdicts", about: verdicts::ABOUT, measure: verdicts::measure },
+    Figure { name: "same", about: same::ABOUT, measure: same::measure },
+    Figure { name: "power", about: power::ABOUT, measure: power::measure },
+    Figure { name: "beside-hyperfine", about: beside_hyperfine::ABOUT, measure: beside_hyperfine::measure },
+    Figure { name: "decide", about: decide::ABOUT, measure: decide::measure },
+    Figure { name: "suite-intervals", about: suite_intervals::ABOUT, measure: suite_intervals::measure },
     Figure { name: "gate", about: gate::ABOUT, measure: gate::measure },
+    Figure { name: "intervals", about: intervals::ABOUT, measure: intervals::measure },
     Figure { name: "large", about: large::ABOUT, measure: large::measure },
     Figure { name: "memory", about: memory::ABOUT, measure: memory::measure },
     Figure { name: "soak", about: soak::ABOUT, measure: soak::measure },

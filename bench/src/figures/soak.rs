@@ -1,8 +1,9 @@
 //! Figure: a race of a hundred thousand samples: whether the lab's memory and number of open files
 //! stay constant, and its record complete.
 
-use crate::programs::{Programs, Race, Running};
+use crate::programs::{Programs, Race};
 use crate::row::Row;
+use crate::running::Running;
 use anyhow::Context;
 use readlab::trial::CacheState;
 use readlab::units::Bytes;

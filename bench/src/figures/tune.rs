@@ -9,7 +9,7 @@ use crate::pairs;
 use crate::programs::{Programs, Race, Search};
 use crate::row::Row;
 use anyhow::Context;
-use readlab::analysis::stats::{self, Bootstrap, EXHAUSTIVE_READINGS, Significance};
+use readlab::analysis::stats::{self, EXHAUSTIVE_READINGS, Significance};
 use readlab::record::{Record, TrialRecord};
 use readlab::trial::CacheState;
 use readlab::units::Bytes;
@@ -87,7 +87,7 @@ fn against_exhaustive(programs: &Programs, file: &Path, state: CacheState) -> an
         let found = afresh.trials.iter().find(|trial| trial.trial.id.to_string() == id);
         found.with_context(|| format!("{id} was not measured"))
     };
-    let ratio = stats::ratio(&of(&by_search)?.samples, &of(&by_all)?.samples, Bootstrap::new(1));
+    let ratio = stats::ratio(&of(&by_search)?.samples, &of(&by_all)?.samples);
     let ratio = ratio.context("no round holds both")?;
     let words = format!("{:.3} times its time, {both}", ratio.estimate);
     let row = Row::judged(figure, target, ratio.estimate, ratio.estimate <= 1.0 + TOLERANCE, words);
@@ -143,7 +143,7 @@ fn identical(programs: &Programs) -> anyhow::Result<Row> {
             search.trials.iter().find(|trial| trial.trial.contender() == name && !trial.samples.is_empty())
         };
         let (first, second) = of("first").zip(of("second")).context("a twin was not measured")?;
-        let ratio = stats::ratio(&first.samples, &second.samples, Bootstrap::new(search.header.seed));
+        let ratio = stats::ratio(&first.samples, &second.samples);
         let clear = ratio.and_then(|ratio| ratio.clear());
         different += usize::from(matches!(clear, Some(Significance::Faster | Significance::Slower)));
     }

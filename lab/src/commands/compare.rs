@@ -168,7 +168,8 @@ impl CompareArgs {
             output::write(file, |out| out.write_all(text.as_bytes())).with_context(|| shown(file))?;
         }
         if !shown_elsewhere {
-            let style = Style { width: output::terminal_width(), color: self.color.is_on() };
+            let style =
+                Style { width: output::terminal_width(), color: self.color.is_on(&std::io::stdout()) };
             std::io::stdout().write_all(report::comparison_terminal(comparison, fit, style).as_bytes())?;
         }
         Ok(())

@@ -51,7 +51,7 @@ pub fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
             let path = history.find(name)?;
             let style = Style {
                 width: output::terminal_width(),
-                color: crate::commands::options::ColorWhen::Auto.is_on(),
+                color: crate::commands::options::ColorWhen::Auto.is_on(&std::io::stdout()),
             };
             let page = Page::of(&Record::read(&path)?);
             out.write_all(report::terminal(&page, style, Some(&shown(&path))).as_bytes())?;

@@ -4,6 +4,8 @@
 //! `--quiet`, exports with `-` for standard output. What the options mean together with a suite is
 //! decided in [`crate::experiment::config`].
 
+use crate::contender::language::LanguageChoice;
+use crate::contender::roster::Roster;
 use crate::experiment::config::{InspectConfig, SamplingConfig, TrialOptions};
 use crate::experiment::template;
 use crate::record::history::SaveName;
@@ -23,9 +25,10 @@ pub struct SamplingOptions {
     /// Exact number of timed readings of each trial
     #[arg(short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs"], value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
-    /// Minimum number of timed readings of each trial
-    #[arg(short, long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
-    pub min_runs: u32,
+    /// Minimum number of timed readings of each trial [default: 10; in a race 2, and 10 of those
+    /// that may be the fastest]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub min_runs: Option<u32>,
     /// Maximum number of timed readings of each trial
     #[arg(short = 'M', long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub max_runs: u32,
@@ -34,7 +37,8 @@ pub struct SamplingOptions {
     #[arg(long, value_name = "TIME")]
     pub max_time: Option<Nanos>,
     /// Time for the whole run, divided among the cache states; it includes the reading for the
-    /// correct answer [default: about 100 s, and at least five rounds]
+    /// correct answer [default: about 55 s for a race, else 100 s or the suite's; at least five
+    /// rounds]
     #[arg(long, value_name = "TIME")]
     pub budget: Option<Nanos>,
     /// Stop a trial when half the 95 % interval of its median is at most this share of the median
@@ -75,9 +79,15 @@ pub struct SelectionOptions {
     /// What each trial does with the bytes [default: newlines for text, else sum]
     #[arg(long, value_name = "WORK")]
     pub work: Option<Work>,
-    /// The trial to which all others are compared
+    /// The trial to which all others are compared; it takes part in any case [default: the suite's;
+    /// else the first command of your own, else a program of your roster, else `wc -l` for text,
+    /// else the usual way of the language with most trials]
     #[arg(long, value_name = "TRIAL")]
     pub reference: Option<String>,
+    /// Only these languages, for example rust,python, beside the reference and your commands; may
+    /// be repeated
+    #[arg(long = "language", value_name = "LANGUAGE,…", value_delimiter = ',')]
+    pub languages: Vec<String>,
     /// A roster file with more contenders, like contenders/roster.toml; may be repeated
     #[arg(long = "roster", value_name = "FILE")]
     pub rosters: Vec<PathBuf>,
@@ -108,10 +118,13 @@ pub struct OutputOptions {
     /// Print no table and no progress, only warnings, errors and exports
     #[arg(short, long)]
     pub quiet: bool,
-    /// Print no progress line
+    /// Show nothing while it measures: no ranking on a terminal, no line after each round elsewhere
     #[arg(long)]
     pub no_progress: bool,
-    /// When to colour the tables
+    /// Whether every row of a ranking is printed, those that tie with others too.
+    #[arg(skip)]
+    pub lists_all: bool,
+    /// When to colour the tables, and the ranking while it grows
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorWhen,
 }
@@ -141,13 +154,11 @@ pub enum ColorWhen {
 }
 
 impl ColorWhen {
-    /// Whether standard output is coloured.
+    /// Whether what is written to a stream is coloured.
     #[must_use]
-    pub fn is_on(self) -> bool {
+    pub fn is_on(self, stream: &impl anstream::stream::RawStream) -> bool {
         match self {
-            ColorWhen::Auto => {
-                anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
-            }
+            ColorWhen::Auto => anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never,
             ColorWhen::Always => true,
             ColorWhen::Never => false,
         }
@@ -179,7 +190,8 @@ impl SelectionOptions {
     /// The options as plain values, with `{}` in each command that names one of these targets.
     ///
     /// # Errors
-    /// If a command names a target within quotes, where it cannot be replaced.
+    /// If a command names a target within quotes, where it cannot be replaced, or no contender has
+    /// one of the languages.
     pub fn values(&self, targets: &[PathBuf]) -> anyhow::Result<TrialOptions> {
         let options = TrialOptions {
             methods: self.methods.clone(),
@@ -187,6 +199,8 @@ impl SelectionOptions {
             commands: self.commands.clone(),
             work: self.work,
             reference: self.reference.clone(),
+            languages: LanguageChoice::parse(&self.languages, &Roster::with(&self.rosters)?)?,
+            all: false,
             rosters: self.rosters.clone(),
         };
         template::placed(options, targets)

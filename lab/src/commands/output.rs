@@ -13,7 +13,8 @@ use crate::experiment::target_spec::{ExaminedTargets, TargetSpecs, examine_all};
 use crate::experiment::{ExecuteError, Experiment, InterruptedRun, execute, participants};
 use crate::folder::{REPORT, RunFolder, scratch};
 use crate::linux::interrupt;
-use crate::linux::{terminal_size, user};
+use crate::linux::{terminal, user};
+use crate::live::{Live, Shown};
 use crate::record::history::History;
 use crate::record::{Record, RunKind};
 use crate::report::{self, Page, Style};
@@ -32,15 +33,16 @@ pub(super) fn run(
     options: &OutputOptions,
 ) -> anyhow::Result<ExitCode> {
     until_interrupted(|| {
+        let live = Live::begin(shown_progress(options));
         let examined = examine_all(config, runs)?;
         check_before_runs(options, examined.len())?;
-        let contenders = Rc::new(participants::discover(config)?);
+        let contenders = Rc::new(participants::discover(config, &live)?);
         if interrupt::requested() {
             return Ok(interrupt::EXIT_CODE);
         }
         let mut code = 0;
         for targets in examined {
-            code = code.max(run_one(config, &contenders, targets, options)?);
+            code = code.max(run_one(config, &contenders, targets, options, &live)?);
             if code == interrupt::EXIT_CODE {
                 break;
             }
@@ -55,7 +57,8 @@ pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyh
         check_exports(options)?;
         let path = path_of(History::of_user().as_ref(), name)?;
         let (interrupted, writer) = InterruptedRun::open(kind, &path)?;
-        let mut recorder = Recorder::of(writer, shows_progress(options));
+        let live = Live::begin(shown_progress(options));
+        let mut recorder = Recorder::of(writer, live);
         let mut experiment = Experiment::from_record(interrupted, &recorder, options.quiet)?;
         save(options, &path)?;
         experiment.introduce(&mut recorder)?;
@@ -67,8 +70,9 @@ pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyh
 pub(super) fn run_sweep(config: &SweepConfig, options: &OutputOptions) -> anyhow::Result<ExitCode> {
     until_interrupted(|| {
         check_exports(options)?;
+        let live = Live::begin(shown_progress(options));
         let Some(prepared) = PreparedSweep::of(config)? else { return Ok(interrupt::EXIT_CODE) };
-        in_new_folder(options, |folder, recorder| {
+        in_new_folder(options, &live, |folder, recorder| {
             let experiment = Experiment::of_sweep(config, prepared, folder.path());
             begin_and_execute(experiment, recorder, options)
         })
@@ -104,8 +108,9 @@ fn run_one(
     contenders: &Rc<Contenders>,
     targets: ExaminedTargets,
     options: &OutputOptions,
+    live: &Live,
 ) -> anyhow::Result<u8> {
-    in_new_folder(options, |_, recorder| {
+    in_new_folder(options, live, |_, recorder| {
         let experiment = Experiment::prepare(config, contenders, targets, &recorder)?;
         begin_and_execute(experiment, recorder, options)
     })
@@ -114,10 +119,11 @@ fn run_one(
 /// Begins a record in a folder of its own. Nothing is left of a run that does not begin.
 fn in_new_folder(
     options: &OutputOptions,
+    live: &Live,
     run: impl FnOnce(&RunFolder, Recorder) -> anyhow::Result<u8>,
 ) -> anyhow::Result<u8> {
     let folder = RunFolder::make(options.output.as_deref())?;
-    let recorder = Recorder::begin(&folder, shows_progress(options));
+    let recorder = Recorder::begin(&folder, live.clone());
     let done = recorder.map_err(anyhow::Error::from).and_then(|recorder| run(&folder, recorder));
     done.inspect_err(|_| folder.abandon())
 }
@@ -158,9 +164,12 @@ fn execute_and_show(
     Ok(exit_code(&record, &requested))
 }
 
-/// Whether the progress line is shown.
-fn shows_progress(options: &OutputOptions) -> bool {
-    !options.quiet && !options.no_progress
+/// What is shown while something is measured.
+fn shown_progress(options: &OutputOptions) -> Shown {
+    if options.quiet || options.no_progress {
+        return Shown::Nothing;
+    }
+    Shown::Progress { has_styles: options.color.is_on(&std::io::stderr()) }
 }
 
 /// Gives a record the name that the user wants for it.
@@ -173,7 +182,8 @@ fn save(options: &OutputOptions, record: &Path) -> anyhow::Result<()> {
 
 /// Writes the page beside the record, the table to standard output, and the exports.
 fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result<()> {
-    let page = Page::of(record);
+    let mut page = Page::of(record);
+    page.lists_all |= options.lists_all;
     let beside = path.with_file_name(REPORT);
     let paged = write_page(&beside, &report::html(&page)).with_context(|| shown(&beside));
     let exports = [
@@ -192,7 +202,7 @@ fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result
         return paged.and(exported);
     }
     // What was measured is shown even where a page or an export could not be written.
-    let style = Style { width: terminal_width(), color: options.color.is_on() };
+    let style = Style { width: terminal_width(), color: options.color.is_on(&std::io::stdout()) };
     let mut table = report::terminal(&page, style, Some(&shown(path)));
     if options.percentiles {
         table += &report::percentiles(&page);
@@ -212,7 +222,7 @@ fn write_page(path: &Path, html: &str) -> std::io::Result<()> {
 /// Columns of the terminal; if standard output is not a terminal, enough for every column.
 pub(super) fn terminal_width() -> u16 {
     const UNBOUNDED: u16 = 200;
-    terminal_size::columns().map_or(UNBOUNDED, |columns| columns.max(40))
+    terminal::columns().map_or(UNBOUNDED, |columns| columns.max(20))
 }
 
 /// Refuses exports that could not be written.

@@ -3,7 +3,7 @@
 
 use super::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
 use super::output;
-use crate::experiment::config::{RunConfig, UserOptions};
+use crate::experiment::config::{RunConfig, TrialOptions, UserOptions};
 use crate::experiment::target_spec::TargetSpec;
 use crate::record::RunKind;
 use crate::suite::Suite;
@@ -21,6 +21,10 @@ pub struct RaceArgs {
     /// Read the files over HTTP from readlab's own server on 127.0.0.1
     #[arg(long)]
     pub http: bool,
+    /// Race the whole line-up, not only the usual and the best ways of each language, and list
+    /// every row; with --method or --resume it only lists every row
+    #[arg(long)]
+    pub all: bool,
     /// Continue a run that was cut short, by the plan in its record: the record's path, `last`,
     /// or a name given with --save
     #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "http", "SamplingOptions", "SelectionOptions", "InspectOptions", "output"])]
@@ -44,12 +48,13 @@ pub struct RaceArgs {
 /// # Errors
 /// If a target cannot be raced or the record cannot be written.
 pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
+    let output = OutputOptions { lists_all: args.all, ..args.output.clone() };
     if let Some(record) = &args.resume {
-        return output::resume(RunKind::Race, record, &args.output);
+        return output::resume(RunKind::Race, record, &output);
     }
     let user = UserOptions {
         sampling: args.sampling.values(),
-        trials: args.selection.values(&args.targets)?,
+        trials: TrialOptions { all: args.all, ..args.selection.values(&args.targets)? },
         inspect: args.inspect.values(),
         space: None,
         quiet: args.output.quiet,
@@ -57,5 +62,5 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
     let config = RunConfig::merge(RunKind::Race, Suite::race(), user)?;
     let over = if args.http { Transport::Http } else { Transport::File };
     let runs: Vec<_> = args.targets.iter().map(|word| vec![TargetSpec::plain(word, over)]).collect();
-    output::run(&config, &runs, &args.output)
+    output::run(&config, &runs, &output)
 }

@@ -1,7 +1,8 @@
-//! `readlab report RECORD`: one self-contained page, made from the record alone, and its charts as
-//! files.
+//! `readlab report RECORD`: one self-contained page, made from the record alone, its charts as
+//! files, and the same results for programs.
 
 use super::compare::path_of;
+use super::output;
 use crate::folder::REPORT;
 use crate::record::Record;
 use crate::record::history::History;
@@ -22,9 +23,15 @@ pub struct ReportArgs {
     /// File for the page; `-` is standard output [default: report.html beside the record]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// List every row of a ranking, those that tie with others too
+    #[arg(long)]
+    pub all: bool,
     /// Also write each chart as an SVG file into this folder
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
+    /// Also write all results as one JSON document; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub export_json: Option<PathBuf>,
 }
 
 /// Makes the page. A record that was cut short gives a page that says so.
@@ -38,11 +45,15 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         None => args.record.clone(),
     };
     let mut record = Record::read(&path)?;
+    if let Some(file) = &args.export_json {
+        export(&record, file, args, &path)?;
+    }
     let output = args.output.clone().unwrap_or_else(|| path.with_file_name(REPORT));
     if output.parent() != path.parent() {
         name_whole(&mut record, path.parent().unwrap_or(Path::new(".")))?;
     }
-    let page = Page::of(&record);
+    let mut page = Page::of(&record);
+    page.lists_all |= args.all;
     if output == Path::new("-") {
         std::io::stdout().write_all(report::html(&page).as_bytes())?;
     } else {
@@ -57,6 +68,14 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the results for programs, by the record's own names of files.
+fn export(record: &Record, file: &Path, args: &ReportArgs, path: &Path) -> anyhow::Result<()> {
+    let is_page = args.output.as_deref() == Some(file);
+    ensure!(!is_page, "{}: is the page; name another file with --export-json", shown(file));
+    keep(file, path)?;
+    output::write(file, |out| report::json(record, out)).with_context(|| shown(file))
 }
 
 /// Flame graphs are named relative to the record's folder: a page in another folder names them by
@@ -77,6 +96,6 @@ fn keep(output: &Path, record: &Path) -> anyhow::Result<()> {
         // What does not exist yet is not the record.
         _ => false,
     };
-    ensure!(!same, "{}: is the record itself; name another file with --output", shown(output));
+    ensure!(!same, "{}: is the record itself; name another file", shown(output));
     Ok(())
 }

@@ -5,6 +5,8 @@
 use super::options::{InspectOptions, OutputOptions, seed_of_now};
 use super::output;
 use crate::analysis::stats::EXHAUSTIVE_READINGS;
+use crate::contender::language::LanguageChoice;
+use crate::contender::roster::Roster;
 use crate::experiment::config::{RunConfig, SamplingConfig, TrialOptions, UserOptions};
 use crate::experiment::target_spec::TargetSpec;
 use crate::record::RunKind;
@@ -23,9 +25,12 @@ pub struct TuneArgs {
     #[arg(value_name = "TARGET")]
     pub target: PathBuf,
     /// Methods to search, for example 'rust/mmap' or 'java/*'; may be repeated [default: the
-    /// methods of contender rust that have settings]
+    /// methods that have settings, of contender rust or of the languages]
     #[arg(long = "method", value_name = "GLOB", help_heading = "Searching")]
     pub methods: Vec<String>,
+    /// Only these languages, for example rust,python, beside the reference; may be repeated
+    #[arg(long = "language", value_name = "LANGUAGE,…", value_delimiter = ',', help_heading = "Searching")]
+    pub languages: Vec<String>,
     /// Settings to search, as ranges that double or lists, for example
     /// buffer=4KiB..8MiB,depth=1..64,threads=1..all,direct=0|1 [default: buffers of 16 KiB to 4
     /// MiB, depths of 1 to 64, threads up to the number of processors, and switches]
@@ -61,6 +66,9 @@ pub struct TuneArgs {
     /// What is shown and saved.
     #[command(flatten)]
     pub output: OutputOptions,
+    /// List every row of the rankings, those that tie with others too
+    #[arg(long, help_heading = "Output")]
+    pub all: bool,
 }
 
 /// Searches, measures the best afresh, and advises.
@@ -70,13 +78,14 @@ pub struct TuneArgs {
 pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     let user = UserOptions {
         sampling: args.sampling(),
-        trials: args.trials(),
+        trials: args.trials()?,
         inspect: args.inspect.values(),
         space: Some(args.space.clone().unwrap_or_else(Space::usual)),
         quiet: args.output.quiet,
     };
     let config = RunConfig::merge(RunKind::Tune, Suite::find("tune")?, user)?;
-    output::run(&config, &[vec![TargetSpec::plain(&args.target, Transport::File)]], &args.output)
+    let output = OutputOptions { lists_all: args.all, ..args.output.clone() };
+    output::run(&config, &[vec![TargetSpec::plain(&args.target, Transport::File)]], &output)
 }
 
 impl TuneArgs {
@@ -97,13 +106,14 @@ impl TuneArgs {
         }
     }
 
-    fn trials(&self) -> TrialOptions {
-        TrialOptions {
+    fn trials(&self) -> anyhow::Result<TrialOptions> {
+        Ok(TrialOptions {
             methods: self.methods.clone(),
             work: self.work,
             reference: self.reference.clone(),
+            languages: LanguageChoice::parse(&self.languages, &Roster::with(&self.rosters)?)?,
             rosters: self.rosters.clone(),
             ..TrialOptions::default()
-        }
+        })
     }
 }

@@ -20,6 +20,22 @@ pub struct Contenders {
     absent: BTreeMap<String, String>,
 }
 
+/// What is done to find out which contenders can take part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiscoveryStep<'a> {
+    /// The contender of this name is built.
+    Building(&'a str),
+    /// A contender is asked for its methods.
+    Querying {
+        /// Its name.
+        name: &'a str,
+        /// Which one it is, from 1.
+        number: usize,
+        /// How many there are.
+        of: usize,
+    },
+}
+
 impl Contenders {
     /// Queries the contenders of the roster that `is_selected` accepts. Builds nothing.
     pub fn discover(roster: &Roster, is_selected: impl Fn(&str) -> bool) -> Contenders {
@@ -28,16 +44,18 @@ impl Contenders {
         found
     }
 
-    /// The same, but first builds those that are not built. Calls `about_to` with the name of each
-    /// before its build begins.
+    /// The same, but first builds those that are not built. Calls `about_to` before each step.
     pub fn build_and_discover(
         roster: &Roster,
         is_selected: impl Fn(&str) -> bool,
-        about_to: impl Fn(&str),
+        about_to: impl Fn(DiscoveryStep),
     ) -> Contenders {
         let mut found = Contenders::default();
-        for entry in roster.entries.iter().filter(|entry| is_selected(&entry.name)) {
-            match entry.build_once(|| about_to(&entry.name)) {
+        let selected: Vec<_> = roster.entries.iter().filter(|entry| is_selected(&entry.name)).collect();
+        for (number, entry) in (1..).zip(&selected) {
+            let name = entry.name.as_str();
+            about_to(DiscoveryStep::Querying { name, number, of: selected.len() });
+            match entry.build_once(|| about_to(DiscoveryStep::Building(name))) {
                 Ok(()) => found.query(entry),
                 Err(error) => found.mark_unavailable(entry, error.to_string()),
             }
@@ -105,7 +123,8 @@ impl RosterEntry {
         }
         let command = self.line(&self.run, place.as_ref());
         match self.receipt_and_methods(&command) {
-            Ok((receipt, methods)) => {
+            Ok((mut receipt, methods)) => {
+                receipt.language = self.language.clone().filter(|_| self.home.is_some());
                 Ok(Contender { command, receipt, methods, warmup: self.warmup, collects: self.collects })
             }
             Err(SessionError::Interrupted) => Err(SessionError::Interrupted),

@@ -166,7 +166,8 @@ mod tests {
             unavailable: None,
         };
         let command = CommandLine { program: "x".into(), args: Vec::new(), env: Vec::new() };
-        let receipt = Receipt { contender: "x".into(), version: "1".into(), runtime: String::new() };
+        let receipt =
+            Receipt { contender: "x".into(), version: "1".into(), runtime: String::new(), language: None };
         Contender { command, receipt, methods: vec![method], warmup: Warmup::default(), collects: false }
     }
 

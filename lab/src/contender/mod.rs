@@ -2,11 +2,12 @@
 //! the protocol between them and the lab.
 //!
 //! [`roster`] lists them, [`build`] builds those that come as sources, [`discovery`] asks each for
-//! its methods, [`methods`] resolves the names of trials, [`session`] speaks the protocol.
-//! [`crate::linux::program`] starts and ends programs.
+//! its methods, [`methods`] resolves the names of trials, [`language`] says what they are written
+//! in, [`session`] speaks the protocol. [`crate::linux::program`] starts and ends programs.
 
 pub mod build;
 pub mod discovery;
+pub mod language;
 pub mod methods;
 pub mod roster;
 mod scheduling;

@@ -55,6 +55,9 @@ pub struct RosterEntry {
     /// Whether it collects garbage after the last reading of a turn and before it answers.
     #[serde(default)]
     pub collects: bool,
+    /// The language of its programs, as reports name it; its own name if it is left out.
+    #[serde(default)]
+    pub language: Option<String>,
     /// How a user gets what it needs, in one sentence.
     #[serde(default)]
     pub hint: Option<String>,

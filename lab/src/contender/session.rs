@@ -122,6 +122,10 @@ pub struct Turn {
     pub seen_ns: u64,
 }
 
+/// A contender whose program was started and whose receipt was not waited for.
+#[derive(Debug)]
+pub struct LaunchedSession(Session);
+
 /// A started contender that sent its receipt.
 #[derive(Debug)]
 pub struct Session {
@@ -132,31 +136,50 @@ pub struct Session {
     pub receipt: Receipt,
 }
 
+impl LaunchedSession {
+    /// Reads the receipt of the contender.
+    ///
+    /// # Errors
+    /// If it says no proper hello.
+    pub fn hello(self) -> Result<Session, SessionError> {
+        let LaunchedSession(mut session) = self;
+        match session.receive(START_TIMEOUT)? {
+            Message::Hello { protocol, .. } if protocol != VERSION => {
+                Err(SessionError::WrongVersion(protocol))
+            }
+            Message::Hello { contender, .. } if contender != session.receipt.contender => {
+                let expected = session.receipt.contender;
+                Err(SessionError::WrongName { expected, said: contender })
+            }
+            Message::Hello { version, runtime, .. } => {
+                (session.receipt.version, session.receipt.runtime) = (version, runtime);
+                Ok(session)
+            }
+            other => Err(out_of_turn("hello", &other)),
+        }
+    }
+}
+
 impl Session {
     /// Starts the contender and reads its receipt.
     ///
     /// # Errors
     /// If it does not start, or says no proper hello.
     pub fn start(name: &str, command: &CommandLine) -> Result<Session, SessionError> {
+        Session::launch(name, command)?.hello()
+    }
+
+    /// Starts the contender without waiting for it.
+    ///
+    /// # Errors
+    /// If it does not start.
+    pub fn launch(name: &str, command: &CommandLine) -> Result<LaunchedSession, SessionError> {
         let oom_kills = memory::oom_kills();
         let process = Process::spawn(command, LINE_BYTES_MAX)
             .map_err(|cause| SessionError::NotStarted { command: command.shell_line(), cause })?;
-        let receipt = Receipt { contender: name.to_owned(), version: String::new(), runtime: String::new() };
-        let mut session = Session { process, oom_kills, receipt };
-        match session.receive(START_TIMEOUT)? {
-            Message::Hello { protocol, .. } if protocol != VERSION => {
-                Err(SessionError::WrongVersion(protocol))
-            }
-            Message::Hello { contender, .. } if contender != name => {
-                Err(SessionError::WrongName { expected: name.to_owned(), said: contender })
-            }
-            Message::Hello { version, runtime, .. } => {
-                session.receipt.version = version;
-                session.receipt.runtime = runtime;
-                Ok(session)
-            }
-            other => Err(out_of_turn("hello", &other)),
-        }
+        let (contender, version, runtime) = (name.to_owned(), String::new(), String::new());
+        let receipt = Receipt { contender, version, runtime, language: None };
+        Ok(LaunchedSession(Session { process, oom_kills, receipt }))
     }
 
     /// The methods that a contender started with `methods` lists, until it closes its output.

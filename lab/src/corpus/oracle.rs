@@ -88,15 +88,15 @@ impl TruthBuilder {
     }
 }
 
-/// Called before every piece; its error ends the reading.
-pub type ContinueCheck<'a> = &'a dyn Fn() -> io::Result<()>;
+/// Called before every piece with the bytes so far; its error ends the reading.
+pub type ContinueCheck<'a> = &'a dyn Fn(u64) -> io::Result<()>;
 
 /// Reads the whole file once, however long it takes.
 ///
 /// # Errors
 /// If it cannot be opened or read.
 pub fn truth(path: &Path) -> io::Result<Truth> {
-    truth_of(|| File::open(path), &|| Ok(()))
+    truth_of(|| File::open(path), &|_| Ok(()))
 }
 
 /// Reads to the end what `open` opens, once.
@@ -109,7 +109,7 @@ pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>, check: ContinueCh
     let mut chunk = vec![0_u8; CHUNK_BYTES];
     let mut truth = TruthBuilder::default();
     loop {
-        check()?;
+        check(truth.tally.bytes)?;
         match source.read(&mut chunk) {
             Ok(0) => return Ok(truth.finish(start)),
             Ok(got) => truth.take(&chunk[..got]),
@@ -134,7 +134,7 @@ pub fn content(path: &Path, archive: Archive, check: ContinueCheck) -> io::Resul
     let mut truth = TruthBuilder::default();
     archive::decode(path, archive, |piece| {
         truth.take(piece);
-        check()
+        check(truth.tally.bytes)
     })?;
     Ok(truth.finish(start))
 }

@@ -3,6 +3,7 @@
 //! language, with the fastest scan that needs nothing either.
 
 use crate::contender::discovery::Contenders;
+use crate::contender::language::LanguageChoice;
 use crate::contender::snippet::is_easy;
 use crate::experiment::planner::{PlanError, no_match};
 use crate::suite::parameter_space::Space;
@@ -21,13 +22,16 @@ pub struct Candidates<'a> {
     pub contenders: &'a Contenders,
     /// The settings to search.
     pub space: &'a Space,
+    /// The languages that are searched.
+    pub languages: &'a LanguageChoice,
     /// What is done with the bytes.
     pub work: Work,
 }
 
 impl Candidates<'_> {
     /// Every candidate among the methods and scans that one of the globs matches; without globs,
-    /// among the methods of the Rust contender that have settings. Settings behind an `@` are kept
+    /// among the methods that have settings, of the languages that were asked for, else of the Rust
+    /// contender. Settings behind an `@` are kept
     /// as they are.
     ///
     /// # Errors
@@ -53,7 +57,11 @@ impl Candidates<'_> {
 
     /// Adds the methods that are searched when none is named.
     fn usual(self, found: &mut CandidateSet) {
-        let of_usual = offered(self.contenders).filter(|(contender, _)| *contender == USUAL);
+        let is_asked = |contender: &str| match self.languages.names() {
+            [] => contender == USUAL,
+            _ => self.languages.admits(contender),
+        };
+        let of_usual = offered(self.contenders).filter(|(contender, _)| is_asked(contender));
         for (contender, method) in of_usual.filter(|(_, method)| self.space.tunes(method)) {
             for id in scans(contender, method, self.work) {
                 found.add(&id, method);
@@ -65,7 +73,8 @@ impl Candidates<'_> {
     fn matching(self, glob: &str, found: &mut CandidateSet) -> Result<(), PlanError> {
         let SplitName { path, params: kept } = SplitName::parse(glob)?;
         let matcher = Glob::new(path)?.compile_matcher();
-        for (contender, method) in offered(self.contenders) {
+        let asked = offered(self.contenders).filter(|(contender, _)| self.languages.admits(contender));
+        for (contender, method) in asked {
             let ids = if matcher.is_match(format!("{contender}/{}", method.method)) {
                 scans(contender, method, self.work)
             } else {

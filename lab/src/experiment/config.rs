@@ -3,10 +3,12 @@
 //! An option of the user takes precedence over the suite. Nothing here reads a file, asks the
 //! system for anything, or knows the command line.
 
+use super::rules;
 use crate::contender::discovery::Contenders;
+use crate::contender::language::LanguageChoice;
 use crate::experiment::candidates::Candidates;
 use crate::experiment::planner::{PlanError, ReadableTargets, Selection};
-use crate::measure::plan::{Budget, Rules};
+use crate::measure::plan::Rules;
 use crate::record::{Requested, RunKind};
 use crate::suite::parameter_space::Space;
 use crate::suite::{Entry, States, Suite};
@@ -14,14 +16,8 @@ use crate::target::TargetFacts;
 use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::{CacheState, Params, Transport, TrialId, Work};
 use crate::units::Nanos;
-use anyhow::{Context, bail};
+use anyhow::bail;
 use std::path::PathBuf;
-
-/// Time of timed readings of a trial, unless the user or the suite sets one.
-const MAX_TIME: Nanos = Nanos(30_000_000_000);
-
-/// Time of a run, unless the user or the suite sets one. It is advice, not a limit.
-const ADVISED_BUDGET: Nanos = Nanos(100_000_000_000);
 
 /// The user's options of an experiment. `None` leaves the decision to the suite.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,8 +41,8 @@ pub struct SamplingConfig {
     pub warmup: u32,
     /// Exactly this many timed readings.
     pub runs: Option<u32>,
-    /// At least this many.
-    pub min_runs: u32,
+    /// At least this many; `None` for the usual number.
+    pub min_runs: Option<u32>,
     /// At most this many.
     pub max_runs: u32,
     /// Time of timed readings of one trial.
@@ -80,6 +76,10 @@ pub struct TrialOptions {
     pub work: Option<Work>,
     /// The trial against which ratios are made.
     pub reference: Option<String>,
+    /// The languages that take part.
+    pub languages: LanguageChoice,
+    /// Whether the trials take part that a suite keeps for this.
+    pub all: bool,
     /// Roster files with further contenders.
     pub rosters: Vec<PathBuf>,
 }
@@ -123,6 +123,8 @@ pub struct RunConfig {
     pub params: Params,
     /// The trial against which ratios are made.
     pub reference: Option<TrialId>,
+    /// The languages that take part, beside the controls, the commands and the reference.
+    pub languages: LanguageChoice,
     /// The settings to search; `None` where every trial is measured.
     pub space: Option<Space>,
     /// Roster files with further contenders.
@@ -140,7 +142,7 @@ impl Default for SamplingConfig {
         SamplingConfig {
             warmup: 1,
             runs: None,
-            min_runs: 10,
+            min_runs: None,
             max_runs: 100,
             max_time: None,
             budget: None,
@@ -161,10 +163,11 @@ impl RunConfig {
     /// If a time in the suite or the name of the reference is malformed.
     pub fn merge(kind: RunKind, suite: Suite, user: UserOptions) -> anyhow::Result<RunConfig> {
         let UserOptions { sampling, trials, inspect, space, quiet } = user;
-        let rules = rules(&suite, &sampling)?;
+        let rules = rules::rules(&suite, &sampling)?;
         let named = named(&suite, &trials);
         let reference = trials.reference.or(suite.reference);
         let mut entries = suite.entries;
+        entries.retain(|entry| trials.all || !entry.only_with_all);
         if trials.work.is_some() {
             entries.iter_mut().for_each(|entry| entry.work = None);
         }
@@ -186,7 +189,8 @@ impl RunConfig {
             commands: trials.commands,
             methods: trials.methods,
             params: trials.params,
-            reference: reference.map(|name| name.parse()).transpose()?,
+            reference: reference.map(|name| TrialId::parse_written(&name)).transpose()?,
+            languages: trials.languages,
             space,
             rosters: trials.rosters,
             named,
@@ -201,7 +205,9 @@ impl RunConfig {
     /// If a name is misspelled or matches nothing.
     pub fn candidates(&self, contenders: &Contenders, work: Work) -> Result<Vec<TrialId>, PlanError> {
         match &self.space {
-            Some(space) => Candidates { contenders, space, work }.find(&self.methods),
+            Some(space) => {
+                Candidates { contenders, space, languages: &self.languages, work }.find(&self.methods)
+            }
             None => Ok(Vec::new()),
         }
     }
@@ -223,7 +229,10 @@ impl RunConfig {
         }
         // A race skips the trials that cannot read the target; a suite reports them.
         let (params, reports_unreadable) = (self.params.clone(), self.kind == RunKind::Suite);
-        Selection { entries, globs, params, readable, reports_unreadable }
+        let is_named = self.named.iter().any(|named| matches!(named, Requested::Reference(_)));
+        let reference = self.reference.clone().filter(|_| is_named);
+        let languages = self.languages.clone();
+        Selection { entries, globs, params, readable, reference, languages, reports_unreadable }
     }
 
     /// Refuses an option that demands a cache state of a target whose cache is out of reach.
@@ -253,38 +262,12 @@ impl RunConfig {
     }
 }
 
-/// The user's rules; where the user sets none, those of the suite, else the usual ones.
-fn rules(suite: &Suite, user: &SamplingConfig) -> anyhow::Result<Rules> {
-    let time = |text: &String, key| text.parse::<Nanos>().with_context(|| format!("{}: {key}", suite.name));
-    let max_time = match (user.max_time, &suite.max_time) {
-        (Some(own), _) => own,
-        (None, Some(text)) => time(text, "max_time")?,
-        (None, None) => MAX_TIME,
-    };
-    let budget = match (user.budget, &suite.budget) {
-        (Some(own), _) => Budget::Firm(own),
-        (None, Some(text)) => Budget::Advised(time(text, "budget")?),
-        (None, None) => Budget::Advised(ADVISED_BUDGET),
-    };
-    let (mut min_runs, mut max_runs) = (user.min_runs, user.max_runs);
-    match user.runs {
-        Some(runs) => (min_runs, max_runs) = (runs, runs),
-        None => {
-            min_runs = suite.min_runs.unwrap_or(min_runs);
-            if let Some(most) = suite.max_runs {
-                (min_runs, max_runs) = (min_runs.min(most), most);
-            }
-        }
-    }
-    let &SamplingConfig { warmup, precision, fills, seed, .. } = user;
-    Ok(Rules { warmup, min_runs, max_runs, max_time, precision, fills, budget, seed })
-}
-
 /// What the user named: commands, methods, a reference, the trials of a suite file of their own.
 fn named(suite: &Suite, trials: &TrialOptions) -> Vec<Requested> {
     let mut named: Vec<Requested> = trials.commands.iter().cloned().map(Requested::Command).collect();
     named.extend(trials.methods.iter().cloned().map(Requested::Method));
     named.extend(trials.reference.iter().cloned().map(Requested::Reference));
+    named.extend(trials.languages.names().iter().cloned().map(Requested::Language));
     if suite.is_own_file && trials.methods.is_empty() {
         let own = suite.entries.iter().filter(|entry| !entry.is_added);
         named.extend(own.map(|entry| Requested::Trial(entry.trial.clone())));
@@ -295,6 +278,7 @@ fn named(suite: &Suite, trials: &TrialOptions) -> Vec<Requested> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::plan::Budget;
     use std::path::Path;
 
     fn suite(head: &str) -> Suite {

@@ -41,6 +41,9 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
         }
     };
     recorder.follow(&plan);
+    if let Rounds::Rest(record) = &rounds {
+        recorder.recall(record);
+    }
     let measured = targets.iter().zip(caches).enumerate();
     let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
     let mut sampler = ProcessSampler::new(&plan, &contenders, measured).inspecting(inspect).after(before);
@@ -62,7 +65,7 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
 /// Records what fio reads from the same device. If it cannot run, a warning says why.
 fn compare_with_fio(recorder: &mut Recorder, file: &Path) -> Result<(), RecordError> {
     for point in FIO_POINTS {
-        recorder.note("fio reads the device".to_owned());
+        recorder.note("fio reads the device");
         match fio(file, 0, point) {
             Ok(limit) => recorder.append(Line::Limit(Box::new(limit)))?,
             Err(error) => {

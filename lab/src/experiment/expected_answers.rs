@@ -1,9 +1,8 @@
 //! The right answers about one target, found by the oracle before anything is measured: about its
 //! bytes, and about what comes out of it if it is an archive.
 
-use super::deadline::Deadline;
 use super::targets::OpenTarget;
-use crate::corpus::oracle::{self, Truth};
+use crate::corpus::oracle::{self, ContinueCheck, Truth};
 use crate::target::http::{self, RequestVerb};
 use crate::target::{Decoded, Place, Target, shown};
 use anyhow::Context;
@@ -25,10 +24,10 @@ impl ExpectedAnswers {
     pub(super) fn find(
         open: &mut OpenTarget,
         first: Option<&ExpectedAnswers>,
-        deadline: &Deadline,
+        check: ContinueCheck,
     ) -> anyhow::Result<ExpectedAnswers> {
         let target = &mut open.target;
-        let truth = truth(target, deadline)?;
+        let truth = truth(target, check)?;
         target.facts.digest = Some(truth.digest.clone());
         target.facts.answer = Some(truth.answer);
         let archive = open.form.archive.zip(first.map(|first| first.truth.clone()));
@@ -48,10 +47,10 @@ impl ExpectedAnswers {
         &mut self,
         target: &mut Target,
         archive: Archive,
-        deadline: &Deadline,
+        check: ContinueCheck,
     ) -> Result<(), String> {
         let file = target.file().expect("an archive behind a foreign server is never decoded");
-        match oracle::content(file, archive, &|| deadline.check()) {
+        match oracle::content(file, archive, check) {
             Ok(content) => {
                 target.facts.decoded = Some(facts(archive, &content));
                 self.decoded = Some(content);
@@ -73,14 +72,14 @@ fn facts(archive: Archive, content: &Truth) -> Decoded {
 
 /// The right answers about a file, or about what a server sends. Reading a URL also finds its size,
 /// which servers need not declare.
-fn truth(target: &mut Target, deadline: &Deadline) -> anyhow::Result<Truth> {
-    let check = || deadline.check();
+fn truth(target: &mut Target, check: ContinueCheck) -> anyhow::Result<Truth> {
     let Place::Web { url, .. } = &target.place else {
         let file = target.file().expect("what is not behind a foreign server is a file");
-        return oracle::truth_of(|| File::open(file), &check).with_context(|| shown(file));
+        return oracle::truth_of(|| File::open(file), check).with_context(|| shown(file));
     };
-    let opened = || http::ask(RequestVerb::Get, url, &check).map_err(std::io::Error::other);
-    let found = oracle::truth_of(opened, &check).with_context(|| url.to_string())?;
+    let wait_check = || check(0);
+    let opened = || http::ask(RequestVerb::Get, url, &wait_check).map_err(std::io::Error::other);
+    let found = oracle::truth_of(opened, check).with_context(|| url.to_string())?;
     target.facts.size_bytes = found.answer.bytes.unwrap_or(0);
     Ok(found)
 }

@@ -4,6 +4,7 @@
 //! A gate must not pass because a program is missing: what the user named is measured, or the exit
 //! code says that it is not.
 
+use crate::contender::language::Languages;
 use crate::experiment::planner::MethodPattern;
 use crate::linux::interrupt;
 use crate::record::{EndReason, Outcome, Record, Requested, TrialRecord};
@@ -62,12 +63,16 @@ fn took_part(it: &TrialRecord) -> bool {
 /// Why something requested did not take part; `None` if it did, in whatever state and with whatever
 /// scan.
 fn why(requested: &Requested, record: &Record) -> Option<String> {
-    let trials: Vec<&TrialRecord> = record.trials.iter().filter(|it| names(requested, it)).collect();
+    let trials: Vec<&TrialRecord> = record.trials.iter().filter(|it| names(requested, record, it)).collect();
     if trials.iter().any(|it| took_part(it)) {
         return None;
     }
     let of_trial = trials.iter().find_map(|it| it.outcome.as_ref()?.reason().map(str::to_owned));
-    let contender = contender(requested);
+    let languages = Languages::of_record(record);
+    let contender = match requested {
+        Requested::Language(name) => languages.contender_of(name),
+        other => contender(other),
+    };
     let of_contender = || {
         let lead = format!("{contender} does not take part: ");
         record.warnings.iter().find_map(|text| text.strip_prefix(&lead).map(str::to_owned))
@@ -84,7 +89,7 @@ fn why(requested: &Requested, record: &Record) -> Option<String> {
 }
 
 /// Whether this is a trial of what was requested.
-fn names(requested: &Requested, it: &TrialRecord) -> bool {
+fn names(requested: &Requested, record: &Record, it: &TrialRecord) -> bool {
     let trial = &it.trial;
     let is_named = |name: &str| {
         TrialId::parse_written(name).is_ok_and(|id| {
@@ -102,6 +107,9 @@ fn names(requested: &Requested, it: &TrialRecord) -> bool {
         }
         Requested::Reference(name) | Requested::Trial(name) => is_named(name),
         Requested::Contender(name) => trial.contender() == name,
+        Requested::Language(name) => {
+            !trial.is_control() && Languages::of_record(record).of(trial.contender()) == name
+        }
     }
 }
 
@@ -112,6 +120,6 @@ fn contender(requested: &Requested) -> &str {
         Requested::Method(name) | Requested::Reference(name) | Requested::Trial(name) => {
             name.split('/').next().unwrap_or(name)
         }
-        Requested::Contender(name) => name,
+        Requested::Contender(name) | Requested::Language(name) => name,
     }
 }

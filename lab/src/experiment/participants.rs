@@ -2,8 +2,9 @@
 //! the names that the user expects to see measured.
 
 use super::config::RunConfig;
-use crate::contender::discovery::Contenders;
+use crate::contender::discovery::{Contenders, DiscoveryStep};
 use crate::contender::roster::Roster;
+use crate::live::Live;
 use crate::record::Requested;
 use crate::terminal::notice;
 
@@ -11,27 +12,34 @@ use crate::terminal::notice;
 ///
 /// # Errors
 /// If a roster cannot be read.
-pub fn discover(config: &RunConfig) -> anyhow::Result<Contenders> {
+pub fn discover(config: &RunConfig, live: &Live) -> anyhow::Result<Contenders> {
     let roster = Roster::with(&config.rosters)?;
     let built_in = Roster::built_in();
     let is_needed = |name: &str| {
         built_in.entry(name).is_none() || names_reference(config, name) || names_trial(config, &roster, name)
     };
-    Ok(build_and_discover(&roster, is_needed, config.quiet))
+    Ok(build_and_discover(&roster, is_needed, live, config.quiet))
 }
 
-/// Builds and starts the contenders that are needed, and says which are built.
+/// Builds and starts the contenders that are needed, and shows it.
 pub(super) fn build_and_discover(
     roster: &Roster,
     is_needed: impl Fn(&str) -> bool,
+    live: &Live,
     quiet: bool,
 ) -> Contenders {
-    let about_to_build = |name: &str| {
-        if !quiet {
-            notice::show(format!("building the contender {name}, this once"));
+    let show = |step: DiscoveryStep| match step {
+        DiscoveryStep::Building(name) => {
+            if !quiet {
+                notice::show(format!("building the contender {name}, this once"));
+            }
+            live.activity(&format!("building the contender {name}"));
+        }
+        DiscoveryStep::Querying { name, number, of } => {
+            live.activity(&format!("asking contender {number} of {of} for its methods: {name}"));
         }
     };
-    Contenders::build_and_discover(roster, is_needed, about_to_build)
+    Contenders::build_and_discover(roster, is_needed, show)
 }
 
 /// What the user expects to see measured: what the options and the suite file name, and the
@@ -52,10 +60,14 @@ fn names_reference(config: &RunConfig, contender: &str) -> bool {
 /// Whether a trial of the run may be of this contender. Globs choose among methods only: the
 /// controls and commands of the suite take part beside them, and their contenders are not built.
 fn names_trial(config: &RunConfig, roster: &Roster, contender: &str) -> bool {
-    if config.methods.is_empty() {
-        return config.entries.iter().any(|entry| is_of(&entry.trial, contender));
-    }
     let needs_no_building = roster.entry(contender).is_none_or(|entry| entry.sources.is_none());
+    if !needs_no_building && !config.languages.admits(contender) {
+        return false;
+    }
+    if config.methods.is_empty() {
+        let is_searched = config.space.is_some() && !config.languages.names().is_empty();
+        return is_searched || config.entries.iter().any(|entry| is_of(&entry.trial, contender));
+    }
     needs_no_building || config.methods.iter().any(|glob| may_match(glob, contender))
 }
 

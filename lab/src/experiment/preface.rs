@@ -19,6 +19,7 @@ pub(super) fn header(kind: RunKind, seed: u64, reference: Option<TrialId>) -> He
         started: jiff::Timestamp::now().to_string(),
         seed,
         reference,
+        references: Vec::new(),
         machine: Machine::probe(),
         agenda: None,
     }

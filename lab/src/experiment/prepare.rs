@@ -8,7 +8,7 @@ use super::probe::probe_hidden_caches;
 use super::recorder::Recorder;
 use super::target_spec::{ExaminedTarget, ExaminedTargets};
 use super::targets::{OpenTarget, known, serve};
-use super::{Experiment, Procedure, Rounds, participants, preface, resume_plan};
+use super::{Experiment, Procedure, Rounds, participants, preface, references, resume_plan};
 use crate::contender::discovery::Contenders;
 use crate::experiment::planner::{self, PlanError, ReadableTarget, ReadableTargets, TargetForm};
 use crate::folder::FLAME_GRAPHS;
@@ -16,6 +16,7 @@ use crate::measure::inspect::profile;
 use crate::measure::plan::Plan;
 use crate::measure::sampler::{FlameGraphPaths, InspectPlan};
 use crate::measure::search::Tuning;
+use crate::record::ReferenceCandidate;
 use crate::target::{shown, without_parents};
 use crate::trial::{CacheState, Transport, TrialId};
 use anyhow::Context;
@@ -48,10 +49,11 @@ impl Experiment {
         let mut expected = reading.all(&mut targets)?;
         let planning = Planning::new(config, contenders, &targets, &expected)?;
         let plan = reading.plan_with_own_archive(planning, &mut targets, &mut expected)?;
-        let PlannedRun { plan, rounds, reference } = plan;
+        let PlannedRun { plan, rounds, reference, references } = plan;
         let (inspect, warning) = inspect_plan(&config.inspect, recorder.path())?;
         let resume_plan = resume_plan::of(config, &plan, &targets, &inspect);
         let mut header = preface::header(config.kind, plan.rules.seed, reference);
+        header.references = references;
         header.agenda = resume_plan;
         let mut preface = preface::lines(header, &targets, contenders, &plan);
         preface.extend(warning);
@@ -82,7 +84,10 @@ fn open_all(examined: Vec<ExaminedTarget>, drop_caches: bool) -> anyhow::Result<
 struct PlannedRun {
     plan: Plan,
     rounds: Rounds,
+    /// The trial that the user or the suite names.
     reference: Option<TrialId>,
+    /// The trials against which ratios may be made, best first.
+    references: Vec<ReferenceCandidate>,
 }
 
 /// Everything that the planner is given.
@@ -121,14 +126,16 @@ impl<'a> Planning<'a> {
 
     /// The final plan, as rounds or as a search.
     fn finish(self) -> Result<PlannedRun, PlanError> {
-        let plan = self.plan()?;
-        let reference = self.config.reference.clone().map(|reference| as_planned(reference, &plan));
+        let mut plan = self.plan()?;
+        let reference = self.config.reference.as_ref().map(|name| planner::as_planned(name, &plan));
+        reference.iter().for_each(|reference| plan.set_baseline(reference));
+        let references = references::candidates(self.config, reference.clone(), &plan);
         if self.config.space.is_none() {
-            return Ok(PlannedRun { plan, rounds: Rounds::All, reference });
+            return Ok(PlannedRun { plan, rounds: Rounds::All, reference, references });
         }
         let tuning = Tuning::of(plan, &self.candidates, reference.as_ref());
         let plan = tuning.plan.clone();
-        Ok(PlannedRun { plan, rounds: Rounds::Search(tuning), reference })
+        Ok(PlannedRun { plan, rounds: Rounds::Search(tuning), reference, references })
     }
 }
 
@@ -178,12 +185,6 @@ impl FirstReading<'_> {
 fn own_archive(target: &OpenTarget, expected: &ExpectedAnswers) -> Option<Archive> {
     let is_plain_file = target.form == TargetForm { archive: None, over: Transport::File };
     expected.truth.archive.filter(|_| is_plain_file)
-}
-
-/// The reference as the plan names it: with the scan and the settings that were decided.
-fn as_planned(reference: TrialId, plan: &Plan) -> TrialId {
-    let mut ids = plan.trials.iter().map(|planned| &planned.trial.id);
-    ids.find(|id| **id == reference || id.method == reference.method).cloned().unwrap_or(reference)
 }
 
 /// What is recorded about the inside of contenders, for a run with this record; and a warning if

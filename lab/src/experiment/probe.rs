@@ -31,7 +31,8 @@ pub(super) fn probe_hidden_caches(config: &RunConfig, targets: &mut [OpenTarget]
         let found = if is_short(&config.rules) {
             HiddenCache::NotProbed { why: NotProbed::ShortBudget }
         } else {
-            recorder.note(format!("reading parts of {} twice, for a cache below", target.facts.path));
+            let path = &target.facts.path;
+            recorder.note(&format!("reading parts of {path} twice, about 1 s, for a cache below"));
             probe(target, cache, config.rules.seed)
         };
         target.facts.hidden_cache = Some(found);

@@ -14,6 +14,7 @@ use super::{Experiment, Procedure, Rounds, participants, preface};
 use crate::contender::discovery::Contenders;
 use crate::contender::roster::Roster;
 use crate::linux::user;
+use crate::live::Live;
 use crate::machine::{self, Machine};
 use crate::measure::plan::{Plan, Planned};
 use crate::measure::round::{self, ResumeState};
@@ -74,8 +75,9 @@ impl Experiment {
         let mut examined = examine(&resume_plan, &record.targets)?;
         let servers = serve(&mut examined)?;
         let mut targets = open_all(&resume_plan, examined)?;
-        let contenders = contenders(&resume_plan, &record, quiet)?;
-        let plan = plan(&resume_plan, &contenders)?;
+        let contenders = contenders(&resume_plan, &record, recorder.live(), quiet)?;
+        let mut plan = plan(&resume_plan, &contenders)?;
+        record.header.reference.iter().for_each(|reference| plan.set_baseline(reference));
         let deadline = Deadline::of_resuming(&resume_plan.rules, begun, earlier);
         let same = SameAnswers { resume_plan: &resume_plan, before: &record.targets, deadline, recorder };
         let expected = same.find(&mut targets)?;
@@ -237,10 +239,10 @@ impl SameAnswers<'_> {
 }
 
 /// The contenders that took part, if they are what they were.
-fn contenders(plan: &ResumePlan, record: &Record, quiet: bool) -> anyhow::Result<Contenders> {
+fn contenders(plan: &ResumePlan, record: &Record, live: &Live, quiet: bool) -> anyhow::Result<Contenders> {
     let rosters: Vec<PathBuf> = plan.rosters.iter().map(PathBuf::from).collect();
     let is_needed = |name: &str| plan.trials.iter().any(|trial| trial.contender() == name);
-    let contenders = participants::build_and_discover(&Roster::with(&rosters)?, is_needed, quiet);
+    let contenders = participants::build_and_discover(&Roster::with(&rosters)?, is_needed, live, quiet);
     if let Some((name, reason)) = contenders.absent().iter().next() {
         bail!("{name} took part before, and cannot now: {reason}");
     }

@@ -58,8 +58,13 @@ impl OpenTarget {
         deadline: &Deadline,
         recorder: &Recorder,
     ) -> anyhow::Result<ExpectedAnswers> {
-        recorder.note(format!("reading {} once for the right answer", self.target.facts.path));
-        ExpectedAnswers::find(self, first, deadline)
+        recorder.note(&format!("reading {} once for the right answer", self.target.facts.path));
+        let size_bytes = self.target.facts.size_bytes;
+        let check = |bytes| {
+            recorder.note_done(bytes, size_bytes);
+            deadline.check()
+        };
+        ExpectedAnswers::find(self, first, &check)
     }
 
     /// Decodes the user's own archive once for the right answers; if it cannot be decoded, the
@@ -71,8 +76,8 @@ impl OpenTarget {
         deadline: &Deadline,
         recorder: &Recorder,
     ) -> Result<(), String> {
-        recorder.note(format!("decoding {} once for the right answer", self.target.facts.path));
-        expected.decode(&mut self.target, archive, deadline)
+        recorder.note(&format!("decoding {} once for the right answer", self.target.facts.path));
+        expected.decode(&mut self.target, archive, &|_| deadline.check())
     }
 }
 

@@ -1,10 +1,12 @@
 //! The flag that the user wants to stop, which every wait checks.
 //!
 //! The handler only sets it: returning errors and dropping values ends children and completes files
-//! and the record. A second Ctrl-C ends the lab at once, and its children with it.
+//! and the record. A second Ctrl-C ends the lab at once, and its children with it; the terminal is
+//! given back before.
 
+use super::terminal_mode;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::flag;
+use signal_hook::{flag, low_level};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -14,18 +16,33 @@ pub const EXIT_CODE: u8 = 130;
 
 static REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// Installs the handlers for Ctrl-C, SIGTERM, and a closed terminal.
+/// Installs the handlers for Ctrl-C, SIGTERM, and a closed terminal, once.
 ///
 /// # Errors
 /// If the system refuses the handlers.
 pub fn listen() -> io::Result<()> {
-    let requested = REQUESTED.get_or_init(Arc::default);
+    let requested = Arc::new(AtomicBool::new(false));
+    if REQUESTED.set(Arc::clone(&requested)).is_err() {
+        return Ok(());
+    }
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // The order matters: this handler checks the flag before the next one sets it.
-        flag::register_conditional_shutdown(signal, i32::from(EXIT_CODE), Arc::clone(requested))?;
-        flag::register(signal, Arc::clone(requested))?;
+        // The order matters: the first two handlers check the flag before the last one sets it.
+        give_back_terminal_at_second(signal, Arc::clone(&requested))?;
+        flag::register_conditional_shutdown(signal, i32::from(EXIT_CODE), Arc::clone(&requested))?;
+        flag::register(signal, Arc::clone(&requested))?;
     }
     Ok(())
+}
+
+/// Has the terminal given back at a signal that ends the lab at once.
+fn give_back_terminal_at_second(signal: i32, requested: Arc<AtomicBool>) -> io::Result<()> {
+    let handle = move || {
+        if requested.load(Ordering::Relaxed) {
+            terminal_mode::give_back();
+        }
+    };
+    // SAFETY: the handler reads a flag and makes system calls, all of them async-signal-safe.
+    unsafe { low_level::register(signal, handle) }.map(drop)
 }
 
 /// Whether the user wants to stop.

@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 
 /// Takes samples of the trials of a plan.
 pub trait Sampler {
+    /// Starts the contenders of these trials without waiting for them, because they are opened
+    /// next. Others that were started like this and are not opened yet are ended.
+    fn launch(&mut self, _next: &[usize]) {}
+
     /// Starts the trial's contender, again if it is running; every parameter in force.
     ///
     /// # Errors
@@ -79,6 +83,12 @@ pub trait Sampler {
         None
     }
 
+    /// The trial has no further turns and its contender is sound: it may serve a trial that differs
+    /// only in the state of the cache.
+    fn retire(&mut self, trial: usize) {
+        self.close(trial);
+    }
+
     /// Ends the trial's contender, if it is running.
     fn close(&mut self, trial: usize);
 
@@ -104,6 +114,14 @@ pub trait Sink {
 
     /// Shows what happens next.
     fn about_to(&mut self, step: Step);
+
+    /// Whether the user wants the run to end as if its time were used up. Asked between turns.
+    ///
+    /// # Errors
+    /// If the record cannot be written.
+    fn wants_end(&mut self) -> Result<bool, RecordError> {
+        Ok(false)
+    }
 }
 
 /// The place of a turn in a run. Its samples carry it.

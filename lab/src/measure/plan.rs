@@ -5,16 +5,18 @@
 
 use crate::contender::methods::ResolvedMethod;
 use crate::contender::roster::Warmup;
-pub use crate::record::{Budget, Rules};
+pub use crate::record::{Budget, Focus, Rules};
 use crate::record::{Outcome, Trial};
-use crate::trial::CacheState;
+use crate::trial::{CacheState, TrialId};
 use crate::units::Nanos;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Fills that a contender reads before it is started again, if it warms up until it is steady.
-const FILLS_PER_LONG_WARMUP: u32 = 5;
+/// Fills of the cache that one process of a contender reads. Fills differ by the place of the
+/// file's pages in memory, and processes by the place of their own pages, but by much less:
+/// METHOD.md has the measurement.
+pub const FILLS_PER_START: u32 = 5;
 
 /// Rounds that every state gets under an advised budget: fewer give no interval.
 pub const ROUNDS_MIN: u32 = 5;
@@ -42,6 +44,7 @@ impl Rules {
             fills: 1,
             budget: Budget::Advised(Nanos(u64::MAX)),
             seed,
+            focus: Focus::Everything,
         }
     }
 
@@ -50,18 +53,6 @@ impl Rules {
     #[must_use]
     pub fn rounds_per_fill(&self) -> u32 {
         self.min_runs.div_ceil(self.fills.max(1)).max(1)
-    }
-
-    /// Fills of the cache that one process of a contender reads. Fills differ by the place of the
-    /// file's pages in memory, and processes by the place of their own pages: a new process with
-    /// each fill varies both. A contender that must warm up for seconds keeps running for several
-    /// fills, or little time would be left for anything else.
-    #[must_use]
-    pub fn fills_per_start(warmup: Warmup) -> u32 {
-        match warmup {
-            Warmup::Readings => 1,
-            Warmup::UntilSteady => FILLS_PER_LONG_WARMUP,
-        }
     }
 
     /// How many of the `requested` readings one turn may have: few enough that the most readings
@@ -84,6 +75,19 @@ pub struct Planned {
     pub warmup: Warmup,
     /// Whether its contender collects garbage between a turn's readings and its answer.
     pub collects: bool,
+    /// What its readings are for.
+    pub role: Role,
+}
+
+/// What the readings of a trial are for, beside finding the fastest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// For nothing else.
+    Candidate,
+    /// It is the usual way of its language: the advice for that language compares others with it.
+    Usual,
+    /// The others may be compared with it.
+    Baseline,
 }
 
 /// What will be measured.
@@ -100,6 +104,15 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Makes a trial the one that others are compared with.
+    pub fn set_baseline(&mut self, id: &TrialId) {
+        let is_exact = self.trials.iter().any(|planned| planned.trial.id == *id);
+        // A resumed plan spells out settings that the name leaves to the contender.
+        let is_named = |other: &TrialId| if is_exact { other == id } else { other.method == id.method };
+        let named = self.trials.iter_mut().filter(|planned| is_named(&planned.trial.id));
+        named.for_each(|planned| planned.role = Role::Baseline);
+    }
+
     /// The trial of this index.
     ///
     /// # Panics

@@ -1,5 +1,6 @@
 //! The header, which is the first line of a record, and the receipts of the contenders.
 
+use super::reference::ReferenceCandidate;
 use super::resume_plan::ResumePlan;
 use super::run_kind::RunKind;
 use crate::machine::Machine;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Name of the format.
 pub const SCHEMA: &str = "readlab.record";
 /// Version of the format.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// The first line: the command, the program, the machine and the start.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +34,9 @@ pub struct Header {
     pub seed: u64,
     /// The trial against which ratios are made, if one was named.
     pub reference: Option<TrialId>,
+    /// The trials against which ratios may be made, best first; none in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<ReferenceCandidate>,
     /// Where.
     pub machine: Machine,
     /// What is to be measured, so that a run which is cut short can go on; `None` for verbs that
@@ -50,4 +54,7 @@ pub struct Receipt {
     pub version: String,
     /// Compiler, runtime, flags.
     pub runtime: String,
+    /// The language that a user's roster states; `None` for a contender that comes with readlab.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Count, Fill, FlameGraph, Header, LeftBehind, Limit, Outcome, OwnScheduling, Receipt, Resumption, Sample,
-    Trace, Trial, WarmedUp, WriteTimes, WriteWay,
+    Stopped, Trace, Trial, WarmedUp, WriteTimes, WriteWay,
 };
 use crate::target::TargetFacts;
 use serde::{Deserialize, Serialize};
@@ -111,6 +111,14 @@ pub enum Line {
         /// The calls.
         #[serde(flatten)]
         trace: Box<Trace>,
+    },
+    /// A trial is read no more. Since version 4.
+    Stopped {
+        /// Number of the trial.
+        trial: usize,
+        /// Why, and after how many rounds.
+        #[serde(flatten)]
+        stopped: Stopped,
     },
     /// How a trial ended.
     Outcome {

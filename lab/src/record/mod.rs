@@ -16,6 +16,7 @@ pub mod history;
 mod inside;
 mod limit;
 mod line;
+mod reference;
 mod requested;
 mod resume_plan;
 mod resumption;
@@ -23,6 +24,7 @@ mod rules;
 mod run_kind;
 mod sample;
 mod samples;
+mod stop;
 mod sweep_series;
 mod touched;
 mod trial;
@@ -40,13 +42,15 @@ pub use header::{Header, Receipt, SCHEMA, SCHEMA_VERSION};
 pub use inside::{FlameGraph, HotSpot, Spread, Trace};
 pub use limit::{Limit, LimitKind, LimitUnit};
 pub use line::{EndReason, Line};
+pub use reference::{INDEPENDENT, ReferenceCandidate, ReferenceReason};
 pub use requested::Requested;
 pub use resume_plan::{ResumePlan, TargetRef};
 pub use resumption::Resumption;
-pub use rules::{Budget, Rules};
+pub use rules::{Budget, Focus, Rules};
 pub use run_kind::RunKind;
 pub use sample::{Delivered, Metric, Sample, TurnSeen};
 pub use samples::Samples;
+pub use stop::{StopReason, Stopped};
 pub use sweep_series::{Point, SweepSeries};
 pub use touched::{Touch, VisitCost};
 pub use trial::{Count, Outcome, Trial, TrialRecord};
@@ -121,7 +125,7 @@ impl Record {
             Line::Warning { text } => self.warnings.push(text),
             Line::Resumed(resumption) => {
                 self.end = None;
-                resumption.reopen.iter().for_each(|&trial| self.with(trial, |trial| trial.outcome = None));
+                resumption.reopen.iter().for_each(|&trial| self.with(trial, TrialRecord::reopen));
                 self.resumed.push(resumption);
             }
             Line::End { reason, wall_ns } => self.end = Some((reason, wall_ns)),
@@ -146,6 +150,7 @@ impl Record {
             Line::Counts { trial, counts } => self.with(trial, |trial| trial.counts.extend(counts)),
             Line::FlameGraph { trial, graph } => self.with(trial, |trial| trial.flame_graph = Some(*graph)),
             Line::Trace { trial, trace } => self.with(trial, |trial| trial.trace = Some(*trace)),
+            Line::Stopped { trial, stopped } => self.with(trial, |trial| trial.stopped = Some(stopped)),
             Line::Outcome { trial, outcome } => self.with(trial, |trial| trial.outcome = Some(outcome)),
         }
     }
@@ -163,6 +168,7 @@ impl Record {
             counts: BTreeMap::new(),
             flame_graph: None,
             trace: None,
+            stopped: None,
             outcome: None,
         });
     }

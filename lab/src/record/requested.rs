@@ -19,6 +19,8 @@ pub enum Requested {
     Reference(String),
     /// `--roster`: a contender that the file names.
     Contender(String),
+    /// `--language`: a language, as it is shown.
+    Language(String),
     /// A trial of the user's own suite file.
     Trial(String),
 }
@@ -30,6 +32,7 @@ impl fmt::Display for Requested {
             Requested::Method(glob) => write!(f, "--method '{glob}'"),
             Requested::Reference(trial) => write!(f, "--reference '{trial}'"),
             Requested::Contender(name) => write!(f, "contender '{name}' of the roster"),
+            Requested::Language(name) => write!(f, "--language '{name}'"),
             Requested::Trial(name) => write!(f, "trial '{name}' of the suite"),
         }
     }

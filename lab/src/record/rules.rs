@@ -23,6 +23,26 @@ pub struct Rules {
     pub budget: Budget,
     /// Seed of every shuffle.
     pub seed: u64,
+    /// Which trials the rounds are for. Since version 4.
+    #[serde(default, skip_serializing_if = "Focus::is_everything")]
+    pub focus: Focus,
+}
+
+/// Which trials the rounds are for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Focus {
+    /// For all alike.
+    #[default]
+    Everything,
+    /// For those that may be the fastest; the others stop after a few rounds.
+    First,
+}
+
+impl Focus {
+    fn is_everything(&self) -> bool {
+        *self == Focus::Everything
+    }
 }
 
 /// Time for the whole run.

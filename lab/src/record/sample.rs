@@ -73,6 +73,21 @@ pub struct TurnSeen {
     /// The same of the lab.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lab_delayed_ns: Option<u64>,
+    /// How often a processor was taken from one of the contender's threads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preemptions: Option<u64>,
+    /// Time of the machine's processors that its hypervisor gave to others, in clock ticks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steal_ns: Option<u64>,
+    /// Time in which a task of the machine waited for a processor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_pressure_ns: Option<u64>,
+    /// Time in which a task of the machine waited for a device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub io_pressure_ns: Option<u64>,
+    /// Time in which a task of the machine waited for memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_pressure_ns: Option<u64>,
     /// How enough bytes for every reading were seen to reach the contender; `None` where neither
     /// meter shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,6 +109,20 @@ impl TurnSeen {
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         *self == TurnSeen::default()
+    }
+
+    /// Whether it has any of the meters of disturbance that records have had since readings of the
+    /// whole machine were added.
+    #[must_use]
+    pub fn has_disturbance(&self) -> bool {
+        let meters = [
+            self.preemptions,
+            self.steal_ns,
+            self.cpu_pressure_ns,
+            self.io_pressure_ns,
+            self.memory_pressure_ns,
+        ];
+        meters.iter().any(Option::is_some)
     }
 }
 

@@ -14,8 +14,14 @@ use integer_encoding::{VarIntReader, VarIntWriter};
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug, Formatter};
 
-/// How many fields a sample has, those of its answer among them.
-const FIELDS: usize = 27;
+/// How many fields a sample has besides those of its turn.
+const OWN: usize = 21;
+
+/// How many fields a turn has.
+const OF_TURN: usize = 11;
+
+/// How many fields are packed.
+const FIELDS: usize = OWN + OF_TURN;
 
 /// A sample's fields, those that change from one to the next first; a field that is always known is
 /// never `None`.
@@ -44,11 +50,11 @@ impl Samples {
     pub fn push(&mut self, sample: &Sample) {
         let fields = fields(sample);
         let places = || (0..FIELDS).filter(|&at| fields[at] != self.last[at]);
-        let mask = |places: &mut dyn Iterator<Item = usize>| places.fold(0_u32, |mask, at| mask | 1 << at);
+        let mask = |places: &mut dyn Iterator<Item = usize>| places.fold(0_u64, |mask, at| mask | 1 << at);
         let changed = mask(&mut places());
         let lost = mask(&mut places().filter(|&at| fields[at].is_none()));
         let values = places().filter_map(|at| fields[at]);
-        for value in [u64::from(changed), u64::from(lost)].into_iter().chain(values) {
+        for value in [changed, lost].into_iter().chain(values) {
             self.packed.write_varint(value).expect("memory takes what is written");
         }
         self.last = fields;
@@ -142,11 +148,11 @@ fn fields(sample: &Sample) -> SampleFields {
         below_read_bytes,
         resident_before,
         resident_after,
-        turn: TurnSeen { wall_ns: turn_wall_ns, cpu_ns, cpu_error_ns, delayed_ns, lab_delayed_ns, delivered },
+        turn,
         answer: Answer { bytes, newlines, lines, sum },
     } = *sample;
     let number = |number: u32| Some(u64::from(number));
-    [
+    let own: [_; OWN] = [
         Some(wall_ns),
         number(reading),
         cpu_user_ns,
@@ -168,17 +174,46 @@ fn fields(sample: &Sample) -> SampleFields {
         newlines,
         lines,
         sum,
-        turn_wall_ns,
+    ];
+    let mut fields = [None; FIELDS];
+    let (first, last) = fields.split_at_mut(OWN);
+    first.copy_from_slice(&own);
+    last.copy_from_slice(&turn_fields(turn));
+    fields
+}
+
+fn turn_fields(turn: TurnSeen) -> [Option<u64>; OF_TURN] {
+    let TurnSeen {
+        wall_ns,
+        cpu_ns,
+        cpu_error_ns,
+        delayed_ns,
+        lab_delayed_ns,
+        preemptions,
+        steal_ns,
+        cpu_pressure_ns,
+        io_pressure_ns,
+        memory_pressure_ns,
+        delivered,
+    } = turn;
+    [
+        wall_ns,
         cpu_ns,
         delayed_ns,
         lab_delayed_ns,
         cpu_error_ns,
         delivered.map(|by| u64::from(by == Delivered::Faults)),
+        preemptions,
+        steal_ns,
+        cpu_pressure_ns,
+        io_pressure_ns,
+        memory_pressure_ns,
     ]
 }
 
 fn sample(fields: &SampleFields) -> Sample {
     let number = |field: Option<u64>| u32::try_from(field.expect(PACKED)).expect(PACKED);
+    let (own, turn) = (fields.first_chunk::<OWN>(), fields.last_chunk::<OF_TURN>());
     let [
         wall_ns,
         reading,
@@ -201,14 +236,7 @@ fn sample(fields: &SampleFields) -> Sample {
         newlines,
         lines,
         sum,
-        turn_wall_ns,
-        cpu_ns,
-        delayed_ns,
-        lab_delayed_ns,
-        cpu_error_ns,
-        delivered,
-    ] = *fields;
-    let delivered = delivered.map(|by| if by == 0 { Delivered::Calls } else { Delivered::Faults });
+    ] = *own.expect(PACKED);
     Sample {
         trial: usize::try_from(trial.expect(PACKED)).expect(PACKED),
         fill: number(fill),
@@ -227,8 +255,37 @@ fn sample(fields: &SampleFields) -> Sample {
         below_read_bytes,
         resident_before: resident_before.map(f64::from_bits),
         resident_after: resident_after.map(f64::from_bits),
-        turn: TurnSeen { wall_ns: turn_wall_ns, cpu_ns, cpu_error_ns, delayed_ns, lab_delayed_ns, delivered },
+        turn: turn_seen(turn.expect(PACKED)),
         answer: Answer { bytes, newlines, lines, sum },
+    }
+}
+
+fn turn_seen(fields: &[Option<u64>; OF_TURN]) -> TurnSeen {
+    let [
+        wall_ns,
+        cpu_ns,
+        delayed_ns,
+        lab_delayed_ns,
+        cpu_error_ns,
+        delivered,
+        preemptions,
+        steal_ns,
+        cpu_pressure_ns,
+        io_pressure_ns,
+        memory_pressure_ns,
+    ] = *fields;
+    TurnSeen {
+        wall_ns,
+        cpu_ns,
+        cpu_error_ns,
+        delayed_ns,
+        lab_delayed_ns,
+        preemptions,
+        steal_ns,
+        cpu_pressure_ns,
+        io_pressure_ns,
+        memory_pressure_ns,
+        delivered: delivered.map(|by| if by == 0 { Delivered::Calls } else { Delivered::Faults }),
     }
 }
 
@@ -241,7 +298,7 @@ mod tests {
     fn any_sample() -> impl Strategy<Value = Sample> {
         let end = prop_oneof![Just(0), Just(1), Just(u64::MAX), any::<u64>()];
         let small = prop_oneof![Just(0), Just(u32::MAX), any::<u32>()];
-        let meters = prop::array::uniform17(prop::option::of(end.clone()));
+        let meters = prop::array::uniform22(prop::option::of(end.clone()));
         let shares = prop::array::uniform2(prop::option::of(prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64]));
         (prop::array::uniform6(small), any::<bool>(), any::<usize>(), end, meters, shares).prop_map(
             |([fill, round, position, rung, reading, turn_readings], searched, trial, wall_ns, m, shares)| {
@@ -269,6 +326,11 @@ mod tests {
                         cpu_error_ns: m[12],
                         delayed_ns: m[13],
                         lab_delayed_ns: m[15],
+                        preemptions: m[17],
+                        steal_ns: m[18],
+                        cpu_pressure_ns: m[19],
+                        io_pressure_ns: m[20],
+                        memory_pressure_ns: m[21],
                         delivered: m[14].map(
                             |by| {
                                 if by & 1 == 0 { Delivered::Calls } else { Delivered::Faults }

@@ -18,6 +18,7 @@ pub(crate) fn header() -> Header {
         started: "2026-01-02T03:04:05Z".into(),
         seed: 42,
         reference: None,
+        references: Vec::new(),
         machine: Machine {
             system: "linux x86_64".into(),
             kernel: "6.18.0".into(),

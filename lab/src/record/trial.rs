@@ -4,6 +4,7 @@ use super::conduct::Conduct;
 use super::inside::{FlameGraph, Trace};
 use super::limit::LimitKind;
 use super::samples::Samples;
+use super::stop::{StopReason, Stopped};
 use super::warm::WarmedUp;
 use crate::target::TargetFacts;
 use crate::trial::{CacheState, MethodId, Params, TrialId, Work};
@@ -149,6 +150,13 @@ impl Trial {
         target.bytes_out(self.decodes).saturating_mul(self.readers())
     }
 
+    /// Whether the two differ only in the state of the cache.
+    #[must_use]
+    pub fn reads_like(&self, other: &Trial) -> bool {
+        let readings = |it: &Trial| (it.target, it.work, it.decodes);
+        (&self.id, &self.params) == (&other.id, &other.params) && readings(self) == readings(other)
+    }
+
     /// Who reads and how, as one name.
     #[must_use]
     pub fn method_id(&self) -> &MethodId {
@@ -247,11 +255,26 @@ pub struct TrialRecord {
     pub flame_graph: Option<FlameGraph>,
     /// The calls that read the bytes; `None` where not requested.
     pub trace: Option<Trace>,
+    /// Why it was read no more; `None` in records before version 4, and where the run was cut
+    /// short.
+    pub stopped: Option<Stopped>,
     /// How it ended; `None` when the run was cut short.
     pub outcome: Option<Outcome>,
 }
 
 impl TrialRecord {
+    /// Has readings again after an interruption. A trial that is not the fastest stays stopped.
+    pub(super) fn reopen(&mut self) {
+        self.outcome = None;
+        self.stopped = self.stopped.filter(|stopped| stopped.why == StopReason::NotFirst);
+    }
+
+    /// Whether it had no further rounds because another trial was found faster.
+    #[must_use]
+    pub fn is_not_first(&self) -> bool {
+        self.stopped.is_some_and(|stopped| stopped.why == StopReason::NotFirst)
+    }
+
     /// Whether its samples are accepted: it was measured, or the run was cut short meanwhile.
     #[must_use]
     pub fn is_accepted(&self) -> bool {

@@ -2,27 +2,12 @@
 //! certain that is.
 
 use super::limits;
-use super::ranking::{Rank, Ranking, RankingRow, TieStatus, WhyReference};
+use super::ranking::{Ranking, RankingRow, WhyReference};
 use super::sweep::{Series, SweepView};
 use super::words;
 use crate::analysis::stats::Significance;
 use crate::record::{Limit, LimitKind, LimitUnit};
 use std::collections::BTreeMap;
-
-/// The answer of one ranking in short.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
-    /// The ranking: `Cold · newlines`.
-    pub title: String,
-    /// The rate of the fastest, or its time where there is no rate.
-    pub figure: String,
-    /// Half the interval of its median, such as `±1.2 %`.
-    pub sure: Option<String>,
-    /// Its name, with how many trials tie with it.
-    pub who: String,
-    /// Its ratio to the reference with the interval; empty where there is none.
-    pub against: String,
-}
 
 impl Ranking {
     /// Whether there is anything to report: a ranking of controls alone has no answer.
@@ -42,36 +27,25 @@ impl Ranking {
         ratio.and_then(|ratio| ratio.clear()) == Some(Significance::Slower)
     }
 
-    /// How many more share the first rank: tied, undecided.
-    pub(super) fn beside(&self) -> (usize, usize) {
-        let count = |tie| self.rows.iter().filter(|row| row.rank == Some(Rank { place: 1, tie })).count();
-        (count(TieStatus::Tied), count(TieStatus::Undecided))
+    /// How many more share the first rank.
+    pub(super) fn tied(&self) -> usize {
+        self.rows.iter().filter(|row| row.is_first()).count().saturating_sub(1)
     }
 
-    /// The answer in short; `None` when nothing was measured.
-    #[must_use]
-    pub fn claim(&self) -> Option<Claim> {
-        let first = self.rows.first()?;
-        let who = match self.beside() {
-            (0, 0) => first.short.clone(),
-            (tied, 0) => format!("{}, tied with {tied} more", first.short),
-            (0, open) => format!("{}; too few rounds to distinguish {open} more", first.short),
-            (tied, open) => format!("{}, tied with {tied} more, {open} undecided", first.short),
+    /// That trials which may be the fastest have no rank, and how many rounds they need for one;
+    /// `None` where there are none.
+    pub(super) fn open_words(&self) -> Option<String> {
+        let open = self.unranked_before_first();
+        let rounds = open.iter().map(|row| row.missing_rounds).max()?;
+        let needed = match rounds {
+            1 => "1 more round is needed".to_owned(),
+            rounds => format!("{rounds} more rounds are needed"),
         };
-        let reference =
-            self.rows.iter().find(|row| Some(row.index) == self.reference.as_ref().map(|it| it.index));
-        let against = match (&first.ratio, reference) {
-            (Some(ratio), Some(reference)) => format!("{} × {}", words::ratio(ratio), reference.short),
-            _ if self.is_led_by_reference() => "the reference itself".to_owned(),
-            _ => String::new(),
+        let others = match open.len() - 1 {
+            0 => String::new(),
+            others => format!(" for this and {others} more"),
         };
-        Some(Claim {
-            title: self.title(),
-            figure: figure(first),
-            sure: words::plus_minus(&first.wall),
-            who,
-            against,
-        })
+        Some(format!("no rank: {needed}{others}"))
     }
 
     /// The answer as a clause of a sentence.
@@ -81,22 +55,19 @@ impl Ranking {
         };
         let (state, name, figure) = (self.full_condition(), brief(first), figure(first));
         let itself = if self.is_led_by_reference() { ", the reference itself," } else { "" };
-        let clause = match self.beside() {
+        let clause = match (self.open_words(), self.tied()) {
             _ if self.rows.len() == 1 => return format!("{state}, {name} reads it at {figure}"),
-            (0, 0) if self.is_first_slower() => format!("{state}, {name} has the best median, {figure}"),
-            (0, 0) => format!("{state}, {name}{itself} is the fastest at {figure}"),
-            (tied, 0) => format!("{state}, {name}{itself} ties for the fastest with {tied} more at {figure}"),
-            (tied, open) => {
-                let more = tied + open;
-                format!(
-                    "{state}, {name} has the best median, {figure}, but {more} more are not clearly different"
-                )
+            (Some(open), _) => return format!("{state}, {name} has the best median, {figure}, but {open}"),
+            (None, 0) if self.is_first_slower() => format!("{state}, {name} has the best median, {figure}"),
+            (None, 0) => format!("{state}, {name}{itself} is the fastest at {figure}"),
+            (None, tied) => {
+                format!("{state}, {name}{itself} ties for the fastest with {tied} more at {figure}")
             }
         };
         let reference =
             self.rows.iter().find(|row| Some(row.index) == self.reference.as_ref().map(|it| it.index));
         let Some((ratio, reference)) = first.ratio.zip(reference) else { return clause };
-        let (times, than) = (words::factor(ratio.estimate), brief(reference));
+        let (times, than) = (words::times(&ratio), brief(reference));
         match ratio.clear() {
             Some(Significance::Faster) => format!("{clause}, {times} times as fast as {than}"),
             Some(Significance::Slower) => {
@@ -104,7 +75,7 @@ impl Ranking {
             }
             // The reference is among those that tie.
             Some(Significance::Tie) => clause,
-            None if self.beside() == (0, 0) => {
+            None if self.tied() == 0 => {
                 format!("{clause}; too few rounds to say how many times as fast as {than}")
             }
             None => clause,
@@ -154,26 +125,6 @@ pub(super) fn sentence_of_sweep(view: &SweepView) -> String {
     format!("By the slope of time on size: {}.", parts.join(", "))
 }
 
-/// What a sweep says of each way of writing and reading.
-pub(super) fn claims_of_sweep(view: &SweepView) -> Vec<Claim> {
-    let claim = |series: &Series| {
-        let (rate, ends) = series.rate()?;
-        Some(Claim {
-            title: match (series.is_write, series.known.cold_above.is_some()) {
-                (true, _) => "Writes",
-                (false, true) => "Reads · cold above a cache",
-                (false, false) => "Reads",
-            }
-            .to_owned(),
-            figure: rate.to_string(),
-            sure: ends.map(|[low, high]| format!("[{low}, {high}]")),
-            who: series.name.clone(),
-            against: format!("median rate of the files {}", series.median_rate()),
-        })
-    };
-    view.series.iter().filter_map(claim).collect()
-}
-
 /// The name without its settings where they would make the sentence long. The page shows the full
 /// name, too.
 fn brief(row: &RankingRow) -> &str {
@@ -183,6 +134,7 @@ fn brief(row: &RankingRow) -> &str {
 }
 
 /// The rate, or where there is none the time.
-fn figure(row: &RankingRow) -> String {
-    if row.throughput.is_some() { words::rate(row.throughput) } else { words::time(&row.wall) }
+pub(super) fn figure(row: &RankingRow) -> String {
+    let rate = row.throughput.map(|rate| words::rate_with_half(rate, &row.wall));
+    rate.unwrap_or_else(|| words::time_with_half(&row.wall))
 }

@@ -4,7 +4,7 @@
 //! Empty fields are meters that could not be read. Samples of refused and failed trials are there
 //! too, with the outcome beside them.
 
-use crate::record::{Record, Sample, TrialRecord};
+use crate::record::{Record, Sample, TrialRecord, TurnSeen};
 use crate::target::TargetFacts;
 use crate::terminal::printable::printable;
 use crate::trial::CacheState;
@@ -50,24 +50,62 @@ const COLUMNS: [&str; 37] = [
     "conduct",
 ];
 
+/// What else is known of the turn of a sample; a record that does not know more than the waits has
+/// none of these columns.
+const TURN_COLUMNS: [&str; 8] = [
+    "turn_wall_ns",
+    "delayed_ns",
+    "lab_delayed_ns",
+    "preemptions",
+    "steal_ns",
+    "cpu_pressure_ns",
+    "io_pressure_ns",
+    "memory_pressure_ns",
+];
+
 /// Writes the samples of a record.
 ///
 /// # Errors
 /// If they cannot be written.
 pub fn csv(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(COLUMNS)?;
+    let has_turns = record.trials.iter().flat_map(samples).any(|sample| sample.turn.has_disturbance());
+    let of_turn = if has_turns { TURN_COLUMNS.len() } else { 0 };
+    writer.write_record(COLUMNS.iter().chain(&TURN_COLUMNS[..of_turn]))?;
     for trial in &record.trials {
-        for sample in trial.searched.iter().chain(&trial.samples) {
-            writer.write_record(row(record, trial, &sample))?;
+        for sample in samples(trial) {
+            let turn = turn_fields(&sample.turn);
+            writer.write_record(row(record, trial, &sample).iter().chain(&turn[..of_turn]))?;
         }
     }
     writer.flush()
 }
 
+/// All samples of a trial, those of a search first.
+fn samples(trial: &TrialRecord) -> impl Iterator<Item = Sample> + '_ {
+    trial.searched.iter().chain(&trial.samples)
+}
+
+fn turn_fields(turn: &TurnSeen) -> [String; TURN_COLUMNS.len()] {
+    [
+        turn.wall_ns,
+        turn.delayed_ns,
+        turn.lab_delayed_ns,
+        turn.preemptions,
+        turn.steal_ns,
+        turn.cpu_pressure_ns,
+        turn.io_pressure_ns,
+        turn.memory_pressure_ns,
+    ]
+    .map(whole)
+}
+
+fn whole(value: Option<u64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
 fn row(record: &Record, trial: &TrialRecord, sample: &Sample) -> [String; COLUMNS.len()] {
     let it = &trial.trial;
-    let whole = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     let share = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     let target = record.targets.get(it.target);
     let over = target.map(TargetFacts::transport).unwrap_or_default();
@@ -112,4 +150,37 @@ fn row(record: &Record, trial: &TrialRecord, sample: &Sample) -> [String; COLUMN
         printable(&cold_above.unwrap_or_default()),
         trial.conduct.words().join("; "),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Line, testing};
+    use readlab_protocol::Cache;
+
+    fn lines(turn: TurnSeen) -> Vec<String> {
+        let mut record = Record::new(testing::header());
+        record.add(testing::target(0, TargetFacts::default()));
+        record.add(testing::trial(0, "rust/read", CacheState::Warm, Cache::Through));
+        record.add(Line::Sample(Box::new(Sample {
+            wall_ns: 1,
+            turn_readings: 1,
+            turn,
+            ..Sample::default()
+        })));
+        let mut out = Vec::new();
+        csv(&record, &mut out).unwrap();
+        String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn what_other_work_took_is_there_where_it_is_known() {
+        let waits = TurnSeen { wall_ns: Some(9), delayed_ns: Some(4), ..TurnSeen::default() };
+        let before = lines(waits);
+        assert!(before[0].ends_with(",cold_above,conduct"), "{}", before[0]);
+        let known = lines(TurnSeen { preemptions: Some(2), steal_ns: Some(0), ..waits });
+        let expected = "turn_wall_ns,delayed_ns,lab_delayed_ns,preemptions,steal_ns";
+        assert!(known[0].contains(expected), "{}", known[0]);
+        assert_eq!(known[1], format!("{},9,4,,2,0,,,", before[1]));
+    }
 }

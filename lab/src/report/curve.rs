@@ -20,6 +20,10 @@ pub struct Curve {
     pub method: String,
     /// The parameter as people write it, such as `buffer`.
     pub parameter: String,
+    /// The language of the method.
+    pub language: String,
+    /// The numbers of its trials.
+    pub trials: Vec<usize>,
     /// Whether its readings are those of a search, few where a setting left early.
     pub searched: bool,
     /// One for each value, in rising order.
@@ -76,7 +80,16 @@ impl Curve {
         let kept = first.short.split(" · ").filter(|part| !part.starts_with(&format!("{word}=")));
         let method = kept.collect::<Vec<_>>().join(" · ");
         let condition = ranking.full_condition();
-        Some(Curve { state: ranking.state, condition, method, parameter: word, searched: false, points })
+        Some(Curve {
+            state: ranking.state,
+            condition,
+            method,
+            parameter: word,
+            language: first.language.clone(),
+            trials: rows.iter().map(|row| row.index).collect(),
+            searched: false,
+            points,
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::name::ShortNames;
 use super::words::{grouped, percent, plural};
+use crate::contender::language::Languages;
 use crate::record::{FlameGraph, HotSpot, Record, Trace};
 use crate::trial::CacheState;
 use crate::units::{Bytes, Nanos};
@@ -11,6 +12,10 @@ use std::collections::BTreeSet;
 /// What was seen inside one trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inside {
+    /// Number of the trial.
+    pub trial: usize,
+    /// The language of its contender.
+    pub language: String,
     /// Its name.
     pub name: String,
     /// Its name as short as it may be beside the others of this record.
@@ -27,10 +32,12 @@ impl Inside {
     /// Of every trial that was looked into, in the order of the record.
     #[must_use]
     pub fn all(record: &Record) -> Vec<Inside> {
-        let names = ShortNames::of(record);
+        let (names, languages) = (ShortNames::of(record), Languages::of_record(record));
         let looked = record.trials.iter().filter(|it| it.flame_graph.is_some() || it.trace.is_some());
         looked
             .map(|it| Inside {
+                trial: it.trial.index,
+                language: languages.of(it.trial.contender()).to_owned(),
                 name: it.trial.id.to_string(),
                 short: names.short(&it.trial),
                 state: it.trial.state,

@@ -4,13 +4,13 @@
 //! Times are integers in nanoseconds, sizes in bytes. What could not be measured is `null`, and
 //! `missing` of the same trial says why, by the field's name. The words are those of the record.
 
-use super::advice::Advice;
+use super::advice::{Advice, export};
 use super::escaped;
 use super::ranking::{Ranking, RankingRow, TieStatus};
 use super::sweep::SweepView;
-use crate::analysis::stats::{OBSERVATIONS_MIN, Ratio};
+use crate::analysis::stats::OBSERVATIONS_MIN;
 use crate::analysis::verdict::{self, Diagnosis};
-use crate::record::{Conduct, Limit, Metric, Record, RunKind, Samples, TrialRecord};
+use crate::record::{Conduct, Limit, Metric, Record, RunKind, Samples, StopReason, TrialRecord};
 use crate::target::TargetFacts;
 use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::CacheState;
@@ -88,7 +88,7 @@ pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
         "contenders": record.contenders,
         "limits": Some(&limits).filter(|limits| !limits.is_empty()),
         "searches": rankings.iter().filter_map(search).collect::<Vec<Value>>(),
-        "advice": Advice::all(record, &rankings).iter().map(|it| advice(&rankings[it.ranking], it)).collect::<Vec<Value>>(),
+        "advice": Advice::all(record, &rankings).iter().map(|it| export::advice(&rankings[it.ranking], it)).collect::<Vec<Value>>(),
         "fills": record.fills,
         "proofs": rankings.iter().map(proof).collect::<Vec<Value>>(),
         "sweep": SweepView::of(record),
@@ -163,7 +163,6 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
             "standing": match rank.tie {
                 TieStatus::First => "first",
                 TieStatus::Tied => "tied",
-                TieStatus::Undecided => "undecided",
             },
         })),
         "bytes_in": target.map(|target| trial.bytes_in(target)),
@@ -192,6 +191,9 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
     let cold = target.filter(|_| trial.state == CacheState::Cold);
     add_cold_above(&mut fields, cold.and_then(TargetFacts::cold_above));
     add_conduct(&mut fields, &it.conduct);
+    if let Some(stopped) = it.stopped {
+        fields["stopped"] = json!(stopped);
+    }
     fields
 }
 
@@ -203,7 +205,7 @@ fn add_conduct(fields: &mut Value, conduct: &Conduct) {
 }
 
 /// Adds the cache that keeps the target when it is made cold, if one is known.
-fn add_cold_above(fields: &mut Value, cold_above: Option<String>) {
+pub(super) fn add_cold_above(fields: &mut Value, cold_above: Option<String>) {
     if let Some(cache) = cold_above {
         fields["cold_above"] = cache.into();
     }
@@ -222,30 +224,6 @@ fn search(ranking: &Ranking) -> Option<Value> {
         "readings_fresh": search.fresh,
         "readings_exhaustive": search.exhaustive,
     }))
-}
-
-/// What to use, with the numbers behind it.
-fn advice(ranking: &Ranking, advice: &Advice) -> Value {
-    let times = |ratio: &Ratio| json!({ "estimate": ratio.estimate, "ci95": ratio.ci95.map(|ends| [ends.low, ends.high]) });
-    let mut fields = json!({
-        "target": ranking.path,
-        "work": ranking.work,
-        "state": ranking.state,
-        "sentence": advice.sentence,
-        "trial": advice.uses,
-        "id": advice.uses.map(|_| &advice.name),
-        "tied": advice.tied,
-        "against": advice.against.as_ref().map(|it| json!({ "id": it.name, "times": times(&it.ratio) })),
-        "cheaper": advice.cheaper.as_ref().map(|it| json!({
-            "trial": it.index,
-            "id": it.name,
-            "times": times(&it.ratio),
-            "without": it.without,
-        })),
-        "code": advice.code.iter().map(|it| json!({ "language": it.language, "code": it.code })).collect::<Vec<Value>>(),
-    });
-    add_cold_above(&mut fields, ranking.cold_above.clone());
-    fields
 }
 
 /// Bytes out over bytes in; `None` where nothing is decoded, and for an archive of no bytes.
@@ -361,7 +339,11 @@ fn missing(it: &TrialRecord, ranked: Option<&Ranked>) -> BTreeMap<String, String
     if row.fills.is_none() {
         explain("fills", "not warm, or a single fill");
     }
-    if row.rank.is_none() {
+    if row.missing_rounds > 0 {
+        explain("rank", &format!("{} more rounds are needed", row.missing_rounds));
+    } else if row.rank.is_none() && row.stopped.is_some_and(|it| it.why == StopReason::NotFirst) {
+        explain("rank", "another trial is faster; it stopped before it had an interval");
+    } else if row.rank.is_none() {
         explain("rank", "a control: it stands outside the ranking");
     }
     match (row.ratio, &ranking.reference) {

@@ -75,6 +75,7 @@ fn section(ranking: &Ranking) -> Vec<String> {
         facts.extend(ranking.below.iter().map(|line| format!("- {}", text(line))));
     }
     facts.extend(ranking.fills_line().map(|it| format!("- {}", text(&it))));
+    facts.extend(ranking.stops_line().map(|it| format!("- {}", text(&it))));
     let unmeasured = ranking.unmeasured.iter();
     facts.extend(unmeasured.map(|it| format!("- {}: {}: {}", it.outcome, code(&it.name), text(&it.reason))));
     facts.extend(ranking.search.map(|it| format!("- {}", text(&it.line()))));
@@ -122,9 +123,9 @@ fn line(row: &RankingRow, decodes: bool) -> String {
         format!("{label}{}{}", code(&row.name), if row.has_conduct { words::CONDUCT_MARK } else { "" }),
         words::time(&row.wall),
         words::plus_minus(&row.wall).unwrap_or_else(|| NONE.to_owned()),
-        words::rate(row.throughput),
+        words::rate(row.throughput, &row.wall),
     ];
-    cells.extend(decodes.then(|| words::rate(row.rate_in)));
+    cells.extend(decodes.then(|| words::rate(row.rate_in, &row.wall)));
     cells.extend([
         time(Metric::CpuUserNs),
         time(Metric::CpuSystemNs),

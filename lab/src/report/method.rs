@@ -25,7 +25,7 @@ pub const MEANINGS: [&str; 6] = [
     "Wall time runs from opening the target to closing it, by the contender's own monotonic clock, and is checked against the lab's. Preparing the cache state, metering and printing are outside.",
     "Every reading's answer is checked; after one wrong answer the trial is refused and its numbers are not reported.",
     "In each round every trial is read once, in an order shuffled by the recorded seed. Ratios are computed pair by pair within rounds.",
-    "A median has a 95 % interval from a bootstrap over fills and rounds. Where the interval of a ratio holds 1, it is a tie. Outliers are counted and stay in.",
+    "Intervals are at 95 %: a median has that of the sign test, a ratio that of signed ranks. Where the interval of a ratio holds 1, it is a tie. Outliers are counted and stay in.",
     "Peak memory is the kernel's high-water mark for the process; pages of a mapped file count in it.",
     "Counts of calls come from separate readings that are not timed.",
 ];

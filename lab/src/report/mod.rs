@@ -9,12 +9,15 @@
 
 mod advice;
 mod answer;
+mod baseline;
 mod bound;
 mod chart_reading;
 mod charts;
+mod claim;
 mod comparison;
 mod csv;
 mod curve;
+mod digits;
 mod document;
 mod escaped;
 mod grid;
@@ -25,24 +28,27 @@ mod json;
 mod limits;
 mod markdown;
 mod method;
+mod method_label;
 mod name;
 mod page;
 mod palette;
 mod percentiles;
 mod ranking;
 mod search;
+mod state_pairs;
 mod svg;
 mod sweep;
 mod terminal;
+mod warning;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
-pub use advice::{Advice, Against, Cheaper};
-pub use answer::Claim;
+pub use advice::{Advice, AdvisedTrial, Against, Cheaper, LanguageAdvice};
 pub use bound::Bound;
 pub use chart_reading::{ChartReading, Dots};
+pub use claim::{Claim, LanguageBest};
 pub use comparison::{
     COMPARISON_SCHEMA, COMPARISON_VERSION, bencher, comparison_json, comparison_markdown,
     comparison_terminal, github,
@@ -58,8 +64,10 @@ pub use method::{MEANINGS, MissingMetric};
 pub use page::Page;
 pub use percentiles::percentiles;
 pub use ranking::{
-    Range, Rank, Ranking, RankingRow, Reference, StateProof, TieStatus, Touched, Unmeasured, WhyReference,
+    Range, Rank, RankGroup, Ranking, RankingRow, Reference, StateProof, TieStatus, Touched, Unmeasured,
+    WhyReference,
 };
 pub use search::SearchView;
 pub use sweep::{Known, Series, SizeRow, SweepView};
 pub use terminal::{Style, terminal};
+pub use warning::WarningGroup;

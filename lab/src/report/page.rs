@@ -1,15 +1,18 @@
 //! The page: the view model of a whole record, computed once for every format.
 
 use super::advice::Advice;
-use super::answer::{self, Claim};
+use super::answer;
+use super::baseline;
+use super::claim::{self, Claim};
 use super::curve::Curve;
 use super::inside::Inside;
 use super::method::{self, MissingMetric};
-use super::ranking::{Ranking, WhyReference};
+use super::ranking::Ranking;
 use super::sweep::SweepView;
+use super::warning::{UnsteadyStarts, WarningGroup};
 use super::words;
 use crate::analysis::verdict;
-use crate::record::{EndReason, Limit, Record, Resumption, TrialRecord, WarmupEnd};
+use crate::record::{EndReason, Limit, Record, Resumption, RunKind, TrialRecord};
 use crate::target::TargetFacts;
 use crate::target::hidden_cache::HiddenCache;
 use crate::target::web::CACHE_UNKNOWN;
@@ -31,6 +34,11 @@ pub struct Page {
     pub answer: String,
     /// The same, ranking by ranking or series by series.
     pub claims: Vec<Claim>,
+    /// What ratios are to, in one line; `None` where nothing was measured.
+    pub baseline: Option<String>,
+    /// Whether every row of a ranking is listed. Else those that tie with the first of their rank
+    /// are folded. A suite names each of its trials, so its tables list all.
+    pub lists_all: bool,
     /// What was read, one line a target.
     pub target_titles: Vec<String>,
     /// By target, work and state; none for a sweep, whose many targets make one view.
@@ -57,6 +65,8 @@ pub struct Page {
     pub limits: Vec<Limit>,
     /// What a reader of the numbers should know: of the targets, then of the run.
     pub cautions: Vec<String>,
+    /// The same by cause.
+    pub warnings: Vec<WarningGroup>,
     /// Why and after what time the run ended.
     pub end: String,
 }
@@ -88,6 +98,12 @@ impl Page {
             }
             None => answer::sentence(&rankings),
         };
+        let advice = Advice::all(record, &rankings);
+        let advised = |n: usize| advice.iter().find(|it| it.ranking == n);
+        let claims = match &sweep {
+            Some(view) => claim::claims_of_sweep(view),
+            None => rankings.iter().enumerate().filter_map(|(n, it)| it.claim(advised(n))).collect(),
+        };
         Page {
             verb: header.kind.to_string(),
             command: shell_words::join(&header.command),
@@ -106,12 +122,12 @@ impl Page {
                     .collect(),
             },
             answer,
+            baseline: baseline::line(&rankings),
+            lists_all: header.kind == RunKind::Suite,
             target_titles: method::target_titles(record),
-            claims: match &sweep {
-                Some(view) => answer::claims_of_sweep(view),
-                None => rankings.iter().filter_map(Ranking::claim).collect(),
-            },
-            advice: Advice::all(record, &rankings),
+            claims,
+            warnings: WarningGroup::all(record, sweep.as_ref()),
+            advice,
             curves: rankings.iter().flat_map(Curve::all).collect(),
             rankings,
             inside: Inside::all(record),
@@ -142,30 +158,21 @@ impl Ranking {
     pub fn headline(&self) -> String {
         let condition = self.full_condition();
         let Some(first) = self.rows.first() else { return format!("{condition}: nothing was measured") };
-        let (_, open) = self.beside();
-        let best = if open > 0 || self.is_first_slower() { "best median" } else { "fastest" };
-        let figure = match first.throughput {
-            Some(_) => words::rate(first.throughput),
-            None => words::time(&first.wall),
-        };
+        let open = self.open_words();
+        let best = if open.is_some() || self.is_first_slower() { "best median" } else { "fastest" };
+        let figure = answer::figure(first);
         let mut line = format!("{best} {condition}: {}, {figure}", first.name);
         if self.is_led_by_reference() {
             line += ", the reference itself";
         }
         if let (Some(ratio), Some(reference)) = (&first.ratio, &self.reference) {
-            line += &format!(", {} × {}", words::factor(ratio.estimate), reference.name);
-            match ratio.ci95 {
-                Some(ends) => {
-                    line += &format!(" [{}, {}]", words::factor(ends.low), words::factor(ends.high));
-                }
-                None => line += " (too few rounds for an interval)",
-            }
+            let few = if ratio.ci95.is_none() { " (too few rounds for an interval)" } else { "" };
+            line += &format!(", {} × {}{few}", words::times(ratio), reference.name);
         }
-        match self.beside() {
-            (0, 0) => {}
-            (tied, 0) => line += &format!("; tied with {tied} more"),
-            (0, open) => line += &format!("; too few rounds to distinguish {open} more"),
-            (tied, open) => line += &format!("; tied with {tied} more, {open} undecided"),
+        match (open, self.tied()) {
+            (Some(open), _) => line += &format!("; {open}"),
+            (None, 0) => {}
+            (None, tied) => line += &format!("; tied with {tied} more"),
         }
         line
     }
@@ -174,13 +181,7 @@ impl Ranking {
     #[must_use]
     pub fn reference_line(&self) -> Option<String> {
         let reference = self.reference.as_ref()?;
-        let why = match reference.why {
-            WhyReference::TrialSpec => "named by the user",
-            WhyReference::Baseline => "the baseline: code that others wrote",
-            WhyReference::Usual => "what most programs do",
-            WhyReference::Fastest => "the fastest, as no usual reference was measured",
-        };
-        Some(format!("reference: {} ({why})", reference.name))
+        Some(format!("reference: {} ({})", reference.name, reference.why.words()))
     }
 
     /// The size of what is read, and for an archive what comes out of it.
@@ -243,11 +244,8 @@ impl Ranking {
 /// A caution that the warm-up of a contender did not always end in a steady state; `None` where it
 /// did.
 fn unsteady(trial: &TrialRecord) -> Option<String> {
-    let ended = |end| trial.warmups.iter().filter(|warmed| warmed.end == end).count();
-    let (starts, never, few) =
-        (trial.warmups.len(), ended(WarmupEnd::NoSteadyState), ended(WarmupEnd::TooFewReadings));
+    let UnsteadyStarts { starts, never, few } = UnsteadyStarts::of(trial)?;
     let why = match (never, few) {
-        (0, 0) => return None,
         (_, 0) => format!("no steady state at {never} of {starts} starts"),
         (0, _) => format!("too few readings to tell a steady state at {few} of {starts} starts"),
         _ => format!("no steady state at {never} and too few readings to tell at {few} of {starts} starts"),
@@ -281,7 +279,7 @@ fn machine_line(record: &Record) -> String {
 }
 
 /// That the run was cut short and went on, and where.
-fn resumed(it: &Resumption) -> String {
+pub(super) fn resumed(it: &Resumption) -> String {
     let (after, round, state) = (Nanos(it.elapsed_ns), it.round.saturating_add(1), it.state);
     format!(
         "the run was cut short after {after} and resumed at {}, with round {round} of the {state} readings: what was read before \

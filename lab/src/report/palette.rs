@@ -1,8 +1,9 @@
 //! The colours, each for light and for dark, by the name that styles use.
 //!
-//! The hues are those of Okabe and Ito, *Color Universal Design* (2008), which people with any kind
-//! of colour vision can distinguish; everything without a meaning is grey. A page refers to colours
-//! as variables; a chart in its own file has them written in, because few programs except browsers
+//! In a chart, colour means the language of a method and nothing else; all other distinctions are
+//! shapes, places and words. The colours of the languages can be distinguished with any kind of
+//! colour vision, and each row names its language in words too. A page refers to colours as
+//! variables; a chart in its own file has them written in, because few programs except browsers
 //! support variables.
 
 /// One colour.
@@ -16,24 +17,43 @@ const fn color(name: &'static str, light: &'static str, dark: &'static str) -> T
     ThemeColor { name, light, dark }
 }
 
-const PALETTE: [ThemeColor; 16] = [
+const PALETTE: [ThemeColor; 18] = [
     color("paper", "#fcfbf9", "#15181c"),
     color("card", "#ffffff", "#1c2026"),
     color("ink", "#1d2329", "#e9ebee"),
     color("soft", "#59636e", "#a5afba"),
     color("rule", "#e6e3dd", "#2d333b"),
-    color("grid", "#eceae5", "#272d34"),
-    color("bar", "#cdd5dd", "#434e5a"),
-    color("dot", "#5d6b78", "#aebbc8"),
-    color("lead", "#0072b2", "#56b4e9"),
-    color("lead-bar", "#8fc3e3", "#1f5f8b"),
-    color("user", "#56b4e9", "#3a94cb"),
-    color("system", "#e69f00", "#c98b00"),
-    color("bound", "#b34a00", "#f0954f"),
-    color("read", "#0072b2", "#56b4e9"),
-    color("write", "#c85a00", "#f0a35e"),
-    color("wash", "#eef5fa", "#1a2a36"),
+    color("grid", "#e4e1da", "#2f363e"),
+    color("wash", "#f3f1ec", "#20252b"),
+    color("edge", "#8a929b", "#7a8590"),
+    color("rust", "#bd7a4c", "#ed8422"),
+    color("c", "#124abe", "#65befe"),
+    color("cpp", "#9c74f1", "#7b67e4"),
+    color("go", "#289eb6", "#32f2ff"),
+    color("java", "#a0044f", "#d14513"),
+    color("javascript", "#876319", "#feb805"),
+    color("python", "#1f4f0d", "#bbe5a6"),
+    color("swift", "#7c1582", "#a35d90"),
+    color("commands", "#6b7480", "#98a2ad"),
+    color("other", "#6b7480", "#98a2ad"),
 ];
+
+/// The class of a language, which carries its colour. Languages that have no colour of their own
+/// are as grey as commands.
+pub(super) fn language_class(language: &str) -> &'static str {
+    match language {
+        "Rust" => "rust",
+        "C" => "c",
+        "C++" => "cpp",
+        "Go" => "go",
+        "Java" => "java",
+        "JavaScript" => "javascript",
+        "Python" => "python",
+        "Swift" => "swift",
+        "commands" => "commands",
+        _ => "other",
+    }
+}
 
 /// The charts' style, in terms of the palette.
 const CHART: &str = include_str!("chart.css");
@@ -94,18 +114,91 @@ mod tests {
 
     #[test]
     fn text_can_be_read_in_both_themes() {
-        for text in ["ink", "soft", "lead", "bound", "read", "write"] {
-            for background in ["paper", "card"] {
+        for text in ["ink", "soft"] {
+            for background in ["paper", "card", "wash"] {
                 let (text, background) = (find(text), find(background));
-                let limit = if text.name == "write" || text.name == "read" { 3.0 } else { 4.5 };
                 let shown = [contrast(text.light, background.light), contrast(text.dark, background.dark)];
-                assert!(
-                    shown.iter().all(|&it| it >= limit),
-                    "{} on {}: {shown:?}",
-                    text.name,
-                    background.name
-                );
+                assert!(shown.iter().all(|&it| it >= 4.5), "{} on {}: {shown:?}", text.name, background.name);
             }
+        }
+    }
+
+    const LANGUAGES: [&str; 9] =
+        ["rust", "c", "cpp", "go", "java", "javascript", "python", "swift", "commands"];
+
+    /// How colours are seen without a deficiency, and with a complete deficiency of the cones for
+    /// long, middle and short waves (Machado, Oliveira and Fernandes 2009).
+    const VISIONS: [[[f64; 3]; 3]; 4] = [
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        [
+            [0.152_286, 1.052_583, -0.204_868],
+            [0.114_503, 0.786_281, 0.099_216],
+            [-0.003_882, -0.048_116, 1.051_998],
+        ],
+        [
+            [0.367_322, 0.860_646, -0.227_968],
+            [0.280_085, 0.672_501, 0.047_413],
+            [-0.011_820, 0.042_940, 0.968_881],
+        ],
+        [
+            [1.255_528, -0.076_749, -0.178_779],
+            [-0.078_411, 0.930_809, 0.147_602],
+            [0.004_733, 0.691_367, 0.303_900],
+        ],
+    ];
+
+    fn applied(matrix: &[[f64; 3]; 3], to: [f64; 3]) -> [f64; 3] {
+        matrix.map(|row| row.iter().zip(to).map(|(a, b)| a * b).sum())
+    }
+
+    /// A colour in Oklab (Ottosson 2020) as this vision sees it.
+    fn seen(hex: &str, vision: &[[f64; 3]; 3]) -> [f64; 3] {
+        let channel = |at: usize| {
+            let value = f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap()) / 255.0;
+            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        let light = applied(vision, [channel(1), channel(3), channel(5)]).map(|it| it.clamp(0.0, 1.0));
+        let cones = [
+            [0.412_221_470_8, 0.536_332_536_3, 0.051_445_992_9],
+            [0.211_903_498_2, 0.680_699_545_1, 0.107_396_956_6],
+            [0.088_302_461_9, 0.281_718_837_6, 0.629_978_700_5],
+        ];
+        let lab = [
+            [0.210_454_255_3, 0.793_617_785_0, -0.004_072_046_8],
+            [1.977_998_495_1, -2.428_592_205_0, 0.450_593_709_9],
+            [0.025_904_037_1, 0.782_771_766_2, -0.808_675_766_0],
+        ];
+        applied(&lab, applied(&cones, light).map(f64::cbrt))
+    }
+
+    #[test]
+    fn every_pair_of_languages_differs_for_every_eye_and_is_seen_on_paper() {
+        for theme in [|it: &ThemeColor| it.light, |it: &ThemeColor| it.dark] {
+            for (at, name) in LANGUAGES.iter().enumerate() {
+                let own = theme(find(name));
+                for background in ["paper", "card"] {
+                    let background = theme(find(background));
+                    assert!(contrast(own, background) >= 3.0, "{name} {own} on {background}");
+                }
+                for (other, vision) in
+                    LANGUAGES[at + 1..].iter().flat_map(|it| VISIONS.iter().map(move |v| (it, v)))
+                {
+                    let [a, b] = [own, theme(find(other))].map(|hex| seen(hex, vision));
+                    let distance = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+                    assert!(distance > 0.085, "{name} and {other}: {distance}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_language_has_a_colour() {
+        for language in ["Rust", "C", "C++", "Go", "Java", "JavaScript", "Python", "Swift", "commands"] {
+            assert!(LANGUAGES.contains(&language_class(language)), "{language}");
+        }
+        assert_eq!(language_class("Fortran"), "other");
+        for class in LANGUAGES.iter().chain(&["other"]) {
+            assert!(CHART.contains(&format!(".{class}{{color:var(--{class})}}")), "{class}");
         }
     }
 

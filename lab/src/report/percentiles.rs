@@ -3,12 +3,10 @@
 
 use super::page::Page;
 use super::ranking::{Ranking, RankingRow};
-use super::words;
+use super::words::{self, NONE, PERCENTILES};
 use crate::record::Metric;
 use crate::terminal::printable::printable;
 use comfy_table::{Cell, CellAlignment, Table, TableStyle};
-
-const HEADER: [&str; 9] = ["", "p0", "p25", "p50", "p75", "p90", "p99", "p100", "samples"];
 
 /// The tables as plain text.
 #[must_use]
@@ -31,12 +29,13 @@ fn table(rows: &[RankingRow], metric: Metric) -> String {
     let mut table = Table::new();
     table.load_style(TableStyle::new()).force_no_tty();
     let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
-    table.set_header(HEADER.iter().map(|title| right((*title).to_owned())).collect::<Vec<Cell>>());
+    let titles = std::iter::once("").chain(PERCENTILES).chain(["samples"]);
+    table.set_header(titles.map(|title| right(title.to_owned())).collect::<Vec<Cell>>());
     for row in rows {
         let Some(it) = row.summaries.get(&metric) else { continue };
         let mut cells = vec![Cell::new(printable(row.label.as_ref().unwrap_or(&row.name)))];
-        let values = [it.p0, it.p25, it.p50, it.p75, it.p90, it.p99, it.p100];
-        cells.extend(values.map(|value| right(words::value(metric, value))));
+        let shown = |value: Option<u64>| value.map_or_else(|| NONE.to_owned(), |it| words::value(metric, it));
+        cells.extend(words::percentiles(it).map(|value| right(shown(value))));
         cells.push(right(it.n.to_string()));
         table.add_row(cells);
     }

@@ -27,6 +27,8 @@
     });
     head.setAttribute("aria-sort", up ? "ascending" : "descending");
     table.tBodies[0].append.apply(table.tBodies[0], rows);
+    // The rules between groups of rows say nothing in another order.
+    table.dataset.sorted = "yes";
   }
   document.querySelectorAll("table.sortable thead th button").forEach(function (button) {
     button.addEventListener("click", function () { sort(button.parentNode); });

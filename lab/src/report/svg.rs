@@ -165,6 +165,19 @@ pub(super) fn polyline(class: &str, points: &[[f64; 2]]) -> Option<Element> {
     (points.len() > 1).then(|| element("path").class(class).set("d", path))
 }
 
+/// A disc.
+pub(super) fn disc(class: &str, at: [f64; 2], radius: f64) -> Element {
+    let mark = element("circle").class(class).set("cx", place(at[0])).set("cy", place(at[1]));
+    mark.set("r", place(radius))
+}
+
+/// A square on its corner.
+pub(super) fn diamond(class: &str, [x, y]: [f64; 2], radius: f64) -> Element {
+    let (left, top, r) = (place(x - radius), place(y), place(radius));
+    let path = format!("M{left} {top}l{r} -{r}l{r} {r}l-{r} {r}z");
+    element("path").class(class).set("d", path)
+}
+
 /// An interval: a line with short ends across it.
 pub(super) fn whisker(class: &str, [low, high]: [f64; 2], at: f64, upright: bool) -> Element {
     const END: f64 = 3.0;

@@ -1,9 +1,9 @@
 //! The wording of numbers and names in reports.
 
-use crate::analysis::stats::{Ratio, Summary};
+use super::digits::LastPlace;
+use crate::analysis::stats::{Interval, Ratio, Summary};
 use crate::record::Metric;
-use crate::units::{Bytes, Nanos, Throughput};
-use std::fmt::Write;
+use crate::units::{Bytes, Nanos, Throughput, Unit};
 
 /// A number as it is shown, with the value that tables sort by.
 pub(super) struct Number {
@@ -28,18 +28,117 @@ pub(super) fn plus_minus(summary: &Summary) -> Option<String> {
 
 /// `3.21 [3.10, 3.33]`, with `=` behind it where the interval holds 1 and `?` where there is none.
 pub(super) fn ratio(ratio: &Ratio) -> String {
-    let mut text = factor(ratio.estimate);
-    match ratio.ci95 {
-        Some(ends) => {
-            // Writing into a String cannot fail.
-            let _ = write!(text, " [{}, {}]", factor(ends.low), factor(ends.high));
-            if ends.holds(1.0) {
-                text.push_str(" =");
-            }
+    let mark = match ratio.ci95 {
+        Some(ends) if ends.holds(1.0) => " =",
+        Some(_) => "",
+        None => " ?",
+    };
+    times(ratio) + mark
+}
+
+/// `3.21 [3.10, 3.33]`, or the estimate alone where there is no interval. It has as many digits as
+/// the interval allows, and as many as it takes to see that an interval does not hold 1.
+pub(super) fn times(ratio: &Ratio) -> String {
+    let value = ratio.estimate;
+    let Some(Interval { low, high }) = ratio.ci95 else { return LastPlace::of(value, None).text(value) };
+    let mut place = LastPlace::of(value, Some((high - low) / 2.0));
+    let is_hidden = |place: LastPlace| {
+        let is_clear = low > 1.0 || high < 1.0;
+        is_clear && place.rounded(low) <= 1.0 && place.rounded(high) >= 1.0
+    };
+    for _ in 0..DIGITS_ADDED_MAX {
+        if is_hidden(place) {
+            place = place.next();
         }
-        None => text.push_str(" ?"),
     }
-    text
+    // An end is never shown as zero.
+    let end = |value: f64| {
+        let place = if place.rounded(value) > 0.0 { place } else { LastPlace::with_digits(value, 1) };
+        place.text(value)
+    };
+    format!("{} [{}, {}]", place.text(value), end(low), end(high))
+}
+
+/// Digits that are added to show that an interval does not hold 1.
+const DIGITS_ADDED_MAX: usize = 4;
+
+/// The median of a time, with as many digits as its interval allows.
+pub(super) fn time(summary: &Summary) -> String {
+    Measured::time(summary).text()
+}
+
+/// The median of a time with half its interval: `12.3 ± 0.4 ms`.
+pub(super) fn time_with_half(summary: &Summary) -> String {
+    Measured::time(summary).text_with_half()
+}
+
+/// A rate with as many digits as the interval of the time allows; a target of no bytes has none.
+pub(super) fn rate(throughput: Option<Throughput>, wall: &Summary) -> String {
+    Measured::rate(throughput, wall).map_or_else(|| NONE.to_owned(), |rate| rate.text())
+}
+
+/// A rate with half its interval: `19 ± 8 GB/s`.
+pub(super) fn rate_with_half(throughput: Throughput, wall: &Summary) -> String {
+    let rate = Measured::rate(Some(throughput), wall);
+    rate.map_or_else(|| NONE.to_owned(), |rate| rate.text_with_half())
+}
+
+/// A measured quantity in its unit.
+struct Measured {
+    value: f64,
+    half_width: Option<f64>,
+    unit: &'static str,
+}
+
+impl Measured {
+    #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+    fn time(summary: &Summary) -> Measured {
+        let Unit { size, name } = Nanos(summary.median).unit();
+        let half_width = summary.median_ci95.map(|[low, high]| (high - low) as f64 / 2.0 / size);
+        Measured { value: summary.median as f64 / size, half_width, unit: name }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+    fn rate(throughput: Option<Throughput>, wall: &Summary) -> Option<Measured> {
+        let rate = throughput.filter(|rate| rate.0.is_finite())?;
+        let Unit { size, name } = rate.unit();
+        // The same share as of the time: the inverse of a low end near zero has no use.
+        let share = |[low, high]: [u64; 2]| (high - low) as f64 / 2.0 / wall.median.max(1) as f64;
+        let half_width = wall.median_ci95.map(|ends| rate.0 / size * share(ends));
+        Some(Measured { value: rate.0 / size, half_width, unit: name })
+    }
+
+    fn place(&self) -> LastPlace {
+        LastPlace::of(self.value, self.half_width)
+    }
+
+    fn text(&self) -> String {
+        format!("{} {}", self.place().text(self.value), self.unit)
+    }
+
+    /// An uncertainty below the last of three digits is left out.
+    fn text_with_half(&self) -> String {
+        let place = self.place();
+        match self.half_width.filter(|&half| place.rounded(half) > 0.0) {
+            Some(half) => format!("{} ± {} {}", place.text(self.value), place.text(half), self.unit),
+            None => self.text(),
+        }
+    }
+}
+
+/// The percentiles that are listed, by their names.
+pub(super) const PERCENTILES: [&str; 7] = ["p0", "p25", "p50", "p75", "p90", "p99", "p100"];
+
+/// Readings from which a percentile says more than the largest of them.
+const READINGS_FOR_P90: usize = 20;
+const READINGS_FOR_P99: usize = 100;
+
+/// The values of [`PERCENTILES`]; `None` where there are too few readings for one.
+pub(super) fn percentiles(summary: &Summary) -> [Option<u64>; PERCENTILES.len()] {
+    let Summary { n, p0, p25, p50, p75, p90, p99, p100, .. } = *summary;
+    let tail = |value: u64, readings: usize| Some(value).filter(|_| n >= readings);
+    let (p90, p99) = (tail(p90, READINGS_FOR_P90), tail(p99, READINGS_FOR_P99));
+    [Some(p0), Some(p25), Some(p50), Some(p75), p90, p99, Some(p100)]
 }
 
 /// A factor with two decimals below 10, one below 100, none above; three digits below one.
@@ -76,16 +175,6 @@ fn two_digits(percent: f64) -> String {
         _ => 0,
     };
     format!("{percent:.decimals$}")
-}
-
-/// The median of a time.
-pub(super) fn time(summary: &Summary) -> String {
-    Nanos(summary.median).to_string()
-}
-
-/// A rate; a target of no bytes has none.
-pub(super) fn rate(throughput: Option<Throughput>) -> String {
-    throughput.map_or_else(|| NONE.to_owned(), |rate| rate.to_string())
 }
 
 /// Processors in use on average, such as `1.93 cores`.
@@ -130,8 +219,10 @@ pub(super) fn unbroken(text: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
     let kept = |at: usize| {
         let next = letters.get(at + 1);
-        let counts = at > 0 && letters[at - 1].is_ascii_digit();
-        counts && next.is_some_and(|next| next.is_alphabetic() || *next == '%')
+        let before = at.checked_sub(1).map(|before| letters[before]);
+        let counts = before.is_some_and(|before| before.is_ascii_digit());
+        let is_counted = next.is_some_and(|next| next.is_alphabetic() || ['%', '±'].contains(next));
+        counts && is_counted || before == Some('±')
     };
     let joined = |(at, &letter): (usize, &char)| if letter == ' ' && kept(at) { '\u{a0}' } else { letter };
     letters.iter().enumerate().map(joined).collect()
@@ -188,6 +279,7 @@ pub(super) const CONDUCT_MARK: &str = " †";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::stats::Outliers;
 
     #[test]
     fn shares_are_rounded_but_never_to_all_or_nothing() {
@@ -203,12 +295,79 @@ mod tests {
         }
     }
 
+    fn summary(n: usize, median: u64, median_ci95: Option<[u64; 2]>) -> Summary {
+        Summary {
+            n,
+            mean: median,
+            sd: None,
+            median,
+            median_ci95,
+            p0: 1,
+            p25: 2,
+            p50: 3,
+            p75: 4,
+            p90: 5,
+            p99: 6,
+            p100: 7,
+            outliers: Outliers::default(),
+        }
+    }
+
+    #[test]
+    fn a_time_and_its_rate_have_the_digits_that_the_interval_allows() {
+        for (median, ends, time, half, rate) in [
+            (51_500_000, Some([37_000_000, 85_000_000]), "50 ms", "50 ± 20 ms", "19 ± 9 GB/s"),
+            (51_500_000, Some([51_000_000, 52_000_000]), "51.5 ms", "51.5 ± 0.5 ms", "19.4 ± 0.2 GB/s"),
+            (51_500_000, Some([51_499_000, 51_501_000]), "51.5 ms", "51.5 ms", "19.4 GB/s"),
+            (51_500_000, None, "52 ms", "52 ms", "19 GB/s"),
+            (800, Some([700, 950]), "800 ns", "800 ± 130 ns", "1.25 ± 0.20 TB/s"),
+        ] {
+            let wall = summary(10, median, ends);
+            let throughput = Throughput::of(Bytes(1_000_000_000), Nanos(median));
+            let throughput = if median < 1_000 { Throughput(1.25e12) } else { throughput };
+            assert_eq!(
+                [super::time(&wall), time_with_half(&wall), rate_with_half(throughput, &wall)],
+                [time, half, rate].map(str::to_owned)
+            );
+        }
+        assert_eq!(super::rate(None, &summary(10, 1, None)), NONE);
+    }
+
+    #[test]
+    fn a_ratio_has_the_digits_that_its_interval_allows_and_shows_on_which_side_of_1_it_is() {
+        for (estimate, ends, text) in [
+            (1.4321, Some((1.401, 1.472)), "1.43 [1.40, 1.47]"),
+            (4.0, Some((4.0, 4.0)), "4.00 [4.00, 4.00]"),
+            (4.19, Some((0.985, 17.9)), "4 [1, 18] ="),
+            (4.19, Some((0.2, 17.9)), "4 [0.2, 18] ="),
+            (1.02, Some((1.004, 1.04)), "1.020 [1.004, 1.040]"),
+            (0.98, Some((0.97, 0.999_6)), "0.9800 [0.9700, 0.9996]"),
+            (0.8, Some((0.7, 0.9)), "0.80 [0.70, 0.90]"),
+            (23.14, Some((22.0, 25.0)), "23.1 [22.0, 25.0]"),
+            (231.4, Some((150.0, 330.0)), "230 [150, 330]"),
+            (1.62, None, "1.6 ?"),
+        ] {
+            let ci95 = ends.map(|(low, high)| Interval { low, high });
+            assert_eq!(super::ratio(&Ratio { estimate, ci95, pairs: 10 }), text);
+        }
+    }
+
+    #[test]
+    fn the_tail_is_shown_from_20_and_100_readings() {
+        let tail = |n| percentiles(&summary(n, 3, None))[4..6].to_vec();
+        assert_eq!(tail(19), [None, None]);
+        assert_eq!(tail(20), [Some(5), None]);
+        assert_eq!(tail(99), [Some(5), None]);
+        assert_eq!(tail(100), [Some(5), Some(6)]);
+    }
+
     #[test]
     fn a_number_stays_with_its_unit() {
         assert_eq!(
             unbroken("at 14.6 GB/s, 5 % of 3.18 × wc -l"),
             "at 14.6\u{a0}GB/s, 5\u{a0}% of 3.18 × wc -l"
         );
+        assert_eq!(unbroken("at 19 ± 8 GB/s"), "at 19\u{a0}±\u{a0}8\u{a0}GB/s");
     }
 
     #[test]

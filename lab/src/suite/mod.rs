@@ -9,6 +9,7 @@ pub mod published;
 
 use crate::corpus::Form;
 use crate::corpus::recipe::Recipe;
+use crate::record::Focus;
 use crate::terminal::printable::toml_cause;
 use crate::trial::{Transport, Work};
 use serde::Deserialize;
@@ -70,6 +71,9 @@ pub struct Suite {
     /// Time that the whole run aims at, such as `8m`.
     #[serde(default)]
     pub budget: Option<String>,
+    /// Which trials the rounds are for: `everything` or `first`.
+    #[serde(default)]
+    pub focus: Focus,
     /// The published results that belong to it, such as `linux-newlines`.
     #[serde(default)]
     pub published: Option<String>,
@@ -110,6 +114,9 @@ pub struct Entry {
     /// Over which transport its bytes come: from the file itself, or from a server.
     #[serde(default)]
     pub over: Transport,
+    /// Whether it takes part in a race only with `--all`.
+    #[serde(default)]
+    pub only_with_all: bool,
     /// Its name in the publication, if that is another.
     #[serde(default)]
     pub published: Option<String>,
@@ -247,6 +254,7 @@ impl States {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn every_built_in_suite_is_whole() {
@@ -291,6 +299,24 @@ mod tests {
             let suite = Suite::find(name).unwrap();
             assert!(suite.entries.iter().any(|it| it.trial.starts_with("rust/device@")), "{name}");
         }
+    }
+
+    #[test]
+    fn the_default_race_has_three_ways_of_each_language_and_about_ten_of_rust() {
+        let race = Suite::race();
+        let read = |entry: &&Entry| {
+            let is_plain = entry.over == Transport::File && entry.form.is_none();
+            is_plain && !entry.is_added && !entry.only_with_all
+        };
+        let mut ways: BTreeMap<&str, usize> = BTreeMap::new();
+        for entry in race.entries.iter().filter(read) {
+            *ways.entry(entry.trial.split('/').next().unwrap()).or_default() += 1;
+        }
+        for language in ["c", "go", "java", "node", "python", "swift"] {
+            assert_eq!(ways[language], 3, "{language}");
+        }
+        assert!((9..=12).contains(&ways["rust"]), "{ways:?}");
+        assert!(race.entries.iter().filter(|entry| entry.only_with_all).count() > 30);
     }
 
     #[test]

@@ -206,7 +206,7 @@ impl Publication {
             facts.insert(fact.name.clone(), value);
         }
         let about = format!("{PREFIX}{} · {}", self.name, self.about);
-        Side { name, about, facts, notes: self.notes.clone(), seed: 0, cases: Vec::new() }
+        Side { name, about, facts, notes: self.notes.clone(), cases: Vec::new() }
     }
 
     /// The case of this name, made if it does not exist, with its names in the suite.

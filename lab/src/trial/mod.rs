@@ -7,10 +7,12 @@
 
 mod answer;
 mod id;
+mod nearest;
 mod params;
 
 pub use answer::Answer;
 pub use id::{COMMAND, MethodId, SplitName, TrialError, TrialId};
+pub use nearest::NearestNames;
 pub use params::Params;
 
 use readlab_protocol::Reads;

@@ -2,7 +2,7 @@
 //! before the numbers of two cases are compared.
 
 use super::measure::Measure;
-use crate::analysis::stats::{self, Bootstrap, LogMedian, Observation};
+use crate::analysis::stats::{self, LogMedian, Observation};
 use crate::record::Outcome;
 use crate::trial::{CacheState, Params, Transport, Work};
 use std::collections::{BTreeMap, BTreeSet};
@@ -90,11 +90,12 @@ impl Figure {
 
     /// What it takes part in quotients with.
     #[must_use]
-    pub fn log_median(&self, seed: u64) -> LogMedian {
+    pub fn log_median(&self) -> LogMedian {
         match self {
             Figure::Value { value, .. } => LogMedian::from_published(*value),
-            Figure::Samples(observations) => LogMedian::of(observations, Bootstrap::new(seed))
-                .expect("a figure of samples is made only where there are some"),
+            Figure::Samples(observations) => {
+                LogMedian::of(observations).expect("a figure of samples is made only where there are some")
+            }
         }
     }
 }

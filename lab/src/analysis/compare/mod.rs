@@ -157,7 +157,7 @@ impl Comparison {
                 CompareError::Unlike(matching.unlike)
             });
         }
-        let tables = measures.iter().map(|&measure| table(&sides, &matching.rows, measure));
+        let tables = measures.iter().map(|&measure| table(&matching.rows, measure));
         let tables: Vec<Table> = tables.filter(|table| !table.rows.is_empty()).collect();
         if tables.is_empty() {
             let words = measures.iter().map(|measure| measure.word()).collect::<Vec<_>>().join(", ");
@@ -179,14 +179,14 @@ impl Comparison {
     }
 }
 
-fn table(sides: &[Side], rows: &[MatchedCase], measure: Measure) -> Table {
+fn table(rows: &[MatchedCase], measure: Measure) -> Table {
     let row = |matched: &MatchedCase| {
         let first = matched.cases[0].expect("a row begins with its case");
         let mut base = None;
         let mut cells = Vec::new();
-        for (at, (side, case)) in sides.iter().zip(&matched.cases).enumerate() {
+        for (at, case) in matched.cases.iter().enumerate() {
             let figure = case.and_then(|case| case.figures.get(&measure));
-            let logs = figure.map(|figure| figure.log_median(side.seed));
+            let logs = figure.map(|figure| figure.log_median());
             cells.push(figure.zip(logs).map(|(figure, logs)| cell(figure, &logs, base.as_ref(), measure)));
             if at == 0 {
                 base = logs;

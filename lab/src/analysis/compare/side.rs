@@ -21,8 +21,6 @@ pub struct Side {
     pub facts: BTreeMap<String, Value>,
     /// What a reader of its numbers should know.
     pub notes: Vec<String>,
-    /// Seed of the resamples.
-    pub seed: u64,
     /// What was measured.
     pub cases: Vec<Case>,
 }
@@ -56,7 +54,7 @@ impl Side {
         }
         cases.extend(series::cases(record));
         let about = format!("{} · {place}", header.machine.summary());
-        Side { name: name.to_owned(), about, facts: facts(record), notes, seed: header.seed, cases }
+        Side { name: name.to_owned(), about, facts: facts(record), notes, cases }
     }
 }
 

@@ -2,27 +2,44 @@
 //! no clocks.
 //!
 //! Every number that a table or a page shows is computed here from the record's samples, and
-//! nowhere else; nothing is dropped on the way, outliers are only counted. An interval is always at
-//! 95 %, and `None` where there are too few samples to draw one. Randomness comes from a seed that
-//! the caller takes from the record, so that the same record gives the same page.
+//! nowhere else; nothing is dropped on the way, outliers are only counted. A reported interval is
+//! at
+//! 95 %, and `None` where there are too few samples for one. Intervals are by ranks: the same
+//! record gives the same page.
 
-mod bootstrap;
 mod changepoint;
 mod fills;
+mod first;
+mod interval;
+mod looks;
+mod observation;
+mod paired;
 mod ratio;
 mod regression;
 mod search;
+mod sign_test;
+mod signed_rank;
+#[cfg(test)]
+mod simulation;
 mod student;
 mod summary;
 #[cfg(test)]
 pub(crate) mod testing;
+mod turns;
 mod unpaired;
 
-pub use bootstrap::{Bootstrap, Interval, OBSERVATIONS_MIN, Observation};
 pub use changepoint::{Steadiness, Trend, steadiness};
 pub use fills::{FillMedian, FillSpread, fill_spread};
-pub use ratio::{Ratio, Significance, ratio};
+pub use first::{against_first, separated};
+pub use interval::{Confidence, Interval};
+pub use looks::{QUALIFYING_ROUNDS, look_after};
+pub use observation::Observation;
+pub use ratio::{Ratio, Significance, ratio, ratio_at};
 pub use regression::{FittedLine, LeastSquares, least_squares, theil_sen};
 pub use search::{EXHAUSTIVE_READINGS, Search, SearchRules};
+pub use sign_test::median_interval;
 pub use summary::{Outliers, Summary, median, precision, quantile, summary, wall, whole_processors};
 pub use unpaired::{LogMedian, UnpairedRatio};
+
+/// Fewer observations than this have no interval.
+pub const OBSERVATIONS_MIN: usize = 5;

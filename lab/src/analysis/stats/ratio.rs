@@ -1,20 +1,21 @@
 //! The ratio of a trial to the reference: how many times as fast it is, pair by pair within rounds.
 //!
 //! Both were measured in the same round, minutes apart from other rounds, so drift of the machine
-//! cancels out in their quotient. The estimate is the median of the pairs' logarithms. Swapping the
-//! two gives exactly the inverse.
+//! cancels out in their quotient. The estimate and its interval are those of the pairs' logarithms
+//! by signed ranks ([`Paired`]). Swapping the two gives exactly the inverse.
 
-use super::bootstrap::{Bootstrap, Interval, Observation};
-use super::median;
+use super::interval::{Confidence, Interval};
+use super::observation::Observation;
+use super::paired::Paired;
+use super::turns::{Pair, Turns};
 use crate::record::Sample;
 use serde::Serialize;
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
 
 /// The reference's wall time over the trial's: above one, the trial is the faster.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ratio {
-    /// Median over the pairs.
+    /// The centre of the pairs.
     pub estimate: f64,
     /// 95 % interval; `None` with fewer than five pairs.
     pub ci95: Option<Interval>,
@@ -56,55 +57,38 @@ impl Significance {
     }
 }
 
-/// The wall times of one turn.
-#[derive(Default)]
-struct TurnWalls {
-    fill: u32,
-    walls: Vec<f64>,
-}
-
-impl TurnWalls {
-    /// The logarithm of the turn's median; a window of no nanoseconds counts as one.
-    fn log_median(self) -> f64 {
-        median(self.walls).unwrap_or_default().max(1.0).ln()
-    }
-}
-
 /// The ratio of a trial to the reference; `None` when no round holds both. A turn with several
-/// readings counts once, with their median. Pairs of one fill of the reference's are resampled
-/// together.
+/// readings counts once, with their median. Pairs of one fill of the reference's count together.
 #[must_use]
 pub fn ratio<S: Borrow<Sample>>(
     reference: impl IntoIterator<Item = S>,
     trial: impl IntoIterator<Item = S>,
-    bootstrap: Bootstrap,
 ) -> Option<Ratio> {
-    let mut mine = turns(trial);
-    let pairs: Vec<Observation> = (turns(reference).into_iter())
-        .filter_map(|(round, theirs)| {
-            let (mine, fill) = (mine.remove(&round)?, theirs.fill);
-            Some(Observation { value: theirs.log_median() - mine.log_median(), fill, round })
-        })
-        .collect();
-    let log = median(pairs.iter().map(|pair| pair.value))?;
-    let ends = bootstrap.median_interval(&pairs);
-    Some(Ratio {
-        estimate: log.exp(),
-        ci95: ends.map(|ends| Interval { low: ends.low.exp(), high: ends.high.exp() }),
-        pairs: pairs.len(),
-    })
+    let pairs = log_ratios(reference, trial);
+    let logs = Paired::of(&pairs);
+    let ci95 = logs.interval(Confidence::REPORTED).map(|ends| ends.map(f64::exp));
+    Some(Ratio { estimate: logs.estimate()?.exp(), ci95, pairs: pairs.len() })
 }
 
-#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
-fn turns<S: Borrow<Sample>>(samples: impl IntoIterator<Item = S>) -> BTreeMap<u32, TurnWalls> {
-    let mut turns: BTreeMap<u32, TurnWalls> = BTreeMap::new();
-    for sample in samples {
-        let sample = sample.borrow();
-        let turn = turns.entry(sample.round).or_default();
-        turn.fill = sample.fill;
-        turn.walls.push(sample.wall_ns as f64);
-    }
-    turns
+/// The interval of the ratio at a confidence of its own, for decisions during a run; `None` where
+/// the pairs are too few for it.
+#[must_use]
+pub fn ratio_at<T>(reference: &[T], trial: &[T], confidence: Confidence) -> Option<Interval>
+where
+    for<'a> &'a T: Into<Observation>,
+{
+    let turns = |readings: &[T]| Turns::of_walls(readings.iter().map(Into::into));
+    let pairs = turns(reference).pairs(&turns(trial));
+    let logs: Vec<Observation> = pairs.iter().map(Pair::log_ratio).collect();
+    Paired::of(&logs).interval(confidence).map(|ends| ends.map(f64::exp))
+}
+
+/// The ratio in each round that holds both.
+fn log_ratios<S: Borrow<Sample>>(
+    reference: impl IntoIterator<Item = S>,
+    trial: impl IntoIterator<Item = S>,
+) -> Vec<Observation> {
+    Turns::of(reference).pairs(&Turns::of(trial)).iter().map(Pair::log_ratio).collect()
 }
 
 #[cfg(test)]
@@ -133,64 +117,72 @@ mod tests {
     fn times_as_fast_is_reference_over_trial() {
         let reference: Vec<Sample> = (0..5).map(|round| sample(0, round, 300)).collect();
         let trial: Vec<Sample> = (0..5).map(|round| sample(0, round, 100)).collect();
-        let faster = ratio(&reference, &trial, Bootstrap::new(1)).unwrap();
+        let faster = ratio(&reference, &trial).unwrap();
         assert!((faster.estimate - 3.0).abs() < 1e-12 && faster.pairs == 5);
         assert_eq!(faster.clear(), Some(Significance::Faster));
-        assert_eq!(ratio(&trial, &reference, Bootstrap::new(1)).unwrap().clear(), Some(Significance::Slower));
-        assert_eq!(ratio(&trial, &trial, Bootstrap::new(1)).unwrap().clear(), Some(Significance::Tie));
+        assert_eq!(ratio(&trial, &reference).unwrap().clear(), Some(Significance::Slower));
+        assert_eq!(ratio(&trial, &trial).unwrap().clear(), Some(Significance::Tie));
     }
 
     #[test]
     fn only_rounds_that_hold_both_are_paired_whatever_their_fills_are_called() {
         let reference: Vec<Sample> = (0..6).map(|round| sample(round, round, 200)).collect();
         let trial: Vec<Sample> = (2..9).map(|round| sample(100 + round, round, 100)).collect();
-        let four = ratio(&reference, &trial, Bootstrap::new(1)).unwrap();
+        let four = ratio(&reference, &trial).unwrap();
         assert_eq!((four.pairs, four.ci95, four.clear()), (4, None, None));
-        assert_eq!(ratio(&reference[..2], &trial, Bootstrap::new(1)), None);
-        assert_eq!(ratio(&[], &[], Bootstrap::new(1)), None);
+        assert_eq!(ratio(&reference[..2], &trial), None);
+        assert_eq!(ratio(&[], &[]), None);
     }
 
     #[test]
     fn a_turn_of_many_readings_is_one_pair_with_their_median() {
         let turn = |walls: [u64; 3]| walls.map(|wall| sample(0, 0, wall));
-        let one = ratio(&turn([100, 90_000, 110]), &turn([55, 54, 56]), Bootstrap::new(1)).unwrap();
+        let one = ratio(&turn([100, 90_000, 110]), &turn([55, 54, 56])).unwrap();
         assert!((one.estimate - 2.0).abs() < 1e-12 && one.pairs == 1);
     }
 
     #[test]
     fn drift_falls_out_of_the_ratio() {
         let (reference, trial) = rounds(&mut Noise::new(11), 3, 12, 0.9);
-        let found = ratio(&reference, &trial, Bootstrap::new(1)).unwrap();
+        let found = ratio(&reference, &trial).unwrap();
         assert_eq!(found.clear(), Some(Significance::Faster));
         assert!(found.ci95.unwrap().holds(1.0 / 0.9), "{found:?}");
     }
 
     #[test]
-    fn two_identical_contenders_tie_in_at_least_95_of_100_comparisons() {
-        let mut all = 0;
+    fn two_identical_contenders_tie_in_95_of_100_comparisons() {
         for (fills, each) in [(1, 10), (3, 10), (5, 6), (30, 1)] {
             let mut noise = Noise::new(23);
-            let ties = (0..200).filter(|&seed| {
+            let ties = (0..1000).filter(|_| {
                 let (a, b) = rounds(&mut noise, fills, each, 1.0);
-                ratio(&a, &b, Bootstrap::quick(seed)).unwrap().clear() == Some(Significance::Tie)
+                ratio(&a, &b).unwrap().clear() == Some(Significance::Tie)
             });
             let ties = ties.count();
-            assert!(ties >= 187, "{fills} fills of {each} rounds: {ties} of 200, chance allows 187");
-            all += ties;
+            assert!(ties >= 932, "{fills} fills of {each} rounds: {ties} of 1000, chance allows 932");
         }
-        assert!(all >= 760, "{all} of 800");
+    }
+
+    #[test]
+    fn a_stricter_confidence_gives_a_wider_interval_or_none() {
+        let (reference, trial) = rounds(&mut Noise::new(3), 12, 1, 1.1);
+        let at = |rounds: usize, error| {
+            ratio_at(&reference[..rounds], &trial[..rounds], Confidence::with_error(error))
+        };
+        assert_eq!(at(12, 0.05), ratio(&reference, &trial).unwrap().ci95);
+        assert!(at(12, 0.005).unwrap().half_width() > at(12, 0.05).unwrap().half_width());
+        assert!(at(8, 0.005).is_none() && at(8, 0.0065).is_some());
+        assert!(at(4, 0.05).is_none() && at(5, 0.05).is_some());
     }
 
     proptest! {
         #[test]
         fn swapping_the_two_gives_the_inverse(
             walls in prop::collection::vec((1_u64..1 << 40, 1_u64..1 << 40), 1..30),
-            seed: u64,
         ) {
             let a: Vec<Sample> = walls.iter().zip(0..).map(|(w, round)| sample(round / 4, round, w.0)).collect();
             let b: Vec<Sample> = walls.iter().zip(0..).map(|(w, round)| sample(round / 4, round, w.1)).collect();
-            let there = ratio(&a, &b, Bootstrap::quick(seed)).unwrap();
-            let back = ratio(&b, &a, Bootstrap::quick(seed)).unwrap();
+            let there = ratio(&a, &b).unwrap();
+            let back = ratio(&b, &a).unwrap();
             prop_assert!((there.estimate * back.estimate - 1.0).abs() < 1e-9);
             if let (Some(there), Some(back)) = (there.ci95, back.ci95) {
                 prop_assert!((there.low * back.high - 1.0).abs() < 1e-6);

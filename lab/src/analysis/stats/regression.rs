@@ -1,8 +1,9 @@
 //! Straight lines through points: least squares with intervals, and a line that is robust to
 //! outliers.
 
+use super::interval::{Confidence, Interval};
+use super::median;
 use super::student::student_t;
-use super::{Interval, median};
 use serde::Serialize;
 
 /// `y = intercept + slope * x`.
@@ -73,7 +74,7 @@ pub fn least_squares(points: &[(f64, f64)]) -> Option<LeastSquares> {
     let slope_se = residual_sd.map(|sd| sd / xx.sqrt());
     let intercept_se = residual_sd.map(|sd| sd * (1.0 / n + mean_x * mean_x / xx).sqrt());
     let around = |estimate: f64, se: f64| {
-        let t = student_t(freedom);
+        let t = student_t(freedom, Confidence::REPORTED);
         Interval { low: estimate - t * se, high: estimate + t * se }
     };
     Some(LeastSquares {

@@ -1,19 +1,22 @@
-//! The quantile of Student's t that a 95 % interval takes.
+//! The quantile of Student's t that an interval takes, and the interval of the mean of a few values
+//! (Student, *The Probable Error of a Mean*, Biometrika 6, 1908).
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use super::interval::{Confidence, Interval};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// From so many degrees of freedom on, the expansion is right to six digits; the search of the
 /// library, which takes milliseconds there, would be the slowest part of a summary.
 const EXPANSION_FROM: f64 = 18.0;
 
-/// The 97.5 % quantile for these degrees of freedom, at least one. Large ones by the expansion
-/// 26.7.5 of Abramowitz & Stegun, *Handbook of Mathematical Functions* (1964).
-pub(super) fn student_t(freedom: f64) -> f64 {
+/// The quantile for these degrees of freedom, at least one, that is exceeded at each end of an
+/// interval of this confidence. Large ones by the expansion 26.7.5 of Abramowitz & Stegun,
+/// *Handbook of Mathematical Functions* (1964).
+pub(super) fn student_t(freedom: f64, confidence: Confidence) -> f64 {
     if freedom < EXPANSION_FROM {
         let t = StudentsT::new(0.0, 1.0, freedom.max(1.0)).expect("the freedom is at least one");
-        return t.inverse_cdf(0.975);
+        return t.inverse_cdf(1.0 - confidence.tail());
     }
-    let z = 1.959_963_984_540_054_f64;
+    let z = -Normal::standard().inverse_cdf(confidence.tail());
     let terms = [
         (z.powi(3) + z) / 4.0,
         (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0,
@@ -22,6 +25,19 @@ pub(super) fn student_t(freedom: f64) -> f64 {
             / 92_160.0,
     ];
     terms.iter().rfold(0.0, |sum, term| (sum + term) / freedom) + z
+}
+
+/// The interval of the mean of these values; `None` with fewer than two.
+#[expect(clippy::cast_precision_loss, reason = "far fewer values than 2^52")]
+pub(super) fn mean_interval(values: &[f64], confidence: Confidence) -> Option<Interval> {
+    if values.len() < 2 {
+        return None;
+    }
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let reach = student_t(n - 1.0, confidence) * (variance / n).sqrt();
+    Some(Interval { low: mean - reach, high: mean + reach })
 }
 
 #[cfg(test)]
@@ -39,7 +55,7 @@ mod tests {
             (120.0, 1.980),
             (1e9, 1.960),
         ] {
-            assert!((student_t(freedom) - t).abs() < 5.1e-4, "{freedom}: {}", student_t(freedom));
+            assert!((student_t(freedom, Confidence::REPORTED) - t).abs() < 5.1e-4, "{freedom}");
         }
     }
 
@@ -47,7 +63,21 @@ mod tests {
     fn the_expansion_agrees_with_the_library() {
         for freedom in [18.0, 25.0, 60.0, 400.0] {
             let library = StudentsT::new(0.0, 1.0, freedom).unwrap().inverse_cdf(0.975);
-            assert!((student_t(freedom) - library).abs() < 2e-6, "{freedom}: {library}");
+            assert!(
+                (student_t(freedom, Confidence::REPORTED) - library).abs() < 2e-6,
+                "{freedom}: {library}"
+            );
         }
+    }
+
+    #[test]
+    fn the_interval_of_a_mean_is_that_of_a_printed_table() {
+        // The standard error of 1, 2, 3 is 1 / √3; t is 4.303 at 5 % and 2.920 at 10 %.
+        for (error, t) in [(0.05, 4.303), (0.1, 2.920)] {
+            let ends = mean_interval(&[1.0, 2.0, 3.0], Confidence::with_error(error)).unwrap();
+            assert!((ends.high - 2.0 - t / 3_f64.sqrt()).abs() < 5e-4, "{ends:?}");
+            assert!((ends.low + ends.high - 4.0).abs() < 1e-12);
+        }
+        assert_eq!(mean_interval(&[1.0], Confidence::REPORTED), None);
     }
 }

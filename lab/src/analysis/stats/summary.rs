@@ -6,7 +6,9 @@
 //! do by default. Values are integers in the metric's unit, and so are all results: they are
 //! rounded half up.
 
-use super::bootstrap::{Bootstrap, Observation};
+use super::interval::Confidence;
+use super::observation::Observation;
+use super::sign_test::median_interval;
 use crate::record::{Metric, Sample};
 use serde::Serialize;
 use std::borrow::Borrow;
@@ -54,11 +56,7 @@ pub struct Outliers {
 
 /// Summarises one metric; `None` when no sample holds it.
 #[must_use]
-pub fn summary<S: Borrow<Sample>>(
-    samples: impl IntoIterator<Item = S>,
-    metric: Metric,
-    bootstrap: Bootstrap,
-) -> Option<Summary> {
+pub fn summary<S: Borrow<Sample>>(samples: impl IntoIterator<Item = S>, metric: Metric) -> Option<Summary> {
     let observations = observations(samples, metric);
     let mut sorted: Vec<f64> = observations.iter().map(|o| o.value).collect();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -66,7 +64,7 @@ pub fn summary<S: Borrow<Sample>>(
     let at = |share| round(quantile(&sorted, share));
     let mean = sorted.iter().sum::<f64>() / count(sorted.len());
     let squares: f64 = sorted.iter().map(|value| (value - mean).powi(2)).sum();
-    let interval = bootstrap.median_interval(&observations);
+    let interval = median_interval(&observations, Confidence::REPORTED);
     Some(Summary {
         n: sorted.len(),
         mean: round(mean),
@@ -85,12 +83,12 @@ pub fn summary<S: Borrow<Sample>>(
 }
 
 /// The precision of the median: half its interval over the median, for example 0.01. It is computed
-/// after every round: a quarter of a millisecond for a hundred values. `None` with fewer than five.
+/// after every round. `None` with fewer than five.
 /// With one fill it is valid for that fill alone, so a run that has not seen all its fills is not
 /// done.
 #[must_use]
-pub fn precision(observations: &[Observation], seed: u64) -> Option<f64> {
-    let interval = Bootstrap::quick(seed).median_interval(observations)?;
+pub fn precision(observations: &[Observation]) -> Option<f64> {
+    let interval = median_interval(observations, Confidence::REPORTED)?;
     let median = median(observations.iter().map(|o| o.value))?;
     (median > 0.0).then(|| interval.half_width() / median)
 }
@@ -180,7 +178,7 @@ mod tests {
     }
 
     fn summary_of(values: &[u64]) -> Option<Summary> {
-        summary(walls(values), Metric::WallNs, Bootstrap::new(1))
+        summary(walls(values), Metric::WallNs)
     }
 
     #[test]
@@ -217,9 +215,9 @@ mod tests {
     fn a_meter_that_some_samples_lack_is_summarised_over_the_others() {
         let mut samples = walls(&[1, 2, 3]);
         samples[1].cpu_user_ns = Some(5);
-        let user = summary(&samples, Metric::CpuUserNs, Bootstrap::new(1)).unwrap();
+        let user = summary(&samples, Metric::CpuUserNs).unwrap();
         assert_eq!((user.n, user.median), (1, 5));
-        assert_eq!(summary(&samples, Metric::MajorFaults, Bootstrap::new(1)), None);
+        assert_eq!(summary(&samples, Metric::MajorFaults), None);
     }
 
     #[test]
@@ -234,14 +232,14 @@ mod tests {
     #[test]
     fn precision_is_half_the_interval_over_the_median() {
         let steady: Vec<u64> = (0..30).map(|i| 1_000_000 + i % 3).collect();
-        assert!(precision(&observed(&steady), 1).unwrap() < 1e-5);
+        assert!(precision(&observed(&steady)).unwrap() < 1e-5);
         let loose: Vec<u64> = (0..31).map(|i| 1_000_000 + 10_000 * i).collect();
-        let precision_of_loose = precision(&observed(&loose), 1).unwrap();
+        let precision_of_loose = precision(&observed(&loose)).unwrap();
         let interval = summary_of(&loose).unwrap().median_ci95.unwrap();
         let expected = (interval[1] - interval[0]) as f64 / 2.0 / 1_150_000.0;
         assert!((precision_of_loose / expected - 1.0).abs() < 0.2, "{precision_of_loose} {expected}");
-        assert_eq!(precision(&observed(&[1, 1, 1, 1]), 1), None);
-        assert_eq!(precision(&observed(&[0; 9]), 1), None);
+        assert_eq!(precision(&observed(&[1, 1, 1, 1])), None);
+        assert_eq!(precision(&observed(&[0; 9])), None);
     }
 
     proptest! {

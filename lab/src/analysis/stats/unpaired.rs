@@ -1,7 +1,8 @@
 //! The unpaired ratio: the quotient of two medians that were measured separately, in two records
 //! and perhaps on two machines.
 //!
-//! No rounds are common to both, so each side has its own interval ([`Bootstrap`], on logarithms).
+//! No rounds are common to both, so each side has its own interval ([`super::median_interval`], on
+//! logarithms).
 //! The interval of the difference of the logarithms is computed from both by the method of variance
 //! estimates recovery: Zou & Donner, *Construction of confidence limits about effect measures: A
 //! general approach*, Statistics in Medicine 27 (2008). The distance of its lower end from the
@@ -11,8 +12,9 @@
 //!
 //! Differences between runs (the state of a machine in that hour) are in neither interval.
 
-use super::bootstrap::{Bootstrap, Interval, Observation};
+use super::interval::{Confidence, Interval};
 use super::median;
+use super::observation::Observation;
 use super::ratio::Significance;
 use serde::Serialize;
 
@@ -37,11 +39,11 @@ pub struct UnpairedRatio {
 impl LogMedian {
     /// Of observations; `None` if there is none.
     #[must_use]
-    pub fn of(observations: &[Observation], bootstrap: Bootstrap) -> Option<LogMedian> {
+    pub fn of(observations: &[Observation]) -> Option<LogMedian> {
         let log = |it: &Observation| Observation { value: it.value.max(1.0).ln(), ..*it };
         let logs: Vec<Observation> = observations.iter().map(log).collect();
         let value = median(logs.iter().map(|it| it.value))?;
-        Some(LogMedian { value, ci95: bootstrap.median_interval(&logs) })
+        Some(LogMedian { value, ci95: super::median_interval(&logs, Confidence::REPORTED) })
     }
 
     /// Of a published number, without samples.
@@ -108,7 +110,7 @@ mod tests {
         let quotient = LogMedian::from_published(30.0).over(&logs(10_f64.ln(), 2.0, 3.0));
         assert!((quotient.estimate - 3.0).abs() < 1e-12);
         assert_eq!((quotient.ci95, quotient.clear()), (None, None));
-        assert_eq!(LogMedian::of(&[], Bootstrap::new(1)), None);
+        assert_eq!(LogMedian::of(&[]), None);
     }
 
     /// Half the 95 % interval that normal noise of this spread gives the median of so many
@@ -124,10 +126,10 @@ mod tests {
             [((10, 1), (10, 1), 0.03), ((3, 10), (8, 5), 0.03), ((1, 30), (1, 10), 0.0)]
         {
             let (mut held, mut reach) = (0, 0.0);
-            for seed in 0..500 {
+            for _ in 0..500 {
                 let a = record(&mut noise, one, between, 1.2e6);
                 let b = record(&mut noise, other, between, 1e6);
-                let of = |all: &[Observation]| LogMedian::of(all, Bootstrap::quick(seed)).unwrap();
+                let of = |all: &[Observation]| LogMedian::of(all).unwrap();
                 let ends = of(&a).over(&of(&b)).ci95.unwrap();
                 held += u32::from(ends.holds(1.2));
                 reach += (ends.high / ends.low).ln() / 2.0 / 500.0;
@@ -146,8 +148,8 @@ mod tests {
     #[test]
     fn two_records_of_the_same_are_a_tie_as_often_as_promised() {
         let mut noise = Noise::new(13);
-        let ties = (0..400).filter(|&seed| {
-            let mut of = || LogMedian::of(&record(&mut noise, (10, 1), 0.02, 1e6), Bootstrap::quick(seed));
+        let ties = (0..400).filter(|_| {
+            let mut of = || LogMedian::of(&record(&mut noise, (10, 1), 0.02, 1e6));
             of().unwrap().over(&of().unwrap()).clear() == Some(Significance::Tie)
         });
         let ties = ties.count();
@@ -163,7 +165,7 @@ mod tests {
         ) {
             let of = |values: &[f64]| {
                 let all: Vec<_> = values.iter().zip(0..).map(|(&value, round)| Observation { value, fill: 0, round }).collect();
-                LogMedian::of(&all, Bootstrap::quick(1)).unwrap()
+                LogMedian::of(&all).unwrap()
             };
             let (there, back) = (of(&a).over(&of(&b)), of(&b).over(&of(&a)));
             prop_assert!((there.estimate * back.estimate - 1.0).abs() < 1e-9);

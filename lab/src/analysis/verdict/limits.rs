@@ -6,7 +6,7 @@
 //! it.
 
 use super::parts::{self, TrialFacts};
-use crate::analysis::stats::{self, Bootstrap, Observation};
+use crate::analysis::stats::{self, Confidence, Observation};
 use crate::record::{Limit, LimitKind, LimitUnit, Metric, Record, Sample, Trial, TrialRecord};
 use crate::trial::CacheState;
 use crate::units::Throughput;
@@ -133,7 +133,7 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
         .filter_map(|sample| Some(Observation { value: number(&sample)?, ..stats::wall(sample) }))
         .collect();
     let median = stats::median(observed.iter().map(|observation| observation.value))?;
-    let ci95 = Bootstrap::new(record.header.seed).median_interval(&observed);
+    let ci95 = stats::median_interval(&observed, Confidence::REPORTED);
     Some(Limit {
         kind,
         name: trial.id.to_string(),

@@ -19,7 +19,7 @@ pub use device_bytes::explain_device_bytes;
 pub use limits::{limits, replaced};
 pub use parts::{Part, Parts};
 
-use crate::analysis::stats::{self, Bootstrap, Significance};
+use crate::analysis::stats::{self, Significance};
 use crate::record::{Limit, LimitKind, Record, TrialRecord};
 use crate::trial::{CacheState, Transport};
 use parts::{Near, TrialFacts};
@@ -241,7 +241,7 @@ fn pace(record: &Record, it: &TrialRecord) -> Pace {
             let (block, depth) = in_flight(other);
             fits(block, depth)
         });
-        best(record, it, fitting)
+        best(it, fitting)
     };
     if !it.trial.bypasses_cache() {
         return Pace::TooLittle;
@@ -274,21 +274,17 @@ fn lift(record: &Record, it: &TrialRecord) -> Option<Remedy> {
             && other_trial.scan() != trial.scan()
             && other.is_measured()
     });
-    best(record, it, same)
+    best(it, same)
 }
 
 /// The fastest of these trials, if it is faster by more than [`REMEDY`], and beyond doubt.
-fn best<'a>(
-    record: &Record,
-    it: &TrialRecord,
-    others: impl Iterator<Item = &'a TrialRecord>,
-) -> Option<Remedy> {
+fn best<'a>(it: &TrialRecord, others: impl Iterator<Item = &'a TrialRecord>) -> Option<Remedy> {
     let mine = parts::wall_ns(it)?;
     let timed = others.filter_map(|other| Some((other, parts::wall_ns(other)?)));
     let (other, wall_ns) = timed.min_by(|a, b| a.1.total_cmp(&b.1))?;
     let times = mine / wall_ns.max(1.0);
     let clear = || {
-        let ratio = stats::ratio(&it.samples, &other.samples, Bootstrap::new(record.header.seed));
+        let ratio = stats::ratio(&it.samples, &other.samples);
         ratio.and_then(|ratio| ratio.clear()) == Some(Significance::Faster)
     };
     (times >= REMEDY && clear()).then(|| Remedy { name: other.trial.id.to_string(), times })

@@ -3,7 +3,7 @@
 
 use super::ABOVE_LIMIT;
 use super::limits::{Needs, for_trial};
-use crate::analysis::stats::{self, Bootstrap, Interval, Observation};
+use crate::analysis::stats::{self, Confidence, Interval, Observation};
 use crate::record::{Limit, LimitKind, Metric, Record, TrialRecord};
 use crate::target::TargetFacts;
 use crate::trial::CacheState;
@@ -105,8 +105,6 @@ pub(super) struct TrialFacts<'a> {
     near: Vec<Near<'a>>,
     /// The trial itself.
     it: &'a TrialRecord,
-    /// How its interval is drawn.
-    bootstrap: Bootstrap,
 }
 
 /// A limit and how near a trial comes to it.
@@ -178,7 +176,6 @@ impl<'a> TrialFacts<'a> {
             busy,
             parts,
             it,
-            bootstrap: Bootstrap::new(record.header.seed),
         })
     }
 
@@ -225,7 +222,7 @@ impl<'a> TrialFacts<'a> {
     /// 0 where times scatter so widely; `None` with too few samples.
     fn spread(&self) -> Option<(f64, f64)> {
         let walls: Vec<Observation> = self.it.samples.iter().map(stats::wall).collect();
-        let ends = self.bootstrap.median_interval(&walls)?;
+        let ends = stats::median_interval(&walls, Confidence::REPORTED)?;
         let median = wall_ns(self.it)?;
         (median > 0.0).then(|| (ends.low.max(0.0) / median, ends.high / median))
     }

@@ -4,6 +4,7 @@
 //! a trial without a method, scan or parameter is an outcome.
 
 mod pattern;
+mod reference;
 mod resolve;
 mod selection;
 
@@ -12,9 +13,10 @@ use crate::contender::methods::{ResolveError, ResolvedMethod};
 use crate::corpus::Form;
 use crate::measure::plan::{Plan, Rules};
 use crate::record::{LimitKind, Outcome, Trial};
-use crate::trial::{CacheState, MethodId, Params, Transport, TrialError, TrialId, Work};
+use crate::trial::{CacheState, MethodId, NearestNames, Params, Transport, TrialError, TrialId, Work};
 pub use pattern::MethodPattern;
 use readlab_protocol::Cache;
+pub(super) use reference::as_planned;
 pub(super) use resolve::{ResolvedTrial, resolve};
 use selection::TrialSpec;
 pub use selection::{ReadableTarget, ReadableTargets, Selection, TargetForm};
@@ -40,6 +42,14 @@ pub enum PlanError {
     /// No method matches.
     #[error("no method matches {0} (`readlab list` shows all)")]
     NoMatch(String),
+    /// No trial is called like the reference that the user named.
+    #[error("no trial matches --reference '{name}' ({nearest})")]
+    NoReference {
+        /// The user's words.
+        name: String,
+        /// Trials that are called alike.
+        nearest: NearestNames,
+    },
     /// A search sets a parameter that no method has, or values that none takes.
     #[error("no method of this search has '{0}' to set, or takes such values (`readlab list` shows all)")]
     NothingToSet(String),
@@ -59,7 +69,8 @@ pub enum PlanError {
 /// Every method with every scan that it offers for what is done with what it reads.
 fn every_id(contenders: &Contenders, selection: &Selection) -> Vec<Matched> {
     let mut ids = Vec::new();
-    for contender in contenders.present() {
+    let asked = contenders.present().iter();
+    for contender in asked.filter(|it| selection.languages.admits(&it.receipt.contender)) {
         for method in contender.methods.iter().filter(|method| method.method != "*") {
             for (form, is_there) in selection.forms_of(method) {
                 for scan in method.scans.get(selection.work(form).word()).into_iter().flatten() {
@@ -103,12 +114,13 @@ pub fn plan(
     for &state in states {
         planner.seen.clear();
         for spec in &specs {
-            if !contenders.absent().contains_key(&spec.id.method.contender) {
+            if planner.may_take_part(&spec.id.method) {
                 let id = with_params(contenders, &spec.id, &selection.params);
                 let spec = TrialSpec { id, form: selection.form_of(contenders, spec), ..spec.clone() };
                 planner.add(&spec, state);
             }
         }
+        planner.add_reference(state)?;
     }
     Ok(planner.plan)
 }
@@ -186,6 +198,11 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
+    /// Whether the contender of a method is there, and its language was asked for.
+    fn may_take_part(&self, id: &MethodId) -> bool {
+        !self.contenders.absent().contains_key(&id.contender) && self.selection.admits(self.contenders, id)
+    }
+
     /// Adds one trial, or the reason why there is none. The same trial twice is one trial.
     fn add(&mut self, spec: &TrialSpec, state: CacheState) {
         let readable = self.selection.readable.get(&spec.form);

@@ -3,10 +3,11 @@
 
 use crate::contender::discovery::Contenders;
 use crate::contender::methods::{ResolveError, ResolvedMethod};
-use crate::contender::roster::Warmup;
-use crate::measure::plan::Planned;
+use crate::contender::roster::{Roster, Warmup};
+use crate::contender::snippet;
+use crate::measure::plan::{Planned, Role};
 use crate::record::Trial;
-use crate::trial::{MethodId, Params, Work};
+use crate::trial::{COMMAND, MethodId, Params, Work};
 
 /// What a contender offers for a trial, and how it is started.
 #[derive(Debug)]
@@ -20,7 +21,20 @@ impl ResolvedTrial {
     /// The trial as a part of a plan.
     pub(in crate::experiment) fn planned(self, trial: Trial) -> Planned {
         let ResolvedTrial { choice, warmup, collects } = self;
-        Planned { trial, choice, warmup, collects }
+        let role = role(&choice.id);
+        Planned { trial, choice, warmup, collects, role }
+    }
+}
+
+/// What the readings of a method are for: the user's own programs and commands are what others are
+/// compared with.
+fn role(method: &MethodId) -> Role {
+    if method.contender == COMMAND || Roster::built_in().entry(&method.contender).is_none() {
+        Role::Baseline
+    } else if snippet::is_usual(method) {
+        Role::Usual
+    } else {
+        Role::Candidate
     }
 }
 

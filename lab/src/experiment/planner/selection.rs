@@ -3,6 +3,7 @@
 
 use super::MethodPattern;
 use crate::contender::discovery::Contenders;
+use crate::contender::language::LanguageChoice;
 use crate::corpus::Form;
 use crate::suite::Entry;
 use crate::trial::{COMMAND, MethodId, Params, Transport, TrialError, TrialId, Work};
@@ -21,6 +22,10 @@ pub struct Selection {
     pub params: Params,
     /// What there is to read.
     pub readable: ReadableTargets,
+    /// The reference that the user named. It takes part, whatever else is selected.
+    pub reference: Option<TrialId>,
+    /// The languages that take part, beside the controls, the commands and the reference.
+    pub languages: LanguageChoice,
     /// Whether an entry that cannot read the target is reported with the reason, or left out.
     pub reports_unreadable: bool,
 }
@@ -69,6 +74,11 @@ pub(super) struct TrialSpec {
 }
 
 impl Selection {
+    /// Whether a method may take part by its language.
+    pub(super) fn admits(&self, contenders: &Contenders, id: &MethodId) -> bool {
+        id.contender == COMMAND || contenders.is_control(id) || self.languages.admits(&id.contender)
+    }
+
     /// What is done with what a trial reads.
     pub(super) fn work(&self, form: TargetForm) -> Work {
         let readable = self.readable.get(&form).or_else(|| self.readable.values().next());

@@ -158,7 +158,7 @@ fn keep(config: &SweepConfig, folder: &mut SweepFolder, recorder: &mut Recorder)
 
 /// Compares what the files hold with what was written.
 fn check_content(folder: &SweepFolder, recorder: &Recorder) -> anyhow::Result<EndReason> {
-    recorder.note("comparing contents with what was written".to_owned());
+    recorder.note("comparing contents with what was written");
     match folder.check_content() {
         Ok(()) => Ok(EndReason::Settled),
         Err(SweepError::Interrupted) => Ok(EndReason::Interrupted),
@@ -182,8 +182,9 @@ fn write_all(
     recorder: &mut Recorder,
 ) -> anyhow::Result<bool> {
     let recipes = recipes(&config.size_list(), config.repeat, config.fill, config.seed);
+    let count = recipes.len();
     for (target, (name, recipe)) in recipes.into_iter().enumerate() {
-        recorder.note(format!("writing {name}"));
+        recorder.note(&format!("writing file {} of {count}: {name}", target + 1));
         match write::write(folder, name, recipe, config.write) {
             Ok(times) => recorder.append(Line::Write { target, how: config.write, times })?,
             Err(SweepError::Interrupted) => return Ok(false),
@@ -203,7 +204,7 @@ fn room(config: &SweepConfig) -> Room {
 fn hidden_cache(unread: Result<Unread, NotProbed>, seed: u64, recorder: &Recorder) -> HiddenCache {
     match unread {
         Ok(unread) => {
-            recorder.note("reading parts of a file of readlab's own twice, for a cache below".to_owned());
+            recorder.note("reading parts of a file of readlab's own twice, about 1 s, for a cache below");
             unread.probe(seed)
         }
         Err(why) => HiddenCache::NotProbed { why },

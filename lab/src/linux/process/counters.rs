@@ -1,4 +1,5 @@
-//! What the kernel counts of one process: CPU time, faults, bytes, peak memory, time on run queues.
+//! What the kernel counts of one process: CPU time, faults, bytes, peak memory. Time on run queues
+//! is in [`super::thread_waits`].
 //!
 //! Most files of /proc stay open and are read again with pread.
 //!
@@ -10,16 +11,12 @@
 //! the reaping every open file answers ESRCH. The CPU clock of a process holds its living and dead
 //! threads, never its children; peak memory is that of the process alone.
 
-use super::proc_file::{ProcFile, Unavailable, field, unavailable};
-use std::collections::BTreeMap;
+use super::proc_file::{ProcFile, Unavailable, field};
 use std::fs;
 use std::io;
 
 /// Generations of children that are followed.
 const GENERATIONS_MAX: u32 = 8;
-
-/// What [`delay_ns`] finds, for messages.
-const DELAY: &str = "time waited for a processor";
 
 /// The open counters of one process. The caller keeps the process unreaped for as long as it uses
 /// them, so that its number cannot come to mean another process.
@@ -64,14 +61,6 @@ pub struct IoBytes {
     /// Returned by read calls, from any file or pipe.
     pub through_calls: u64,
 }
-
-/// Time on a run queue so far, by thread.
-#[derive(Debug)]
-pub struct ThreadDelays(BTreeMap<u32, u64>);
-
-/// Time that the first thread of a process has spent on a run queue.
-#[derive(Debug)]
-pub struct DelayCounter(ProcFile);
 
 impl ProcessCounters {
     /// Opens the counters of a process. What cannot be opened becomes the reason of every reading
@@ -204,49 +193,6 @@ impl IoBytes {
     }
 }
 
-impl ThreadDelays {
-    /// Reads the delay of every thread: in several languages it is not the first that reads.
-    ///
-    /// # Errors
-    /// Why there are none.
-    pub fn read(pid: u32) -> Result<ThreadDelays, Unavailable> {
-        let folder = format!("/proc/{pid}/task");
-        let threads = super::threads(pid).map_err(|cause| unavailable(&cause, pid, &folder))?;
-        let delay = |thread: u32| {
-            let text = fs::read_to_string(format!("{folder}/{thread}/schedstat")).ok()?;
-            Some((thread, delay_ns(&text)?))
-        };
-        let found: BTreeMap<u32, u64> = threads.into_iter().filter_map(delay).collect();
-        match found.is_empty() {
-            true => Err(Unavailable::NoField { file: folder, field: DELAY }),
-            false => Ok(ThreadDelays(found)),
-        }
-    }
-
-    /// Of all threads since an earlier reading; the delay of threads that ended meanwhile is lost.
-    #[must_use]
-    pub fn since(&self, before: &ThreadDelays) -> u64 {
-        let of_one = |(id, now): (&u32, &u64)| now.saturating_sub(before.0.get(id).copied().unwrap_or(0));
-        self.0.iter().map(of_one).sum()
-    }
-}
-
-impl DelayCounter {
-    /// Opens the counter of a process.
-    #[must_use]
-    pub fn open(pid: u32) -> DelayCounter {
-        DelayCounter(ProcFile::open(pid, "schedstat"))
-    }
-
-    /// Nanoseconds so far.
-    ///
-    /// # Errors
-    /// Why there are none.
-    pub fn read(&self) -> Result<u64, Unavailable> {
-        self.0.read(delay_ns, DELAY)
-    }
-}
-
 /// One clock tick, in which the kernel shows CPU time.
 #[must_use]
 pub fn tick_ns() -> u64 {
@@ -307,11 +253,6 @@ fn peak_rss_bytes(status: &str) -> Option<u64> {
     Some(field(status, "VmHWM:")? * 1024)
 }
 
-/// The second number of /proc/PID/schedstat: nanoseconds on a run queue.
-fn delay_ns(text: &str) -> Option<u64> {
-    text.split_ascii_whitespace().nth(1)?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -331,11 +272,5 @@ mod tests {
         let text = "rchar: 7000\nwchar: 1\nsyscr: 2\nsyscw: 3\nread_bytes: 4096\nwrite_bytes: 0\n";
         assert_eq!(IoBytes::parse(text), Some(IoBytes { from_devices: 4096, through_calls: 7000 }));
         assert_eq!(IoBytes::parse("rchar: 7000\n"), None);
-    }
-
-    #[test]
-    fn time_on_the_run_queue_is_the_second_number() {
-        assert_eq!(delay_ns("120 340 5\n"), Some(340));
-        assert_eq!(delay_ns(""), None);
     }
 }

@@ -9,8 +9,9 @@ mod scheduling;
 mod table;
 #[cfg(test)]
 pub(crate) mod testing;
+mod thread_waits;
 
-pub use counters::{Activity, DelayCounter, IoBytes, ProcessCounters, ThreadDelays, tick_ns};
+pub use counters::{Activity, IoBytes, ProcessCounters, tick_ns};
 pub use file_use::{FileId, has_mapped, has_open, may_be_inspected};
 pub use mappings::{CodeMapping, VDSO, code_mappings};
 pub use proc_file::Unavailable;
@@ -20,6 +21,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 pub use table::{ProcessEntry, all, process};
+pub use thread_waits::{DelayCounter, ThreadWaits};
 
 /// The threads that a process has now.
 ///

@@ -7,7 +7,7 @@
 //! readahead plays no part. Where the interval holds 1, no cache is claimed.
 
 use super::cache::PageCache;
-use crate::analysis::stats::{Bootstrap, Observation, median};
+use crate::analysis::stats::{Confidence, Observation, median, median_interval};
 use crate::linux::direct_read::DirectFile;
 use crate::linux::page_cache::fetched_bytes;
 use crate::target::Target;
@@ -69,14 +69,14 @@ pub fn probe(target: &Target, cache: &PageCache, seed: u64) -> HiddenCache {
     // cannot be evicted answer no direct read.
     let _ = cache.evict();
     match DirectPlaces::open(path, cache) {
-        Ok(mut places) => measure(&mut places, &offsets(facts.size_bytes, seed), seed),
+        Ok(mut places) => measure(&mut places, &offsets(facts.size_bytes, seed)),
         Err(cause) => not(NotProbed::NoDirectReads { cause: cause.to_string() }),
     }
 }
 
 /// Reads the places in this order, and judges. The first wakes the device and the last separates
 /// the two readings of the one before it: these two are read once.
-fn measure(places: &mut dyn Places, offsets: &[u64], seed: u64) -> HiddenCache {
+fn measure(places: &mut dyn Places, offsets: &[u64]) -> HiddenCache {
     let begun = Instant::now();
     let (mut firsts, mut pairs) = (Vec::new(), Vec::new());
     for (at, &offset) in offsets.iter().enumerate() {
@@ -98,11 +98,11 @@ fn measure(places: &mut dyn Places, offsets: &[u64], seed: u64) -> HiddenCache {
             break;
         }
     }
-    judge(&pairs, seed)
+    judge(&pairs)
 }
 
 /// The result of pairs of times, first and second.
-fn judge(pairs: &[(Duration, Duration)], seed: u64) -> HiddenCache {
+fn judge(pairs: &[(Duration, Duration)]) -> HiddenCache {
     let slow = HiddenCache::NotProbed { why: NotProbed::SlowDevice };
     if pairs.len() < PLACES_MIN {
         return slow;
@@ -113,7 +113,7 @@ fn judge(pairs: &[(Duration, Duration)], seed: u64) -> HiddenCache {
         .map(|(at, (first, second))| Observation { value: log(first) - log(second), fill: at, round: at })
         .collect();
     let estimate = median(logs.iter().map(|it| it.value));
-    let Some((estimate, ends)) = estimate.zip(Bootstrap::new(seed).median_interval(&logs)) else {
+    let Some((estimate, ends)) = estimate.zip(median_interval(&logs, Confidence::REPORTED)) else {
         return slow;
     };
     let times = Times {

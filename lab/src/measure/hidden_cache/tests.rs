@@ -35,7 +35,7 @@ impl Places for ScriptedDevice {
 const SIZE: u64 = 64 << 20;
 
 fn run(mut places: ScriptedDevice, seed: u64) -> HiddenCache {
-    measure(&mut places, &offsets(SIZE, seed), seed)
+    measure(&mut places, &offsets(SIZE, seed))
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_device_that_becomes_faster_meanwhile_is_no_cache() {
 fn all_places_but_the_first_and_the_last_are_read_twice_with_another_between() {
     let mut places = ScriptedDevice::new(1.0, 0.0, 1);
     let offsets = offsets(SIZE, 1);
-    measure(&mut places, &offsets, 1);
+    measure(&mut places, &offsets);
     let order = &places.order;
     for (at, offset) in offsets.iter().enumerate() {
         let visits: Vec<usize> = (0..order.len()).filter(|&it| order[it] == *offset).collect();
@@ -103,7 +103,7 @@ fn places_lie_apart_within_the_file_on_whole_pages() {
 #[test]
 fn too_few_pairs_and_readings_that_fail_say_so() {
     let pair = (Duration::from_millis(9), Duration::from_millis(1));
-    let found = judge(&[pair; PLACES_MIN - 1], 1);
+    let found = judge(&[pair; PLACES_MIN - 1]);
     assert_eq!(found, HiddenCache::NotProbed { why: NotProbed::SlowDevice });
     struct Broken;
     impl Places for Broken {
@@ -113,5 +113,5 @@ fn too_few_pairs_and_readings_that_fail_say_so() {
     }
     let cause = "no such thing".to_owned();
     let expected = HiddenCache::NotProbed { why: NotProbed::NoDirectReads { cause } };
-    assert_eq!(measure(&mut Broken, &offsets(SIZE, 1), 1), expected);
+    assert_eq!(measure(&mut Broken, &offsets(SIZE, 1)), expected);
 }

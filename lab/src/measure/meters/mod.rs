@@ -5,11 +5,14 @@
 //! reason; nothing here panics and nothing becomes 0. How the kernel counts is in
 //! [`crate::linux::process`]; `whole` has what a turn is judged by and no sample shows.
 
+mod disturbance;
 mod lab_self;
 mod whole;
 
+use crate::linux::machine_stalls::MachineStalls;
 pub(super) use crate::linux::process::tick_ns;
-use crate::linux::process::{Activity, DelayCounter, IoBytes, ProcessCounters, ThreadDelays, Unavailable};
+use crate::linux::process::{Activity, DelayCounter, IoBytes, ProcessCounters, ThreadWaits, Unavailable};
+pub use disturbance::Disturbance;
 pub use lab_self::{LabSelf, lab_self};
 pub use whole::Whole;
 
@@ -70,6 +73,8 @@ pub struct Metered {
     pub device_read_bytes: MeterReading,
     /// Counts with which claims are compared.
     pub whole: Whole,
+    /// What other work took from the turn.
+    pub disturbance: Disturbance,
 }
 
 /// The meters of one process. The caller holds the process unreaped for as long as it uses them, so
@@ -86,7 +91,8 @@ pub struct Meters {
 struct Snapshot {
     cpu_ns: MeterReading,
     io: Result<IoBytes, Missing>,
-    delays: Result<ThreadDelays, Missing>,
+    waits: Result<ThreadWaits, Missing>,
+    stalls: MachineStalls,
     lab_delayed_ns: MeterReading,
     children_ns: MeterReading,
     activity: Result<Activity, Missing>,
@@ -138,6 +144,7 @@ impl Meters {
             device_read_bytes: turn.io().map(|io| io.from_devices),
             cpu_total_ns,
             whole: Whole::of(turn),
+            disturbance: Disturbance::of(turn),
         }
     }
 
@@ -163,7 +170,8 @@ impl Snapshot {
         Snapshot {
             cpu_ns: process.cpu_ns().map_err(Missing::from),
             io: process.io_bytes().map_err(Missing::from),
-            delays: ThreadDelays::read(process.pid()).map_err(Missing::from),
+            waits: ThreadWaits::read(process.pid()).map_err(Missing::from),
+            stalls: MachineStalls::read(),
             lab_delayed_ns: lab_delay.read().map_err(Missing::from),
             children_ns: children_cpu_ns(process),
             activity: process.activity().map_err(Missing::from),

@@ -125,7 +125,6 @@ fn a_process_that_runs_nothing_else_is_alone_and_its_calls_are_counted() {
     let size = std::fs::metadata(&program).unwrap().len();
     assert!(whole.alone);
     assert!(whole.passed_bytes.clone().unwrap() >= size, "{:?} of {size}", whole.passed_bytes);
-    assert!(whole.delayed_ns.is_ok() && whole.lab_delayed_ns.is_ok());
 }
 
 #[test]
@@ -141,6 +140,22 @@ fn cpu_time_is_exact_and_its_two_parts_make_the_whole() {
     let split = metered.cpu_split.unwrap();
     assert_eq!(split.user_ns + split.system_ns, total);
     assert!(split.user_ns > 0);
+}
+
+#[test]
+fn what_other_work_takes_is_known_or_has_a_reason() {
+    let mut process = ForkedProcess::start(Path::new("/dev/null"));
+    let meters = Meters::open(process.pid());
+    process.does(Deed::Burn);
+    let Disturbance { delayed_ns, lab_delayed_ns, preemptions, steal_ns, .. } = meters.end().disturbance;
+    assert!(delayed_ns.is_ok() && lab_delayed_ns.is_ok() && preemptions.is_ok() && steal_ns.is_ok());
+    // Not every kernel has pressure stall information.
+    let is_counted = MachineStalls::read().cpu_pressure_ns.is_ok();
+    assert_eq!(meters.end().disturbance.cpu_pressure_ns.is_ok(), is_counted);
+    process.dies();
+    process.reap();
+    let ended = meters.end().disturbance;
+    assert!(ended.delayed_ns.is_err() && ended.preemptions.is_err() && ended.steal_ns.is_ok());
 }
 
 #[test]

@@ -19,10 +19,6 @@ pub struct Whole {
     pub cpu_error_ns: u64,
     /// Bytes that passed through read calls, from any file or pipe.
     pub passed_bytes: MeterReading,
-    /// Time in which the contender's threads were runnable but had no processor, all together.
-    pub delayed_ns: MeterReading,
-    /// The same of the lab.
-    pub lab_delayed_ns: MeterReading,
     /// Whether it ran no other program, so that its own high-water mark is that of the whole turn.
     pub alone: bool,
 }
@@ -41,8 +37,6 @@ impl Whole {
                 .and_then(|ns| Ok(ns + living_ns?)),
             cpu_error_ns: if ran_others { 2 * tick_ns() } else { 0 },
             passed_bytes: turn.io().map(|io| io.through_calls),
-            delayed_ns: both(&before.delays, &after.delays).map(|(before, after)| after.since(before)),
-            lab_delayed_ns: since(&before.lab_delayed_ns, &after.lab_delayed_ns),
             alone: !ran_others && after.children_ns == Ok(0),
         }
     }

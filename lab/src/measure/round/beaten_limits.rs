@@ -8,7 +8,7 @@
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
-use crate::analysis::stats::{self, Bootstrap, Interval, Observation};
+use crate::analysis::stats::{self, Confidence, Interval, Observation};
 use crate::measure::attempt;
 use crate::measure::interface::{Slot, Step, TrialEnd};
 use crate::measure::plan::ROUNDS_MIN;
@@ -26,7 +26,7 @@ impl Run<'_> {
     /// Measures the controls again that a reading is beyond, while there is time.
     pub(super) fn remeasure_beaten_limits(&mut self, state_run: &StateRun) -> Result<(), RunStop> {
         for beaten in self.beaten(&state_run.progresses) {
-            let is_up = state_run.clock.is_firmly_up(self.sampler.elapsed_ns());
+            let is_up = self.is_firmly_up(&state_run.clock)?;
             let control = state_run.progresses[beaten.control].trial;
             if !is_up && !self.resumed.is_measured_again(control) {
                 self.measure_again(&beaten, state_run)?;
@@ -108,7 +108,7 @@ impl Run<'_> {
     }
 
     fn interval(&self, rates: &[Observation]) -> Option<Interval> {
-        Bootstrap::quick(self.plan.rules.seed).median_interval(rates)
+        stats::median_interval(rates, Confidence::REPORTED)
     }
 
     /// The readings of a trial as rates of a limit; none if a meter or the number of bytes is not

@@ -5,13 +5,15 @@ use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
 use crate::measure::interface::{Step, TrialEnd};
-use crate::measure::plan::Budget;
 use crate::record::{Count, EndReason, Line, Outcome};
 use crate::trial::Params;
 use std::collections::BTreeMap;
 
 /// Why something after the rounds was left out.
 const TIME_USED_UP: &str = "the time for the whole run was used up";
+
+/// Why nothing is counted of a trial that is not the fastest.
+const LEFT_BEHIND: &str = "another trial is faster, and counting all trials would take too long";
 
 /// What is counted of every contender.
 const COUNTED: [&str; 2] = ["mallocs", "syscalls"];
@@ -96,8 +98,10 @@ impl Run<'_> {
                 continue;
             }
             let is_free = self.sampler.is_counted(progress.trial);
-            let counts = if !is_free && state_run.clock.is_counting_up(self.sampler.elapsed_ns()) {
+            let counts = if !is_free && self.is_counting_up(&state_run.clock)? {
                 uncounted(TIME_USED_UP)
+            } else if !is_free && self.is_left_behind(state_run, progress) {
+                uncounted(LEFT_BEHIND)
             } else {
                 let so_far = self.progress_of_counting(state_run, at);
                 self.sink.about_to(Step::Count(progress.trial, so_far));
@@ -131,7 +135,7 @@ impl Run<'_> {
         let mut trials: Vec<usize> = states.flat_map(|&state| self.plan.trials_of(state)).collect();
         trials.retain(|trial| self.measured.contains(trial));
         for trial in trials {
-            let lines = if self.is_run_firmly_up() {
+            let lines = if self.is_run_firmly_up()? {
                 self.sampler.not_inspected(trial, TIME_USED_UP)
             } else {
                 self.sink.about_to(Step::Inspect(trial));
@@ -140,12 +144,6 @@ impl Run<'_> {
             lines.into_iter().try_for_each(|line| self.sink.append(line))?;
         }
         Ok(())
-    }
-
-    /// Whether a firm time for the whole run is used up.
-    fn is_run_firmly_up(&self) -> bool {
-        let budget = self.plan.rules.budget;
-        matches!(budget, Budget::Firm(time) if self.sampler.elapsed_ns() >= time.0)
     }
 }
 

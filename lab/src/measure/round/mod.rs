@@ -11,6 +11,7 @@ mod ceiling;
 mod finish;
 mod plausibility;
 mod progress_display;
+mod qualifying;
 mod refutation;
 pub(super) mod resume_state;
 mod rounds;
@@ -20,13 +21,14 @@ pub(super) mod state_run;
 pub(super) mod testing;
 #[cfg(test)]
 mod tests;
+mod time_limits;
 pub(super) mod trial_progress;
 mod turn;
 mod unaccounted;
 
 use super::interface::{Sampler, Sink, Step, TrialEnd};
 use super::plan::Plan;
-use crate::record::{EndReason, Line, Outcome, Record, RecordError};
+use crate::record::{EndReason, Line, Outcome, Record, RecordError, StopReason};
 use crate::trial::{CacheState, Params};
 use plausibility::Plausibility;
 use progress_display::ProgressDisplay;
@@ -184,8 +186,22 @@ impl<'a> Run<'a> {
         match self.resumed.rounds_ended(self.plan, state) {
             Some(reason) => Ok(reason),
             None if state_run.live(self.plan).is_empty() => Ok(EndReason::Settled),
-            None => self.measure_from(self.resumed.first(state), state_run),
+            None => {
+                let end = self.measure_from(self.resumed.first(state), state_run)?;
+                self.record_stops(state_run).map(|()| end)
+            }
         }
+    }
+
+    /// Records why each trial has no more readings. That another one is faster was recorded when
+    /// the trial stopped.
+    fn record_stops(&mut self, state_run: &StateRun) -> Result<(), RunStop> {
+        let read = state_run.progresses.iter().filter(|it| !it.ended && !it.walls.is_empty());
+        for progress in read.filter(|it| it.stopped != Some(StopReason::NotFirst)) {
+            let stopped = progress.stop(&self.plan.rules);
+            self.sink.append(Line::Stopped { trial: progress.trial, stopped })?;
+        }
+        Ok(())
     }
 
     /// Rounds from this one on until every trial is settled or time is up; then the limits that a
@@ -226,7 +242,10 @@ impl<'a> Run<'a> {
     /// Writes the trial's outcome; it has no further turns.
     fn end(&mut self, progress: &mut TrialProgress, outcome: Outcome) -> Result<(), RunStop> {
         progress.ended = true;
-        self.sampler.close(progress.trial);
+        match outcome {
+            Outcome::Measured => self.sampler.retire(progress.trial),
+            _ => self.sampler.close(progress.trial),
+        }
         Ok(self.sink.append(Line::Outcome { trial: progress.trial, outcome })?)
     }
 

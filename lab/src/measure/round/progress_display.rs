@@ -23,7 +23,7 @@ impl ProgressDisplay {
     }
 
     /// A state begins after so many others.
-    pub(super) fn begin_state(&mut self, states_done: usize) {
+    pub(in crate::measure) fn begin_state(&mut self, states_done: usize) {
         self.states_done = states_done;
     }
 

@@ -6,10 +6,13 @@ use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
 use crate::measure::interface::{Slot, Step, TrialEnd};
-use crate::measure::plan::Rules;
+use crate::measure::plan::FILLS_PER_START;
 use crate::record::{EndReason, Line, Outcome};
 use crate::trial::{CacheState, Params};
 use std::ops::Range;
+
+/// So many contenders are started while another one reads untimed.
+const STARTED_AHEAD: usize = 2;
 
 /// Rounds for which contenders are started together.
 struct Block {
@@ -40,7 +43,7 @@ impl Run<'_> {
         let each = self.plan.rules.rounds_per_fill();
         for blocks_before in 0_u32.. {
             let begin = first.round.saturating_add(blocks_before.saturating_mul(each));
-            if state_run.clock.is_up(begin, self.sampler.elapsed_ns()) {
+            if self.is_up(&state_run.clock, begin)? {
                 return Ok(EndReason::Budget);
             }
             let fill = first.fill.saturating_add(blocks_before);
@@ -99,9 +102,9 @@ impl Run<'_> {
     /// rounds of the block are done, or time is up. Contenders that were not started in a firm time
     /// are started when all others are settled.
     fn run_block(&mut self, block: &Block, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
-        let mut due = state_run.live(self.plan);
-        due.retain(|&at| self.is_due(state_run.progresses[at].trial, block));
-        self.start_all(&due, state_run)?;
+        if block.blocks_before.is_multiple_of(FILLS_PER_START) {
+            self.start_all(&state_run.live(self.plan), state_run)?;
+        }
         for round in block.rounds.clone() {
             let mut live = state_run.live_among(self.plan, |it| it.announced);
             if live.is_empty() {
@@ -110,10 +113,10 @@ impl Run<'_> {
                 live = state_run.live_among(self.plan, |it| it.announced);
             }
             if live.is_empty() {
-                let is_up = state_run.clock.is_firmly_up(self.sampler.elapsed_ns());
+                let is_up = self.is_firmly_up(&state_run.clock)?;
                 return Ok(if is_up { EndReason::Budget } else { EndReason::Settled });
             }
-            if state_run.clock.is_up(round, self.sampler.elapsed_ns()) {
+            if self.is_up(&state_run.clock, round)? {
                 return Ok(EndReason::Budget);
             }
             let state = state_run.state;
@@ -123,31 +126,33 @@ impl Run<'_> {
             if self.round(begin, &live, state_run)? == EndReason::Budget {
                 return Ok(EndReason::Budget);
             }
+            self.qualify(state_run)?;
             let progress = self.progress(state_run, round + 1);
             self.sink.about_to(Step::RoundOver(progress));
         }
         Ok(EndReason::Settled)
     }
 
-    /// Whether the contender of a trial is started with a block.
-    fn is_due(&self, trial: usize, block: &Block) -> bool {
-        block.blocks_before.is_multiple_of(Rules::fills_per_start(self.plan.planned(trial).warmup))
-    }
-
     /// Starts these trials in the order of the plan. In a firm time only as many are started as
     /// leave time for their rounds, but at least one that is no control.
     fn start_all(&mut self, due: &[usize], state_run: &mut StateRun) -> Result<(), RunStop> {
+        if due.is_empty() {
+            return Ok(());
+        }
         let end_ns = state_run.clock.starts_end_ns(self.sampler.elapsed_ns());
         let mut any = false;
-        for &at in due {
-            let now_ns = self.sampler.elapsed_ns();
-            if state_run.clock.is_firmly_up(now_ns) || any && now_ns >= end_ns {
+        for (place, &at) in due.iter().enumerate() {
+            if self.is_firmly_up(&state_run.clock)? || any && self.sampler.elapsed_ns() >= end_ns {
                 break;
             }
+            let next = due[place..].iter().take(1 + STARTED_AHEAD).map(|&at| state_run.progresses[at].trial);
+            self.sampler.launch(&next.collect::<Vec<_>>());
             let progress = &mut state_run.progresses[at];
             self.start(progress)?;
             any |= !progress.ended && !self.plan.is_control(progress.trial);
         }
+        // No contender may be starting while another one is timed.
+        self.sampler.launch(&[]);
         Ok(())
     }
 
@@ -172,7 +177,7 @@ impl Run<'_> {
         let order = self.plan.order(begin.state, begin.round, live);
         let of = u32::try_from(order.len()).unwrap_or(u32::MAX);
         for (position, at) in (0..).zip(order) {
-            if state_run.clock.is_firmly_up(self.sampler.elapsed_ns()) {
+            if self.is_firmly_up(&state_run.clock)? {
                 return Ok(EndReason::Budget);
             }
             let progress = &mut state_run.progresses[at];

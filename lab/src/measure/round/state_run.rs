@@ -2,7 +2,7 @@
 
 use super::state_clock::StateClock;
 use super::trial_progress::TrialProgress;
-use crate::measure::plan::Plan;
+use crate::measure::plan::{Focus, Plan, Role};
 use crate::trial::CacheState;
 
 /// The trials and the time of one state.
@@ -25,14 +25,35 @@ impl StateRun {
         let is_open = |it: &TrialProgress| is_eligible(it) && !it.is_settled(&plan.rules);
         let any_other = self.progresses.iter().any(|it| is_open(it) && !is_control(it));
         let only_controls = self.progresses.iter().all(is_control);
-        let takes_part = |it: &TrialProgress| {
+        let fastest = self.fastest(plan);
+        let takes_part = |at: usize| {
+            let it = &self.progresses[at];
             if is_control(it) && !only_controls {
                 any_other && !it.ended && is_eligible(it)
+            } else if self.is_compared_with(at, fastest, plan) {
+                any_other && !it.is_over(&plan.rules) && is_eligible(it)
             } else {
                 is_open(it)
             }
         };
-        (0..self.progresses.len()).filter(|&at| takes_part(&self.progresses[at])).collect()
+        (0..self.progresses.len()).filter(|&at| takes_part(at)).collect()
+    }
+
+    /// Whether the rounds of other trials need a reading of this one beside theirs.
+    fn is_compared_with(&self, at: usize, fastest: Option<usize>, plan: &Plan) -> bool {
+        let is_baseline = plan.planned(self.progresses[at].trial).role == Role::Baseline;
+        plan.rules.focus == Focus::First && (is_baseline || fastest == Some(at))
+    }
+
+    /// The trial with the lowest median, of those that may have further rounds.
+    pub(super) fn fastest(&self, plan: &Plan) -> Option<usize> {
+        let median_ns = |at: usize| {
+            let it = &self.progresses[at];
+            let takes_part = !it.is_over(&plan.rules) && !plan.is_control(it.trial);
+            it.median_ns().filter(|_| takes_part).map(|median_ns| (median_ns, at))
+        };
+        let medians = (0..self.progresses.len()).filter_map(median_ns);
+        medians.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, at)| at)
     }
 
     /// Takes out the trials that `is_in` does not accept.

@@ -4,7 +4,7 @@
 use super::unaccounted::LeftOut;
 use crate::analysis::stats::{self, Observation};
 use crate::measure::plan::Rules;
-use crate::record::Sample;
+use crate::record::{Sample, StopReason, Stopped};
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
@@ -19,6 +19,8 @@ pub(in crate::measure) struct TrialProgress {
     pub(in crate::measure) announced: bool,
     /// Whether its outcome is in the record.
     pub(in crate::measure) ended: bool,
+    /// Why it has no further rounds, where that was decided by comparing it with others.
+    pub(super) stopped: Option<StopReason>,
     /// Whether its outcome is that it was measured.
     pub(super) measured: bool,
     /// Whether what it does inside was counted.
@@ -78,7 +80,7 @@ impl TrialProgress {
         }
         self.observe_turn(&turn);
         if self.fewest(rules) >= 1.0 && self.walls.len() >= self.precision_from {
-            self.precision = stats::precision(&self.walls, rules.seed);
+            self.precision = stats::precision(&self.walls);
             self.precision_from = self.walls.len() + self.walls.len() / PRECISION_SLACK;
         }
     }
@@ -113,22 +115,62 @@ impl TrialProgress {
         self.done(rules) >= 1.0
     }
 
+    /// Whether it may have no more turns: it ended, was stopped, or has the most that a trial may
+    /// have.
+    pub(super) fn is_over(&self, rules: &Rules) -> bool {
+        let is_full = self.by_number(rules) >= 1.0 || self.fewest(rules) >= 1.0 && self.by_time(rules) >= 1.0;
+        self.ended || self.stopped.is_some() || is_full
+    }
+
+    /// How many rounds have a reading of it.
+    pub(super) fn rounds(&self) -> u32 {
+        let rounds: BTreeSet<u32> = self.walls.iter().map(|wall| wall.round).collect();
+        u32::try_from(rounds.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Its median; `None` without readings.
+    pub(super) fn median_ns(&self) -> Option<f64> {
+        stats::median(self.walls.iter().map(|wall| wall.value))
+    }
+
+    /// Why it has no more readings.
+    pub(super) fn stop(&self, rules: &Rules) -> Stopped {
+        let is_precise = self.precision.is_some_and(|found| found <= rules.precision);
+        let why = match self.stopped {
+            Some(why) => why,
+            None if self.by_number(rules) >= 1.0 => StopReason::MostReadings,
+            None if self.fewest(rules) < 1.0 => StopReason::Budget,
+            None if is_precise => StopReason::Precise,
+            None if self.by_time(rules) >= 1.0 => StopReason::MostTime,
+            None => StopReason::Budget,
+        };
+        Stopped { why, rounds: self.rounds() }
+    }
+
     /// How much of what it needs it has: 1 when it is settled. Intervals shrink with the root of
     /// the readings, so precision counts by its square.
-    #[expect(clippy::cast_precision_loss, reason = "numbers of readings")]
     pub(super) fn done(&self, rules: &Rules) -> f64 {
-        if self.ended {
+        if self.ended || self.stopped.is_some() {
             return 1.0;
         }
-        let timed_ns: f64 = self.walls.iter().map(|wall| wall.value).sum();
-        let by_time = timed_ns / (rules.max_time.as_secs_f64() * 1e9);
         let by_precision = match self.precision {
             Some(found) if found <= rules.precision => 1.0,
             Some(found) => (rules.precision.max(0.0) / found).powi(2),
             None => 0.0,
         };
-        let by_number = self.walls.len() as f64 / f64::from(rules.max_runs);
-        by_number.max(self.fewest(rules).min(by_time.max(by_precision)))
+        self.by_number(rules).max(self.fewest(rules).min(self.by_time(rules).max(by_precision)))
+    }
+
+    /// The share that it has of the most readings.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of readings")]
+    fn by_number(&self, rules: &Rules) -> f64 {
+        self.walls.len() as f64 / f64::from(rules.max_runs)
+    }
+
+    /// The share of a trial's time that its readings took.
+    fn by_time(&self, rules: &Rules) -> f64 {
+        let timed_ns: f64 = self.walls.iter().map(|wall| wall.value).sum();
+        timed_ns / (rules.max_time.as_secs_f64() * 1e9)
     }
 
     /// The share that it has of the readings and fills which it needs in any case.

@@ -178,8 +178,12 @@ impl<'a> ProcessSampler<'a> {
         (0..self.trials.plan.rules.warmup.max(1)).try_for_each(|_| self.warm_up_until_ready(trial))
     }
 
-    /// One untimed reading of the current target, and what the trial ends with if that fails.
+    /// One untimed reading of the current target, and what the trial ends with if that fails. A
+    /// contender that has read in another state of the cache needs none.
     fn warm_up_on_target(&mut self, trial: usize) -> Result<(), TrialEnd> {
+        if self.pool.session(trial)?.is_taken_over {
+            return self.states.check_not_refused(trial);
+        }
         let warmed_up = self.warm_up_until_ready(self.trials.trial(trial));
         self.release_if_low_memory(trial);
         warmed_up.map_err(|error| match error {
@@ -264,6 +268,12 @@ impl Sampler for ProcessSampler<'_> {
         Ok(self.pool.restart(&self.trials, trial)?)
     }
 
+    fn launch(&mut self, next: &[usize]) {
+        if self.single_reads.is_none() {
+            self.pool.launch(&self.trials, next);
+        }
+    }
+
     fn warm_up(&mut self, trial: usize) -> Result<(), TrialEnd> {
         if self.single_reads.is_some() { self.warm_up_once(trial) } else { self.warm_up_on_target(trial) }
     }
@@ -316,6 +326,10 @@ impl Sampler for ProcessSampler<'_> {
 
     fn bytes(&self, trial: usize) -> Option<u64> {
         self.trials.truth(trial).answer.bytes
+    }
+
+    fn retire(&mut self, trial: usize) {
+        self.pool.retire(trial);
     }
 
     fn close(&mut self, trial: usize) {

@@ -77,7 +77,7 @@ impl ObservedTurn<'_> {
             below_read_bytes: self.below_bytes(notes).map(|bytes| bytes / shared),
             resident_before: self.before.as_ref().and_then(ResidencyProof::share),
             resident_after: self.after.as_ref().and_then(ResidencyProof::share),
-            turn: self.seen_from_outside(),
+            turn: self.seen_from_outside(notes),
             ..Sample::default()
         };
         let lines = (0..).zip(&self.turn.answer.samples);
@@ -104,14 +104,20 @@ impl ObservedTurn<'_> {
     }
 
     /// What the lab saw of the turn from outside.
-    fn seen_from_outside(&self) -> TurnSeen {
-        let whole = &self.turn.metered.whole;
+    fn seen_from_outside(&self, notes: &mut Notes) -> TurnSeen {
+        let Metered { whole, disturbance, .. } = &self.turn.metered;
+        let mut meter = |name, reading: &Result<u64, Missing>| notes.value(name, reading.as_ref().copied());
         TurnSeen {
             wall_ns: Some(self.turn.answer.seen_ns),
             cpu_ns: whole.cpu_ns.as_ref().ok().copied(),
             cpu_error_ns: whole.cpu_ns.is_ok().then_some(whole.cpu_error_ns),
-            delayed_ns: whole.delayed_ns.as_ref().ok().copied(),
-            lab_delayed_ns: whole.lab_delayed_ns.as_ref().ok().copied(),
+            delayed_ns: meter("turn.delayed_ns", &disturbance.delayed_ns),
+            lab_delayed_ns: meter("turn.lab_delayed_ns", &disturbance.lab_delayed_ns),
+            preemptions: meter("turn.preemptions", &disturbance.preemptions),
+            steal_ns: meter("turn.steal_ns", &disturbance.steal_ns),
+            cpu_pressure_ns: meter("turn.cpu_pressure_ns", &disturbance.cpu_pressure_ns),
+            io_pressure_ns: meter("turn.io_pressure_ns", &disturbance.io_pressure_ns),
+            memory_pressure_ns: meter("turn.memory_pressure_ns", &disturbance.memory_pressure_ns),
             delivered: self.delivered(),
         }
     }
@@ -179,7 +185,8 @@ mod tests {
     fn turn(readings: u32) -> MeteredTurn {
         let samples = vec![sample_line(Some(1)); readings as usize];
         let answer = Turn { samples, counts: Vec::new(), seen_ns: 1_000 };
-        let metered = Metered { minor_faults: Ok(9), device_read_bytes: Ok(6), ..metered() };
+        let mut metered = Metered { minor_faults: Ok(9), device_read_bytes: Ok(6), ..metered() };
+        metered.disturbance.preemptions = Ok(4);
         MeteredTurn { request: TurnRequest { lead: 1, count: readings }, answer, metered }
     }
 
@@ -199,6 +206,9 @@ mod tests {
         assert_eq!((samples[0].device_read_bytes, samples[0].below_read_bytes), (Some(2), Some(1)));
         let missing: Vec<_> = notes.take_missing().into_iter().map(|(meter, _)| meter).collect();
         assert!(missing.contains(&"major_faults") && !missing.contains(&"minor_faults"), "{missing:?}");
+        // What other work took is of the whole turn.
+        assert!(samples.iter().all(|it| (it.turn.preemptions, it.turn.steal_ns) == (Some(4), None)));
+        assert!(missing.contains(&"turn.steal_ns") && !missing.contains(&"turn.preemptions"), "{missing:?}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) fn with_read_offset(end: TrialEnd, file: Option<&Path>) -> TrialEnd {
 /// Why and where a file cannot be read, if that is found soon.
 fn unreadable(file: &Path) -> Option<io::Error> {
     let begun = Instant::now();
-    let check = || if begun.elapsed() < SEARCH_MAX { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) };
+    let check = |_| if begun.elapsed() < SEARCH_MAX { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) };
     let error = oracle::truth_of(|| File::open(file), &check).err();
     error.filter(|cause| cause.kind() != io::ErrorKind::TimedOut)
 }

@@ -9,7 +9,7 @@ use super::observed_turn::MeteredTurn;
 use super::trials::Trials;
 use crate::contender::session::SessionError;
 use crate::measure::counts::{self, ArcWay, Counting};
-use crate::record::{Count, Trial};
+use crate::record::Count;
 use readlab_protocol::{CountLine, TurnRequest};
 use std::collections::BTreeMap;
 
@@ -91,14 +91,9 @@ impl RuntimeCounters {
     /// during counting.
     pub(super) fn counted_before(&self, trial: usize, trials: &Trials) -> Option<&BTreeMap<String, Count>> {
         let own = trials.trial(trial);
-        let before = self.counted.iter().find(|(other, _)| reads_the_same(trials.trial(**other), own));
+        let before = self.counted.iter().find(|(other, _)| trials.trial(**other).reads_like(own));
         before.map(|(_, counts)| counts)
     }
-}
-
-/// Whether two trials differ only in the state of the cache.
-fn reads_the_same(a: &Trial, b: &Trial) -> bool {
-    (&a.id, &a.params, a.target, a.work, a.decodes) == (&b.id, &b.params, b.target, b.work, b.decodes)
 }
 
 /// Counts in untimed runs. Loading the library into programs that are started for each reading

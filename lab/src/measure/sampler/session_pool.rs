@@ -7,7 +7,7 @@
 
 use super::observed_turn::MeteredTurn;
 use super::trials::Trials;
-use crate::contender::session::{Session, SessionError};
+use crate::contender::session::{LaunchedSession, Session, SessionError};
 use crate::linux::process::anonymous_bytes;
 use crate::machine::memory::Memory;
 use crate::measure::interface::TrialEnd;
@@ -29,15 +29,18 @@ const LIGHT_BYTES: u64 = 32 << 20;
 pub(super) struct PooledSession {
     pub(super) session: Session,
     meters: Meters,
+    params: Params,
     /// Whether it has read until it was steady, where it must.
     pub(super) is_steady: bool,
+    /// Whether it read in another state of the cache before.
+    pub(super) is_taken_over: bool,
     held_bytes: u64,
 }
 
 impl PooledSession {
-    pub(super) fn new(session: Session) -> PooledSession {
+    pub(super) fn new(session: Session, params: Params) -> PooledSession {
         let meters = Meters::open(session.id());
-        PooledSession { session, meters, is_steady: false, held_bytes: 0 }
+        PooledSession { session, meters, params, is_steady: false, is_taken_over: false, held_bytes: 0 }
     }
 
     /// One turn between two readings of the meters.
@@ -57,6 +60,10 @@ impl PooledSession {
 #[derive(Default)]
 pub(super) struct SessionPool {
     sessions: BTreeMap<usize, PooledSession>,
+    /// Contenders of trials that are opened next.
+    launched: BTreeMap<usize, Result<LaunchedSession, SessionError>>,
+    /// Contenders of trials that are done, for trials that differ only in the state of the cache.
+    retired: BTreeMap<usize, PooledSession>,
 }
 
 impl SessionPool {
@@ -73,14 +80,51 @@ impl SessionPool {
     /// Ends the contender of a trial, if it is running.
     pub(super) fn close(&mut self, trial: usize) {
         self.sessions.remove(&trial);
+        self.retired.remove(&trial);
     }
 
-    /// Starts the contender of a trial; a session that it had before is closed first.
+    /// Keeps the contender of a trial that has no further turns, if it is running.
+    pub(super) fn retire(&mut self, trial: usize) {
+        if let Some(pooled) = self.sessions.remove(&trial) {
+            self.retired.insert(trial, PooledSession { is_taken_over: true, ..pooled });
+        }
+    }
+
+    /// Starts the contenders of these trials without waiting for them; others that were started
+    /// like this are ended.
+    pub(super) fn launch(&mut self, trials: &Trials, next: &[usize]) {
+        self.launched.retain(|trial, _| next.contains(trial));
+        for &trial in next {
+            if self.retired_for(trials, trial).is_none() {
+                self.launched.entry(trial).or_insert_with(|| trials.launch(trial, Vec::new()));
+            }
+        }
+    }
+
+    /// Starts the contender of a trial; a session that it had before is closed first. A contender
+    /// that has made the same readings in another state is taken over instead.
     pub(super) fn restart(&mut self, trials: &Trials, trial: usize) -> Result<Params, SessionError> {
         self.close(trial);
-        let (session, params) = trials.start(trial, Vec::new())?;
-        self.sessions.insert(trial, PooledSession::new(session));
+        let taken = self.retired_for(trials, trial).and_then(|other| self.retired.remove(&other));
+        let pooled = match taken {
+            Some(pooled) => pooled,
+            None => {
+                let launched = self.launched.remove(&trial);
+                let launched = launched.unwrap_or_else(|| trials.launch(trial, Vec::new()));
+                let mut session = launched?.hello()?;
+                let params = session.ready()?;
+                PooledSession::new(session, params)
+            }
+        };
+        let params = pooled.params.clone();
+        self.sessions.insert(trial, pooled);
         Ok(params)
+    }
+
+    /// The trial whose contender can make the readings of this one.
+    fn retired_for(&self, trials: &Trials, trial: usize) -> Option<usize> {
+        let own = trials.trial(trial);
+        self.retired.keys().copied().find(|&other| trials.trial(other).reads_like(own))
     }
 
     /// Starts the contender of a trial unless it is running; whether it had to be started.
@@ -98,7 +142,8 @@ impl SessionPool {
 
     /// The trials whose contenders are running, with the process ids.
     pub(super) fn processes(&self) -> Vec<(usize, u32)> {
-        self.sessions.iter().map(|(&trial, pooled)| (trial, pooled.session.id())).collect()
+        let running = self.sessions.iter().chain(&self.retired);
+        running.map(|(&trial, pooled)| (trial, pooled.session.id())).collect()
     }
 
     /// Closes the session whose turn just ended if memory would run short for the next one.
@@ -109,6 +154,9 @@ impl SessionPool {
         let own_bytes = pooled.held_bytes;
         let held: Vec<u64> = self.sessions.values().map(|pooled| pooled.held_bytes).collect();
         let memory = Memory::read();
+        if is_short(&memory, &held, cached_bytes) {
+            self.retired.clear();
+        }
         let is_worth_it = own_bytes >= LIGHT_BYTES || is_crowded(&memory, &held);
         if is_worth_it && is_short(&memory, &held, cached_bytes) {
             self.close(trial);

@@ -5,7 +5,7 @@ use super::trials::Trials;
 use crate::contender::discovery::Contenders;
 use crate::corpus::oracle::Truth;
 use crate::measure::cache::Eviction;
-use crate::measure::meters::{Metered, Missing, Whole};
+use crate::measure::meters::{Disturbance, Metered, Missing, Whole};
 use crate::measure::plan::Plan;
 use crate::measure::round::testing::{plan, runs};
 use crate::measure::target::{CacheControl, MeasuredTarget};
@@ -84,13 +84,15 @@ pub(super) fn metered() -> Metered {
         child_minor_faults: Err(missing()),
         major_faults: Err(missing()),
         device_read_bytes: Err(missing()),
-        whole: Whole {
-            cpu_ns: Err(missing()),
-            cpu_error_ns: 0,
-            passed_bytes: Err(missing()),
+        whole: Whole { cpu_ns: Err(missing()), cpu_error_ns: 0, passed_bytes: Err(missing()), alone: true },
+        disturbance: Disturbance {
             delayed_ns: Err(missing()),
             lab_delayed_ns: Err(missing()),
-            alone: true,
+            preemptions: Err(missing()),
+            steal_ns: Err(missing()),
+            cpu_pressure_ns: Err(missing()),
+            io_pressure_ns: Err(missing()),
+            memory_pressure_ns: Err(missing()),
         },
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::contender::discovery::Contenders;
 use crate::contender::roster::Warmup;
-use crate::contender::session::{Session, SessionError, Turn};
+use crate::contender::session::{LaunchedSession, Session, SessionError, Turn};
 use crate::corpus::oracle::Truth;
 use crate::measure::cache::PageCache;
 use crate::measure::interface::{SampleError, TrialEnd};
@@ -168,6 +168,17 @@ impl<'a> Trials<'a> {
         trial: usize,
         env: Vec<(OsString, OsString)>,
     ) -> Result<(Session, Params), SessionError> {
+        let mut session = self.launch(trial, env)?.hello()?;
+        let params = session.ready()?;
+        Ok((session, params))
+    }
+
+    /// The same without waiting until it is ready.
+    pub(super) fn launch(
+        &self,
+        trial: usize,
+        env: Vec<(OsString, OsString)>,
+    ) -> Result<LaunchedSession, SessionError> {
         let method = &self.plan.planned(trial).choice;
         let contender = self.contenders.contender(&method.id.contender);
         let contender = contender.expect("the plan names only contenders that answered");
@@ -177,9 +188,7 @@ impl<'a> Trials<'a> {
         if target.facts.transport() == Transport::Http {
             command.env.extend(NO_PROXY.map(|name| (name.into(), "*".into())));
         }
-        let mut session = Session::start(&method.id.contender, &command)?;
-        let params = session.ready()?;
-        Ok((session, params))
+        Session::launch(&method.id.contender, &command)
     }
 
     /// Compares every answer of a turn with the right one.

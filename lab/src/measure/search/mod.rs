@@ -129,7 +129,7 @@ impl Run<'_> {
         state_run: &mut StateRun,
     ) -> Result<EndReason, RunStop> {
         while !state_search.search.is_over() {
-            if state_search.clock.is_firmly_up(self.sampler.elapsed_ns()) {
+            if self.is_firmly_up(&state_search.clock)? {
                 return Ok(EndReason::Budget);
             }
             let rung = state_search.search.rung();
@@ -163,7 +163,7 @@ impl Run<'_> {
         let begin = Slot { state: state_run.state, fill: rung, round: rung, position: 0, rung: Some(rung) };
         let of = u32::try_from(live.len()).unwrap_or(u32::MAX);
         for (position, at) in (0..).zip(self.plan.order(begin.state, rung, &live)) {
-            if state_search.clock.is_firmly_up(self.sampler.elapsed_ns()) {
+            if self.is_firmly_up(&state_search.clock)? {
                 return Ok(EndReason::Budget);
             }
             let progress = &mut progresses[at];

@@ -83,7 +83,7 @@ fn fresh_readings_have_new_processes_and_new_fills() {
     let recorded = play(&tuning(6, WARM, Rules { fills: 3, ..runs(3) }), by_number(6));
     let begin = recorded.log.iter().position(|line| line == "start reference").unwrap();
     let opened = recorded.log[begin..].iter().filter(|line| *line == "  open a").count();
-    assert_eq!(opened, 3, "one process for each fresh fill");
+    assert_eq!(opened, 1, "a new process for the fresh fills");
     let fills = |rung: bool| -> BTreeSet<u32> {
         recorded.samples().iter().filter(|it| it.rung.is_some() == rung).map(|it| it.fill).collect()
     };
@@ -170,4 +170,13 @@ fn a_file_that_cannot_be_filled_ends_the_search_with_the_reason() {
     let recorded = play(&tuning(4, WARM, runs(2)), sampler);
     assert_eq!(recorded.outcomes().iter().filter(|line| line.ends_with("it will not stay")).count(), 6);
     assert!(recorded.samples().is_empty());
+}
+
+#[test]
+fn the_user_ends_a_search_and_nothing_is_measured_afresh() {
+    let sampler = ScriptedSampler { user_ends_at: Some(4), ..by_number(8) };
+    let recorded = play(&tuning(8, WARM, runs(2)), sampler);
+    assert_eq!(recorded.samples().len(), 4);
+    assert!(fresh(&recorded).is_empty());
+    assert_eq!(recorded.end.unwrap(), EndReason::Budget);
 }

@@ -32,24 +32,41 @@ impl Run<'_> {
     fn sequence(&mut self) -> Result<EndReason, RunStop> {
         let states = &self.plan.states;
         for (done, &state) in states.iter().enumerate() {
+            self.display.begin_state(done);
             let mut state_run = self.begin_state(state, states.len() - done);
-            self.each_once(&mut state_run)?;
+            if self.each_once(&mut state_run)? == EndReason::Budget {
+                return Ok(EndReason::Budget);
+            }
         }
         self.announce_absent()?;
         Ok(EndReason::Settled)
     }
 
-    /// Each trial of a state once.
-    fn each_once(&mut self, state_run: &mut StateRun) -> Result<(), RunStop> {
+    /// Each trial of a state once, until the user ends the run.
+    fn each_once(&mut self, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
         let state = state_run.state;
         let targets: BTreeSet<usize> =
             state_run.progresses.iter().map(|it| self.plan.planned(it.trial).trial.target).collect();
         let of = u32::try_from(targets.len()).unwrap_or(u32::MAX);
+        let count = state_run.progresses.len();
         for (place, progress) in (0_u32..).zip(&mut state_run.progresses) {
+            if self.is_firmly_up(&state_run.clock)? {
+                return Ok(EndReason::Budget);
+            }
             let (round, position) = (place / of, place % of);
             self.once(&Slot { state, fill: round, round, position, rung: None }, of, progress)?;
+            if position + 1 == of {
+                self.end_round(place + 1, count);
+            }
         }
-        Ok(())
+        Ok(EndReason::Settled)
+    }
+
+    /// Shows how far a state is after so many of its trials.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of trials")]
+    fn end_round(&mut self, done: u32, of: usize) {
+        let progress = self.display.progress(f64::from(done) / of as f64, self.sampler.elapsed_ns());
+        self.sink.about_to(Step::RoundOver(progress));
     }
 
     /// The only turn of a trial, in a round of so many. One reading is too little to refute it by

@@ -45,7 +45,10 @@ fn each_trial_has_one_turn_in_the_order_of_the_plan_and_ends_before_the_next_sta
         ]
     };
     let mut expected = vec!["stage cold 4".to_owned()];
-    expected.extend([one("a", 0, 0), one("b", 0, 1), one("b", 1, 0), one("a", 1, 1)].concat());
+    expected.extend([one("a", 0, 0), one("b", 0, 1)].concat());
+    expected.push("round over 50 %".to_owned());
+    expected.extend([one("b", 1, 0), one("a", 1, 1)].concat());
+    expected.push("round over 100 %".to_owned());
     assert_eq!(recorded.log, expected);
 }
 
@@ -109,4 +112,12 @@ fn trials_that_cannot_be_measured_come_last() {
     plan.absent.push((absent, Outcome::Unavailable { reason: "not here".to_owned() }));
     let recorded = play(&plan, ScriptedSampler::default());
     assert_eq!(recorded.outcomes().last(), Some(&"unavailable a: not here"));
+}
+
+#[test]
+fn the_user_ends_a_sequence_before_its_next_trial() {
+    let sampler = ScriptedSampler { user_ends_at: Some(2), ..ScriptedSampler::default() };
+    let recorded = play(&two_methods(), sampler);
+    assert_eq!(recorded.outcomes(), ["measured a", "measured b"]);
+    assert_eq!(recorded.end.unwrap(), EndReason::Budget);
 }

@@ -3,10 +3,14 @@
 //!
 //! | lines | what must hold |
 //! | --- | --- |
-//! | all | a line has at most [`LINE_BYTES_MAX`] bytes, all but samples together [`OTHER_BYTES_MAX`]; at most [`SAMPLES_MAX`] samples and [`TRIALS_MAX`] trials; times are at most [`NS_MAX`], counts [`COUNT_MAX`] |
+//! | all | a line has at most [`LINE_BYTES_MAX`] bytes, all but samples together
+//! [`OTHER_BYTES_MAX`]; at most [`SAMPLES_MAX`] samples and [`TRIALS_MAX`] trials; times are at
+//! most [`NS_MAX`], counts [`COUNT_MAX`] |
 //! | header | the first line and no other; a version from 1 on |
-//! | target, contender, trial | targets are numbered from 0 on, contenders named once, trials numbered once, and their target comes before |
-//! | sample | of a trial that came before; rounds and readings rise; a reading is one of its turn; a window is longer than nothing; shares are from 0 to 1 |
+//! | target, contender, trial | targets are numbered from 0 on, contenders named once, trials
+//! numbered once, and their target comes before |
+//! | sample | of a trial that came before; rounds and readings rise; a reading is one of its turn;
+//! a window is longer than nothing; shares are from 0 to 1 |
 //! | what else names a trial or a target | it came before |
 //! | outcome, end | once, until a resumed run takes them back; nothing is measured after the end |
 //!
@@ -153,6 +157,11 @@ impl RecordCheck {
             ("turn.cpu_error_ns", NS_MAX, &mut sample.turn.cpu_error_ns),
             ("turn.delayed_ns", NS_MAX, &mut sample.turn.delayed_ns),
             ("turn.lab_delayed_ns", NS_MAX, &mut sample.turn.lab_delayed_ns),
+            ("turn.preemptions", COUNT_MAX, &mut sample.turn.preemptions),
+            ("turn.steal_ns", NS_MAX, &mut sample.turn.steal_ns),
+            ("turn.cpu_pressure_ns", NS_MAX, &mut sample.turn.cpu_pressure_ns),
+            ("turn.io_pressure_ns", NS_MAX, &mut sample.turn.io_pressure_ns),
+            ("turn.memory_pressure_ns", NS_MAX, &mut sample.turn.memory_pressure_ns),
         ] {
             let Some(value) = meter.take_if(|value| *value > max) else { continue };
             if self.mended.insert((sample.trial, name)) {
@@ -191,9 +200,10 @@ fn found(record: &Record, line: &mut Line) -> Result<(), String> {
             known(record, warmed.trial)?;
             at_most("wall_ns", warmed.wall_ns, NS_MAX)
         }
-        Line::Missing { trial, .. } | Line::LeftBehind { trial, .. } | Line::Scheduling { trial, .. } => {
-            known(record, *trial)
-        }
+        Line::Missing { trial, .. }
+        | Line::LeftBehind { trial, .. }
+        | Line::Scheduling { trial, .. }
+        | Line::Stopped { trial, .. } => known(record, *trial),
         Line::Counts { trial, counts } => {
             counts.values_mut().for_each(believable);
             known(record, *trial)

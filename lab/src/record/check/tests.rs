@@ -145,7 +145,8 @@ fn what_is_announced_is_announced_once_and_in_order() {
     let Line::Trial(mut far) = other() else { panic!() };
     (far.index, far.target) = (2, 1);
     assert_eq!(refused(Line::Trial(far)), "target 1, which no line before tells of");
-    let receipt = || Receipt { contender: "rust".into(), version: "1".into(), runtime: "r".into() };
+    let receipt =
+        || Receipt { contender: "rust".into(), version: "1".into(), runtime: "r".into(), language: None };
     assert_eq!(growing.add(Line::Contender(receipt())), Ok(()));
     assert_eq!(growing.add(Line::Contender(receipt())).unwrap_err(), "contender \"rust\" a second time");
 }

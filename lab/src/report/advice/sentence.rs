@@ -5,34 +5,56 @@ use super::{MeasuredTrial, SimplerTrial, Why};
 use crate::analysis::stats::{Ratio, Significance};
 use crate::trial::{COMMAND, Params};
 
-/// What to do and why, with how many trials tie, and the cheaper trial.
-pub(super) fn of(used: &MeasuredTrial, why: &Why, tied: usize, cheaper: Option<&SimplerTrial>) -> String {
+/// What to do and why; if the fastest by its median is another trial, why that is not advised; and
+/// the cheaper trial.
+pub(super) fn of(
+    used: &MeasuredTrial,
+    why: &Why,
+    fastest: &MeasuredTrial,
+    tied: usize,
+    cheaper: Option<&SimplerTrial>,
+) -> String {
     let what = spelled(used);
-    let tie = tie(tied, !matches!(why, Why::Faster { is_simplest: false, .. }));
+    let tie = tie(used, fastest, tied);
     match why {
         Why::Itself { is_reference: true } if tied == 0 => {
             format!("keep {what}: the reference itself is the fastest")
         }
         Why::Itself { .. } if tied == 0 => format!("keep {what}: nothing that was measured is faster"),
         Why::Itself { .. } => format!("keep {what}: nothing that was measured is faster beyond doubt{tie}"),
-        Why::Faster { base, ratio, .. } => {
-            let (name, times) = (&base.row.name, words::factor(ratio.estimate));
+        Why::Faster { base, ratio } => {
+            let (name, times) = (spelled(base), words::times(ratio));
             let cheaper = cheaper.map_or_else(String::new, would_give);
-            format!("use {what}: {times} times {name}{}{tie}{cheaper}", interval(ratio))
+            format!("use {what}: {times} times as fast as {name}{tie}{cheaper}")
+        }
+        Why::Open { baseline } => {
+            let rounds = words::plural(baseline.missing_rounds, "more round");
+            format!(
+                "use {what}: nothing that was measured is faster{tie}; {} needs {rounds} for a ratio",
+                baseline.name
+            )
         }
         Why::Kept { instead, ratio } => {
-            format!("keep {}: {}", used.row.name, not_faster(&spelled(instead), ratio.as_ref()))
+            format!("keep {what}: {}", not_faster(&spelled(instead), ratio.as_ref()))
         }
     }
 }
 
-fn tie(tied: usize, is_simplest: bool) -> String {
-    let simplest = if is_simplest { ", of which it is the simplest" } else { "" };
-    if tied == 0 { String::new() } else { format!("; it ties with {tied} more{simplest}") }
+/// How many trials tie with the advised one; where another has the best median, its name and that
+/// it is less simple.
+fn tie(used: &MeasuredTrial, fastest: &MeasuredTrial, tied: usize) -> String {
+    if used.is(fastest) {
+        return if tied == 0 { String::new() } else { format!("; it ties with {tied} more") };
+    }
+    let more = match tied.saturating_sub(1) {
+        0 => String::new(),
+        more => format!("; {more} more tie"),
+    };
+    format!("; {} has the best median, but ties with it and is less simple{more}", spelled(fastest))
 }
 
 fn would_give(step: &SimplerTrial) -> String {
-    let (what, times) = (spelled(step.measured), words::factor(step.ratio.estimate));
+    let (what, times) = (spelled(step.measured), words::times(&step.ratio));
     format!("; {what} would already give {times} times without {}", any_of(&step.without))
 }
 
@@ -41,13 +63,10 @@ fn not_faster(what: &str, ratio: Option<&Ratio>) -> String {
     let Some((ratio, clear)) = ratio.and_then(|ratio| Some((ratio, ratio.clear()?))) else {
         return format!("whether {what} is faster cannot be told with so few rounds");
     };
-    let times = words::factor(ratio.estimate);
-    match (clear, ratio.ci95) {
-        (Significance::Slower, Some(ends)) => {
-            let (low, high) = (words::factor(ends.low), words::factor(ends.high));
-            format!("{what} is slower: {times} [{low}, {high}] times as fast")
-        }
-        _ => format!("{what} is not faster beyond doubt, {times} times{}", interval(ratio)),
+    let times = words::times(ratio);
+    match clear {
+        Significance::Slower => format!("{what} is slower: {times} times as fast"),
+        _ => format!("{what} is not faster beyond doubt: {times} times as fast"),
     }
 }
 
@@ -58,12 +77,6 @@ fn any_of(things: &[&str]) -> String {
         Some((last, [])) => (*last).to_owned(),
         Some((last, others)) => format!("{} or {last}", others.join(", ")),
     }
-}
-
-fn interval(ratio: &Ratio) -> String {
-    ratio.ci95.map_or_else(String::new, |ends| {
-        format!(", interval {} to {}", words::factor(ends.low), words::factor(ends.high))
-    })
 }
 
 /// A trial's name in a sentence: `mmap with avx2 and 2 threads`.
@@ -119,15 +132,9 @@ mod tests {
             Some(Ratio { estimate, ci95, pairs: 10 })
         };
         for (ratio, expected) in [
-            (ratio(0.828, Some((0.79, 0.86))), "x is slower: 0.828 [0.790, 0.860] times as fast"),
-            (
-                ratio(0.828, Some((0.7, 1.1))),
-                "x is not faster beyond doubt, 0.828 times, interval 0.700 to 1.10",
-            ),
-            (
-                ratio(1.3, Some((0.9, 1.6))),
-                "x is not faster beyond doubt, 1.30 times, interval 0.900 to 1.60",
-            ),
+            (ratio(0.828, Some((0.79, 0.86))), "x is slower: 0.83 [0.79, 0.86] times as fast"),
+            (ratio(0.828, Some((0.7, 1.1))), "x is not faster beyond doubt: 0.8 [0.7, 1.1] times as fast"),
+            (ratio(1.3, Some((0.9, 1.6))), "x is not faster beyond doubt: 1.3 [0.9, 1.6] times as fast"),
             (ratio(2.0, None), "whether x is faster cannot be told with so few rounds"),
             (None, "whether x is faster cannot be told with so few rounds"),
         ] {

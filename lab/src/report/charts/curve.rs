@@ -1,8 +1,11 @@
 //! The rate of one method over the values of one parameter, with intervals.
 
 use super::super::curve::{Curve, CurvePoint};
+use super::super::html::{Element, element};
+use super::super::palette::language_class;
 use super::super::svg::{self, Quantity, Scale};
 use super::Chart;
+use super::legend::{self, Legend};
 use super::plot::{self, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
 
 /// The chart; every value of the parameter is as far from the next as its factor says.
@@ -20,19 +23,22 @@ pub(in super::super) fn curve(curve: &Curve, slug: String) -> Chart {
     let ticks: Vec<(f64, String)> =
         curve.points.iter().map(|point| (across.at(point.value as f64), point.spelled.clone())).collect();
     marks.extend(plot::along(&ticks, &curve.parameter));
-    marks.extend(svg::polyline("curve", &points));
+    let mut coloured: Vec<Element> = svg::polyline("curve", &points).into_iter().collect();
     for point in &curve.points {
         let ends = point.interval.map(|[low, high]| [up.at(high.0), up.at(low.0)]);
         marks.extend(ends.map(|ends| svg::whisker("interval", ends, across.at(point.value as f64), true)));
     }
-    marks.push(svg::dots("curve-dots", points));
+    coloured.push(svg::dots("curve-dots", points));
+    marks.push(element("g").class(language_class(&curve.language)).all(coloured));
+    let legend = Legend::at(HEIGHT, &legend::languages(std::iter::once(curve.language.as_str())));
+    marks.extend(legend.marks);
     let described = curve.points.iter().map(|point| format!("{} {}", point.spelled, point.rate));
     let source = if curve.searched { ", from the search" } else { "" };
     Chart {
         slug,
         title: format!("{}, {}: rate by {}{source}", curve.method, curve.condition, curve.parameter),
         description: format!("{}.", described.collect::<Vec<_>>().join("; ")),
-        size: [WIDTH, HEIGHT],
+        size: [WIDTH, legend.bottom],
         marks,
     }
 }

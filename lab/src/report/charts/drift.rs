@@ -4,9 +4,10 @@
 use super::super::chart_reading;
 use super::super::ranking::{Ranking, RankingRow};
 use super::super::svg::{self, Scale};
-use super::super::{html::Element, words};
+use super::super::words;
 use super::Chart;
-use super::rows::{self, WIDTH};
+use super::legend::{self, Legend};
+use super::rows::{self, ChartRow, STRIP, WIDTH};
 use crate::analysis::stats::quantile;
 use crate::trial::CacheState;
 
@@ -34,18 +35,18 @@ pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> 
     let reach = quantile(&shares, WITHIN).clamp(LEAST, MOST);
     let last = tracks.iter().filter_map(|track| track.rounds.last()).map(|(round, _, _)| *round).max()?;
     let across = Scale::linear([0.0, f64::from(last)], [2.0, WIDTH - 2.0]);
-    let mut marks = Vec::new();
-    for (n, track) in tracks.iter().enumerate() {
-        marks.extend(track.drawn(n, &across, reach, ranking.state));
-    }
-    let bottom = rows::height(tracks.len());
-    let title = format!("{}: wall time round by round", ranking.title());
+    let chart_rows = tracks.iter().map(|track| track.drawn(&across, reach, ranking.state)).collect();
+    let mut marks = rows::layout(chart_rows, &[]);
     marks.push(svg::text("tick start", [0.0, 10.0], "first round"));
     marks.push(svg::text("tick end", [WIDTH, 10.0], "last round"));
     let fills =
         if ranking.state == CacheState::Warm { "; upright lines: the cache was filled anew" } else { "" };
     let note = format!("height of a strip: the median ±{}{fills}", words::percent(reach));
-    marks.push(svg::text("tick start", [0.0, bottom + 18.0], &note));
+    let legend = Legend::at(20.0, &legend::languages(tracks.iter().map(|track| track.row.language.as_str())));
+    let mut foot = vec![svg::text("tick start", [0.0, 14.0], &note)];
+    foot.extend(legend.marks);
+    marks.push(rows::foot(tracks.len(), foot));
+    let title = format!("{}: wall time round by round", ranking.title());
     let description = tracks.iter().map(|track| format!("{} {}", track.row.short, track.value()));
     Some(Chart {
         slug,
@@ -54,7 +55,7 @@ pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> 
             "Lowest and highest round against the median: {}.",
             description.collect::<Vec<_>>().join("; ")
         ),
-        size: [WIDTH, bottom + 26.0],
+        size: [WIDTH, rows::height(tracks.len()) + legend.bottom],
         marks,
     })
 }
@@ -81,26 +82,18 @@ impl Track<'_> {
         format!("{} to {}", signed(low), signed(high))
     }
 
-    fn drawn(&self, n: usize, across: &Scale, reach: f64, state: CacheState) -> Vec<Element> {
-        let row = self.row;
-        let shown = rows::ChartRow {
-            rank: String::new(),
-            short: &row.short,
-            name: &row.name,
-            value: self.value(),
-            strong: false,
-        };
-        let mut marks = rows::head(n, &shown);
-        let top = rows::strip_top(n);
+    fn drawn(&self, across: &Scale, reach: f64, state: CacheState) -> ChartRow<'_> {
         // Longer is slower is lower.
-        let up = Scale::linear([-reach, reach], [top - 2.0, top + HIGH - 2.0]);
-        marks.push(svg::bar("strip", [0.0, top - 2.0], [WIDTH, HIGH]));
-        marks.push(svg::line("zero", [0.0, up.at(0.0)], [WIDTH, up.at(0.0)]));
+        let up = Scale::linear([-reach, reach], [STRIP - 2.0, STRIP + HIGH - 2.0]);
+        let mut marks = vec![
+            svg::bar("strip", [0.0, STRIP - 2.0], [WIDTH, HIGH]),
+            svg::line("zero", [0.0, up.at(0.0)], [WIDTH, up.at(0.0)]),
+        ];
         if state == CacheState::Warm {
             let new_fill = self.rounds.windows(2).filter(|pair| pair[0].1 != pair[1].1);
             marks.extend(new_fill.map(|pair| {
                 let x = across.at((f64::from(pair[0].0) + f64::from(pair[1].0)) / 2.0);
-                svg::line("fill", [x, top - 2.0], [x, top + HIGH - 2.0])
+                svg::line("fill", [x, STRIP - 2.0], [x, STRIP + HIGH - 2.0])
             }));
         }
         let points: Vec<[f64; 2]> = self
@@ -110,6 +103,6 @@ impl Track<'_> {
             .collect();
         marks.extend(svg::polyline("track", &points));
         marks.push(svg::dots("track-dots", points));
-        marks
+        ChartRow { marks, ..ChartRow::of(self.row, self.value()) }
     }
 }

@@ -3,9 +3,10 @@
 
 use super::super::ranking::{Ranking, RankingRow};
 use super::super::svg::{self, Quantity, Scale};
-use super::super::{html::Element, words};
-use super::rows::{self, THICK, WIDTH};
-use super::{Chart, legend};
+use super::super::words;
+use super::Chart;
+use super::legend::{self, Key, KeyMark, Legend};
+use super::rows::{self, ChartRow, STRIP, THICK, WIDTH};
 use crate::record::Metric;
 
 /// The chart; `None` when no CPU time is known.
@@ -14,19 +15,20 @@ pub(in super::super) fn effort(ranking: &Ranking, slug: String) -> Option<Chart>
     let longest =
         known.iter().filter_map(|row| Some(cpu(row)?.iter().sum::<f64>().max(wall(row)))).reduce(f64::max)?;
     let scale = Scale::linear([0.0, longest * 1.02], [0.0, WIDTH]);
-    let mut marks = rows::grid(&scale, Quantity::Time, known.len());
-    for (n, row) in known.iter().enumerate() {
-        marks.extend(drawn(row, n, &scale));
-    }
-    let bottom = rows::height(known.len());
-    let keys = [("user", "CPU, user"), ("system", "CPU, kernel"), ("key-wall", "wall time")];
-    marks.extend(legend(bottom + 22.0, &keys));
+    let mut marks = rows::axis(&scale, Quantity::Time);
+    marks.extend(rows::layout(known.iter().map(|row| drawn(row, &scale)).collect(), &rows::lines(&scale)));
+    let mut keys = legend::languages(known.iter().map(|row| row.language.as_str()));
+    keys.push(Key::new(KeyMark::Square, "user key", "CPU, user"));
+    keys.push(Key::new(KeyMark::Square, "system key", "CPU, kernel"));
+    keys.push(Key::new(KeyMark::Line, "wall", "wall time"));
+    let legend = Legend::at(4.0, &keys);
+    marks.push(rows::foot(known.len(), legend.marks));
     let description = known.iter().map(|row| format!("{} {}", row.short, value(row)));
     Some(Chart {
         slug,
         title: format!("{}: CPU time against wall time", ranking.title()),
         description: format!("Processors in use on average: {}.", description.collect::<Vec<_>>().join("; ")),
-        size: [WIDTH, bottom + 28.0],
+        size: [WIDTH, rows::height(known.len()) + legend.bottom],
         marks,
     })
 }
@@ -49,20 +51,13 @@ fn value(row: &RankingRow) -> String {
     row.cores.map_or_else(|| words::NONE.to_owned(), words::cores)
 }
 
-fn drawn(row: &RankingRow, n: usize, scale: &Scale) -> Vec<Element> {
-    let shown = rows::ChartRow {
-        rank: String::new(),
-        short: &row.short,
-        name: &row.name,
-        value: value(row),
-        strong: false,
-    };
-    let mut marks = rows::head(n, &shown);
-    let top = rows::strip_top(n);
+fn drawn<'a>(row: &'a RankingRow, scale: &Scale) -> ChartRow<'a> {
     let [user, system] = cpu(row).unwrap_or_default().map(|ns| scale.at(ns));
-    marks.push(svg::bar("user", [0.0, top], [user, THICK]));
-    marks.push(svg::bar("system", [user, top], [system, THICK]));
     let end = scale.at(wall(row));
-    marks.push(svg::line("wall", [end, top - 2.0], [end, top + THICK + 2.0]));
-    marks
+    let marks = vec![
+        svg::bar("user", [0.0, STRIP], [user, THICK]),
+        svg::bar("system", [user, STRIP], [system, THICK]),
+        svg::line("wall", [end, STRIP - 2.0], [end, STRIP + THICK + 2.0]),
+    ];
+    ChartRow { marks, ..ChartRow::of(row, value(row)) }
 }

@@ -1,10 +1,11 @@
 //! How many calls lay between one power of two and the next, one row a trial, on one logarithmic
 //! scale.
 
-use super::super::html::Element;
+use super::super::method_label::MethodLabel;
 use super::super::svg::{self, Quantity, Scale};
-use super::rows::{self, THICK, WIDTH};
-use super::{Chart, legend};
+use super::Chart;
+use super::legend::{self, Key, KeyMark, Legend};
+use super::rows::{self, ChartRow, STRIP, THICK, WIDTH};
 use crate::record::Spread;
 
 /// The least ratio between the ends of the scale.
@@ -14,10 +15,8 @@ const NARROWEST: f64 = 2.5;
 
 /// One row.
 pub(in super::super) struct Histogram<'a> {
-    /// The name as it is shown.
-    pub(in super::super) short: &'a str,
-    /// The whole name.
-    pub(in super::super) name: &'a str,
+    /// The method.
+    pub(in super::super) label: MethodLabel<'a>,
     /// At the right end.
     pub(in super::super) value: String,
     /// What is drawn; zeros have no place on such a scale.
@@ -35,19 +34,21 @@ pub(in super::super) fn histogram(
     let buckets = || histograms.iter().flat_map(|it| drawable(&it.spread));
     let (low, high) = (buckets().map(|[from, _]| from).min()?, buckets().map(|[from, _]| from).max()?);
     let scale = Scale::logarithmic(domain(low as f64, high as f64 * 2.0), [0.0, WIDTH]);
-    let mut marks = rows::grid(&scale, quantity, histograms.len());
-    for (n, histogram) in histograms.iter().enumerate() {
-        marks.extend(drawn(histogram, n, &scale));
-    }
-    let bottom = rows::height(histograms.len());
-    marks.extend(legend(bottom + 22.0, &[("bar", "calls"), ("key-wall", "median")]));
+    let mut marks = rows::axis(&scale, quantity);
+    marks.extend(rows::layout(histograms.iter().map(|it| drawn(it, &scale)).collect(), &rows::lines(&scale)));
+    let mut keys = legend::languages(histograms.iter().map(|it| it.label.language));
+    keys.push(Key::new(KeyMark::Square, "bar key", "calls"));
+    keys.push(Key::new(KeyMark::Line, "wall", "median"));
+    let legend = Legend::at(4.0, &keys);
+    marks.push(rows::foot(histograms.len(), legend.marks));
     let described = |it: &Histogram| {
         let [p50, most] = [it.spread.p50, it.spread.most].map(|value| quantity.tick(value as f64));
-        format!("{}: {} calls, {p50} at the median, {most} at most", it.short, it.spread.n)
+        format!("{}: {} calls, {p50} at the median, {most} at most", it.label.short, it.spread.n)
     };
     let description: Vec<String> = histograms.iter().map(described).collect();
     let description = format!("{}.", description.join("; "));
-    Some(Chart { slug, title, description, size: [WIDTH, bottom + 28.0], marks })
+    let height = rows::height(histograms.len()) + legend.bottom;
+    Some(Chart { slug, title, description, size: [WIDTH, height], marks })
 }
 
 /// From below the smallest to above the largest; equal calls get room on both sides, as a bar over
@@ -63,16 +64,8 @@ fn drawable(spread: &Spread) -> impl Iterator<Item = [u64; 2]> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]
-fn drawn(histogram: &Histogram, n: usize, scale: &Scale) -> Vec<Element> {
-    let shown = rows::ChartRow {
-        rank: String::new(),
-        short: histogram.short,
-        name: histogram.name,
-        value: histogram.value.clone(),
-        strong: false,
-    };
-    let mut marks = rows::head(n, &shown);
-    let top = rows::strip_top(n);
+fn drawn<'a>(histogram: &Histogram<'a>, scale: &Scale) -> ChartRow<'a> {
+    let mut marks = Vec::new();
     let Spread { least, most: largest, .. } = histogram.spread;
     let most = drawable(&histogram.spread).map(|[_, count]| count).max().unwrap_or(1);
     for [from, count] in drawable(&histogram.spread) {
@@ -82,11 +75,11 @@ fn drawn(histogram: &Histogram, n: usize, scale: &Scale) -> Vec<Element> {
         let (left, right) = (ends[0].min(middle - NARROWEST), ends[1].max(middle + NARROWEST));
         // One call among thousands is seen as well.
         let height = (THICK * count as f64 / most as f64).max(1.0);
-        marks.push(svg::bar("bar", [left, top + THICK - height], [right - left - 1.0, height]));
+        marks.push(svg::bar("bar", [left, STRIP + THICK - height], [right - left - 1.0, height]));
     }
     let median = scale.at(histogram.spread.p50 as f64);
-    marks.push(svg::line("wall", [median, top - 2.0], [median, top + THICK + 2.0]));
-    marks
+    marks.push(svg::line("wall", [median, STRIP - 2.0], [median, STRIP + THICK + 2.0]));
+    ChartRow { marks, ..ChartRow::of(histogram.label, histogram.value.clone()) }
 }
 
 #[cfg(test)]
@@ -96,7 +89,8 @@ mod tests {
     #[test]
     fn equal_calls_are_a_narrow_bar_within_the_scale() {
         let spread = Spread::of(vec![262_144; 100]);
-        let row = Histogram { short: "read", name: "read", value: "100 × 262 kB".to_owned(), spread };
+        let label = MethodLabel { trial: 0, short: "read", name: "read", language: "Rust" };
+        let row = Histogram { label, value: "100 × 262 kB".to_owned(), spread };
         let chart = histogram(&[row], Quantity::Size, "sizes".to_owned(), "sizes".to_owned()).unwrap();
         let text = chart.inline().render();
         let bar = text.split("<rect class=\"bar\"").nth(1).unwrap();

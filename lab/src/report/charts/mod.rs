@@ -3,22 +3,26 @@
 //! A chart has a title and a description in words, for readers who do not see it. It draws the
 //! numbers of the view model; only coordinates are computed here.
 
+mod clipped;
 mod curve;
 mod drift;
+mod dumbbell;
 mod effort;
+mod forest;
 mod histogram;
+mod legend;
 mod plot;
 mod ranking;
-mod ratios;
 mod rows;
 mod sweep;
 
 pub(super) use curve::curve;
 pub(super) use drift::drift;
+pub(super) use dumbbell::Dumbbells;
 pub(super) use effort::effort;
+pub(super) use forest::{Forest, ForestRow, Significant};
 pub(super) use histogram::{Histogram, histogram};
 pub(super) use ranking::{DOTS_MOST, ranking};
-pub(super) use ratios::{RatioRow, is_clear, ratios};
 pub(super) use sweep::{rates, times};
 
 use super::html::{Element, element, words};
@@ -82,18 +86,20 @@ impl Chart {
     }
 }
 
-/// Small squares or lines with what they mean, in one line from the left.
-fn legend(at: f64, items: &[(&str, &str)]) -> Vec<Element> {
-    const SQUARE: f64 = 9.0;
-    const LETTER: f64 = 5.9;
-    let mut x = 0.0;
-    let mut marks = Vec::new();
-    for (class, text) in items {
-        marks.push(super::svg::bar(class, [x, at - SQUARE], [SQUARE, SQUARE]));
-        marks.push(super::svg::text("tick start", [x + SQUARE + 5.0, at], text));
-        #[expect(clippy::cast_precision_loss, reason = "a few dozen letters")]
-        let width = text.chars().count() as f64 * LETTER;
-        x += SQUARE + 5.0 + width + 14.0;
-    }
-    marks
+/// Width and height of a strip in a table.
+pub(super) const STRIP_SIZE: [f64; 2] = [260.0, 22.0];
+
+/// A drawing in a cell of a table, whose numbers are in words beside it. The class gives its
+/// colour.
+fn strip(class: &str, marks: impl IntoIterator<Item = Element>) -> Element {
+    let [width, height] = STRIP_SIZE;
+    let svg = element("svg").class(&format!("chart strip {class}")).set("aria-hidden", "true");
+    svg.set("viewBox", format!("0 0 {width} {height}")).all(marks)
+}
+
+/// The path of an upright line that goes on above and below a strip, as a row of a table is higher
+/// where its name takes several lines. The cell cuts it.
+fn across_rows(x: f64) -> String {
+    const BEYOND: f64 = 60.0;
+    format!("M{} -{BEYOND}v{}", super::svg::place(x), 2.0 * BEYOND + STRIP_SIZE[1])
 }

@@ -1,13 +1,14 @@
-//! Who is how fast: a bar for the median rate, its interval, every reading as a dot, the limits as
-//! lines.
+//! How fast each method is: a bar for the median rate, its interval, every reading as a dot, the
+//! limits as lines.
 
 use super::super::bound::Bound;
 use super::super::chart_reading::Dots;
 use super::super::ranking::{Rank, Ranking, RankingRow};
 use super::super::svg::{self, Quantity, Scale};
 use super::super::{html::Element, words};
-use super::rows::{self, THICK, WIDTH};
-use super::{Chart, legend};
+use super::Chart;
+use super::legend::{self, Key, KeyMark, Legend};
+use super::rows::{self, ChartRow, STRIP, THICK, WIDTH};
 use crate::units::{Nanos, Throughput};
 
 /// A limit above this multiple of the fastest reading would leave no room for the readings; it is
@@ -20,27 +21,15 @@ pub(in super::super) const DOTS_MOST: usize = 200;
 /// The chart; `None` when nothing was measured.
 pub(in super::super) fn ranking(ranking: &Ranking, slug: String) -> Option<Chart> {
     let scale = scale(ranking)?;
-    let mut marks = rows::grid(&scale, quantity(ranking), ranking.rows.len());
-    let bottom = rows::height(ranking.rows.len());
-    for (n, row) in ranking.rows.iter().enumerate() {
-        marks.extend(drawn(ranking, row, n, &scale));
-    }
-    // Over the bars, which would hide them.
-    let mut below = bottom + 18.0;
-    let names = bounds(ranking).into_iter().map(|bound| BoundName {
-        at: scale.at(bound.rate.0),
-        text: format!("{} {}", bound.name, bound.rate),
-    });
-    for (name, anchor) in in_order(names.collect()) {
-        let x = name.at;
-        // Across the strips alone: the rows' names and values stand between them.
-        let strips = (0..ranking.rows.len()).map(rows::strip_top);
-        marks.extend(strips.map(|top| svg::line("bound", [x, top - 2.0], [x, top + THICK + 2.0])));
-        marks.push(svg::line("bound", [x, bottom - 4.0], [x, below - 11.0]));
-        marks.push(svg::text(&format!("bound-name {}", anchor.word()), [x, below], &name.text));
-        below += 15.0;
-    }
-    marks.extend(legend(below + 4.0, &keys(ranking)));
+    let count = ranking.rows.len();
+    let places: Vec<f64> = bounds(ranking).iter().map(|bound| scale.at(bound.rate.0)).collect();
+    let chart_rows = ranking.rows.iter().map(|row| drawn(ranking, row, &scale, &places)).collect();
+    let mut marks = rows::axis(&scale, quantity(ranking));
+    marks.extend(rows::layout(chart_rows, &rows::lines(&scale)));
+    let (mut foot, below) = bound_names(ranking, &scale);
+    let legend = Legend::at(below, &keys(ranking));
+    foot.extend(legend.marks);
+    marks.push(rows::foot(count, foot));
     let title =
         format!("{}: median {}", ranking.title(), if by_rate(ranking) { "rate" } else { "wall time" });
     let description =
@@ -49,9 +38,24 @@ pub(in super::super) fn ranking(ranking: &Ranking, slug: String) -> Option<Chart
         slug,
         title,
         description: format!("From the fastest to the slowest: {}.", description.join("; ")),
-        size: [WIDTH, below + 10.0],
+        size: [WIDTH, rows::height(count) + legend.bottom],
         marks,
     })
+}
+
+/// The names of the limits with the ends of their lines, and where they end.
+fn bound_names(ranking: &Ranking, scale: &Scale) -> (Vec<Element>, f64) {
+    let names = bounds(ranking).into_iter().map(|bound| BoundName {
+        at: scale.at(bound.rate.0),
+        text: format!("{} {}", bound.name, bound.rate),
+    });
+    let (mut marks, mut below) = (Vec::new(), 0.0);
+    for (name, anchor) in in_order(names.collect()) {
+        below += 15.0;
+        marks.push(svg::line("bound", [name.at, -4.0], [name.at, below - 8.0]));
+        marks.push(svg::text(&format!("bound-name {}", anchor.word()), [name.at, below + 3.0], &name.text));
+    }
+    (marks, below + 6.0)
 }
 
 /// The name of a limit below the rows, and where the limit's line is.
@@ -108,14 +112,15 @@ fn in_order(mut names: Vec<BoundName>) -> Vec<(BoundName, Anchor)> {
 }
 
 /// What the marks mean, of those that are there.
-fn keys(ranking: &Ranking) -> Vec<(&'static str, &'static str)> {
-    let leads = ranking.rows.iter().any(|row| ranking.leads(row));
-    let mut keys = Vec::new();
-    keys.extend(leads.then_some(("bar lead", "fastest, alone or tied")));
-    keys.push(("bar", "median"));
-    keys.push(("key-dot", "reading"));
+fn keys(ranking: &Ranking) -> Vec<Key> {
+    let mut keys = legend::languages(ranking.rows.iter().map(|row| row.language.as_str()));
+    keys.push(Key::new(KeyMark::Square, "bar key", "bar: median"));
+    keys.push(Key::new(KeyMark::Disc, "solid key", "dot: reading"));
     if ranking.rows.iter().any(|row| row.wall.median_ci95.is_some()) {
-        keys.push(("key-interval", "95 % interval"));
+        keys.push(Key::new(KeyMark::Line, "interval", "95 % interval"));
+    }
+    if !bounds(ranking).is_empty() {
+        keys.push(Key::new(KeyMark::Line, "bound", "limit"));
     }
     keys
 }
@@ -156,44 +161,38 @@ fn scale(ranking: &Ranking) -> Option<Scale> {
 }
 
 fn value(row: &RankingRow) -> String {
-    let median = if row.throughput.is_some() { words::rate(row.throughput) } else { words::time(&row.wall) };
-    match words::plus_minus(&row.wall) {
-        Some(sure) => format!("{median} {sure}"),
-        None => median,
+    match row.throughput {
+        Some(rate) => words::rate_with_half(rate, &row.wall),
+        None => words::time_with_half(&row.wall),
     }
 }
 
-fn drawn(ranking: &Ranking, row: &RankingRow, n: usize, scale: &Scale) -> Vec<Element> {
-    let leads = ranking.leads(row);
-    let mut marks = rows::head(
-        n,
-        &rows::ChartRow {
-            rank: row.rank.map_or_else(String::new, Rank::word),
-            short: &row.short,
-            name: &row.name,
-            value: value(row),
-            strong: leads,
-        },
-    );
-    let top = rows::strip_top(n);
+fn drawn<'a>(ranking: &Ranking, row: &'a RankingRow, scale: &Scale, bounds: &[f64]) -> ChartRow<'a> {
     let x = |wall_ns| scale.at(length(ranking, row, wall_ns));
-    marks.push(svg::bar(if leads { "bar lead" } else { "bar" }, [0.0, top], [x(row.wall.median), THICK]));
+    let mut marks = vec![svg::bar("bar", [0.0, STRIP], [x(row.wall.median), THICK])];
     let lengths = row.readings.iter().map(|reading| length(ranking, row, reading.wall_ns));
     let dots = Dots::of(lengths, DOTS_MOST);
-    let places = dots.shown.iter().zip(heights()).map(|(&value, high)| [scale.at(value), top + high]);
+    let places = dots.shown.iter().zip(heights()).map(|(&value, high)| [scale.at(value), STRIP + high]);
     marks.push(svg::dots("dots", places));
     marks.extend(row.wall.median_ci95.map(|[low, high]| {
         let [a, b] = [length(ranking, row, low), length(ranking, row, high)];
         let ends = [scale.at(a.min(b)), scale.at(a.max(b))];
-        let whole = scale.holds(a.max(b));
-        let middle = top + THICK / 2.0;
-        if whole {
+        let middle = STRIP + THICK / 2.0;
+        if scale.holds(a.max(b)) {
             svg::whisker("interval", ends, middle, false)
         } else {
             svg::open_whisker("interval", ends, middle)
         }
     }));
-    marks
+    // Across the strip alone, and over the bar: the name and the value are above it.
+    let ends = |x: f64| ([x, STRIP - 2.0], [x, STRIP + THICK + 2.0]);
+    marks.extend(bounds.iter().map(|&x| ends(x)).map(|(from, to)| svg::line("bound", from, to)));
+    ChartRow {
+        rank: row.rank.map_or_else(String::new, Rank::word),
+        strong: ranking.leads(row),
+        marks,
+        ..ChartRow::of(row, value(row))
+    }
 }
 
 /// Heights within a strip that never repeat nearby: multiples of the golden section.

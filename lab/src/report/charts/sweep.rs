@@ -1,6 +1,7 @@
 //! Files of many sizes: time on size with the lines through the points, and the rate on the
 //! logarithm of the size.
 
+use super::super::palette::language_class;
 use super::super::svg::{self, Quantity, Scale};
 use super::super::sweep::Series;
 use super::plot::{self, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
@@ -67,7 +68,7 @@ fn points(series: &Series, at: impl Fn(&Point) -> [f64; 2]) -> Element {
 }
 
 fn class(series: &Series, mark: &str) -> String {
-    format!("{mark} {}", if series.is_write { "write" } else { "read" })
+    format!("{mark} {}", language_class(&series.known.language))
 }
 
 fn most(series: &Series, value: impl Fn(&Point) -> f64) -> Option<f64> {

@@ -21,7 +21,7 @@ pub fn bencher(side: &Side) -> String {
     for (name, case) in named(side) {
         let mut measures = Map::new();
         for (measure, slug, _) in MEASURES {
-            let Some((value, ends)) = number(side, case, measure) else { continue };
+            let Some((value, ends)) = number(case, measure) else { continue };
             let mut metric = json!({ "value": value });
             if let Some([low, high]) = ends {
                 metric["lower_value"] = json!(low);
@@ -42,7 +42,7 @@ pub fn github(side: &Side) -> String {
     let mut entries = Vec::new();
     for (name, case) in named(side) {
         for (measure, _, unit) in MEASURES {
-            let Some((value, ends)) = number(side, case, measure) else { continue };
+            let Some((value, ends)) = number(case, measure) else { continue };
             let mut entry = json!({ "name": format!("{name} · {}", measure.word()), "unit": unit, "value": value, "extra": side.about });
             if let Some([low, high]) = ends {
                 entry["range"] = format!("± {}", ((high - low) / 2.0).round()).into();
@@ -74,8 +74,8 @@ fn named(side: &Side) -> Vec<(String, &Case)> {
     side.cases.iter().map(|case| (name(case), case)).collect()
 }
 
-fn number(side: &Side, case: &Case, measure: Measure) -> Option<(f64, Option<[f64; 2]>)> {
+fn number(case: &Case, measure: Measure) -> Option<(f64, Option<[f64; 2]>)> {
     let figure: &Figure = case.figures.get(&measure)?;
-    let ends = figure.log_median(side.seed).ci95;
+    let ends = figure.log_median().ci95;
     Some((figure.value(), ends.map(|ends| [ends.low.exp(), ends.high.exp()])))
 }

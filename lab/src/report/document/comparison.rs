@@ -1,11 +1,11 @@
 //! A comparison as one HTML file that needs nothing else, in the form of a run's page: numbers and
 //! ratios with intervals, what differs in the machines, what could not be compared.
 
-use super::super::charts::{self, Chart, RatioRow};
+use super::super::charts::{Chart, Forest, ForestRow, Significant};
 use super::super::comparison::{self, fact, fit_lines, legend, letter, remarks, section, state, times};
 use super::super::html::{Element, element, words};
 use super::super::words::{NONE, Number, capital, percent, plural, unbroken};
-use super::table::{ColumnKind, TableCell, table};
+use super::table::{Column, TableCell, table};
 use super::{Section, figure, side_by_side, whole};
 use crate::analysis::compare::{Comparison, ComparisonRow, Fit, Measure, Table};
 use crate::units::Throughput;
@@ -20,7 +20,8 @@ pub fn comparison_html(comparison: &Comparison, fit: Option<&Fit>) -> String {
     let title = format!("readlab compare {}", names.join(" "));
     let sentence = sentence(comparison);
     let footer = format!("readlab {} · comparison", env!("CARGO_PKG_VERSION"));
-    whole(&title, &sentence, answer(comparison, &sentence), sections, &[&footer])
+    let opening = vec![answer(comparison, &sentence)];
+    whole(&title, &sentence, opening, sections, &[&footer])
 }
 
 /// How many cases are better, worse and tied on each side, by the first number that is compared.
@@ -29,8 +30,9 @@ fn sentence(comparison: &Comparison) -> String {
     let of = title(table.measure).to_lowercase();
     let parts = (1..comparison.sides.len()).map(|side| {
         let ratios = || table.rows.iter().filter_map(|row| row.cells.get(side)?.as_ref()?.ratio);
-        let better = ratios().filter(|it| charts::is_clear(it) && it.estimate > 1.0).count();
-        let worse = ratios().filter(|it| charts::is_clear(it) && it.estimate < 1.0).count();
+        let clear = || ratios().filter(|it| Significant::of(it.ci95) == Significant::Yes);
+        let better = clear().filter(|it| it.estimate > 1.0).count();
+        let worse = clear().filter(|it| it.estimate < 1.0).count();
         let all = ratios().count();
         format!(
             "{} is better than {} in {better}, worse in {worse} and not clearly either in {} of {}",
@@ -93,29 +95,36 @@ fn numbers(comparison: &Comparison, of: &Table) -> Section {
         }
         content.push(grid(comparison, of.measure, &title, rows));
     }
-    let lead = "A ratio above 1 is to the better: faster, or with less. Coloured: the whole 95 % interval lies on one side of 1.";
+    let lead = "A ratio above 1 is to the better: faster, or with less. A filled point: the whole 95 % interval is on one side of 1.";
     Section { slug: of.measure.word(), title: title(of.measure), lead, content }
 }
 
 /// The ratios of one side.
 fn chart(measure: Measure, rows: &[ComparisonRow], n: usize, side: usize) -> Option<Chart> {
-    let row = |row: &ComparisonRow| {
-        let ratio = row.cells.get(side)?.as_ref()?.ratio?;
-        Some(RatioRow { name: row.name.clone(), ratio, value: times(&ratio) })
-    };
-    let rows: Vec<RatioRow> = rows.iter().filter_map(row).collect();
     let title = format!("How many times as good {} is as {}", letter(side), letter(0));
-    charts::ratios(&rows, title, format!("ratio-{}-{n}-{side}", measure.word()))
+    let rows: Vec<ForestRow> = rows.iter().filter_map(|row| forest_row(row, side)).collect();
+    Some(Forest::of(rows)?.chart(title, format!("ratio-{}-{n}-{side}", measure.word())))
+}
+
+fn forest_row(row: &ComparisonRow, side: usize) -> Option<ForestRow<'_>> {
+    let ratio = row.cells.get(side)?.as_ref()?.ratio?;
+    Some(ForestRow {
+        rank: String::new(),
+        label: None,
+        short: &row.name,
+        estimate: Some(ratio.estimate),
+        ci95: ratio.ci95,
+        significant: Significant::of(ratio.ci95),
+        value: times(&ratio),
+    })
 }
 
 fn grid(comparison: &Comparison, measure: Measure, caption: &str, rows: &[ComparisonRow]) -> Element {
-    let mut titles = vec![("method".to_owned(), ColumnKind::Text), (letter(0), ColumnKind::Number)];
+    let mut columns = vec![Column::text("method"), Column::number(&letter(0))];
     for side in 1..comparison.sides.len() {
-        titles.push((letter(side), ColumnKind::Number));
-        titles.push((format!("{} × {}", letter(side), letter(0)), ColumnKind::Number));
+        columns.push(Column::number(&letter(side)));
+        columns.push(Column::number(&format!("{} × {}", letter(side), letter(0))));
     }
-    let columns: Vec<(&str, ColumnKind)> =
-        titles.iter().map(|(title, kind)| (title.as_str(), *kind)).collect();
     let laid_out = rows.iter().map(|row| {
         let mut cells = vec![TableCell::text(row.name.clone())];
         for (side, cell) in row.cells.iter().enumerate() {
@@ -128,18 +137,18 @@ fn grid(comparison: &Comparison, measure: Measure, caption: &str, rows: &[Compar
         }
         cells
     });
-    table(caption, &columns, laid_out.collect())
+    table(caption, columns, laid_out)
 }
 
 fn machines(comparison: &Comparison) -> Option<Section> {
     let letters: Vec<String> = (0..comparison.sides.len()).map(letter).collect();
     let columns = std::iter::once("fact").chain(letters.iter().map(String::as_str));
-    let columns: Vec<(&str, ColumnKind)> = columns.map(|title| (title, ColumnKind::Text)).collect();
+    let columns = columns.map(Column::text);
     let rows = comparison.machines.iter().map(|it| {
         let values = it.values.iter().map(|value| TableCell::text(fact(&it.fact, value.as_ref())));
-        std::iter::once(TableCell::text(it.fact.clone())).chain(values).collect()
+        std::iter::once(TableCell::text(it.fact.clone())).chain(values).collect::<Vec<_>>()
     });
-    let content = vec![table("Facts that are not the same on all sides", &columns, rows.collect())];
+    let content = vec![table("Facts that are not the same on all sides", columns, rows)];
     let lead = "Numbers of unlike machines differ for these reasons too.";
     (!comparison.machines.is_empty()).then_some(Section {
         slug: "machines",
@@ -151,11 +160,11 @@ fn machines(comparison: &Comparison) -> Option<Section> {
 
 fn sheets(comparison: &Comparison) -> Option<Section> {
     let columns = [
-        ("", ColumnKind::Text),
-        ("method", ColumnKind::Text),
-        ("rate", ColumnKind::Number),
-        ("data sheet", ColumnKind::Number),
-        ("share", ColumnKind::Number),
+        Column::text(""),
+        Column::text("method"),
+        Column::number("rate"),
+        Column::number("data sheet"),
+        Column::number("share"),
     ];
     let rows = comparison.sheets.iter().map(|row| {
         let rate = |value: f64| TableCell::number(Some(Number::new(Throughput(value).to_string(), value)));
@@ -168,7 +177,7 @@ fn sheets(comparison: &Comparison) -> Option<Section> {
             TableCell::number(Some(Number::new(percent(share), share))),
         ]
     });
-    let content = vec![table("Rate beside the drive's data sheet", &columns, rows.collect())];
+    let content = vec![table("Rate beside the drive's data sheet", columns, rows)];
     let lead = "What was measured beside what the drive's maker promises.";
     (!comparison.sheets.is_empty()).then_some(Section { slug: "sheets", title: "Data sheets", lead, content })
 }

@@ -1,8 +1,6 @@
-//! The text sections of the page: the answer with the machine, the advice, the limits, the trials
-//! that could not be measured, and how the rest was measured.
+//! The text sections at the end of the page: the limits, the trials that could not be measured, and
+//! how the rest was measured.
 
-use super::super::advice::Advice;
-use super::super::answer::Claim;
 use super::super::html::{Element, element, words};
 use super::super::limits::{shown, sure};
 use super::super::method::{MEANINGS, MissingMetric};
@@ -11,72 +9,12 @@ use super::super::ranking::Unmeasured;
 use super::super::sweep::Series;
 use super::super::words::{NONE, Number, unbroken};
 use super::Section;
-use super::table::{ColumnKind, TableCell, table};
+use super::table::{Column, TableCell, table};
 use crate::record::Limit;
-
-/// The top of the page: the answer in one sentence, the fastest of each state, the machine.
-pub(super) fn answer(page: &Page) -> Element {
-    let mut about = element("dl").class("about");
-    for (name, texts) in [
-        ("Read", page.target_titles.clone()),
-        ("Machine", vec![page.machine.clone()]),
-        ("Begun", vec![super::super::words::moment(&page.started)]),
-    ] {
-        about = about.with(words("dt", name)).all(texts.iter().map(|text| words("dd", text)));
-    }
-    let claims = page.claims.iter().map(claim);
-    element("section")
-        .set("id", "answer")
-        .set("aria-labelledby", "answer-heading")
-        .with(words("h1", &unbroken(&page.answer)).set("id", "answer-heading"))
-        .with(element("div").class("claims").all(claims))
-        .with(about)
-        .all(cautions(page))
-}
-
-fn claim(claim: &Claim) -> Element {
-    let figure = words("p", &unbroken(&claim.figure)).class("figure");
-    let figure = match &claim.sure {
-        Some(sure) => figure.text(" ").with(words("small", &unbroken(sure))),
-        None => figure,
-    };
-    let card = element("div").class("claim").with(words("p", &claim.title).class("where")).with(figure);
-    let card = card.with(words("p", &claim.who).class("who"));
-    if claim.against.is_empty() {
-        card
-    } else {
-        card.with(words("p", &unbroken(&claim.against)).class("against"))
-    }
-}
-
-fn cautions(page: &Page) -> Option<Element> {
-    let list = element("ul").all(page.cautions.iter().map(|caution| words("li", caution)));
-    let aside = element("aside").class("cautions").set("aria-label", "Warnings");
-    (!page.cautions.is_empty()).then(|| aside.with(words("h2", "Before you trust this")).with(list))
-}
 
 /// The sections at the end.
 pub(super) fn all(page: &Page) -> Vec<Section> {
     [limits(page), unmeasured(page), Some(method(page))].into_iter().flatten().collect()
-}
-
-/// What to use, and the code for it.
-pub(super) fn advice(page: &Page) -> Option<Section> {
-    let one = |advice: &Advice| {
-        let title = words("p", &unbroken(&format!("{}.", super::super::words::capital(&advice.sentence))));
-        let code = advice.code.iter().map(|it| {
-            let label = format!("Code in {}", it.language);
-            let block = element("pre").class("code").set("tabindex", 0).set("aria-label", &label);
-            block.with(element("code").lines(&it.code))
-        });
-        let code: Vec<Element> = code.collect();
-        let folds =
-            (!code.is_empty()).then(|| super::folded(&format!("The code: {}", advice.name), code, false));
-        element("div").class("advice").with(title).all(folds)
-    };
-    let content: Vec<Element> = page.advice.iter().map(one).collect();
-    let lead = "What to use, how much faster it is, and what needs less. Advice only uses differences that are statistically clear.";
-    (!content.is_empty()).then_some(Section { slug: "advice", title: "Advice", lead, content })
 }
 
 /// What stops the fastest, and what the machine does at best.
@@ -97,13 +35,13 @@ fn limits(page: &Page) -> Option<Section> {
 #[expect(clippy::cast_precision_loss, reason = "only sorted by")]
 fn limits_table(limits: &[Limit]) -> Element {
     let columns = [
-        ("measured by", ColumnKind::Text),
-        ("limit", ColumnKind::Text),
-        ("at best", ColumnKind::Number),
-        ("±95 %", ColumnKind::Text),
-        ("threads", ColumnKind::Number),
-        ("rounds", ColumnKind::Text),
-        ("how", ColumnKind::Text),
+        Column::text("measured by"),
+        Column::text("limit"),
+        Column::number("at best"),
+        Column::text("±95 %"),
+        Column::number("threads"),
+        Column::text("rounds"),
+        Column::text("how"),
     ];
     let row = |it: &Limit| {
         vec![
@@ -117,13 +55,12 @@ fn limits_table(limits: &[Limit]) -> Element {
         ]
     };
     let caption = "Medians, in the rounds of the readings that are held against them";
-    table(caption, &columns, limits.iter().map(row).collect())
+    table(caption, columns, limits.iter().map(row))
 }
 
 fn unmeasured(page: &Page) -> Option<Section> {
     let tables = page.rankings.iter().filter(|ranking| !ranking.unmeasured.is_empty()).map(|ranking| {
-        let columns =
-            [("method", ColumnKind::Text), ("outcome", ColumnKind::Text), ("why", ColumnKind::Text)];
+        let columns = [Column::text("method"), Column::text("outcome"), Column::text("why")];
         let row = |it: &Unmeasured| {
             vec![
                 TableCell::name(&it.short, &it.name),
@@ -131,7 +68,7 @@ fn unmeasured(page: &Page) -> Option<Section> {
                 TableCell::text(it.reason.clone()),
             ]
         };
-        table(&ranking.title(), &columns, ranking.unmeasured.iter().map(row).collect())
+        table(&ranking.title(), columns, ranking.unmeasured.iter().map(row))
     });
     let mut content: Vec<Element> = tables.collect();
     let of_sweep = page.sweep.iter().flat_map(|view| &view.unmeasured).map(|line| words("li", line));
@@ -155,7 +92,7 @@ fn method(page: &Page) -> Section {
         let search = ranking.search.map(|search| search.line());
         let lines = [Some(ranking.proof_line()), ranking.reference_line(), ranking.fills_line(), search];
         let title = ranking.title();
-        let lines = lines.into_iter().flatten().chain(ranking.below.clone());
+        let lines = lines.into_iter().flatten().chain(ranking.stops_by_trial()).chain(ranking.below.clone());
         lines.map(move |line| format!("{title}: {line}"))
     });
     let of_series = |series: &Series| Some(format!("{}: {}", series.name, series.known.proof_line()?));

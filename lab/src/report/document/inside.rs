@@ -12,7 +12,7 @@ use super::super::svg::Quantity;
 use super::super::words::{self as wording, Number, capital, unbroken};
 use super::Section;
 use super::sections::figures;
-use super::table::{ColumnKind, TableCell, table};
+use super::table::{Column, TableCell, TableRow, table};
 use crate::record::{Spread, Trace};
 use crate::trial::CacheState;
 use crate::units::{Bytes, Nanos};
@@ -58,20 +58,20 @@ fn traces(page: &Page) -> impl Iterator<Item = (&Inside, &Trace)> {
 #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
 fn row(it: &Inside, quantity: Quantity, spread: Spread) -> Histogram<'_> {
     let value = format!("{} × {}", wording::grouped(spread.n), quantity.tick(spread.p50 as f64));
-    Histogram { short: &it.short, name: &it.name, value, spread }
+    Histogram { label: it.into(), value, spread }
 }
 
 /// The numbers of those that made read calls.
 fn numbers(page: &Page) -> Option<Element> {
-    let mut columns = vec![("method", ColumnKind::Text), ("state", ColumnKind::Text)];
+    let mut columns = vec![Column::text("method"), Column::text("state")];
     let titles =
         ["calls", "empty", "asked", "got", "p50", "p90", "p99", "longest", "sequential", "of the time"];
-    columns.extend(titles.map(|title| (title, ColumnKind::Number)));
+    columns.extend(titles.map(Column::number));
     let selected = traces(page).filter(|(_, trace)| trace.reason.is_none());
-    let rows: Vec<Vec<TableCell>> = selected.map(|(it, trace)| cells(it, trace)).collect();
+    let rows: Vec<TableRow> = selected.map(|(it, trace)| TableRow::of(it, "", cells(it, trace))).collect();
     let caption = "Read calls of one reading: how many, how many brought nothing, bytes at the median, latencies, the share that goes on where the one before ended, and the share of the reading's time that its threads spent in them";
     (!rows.is_empty())
-        .then(|| super::folded("Read calls: the numbers", vec![table(caption, &columns, rows)], false))
+        .then(|| super::folded("Read calls: the numbers", vec![table(caption, columns, rows)], false))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for sorting")]
@@ -82,7 +82,7 @@ fn cells(it: &Inside, trace: &Trace) -> Vec<TableCell> {
         TableCell::number(share.map(|share| Number::new(wording::percent(share), share)))
     };
     let latency = &trace.latency_ns;
-    let mut cells = vec![TableCell::name(&it.short, &it.name), TableCell::text(it.state.to_string())];
+    let mut cells = vec![TableCell::text(it.state.to_string())];
     cells.push(TableCell::number(Some(Number::new(wording::grouped(trace.reads()), trace.reads() as f64))));
     cells.push(TableCell::number(Some(Number::new(wording::grouped(trace.empty()), trace.empty() as f64))));
     cells.extend([bytes(trace.requested_bytes.p50), bytes(trace.brought().p50)]);

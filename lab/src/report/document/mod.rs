@@ -3,12 +3,17 @@
 //! Only layout: what is said comes from [`Page`], what is drawn from the charts. Sections that a
 //! record has nothing for are left out, except those whose emptiness says something.
 
+mod advice;
+mod answer;
 mod comparison;
 mod facts;
+mod filter;
 mod inside;
+mod ranking;
 mod sections;
 mod sweep;
 mod table;
+mod warnings;
 
 pub use comparison::comparison_html;
 
@@ -33,22 +38,30 @@ struct Section {
 /// The whole page.
 #[must_use]
 pub fn html(page: &Page) -> String {
-    let sections: Vec<Section> =
-        facts::advice(page).into_iter().chain(sections::all(page)).chain(facts::all(page)).collect();
+    let advised = [warnings::section(page), advice::section(page)].into_iter().flatten();
+    let sections: Vec<Section> = advised.chain(sections::all(page)).chain(facts::all(page)).collect();
     let target = page.target_titles.first().map_or("", String::as_str);
     let title = format!("readlab {} {}", page.verb, target.split(" · ").next().unwrap_or(""));
-    whole(&title, &page.answer, facts::answer(page), sections, &[&page.maker, &page.end])
+    let opening: Vec<Element> = std::iter::once(answer::answer(page)).chain(filter::controls(page)).collect();
+    whole(&title, &page.answer, opening, sections, &[&page.maker, &page.end])
 }
 
-/// A page of its answer and its sections.
-fn whole(title: &str, description: &str, answer: Element, sections: Vec<Section>, footer: &[&str]) -> String {
+/// A page of its answer, with what belongs to it, and its sections.
+fn whole(
+    title: &str,
+    description: &str,
+    opening: Vec<Element>,
+    sections: Vec<Section>,
+    footer: &[&str],
+) -> String {
     let body = element("body")
         .with(words("a", "Skip to the answer").class("skip").set("href", "#answer"))
         .with(top(&sections))
-        .with(element("main").with(answer).all(sections.into_iter().map(Section::laid_out)))
+        .with(element("main").all(opening).all(sections.into_iter().map(Section::laid_out)))
         .with(element("footer").all(footer.iter().map(|line| words("p", line))))
         .with(element("script").verbatim(include_str!("../theme.js")))
-        .with(element("script").verbatim(include_str!("../sort.js")));
+        .with(element("script").verbatim(include_str!("../sort.js")))
+        .with(element("script").verbatim(include_str!("../filter.js")));
     let document = element("html").set("lang", "en").with(head(title, description)).with(body);
     format!("<!DOCTYPE html>\n{}\n", document.render())
 }
@@ -115,6 +128,20 @@ fn figure(chart: Chart) -> Element {
 fn folded(title: &str, content: Vec<Element>, open: bool) -> Element {
     let details = element("details").maybe("open", open.then_some("open"));
     details.with(words("summary", title)).all(content)
+}
+
+/// The colours of the languages, in the order in which they come first; nothing where there is one
+/// language.
+fn legend_words<'a>(languages: impl Iterator<Item = &'a str>) -> Option<Element> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in languages {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let entry = |name: &&str| element("li").with(table::dot(name)).text(name);
+    let list = element("ul").class("legend").set("aria-label", "Colours of the languages");
+    (names.len() > 1).then(|| list.all(names.iter().map(entry)))
 }
 
 /// Things side by side where there is room.

@@ -1,26 +1,28 @@
-//! The sections that show measurements: ranking, effort, percentiles, sweep, parameters, rounds.
+//! The sections that show the other measurements: effort, percentiles, sweep, parameters, rounds;
+//! and all sections and charts in their order.
 
 use super::super::charts::{self, Chart};
+use super::super::curve::Curve;
 use super::super::html::{Element, element, words};
 use super::super::page::Page;
 use super::super::ranking::{Ranking, RankingRow};
 use super::super::words::{self as wording, Number};
-use super::table::{ColumnKind, TableCell, table};
-use super::{Section, figure, folded, inside, side_by_side, sweep};
+use super::table::{Column, TableCell, TableRow, table};
+use super::{Section, figure, folded, inside, ranking, side_by_side, sweep};
 use crate::record::Metric;
 use std::collections::BTreeSet;
 
 /// All sections that the record has something for.
 pub(super) fn all(page: &Page) -> Vec<Section> {
-    let sections = [ranking(page), sweep::section(page), effort(page), inside::section(page), curves(page)];
-    let sections = sections.into_iter().chain([percentiles(page), rounds(page)]);
-    sections.into_iter().flatten().collect()
+    let others = [sweep::section(page), effort(page), inside::section(page), curves(page)];
+    let others = others.into_iter().chain([percentiles(page), rounds(page)]);
+    ranking::all(page).into_iter().chain(others.flatten()).collect()
 }
 
 /// Every chart of the page.
 pub(super) fn charts(page: &Page) -> Vec<Chart> {
     [
-        ranking_charts(page),
+        ranking::charts(page),
         sweep_charts(page),
         effort_charts(page),
         inside::inside_charts(page),
@@ -34,10 +36,6 @@ fn by_ranking(page: &Page, kind: &str, draw: fn(&Ranking, String) -> Option<Char
     let slug = |n: usize, ranking: &Ranking| format!("{kind}-{n}-{}", ranking.state);
     let rankings = page.rankings.iter().enumerate();
     rankings.filter_map(|(n, ranking)| draw(ranking, slug(n, ranking))).collect()
-}
-
-fn ranking_charts(page: &Page) -> Vec<Chart> {
-    by_ranking(page, "ranking", charts::ranking)
 }
 
 fn effort_charts(page: &Page) -> Vec<Chart> {
@@ -64,79 +62,6 @@ pub(super) fn sweep_charts(page: &Page) -> Vec<Chart> {
 
 pub(super) fn figures(charts: Vec<Chart>) -> Option<Element> {
     (!charts.is_empty()).then(|| side_by_side(charts.into_iter().map(figure)))
-}
-
-fn ranking(page: &Page) -> Option<Section> {
-    let mut content = vec![figures(ranking_charts(page))?];
-    let rows = || page.rankings.iter().flat_map(|ranking| &ranking.rows);
-    if rows().any(|row| row.readings.len() > charts::DOTS_MOST) {
-        let note = format!(
-            "Of a trial with more than {} readings, one dot shows those that are side by side; every reading counts in the bars and intervals.",
-            charts::DOTS_MOST
-        );
-        content.push(words("p", &note).class("note"));
-    }
-    content.extend(page.rankings.iter().filter(|ranking| !ranking.rows.is_empty()).map(ranking_table));
-    let lead = "Bars of different states are drawn on scales of their own. A coloured bar is clearly faster than the others.";
-    Some(Section { slug: "ranking", title: "Ranking", lead, content })
-}
-
-fn ranking_table(ranking: &Ranking) -> Element {
-    let reference = ranking.reference_line().unwrap_or_default();
-    let mut columns = vec![
-        ("method", ColumnKind::Text),
-        ("rank", ColumnKind::Number),
-        ("median", ColumnKind::Number),
-        ("±95 %", ColumnKind::Number),
-        ("rate", ColumnKind::Number),
-        ("× reference", ColumnKind::Number),
-        ("stops at", ColumnKind::Text),
-        ("readings", ColumnKind::Number),
-    ];
-    // Only what is decoded has other bytes going in than coming out.
-    const RATE_IN: usize = 5;
-    if ranking.decodes.is_some() {
-        columns.insert(RATE_IN, ("rate in", ColumnKind::Number));
-    }
-    let row = |row: &RankingRow| {
-        let half = row
-            .wall
-            .median_ci95
-            .map_or(f64::NAN, |[low, high]| float(high - low) / float(row.wall.median.max(1)));
-        let mut cells = vec![
-            if row.has_conduct {
-                TableCell::name(&format!("{}{}", row.short, wording::CONDUCT_MARK), &row.name)
-            } else {
-                TableCell::name(&row.short, &row.name)
-            },
-            TableCell::number(row.rank.map(|rank| Number::new(rank.word(), float(rank.place as u64)))),
-            TableCell::number(Some(Number::new(wording::time(&row.wall), float(row.wall.median)))),
-            TableCell::number(wording::plus_minus(&row.wall).map(|text| Number::new(text, half))),
-            TableCell::number(row.throughput.map(|rate| Number::new(rate.to_string(), rate.0))),
-            TableCell::number(row.ratio.map(|ratio| Number::new(wording::ratio(&ratio), ratio.estimate))),
-            TableCell::text(
-                row.diagnosis.as_ref().map_or_else(|| wording::NONE.to_owned(), |it| it.stops_at()),
-            ),
-            TableCell::number(Some(Number::new(
-                wording::grouped(row.wall.n as u64),
-                float(row.wall.n as u64),
-            ))),
-        ];
-        if ranking.decodes.is_some() {
-            cells.insert(
-                RATE_IN,
-                TableCell::number(row.rate_in.map(|rate| Number::new(rate.to_string(), rate.0))),
-            );
-        }
-        cells
-    };
-    let sizes = ranking.decodes.map_or_else(String::new, |_| format!(" {}.", ranking.size_words()));
-    let caption = format!(
-        "{}.{sizes} Median wall time; {reference}. Behind a ratio, “=” is a tie, “?” too few rounds to say.",
-        ranking.title()
-    );
-    let body = table(&caption, &columns, ranking.rows.iter().map(row).collect());
-    folded(&format!("{}: the numbers", ranking.title()), vec![body], false)
 }
 
 fn effort(page: &Page) -> Option<Section> {
@@ -167,15 +92,13 @@ fn effort_table(ranking: &Ranking) -> Element {
         Metric::DeviceReadBytes,
     ];
     let mut columns = vec![
-        ("method", ColumnKind::Text),
-        ("wall", ColumnKind::Number),
-        ("user", ColumnKind::Number),
-        ("kernel", ColumnKind::Number),
+        Column::text("method"),
+        Column::number("wall"),
+        Column::number("user"),
+        Column::number("kernel"),
     ];
-    columns.extend(
-        ["peak memory", "minor faults", "from device", "processors"].map(|title| (title, ColumnKind::Number)),
-    );
-    columns.extend(kinds.iter().map(|&kind| (kind, ColumnKind::Number)));
+    columns.extend(["peak memory", "minor faults", "from device", "processors"].map(Column::number));
+    columns.extend(kinds.iter().map(|kind| Column::number(kind)));
     let row = |row: &RankingRow| {
         let median = |metric| {
             row.summaries
@@ -186,15 +109,14 @@ fn effort_table(ranking: &Ranking) -> Element {
             let value = row.counts.get(*kind).and_then(|count| count.value);
             TableCell::number(value.map(|value| Number::new(wording::counted(kind, value), float(value))))
         };
-        let mut cells =
-            vec![TableCell::name(&row.short, &row.name), TableCell::number(median(Metric::WallNs))];
+        let mut cells = vec![TableCell::number(median(Metric::WallNs))];
         cells.extend(metrics.map(|metric| TableCell::number(median(metric))));
         cells.push(TableCell::number(row.cores.map(|cores| Number::new(wording::cores(cores), cores))));
         cells.extend(kinds.iter().map(count));
-        cells
+        TableRow::of(row, "", cells)
     };
     let caption = format!("{}. Medians; counts are those of one reading.", ranking.title());
-    let body = table(&caption, &columns, ranking.rows.iter().map(row).collect());
+    let body = table(&caption, columns, ranking.rows.iter().map(row));
     folded(&format!("{}: the numbers", ranking.title()), vec![body], false)
 }
 
@@ -222,31 +144,29 @@ fn percentiles(page: &Page) -> Option<Section> {
 }
 
 fn percentile_table(ranking: &Ranking, metric: Metric) -> Option<Element> {
-    let mut columns = vec![("method", ColumnKind::Text)];
-    columns.extend(
-        ["p0", "p25", "p50", "p75", "p90", "p99", "p100", "readings"].map(|it| (it, ColumnKind::Number)),
-    );
+    let mut columns = vec![Column::text("method")];
+    let titles = wording::PERCENTILES.into_iter().chain(["readings"]);
+    columns.extend(titles.map(Column::number));
     let row = |row: &RankingRow| {
         let it = row.summaries.get(&metric)?;
-        let mut cells = vec![TableCell::name(&row.short, &row.name)];
-        let values = [it.p0, it.p25, it.p50, it.p75, it.p90, it.p99, it.p100];
-        cells.extend(
-            values.map(|value| {
-                TableCell::number(Some(Number::new(wording::value(metric, value), float(value))))
-            }),
-        );
+        let mut cells = Vec::new();
+        let number = |value| Number::new(wording::value(metric, value), float(value));
+        cells.extend(wording::percentiles(it).map(|value| TableCell::number(value.map(number))));
         cells.push(TableCell::number(Some(Number::new(wording::grouped(it.n as u64), float(it.n as u64)))));
-        Some(cells)
+        Some(TableRow::of(row, "", cells))
     };
-    let rows: Vec<Vec<TableCell>> = ranking.rows.iter().filter_map(row).collect();
+    let rows: Vec<TableRow> = ranking.rows.iter().filter_map(row).collect();
     let caption = format!("{}: {}", ranking.title(), wording::metric(metric));
-    (!rows.is_empty()).then(|| table(&caption, &columns, rows))
+    (!rows.is_empty()).then(|| table(&caption, columns, rows))
 }
 
 fn curves(page: &Page) -> Option<Section> {
-    let content = vec![figures(curve_charts(page))?];
+    let trials = |curve: &Curve| curve.trials.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
+    let drawn = page.curves.iter().zip(curve_charts(page));
+    let drawn = drawn.map(|(curve, chart)| figure(chart).set("data-trials", trials(curve)));
+    let content = vec![side_by_side(drawn)];
     let lead = "The same method with one setting changed and all others kept. Rate at the median, with its 95 % interval. Where a search is named, each setting was read only as often as it stayed in it.";
-    Some(Section { slug: "settings", title: "Settings", lead, content })
+    (!page.curves.is_empty()).then_some(Section { slug: "settings", title: "Settings", lead, content })
 }
 
 fn rounds(page: &Page) -> Option<Section> {
@@ -257,6 +177,6 @@ fn rounds(page: &Page) -> Option<Section> {
 
 /// A whole number for sorting; beyond 2^53 neighbours may change places.
 #[expect(clippy::cast_precision_loss, reason = "only sorted by")]
-fn float(value: u64) -> f64 {
+pub(super) fn float(value: u64) -> f64 {
     value as f64
 }

@@ -6,7 +6,7 @@ use super::super::page::Page;
 use super::super::sweep::{Series, SizeRow};
 use super::super::words as wording;
 use super::sections::{figures, sweep_charts};
-use super::table::{ColumnKind, TableCell, table};
+use super::table::{Column, TableCell, table};
 use super::{Section, folded};
 
 /// The section; `None` for what is no sweep, or one without files.
@@ -15,10 +15,10 @@ pub(super) fn section(page: &Page) -> Option<Section> {
     let series = || page.sweep.iter().flat_map(|view| &view.series);
     content.extend(series().flat_map(line_facts));
     content.extend(series().map(|series| {
-        let columns = SizeRow::TITLES.map(|title| (title, ColumnKind::Number));
-        let rows = series.sizes.iter().map(|row| row.cells().map(TableCell::number).to_vec()).collect();
+        let columns = SizeRow::TITLES.map(Column::number);
+        let rows = series.sizes.iter().map(|row| row.cells().map(TableCell::number).to_vec());
         let title = series.title();
-        folded(&format!("{title}: the numbers"), vec![table(&title, &columns, rows)], false)
+        folded(&format!("{title}: the numbers"), vec![table(&title, columns, rows)], false)
     }));
     let lead = "Each dot is one file. The slope of time on size is the transfer rate, its value at size 0 the fixed cost of a file. Dashed: least squares; solid: the line that single files cannot bend.";
     Some(Section { slug: "sizes", title: "Sizes", lead, content })

@@ -6,13 +6,16 @@
 //! sentences; nothing here uses them.
 
 mod condition;
+mod group;
 mod proof;
 mod rank;
 mod reference;
 mod row;
+mod stops;
 mod touched;
 mod unmeasured;
 
+pub use group::RankGroup;
 pub use proof::{Range, StateProof};
 pub use rank::{Rank, TieStatus};
 pub use reference::{Reference, WhyReference};
@@ -23,8 +26,8 @@ pub use unmeasured::Unmeasured;
 use super::bound::Bound;
 use super::name::ShortNames;
 use super::search::SearchView;
-use crate::analysis::stats::Bootstrap;
 use crate::analysis::verdict;
+use crate::contender::language::Languages;
 use crate::record::{Limit, Record, TrialRecord};
 use crate::target::hidden_cache::HiddenCache;
 use crate::target::{TargetFacts, layers};
@@ -100,17 +103,18 @@ struct Shared<'a> {
     record: &'a Record,
     limits: &'a [Limit],
     names: ShortNames,
+    languages: Languages,
     distinguished_by: DistinguishedBy,
 }
 
 impl Ranking {
     /// Whether a trial may be shown as the fastest, alone or tied: it has the first rank, others
-    /// are below it, and no trial of that rank is undecided.
+    /// are below it, and no trial without a rank may be faster.
     #[must_use]
     pub fn leads(&self, row: &RankingRow) -> bool {
-        let decided =
-            self.rows.iter().all(|row| row.rank != Some(Rank { place: 1, tie: TieStatus::Undecided }));
-        row.is_first() && decided && !self.rows.iter().all(RankingRow::is_first)
+        row.is_first()
+            && self.unranked_before_first().is_empty()
+            && !self.rows.iter().all(RankingRow::is_first)
     }
 
     /// All rankings of a record, in the order of target, archive, work and state, with the limits
@@ -124,8 +128,9 @@ impl Ranking {
                 Key { target: trial.target, decodes: trial.decodes, work: trial.work, state: trial.state };
             groups.entry(key).or_default().push(it);
         }
-        let names = ShortNames::of(record);
-        let shared = Shared { record, limits, names, distinguished_by: DistinguishedBy::of(record) };
+        let (names, languages) = (ShortNames::of(record), Languages::of_record(record));
+        let distinguished_by = DistinguishedBy::of(record);
+        let shared = Shared { record, limits, names, languages, distinguished_by };
         groups.into_iter().map(|(key, trials)| shared.ranking(key, &trials)).collect()
     }
 }
@@ -136,9 +141,9 @@ impl Shared<'_> {
         let facts = self.record.targets.get(target);
         let context = RowContext {
             names: &self.names,
+            languages: &self.languages,
             size: facts.map(|facts| Bytes(facts.size_bytes)),
             bytes_out: facts.map(|facts| Bytes(facts.bytes_out(decodes))),
-            bootstrap: Bootstrap::new(self.record.header.seed),
         };
         let (measured, unmeasured): (Vec<&TrialRecord>, Vec<&TrialRecord>) =
             trials.iter().partition(|trial| trial.is_measured());
@@ -148,7 +153,7 @@ impl Shared<'_> {
         let (controls, mut ranked): (Vec<_>, Vec<_>) =
             measured.into_iter().partition(|it| it.trial.trial.is_control());
         let reference = Reference::among(self.record, &ranked);
-        rank::compare(&mut ranked, reference.as_ref(), context.bootstrap);
+        rank::compare(&mut ranked, reference.as_ref());
         for it in &mut ranked {
             it.row.diagnosis = verdict::judge(self.record, self.limits, it.trial);
         }

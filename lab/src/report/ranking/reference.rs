@@ -1,7 +1,7 @@
 //! The reference of a ranking: the trial that ratios are computed against, and why it was chosen.
 
 use super::row::MeasuredRow;
-use crate::record::{Record, TrialRecord};
+use crate::record::{INDEPENDENT, Record, ReferenceCandidate, ReferenceReason, Trial};
 
 /// The trial that ratios are computed against.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,39 +17,51 @@ pub struct Reference {
 /// Why a trial is the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhyReference {
-    /// The user named it.
-    TrialSpec,
-    /// It is independent code: `wc -l`, alone or behind a decoder or curl.
-    Baseline,
-    /// It is what most programs do: Rust's buffered reader.
-    Usual,
-    /// It is the fastest, as none of those was measured.
+    /// It is the best candidate that was measured.
+    Candidate(ReferenceReason),
+    /// It is the fastest, as no candidate was measured.
     Fastest,
 }
 
-/// Independent code that reads files, archives and URLs.
-const BASELINES: [&str; 4] = [
-    "command/wc -l",
-    "command/unzip -p {} | wc -l",
-    "command/gzip -dc {} | wc -l",
-    "command/curl -s {} | wc -l",
-];
+impl WhyReference {
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            WhyReference::Candidate(ReferenceReason::Named) => "named for this run",
+            WhyReference::Candidate(ReferenceReason::Own) => "the user's own program",
+            WhyReference::Candidate(ReferenceReason::Independent) => "code that others wrote",
+            WhyReference::Candidate(ReferenceReason::Usual) => "what most programs do",
+            WhyReference::Fastest => "the fastest, as no usual way was measured",
+        }
+    }
+}
 
 impl Reference {
-    /// The trial that the user named; else a baseline, else Rust's buffered reader, else the
-    /// fastest.
+    /// The first candidate of the record that was measured, else the fastest.
     pub(super) fn among(record: &Record, rows: &[MeasuredRow]) -> Option<Reference> {
-        let find = |fits: &dyn Fn(&TrialRecord) -> bool| rows.iter().find(|it| fits(it.trial));
-        let named = |trial: &TrialRecord| Some(&trial.trial.id) == record.header.reference.as_ref();
-        let baseline = |trial: &TrialRecord| BASELINES.contains(&trial.trial.id.to_string().as_str());
-        let usual = |trial: &TrialRecord| {
-            trial.trial.id.method.contender == "rust" && trial.trial.id.method.method == "buffered"
+        let measured = |candidate: &ReferenceCandidate| {
+            let found = rows.iter().find(|it| it.trial.trial.id == candidate.trial)?;
+            Some((found, WhyReference::Candidate(candidate.why)))
         };
-        let (found, why) = find(&named)
-            .map(|found| (found, WhyReference::TrialSpec))
-            .or_else(|| find(&baseline).map(|found| (found, WhyReference::Baseline)))
-            .or_else(|| find(&usual).map(|found| (found, WhyReference::Usual)))
-            .or_else(|| rows.first().map(|found| (found, WhyReference::Fastest)))?;
+        let candidate = candidates(record, rows).iter().find_map(measured);
+        let (found, why) = candidate.or_else(|| Some((rows.first()?, WhyReference::Fastest)))?;
         Some(Reference { index: found.row.index, name: found.row.name.clone(), why })
     }
+}
+
+/// The candidates of a record; of an older record, which holds none: the named trial, independent
+/// code, Rust's buffered reader.
+fn candidates(record: &Record, rows: &[MeasuredRow]) -> Vec<ReferenceCandidate> {
+    if !record.header.references.is_empty() {
+        return record.header.references.clone();
+    }
+    let named = record.header.reference.clone().map(|id| (id, ReferenceReason::Named));
+    let independent = INDEPENDENT.iter().filter_map(|name| name.parse().ok());
+    let is_buffered = |trial: &&Trial| (trial.contender(), trial.method()) == ("rust", "buffered");
+    let buffered = rows.iter().map(|it| &it.trial.trial).filter(is_buffered);
+    let all = named.into_iter();
+    let all = all.chain(independent.map(|id| (id, ReferenceReason::Independent)));
+    let all = all.chain(buffered.map(|trial| (trial.id.clone(), ReferenceReason::Usual)));
+    all.map(|(trial, why)| ReferenceCandidate { trial, why }).collect()
 }

@@ -4,9 +4,10 @@ use super::super::chart_reading::{self, ChartReading};
 use super::super::name::ShortNames;
 use super::proof::{Range, device_shares};
 use super::rank::Rank;
-use crate::analysis::stats::{self, Bootstrap, FillSpread, Ratio, Summary};
+use crate::analysis::stats::{self, FillSpread, Ratio, Summary};
 use crate::analysis::verdict::Diagnosis;
-use crate::record::{Count, Metric, TrialRecord};
+use crate::contender::language::Languages;
+use crate::record::{Count, Metric, Stopped, TrialRecord};
 use crate::trial::{CacheState, MethodId, Params};
 use crate::units::{Bytes, Nanos, Throughput};
 use std::collections::BTreeMap;
@@ -24,10 +25,14 @@ pub struct RankingRow {
     pub label: Option<String>,
     /// Its contender, method and scan.
     pub method: MethodId,
+    /// The language of its contender, as it is shown: `Rust`, `commands`.
+    pub language: String,
     /// Every parameter in force.
     pub params: Params,
-    /// Its rank; `None` for a control.
+    /// Its rank; `None` for a control, and for a trial with fewer rounds than an interval needs.
     pub rank: Option<Rank>,
+    /// How many more rounds it needs for a rank; zero for one that has a rank, and for a control.
+    pub missing_rounds: usize,
     /// Wall time.
     pub wall: Summary,
     /// The bytes that one reading brings, by all its readers together; `None` for a control and for
@@ -63,6 +68,8 @@ pub struct RankingRow {
     pub has_conduct: bool,
     /// Whether the run was cut short before this trial was done.
     pub cut_short: bool,
+    /// Why it had no further rounds; `None` in older records.
+    pub stopped: Option<Stopped>,
     /// What limits it, with its nearest limit and the reasons; `None` for a control.
     pub diagnosis: Option<Diagnosis>,
 }
@@ -71,12 +78,12 @@ pub struct RankingRow {
 pub(super) struct RowContext<'a> {
     /// The short names of the record's trials.
     pub(super) names: &'a ShortNames,
+    /// The languages of the record's contenders.
+    pub(super) languages: &'a Languages,
     /// Size of the target.
     pub(super) size: Option<Bytes>,
     /// Bytes that one reading brings.
     pub(super) bytes_out: Option<Bytes>,
-    /// How intervals are resampled.
-    pub(super) bootstrap: Bootstrap,
 }
 
 /// A row with the trial that it summarises.
@@ -101,8 +108,8 @@ impl RankingRow {
 
     /// Summarises a trial; `None` without samples.
     pub(super) fn of(trial: &TrialRecord, context: &RowContext) -> Option<RankingRow> {
-        let &RowContext { names, size, bytes_out, bootstrap } = context;
-        let summarise = |metric| Some((metric, stats::summary(&trial.samples, metric, bootstrap)?));
+        let &RowContext { names, languages, size, bytes_out } = context;
+        let summarise = |metric| Some((metric, stats::summary(&trial.samples, metric)?));
         let summaries: BTreeMap<Metric, Summary> = Metric::ALL.into_iter().filter_map(summarise).collect();
         let wall = summaries.get(&Metric::WallNs)?.clone();
         let by_all = |size: Bytes| Bytes(size.0.saturating_mul(trial.trial.readers()));
@@ -114,8 +121,10 @@ impl RankingRow {
             short: names.short(&trial.trial),
             label: trial.trial.label.clone(),
             method: trial.trial.id.method.clone(),
+            language: languages.of(trial.trial.contender()).to_owned(),
             params: trial.trial.params.clone(),
             rank: None,
+            missing_rounds: 0,
             bytes,
             throughput: read.map(|size| Throughput::of(size, Nanos(wall.median))),
             rate_in: size
@@ -134,6 +143,7 @@ impl RankingRow {
             rejected: trial.rejected.len(),
             has_conduct: !trial.conduct.is_plain(),
             cut_short: trial.outcome.is_none(),
+            stopped: trial.stopped,
             diagnosis: None,
         })
     }

@@ -2,6 +2,7 @@
 //! the proofs of its samples, and what its contender did beside reading. A series of writes has no
 //! facts.
 
+use crate::contender::language::Languages;
 use crate::record::{Conduct, Record, TrialRecord};
 use crate::report::ranking::StateProof;
 use crate::report::words;
@@ -15,6 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Facts about a series.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Known {
+    /// The language of its contender; empty for writes.
+    #[serde(skip)]
+    pub language: String,
     /// The caches that stay when its files are made cold, by name; `None` where none is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cold_above: Option<String>,
@@ -29,14 +33,15 @@ pub struct Known {
 impl Known {
     /// By the names of methods.
     pub(super) fn all(record: &Record) -> BTreeMap<String, Known> {
+        let languages = Languages::of_record(record);
         let mut named: BTreeMap<String, Vec<&TrialRecord>> = BTreeMap::new();
         for it in record.trials.iter() {
             named.entry(it.trial.id.to_string()).or_default().push(it);
         }
-        named.into_iter().map(|(name, trials)| (name, Known::of(record, &trials))).collect()
+        named.into_iter().map(|(name, trials)| (name, Known::of(record, &trials, &languages))).collect()
     }
 
-    fn of(record: &Record, trials: &[&TrialRecord]) -> Known {
+    fn of(record: &Record, trials: &[&TrialRecord], languages: &Languages) -> Known {
         let facts = |it: &TrialRecord| record.targets.get(it.trial.target);
         let measured = || trials.iter().copied().filter(|it| it.is_measured());
         let cold = measured().filter(|it| it.trial.state == CacheState::Cold);
@@ -44,7 +49,9 @@ impl Known {
             measured().map(|it| (it, facts(it).map(|facts| Bytes(facts.size_bytes)))).collect();
         let mut conduct = Conduct::default();
         trials.iter().for_each(|it| conduct.add(&it.conduct));
+        let language = trials.first().map_or("", |it| languages.of(it.trial.contender())).to_owned();
         Known {
+            language,
             cold_above: one_of(cold.filter_map(|it| facts(it)?.cold_above())),
             proof: Some(StateProof::of(sized.into_iter())),
             conduct,

@@ -1,21 +1,19 @@
-//! The page as aligned text for a terminal: the answer first, then one table for each ranking.
+//! The page as aligned text for a terminal: the answer first, then one table for each ranking, then
+//! the advice.
 //!
-//! Columns that do not fit the width are left out, the least needed first; if it is still too
-//! narrow, names are broken over lines. Whether to colour is the caller's decision. Colour only
-//! repeats what the text says.
+//! Tables never exceed the width: see [`table`]. Whether to colour is the caller's decision. Colour
+//! only repeats what the text says.
 
+mod languages;
 mod sweep;
+mod table;
 
-use super::grid::{Grid, bold, left, right};
 use super::inside::Inside;
 use super::limits;
 use super::page::Page;
-use super::ranking::{Rank, Ranking, RankingRow, Unmeasured};
-use super::words::{self, NONE};
-use crate::analysis::verdict::Diagnosis;
-use crate::record::Metric;
+use super::ranking::Unmeasured;
+use super::words;
 use crate::terminal::printable::printable;
-use crate::units::Bytes;
 use anstyle::{AnsiColor, Color, Style as Ansi};
 
 /// How text is laid out.
@@ -25,88 +23,6 @@ pub struct Style {
     pub width: u16,
     /// Whether escape codes for colour may be used.
     pub color: bool,
-}
-
-/// Cells of the longest bar.
-const BAR_CELLS: f64 = 10.0;
-
-/// One column of the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Column {
-    Rank,
-    Method,
-    Median,
-    PlusMinus,
-    Rate,
-    RateIn,
-    Bar,
-    User,
-    System,
-    Peak,
-    Ratio,
-    StopsAt,
-}
-
-impl Column {
-    const ALL: [Column; 12] = [
-        Column::Rank,
-        Column::Method,
-        Column::Median,
-        Column::PlusMinus,
-        Column::Rate,
-        Column::RateIn,
-        Column::Bar,
-        Column::User,
-        Column::System,
-        Column::Peak,
-        Column::Ratio,
-        Column::StopsAt,
-    ];
-    /// What a narrow terminal does without, in this order.
-    const SPARE: [Column; 6] =
-        [Column::Bar, Column::Peak, Column::System, Column::User, Column::StopsAt, Column::PlusMinus];
-
-    fn title(self) -> &'static str {
-        match self {
-            Column::Rank => "#",
-            Column::Method => "method",
-            Column::Median => "median",
-            Column::PlusMinus => "±95 %",
-            Column::Rate => "rate",
-            Column::RateIn => "rate in",
-            Column::Bar => "",
-            Column::User => "user",
-            Column::System => "system",
-            Column::Peak => "peak",
-            Column::Ratio => "× reference",
-            Column::StopsAt => "stops at",
-        }
-    }
-
-    /// Whether it is aligned left; numbers are aligned right.
-    fn is_text(self) -> bool {
-        matches!(self, Column::Rank | Column::Method | Column::Bar | Column::Ratio | Column::StopsAt)
-    }
-
-    fn text(self, row: &RankingRow, fastest: f64) -> String {
-        let median = |metric| row.summaries.get(&metric).map(|summary| summary.median);
-        let time = |metric| row.summaries.get(&metric).map(words::time);
-        let text = match self {
-            Column::Rank => row.rank.map(Rank::word),
-            Column::Method => Some(name(row)),
-            Column::Median => Some(words::time(&row.wall)),
-            Column::PlusMinus => words::plus_minus(&row.wall),
-            Column::Rate => Some(words::rate(row.throughput)),
-            Column::RateIn => row.rate_in.map(|rate| rate.to_string()),
-            Column::Bar => Some(bar(row.throughput.map_or(0.0, |rate| rate.0 / fastest))),
-            Column::User => time(Metric::CpuUserNs),
-            Column::System => time(Metric::CpuSystemNs),
-            Column::Peak => median(Metric::PeakRssBytes).map(|bytes| Bytes(bytes).binary()),
-            Column::Ratio => Some(row.ratio.map_or_else(|| NONE.to_owned(), |ratio| words::ratio(&ratio))),
-            Column::StopsAt => row.diagnosis.as_ref().map(Diagnosis::stops_at),
-        };
-        text.unwrap_or_else(|| NONE.to_owned())
-    }
 }
 
 /// The whole page; `saved` is the path of the record.
@@ -127,13 +43,15 @@ pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
     lines.join("\n")
 }
 
-/// What to use, and after a search the code for it.
+/// What to use, for each language too, and after a search the code for it.
 fn advice(page: &Page, style: Style) -> Vec<String> {
     let (mut lines, mut shown) = (Vec::new(), Vec::new());
     for advice in &page.advice {
         lines.push(String::new());
         lines.push(paint(&printable(&format!("advice, {}", advice.sentence)), Ansi::new().bold(), style));
-        for snippet in advice.code.iter().filter(|_| page.shows_code()) {
+        lines.extend(languages::table(&page.rankings[advice.ranking], &advice.by_language, style));
+        let of_languages = advice.by_language.iter().flat_map(|it| &it.code);
+        for snippet in advice.code.iter().chain(of_languages).filter(|_| page.shows_code()) {
             if shown.contains(&snippet) {
                 continue;
             }
@@ -173,39 +91,42 @@ fn rankings(page: &Page, style: Style) -> Vec<String> {
     for ranking in page.rankings.iter().filter(|it| it.says_something()) {
         lines.push(paint(&printable(&ranking.headline()), Ansi::new().bold(), style));
     }
+    lines.extend(page.baseline.as_deref().map(printable));
     if let Some(view) = &page.sweep {
         lines.extend(sweep::sections(view, style));
         lines.extend(view.unmeasured.iter().map(|line| printable(line)));
     } else if page.rankings.is_empty() {
         lines.push("nothing was measured: the record holds no trial".to_owned());
     }
-    for ranking in &page.rankings {
+    for index in 0..page.rankings.len() {
         lines.push(String::new());
-        lines.extend(section(ranking, style));
+        lines.extend(section(page, index, style));
     }
     lines
 }
 
 /// One ranking: title, table, and the lines below it.
-fn section(ranking: &Ranking, style: Style) -> Vec<String> {
+fn section(page: &Page, index: usize, style: Style) -> Vec<String> {
+    let ranking = &page.rankings[index];
     let size = ranking.size_words();
     let title = format!("{} · {size} · {}", words::uncapital(&ranking.title()), ranking.path);
     let mut lines = vec![paint(&printable(&title), Ansi::new().underline(), style)];
     if !ranking.rows.is_empty() {
-        lines.extend(table(&ranking.rows, style));
+        let advised = page.advice.iter().find(|it| it.ranking == index).and_then(|it| it.uses);
+        lines.extend(table::lines(&table::table_rows(ranking, advised, page.lists_all), style));
     }
-    lines.extend(ranking.reference_line().map(|line| printable(&line)));
     lines.extend(ranking.verdict_line().map(|line| printable(&line)));
     lines.extend(ranking.explanations.iter().map(|line| printable(&format!("explanation: {line}"))));
     for control in &ranking.controls {
         let sure = words::plus_minus(&control.wall).map_or_else(String::new, |text| format!(" {text}"));
-        lines.push(format!("control: {} {}{sure}", name(control), words::time(&control.wall)));
+        lines.push(format!("control: {} {}{sure}", table::name(control), words::time(&control.wall)));
     }
     if !ranking.rows.is_empty() {
         lines.push(printable(&ranking.proof_line()));
         lines.extend(ranking.below.iter().map(|line| printable(line)));
     }
     lines.extend(ranking.fills_line().map(|line| printable(&line)));
+    lines.extend(ranking.stops_line());
     lines.extend(ranking.search.map(|search| search.line()));
     lines.extend(ranking.unmeasured.iter().map(|it| unmeasured(it, style)));
     lines
@@ -214,55 +135,6 @@ fn section(ranking: &Ranking, style: Style) -> Vec<String> {
 fn unmeasured(it: &Unmeasured, style: Style) -> String {
     let failed = Ansi::new().fg_color(Some(Color::Ansi(AnsiColor::Red)));
     paint(&printable(&format!("{}: {}: {}", it.outcome, it.name, it.reason)), failed, style)
-}
-
-/// The rows with as many columns as fit.
-fn table(rows: &[RankingRow], style: Style) -> Vec<String> {
-    let mut columns = Column::ALL.to_vec();
-    // Only what is decoded has other bytes going in than coming out.
-    columns.retain(|column| *column != Column::RateIn || rows.iter().any(|row| row.rate_in.is_some()));
-    for spare in Column::SPARE {
-        if build(rows, &columns, style).width() <= usize::from(style.width) {
-            break;
-        }
-        columns.retain(|column| *column != spare);
-    }
-    build(rows, &columns, style).lines_within(style.width)
-}
-
-fn build(rows: &[RankingRow], columns: &[Column], style: Style) -> Grid {
-    let rates = rows.iter().filter_map(|row| Some(row.throughput?.0));
-    let fastest = rates.fold(f64::MIN_POSITIVE, f64::max);
-    let aligned = |column: Column, text: &str| if column.is_text() { left(text) } else { right(text) };
-    let titles = columns.iter().map(|&column| aligned(column, column.title()));
-    let mut grid = Grid::new(titles, style.color);
-    for row in rows {
-        let first = row.is_first();
-        grid.row(columns.iter().map(|&column| {
-            let text = column.text(row, fastest);
-            if first && column == Column::Method { bold(&text) } else { aligned(column, &text) }
-        }));
-    }
-    grid
-}
-
-/// The name that a suite gives, with the trial's own behind it.
-fn name(row: &RankingRow) -> String {
-    let name = match &row.label {
-        Some(label) => format!("{label} ({})", row.name),
-        None => row.name.clone(),
-    };
-    let cut = if row.cut_short { " (cut short)" } else { "" };
-    let mark = if row.has_conduct { words::CONDUCT_MARK } else { "" };
-    printable(&name) + mark + cut
-}
-
-/// A bar of block characters in eighths of a cell.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 80")]
-fn bar(share: f64) -> String {
-    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    let eighths = (share.clamp(0.0, 1.0) * BAR_CELLS * 8.0).round() as usize;
-    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
 pub(super) fn paint(text: &str, ansi: Ansi, style: Style) -> String {

@@ -1,7 +1,8 @@
 //! A sweep as aligned text: for each way of writing and reading its line, its rates by size, and
 //! the band.
 
-use super::{Style, bar, paint};
+use super::table::bar;
+use super::{Style, paint};
 use crate::report::grid::{Grid, left, right};
 use crate::report::sweep::{Series, SizeRow, SweepView};
 use crate::terminal::printable::printable;

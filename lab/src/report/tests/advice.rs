@@ -3,8 +3,9 @@
 
 use super::super::{Advice, Page};
 use super::{samples, target};
+use crate::contender::snippet;
 use crate::record::testing::{header, outcome, trial};
-use crate::record::{Line, Outcome, Record, Sample};
+use crate::record::{INDEPENDENT, Line, Outcome, Record, ReferenceCandidate, ReferenceReason, Sample};
 use crate::target::TargetFacts;
 use crate::trial::{CacheState, Work};
 use readlab_protocol::Cache;
@@ -21,7 +22,18 @@ fn raced(trials: &[(&str, u64, [u64; 5])]) -> Record {
         samples(&mut record, index, *wall_ms, *wobble_us);
         outcome(&mut record, index, Outcome::Measured);
     }
+    record.header.references = references(&record);
     record
+}
+
+/// The candidates that a run without a named reference would have.
+fn references(record: &Record) -> Vec<ReferenceCandidate> {
+    let all = || record.trials.iter().map(|it| &it.trial.id);
+    let independent = all().filter(|id| INDEPENDENT.contains(&id.to_string().as_str()));
+    let independent = independent.map(|id| (id.clone(), ReferenceReason::Independent));
+    let usual = all().filter(|id| snippet::is_usual(&id.method));
+    let usual = usual.map(|id| (id.clone(), ReferenceReason::Usual));
+    independent.chain(usual).map(|(trial, why)| ReferenceCandidate { trial, why }).collect()
 }
 
 fn advice(record: &Record) -> Option<Advice> {
@@ -39,9 +51,9 @@ fn the_fastest_is_advised_with_its_interval_and_what_asks_for_less() {
     let result = advice(&record).unwrap();
     assert_eq!(
         result.sentence,
-        "warm: use rust/mmap with avx2 and 2 threads: 4.00 times rust/lines@buffer=16KiB, interval 4.00 to 4.00; \
-         rust/read with iterator and 64 KiB buffers would already give 2.00 times without several threads, the crate \
-         memmap2 or unsafe code"
+        "warm: use rust/mmap with avx2 and 2 threads: 4.00 [4.00, 4.00] times as fast as rust/lines with \
+         16 KiB buffers; rust/read with iterator and 64 KiB buffers would already give 2.00 [2.00, 2.00] times \
+         without several threads, the crate memmap2 or unsafe code"
     );
     assert_eq!((result.uses, result.cheaper.unwrap().index, result.code.len()), (Some(0), 2, 2));
     assert!(result.code[0].code.contains("THREADS: usize = 2;"));
@@ -58,7 +70,9 @@ fn of_those_that_tie_the_simplest_is_advised_and_that_is_said() {
     let result = advice(&record).unwrap();
     assert_eq!((result.uses, result.tied.len(), result.cheaper), (Some(2), 2, None));
     assert!(
-        result.sentence.ends_with("; it ties with 2 more, of which it is the simplest"),
+        result.sentence.ends_with(
+            "; rust/mmap with avx2 has the best median, but ties with it and is less simple; 1 more tie"
+        ),
         "{}",
         result.sentence
     );
@@ -71,7 +85,7 @@ fn what_is_not_faster_beyond_doubt_is_not_advised() {
     assert!(result.sentence.starts_with("warm: keep rust/lines: "), "{}", result.sentence);
     let best = [("rust/lines", 50, STEADY), ("rust/mmap/avx2", 70, STEADY)];
     let result = advice(&raced(&best)).unwrap();
-    assert_eq!(result.sentence, "warm: keep rust/lines: nothing that was measured is faster");
+    assert_eq!(result.sentence, "warm: keep rust/lines: the reference itself is the fastest");
 }
 
 /// Thirty milliseconds at best and ninety at worst.
@@ -88,17 +102,17 @@ fn nothing_is_kept_that_is_slower_than_something_measured() {
         // What programs in the language of the simplest do is slower than another program.
         (
             &[("command/wc -l", 30, STEADY), ("c/mmap", 30, WILD), ("c/getline", 51, STEADY)],
-            "use 'wc -l': 1.70 times c/getline, interval 1.70 to 1.70; it ties with 1 more",
+            "keep 'wc -l': nothing that was measured is faster beyond doubt; it ties with 1 more",
         ),
         // It is not, and then it is kept.
         (
             &[("c/mmap", 30, WILD), ("c/getline", 51, STEADY)],
-            "keep c/getline: c/mmap is not faster beyond doubt, 1.65 times, interval",
+            "keep c/getline: nothing that was measured is faster beyond doubt; c/mmap has the best median, but ties",
         ),
         // Another trial is faster than the baseline, whichever is the fastest.
         (
             &[("rust/mmap/avx2", 30, WILD), ("rust/read/iterator", 40, STEADY), ("rust/lines", 60, STEADY)],
-            "use rust/read with iterator: 1.50 times rust/lines, interval 1.50 to 1.50; it ties with 1 more, of which",
+            "use rust/read with iterator: 1.50 [1.50, 1.50] times as fast as rust/lines; rust/mmap with avx2 has",
         ),
     ] {
         let sentence = advice(&raced(trials)).unwrap().sentence;
@@ -123,7 +137,7 @@ fn advice_says_so_if_the_rounds_do_not_decide() {
     record.trials[2].samples = record.trials[2].samples.iter().take(3).collect();
     assert_eq!(
         advice(&record).unwrap().sentence,
-        "warm: keep rust/lines: whether rust/read with iterator is faster cannot be told with so few rounds"
+        "warm: use rust/read with iterator: nothing that was measured is faster; rust/lines needs 2 more rounds for a ratio"
     );
 }
 
@@ -138,12 +152,15 @@ fn the_answer_separates_faster_slower_tied_and_unknown() {
         (answer, page.rankings[0].headline())
     };
     let (answer, headline) = result(2.0, Some((1.9, 2.1)));
-    assert_eq!(answer, "Warm, mmap avx2 is the fastest at 20.0 GB/s, 2.00 times as fast as wc -l.");
-    assert_eq!(headline, "fastest warm: rust/mmap/avx2, 20.0 GB/s, 2.00 × command/wc -l [1.90, 2.10]");
+    assert_eq!(
+        answer,
+        "Warm, mmap avx2 is the fastest at 20.0 GB/s, 2.00 [1.90, 2.10] times as fast as wc -l."
+    );
+    assert_eq!(headline, "fastest warm: rust/mmap/avx2, 20.0 GB/s, 2.00 [1.90, 2.10] × command/wc -l");
     let (answer, headline) = result(0.8, Some((0.7, 0.9)));
     assert_eq!(
         answer,
-        "Warm, mmap avx2 has the best median, 20.0 GB/s, but is slower than wc -l within rounds, 0.800 times as fast."
+        "Warm, mmap avx2 has the best median, 20.0 GB/s, but is slower than wc -l within rounds, 0.80 [0.70, 0.90] times as fast."
     );
     assert!(headline.starts_with("best median warm: rust/mmap/avx2"), "{headline}");
     let (answer, _) = result(1.1, Some((0.9, 1.2)));
@@ -172,7 +189,8 @@ fn where_a_record_has_several_works_each_headline_names_its_own() {
     let page = Page::of(&record);
     assert_eq!(
         page.answer,
-        "Warm (newlines), mmap avx2 is the fastest at 20.0 GB/s; warm (lines), mmap avx2 is the fastest at 20.0 GB/s."
+        "Warm (newlines), mmap avx2 is the fastest at 20.0 GB/s, 2.00 [2.00, 2.00] times as fast as lines; warm (lines), \
+         mmap avx2 is the fastest at 20.0 GB/s, 2.00 [2.00, 2.00] times as fast as lines."
     );
     let result: Vec<&str> = page.advice.iter().map(|it| it.condition.as_str()).collect();
     assert_eq!(result, ["warm (newlines)", "warm (lines)"]);
@@ -202,20 +220,34 @@ fn too_few_rounds_carry_no_advice_and_one_trial_none_either() {
     let result = advice(&record).unwrap();
     assert_eq!((result.uses, result.code.len()), (None, 0));
     assert!(
-        result.sentence.starts_with("warm: no advice, as 1 more trial cannot be told"),
+        result
+            .sentence
+            .ends_with("no advice: 2 trials may be the fastest and need 2 rounds more for an interval"),
         "{}",
         result.sentence
     );
     assert_eq!(advice(&raced(&[("rust/read/iterator", 50, STEADY)])), None);
+    // One that is slower at its median blocks nothing.
+    let three = [("rust/read/iterator", 50, STEADY), ("rust/lines", 99, STEADY), ("rust/mmap", 200, STEADY)];
+    let mut record = raced(&three);
+    record.trials[2].samples = record.trials[2].samples.iter().take(3).collect();
+    assert_eq!(advice(&record).unwrap().uses, Some(0));
 }
 
 #[test]
 fn it_is_held_against_the_reference_that_was_named() {
     let mut record =
         raced(&[("rust/mmap/avx2", 50, STEADY), ("command/wc -l", 100, STEADY), ("rust/lines", 200, STEADY)]);
-    assert_eq!(advice(&record).unwrap().against.unwrap().name, "rust/lines");
-    record.header.reference = Some("command/wc -l".parse().unwrap());
-    assert_eq!(advice(&record).unwrap().against.unwrap().name, "command/wc -l");
+    let against = |record: &Record| advice(record).unwrap().against.unwrap().name;
+    assert_eq!(against(&record), "command/wc -l");
+    let named = ReferenceCandidate { trial: "rust/lines".parse().unwrap(), why: ReferenceReason::Named };
+    record.header.references.insert(0, named);
+    assert_eq!(against(&record), "rust/lines");
+    // An older record holds no candidates.
+    record.header.references.clear();
+    assert_eq!(against(&record), "command/wc -l");
+    record.header.reference = Some("rust/lines".parse().unwrap());
+    assert_eq!(against(&record), "rust/lines");
 }
 
 /// Five buffers that were searched, of which two were measured afresh beside a reference.
@@ -244,6 +276,7 @@ fn tuned() -> Record {
         }
         outcome(&mut record, index, Outcome::Measured);
     }
+    record.header.references = references(&record);
     record
 }
 

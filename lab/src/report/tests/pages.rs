@@ -6,6 +6,7 @@ use crate::record::{LeftBehind, Samples};
 use crate::report::{self, charts};
 use roxmltree::{Document, Node, ParsingOptions};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 fn parsed(text: &str) -> Document<'_> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
@@ -110,7 +111,7 @@ fn names_of_files_and_commands_stay_text() {
     let page = Page::of(&failures());
     let text = report::html(&page);
     let document = parsed(&text);
-    assert_eq!(named(&document, "script").count(), 2, "the theme and the sorting");
+    assert_eq!(named(&document, "script").count(), 3, "the theme, the sorting and the filter");
     let shown = |part: &str| document.descendants().filter_map(|it| it.text()).any(|it| it.contains(part));
     assert!(shown("<script>alert(1)</script>\\u{1b}[31m"), "the file's name is shown as it is");
     assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
@@ -128,13 +129,10 @@ fn a_page_asks_for_nothing_from_anywhere() {
 }
 
 #[test]
-fn only_what_its_interval_sets_apart_is_coloured() {
+fn only_what_its_interval_sets_apart_is_bold() {
     let leads = |page: &Page| {
-        let text =
-            charts(page).into_iter().filter(|(slug, _)| slug.starts_with("ranking")).map(|(_, text)| text);
-        let bars = |text: String| text.matches("class=\"bar lead\" x=\"0\" ").count();
-        // One more is the key.
-        text.map(bars).map(|bars| bars.saturating_sub(1)).collect::<Vec<_>>()
+        let rates = charts(page).into_iter().filter(|(slug, _)| slug.starts_with("ranking"));
+        rates.map(|(_, text)| text.matches("class=\"name start strong\"").count()).collect::<Vec<_>>()
     };
     assert_eq!(leads(&Page::of(&buffers(3))), [0], "three rounds show no difference");
     assert_eq!(leads(&Page::of(&buffers(10))), [2], "two buffers tie, two are slower");
@@ -142,15 +140,114 @@ fn only_what_its_interval_sets_apart_is_coloured() {
     assert_eq!(warm, 2, "mmap and pread tie, wc is slower");
 }
 
+/// The records that are real, or were made by a run.
+fn golden() -> Vec<(String, Record)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden");
+    let files =
+        [folder.clone(), folder.join("made")].into_iter().flat_map(|it| std::fs::read_dir(it).unwrap());
+    let files = files.map(|entry| entry.unwrap().path());
+    let records = files.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+    records.map(|path| (path.display().to_string(), Record::read(&path).unwrap())).collect()
+}
+
+#[test]
+fn no_two_rows_of_a_chart_or_table_look_the_same() {
+    let golden = golden();
+    assert!(golden.len() > 10);
+    let names = |whole: Node, name: &str| {
+        let is_name = |node: &Node| match name {
+            "svg" => node.attribute("class").is_some_and(|class| class.starts_with("name ")),
+            _ => node.tag_name().name() == "th" && node.attribute("scope") == Some("row"),
+        };
+        let text =
+            |node: Node| node.children().filter(Node::is_text).filter_map(|it| it.text()).collect::<String>();
+        whole.descendants().filter(is_name).map(text).collect::<Vec<String>>()
+    };
+    for (path, record) in golden {
+        let page = Page::of(&record);
+        let (html, charts) = (report::html(&page), charts(&page));
+        let document = parsed(&html);
+        let tables = named(&document, "table").filter(|it| it.attribute("class") == Some("sortable plots"));
+        let in_tables: Vec<Vec<String>> = tables.map(|table| names(table, "table")).collect();
+        let in_charts = charts.iter().map(|(_, text)| names(parsed(text).root_element(), "svg"));
+        for names in in_charts.chain(in_tables) {
+            let set: BTreeSet<&String> = names.iter().collect();
+            assert_eq!(set.len(), names.len(), "{path}: {names:?}");
+        }
+    }
+}
+
+#[test]
+fn colour_is_the_language_and_each_row_says_which_trial_it_is() {
+    for (path, record) in golden() {
+        let page = Page::of(&record);
+        let languages: BTreeMap<String, &str> = page
+            .rankings
+            .iter()
+            .flat_map(|it| it.rows.iter().chain(&it.searched))
+            .map(|row| (row.index.to_string(), report::palette::language_class(&row.language)))
+            .collect();
+        let text = report::html(&page);
+        for node in parsed(&text).descendants() {
+            let Some(class) = node.attribute("data-trial").and_then(|trial| languages.get(trial)) else {
+                continue;
+            };
+            let coloured = match node.tag_name().name() {
+                "g" => node,
+                "tr" => node.descendants().find(|it| it.tag_name().name() == "i").unwrap(),
+                _ => continue,
+            };
+            let classes = coloured.attribute("class").unwrap();
+            assert!(classes.split(' ').any(|it| it == *class), "{path}: {classes} is not {class}");
+        }
+    }
+}
+
+#[test]
+fn without_scripts_all_rows_are_visible_and_the_controls_are_not() {
+    let text = report::html(&Page::of(&race()));
+    let document = parsed(&text);
+    let hidden: Vec<&str> = document
+        .descendants()
+        .filter(|node| node.attribute("hidden").is_some())
+        .filter_map(|node| node.attribute("id").or(node.attribute("type")))
+        .collect();
+    assert_eq!(hidden, ["theme", "filter", "reset", "methods"]);
+    let listed = document.descendants().filter(|it| it.attribute("data-language").is_some());
+    let listed: Vec<&str> =
+        listed.filter(|it| it.tag_name().name() == "li").filter_map(|it| it.text()).collect();
+    assert!(listed.contains(&"rust/mmap/avx2@threads=2 mmap avx2 · threads=2"), "{listed:?}");
+}
+
+#[test]
+fn the_limit_of_a_method_is_in_the_open() {
+    let record = golden().into_iter().find(|(path, _)| path.ends_with("made/race.jsonl")).unwrap().1;
+    let page = Page::of(&record);
+    let text = report::html(&page);
+    let document = parsed(&text);
+    let table = named(&document, "table").find(|it| it.attribute("class") == Some("sortable plots")).unwrap();
+    assert!(table.ancestors().all(|it| it.tag_name().name() != "details"));
+    let cells =
+        table.descendants().filter(|it| it.has_tag_name("td") && it.attribute("class") == Some("word"));
+    let shown: Vec<&str> = cells.filter_map(|it| it.text()).collect();
+    let judged: Vec<String> = page.rankings[0]
+        .rows
+        .iter()
+        .map(|it| it.diagnosis.as_ref().unwrap().stops_at().replace(" %", "\u{a0}%"))
+        .collect();
+    assert_eq!(shown, judged);
+    assert!(page.claims.iter().all(|claim| !claim.stops_at.is_empty()), "{:?}", page.claims);
+}
+
 #[test]
 fn the_answer_says_who_how_fast_and_how_sure() {
     let answer = |record: &Record| Page::of(record).answer;
     assert_eq!(
         answer(&race()),
-        "Cold, direct · buffer=1MiB is the fastest at 2.50 GB/s, 2.00 times as fast as wc -l; \
-         warm, mmap avx2 · threads=2 ties for the fastest with 1 more at 20.0 GB/s, 4.00 times as fast as wc -l."
+        "Cold, direct · buffer=1MiB is the fastest at 2.50 GB/s, 2.00 [2.00, 2.00] times as fast as wc -l; \
+         warm, mmap avx2 · threads=2 ties for the fastest with 1 more at 20.0 GB/s, 4.00 [4.00, 4.00] times as fast as wc -l."
     );
-    assert!(answer(&buffers(3)).contains("are not clearly different"));
+    assert!(answer(&buffers(3)).contains("has the best median"));
     assert_eq!(answer(&failures()), "Nothing was measured.");
     assert_eq!(answer(&Record::new(header())), "Nothing was measured.");
 }

@@ -30,7 +30,7 @@ impl Shown {
             cpu_error_ns: Some(0),
             delayed_ns: Some(0),
             lab_delayed_ns: Some(0),
-            delivered: None,
+            ..TurnSeen::default()
         };
     }
 }

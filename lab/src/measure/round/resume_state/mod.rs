@@ -8,7 +8,7 @@ mod tests;
 use super::trial_progress::TrialProgress;
 use super::unaccounted::turns;
 use crate::measure::plan::{Plan, Rules};
-use crate::record::{EndReason, Outcome, Record, Sample, TrialRecord};
+use crate::record::{EndReason, Outcome, Record, Sample, StopReason, TrialRecord};
 use crate::trial::CacheState;
 
 /// The earlier part, if there was one.
@@ -95,6 +95,9 @@ impl<'a> ResumeState<'a> {
         if let Some(it) = self.trial(trial) {
             progress.announced = true;
             progress.ended = it.outcome.is_some();
+            // The other reasons are found again from the readings.
+            let why = it.stopped.map(|stopped| stopped.why);
+            progress.stopped = why.filter(|why| *why == StopReason::NotFirst);
             progress.measured = it.outcome == Some(Outcome::Measured);
             progress.counted = !it.counts.is_empty();
             progress.missing = it.missing.keys().cloned().collect();
@@ -116,8 +119,14 @@ impl<'a> ResumeState<'a> {
             |trial: &usize| self.trial(*trial).is_some_and(|it| it.outcome == Some(Outcome::Measured));
         let measured: Vec<usize> = plan.trials_of(state).into_iter().filter(measured).collect();
         let is_control = |trial: usize| plan.planned(trial).trial.is_control();
-        let is_settled =
-            |&trial: &usize| is_control(trial) || self.as_read(trial, &plan.rules).is_settled(&plan.rules);
+        let is_stopped = |trial: usize| {
+            let stopped = self.trial(trial).and_then(|it| it.stopped);
+            stopped.is_some_and(|stopped| stopped.why != StopReason::Budget)
+        };
+        let is_settled = |&trial: &usize| {
+            let is_done = is_control(trial) || is_stopped(trial);
+            is_done || self.as_read(trial, &plan.rules).is_settled(&plan.rules)
+        };
         let why = if measured.iter().all(is_settled) { EndReason::Settled } else { EndReason::Budget };
         (!measured.is_empty()).then_some(why)
     }

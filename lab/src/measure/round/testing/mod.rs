@@ -8,7 +8,7 @@ use super::{resume, run};
 use crate::contender::methods::ResolvedMethod;
 use crate::contender::roster::Warmup;
 use crate::measure::interface::{Progress, SampleError, Sink};
-use crate::measure::plan::{Budget, Plan, Planned, Rules};
+use crate::measure::plan::{Budget, Focus, Plan, Planned, Role, Rules};
 use crate::record::{EndReason, Line, Outcome, Record, RecordError, Sample, Trial};
 use crate::trial::{CacheState, Params, TrialId, Work};
 use crate::units::Nanos;
@@ -36,6 +36,7 @@ pub(in crate::measure) fn runs(n: u32) -> Rules {
         fills: 1,
         budget: Budget::Firm(Nanos(u64::MAX)),
         seed: 42,
+        focus: Focus::Everything,
     }
 }
 
@@ -78,7 +79,7 @@ fn planned_trial(index: usize, name: &str, state: CacheState) -> Planned {
         id: id.clone(),
     };
     let choice = ResolvedMethod { id: id.method, params: Params::default(), method };
-    Planned { trial, choice, warmup: Warmup::Readings, collects: false }
+    Planned { trial, choice, warmup: Warmup::Readings, collects: false, role: Role::Candidate }
 }
 
 /// A run that is over.
@@ -119,6 +120,8 @@ pub(in crate::measure) fn play_by(
         lines: Vec::new(),
         names: sampler.names.clone(),
         full_after,
+        user_ends_at: sampler.user_ends_at,
+        turns: 0,
         progress: Vec::new(),
     };
     let end = run(&mut sampler, &mut sink);

@@ -12,6 +12,10 @@ pub(super) struct RecordingSink {
     pub(super) names: BTreeMap<usize, String>,
     /// The record takes only so many lines.
     pub(super) full_after: usize,
+    /// The turn before which the user ends the run.
+    pub(super) user_ends_at: Option<usize>,
+    /// Turns so far.
+    pub(super) turns: usize,
     pub(super) progress: Vec<Progress>,
 }
 
@@ -41,6 +45,9 @@ impl Sink for RecordingSink {
             Line::Counts { trial, counts } => {
                 format!("counts {} {:?}", name(trial), counts["syscalls"].value)
             }
+            Line::Stopped { trial, stopped } => {
+                format!("stopped {} {:?} after {} rounds", name(trial), stopped.why, stopped.rounds)
+            }
             Line::Outcome { trial, outcome } => match outcome.reason() {
                 Some(reason) => format!("{} {}: {reason}", outcome.word(), name(trial)),
                 None => format!("{} {}", outcome.word(), name(trial)),
@@ -57,6 +64,7 @@ impl Sink for RecordingSink {
     }
 
     fn about_to(&mut self, step: Step) {
+        self.turns += usize::from(matches!(step, Step::Turn { .. }));
         let name = |trial: usize| &self.names[&trial];
         self.log.borrow_mut().push(match step {
             Step::State(state, trials) => format!("stage {state} {trials}"),
@@ -75,5 +83,9 @@ impl Sink for RecordingSink {
                 format!("round over {:.0} %", progress.share * 100.0)
             }
         });
+    }
+
+    fn wants_end(&mut self) -> Result<bool, RecordError> {
+        Ok(self.user_ends_at.is_some_and(|turn| self.turns >= turn))
     }
 }

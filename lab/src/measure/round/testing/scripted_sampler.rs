@@ -5,7 +5,9 @@ use super::{Log, refused};
 use crate::measure::interface::{SampleError, Sampler, Slot, TrialEnd};
 use crate::record::{Count, EndReason, Fill, Line, Outcome, Sample};
 use crate::trial::{Answer, Params};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
 
 /// Time that every call except a turn takes.
 pub(in crate::measure) const STEP_NS: u64 = 1_000;
@@ -42,6 +44,10 @@ pub(in crate::measure) struct ScriptedSampler {
     pub(in crate::measure) device: BTreeMap<usize, u64>,
     /// Why the numbers of trials are refused.
     pub(in crate::measure) refusals: BTreeMap<usize, &'static str>,
+    /// Which trials were to be started ahead, call by call.
+    pub(in crate::measure) launches: Rc<RefCell<Vec<Vec<usize>>>>,
+    /// The turn before which the user ends the run, from 0; `None` if it is not ended so.
+    pub(in crate::measure) user_ends_at: Option<usize>,
     /// What each inspection returns; without a script, nothing is inspected.
     pub(in crate::measure) inspections: VecDeque<Result<Vec<Line>, EndReason>>,
 }
@@ -54,6 +60,10 @@ impl ScriptedSampler {
 }
 
 impl Sampler for ScriptedSampler {
+    fn launch(&mut self, next: &[usize]) {
+        self.launches.borrow_mut().push(next.to_vec());
+    }
+
     fn open(&mut self, trial: usize) -> Result<Params, TrialEnd> {
         self.log_call("open", trial);
         self.now_ns += self.start_ns;

@@ -168,3 +168,31 @@ fn inspections_are_left_out_with_a_reason_when_a_firm_time_is_used_up() {
     assert!(recorded.only(&["not inspected"]).iter().all(|line| line.ends_with("was used up")));
     assert_eq!(recorded.only(&["not inspected"]).len(), 1);
 }
+
+/// Two trials in both states, and the turn before which the user ends their run.
+fn ended_at(turn: usize) -> RecordedRun {
+    let rules = Rules { budget: Budget::Advised(Nanos(u64::MAX)), ..runs(10) };
+    let plan = plan(rules, &[("a", COLD), ("b", COLD), ("a", WARM), ("b", WARM)]);
+    play(&plan, ScriptedSampler { user_ends_at: Some(turn), ..ScriptedSampler::default() })
+}
+
+#[test]
+fn the_user_ends_a_run_before_the_next_turn_and_what_was_read_is_measured() {
+    let recorded = ended_at(7);
+    assert_eq!(recorded.samples().len(), 7, "in the fourth round, without the fewest rounds of a state");
+    assert_eq!(recorded.outcomes()[..2], ["measured a", "measured b"]);
+    let rest = recorded.only(&["unavailable"]);
+    assert_eq!(rest.len(), 2, "the warm trials: {:?}", recorded.outcomes());
+    assert_eq!(recorded.only(&["count "]), [] as [&str; 0], "nothing is counted after it");
+    assert_eq!(recorded.only(&["fill "]), [] as [&str; 0]);
+    assert!(matches!(recorded.lines.last(), Some(Line::End { reason: EndReason::Budget, .. })));
+    assert_eq!(recorded.end.unwrap(), EndReason::Budget);
+}
+
+#[test]
+fn a_run_that_the_user_ends_before_its_first_turn_ends_all_the_same() {
+    let recorded = ended_at(0);
+    assert_eq!((recorded.samples().len(), recorded.outcomes().len()), (0, 4));
+    assert_eq!(recorded.only(&["open"]), [] as [&str; 0], "no contender is started");
+    assert_eq!(recorded.end.unwrap(), EndReason::Budget);
+}

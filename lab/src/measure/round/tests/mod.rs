@@ -4,13 +4,16 @@ mod budgets;
 mod failures;
 mod limits;
 mod order;
+mod qualifying;
 mod settling;
 
 use crate::measure::interface::{SampleError, TrialEnd};
 use crate::measure::plan::{Budget, Plan, Rules};
 use crate::measure::round::testing::{
-    COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play, play_until_full, refused, runs, unproven,
+    COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play, play_rest, play_until_full, refused, runs,
+    unproven,
 };
 use crate::record::{EndReason, Line, Outcome, Sample};
+use crate::trial::CacheState;
 use crate::units::Nanos;
 use std::collections::{BTreeMap, VecDeque};

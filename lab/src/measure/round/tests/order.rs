@@ -1,7 +1,7 @@
 //! The order of a run: states, fills, rounds, starts, and what comes before and after them.
 
 use super::*;
-use crate::contender::roster::Warmup;
+use std::rc::Rc;
 
 #[test]
 fn a_whole_run_reads_like_the_method() {
@@ -47,11 +47,7 @@ fn rounds_are_numbered_over_all_fills_and_cold_rounds_are_one_block() {
     };
     assert_eq!(of(0), [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 5)]);
     assert_eq!(of(1), [(0, 0), (0, 1), (1, 2), (1, 3), (2, 4), (2, 5)]);
-    assert_eq!(
-        recorded.only(&["open"]).len(),
-        1 + 3,
-        "cold contenders are started once, warm ones for every fill"
-    );
+    assert_eq!(recorded.only(&["open"]).len(), 2, "contenders are started once in each state");
 }
 
 #[test]
@@ -65,21 +61,30 @@ fn fills_come_until_the_rule_has_enough() {
 #[test]
 fn warm_up_is_taken_at_every_start_and_the_answer_is_checked_at_least_once() {
     for (warmup, warm_ups) in [(0, 1), (1, 2), (3, 6)] {
-        let rules = Rules { warmup, fills: 2, ..runs(2) };
+        let rules = Rules { warmup, fills: 6, ..runs(6) };
         let recorded = play(&plan(rules, &[("a", WARM)]), ScriptedSampler::default());
         assert_eq!(recorded.only(&["rehearse"]).len(), warm_ups, "warm-up {warmup}");
     }
 }
 
 #[test]
-fn a_contender_with_a_long_warm_up_keeps_running_for_five_fills() {
-    let mut plan = plan(Rules { fills: 7, ..runs(7) }, &[("a", WARM), ("b", WARM)]);
-    plan.trials[1].warmup = Warmup::UntilSteady;
+fn a_contender_keeps_running_for_five_fills() {
+    let plan = plan(Rules { fills: 7, ..runs(7) }, &[("a", WARM)]);
     let recorded = play(&plan, ScriptedSampler::default());
-    let started = |name: &str| recorded.only(&["start "]).iter().filter(|line| line.ends_with(name)).count();
-    assert_eq!(started("a"), 7);
-    assert_eq!(started("b"), 2);
-    assert_eq!((recorded.count_of(0), recorded.count_of(1)), (7, 7));
+    let starts = recorded.only(&["start ", "filled"]);
+    let before: Vec<&str> =
+        starts.windows(2).filter(|pair| pair[1] == "start a").map(|pair| pair[0]).collect();
+    assert_eq!(before, ["filled 0", "filled 5"]);
+    assert_eq!(recorded.count_of(0), 7);
+}
+
+#[test]
+fn the_next_contenders_are_started_ahead_and_none_is_starting_when_a_round_begins() {
+    let sampler = ScriptedSampler::default();
+    let launches = Rc::clone(&sampler.launches);
+    play(&plan(runs(1), &[("a", COLD), ("b", COLD), ("c", COLD), ("d", COLD)]), sampler);
+    let launches = launches.borrow();
+    assert_eq!(*launches, [vec![0, 1, 2], vec![1, 2, 3], vec![2, 3], vec![3], vec![]]);
 }
 
 #[test]

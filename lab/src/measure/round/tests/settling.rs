@@ -37,7 +37,7 @@ fn precision_ends_a_trial_once_it_has_the_fewest_readings_and_fills() {
     let many_fills = play(&plan(Rules { fills: 9, ..rules }, &[("a", WARM)]), ScriptedSampler::default());
     assert_eq!(many_fills.count_of(0), 9, "one round a fill, and at least nine fills");
     let mut sampler = ScriptedSampler::default();
-    sampler.turns.insert(0, (0..50).map(|n| Ok(vec![100 + 40 * (n % 3)])).collect());
+    sampler.turns.insert(0, (0..50).map(|n| Ok(vec![100 + 20 * (n % 7)])).collect());
     let unsteady = play(&plan(rules, &[("a", WARM)]), sampler);
     assert_eq!(unsteady.count_of(0), 50);
 }

@@ -204,8 +204,8 @@ impl Inspection<'_, '_> {
         let behind_server = || "it reads over http: the server reads the file".to_owned();
         let file = file.ok_or_else(|| InspectError::Because(behind_server()))?;
         let tracing = Tracing::prepare(file).map_err(InspectError::Because)?;
-        let (session, _) = self.trials.start(self.trial.index, tracing.env())?;
-        let mut pooled = PooledSession::new(session);
+        let (session, params) = self.trials.start(self.trial.index, tracing.env())?;
+        let mut pooled = PooledSession::new(session, params);
         self.warm_up(&mut pooled.session)?;
         self.make_state()?;
         tracing.begin().map_err(InspectError::Because)?;

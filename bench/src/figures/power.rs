@@ -1,0 +1,142 @@
+//! Figure: which differences a race sees. Ten readers that are the same but for a known share of
+//! added time are raced against each other: how often 5, 10 and 20 % are seen as slower, and how
+//! often nothing is. What can be seen depends on the machine's noise, so the half-width of ratios
+//! between equal readers is told beside it.
+
+use crate::export::{Export, ExportedTrial, half_width};
+use crate::pairs;
+use crate::programs::{Programs, Race};
+use crate::row::Row;
+use crate::share::Share;
+use anyhow::Context;
+use readlab::analysis::stats::Significance;
+use readlab::trial::CacheState;
+use readlab::units::Bytes;
+
+pub(super) const ABOUT: &str =
+    "power: ten readers, some slower by a known share, 20 races of 60 s, warm, 64 MiB: differences seen";
+
+const FILE: Bytes = Bytes(64 << 20);
+const RACES: usize = 20;
+const BUDGET: &str = "60s";
+
+/// Readers that are slower by the same share.
+struct Level {
+    added_percent: u64,
+    readers: usize,
+    /// The share of comparisons that shall see it; `None` where nothing is promised.
+    seen: Option<f64>,
+}
+
+/// Those that are slower; one more reader without added time is the reference.
+const LEVELS: [Level; 4] = [
+    Level { added_percent: 0, readers: 3, seen: None },
+    Level { added_percent: 5, readers: 2, seen: Some(0.5) },
+    Level { added_percent: 10, readers: 2, seen: Some(0.8) },
+    Level { added_percent: 20, readers: 2, seen: None },
+];
+const FALSE: f64 = 0.05;
+
+pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
+    let (file, roster) = (programs.lines(FILE)?, roster(programs)?);
+    let reference = name(0, 0);
+    let names =
+        LEVELS.iter().flat_map(|level| (1..=level.readers).map(|copy| name(level.added_percent, copy)));
+    let names: Vec<String> = [reference.clone()].into_iter().chain(names).collect();
+    let mut exports = Vec::new();
+    for seed in 0..programs.repeats(RACES) {
+        let seed = seed.to_string();
+        let mut options = vec!["--seed", &seed, "--roster", &roster, "--budget", BUDGET];
+        options.extend(["--reference", &reference]);
+        options.extend(names.iter().flat_map(|name| ["--method", name.as_str()]));
+        let state = Some(CacheState::Warm);
+        let race = Race { name: "power", trials: &[], file: &file, state, options: &options };
+        exports.push(programs.lab().export(&programs.start(&race)?.finished()?)?);
+    }
+    let mut rows: Vec<Row> = LEVELS.iter().map(|level| level.row(&exports)).collect();
+    let widths = LEVELS[0].compared(&exports).filter_map(|trial| trial.interval()).map(half_width);
+    let width = pairs::median(&widths.collect::<Vec<f64>>());
+    let words = format!("±{:.1} %, median of ratios between equal readers", width * 100.0);
+    rows.push(Row::unjudged("half-width on this machine", width, words));
+    Ok(rows)
+}
+
+/// The name of a reader as a trial.
+fn name(added_percent: u64, copy: usize) -> String {
+    format!("slowed/read@added_percent={added_percent},copy={copy}")
+}
+
+/// A roster with the readers, as one contender.
+fn roster(programs: &Programs) -> anyhow::Result<String> {
+    let text = format!(
+        "[[contender]]\nname = 'slowed'\nabout = 'readers of known differences'\nrun = ['{}']\n",
+        programs.slowed().display()
+    );
+    let file = programs.folder().join("slowed.toml");
+    std::fs::write(&file, text).with_context(|| file.display().to_string())?;
+    Ok(file.display().to_string())
+}
+
+impl Level {
+    /// Its readers in all races that compared them with the reference.
+    fn compared<'a>(&self, exports: &'a [Export]) -> impl Iterator<Item = &'a ExportedTrial> {
+        let names: Vec<String> = (1..=self.readers).map(|copy| name(self.added_percent, copy)).collect();
+        exports.iter().flat_map(Export::measured).filter(move |trial| names.contains(&trial.id))
+    }
+
+    fn row(&self, exports: &[Export]) -> Row {
+        let shown = |what: &[Significance]| -> Share {
+            let is_shown = |it: &ExportedTrial| it.significance().is_some_and(|found| what.contains(&found));
+            self.compared(exports).map(is_shown).collect()
+        };
+        let (slower, faster) = (shown(&[Significance::Slower]), shown(&[Significance::Faster]));
+        if self.added_percent == 0 {
+            let different = shown(&[Significance::Slower, Significance::Faster]);
+            return different.at_most("equal readers called different", FALSE);
+        }
+        let figure = format!("+{} % seen as slower", self.added_percent);
+        let row = match self.seen {
+            Some(least) => slower.at_least(figure, least),
+            None => slower.noted(figure),
+        };
+        let measured = format!("{}; as faster: {}", row.measured, faster.words());
+        Row { measured, ..row }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// An export with the intervals of these readers to the reference.
+    fn export(readers: &[(u64, usize, [f64; 2])]) -> Export {
+        let trial = |(added, copy, ci95): &(u64, usize, [f64; 2])| {
+            json!({ "index": copy, "id": name(*added, *copy), "state": "warm", "target": "/f", "work": "newlines",
+                "decodes": null, "cache": "through", "summary": {}, "rank": { "place": 1, "standing": "tied" },
+                "ratio": { "reference": name(0, 0), "estimate": 1.0, "ci95": ci95 } })
+        };
+        let trials: Vec<_> = readers.iter().map(trial).collect();
+        Export::parse(json!({ "trials": trials }).to_string().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn there_are_ten_readers() {
+        assert_eq!(1 + LEVELS.iter().map(|level| level.readers).sum::<usize>(), 10);
+    }
+
+    #[test]
+    fn only_an_interval_on_the_right_side_of_one_has_seen_a_difference() {
+        let exports = [
+            export(&[(5, 1, [0.93, 0.97]), (5, 2, [0.94, 1.01]), (0, 1, [0.99, 1.01])]),
+            export(&[(5, 1, [1.01, 1.04]), (0, 1, [1.01, 1.02]), (0, 2, [0.97, 0.99])]),
+        ];
+        let five = LEVELS[1].row(&exports);
+        assert_eq!(
+            (five.ok, five.measured.as_str()),
+            (Some(false), "1 of 3 (33 %); as faster: 1 of 3 (33 %)")
+        );
+        let equal = LEVELS[0].row(&exports);
+        assert_eq!((equal.ok, equal.measured.as_str()), (Some(false), "2 of 3 (67 %)"));
+    }
+}

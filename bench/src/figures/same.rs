@@ -1,0 +1,54 @@
+//! Figure: eight identical commands under different spellings, raced as a user would race them: how
+//! many pairs are called different, after everything that stops a race early.
+
+use crate::pairs;
+use crate::pairwise::Pairwise;
+use crate::programs::{Programs, Race};
+use crate::row::Row;
+use crate::share::Share;
+use readlab::trial::CacheState;
+use readlab::units::Bytes;
+use std::time::Instant;
+
+pub(super) const ABOUT: &str =
+    "same: pairs called different in 20 races of eight identical commands, 64 MiB, both states";
+
+const FILE: Bytes = Bytes(64 << 20);
+const RACES: usize = 20;
+/// `wc -l {}` takes part in every race; these are the same program with the same work.
+const SPELLINGS: [&str; 7] = [
+    "wc --lines {}",
+    "wc -l -- {}",
+    "wc --lines -- {}",
+    "/usr/bin/wc -l {}",
+    "/usr/bin/wc --lines {}",
+    "/usr/bin/wc -l -- {}",
+    "/usr/bin/wc --lines -- {}",
+];
+const DIFFERENT: f64 = 0.05;
+
+pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
+    let file = programs.lines(FILE)?;
+    let states = [CacheState::Cold, CacheState::Warm];
+    let (mut called, mut seconds) = ([Share::default(); 2], Vec::new());
+    for seed in 0..programs.repeats(RACES) {
+        let seed = seed.to_string();
+        let mut options = vec!["--seed", &seed, "--method", "command/wc -l {}"];
+        options.extend(SPELLINGS.iter().flat_map(|spelling| ["--command", *spelling]));
+        let race = Race { name: "same", trials: &[], file: &file, state: None, options: &options };
+        let start = Instant::now();
+        let record = programs.start(&race)?.finished()?;
+        seconds.push(start.elapsed().as_secs_f64());
+        let pairwise = Pairwise::of(programs.lab(), &record)?;
+        for (state, called) in states.iter().zip(&mut called) {
+            *called = called.with(pairwise.told_apart(&state.to_string()));
+        }
+    }
+    let rows = states.iter().zip(called);
+    let mut rows: Vec<Row> = rows
+        .map(|(state, called)| called.at_most(format!("{state}: pairs called different"), DIFFERENT))
+        .collect();
+    let seconds = pairs::median(&seconds);
+    rows.push(Row::unjudged("time of a race", seconds, format!("{seconds:.0} s, median")));
+    Ok(rows)
+}

@@ -1,0 +1,150 @@
+//! A program on a pseudo terminal, as on a user's screen: what it prints, and when. What is printed
+//! without a pause is one burst, as a table that is drawn at once.
+
+use anyhow::Context;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const COLUMNS: u16 = 120;
+const ROWS: u16 = 40;
+/// A longer silence ends a burst.
+const PAUSE: Duration = Duration::from_millis(60);
+/// How a program asks for the place of the cursor, and a terminal's answer.
+const ASK_CURSOR: &[u8] = b"\x1b[6n";
+const CURSOR: &[u8] = b"\x1b[1;1R";
+/// Rows with a rate or a time that make a ranking.
+const RANKED_ROWS: usize = 3;
+
+/// A terminal and what was printed on it.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    controller: OwnedFd,
+    start: Instant,
+    bursts: Vec<Burst>,
+}
+
+/// What was printed without a pause.
+#[derive(Debug)]
+struct Burst {
+    begin: Duration,
+    end: Duration,
+    bytes: Vec<u8>,
+}
+
+impl Screen {
+    /// Starts a program on a terminal of its own, from which it may take keys and signals.
+    pub(crate) fn start(command: &Command) -> anyhow::Result<(Screen, Child)> {
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC);
+        let controller = controller.context("a pseudo terminal")?;
+        grantpt(&controller).and_then(|()| unlockpt(&controller)).context("a pseudo terminal")?;
+        let size = Winsize { ws_row: ROWS, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&controller, size).context("its size")?;
+        let name = ptsname(&controller, Vec::new()).context("its name")?;
+        let side =
+            || open(&name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty()).map(Stdio::from);
+        let mut child = Command::new("setsid");
+        child.arg("--ctty").arg(command.get_program()).args(command.get_args());
+        let variables = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
+        child.envs(variables).env("TERM", "xterm-256color").env_remove("NO_COLOR");
+        let child = child.stdin(side()?).stdout(side()?).stderr(side()?);
+        let start = Instant::now();
+        let child = child.spawn().context("setsid, of util-linux")?;
+        Ok((Screen { controller, start, bursts: Vec::new() }, child))
+    }
+
+    /// The time since the start.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    /// Takes in what is printed now or within this time.
+    pub(crate) fn look(&mut self, wait: Duration) -> anyhow::Result<()> {
+        let wait = Timespec { tv_sec: 0, tv_nsec: i64::from(wait.subsec_nanos()) };
+        let mut ready = [PollFd::new(&self.controller, PollFlags::IN)];
+        if poll(&mut ready, Some(&wait)).context("waiting for a terminal")? == 0 {
+            return Ok(());
+        }
+        let mut bytes = [0; 1 << 16];
+        match rustix::io::read(&self.controller, &mut bytes) {
+            Ok(count) => self.print(&bytes[..count]),
+            // Nobody has its other side open: the program has ended.
+            Err(Errno::IO) => Ok(()),
+            Err(error) => Err(error).context("a pseudo terminal"),
+        }
+    }
+
+    fn print(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        if bytes.windows(ASK_CURSOR.len()).any(|it| it == ASK_CURSOR) {
+            rustix::io::write(&self.controller, CURSOR).context("a pseudo terminal")?;
+        }
+        let now = self.start.elapsed();
+        match self.bursts.last_mut().filter(|last| now - last.end < PAUSE) {
+            Some(last) => {
+                last.end = now;
+                last.bytes.extend_from_slice(bytes);
+            }
+            None => self.bursts.push(Burst { begin: now, end: now, bytes: bytes.to_vec() }),
+        }
+        Ok(())
+    }
+
+    /// When a ranking was first on the screen.
+    pub(crate) fn first_ranking(&self) -> Option<Duration> {
+        let burst = self.bursts.iter().find(|burst| is_ranking(&String::from_utf8_lossy(&burst.bytes)));
+        burst.map(|burst| burst.begin)
+    }
+}
+
+/// Whether a text has several rows with a rate, or several with a time.
+fn is_ranking(text: &str) -> bool {
+    let rows = |unit: &str| text.matches(unit).count();
+    rows("B/s") >= RANKED_ROWS || rows(" ms") >= RANKED_ROWS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a shell prints, until it has ended.
+    fn seen(script: &str) -> Screen {
+        let mut command = Command::new("sh");
+        let (mut screen, mut child) = Screen::start(command.args(["-c", script])).unwrap();
+        while child.try_wait().unwrap().is_none() {
+            screen.look(Duration::from_millis(10)).unwrap();
+        }
+        screen.look(Duration::from_millis(10)).unwrap();
+        screen
+    }
+
+    fn text(screen: &Screen) -> String {
+        screen.bursts.iter().map(|burst| String::from_utf8_lossy(&burst.bytes)).collect()
+    }
+
+    #[test]
+    fn a_program_finds_a_terminal_of_this_size() {
+        let screen = seen("test -t 0 && test -t 1 && test -t 2 && stty size </dev/tty");
+        assert_eq!(text(&screen).trim(), "40 120");
+    }
+
+    #[test]
+    fn a_ranking_is_several_rates_at_once_and_no_bar() {
+        let screen = seen("printf '12 %% 1.5 GB/s'; sleep 0.3; printf '1 9 GB/s\\n2 8 GB/s\\n3 900 MB/s\\n'");
+        let (first, second) = (&screen.bursts[0], screen.bursts.last().unwrap());
+        assert!(second.begin - first.end >= PAUSE);
+        assert_eq!(screen.first_ranking(), Some(second.begin));
+        assert_eq!(seen("echo nothing").first_ranking(), None);
+        assert!(is_ranking("7.38 ms\n9.1 ms\n 12 ms") && !is_ranking("3 items"));
+    }
+
+    #[test]
+    fn a_question_for_the_place_of_the_cursor_is_answered() {
+        let screen = seen("stty raw -echo; printf '\\033[6n'; head -c 6 | tr '\\033' '^'");
+        assert!(text(&screen).ends_with("^[1;1R"), "{:?}", text(&screen));
+    }
+}

@@ -1,0 +1,91 @@
+//! Whether a trial is slower than the first of several.
+//!
+//! The first was chosen because it looked fast, so it is slower than its readings: at 95 %, every
+//! tenth of eight identical trials and every sixth of thirty would be called slower. So the error
+//! is divided by the number of comparisons (Dunn, *Multiple Comparisons among Means*, Journal of
+//! the American Statistical Association 56, 1961), by [`COMPARISONS_MAX`] at most: simulated races
+//! show that this is enough. Where the rounds are too few for such an interval, only a trial that
+//! is [`separated`] is slower.
+
+use super::OBSERVATIONS_MIN;
+use super::interval::Confidence;
+use super::paired::Paired;
+use super::ratio::Significance;
+use super::turns::{Pair, Turns};
+use crate::record::Sample;
+use std::borrow::Borrow;
+
+/// With more comparisons, the share that is called slower by chance hardly grows.
+const COMPARISONS_MAX: usize = 7;
+
+/// How a trial compares with the first of some trials, of which so many are compared with it;
+/// `None` with too few rounds that hold both.
+#[must_use]
+pub fn against_first<S: Borrow<Sample>>(
+    first: impl IntoIterator<Item = S>,
+    trial: impl IntoIterator<Item = S>,
+    comparisons: usize,
+) -> Option<Significance> {
+    let pairs = Turns::of(first).pairs(&Turns::of(trial));
+    if pairs.len() < OBSERVATIONS_MIN {
+        return None;
+    }
+    let logs: Vec<_> = pairs.iter().map(Pair::log_ratio).collect();
+    Some(match Paired::of(&logs).interval(confidence(comparisons)) {
+        Some(ends) => Significance::of(ends.map(f64::exp)),
+        None if are_separated(&pairs) => Significance::Slower,
+        None => Significance::Tie,
+    })
+}
+
+/// Whether the trial's fastest turn is slower than the slowest of the first, in five rounds or more
+/// that hold both.
+#[must_use]
+pub fn separated<S: Borrow<Sample>>(
+    first: impl IntoIterator<Item = S>,
+    trial: impl IntoIterator<Item = S>,
+) -> bool {
+    are_separated(&Turns::of(first).pairs(&Turns::of(trial)))
+}
+
+fn are_separated(pairs: &[Pair]) -> bool {
+    let slowest = pairs.iter().map(|pair| pair.reference).fold(f64::NEG_INFINITY, f64::max);
+    let fastest = pairs.iter().map(|pair| pair.trial).fold(f64::INFINITY, f64::min);
+    pairs.len() >= OBSERVATIONS_MIN && fastest > slowest
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a small number")]
+fn confidence(comparisons: usize) -> Confidence {
+    Confidence::with_error(Confidence::REPORTED.error() / comparisons.clamp(1, COMPARISONS_MAX) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::stats::testing::sample;
+
+    fn walls(walls: &[u64]) -> Vec<Sample> {
+        walls.iter().zip(0..).map(|(&wall, round)| sample(round, round, wall)).collect()
+    }
+
+    #[test]
+    fn five_rounds_decide_between_many_only_by_separation() {
+        let first = walls(&[100, 110, 120, 105, 115]);
+        let (apart, beside) = (walls(&[130, 131, 125, 140, 150]), walls(&[101, 111, 121, 106, 116]));
+        assert!(separated(&first, &apart) && !separated(&first, &beside) && !separated(&apart, &first));
+        assert_eq!(against_first(&first, &apart, 7), Some(Significance::Slower));
+        assert_eq!(against_first(&first, &beside, 7), Some(Significance::Tie));
+        // Of two trials neither was chosen: five of five rounds are enough.
+        assert_eq!(against_first(&first, &beside, 1), Some(Significance::Slower));
+        assert_eq!(against_first(&first[..4], &apart, 1), None);
+        assert!(!separated(&first[..4], &apart));
+    }
+
+    #[test]
+    fn eight_rounds_decide_between_many_by_their_pairs() {
+        let first: Vec<u64> = (0..8).map(|round| 1000 + 100 * round).collect();
+        let slower: Vec<u64> = first.iter().map(|wall| wall + 20).collect();
+        assert_eq!(against_first(walls(&first), walls(&slower), 40), Some(Significance::Slower));
+        assert_eq!(against_first(walls(&slower), walls(&first), 40), Some(Significance::Faster));
+    }
+}

@@ -1,0 +1,72 @@
+//! An interval, and the confidence at which it holds the true value.
+
+use serde::Serialize;
+
+/// A range that holds the true value as often as its confidence says.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// How often an interval may miss the true value, both sides together.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Confidence {
+    two_sided_error: f64,
+}
+
+impl Interval {
+    /// Whether a value is within the interval, the ends included.
+    #[must_use]
+    pub fn holds(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// Half its width.
+    #[must_use]
+    pub fn half_width(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+
+    /// Both ends through a rising function.
+    pub(super) fn map(self, f: impl Fn(f64) -> f64) -> Interval {
+        Interval { low: f(self.low), high: f(self.high) }
+    }
+
+    /// The interval from the lower of both lower ends to the higher of both upper ends.
+    pub(super) fn and(self, other: Interval) -> Interval {
+        Interval { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    /// The range from the first to the last of sorted values, longer by a share on each side.
+    pub(super) fn widened_range(sorted: &[f64], share: f64) -> Option<Interval> {
+        let (&first, &last) = (sorted.first()?, sorted.last()?);
+        let more = share * (last - first);
+        Some(Interval { low: first - more, high: last + more })
+    }
+}
+
+impl Confidence {
+    /// That of every reported interval: 5 of 100 miss.
+    pub const REPORTED: Confidence = Confidence { two_sided_error: 0.05 };
+
+    /// An interval that misses in this share of experiments, for example 0.005; not more than half
+    /// of them, and not none.
+    #[must_use]
+    pub fn with_error(two_sided_error: f64) -> Confidence {
+        Confidence { two_sided_error: two_sided_error.clamp(1e-12, 0.5) }
+    }
+
+    /// The share of experiments in which the interval misses.
+    #[must_use]
+    pub fn error(self) -> f64 {
+        self.two_sided_error
+    }
+
+    /// The probability beyond each end.
+    pub(super) fn tail(self) -> f64 {
+        self.two_sided_error / 2.0
+    }
+}

@@ -1,0 +1,115 @@
+//! A number with its place in the rounds, and the groups of numbers that resemble each other.
+
+use super::interval::{Confidence, Interval};
+use super::student::mean_interval;
+use super::{OBSERVATIONS_MIN, median, wall};
+use crate::record::Sample;
+use std::collections::BTreeMap;
+
+/// One number and where it was taken.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Observation {
+    /// The number.
+    pub value: f64,
+    /// Which fill of the cache.
+    pub fill: u32,
+    /// Which round.
+    pub round: u32,
+}
+
+impl From<&Observation> for Observation {
+    fn from(observation: &Observation) -> Observation {
+        *observation
+    }
+}
+
+impl From<&Sample> for Observation {
+    /// Its wall time.
+    fn from(sample: &Sample) -> Observation {
+        wall(sample)
+    }
+}
+
+/// Numbers in order, and the medians of the groups in which they resemble each other.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Grouped {
+    /// Every number.
+    pub(super) singles: Vec<f64>,
+    /// One median for each fill, because readings of one fill resemble each other; for each round
+    /// if there is one fill. `None` where each group has one number.
+    pub(super) groups: Option<Vec<f64>>,
+}
+
+impl Grouped {
+    pub(super) fn of(observations: &[Observation]) -> Grouped {
+        let medians =
+            medians_by(observations, |it| it.fill).or_else(|| medians_by(observations, |it| it.round));
+        let groups = medians.filter(|medians| medians.len() < observations.len());
+        Grouped {
+            singles: in_order(observations.iter().map(|it| it.value).collect()),
+            groups: groups.map(in_order),
+        }
+    }
+
+    /// The interval by ranks over the groups, or by Student's t over fewer than
+    /// [`OBSERVATIONS_MIN`] of them; but never narrower than for independent numbers: groups that
+    /// agree by chance prove nothing.
+    pub(super) fn interval(
+        &self,
+        confidence: Confidence,
+        by_ranks: impl Fn(&[f64]) -> Option<Interval>,
+    ) -> Option<Interval> {
+        if self.singles.len() < OBSERVATIONS_MIN {
+            return None;
+        }
+        let independent = by_ranks(&self.singles)?;
+        let Some(groups) = &self.groups else { return Some(independent) };
+        let of_groups = if groups.len() < OBSERVATIONS_MIN {
+            mean_interval(groups, confidence)
+        } else {
+            by_ranks(groups)
+        };
+        Some(of_groups?.and(independent))
+    }
+}
+
+fn in_order(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    values
+}
+
+/// One median for each value of the key; `None` if all observations have the same.
+fn medians_by(observations: &[Observation], key: impl Fn(&Observation) -> u32) -> Option<Vec<f64>> {
+    let mut groups: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for observation in observations {
+        groups.entry(key(observation)).or_default().push(observation.value);
+    }
+    (groups.len() > 1).then(|| groups.into_values().filter_map(median).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grouped(places: &[(f64, u32, u32)]) -> Grouped {
+        let all = places.iter().map(|&(value, fill, round)| Observation { value, fill, round });
+        Grouped::of(&all.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn fills_come_before_rounds_and_rounds_before_readings() {
+        let fills = grouped(&[(1.0, 0, 0), (3.0, 0, 1), (9.0, 1, 2), (5.0, 1, 3)]);
+        assert_eq!(fills, Grouped { singles: vec![1.0, 3.0, 5.0, 9.0], groups: Some(vec![2.0, 7.0]) });
+        assert_eq!(grouped(&[(9.0, 4, 0), (3.0, 4, 1), (5.0, 4, 1)]).groups, Some(vec![4.0, 9.0]));
+        assert_eq!(grouped(&[(3.0, 4, 1), (1.0, 4, 1)]).groups, None);
+        assert_eq!(grouped(&[(3.0, 0, 0), (1.0, 1, 1)]).groups, None);
+    }
+
+    #[test]
+    fn two_fills_that_agree_by_chance_prove_nothing() {
+        let agreed: Vec<_> = (0..10_u32).map(|at| (f64::from(at % 5), at / 5, at)).collect();
+        let range = |values: &[f64]| Interval::widened_range(values, 0.0);
+        let ends = grouped(&agreed).interval(Confidence::REPORTED, range).unwrap();
+        assert_eq!((ends.low, ends.high), (0.0, 4.0));
+    }
+}

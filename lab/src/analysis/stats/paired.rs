@@ -1,0 +1,125 @@
+//! Differences of two logarithms that were taken in the same round: their centre and its interval.
+//!
+//! Both are by signed ranks ([`SignedRank`]), over the medians of fills if a fill has several
+//! rounds ([`Grouped`]).
+//!
+//! A neighbour can make one reading ten times as long. Such a difference is farther from the median
+//! than [`FAR`] robust standard deviations (the median absolute deviation: Hampel, *The Influence
+//! Curve and Its Role in Robust Estimation*, Journal of the American Statistical Association 69,
+//! 1974). It stays on its side, and counts as a little farther out than the farthest of the others:
+//! ranks need no more, and one disturbed reading of the reference does not widen the intervals of
+//! all trials. If more than a fifth are far out, then they are no disturbance, and stay as they
+//! are.
+
+use super::interval::{Confidence, Interval};
+use super::observation::{Grouped, Observation};
+use super::quantile;
+use super::signed_rank::SignedRank;
+
+/// Differences farther out than so many robust standard deviations are disturbed.
+const FAR: f64 = 12.0;
+
+/// They count as farther out than the farthest of the others by this factor.
+const REACH: f64 = 1.2;
+
+/// One in so many may be disturbed.
+const DISTURBED_SHARE: usize = 5;
+
+/// The median absolute deviation of normal noise, in standard deviations.
+const NORMAL_MAD: f64 = 0.6745;
+
+/// Differences, one for each round that holds both.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Paired(Grouped);
+
+impl Paired {
+    /// Of the differences of each round.
+    pub(super) fn of(differences: &[Observation]) -> Paired {
+        let Grouped { singles, groups } = Grouped::of(differences);
+        Paired(Grouped { singles: undisturbed(singles), groups: groups.map(undisturbed) })
+    }
+
+    /// The centre; `None` without differences.
+    pub(super) fn estimate(&self) -> Option<f64> {
+        SignedRank::of(self.0.groups.as_ref().unwrap_or(&self.0.singles)).estimate()
+    }
+
+    /// The interval of the centre; `None` with too few differences.
+    pub(super) fn interval(&self, confidence: Confidence) -> Option<Interval> {
+        self.0.interval(confidence, |sorted| SignedRank::of(sorted).interval(confidence))
+    }
+}
+
+/// The same sorted values, with disturbed ones nearer to the others.
+fn undisturbed(mut sorted: Vec<f64>) -> Vec<f64> {
+    let centre = quantile(&sorted, 0.5);
+    let mut away: Vec<f64> = sorted.iter().map(|value| (value - centre).abs()).collect();
+    away.sort_unstable_by(f64::total_cmp);
+    let far = FAR * quantile(&away, 0.5) / NORMAL_MAD;
+    let near = away.partition_point(|away| *away <= far);
+    let disturbed = away.len() - near;
+    // Without any spread nothing is known of how far is far.
+    if disturbed == 0 || disturbed > away.len() / DISTURBED_SHARE || far <= 0.0 {
+        return sorted;
+    }
+    let reach = REACH * away[near - 1];
+    sorted.iter_mut().for_each(|value| {
+        if (*value - centre).abs() > far {
+            *value = centre + reach * (*value - centre).signum();
+        }
+    });
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn paired(values: &[f64]) -> Paired {
+        let observation = |(&value, at): (&f64, u32)| Observation { value, fill: at, round: at };
+        Paired::of(&values.iter().zip(0..).map(observation).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn one_disturbed_difference_stays_on_its_side_and_near() {
+        let ends = |values: &[f64]| paired(values).interval(Confidence::REPORTED).unwrap();
+        let disturbed = ends(&[0.0, 0.01, -0.01, 0.02, 2.3]);
+        // The others are up to 0.02 from the median of 0.01; the fifth counts as 0.024 from it.
+        let range = 0.034 + 0.01;
+        assert!((disturbed.high - 0.034 - 0.08 * range).abs() < 1e-9, "{disturbed:?}");
+        assert!(disturbed.low < -0.01 && disturbed.holds(0.0));
+    }
+
+    #[test]
+    fn more_than_a_fifth_far_out_are_no_disturbance() {
+        let two_levels = [0.0, 0.01, -0.01, 0.02, 2.3, 2.31];
+        assert!(paired(&two_levels).interval(Confidence::REPORTED).unwrap().high > 2.0);
+        assert_eq!(undisturbed(vec![0.0, 0.0, 0.0, 0.0, 5.0]), [0.0, 0.0, 0.0, 0.0, 5.0]);
+    }
+
+    #[test]
+    fn fewer_than_five_fills_have_the_interval_of_students_t() {
+        let all: Vec<Observation> =
+            (0..12_u32).map(|at| Observation { value: f64::from(at / 4), fill: at / 4, round: at }).collect();
+        let ends = Paired::of(&all).interval(Confidence::REPORTED).unwrap();
+        assert!((ends.high - 1.0 - 4.303 / 3_f64.sqrt()).abs() < 1e-3, "{ends:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn an_interval_holds_the_estimate_scales_and_turns_with_the_sign(
+            values in prop::collection::vec(-5.0..5.0_f64, 5..60),
+        ) {
+            let ends = |values: &[f64]| paired(values).interval(Confidence::REPORTED).unwrap();
+            let of = |factor: f64| values.iter().map(|value| factor * value).collect::<Vec<f64>>();
+            let (there, back, double) = (ends(&values), ends(&of(-1.0)), ends(&of(2.0)));
+            prop_assert!(there.holds(paired(&values).estimate().unwrap()));
+            prop_assert!((there.low + back.high).abs() < 1e-9 && (there.high + back.low).abs() < 1e-9);
+            prop_assert!((double.low - 2.0 * there.low).abs() < 1e-9);
+            let mut backwards = values.clone();
+            backwards.reverse();
+            prop_assert_eq!(ends(&backwards), there);
+        }
+    }
+}

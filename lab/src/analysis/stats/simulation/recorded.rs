@@ -1,0 +1,45 @@
+//! Recorded races of one command under eight spellings (`wc -l {}`, `/usr/bin/wc --lines {}` and so
+//! on), warm, 16 MiB, on a 2-core guest whose processors were busy with other work.
+//! `identical.json` has the wall times in nanoseconds: for each race and each command, one number a
+//! round.
+
+use crate::analysis::stats::testing::sample;
+use crate::analysis::stats::{Significance, against_first, median, ratio};
+use crate::record::Sample;
+
+fn races() -> Vec<Vec<Vec<Sample>>> {
+    let races: Vec<Vec<Vec<u64>>> = serde_json::from_str(include_str!("identical.json")).unwrap();
+    let samples =
+        |walls: Vec<u64>| walls.into_iter().zip(0..).map(|(wall, round)| sample(round, round, wall));
+    races.into_iter().map(|race| race.into_iter().map(|walls| samples(walls).collect()).collect()).collect()
+}
+
+#[test]
+fn at_most_5_of_100_recorded_pairs_of_identical_commands_are_called_different() {
+    let (mut different, mut all) = (0, 0);
+    for race in races() {
+        for (at, one) in race.iter().enumerate() {
+            for other in &race[..at] {
+                let clear = ratio(one, other).unwrap().clear();
+                different += u32::from(clear != Some(Significance::Tie));
+                all += 1;
+            }
+        }
+    }
+    assert!(all >= 200 && different * 20 <= all, "{different} of {all}");
+}
+
+#[test]
+fn at_most_5_of_100_recorded_identical_commands_are_slower_than_the_first() {
+    let (mut slower, mut all) = (0, 0);
+    for mut race in races() {
+        let centre = |it: &Vec<Sample>| median(it.iter().map(|sample| sample.wall_ns as f64)).unwrap();
+        race.sort_by(|a, b| centre(a).total_cmp(&centre(b)));
+        for other in &race[1..] {
+            let found = against_first(&race[0], other, race.len() - 1);
+            slower += u32::from(found == Some(Significance::Slower));
+            all += 1;
+        }
+    }
+    assert!(slower * 20 <= all, "{slower} of {all}");
+}

@@ -1,0 +1,48 @@
+//! The rules of a run: how many readings and how long, from the user's options and the suite. An
+//! option of the user takes precedence over the suite.
+//!
+//! What the rules mean for a round lives in [`crate::measure::plan`].
+
+use super::config::SamplingConfig;
+use crate::measure::plan::{Budget, Focus, Rules};
+use crate::suite::Suite;
+use crate::units::Nanos;
+use anyhow::Context;
+
+/// Time of timed readings of a trial, unless the user or the suite sets one.
+const MAX_TIME: Nanos = Nanos(30_000_000_000);
+
+/// Time of a run, unless the user or the suite sets one. It is advice, not a limit.
+const ADVISED_BUDGET: Nanos = Nanos(100_000_000_000);
+
+/// Timed readings of a trial at least, unless the user or the suite sets a number.
+const MIN_RUNS: u32 = 10;
+
+/// The user's rules; where the user sets none, those of the suite, else the usual ones.
+pub(super) fn rules(suite: &Suite, user: &SamplingConfig) -> anyhow::Result<Rules> {
+    let time = |text: &String, key| text.parse::<Nanos>().with_context(|| format!("{}: {key}", suite.name));
+    let max_time = match (user.max_time, &suite.max_time) {
+        (Some(own), _) => own,
+        (None, Some(text)) => time(text, "max_time")?,
+        (None, None) => MAX_TIME,
+    };
+    let budget = match (user.budget, &suite.budget) {
+        (Some(own), _) => Budget::Firm(own),
+        (None, Some(text)) => Budget::Advised(time(text, "budget")?),
+        (None, None) => Budget::Advised(ADVISED_BUDGET),
+    };
+    let (mut min_runs, mut max_runs) = (user.min_runs.or(suite.min_runs).unwrap_or(MIN_RUNS), user.max_runs);
+    match user.runs {
+        Some(runs) => (min_runs, max_runs) = (runs, runs),
+        None => {
+            if let Some(most) = suite.max_runs {
+                (min_runs, max_runs) = (min_runs.min(most), most);
+            }
+        }
+    }
+    let &SamplingConfig { warmup, precision, fills, seed, .. } = user;
+    // Who asks for a number of readings asks for it of every trial.
+    let is_counted = user.runs.is_some() || user.min_runs.is_some();
+    let focus = if is_counted { Focus::Everything } else { suite.focus };
+    Ok(Rules { warmup, min_runs, max_runs, max_time, precision, fills, budget, seed, focus })
+}

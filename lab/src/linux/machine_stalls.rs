@@ -1,0 +1,79 @@
+//! Time that tasks anywhere on this machine lost: processors that the hypervisor gave to others,
+//! and the kernel's pressure stall information.
+//!
+//! `steal` in /proc/stat is in clock ticks of 10 ms, over all processors. `some total` in
+//! /proc/pressure is the time in which at least one task of the machine waited for a processor, for
+//! a device or for memory, in microseconds; where processors differ, it is their mean, weighted by
+//! the time in which they had work.
+
+use super::process::{Unavailable, tick_ns};
+use std::fs;
+
+/// What the kernel has counted so far, or why it has not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MachineStalls {
+    /// Time of all processors that the hypervisor gave to other guests.
+    pub steal_ns: Result<u64, Unavailable>,
+    /// Time in which a task waited for a processor.
+    pub cpu_pressure_ns: Result<u64, Unavailable>,
+    /// Time in which a task waited for a device.
+    pub io_pressure_ns: Result<u64, Unavailable>,
+    /// Time in which a task waited for memory.
+    pub memory_pressure_ns: Result<u64, Unavailable>,
+}
+
+impl MachineStalls {
+    /// Reads all counters.
+    #[must_use]
+    pub fn read() -> MachineStalls {
+        MachineStalls {
+            steal_ns: number("/proc/stat", steal_ns, "steal"),
+            cpu_pressure_ns: number("/proc/pressure/cpu", pressure_ns, "some total"),
+            io_pressure_ns: number("/proc/pressure/io", pressure_ns, "some total"),
+            memory_pressure_ns: number("/proc/pressure/memory", pressure_ns, "some total"),
+        }
+    }
+}
+
+fn number(file: &str, parse: fn(&str) -> Option<u64>, field: &'static str) -> Result<u64, Unavailable> {
+    let unreadable =
+        |cause: std::io::Error| Unavailable::Unreadable { file: file.to_owned(), cause: cause.to_string() };
+    let text = fs::read_to_string(file).map_err(unreadable)?;
+    parse(&text).ok_or_else(|| Unavailable::NoField { file: file.to_owned(), field })
+}
+
+/// The eighth number of the first line (proc_stat(5)).
+fn steal_ns(stat: &str) -> Option<u64> {
+    let ticks: u64 = stat.strip_prefix("cpu ")?.split_ascii_whitespace().nth(7)?.parse().ok()?;
+    ticks.checked_mul(tick_ns())
+}
+
+/// The total of the line `some`.
+fn pressure_ns(pressure: &str) -> Option<u64> {
+    let some = pressure.lines().find_map(|line| line.strip_prefix("some "))?;
+    let total_us: u64 = some.split_once("total=")?.1.trim().parse().ok()?;
+    total_us.checked_mul(1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_of_the_kernel_are_parsed() {
+        let stat = "cpu  55344 0 9106 60659 543 0 173 256 0 0\ncpu0 27065 0 3988 31724 121 0 20 124 0 0\n";
+        assert_eq!(steal_ns(stat), Some(256 * tick_ns()));
+        assert_eq!(steal_ns("cpu  55344 0 9106 60659 543 0 173"), None, "before Linux 2.6.11");
+        let pressure = "some avg10=6.42 avg60=3.28 avg300=11.50 total=111217\nfull avg10=0.00 total=7\n";
+        assert_eq!(pressure_ns(pressure), Some(111_217_000));
+        assert_eq!(pressure_ns("full avg10=0.00 total=7\n"), None);
+    }
+
+    #[test]
+    fn a_kernel_without_a_counter_gives_a_reason() {
+        let absent = number("/proc/pressure/absent", pressure_ns, "some total").unwrap_err();
+        assert!(absent.to_string().starts_with("/proc/pressure/absent: No such file"), "{absent}");
+        let stat = number("/proc/stat", pressure_ns, "some total").unwrap_err();
+        assert_eq!(stat.to_string(), "/proc/stat has no some total on this kernel");
+    }
+}

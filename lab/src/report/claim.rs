@@ -1,0 +1,160 @@
+//! The answer of a ranking in short: what to use, how fast that is, how sure that is, what stops
+//! it, and the best way of each language.
+
+use super::advice::Advice;
+use super::answer::figure;
+use super::ranking::{Ranking, RankingRow, WhyReference};
+use super::sweep::{Series, SweepView};
+use super::words;
+
+/// The answer of one ranking in short.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// The ranking: `Cold · newlines`.
+    pub title: String,
+    /// What to do with the trial: `use`, `keep`, or nothing where nothing is advised.
+    pub verb: &'static str,
+    /// The name of the trial to use.
+    pub who: String,
+    /// Its language; `None` for a sweep.
+    pub language: Option<String>,
+    /// Its rate, or its time where there is no rate.
+    pub figure: String,
+    /// The interval of the rate of a sweep, such as `[1.9 GB/s, 2.1 GB/s]`.
+    pub sure: Option<String>,
+    /// Its ratio to the baseline with the interval; empty where there is none.
+    pub against: String,
+    /// How many trials tie with it; that it is the only fastest one; why there is no rank.
+    pub tie: String,
+    /// What stops it, such as `memory 93 % of 21.1 GB/s`; empty where that was not judged.
+    pub stops_at: String,
+    /// The fastest of each language, in their order.
+    pub languages: Vec<LanguageBest>,
+}
+
+/// The fastest trial of a language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LanguageBest {
+    /// The language.
+    pub language: String,
+    /// The name of the trial.
+    pub name: String,
+    /// Its short name.
+    pub short: String,
+    /// Its rate, or its time.
+    pub figure: String,
+    /// How many times as fast as the baseline it is; empty for the baseline.
+    pub times: String,
+}
+
+impl Ranking {
+    /// The answer in short; `None` when nothing was measured. It is about the trial that is
+    /// advised, else about the first.
+    #[must_use]
+    pub fn claim(&self, advice: Option<&Advice>) -> Option<Claim> {
+        let advised = advice.and_then(|it| it.uses);
+        let first = self.rows.first()?;
+        let used = self.rows.iter().find(|row| Some(row.index) == advised).unwrap_or(first);
+        Some(Claim {
+            title: format!("{}{}", self.title(), self.distinction),
+            verb: advice.map_or("", |it| verb(it, used)),
+            who: used.short.clone(),
+            language: Some(used.language.clone()),
+            figure: figure(used),
+            sure: None,
+            against: self.against(used),
+            tie: self.tie_words(used),
+            stops_at: stops_at(used),
+            languages: self.best_of_languages(),
+        })
+    }
+
+    /// The ratio of a trial to the baseline; empty where there is none.
+    fn against(&self, row: &RankingRow) -> String {
+        let index = self.reference.as_ref().map(|it| it.index);
+        let reference = self.rows.iter().find(|it| Some(it.index) == index);
+        match (&row.ratio, reference) {
+            (Some(ratio), Some(reference)) => format!("{} × {}", words::ratio(ratio), reference.short),
+            (None, Some(reference)) if reference.index == row.index => self.itself(),
+            _ => String::new(),
+        }
+    }
+
+    /// That a trial is the baseline itself; empty where it was chosen as such for being the
+    /// fastest.
+    fn itself(&self) -> String {
+        let why = self.reference.as_ref().map(|it| it.why);
+        if why == Some(WhyReference::Fastest) { String::new() } else { "the reference itself".to_owned() }
+    }
+
+    /// How sure it is that a trial is the fastest.
+    fn tie_words(&self, row: &RankingRow) -> String {
+        match (self.open_words(), self.tied()) {
+            _ if self.rows.len() == 1 => String::new(),
+            (Some(open), _) => open,
+            _ if !row.is_first() => "not the fastest; the advice says why".to_owned(),
+            (None, 0) => "clearly the fastest".to_owned(),
+            (None, tied) => format!("tied with {tied} more for the fastest"),
+        }
+    }
+
+    /// The first trial of each language.
+    fn best_of_languages(&self) -> Vec<LanguageBest> {
+        let mut best: Vec<&RankingRow> = Vec::new();
+        for row in &self.rows {
+            if !best.iter().any(|it| it.language == row.language) {
+                best.push(row);
+            }
+        }
+        let one = |row: &&RankingRow| LanguageBest {
+            language: row.language.clone(),
+            name: row.name.clone(),
+            short: row.short.clone(),
+            figure: figure(row),
+            times: row.ratio.map_or_else(String::new, |it| format!("{} ×", words::factor(it.estimate))),
+        };
+        best.iter().map(one).collect()
+    }
+}
+
+/// What the advice says to do with a trial.
+fn verb(advice: &Advice, used: &RankingRow) -> &'static str {
+    match (advice.uses, &advice.against) {
+        (Some(index), Some(_)) if index == used.index => "use",
+        (Some(index), None) if index == used.index => "keep",
+        _ => "",
+    }
+}
+
+/// The verdict in a few words, with the limit where a share of it is named.
+fn stops_at(row: &RankingRow) -> String {
+    let Some(diagnosis) = &row.diagnosis else { return String::new() };
+    let text = diagnosis.stops_at();
+    let limit = diagnosis.limit.as_ref().filter(|_| text.ends_with('%'));
+    limit.map_or_else(|| text.clone(), |it| format!("{text} of {}", super::limits::shown(it, it.value)))
+}
+
+/// What a sweep says of each way of writing and reading.
+pub(super) fn claims_of_sweep(view: &SweepView) -> Vec<Claim> {
+    let claim = |series: &Series| {
+        let (rate, ends) = series.rate()?;
+        Some(Claim {
+            title: match (series.is_write, series.known.cold_above.is_some()) {
+                (true, _) => "Writes",
+                (false, true) => "Reads · cold above a cache",
+                (false, false) => "Reads",
+            }
+            .to_owned(),
+            verb: "",
+            who: series.name.clone(),
+            language: None,
+            figure: rate.to_string(),
+            sure: ends.map(|[low, high]| format!("[{low}, {high}]")),
+            against: format!("median rate of the files {}", series.median_rate()),
+            tie: String::new(),
+            stops_at: String::new(),
+            languages: Vec::new(),
+        })
+    };
+    view.series.iter().filter_map(claim).collect()
+}

@@ -1,0 +1,94 @@
+//! How many digits of a number are shown: as many as its interval allows, and at most three.
+//!
+//! The uncertainty is half the interval. It is shown with one digit, or with two where it begins
+//! with a 1; the number ends at the same place: 19 ± 8, 1.43 ± 0.04, 2.31 ± 0.12. Without an
+//! interval a number has two digits.
+
+/// Where a number ends: digits behind the point, or, below zero, zeros before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct LastPlace(i32);
+
+impl LastPlace {
+    /// The place at which a number with this uncertainty ends.
+    pub(super) fn of(value: f64, half_width: Option<f64>) -> LastPlace {
+        match half_width {
+            None => LastPlace::with_digits(value, 2),
+            Some(half) => {
+                let at_least_one = LastPlace(-exponent(value));
+                LastPlace::of_uncertainty(half).max(at_least_one).min(LastPlace::with_digits(value, 3))
+            }
+        }
+    }
+
+    fn of_uncertainty(half_width: f64) -> LastPlace {
+        if half_width <= 0.0 || !half_width.is_finite() {
+            return LastPlace(i32::MAX);
+        }
+        let first = exponent(half_width);
+        let begins_with_one = half_width / 10_f64.powi(first) < 2.0;
+        LastPlace(i32::from(begins_with_one) - first)
+    }
+
+    /// So many digits from the first one; of a number above those, all digits before the point.
+    pub(super) fn with_digits(value: f64, digits: i32) -> LastPlace {
+        // Half a unit of the last digit may carry: 9.996 is shown as 10.0.
+        let rounded = value.abs() * (1.0 + 0.5 * 10_f64.powi(-digits));
+        LastPlace((digits - 1 - exponent(rounded)).max(0))
+    }
+
+    /// One place further to the right.
+    pub(super) fn next(self) -> LastPlace {
+        LastPlace(self.0.saturating_add(1))
+    }
+
+    /// The number up to this place.
+    pub(super) fn rounded(self, value: f64) -> f64 {
+        let step = 10_f64.powi(-self.0);
+        if step > 0.0 && step.is_finite() { (value / step).round() * step } else { value }
+    }
+
+    /// The number in digits, up to this place.
+    pub(super) fn text(self, value: f64) -> String {
+        let decimals = usize::try_from(self.0).unwrap_or(0);
+        format!("{:.decimals$}", if self.0 < 0 { self.rounded(value) } else { value })
+    }
+}
+
+/// The power of ten of the first digit; zero for zero.
+#[expect(clippy::cast_possible_truncation, reason = "from -324 to 308")]
+fn exponent(value: f64) -> i32 {
+    if value > 0.0 && value.is_finite() { value.log10().floor() as i32 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_ends_where_its_uncertainty_does() {
+        for (value, half, text) in [
+            (19.4, Some(8.0), "19"),
+            (19.4, Some(0.8), "19.4"),
+            (19.4, Some(1.2), "19.4"),
+            (194.0, Some(80.0), "190"),
+            (194.3, Some(12.0), "194"),
+            (1.4321, Some(0.035), "1.43"),
+            (1.4321, Some(0.12), "1.43"),
+            (1.4321, Some(0.3), "1.4"),
+            (1.4321, Some(0.000_1), "1.43"),
+            (1.4321, Some(0.0), "1.43"),
+            (9.996, Some(0.0), "10.0"),
+            (0.123_4, Some(0.000_2), "0.123"),
+            (0.123_4, Some(0.02), "0.12"),
+            (3.0, Some(40.0), "3"),
+            (1_234.0, Some(0.5), "1234"),
+            (1_234.0, Some(200.0), "1200"),
+            (19.44, None, "19"),
+            (1.944, None, "1.9"),
+            (194.4, None, "194"),
+            (0.0, None, "0.0"),
+        ] {
+            assert_eq!(LastPlace::of(value, half).text(value), text, "{value} ± {half:?}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Text in the columns of a terminal: how many it takes, and what is left of it where there are
+//! fewer.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// What stands for the characters that were left out.
+const ELLIPSIS: char = '…';
+
+/// The columns that a text takes.
+#[must_use]
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// The text, without its end if it takes more columns.
+#[must_use]
+pub fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let Some(room) = columns.checked_sub(1) else { return String::new() };
+    let mut shown = beginning(text.chars(), room);
+    shown.push(ELLIPSIS);
+    shown
+}
+
+/// The text, without its middle if it takes more columns: names of trials differ at both ends.
+#[must_use]
+pub fn cut_middle(text: &str, columns: usize) -> String {
+    cut_after(text, columns, columns / 2)
+}
+
+/// The texts without their middle, each cut where that leaves a difference from the others, if
+/// there is such a place.
+#[must_use]
+pub fn cut_distinctly(texts: &[&str], columns: usize) -> Vec<String> {
+    let cut_distinctly = |text: &str| {
+        let mut ways = MIDDLES.iter().map(|parts| columns * parts / 8);
+        let differs = |first: &usize| {
+            let shown = cut_after(text, columns, *first);
+            texts.iter().all(|other| *other == text || cut_after(other, columns, *first) != shown)
+        };
+        cut_after(text, columns, ways.find(differs).unwrap_or(columns / 2))
+    };
+    texts.iter().map(|text| cut_distinctly(text)).collect()
+}
+
+/// Where the middle of a text may be, in eighths of its columns, the best place first.
+const MIDDLES: [usize; 7] = [4, 2, 6, 3, 5, 1, 7];
+
+/// The text, without what follows these first columns if it takes more than all columns; the end
+/// stays.
+fn cut_after(text: &str, columns: usize, first: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let Some(room) = columns.checked_sub(1) else { return String::new() };
+    let first = first.min(room);
+    let end: Vec<char> = beginning(text.chars().rev(), room - first).chars().collect();
+    let mut shown = beginning(text.chars(), first);
+    shown.push(ELLIPSIS);
+    shown.extend(end.iter().rev());
+    shown
+}
+
+/// The text with blanks behind it, as many as fill the columns.
+#[must_use]
+pub fn left(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// The text with blanks before it, as many as fill the columns.
+#[must_use]
+pub fn right(text: &str, columns: usize) -> String {
+    format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// As many of the characters as these columns hold.
+fn beginning(chars: impl Iterator<Item = char>, columns: usize) -> String {
+    let mut taken = 0;
+    chars
+        .take_while(|c| {
+            taken += c.width().unwrap_or(0);
+            taken <= columns
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_to_its_columns_at_the_end_or_in_the_middle() {
+        assert_eq!((cut("abcdef", 6).as_str(), cut("abcdef", 4).as_str()), ("abcdef", "abc…"));
+        assert_eq!(cut_middle("rust/mmap/avx2@threads=2", 12), "rust/m…ads=2");
+        let alike = ["a/b/1/d/e/f/g/h", "a/b/2/d/e/f/g/h", "a/b/2/d/e/f/g/h", "short"];
+        assert_eq!(cut_distinctly(&alike, 8), ["a/b/1/…h", "a/b/2/…h", "a/b/2/…h", "short"]);
+        for columns in 0..9 {
+            for text in ["abcdefghijk", "漢字漢字漢字", "e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}"]
+            {
+                assert!(width(&cut(text, columns)) <= columns, "{text} in {columns}");
+                assert!(width(&cut_middle(text, columns)) <= columns, "{text} in {columns}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_is_filled_up_to_its_columns() {
+        assert_eq!(
+            (left("漢", 4), right("ab", 4), left("abcde", 4)),
+            ("漢  ".into(), "  ab".into(), "abcde".into())
+        );
+    }
+}

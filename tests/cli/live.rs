@@ -1,0 +1,286 @@
+//! Tests of what a user sees while a race goes on, on a terminal of the test: the ranking that
+//! grows, narrow terminals, other sizes, the keys, and a clean screen however the race ends.
+
+use super::pseudo_terminal::{PseudoTerminal, command};
+use super::{Home, READLAB, Said};
+use readlab::record::{EndReason, Record};
+use readlab::terminal::screen::Screen;
+use rustix::process::Signal;
+use std::process::Command;
+
+/// What is raced: two methods, so that a round is short.
+const METHODS: [&str; 4] = ["--method", "rust/read/scalar", "--method", "rust/mmap/scalar"];
+
+/// The last line on the terminal while a race goes on.
+const KEYS: &str = "q ends: what is decided stands";
+
+/// A race that ends by what a test does.
+fn long_race(home: &Home) -> Command {
+    let file = home.file("lines.txt", "line\n".repeat(1 << 18));
+    let long = ["--runs", "100000", "--fills", "1", "--budget", "600s", "--output", "run"];
+    command(home, &[&[READLAB, "race", file.to_str().unwrap()], &METHODS[..], &long].concat())
+}
+
+/// A race that ends by itself after these readings of each state.
+fn short_race(home: &Home, runs: &'static str) -> Command {
+    let file = home.file("lines.txt", "line\n".repeat(1 << 18));
+    let short = ["--runs", runs, "--fills", "1", "--budget", "600s", "--output", "run"];
+    command(home, &[&[READLAB, "race", file.to_str().unwrap()], &METHODS[..], &short].concat())
+}
+
+/// Whether a ranking with rates is seen.
+fn has_ranking(terminal: &PseudoTerminal) -> bool {
+    let text = terminal.text();
+    text.contains(KEYS) && text.contains("B/s") && text.contains("cold · newlines")
+}
+
+/// That nothing of the race is on the screen but what it printed to keep, and that the terminal is
+/// as a shell expects.
+fn assert_clean(terminal: &PseudoTerminal) {
+    let text = terminal.text();
+    assert!(!text.contains(KEYS) && !text.contains("ends after") && !text.contains("░"), "{text}");
+    assert!(terminal.is_cursor_visible() && terminal.is_as_shells_expect(), "{text}");
+}
+
+fn end_of(home: &Home) -> Option<EndReason> {
+    Record::read(&home.at("run/record.jsonl")).unwrap().end.map(|(reason, _)| reason)
+}
+
+#[test]
+fn the_rankings_of_both_states_grow_and_give_way_to_the_tables() {
+    let home = Home::new();
+    let mut race = PseudoTerminal::start(short_race(&home, "40"), 100, 40);
+    race.wait_for("the reading of the file", |it| it.text().contains("once for the right answer"));
+    race.wait_for("a ranking", has_ranking);
+    assert!(end_of(&home).is_none(), "the race goes on");
+    race.wait_for("both rankings", |it| has_ranking(it) && it.text().contains("warm · newlines"));
+    let ranked = race.text();
+    assert!(ranked.contains("rust/mmap/scalar") && ranked.contains("rust/read/scalar"), "{ranked}");
+    assert!(!race.has_wrapped_line(), "{ranked}");
+    assert_eq!(race.finish(), Some(0));
+    assert_clean(&race);
+    let text = race.text();
+    assert!(text.contains("record: ") && text.contains("× reference"), "{text}");
+}
+
+#[test]
+fn q_ends_a_race_as_its_budget_would() {
+    let home = Home::new();
+    let mut race = PseudoTerminal::start(long_race(&home), 100, 40);
+    race.wait_for("a ranking", has_ranking);
+    assert!(!race.is_as_shells_expect(), "keys arrive as they are pressed");
+    race.press(b"x");
+    race.press(b"q");
+    assert_eq!(race.finish(), Some(0));
+    assert_clean(&race);
+    assert!(race.text().contains("record: "), "{}", race.text());
+    let record = Record::read(&home.at("run/record.jsonl")).unwrap();
+    assert!(matches!(record.end, Some((EndReason::Budget, _))), "{:?}", record.end);
+    assert!(record.trials.iter().any(|trial| trial.is_measured() && trial.outcome.is_some()));
+    assert!(record.warnings.iter().any(|text| text.starts_with("the user ended")), "{:?}", record.warnings);
+}
+
+/// What stops a race.
+enum Stop {
+    Keys(&'static [u8]),
+    Signals(&'static [Signal]),
+}
+
+#[test]
+fn a_race_that_is_stopped_leaves_a_clean_screen() {
+    // When it goes on after a stop, two signals are there at once: it ends without its own way.
+    const TWO: [Signal; 4] = [Signal::STOP, Signal::INT, Signal::TERM, Signal::CONT];
+    let stops = [
+        Stop::Keys(b"\x03"),
+        Stop::Signals(&[Signal::TERM]),
+        Stop::Signals(&[Signal::HUP]),
+        Stop::Signals(&TWO),
+    ];
+    for stop in stops {
+        let home = Home::new();
+        let mut race = PseudoTerminal::start(long_race(&home), 100, 40);
+        race.wait_for("a ranking", has_ranking);
+        match stop {
+            Stop::Keys(keys) => race.press(keys),
+            Stop::Signals(signals) => signals.iter().for_each(|signal| race.send(*signal)),
+        }
+        assert_eq!(race.finish(), Some(130));
+        assert_clean(&race);
+    }
+}
+
+#[test]
+fn a_race_that_the_keyboard_kills_leaves_a_clean_screen() {
+    let home = Home::new();
+    let mut race = PseudoTerminal::start(long_race(&home), 100, 40);
+    race.wait_for("a ranking", has_ranking);
+    race.press(b"\x1c");
+    assert_eq!(race.finish(), None, "by SIGQUIT");
+    assert_clean(&race);
+}
+
+#[test]
+fn a_race_that_ctrl_z_stops_gives_the_terminal_back_until_it_goes_on() {
+    let home = Home::new();
+    let race = long_race(&home);
+    let words: Vec<&str> = race.get_args().skip(1).map(|word| word.to_str().unwrap()).collect();
+    let script = "\"$@\"; echo stopped; read answer; fg > /dev/null; echo went on: $?";
+    let mut shell = PseudoTerminal::start(
+        command(&home, &[&["bash", "-mc", script, "bash"], &words[..]].concat()),
+        100,
+        40,
+    );
+    shell.wait_for("a ranking", has_ranking);
+    shell.press(b"\x1a");
+    shell.wait_for("the shell", |it| it.lines().iter().any(|line| line == "stopped"));
+    assert_clean(&shell);
+    shell.press(b"\n");
+    shell.wait_for("the ranking again", has_ranking);
+    shell.press(b"q");
+    shell.finish();
+    assert_clean(&shell);
+    assert!(shell.text().contains("went on: 0"), "{}", shell.text());
+    assert_eq!(end_of(&home), Some(EndReason::Budget));
+}
+
+#[test]
+fn a_terminal_may_change_its_size_in_the_middle() {
+    let home = Home::new();
+    let mut race = PseudoTerminal::start(long_race(&home), 100, 30);
+    race.wait_for("a ranking", has_ranking);
+    for (columns, rows) in [(45, 30), (45, 8), (120, 24), (60, 24), (30, 12)] {
+        race.resize(columns, rows);
+        let fits = |it: &PseudoTerminal| {
+            let text = it.text();
+            let once = [KEYS, "rust/read/scalar", "cold · newlines"].iter().all(|part| {
+                let part: String = part.chars().take(usize::from(columns) / 3).collect();
+                text.lines()
+                    .filter(|line| line.trim_start_matches([' ', '1', '2']).starts_with(&part))
+                    .count()
+                    == 1
+            });
+            once && !it.has_wrapped_line()
+        };
+        race.wait_for(&format!("one ranking in {columns} columns"), fits);
+    }
+    race.press(b"q");
+    assert_eq!(race.finish(), Some(0));
+    assert_clean(&race);
+}
+
+#[test]
+fn a_terminal_of_twenty_columns_shows_rows_that_are_not_wrapped() {
+    let home = Home::new();
+    let mut race = PseudoTerminal::start(long_race(&home), 20, 12);
+    race.wait_for("a ranking", |it| it.text().contains("q ends: wh") && it.text().contains("B/s"));
+    let text = race.text();
+    assert!(!race.has_wrapped_line() && text.contains("cold · round"), "{text}");
+    race.press(b"q");
+    assert_eq!(race.finish(), Some(0));
+    assert!(!String::from_utf8_lossy(&race.output).contains("panicked"));
+    assert_clean(&race);
+}
+
+#[test]
+fn no_color_leaves_the_ranking_without_styles() {
+    for (value, has_styles) in [("", true), ("1", false)] {
+        let home = Home::new();
+        let mut race = short_race(&home, "3");
+        race.env("NO_COLOR", value);
+        let mut race = PseudoTerminal::start(race, 100, 40);
+        race.wait_for("a ranking", has_ranking);
+        assert_eq!(race.finish(), Some(0));
+        let output = String::from_utf8_lossy(&race.output).into_owned();
+        let is_style = |sequence: &str| {
+            let end = sequence.find(|c: char| c.is_ascii_alphabetic());
+            end.is_some_and(|end| sequence[end..].starts_with('m'))
+        };
+        assert_eq!(output.split("\x1b[").skip(1).any(is_style), has_styles, "NO_COLOR={value:?}");
+    }
+}
+
+#[test]
+fn a_dumb_terminal_gets_one_line_after_each_round_and_no_escapes() {
+    for kind in ["dumb", ""] {
+        let home = Home::new();
+        let mut race = short_race(&home, "3");
+        race.env("TERM", kind);
+        let mut race = PseudoTerminal::start(race, 150, 60);
+        assert_eq!(race.finish(), Some(0));
+        let output = String::from_utf8_lossy(&race.output).into_owned();
+        assert!(output.contains("readlab: cold, round 1: first "), "{output}");
+        assert!(!output.contains("\x1b[?") && !output.contains("\x1b[K"), "{output:?}");
+        assert!(kind != "dumb" || !output.contains('\x1b'), "{output:?}");
+    }
+}
+
+#[test]
+fn without_keys_the_ranking_is_shown_and_the_terminal_is_left_as_it_is() {
+    let home = Home::new();
+    let mut race = PseudoTerminal::start_without_keys(short_race(&home, "30"), 100, 40);
+    race.wait_for("a ranking", |it| it.text().contains("cold · newlines"));
+    assert!(race.is_as_shells_expect() && !race.text().contains(KEYS), "{}", race.text());
+    assert_eq!(race.finish(), Some(0));
+    assert_clean(&race);
+}
+
+#[test]
+fn a_pipe_gets_one_line_after_each_round_unless_it_is_not_wanted() {
+    let home = Home::new();
+    let file = home.file("lines.txt", "line\n".repeat(1 << 18));
+    let said = |more: &[&str]| {
+        let mut race = home.command(READLAB);
+        race.arg("race").arg(&file).args(METHODS).args(["--runs", "3", "--fills", "1", "--seed=7"]);
+        Said::of(race.args(more))
+    };
+    let lines = said(&[]);
+    for line in ["readlab: cold, round 1: first ", "readlab: warm, round 1: first "] {
+        assert!(lines.err.contains(line), "{lines}");
+    }
+    assert!(lines.err.lines().all(|line| line.starts_with("readlab: ") && line.contains("B/s")), "{lines}");
+    assert!(!lines.err.contains('\u{1b}') && lines.err.contains(" left"), "{lines}");
+    for word in ["--quiet", "--no-progress"] {
+        let said = said(&[word]);
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{word}");
+    }
+}
+
+#[test]
+fn tune_sweep_and_limits_show_what_they_do_too() {
+    let home = Home::new();
+    let file = home.file("lines.txt", "line\n".repeat(1 << 18));
+    let file = file.to_str().unwrap();
+    let space = ["--space", "buffer=4KiB|64KiB", "--method", "rust/read/scalar"];
+    let verbs: [(&[&str], &str); 3] = [
+        (&[&["tune", file][..], &space].concat(), "· search"),
+        (&["sweep", ".", "--sizes", "1MiB,2MiB", "--repeat", "3"], "rust/direct@buffer=1MiB "),
+        (&["limits", file, "--runs", "5"], "warm · newlines"),
+    ];
+    for (words, seen) in verbs {
+        let mut run = PseudoTerminal::start(command(&home, &[&[READLAB], words].concat()), 100, 40);
+        run.wait_for(&format!("{seen} of {}", words[0]), |it| it.text().contains(seen));
+        assert_eq!(run.finish(), Some(0), "{}", run.text());
+        assert_clean(&run);
+    }
+}
+
+#[test]
+fn a_panic_leaves_a_clean_screen() {
+    let home = Home::new();
+    let own = std::env::current_exe().unwrap();
+    let words = [own.to_str().unwrap(), "--ignored", "--exact", "live::draws_and_panics", "--nocapture"];
+    let mut program = PseudoTerminal::start(command(&home, &words), 100, 40);
+    assert_eq!(program.finish(), Some(101), "{}", program.text());
+    assert!(String::from_utf8_lossy(&program.output).contains("a line that is drawn"));
+    assert!(program.text().contains("on purpose"), "{}", program.text());
+    assert!(!program.text().contains("a line that is drawn"), "{}", program.text());
+    assert_clean(&program);
+}
+
+#[test]
+#[ignore = "a program for the test above"]
+fn draws_and_panics() {
+    let mut screen = Screen::of_stderr().unwrap();
+    screen.draw(&["a line that is drawn".to_owned(), "another".to_owned()]);
+    panic!("on purpose");
+}

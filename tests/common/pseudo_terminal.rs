@@ -1,0 +1,172 @@
+//! A terminal of our own, on which a test starts a program, sees what its user would see, types,
+//! and changes the size.
+
+use super::home::Home;
+use avt::Terminal;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+/// Until something that must be seen is seen; long, as machines may be busy.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What begins a drawing: a test looks at the screen before each.
+const BEGIN: &[u8] = b"\x1b[?25l";
+
+/// A program on its terminal.
+pub(crate) struct PseudoTerminal {
+    main: OwnedFd,
+    child: Child,
+    terminal: Terminal,
+    /// Everything that was written to the terminal.
+    pub(crate) output: Vec<u8>,
+    /// How much of it the emulated terminal has shown.
+    shown: usize,
+}
+
+/// A command whose standard streams are the terminal unless it says otherwise.
+pub(crate) fn command(home: &Home, words: &[&str]) -> Command {
+    let mut command = Command::new("setsid");
+    command.arg("--ctty").args(words).envs(home.environment()).env("TERM", "xterm");
+    for name in ["NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "COLUMNS", "CI"] {
+        command.env_remove(name);
+    }
+    command.current_dir(home.at(""));
+    command
+}
+
+impl PseudoTerminal {
+    /// Starts a command of [`command`] on a terminal of this size.
+    pub(crate) fn start(mut command: Command, columns: u16, rows: u16) -> PseudoTerminal {
+        let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&main).unwrap();
+        unlockpt(&main).unwrap();
+        tcsetwinsize(&main, winsize(columns, rows)).unwrap();
+        let side = || ioctl_tiocgptpeer(&main, OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        let child = command.stdin(side()).stdout(side()).stderr(side()).spawn().unwrap();
+        drop(command);
+        let terminal = Terminal::new(columns.into(), rows.into()).unwrap();
+        PseudoTerminal { main, child, terminal, output: Vec::new(), shown: 0 }
+    }
+
+    /// The same with nothing to read from.
+    pub(crate) fn start_without_keys(command: Command, columns: u16, rows: u16) -> PseudoTerminal {
+        let mut through = Command::new("setsid");
+        through.args(["--ctty", "sh", "-c", "exec \"$@\" < /dev/null", "sh"]);
+        through.args(command.get_args().skip(1));
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => through.env(name, value),
+                None => through.env_remove(name),
+            };
+        }
+        through.current_dir(command.get_current_dir().unwrap());
+        PseudoTerminal::start(through, columns, rows)
+    }
+
+    /// The lines that the user sees.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let lines = self.terminal.screen().visible_lines();
+        lines.map(|line| line.text().trim_end().to_owned()).collect()
+    }
+
+    /// All that the user sees.
+    pub(crate) fn text(&self) -> String {
+        self.lines().join("\n").trim_end().to_owned()
+    }
+
+    /// Whether a line is continued in the next one, because the terminal is too narrow for it.
+    pub(crate) fn has_wrapped_line(&self) -> bool {
+        self.terminal.screen().visible_lines().any(avt::Line::is_wrapped)
+    }
+
+    pub(crate) fn is_cursor_visible(&self) -> bool {
+        self.terminal.cursor().visible
+    }
+
+    /// Whether keys arrive by lines and are shown, as a shell expects.
+    pub(crate) fn is_as_shells_expect(&self) -> bool {
+        let modes = tcgetattr(&self.main).unwrap().local_modes;
+        modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
+    }
+
+    /// Waits until the user sees this; looks before every drawing.
+    pub(crate) fn wait_for(&mut self, what: &str, is_seen: impl Fn(&PseudoTerminal) -> bool) {
+        let begun = Instant::now();
+        while !is_seen(self) {
+            assert!(begun.elapsed() < PATIENCE, "{what} was not seen on:\n{}", self.text());
+            if !self.show_next() && !self.receive() {
+                panic!("it ended, and {what} was not seen on:\n{}", self.text());
+            }
+        }
+    }
+
+    /// Presses keys.
+    pub(crate) fn press(&self, keys: &[u8]) {
+        assert_eq!(rustix::io::write(&self.main, keys).unwrap(), keys.len());
+    }
+
+    pub(crate) fn send(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
+        tcsetwinsize(&self.main, winsize(columns, rows)).unwrap();
+        self.terminal.resize(columns.into(), rows.into());
+    }
+
+    /// Shows everything until the program ends; its exit code.
+    pub(crate) fn finish(&mut self) -> Option<i32> {
+        let begun = Instant::now();
+        while self.receive() {
+            assert!(begun.elapsed() < PATIENCE, "it does not end:\n{}", self.text());
+        }
+        while self.show_next() {}
+        self.child.wait().unwrap().code()
+    }
+
+    /// Shows what was received, up to the next drawing; `false` if there is nothing.
+    fn show_next(&mut self) -> bool {
+        let rest = &self.output[self.shown..];
+        let next = rest.windows(BEGIN.len()).skip(1).position(|bytes| bytes == BEGIN);
+        let part = &rest[..next.map_or(rest.len(), |at| at + 1)];
+        // The rest of a character may come later.
+        let whole = match std::str::from_utf8(part) {
+            Ok(text) => text,
+            Err(error) => std::str::from_utf8(&part[..error.valid_up_to()]).unwrap(),
+        };
+        self.terminal.feed(whole);
+        self.shown += whole.len();
+        !whole.is_empty()
+    }
+
+    /// Waits a moment for output; `false` when there will be none.
+    fn receive(&mut self) -> bool {
+        let moment = Duration::from_millis(100).try_into().unwrap();
+        let mut polled = [PollFd::new(&self.main, PollFlags::IN)];
+        if poll(&mut polled, Some(&moment)).unwrap() == 0 {
+            return true;
+        }
+        let mut bytes = [0; 4096];
+        // When the last program has closed the terminal, reading fails.
+        let count = rustix::io::read(&self.main, &mut bytes).unwrap_or(0);
+        self.output.extend_from_slice(&bytes[..count]);
+        count > 0
+    }
+}
+
+impl Drop for PseudoTerminal {
+    fn drop(&mut self) {
+        // A failed test leaves no race behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn winsize(columns: u16, rows: u16) -> Winsize {
+    Winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 }
+}
