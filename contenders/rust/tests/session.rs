@@ -56,7 +56,10 @@ fn methods_lists_each_with_its_scans_best_first() {
     let read = methods.iter().find(|method| method.method == "read").unwrap();
     assert_eq!(read.cache, Cache::Through);
     assert_eq!(read.scans["discard"], ["-"]);
-    assert_eq!(read.scans["newlines"].last().unwrap(), "scalar");
+    let own = read.scans["newlines"]
+        .iter()
+        .filter(|it| !it.ends_with("-published") && !it.starts_with("iterator-"));
+    assert_eq!(own.last().unwrap(), "scalar");
     let null = methods.iter().find(|method| method.method == "null").unwrap();
     assert_eq!((null.cache, null.scans.len()), (Cache::None, 4));
 }
