@@ -47,6 +47,13 @@ pub trait Sampler {
     /// If the contender could not be counted, or the run must end.
     fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, TrialEnd>;
 
+    /// Counts once more what a contender does inside, in a process of its own. Runtimes report
+    /// nothing then: what they count is a mean of all turns already.
+    ///
+    /// # Errors
+    /// As for [`Sampler::count`].
+    fn count_again(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, TrialEnd>;
+
     /// Whether counting a trial takes no reading, because the same readings were counted from
     /// another state.
     fn is_counted(&self, _trial: usize) -> bool {

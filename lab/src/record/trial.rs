@@ -249,8 +249,10 @@ pub struct TrialRecord {
     pub conduct: Conduct,
     /// Meters that could not be read, with the reason.
     pub missing: BTreeMap<String, String>,
-    /// Counts from untimed runs.
+    /// Counts from untimed runs; of several runs that counted, the median.
     pub counts: BTreeMap<String, Count>,
+    /// The counts of every run that counted, in the order of the runs.
+    pub count_runs: BTreeMap<String, Vec<u64>>,
     /// Where the processor's time went; `None` where not requested.
     pub flame_graph: Option<FlameGraph>,
     /// The calls that read the bytes; `None` where not requested.
@@ -263,6 +265,23 @@ pub struct TrialRecord {
 }
 
 impl TrialRecord {
+    /// Adds what one untimed run counted. A run that could not count takes nothing from the others.
+    pub(super) fn take_counts(&mut self, counts: BTreeMap<String, Count>) {
+        for (name, count) in counts {
+            let Some(value) = count.value else {
+                self.counts.entry(name).or_insert(count);
+                continue;
+            };
+            let runs = self.count_runs.entry(name.clone()).or_default();
+            runs.push(value);
+            let mut sorted = runs.clone();
+            sorted.sort_unstable();
+            let (low, high) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
+            let value = Some(low + (high - low).div_ceil(2));
+            self.counts.insert(name, Count { value, how: count.how });
+        }
+    }
+
     /// Has readings again after an interruption. A trial that is not the fastest stays stopped.
     pub(super) fn reopen(&mut self) {
         self.outcome = None;

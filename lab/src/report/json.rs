@@ -194,6 +194,11 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
     if let Some(stopped) = it.stopped {
         fields["stopped"] = json!(stopped);
     }
+    // One run is `counts`.
+    if let Some(row) = row.filter(|_| it.count_runs.values().any(|runs| runs.len() > 1)) {
+        fields["count_runs"] = json!(it.count_runs);
+        fields["count_summary"] = json!(row.count_summaries);
+    }
     fields
 }
 

@@ -29,6 +29,10 @@ const BUILT_IN: [(&str, &str); 6] = [
 /// The controls that take part in every suite, unless it says `controls = false`.
 const CONTROLS: &str = include_str!("../../../suites/controls.toml");
 
+/// Untimed runs that count, for a suite that is run as it was published: from this number on a 90th
+/// percentile is shown.
+const FULL_COUNTS: u32 = 20;
+
 /// The content of the file of controls.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,12 +75,19 @@ pub struct Suite {
     /// Time that the whole run aims at, such as `8m`.
     #[serde(default)]
     pub budget: Option<String>,
+    /// Untimed runs in which is counted what contenders do inside.
+    #[serde(default)]
+    pub counts: Option<u32>,
     /// Which trials the rounds are for: `everything` or `first`.
     #[serde(default)]
     pub focus: Focus,
     /// The published results that belong to it, such as `linux-newlines`.
     #[serde(default)]
     pub published: Option<String>,
+    /// Whether it is run as it was published: in the size of the publication, and every trial with
+    /// its most readings or its most time.
+    #[serde(skip)]
+    pub is_full: bool,
     /// Whether it is the user's own file: then the user named each of its trials.
     #[serde(skip)]
     pub is_own_file: bool,
@@ -224,6 +235,13 @@ impl Suite {
 }
 
 impl Suite {
+    /// The suite as it was published, instead of in a size and a time for everyday use.
+    #[must_use]
+    pub fn in_full(self) -> Suite {
+        let counts = self.counts.unwrap_or(1).max(FULL_COUNTS);
+        Suite { is_full: true, corpus: self.full.or(self.corpus), counts: Some(counts), ..self }
+    }
+
     /// Whether some of its trials read over HTTP.
     #[must_use]
     pub fn reads_over_http(&self) -> bool {

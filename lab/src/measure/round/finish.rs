@@ -15,6 +15,9 @@ const TIME_USED_UP: &str = "the time for the whole run was used up";
 /// Why nothing is counted of a trial that is not the fastest.
 const LEFT_BEHIND: &str = "another trial is faster, and counting all trials would take too long";
 
+/// Counting again may take one part in this many of the time of the rounds before.
+const RECOUNTING_PART: u64 = 2;
+
 /// What is counted of every contender.
 const COUNTED: [&str; 2] = ["mallocs", "syscalls"];
 
@@ -93,6 +96,7 @@ impl Run<'_> {
     /// Counts what each measured contender does inside. A count that fails has its reason in the
     /// counts and spoils nothing.
     fn count_all(&mut self, state_run: &StateRun) -> Result<(), RunStop> {
+        let mut counted = Vec::new();
         for (at, progress) in state_run.progresses.iter().enumerate() {
             if !progress.measured || progress.counted {
                 continue;
@@ -105,17 +109,42 @@ impl Run<'_> {
             } else {
                 let so_far = self.progress_of_counting(state_run, at);
                 self.sink.about_to(Step::Count(progress.trial, so_far));
-                self.count(progress.trial)?
+                counted.push(progress.trial);
+                let counts = self.sampler.count(progress.trial);
+                Self::or_uncounted(counts)?
             };
             self.sink.append(Line::Counts { trial: progress.trial, counts })?;
             self.measured.push(progress.trial);
         }
+        self.count_again(state_run, &counted)
+    }
+
+    /// Counts again as often as the rules say, all trials in turn, so that all have about as many
+    /// counts where time is short: half as long as the rounds took, or to the end of a firm time.
+    fn count_again(&mut self, state_run: &StateRun, counted: &[usize]) -> Result<(), RunStop> {
+        let begun_ns = self.sampler.elapsed_ns();
+        let time_ns = state_run.clock.since_start_ns(begun_ns) / RECOUNTING_PART;
+        for _ in 1..self.plan.rules.counts {
+            for &trial in counted {
+                let is_late = self.sampler.elapsed_ns().saturating_sub(begun_ns) >= time_ns;
+                if is_late || self.is_counting_up(&state_run.clock)? {
+                    return Ok(());
+                }
+                let now_ns = self.sampler.elapsed_ns();
+                self.sink.about_to(Step::Count(trial, self.display.progress(1.0, now_ns)));
+                let counts = self.sampler.count_again(trial);
+                let counts = Self::or_uncounted(counts)?;
+                self.sink.append(Line::Counts { trial, counts })?;
+            }
+        }
         Ok(())
     }
 
-    /// Counts what one contender does inside.
-    fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, RunStop> {
-        match self.sampler.count(trial) {
+    /// What was counted of a contender, or why nothing was.
+    fn or_uncounted(
+        counts: Result<BTreeMap<String, Count>, TrialEnd>,
+    ) -> Result<BTreeMap<String, Count>, RunStop> {
+        match counts {
             Ok(counts) => Ok(counts),
             Err(TrialEnd::Run(end) | TrialEnd::Both(_, end)) => Err(RunStop::Ended(end)),
             Err(TrialEnd::Trial(outcome)) => {

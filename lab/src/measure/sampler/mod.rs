@@ -302,6 +302,10 @@ impl Sampler for ProcessSampler<'_> {
         Ok(self.counters.count(trial, &self.trials)?)
     }
 
+    fn count_again(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, TrialEnd> {
+        Ok(runtime_counters::count_anew(trial, &self.trials)?)
+    }
+
     fn is_counted(&self, trial: usize) -> bool {
         self.counters.counted_before(trial, &self.trials).is_some()
     }

@@ -98,7 +98,7 @@ impl RuntimeCounters {
 
 /// Counts in untimed runs. Loading the library into programs that are started for each reading
 /// makes system calls, so those of a contender that does this are counted once more without it.
-fn count_anew(trial: usize, trials: &Trials) -> Result<BTreeMap<String, Count>, SessionError> {
+pub(super) fn count_anew(trial: usize, trials: &Trials) -> Result<BTreeMap<String, Count>, SessionError> {
     let mut loaded = Counting::prepare(ArcWay::for_runtime(trials.runtime(trial)));
     let mut counts = count_reading(trial, trials, &mut loaded)?;
     if loaded.programs_were_started() {

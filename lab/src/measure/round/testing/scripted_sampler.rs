@@ -37,6 +37,8 @@ pub(in crate::measure) struct ScriptedSampler {
     pub(in crate::measure) counts: BTreeMap<usize, Result<u64, TrialEnd>>,
     /// The names of the trials that were counted.
     pub(in crate::measure) counted: BTreeSet<String>,
+    /// How often trials were counted again.
+    pub(in crate::measure) counted_again: BTreeMap<usize, u64>,
     pub(in crate::measure) missing: VecDeque<Vec<(&'static str, String)>>,
     /// Trials that keep two processors busy.
     pub(in crate::measure) busy: BTreeSet<usize>,
@@ -126,6 +128,16 @@ impl Sampler for ScriptedSampler {
         let counted = self.counts.get(&trial).cloned().unwrap_or(Ok(7));
         let count = |value| Count { value: Some(value), how: "scripted".to_owned() };
         counted.map(|value| BTreeMap::from([("syscalls".to_owned(), count(value))]))
+    }
+
+    /// Each time one more than the time before.
+    fn count_again(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, TrialEnd> {
+        self.log_call("count again", trial);
+        self.now_ns += self.count_ns;
+        let again = self.counted_again.entry(trial).or_default();
+        *again += 1;
+        let count = Count { value: Some(7 + *again), how: "scripted".to_owned() };
+        Ok(BTreeMap::from([("syscalls".to_owned(), count)]))
     }
 
     /// Trials of one name make the same readings.
