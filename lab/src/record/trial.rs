@@ -306,3 +306,37 @@ impl TrialRecord {
         !self.samples.is_empty() && self.is_accepted()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+    use crate::record::{Line, Record};
+
+    fn counted(values: &[Option<u64>]) -> TrialRecord {
+        let mut record = Record::new(testing::header());
+        record.add(testing::trial(0, "rust/read", CacheState::Warm, Cache::Through));
+        for value in values {
+            let how = if value.is_some() { "beans" } else { "no rights" }.to_owned();
+            let counts = BTreeMap::from([("mallocs".to_owned(), Count { value: *value, how })]);
+            record.add(Line::Counts { trial: 0, counts });
+        }
+        record.trials.remove(0)
+    }
+
+    #[test]
+    fn of_several_runs_the_count_is_the_median_and_all_are_kept() {
+        let it = counted(&[Some(5), Some(1), None, Some(9), Some(8)]);
+        assert_eq!(it.counts["mallocs"], Count { value: Some(7), how: "beans".to_owned() });
+        assert_eq!(it.count_runs["mallocs"], [5, 1, 9, 8]);
+        assert_eq!(counted(&[Some(u64::MAX), Some(u64::MAX)]).counts["mallocs"].value, Some(u64::MAX));
+    }
+
+    #[test]
+    fn a_count_that_no_run_has_keeps_its_reason() {
+        let it = counted(&[None, None]);
+        assert_eq!(it.counts["mallocs"], Count { value: None, how: "no rights".to_owned() });
+        assert!(it.count_runs.is_empty());
+        assert_eq!(counted(&[None, Some(3)]).counts["mallocs"].value, Some(3));
+    }
+}

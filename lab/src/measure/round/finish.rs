@@ -4,7 +4,7 @@
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
-use crate::measure::interface::{Step, TrialEnd};
+use crate::measure::interface::{Progress, Step, TrialEnd};
 use crate::record::{Count, EndReason, Line, Outcome};
 use crate::trial::Params;
 use std::collections::BTreeMap;
@@ -15,7 +15,10 @@ const TIME_USED_UP: &str = "the time for the whole run was used up";
 /// Why nothing is counted of a trial that is not the fastest.
 const LEFT_BEHIND: &str = "another trial is faster, and counting all trials would take too long";
 
-/// Counting again may take one part in this many of the time of the rounds before.
+/// How many contenders are counted side by side: nothing is timed meanwhile.
+const COUNTED_AT_ONCE: usize = 2;
+
+/// Counting again may take one part in this many of the time that the state took before.
 const RECOUNTING_PART: u64 = 2;
 
 /// What is counted of every contender.
@@ -96,61 +99,69 @@ impl Run<'_> {
     /// Counts what each measured contender does inside. A count that fails has its reason in the
     /// counts and spoils nothing.
     fn count_all(&mut self, state_run: &StateRun) -> Result<(), RunStop> {
-        let mut counted = Vec::new();
-        for (at, progress) in state_run.progresses.iter().enumerate() {
-            if !progress.measured || progress.counted {
-                continue;
-            }
-            let is_free = self.sampler.is_counted(progress.trial);
-            let counts = if !is_free && self.is_counting_up(&state_run.clock)? {
-                uncounted(TIME_USED_UP)
-            } else if !is_free && self.is_left_behind(state_run, progress) {
-                uncounted(LEFT_BEHIND)
-            } else {
-                let so_far = self.progress_of_counting(state_run, at);
-                self.sink.about_to(Step::Count(progress.trial, so_far));
-                counted.push(progress.trial);
-                let counts = self.sampler.count(progress.trial);
-                Self::or_uncounted(counts)?
-            };
-            self.sink.append(Line::Counts { trial: progress.trial, counts })?;
-            self.measured.push(progress.trial);
+        let open = state_run.progresses.iter().filter(|it| it.measured && !it.counted);
+        let (left_behind, due): (Vec<_>, Vec<_>) =
+            open.partition(|it| !self.sampler.is_counted(it.trial) && self.is_left_behind(state_run, it));
+        for progress in left_behind {
+            self.keep_counts(progress.trial, uncounted(LEFT_BEHIND))?;
         }
+        for (at, some) in due.chunks(COUNTED_AT_ONCE).enumerate() {
+            let so_far = self.progress_of_counting(state_run, &due[at * COUNTED_AT_ONCE..]);
+            self.count_some(state_run, some, so_far)?;
+        }
+        let counted: Vec<usize> = due.iter().map(|it| it.trial).collect();
         self.count_again(state_run, &counted)
     }
 
     /// Counts again as often as the rules say, all trials in turn, so that all have about as many
-    /// counts where time is short: half as long as the rounds took, or to the end of a firm time.
+    /// counts where time is short: half as long as all before, or to the end of a firm time.
     fn count_again(&mut self, state_run: &StateRun, counted: &[usize]) -> Result<(), RunStop> {
         let begun_ns = self.sampler.elapsed_ns();
         let time_ns = state_run.clock.since_start_ns(begun_ns) / RECOUNTING_PART;
         for _ in 1..self.plan.rules.counts {
-            for &trial in counted {
-                let is_late = self.sampler.elapsed_ns().saturating_sub(begun_ns) >= time_ns;
-                if is_late || self.is_counting_up(&state_run.clock)? {
+            for some in counted.chunks(COUNTED_AT_ONCE) {
+                let now_ns = self.sampler.elapsed_ns();
+                if now_ns.saturating_sub(begun_ns) >= time_ns || self.is_counting_up(&state_run.clock)? {
                     return Ok(());
                 }
-                let now_ns = self.sampler.elapsed_ns();
-                self.sink.about_to(Step::Count(trial, self.display.progress(1.0, now_ns)));
-                let counts = self.sampler.count_again(trial);
-                let counts = Self::or_uncounted(counts)?;
-                self.sink.append(Line::Counts { trial, counts })?;
+                let so_far = self.display.progress(1.0, now_ns);
+                self.sink.about_to(Step::Count(some[0], so_far));
+                let again = self.sampler.count_again(some);
+                for (&trial, counts) in some.iter().zip(again) {
+                    self.sink.append(Line::Counts { trial, counts: counts_or_reason(counts)? })?;
+                }
             }
         }
         Ok(())
     }
 
-    /// What was counted of a contender, or why nothing was.
-    fn or_uncounted(
-        counts: Result<BTreeMap<String, Count>, TrialEnd>,
-    ) -> Result<BTreeMap<String, Count>, RunStop> {
-        match counts {
-            Ok(counts) => Ok(counts),
-            Err(TrialEnd::Run(end) | TrialEnd::Both(_, end)) => Err(RunStop::Ended(end)),
-            Err(TrialEnd::Trial(outcome)) => {
-                Ok(uncounted(outcome.reason().unwrap_or("it could not be counted")))
-            }
+    /// Counts what these contenders do inside, while the state has time for it.
+    fn count_some(
+        &mut self,
+        state_run: &StateRun,
+        some: &[&TrialProgress],
+        so_far: Progress,
+    ) -> Result<(), RunStop> {
+        let is_up = self.is_counting_up(&state_run.clock)?;
+        let is_due = |trial: &usize| !is_up || self.sampler.is_counted(*trial);
+        let (due, late): (Vec<_>, Vec<_>) = some.iter().map(|it| it.trial).partition(is_due);
+        for trial in late {
+            self.keep_counts(trial, uncounted(TIME_USED_UP))?;
         }
+        if let Some(&first) = due.first() {
+            self.sink.about_to(Step::Count(first, so_far));
+        }
+        let counted = self.sampler.count(&due);
+        for (trial, counts) in due.into_iter().zip(counted) {
+            self.keep_counts(trial, counts_or_reason(counts)?)?;
+        }
+        Ok(())
+    }
+
+    fn keep_counts(&mut self, trial: usize, counts: BTreeMap<String, Count>) -> Result<(), RunStop> {
+        self.sink.append(Line::Counts { trial, counts })?;
+        self.measured.push(trial);
+        Ok(())
     }
 
     /// Inspects what was measured, if that is wanted, when all rounds of all states are over, so
@@ -183,6 +194,17 @@ fn untried(end: EndReason) -> Outcome {
         _ => "no other trial was left to race against",
     };
     Outcome::Unavailable { reason: reason.to_owned() }
+}
+
+/// What was counted of a contender, or why it was not.
+fn counts_or_reason(
+    counts: Result<BTreeMap<String, Count>, TrialEnd>,
+) -> Result<BTreeMap<String, Count>, RunStop> {
+    match counts {
+        Ok(counts) => Ok(counts),
+        Err(TrialEnd::Run(end) | TrialEnd::Both(_, end)) => Err(RunStop::Ended(end)),
+        Err(TrialEnd::Trial(outcome)) => Ok(uncounted(outcome.reason().unwrap_or("it could not be counted"))),
+    }
 }
 
 /// Counts that could not be taken, each with the reason.

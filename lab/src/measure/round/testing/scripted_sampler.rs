@@ -118,26 +118,36 @@ impl Sampler for ScriptedSampler {
         Ok(samples)
     }
 
-    fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, TrialEnd> {
-        self.log_call("count", trial);
-        if !self.is_counted(trial) {
-            self.now_ns += self.count_ns;
-            self.now_ns += 4 * self.walls.get(&trial).copied().unwrap_or_default();
+    fn count(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+        let mut longest_ns = 0;
+        let mut counts = Vec::new();
+        for &trial in trials {
+            self.log_call("count", trial);
+            if !self.is_counted(trial) {
+                let readings_ns = 4 * self.walls.get(&trial).copied().unwrap_or_default();
+                longest_ns = longest_ns.max(self.count_ns + readings_ns);
+            }
+            self.counted.insert(self.names[&trial].clone());
+            let counted = self.counts.get(&trial).cloned().unwrap_or(Ok(7));
+            let count = |value| Count { value: Some(value), how: "scripted".to_owned() };
+            counts.push(counted.map(|value| BTreeMap::from([("syscalls".to_owned(), count(value))])));
         }
-        self.counted.insert(self.names[&trial].clone());
-        let counted = self.counts.get(&trial).cloned().unwrap_or(Ok(7));
-        let count = |value| Count { value: Some(value), how: "scripted".to_owned() };
-        counted.map(|value| BTreeMap::from([("syscalls".to_owned(), count(value))]))
+        self.now_ns += longest_ns;
+        counts
     }
 
     /// Each time one more than the time before.
-    fn count_again(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, TrialEnd> {
-        self.log_call("count again", trial);
+    fn count_again(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
         self.now_ns += self.count_ns;
-        let again = self.counted_again.entry(trial).or_default();
-        *again += 1;
-        let count = Count { value: Some(7 + *again), how: "scripted".to_owned() };
-        Ok(BTreeMap::from([("syscalls".to_owned(), count)]))
+        let mut counts = Vec::new();
+        for &trial in trials {
+            self.log_call("count again", trial);
+            let again = self.counted_again.entry(trial).or_default();
+            *again += 1;
+            let count = Count { value: Some(7 + *again), how: "scripted".to_owned() };
+            counts.push(Ok(BTreeMap::from([("syscalls".to_owned(), count)])));
+        }
+        counts
     }
 
     /// Trials of one name make the same readings.
