@@ -122,7 +122,8 @@ impl RuntimeCounters {
     }
 }
 
-/// Counts again what one reading of each of these trials does inside, side by side, in new processes.
+/// Counts again what one reading of each of these trials does inside, side by side, in new
+/// processes.
 pub(super) fn count_again(numbers: &[usize], trials: &Trials) -> Vec<Counts> {
     thread::scope(|scope| {
         let counting: Vec<_> =
