@@ -125,7 +125,7 @@ pub struct Entry {
     /// Over which transport its bytes come: from the file itself, or from a server.
     #[serde(default)]
     pub over: Transport,
-    /// Whether it takes part in a race only with `--all`.
+    /// Whether it takes part in a race only with `--all`, in another suite only with `--full`.
     #[serde(default)]
     pub only_with_all: bool,
     /// Its name in the publication, if that is another.
@@ -239,7 +239,8 @@ impl Suite {
     #[must_use]
     pub fn in_full(self) -> Suite {
         let counts = self.counts.unwrap_or(1).max(FULL_COUNTS);
-        Suite { is_full: true, corpus: self.full.or(self.corpus), counts: Some(counts), ..self }
+        let entries = self.entries.into_iter().map(|entry| Entry { only_with_all: false, ..entry }).collect();
+        Suite { is_full: true, corpus: self.full.or(self.corpus), counts: Some(counts), entries, ..self }
     }
 
     /// Whether some of its trials read over HTTP.
@@ -335,6 +336,19 @@ mod tests {
         }
         assert!((9..=12).contains(&ways["rust"]), "{ways:?}");
         assert!(race.entries.iter().filter(|entry| entry.only_with_all).count() > 30);
+    }
+
+    #[test]
+    fn a_full_suite_has_its_published_size_and_the_trials_that_take_long() {
+        let newlines = Suite::find("newlines").unwrap().in_full();
+        assert_eq!(newlines.corpus.map(|corpus| corpus.size_bytes), Some(22_000_000_000));
+        let stream = Suite::find("byte-stream").unwrap();
+        let usual = stream.clone();
+        let full = stream.in_full();
+        let taking_part = |suite: &Suite| suite.entries.iter().filter(|it| !it.only_with_all).count();
+        assert_eq!((full.corpus, taking_part(&full)), (usual.corpus, full.entries.len()));
+        assert!(taking_part(&usual) < full.entries.len());
+        assert!(full.is_full && !usual.is_full && full.counts > usual.counts);
     }
 
     #[test]

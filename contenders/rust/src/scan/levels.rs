@@ -5,7 +5,8 @@
 //! level; these scans show it without a compiler. `iterator-native` takes the highest level that
 //! the processor has.
 //!
-//! There is no such list of `scalar`: it loads byte by byte, and no level changes that.
+//! There is no such list of `scalar`: it loads byte by byte, and no level changes that. METHOD.md
+//! has what the levels give.
 
 use super::portable;
 use std::fmt;

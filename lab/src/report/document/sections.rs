@@ -158,12 +158,15 @@ fn percentiles(page: &Page) -> Option<Section> {
     (!content.is_empty()).then_some(Section { slug: "percentiles", title: "Percentiles", lead, content })
 }
 
+/// Finds what is summarised of a row.
+type SummaryOf<'a> = dyn Fn(&RankingRow) -> Option<&Summary> + 'a;
+
 /// A metric or a count whose percentiles are shown.
 struct PercentileColumns<'a> {
     name: &'a str,
     /// What its samples are.
     samples: &'a str,
-    of: Box<dyn Fn(&RankingRow) -> Option<&Summary> + 'a>,
+    of: Box<SummaryOf<'a>>,
     show: Box<dyn Fn(u64) -> String + 'a>,
 }
 
