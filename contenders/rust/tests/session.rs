@@ -56,10 +56,8 @@ fn methods_lists_each_with_its_scans_best_first() {
     let read = methods.iter().find(|method| method.method == "read").unwrap();
     assert_eq!(read.cache, Cache::Through);
     assert_eq!(read.scans["discard"], ["-"]);
-    let own = read.scans["newlines"]
-        .iter()
-        .filter(|it| !it.ends_with("-published") && !it.starts_with("iterator-"));
-    assert_eq!(own.last().unwrap(), "scalar");
+    let is_own = |scan: &&String| !scan.ends_with("-published") && !scan.starts_with("iterator-");
+    assert_eq!(read.scans["newlines"].iter().rfind(is_own).unwrap(), "scalar");
     let null = methods.iter().find(|method| method.method == "null").unwrap();
     assert_eq!((null.cache, null.scans.len()), (Cache::None, 4));
 }
