@@ -7,6 +7,7 @@ mod alone;
 mod archives;
 mod compare;
 mod devices;
+mod documents;
 mod exits;
 #[path = "../common/fake.rs"]
 mod fake;
