@@ -29,6 +29,7 @@ mod resume;
 mod rights;
 mod scripted_server;
 mod state;
+mod suite_extent;
 mod sweep;
 mod together;
 mod tune;

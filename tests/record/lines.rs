@@ -45,6 +45,7 @@ fn agenda() -> ResumePlan {
         fills: 3,
         budget: Budget::Firm(Nanos(u64::MAX)),
         seed: u64::MAX,
+        counts: 5,
         focus: Focus::First,
     };
     let identity = Identity { dev: 1, ino: u64::MAX, size_bytes: 7, mtime: (-1, 999), ctime: (2, 3) };

@@ -6,6 +6,8 @@ use crate::clock::Sample;
 use crate::heap;
 use crate::method::{Method, registry};
 use crate::reading::{ReadError, Reading, RequestError};
+#[cfg(target_arch = "x86_64")]
+use crate::scan::levels::Level;
 use crate::work::Work;
 use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};
 use readlab_protocol::{MethodLine, ParamLine, SampleLine, TurnRequest};
@@ -43,7 +45,11 @@ impl Contender for Rust {
     }
 
     fn runtime(&self) -> String {
-        env!("READLAB_RUST_RUNTIME").to_owned()
+        let compiled = env!("READLAB_RUST_RUNTIME");
+        #[cfg(target_arch = "x86_64")]
+        return format!("{compiled}; iterator-native is {}", Level::of_processor());
+        #[cfg(not(target_arch = "x86_64"))]
+        return compiled.to_owned();
     }
 
     fn methods(&self) -> Vec<MethodLine> {

@@ -54,15 +54,29 @@ mod scan_avx2;
 #[path = "../snippets/scan/avx2-pages.rs"]
 mod scan_avx2_pages;
 #[cfg(target_arch = "x86_64")]
+#[path = "../snippets/scan/avx2-published.rs"]
+mod scan_avx2_published;
+#[cfg(target_arch = "x86_64")]
 #[path = "../snippets/scan/avx512.rs"]
 mod scan_avx512;
 #[cfg(target_arch = "x86_64")]
 #[path = "../snippets/scan/avx512-pages.rs"]
 mod scan_avx512_pages;
+#[cfg(target_arch = "x86_64")]
+#[path = "../snippets/scan/avx512-published.rs"]
+mod scan_avx512_published;
 #[path = "../snippets/scan/bytecount.rs"]
 mod scan_bytecount;
 #[path = "../snippets/scan/iterator.rs"]
 mod scan_iterator;
+#[path = "../snippets/scan/iterator-native.rs"]
+mod scan_iterator_native;
+#[path = "../snippets/scan/iterator-v2.rs"]
+mod scan_iterator_v2;
+#[path = "../snippets/scan/iterator-v3.rs"]
+mod scan_iterator_v3;
+#[path = "../snippets/scan/iterator-v4.rs"]
+mod scan_iterator_v4;
 #[path = "../snippets/scan/memchr.rs"]
 mod scan_memchr;
 #[path = "../snippets/scan/scalar.rs"]
@@ -108,6 +122,14 @@ const SCANS: &[(&str, Newlines)] = &[
     ("avx512", scan_avx512::newlines),
     #[cfg(target_arch = "x86_64")]
     ("avx512-pages", scan_avx512_pages::newlines),
+    #[cfg(target_arch = "x86_64")]
+    ("avx2-published", scan_avx2_published::newlines),
+    #[cfg(target_arch = "x86_64")]
+    ("avx512-published", scan_avx512_published::newlines),
+    ("iterator-native", scan_iterator_native::newlines),
+    ("iterator-v2", scan_iterator_v2::newlines),
+    ("iterator-v3", scan_iterator_v3::newlines),
+    ("iterator-v4", scan_iterator_v4::newlines),
 ];
 
 fn naive(bytes: &[u8]) -> u64 {

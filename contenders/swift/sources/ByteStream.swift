@@ -17,6 +17,10 @@ struct BytesReader: Reader {
         case (nil, _), (_, .discard): { try await Self.count($0, isolation: nil) }
         case (.reduce, .sum): { try await Self.reduce($0, Sum.self) }
         case (.reduce, .newlines): { try await Self.reduce($0, Newlines.self) }
+        case (.forComplex, .sum): { try await Self.complex($0, Sum.self, isolation: nil) }
+        case (.forComplex, .newlines): { try await Self.complex($0, Newlines.self, isolation: nil) }
+        case (.forUnoptimized, .sum): { try await Self.unoptimized($0, Sum.self, isolation: nil) }
+        case (.forUnoptimized, .newlines): { try await Self.unoptimized($0, Newlines.self, isolation: nil) }
         case (_, .sum): { try await Self.loop($0, Sum.self, isolation: nil) }
         case (_, .newlines): { try await Self.loop($0, Newlines.self, isolation: nil) }
         }
@@ -36,6 +40,33 @@ struct BytesReader: Reader {
     }
 
     private static func loop<F: Fold>(_ fetch: Fetch, _: F.Type, isolation: isolated (any Actor)?) async throws -> Tally {
+        let (stream, check) = try await fetch.bytes()
+        var state = F.zero
+        var count = 0
+        for try await byte in stream {
+            state = F.step(state, byte)
+            count += 1
+        }
+        try check(count)
+        return F.tally(count, state)
+    }
+
+    private static func complex<F: Fold>(_ fetch: Fetch, _: F.Type, isolation: isolated (any Actor)?) async throws -> Tally {
+        let (stream, check) = try await fetch.bytes()
+        var body = ComplexBody<F>()
+        var count = 0
+        for try await byte in stream {
+            body.take(byte)
+            count += 1
+        }
+        try check(count)
+        return body.tally
+    }
+
+    @_optimize(none)
+    private static func unoptimized<F: Fold>(
+        _ fetch: Fetch, _: F.Type, isolation: isolated (any Actor)?
+    ) async throws -> Tally {
         let (stream, check) = try await fetch.bytes()
         var state = F.zero
         var count = 0

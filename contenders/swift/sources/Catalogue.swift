@@ -12,7 +12,7 @@ struct Request {
 
     var visit: Visit { readlab_swift.visit(scan, work) }
 
-    func bytes(_ parameter: Parameter) -> Int { Int(params[parameter.name] ?? parameter.default) }
+    func value(_ parameter: Parameter) -> Int { Int(params[parameter.name] ?? parameter.default) }
 }
 
 struct Method: Sendable {
@@ -34,21 +34,24 @@ struct Method: Sendable {
 extension Method {
     static let all: [Method] = [bytes, data, delegate, completion, mapped, contents, read, handle]
 
-    private static let dataScans: [Scan] = [.forUnsafe, .enumerate, .nsdata, .forLoop, .reduce, .forEach]
+    private static let dataScans: [Scan] = [
+        .forUnsafe, .enumerate, .nsdata, .forLoop, .reduce, .forEach, .forUnsafeCopy, .forComplex, .forUnoptimized,
+    ]
     private static let buffer = Parameter(name: "buffer_bytes", default: 262_144, min: 1, max: 1 << 30)
     private static let chunk = Parameter(name: "chunk_bytes", default: 65_536, min: 1, max: 1 << 30)
+    private static let readers = Parameter(name: "readers", default: 1, min: 1, max: 64)
     private static let session = "; one ephemeral session without a cache for the process, the window from making the task to the answer"
     #if canImport(Darwin)
     private static let whole = session
     private static let pieces = session
-    private static let pieceParams: [Parameter] = []
+    private static let pieceParams = [readers]
     private static let stream = "URLSession.bytes(from:)"
     #else
     private static let whole =
         session + "; http is Foundation's own, file:// goes through our own URLProtocol that loads the whole file at once"
     private static let pieces =
         session + "; http is Foundation's own, file:// goes through our own URLProtocol that loads pieces of chunk_bytes"
-    private static let pieceParams = [chunk]
+    private static let pieceParams = [chunk, readers]
     private static let stream =
         "not Foundation's bytes(from:), which this platform lacks, but our stand-in: an AsyncSequence of UInt8 fed by a delegate"
     #endif
@@ -57,23 +60,35 @@ extension Method {
         request.params[chunk.name].map { .pieces(bytes: Int($0)) } ?? .whole
     }
 
+    /// One reader, or as many as requested, all at the same time.
+    private static func concurrent(_ request: Request, _ reader: () throws -> any Reader) throws -> any Reader {
+        let count = request.value(readers)
+        if count == 1 { return try reader() }
+        return ConcurrentReaders(readers: try (0..<count).map { _ in try reader() }, target: request.target.name)
+    }
+
     private static let bytes = Method(
-        name: "bytes", scans: [.forLoop, .reduce], params: pieceParams, reads: .both, about: stream + pieces,
-        make: { BytesReader(fetch: try Fetch($0.target, delivery($0)), scan: $0.scan, work: $0.work) })
+        name: "bytes", scans: [.forLoop, .reduce, .forComplex, .forUnoptimized], params: pieceParams, reads: .both,
+        about: stream + pieces,
+        make: { request in
+            try concurrent(request) {
+                BytesReader(fetch: try Fetch(request.target, delivery(request)), scan: request.scan, work: request.work)
+            }
+        })
 
     private static let data = Method(
-        name: "data", scans: dataScans, reads: .both, about: "URLSession.data(from:)" + whole,
-        make: { DataReader(fetch: try Fetch($0.target, .whole), visit: $0.visit) })
+        name: "data", scans: dataScans, params: [readers], reads: .both, about: "URLSession.data(from:)" + whole,
+        make: { request in try concurrent(request) { DataReader(fetch: try Fetch(request.target, .whole), visit: request.visit) } })
 
     private static let delegate = Method(
         name: "dataTask-delegate", scans: dataScans, params: pieceParams, reads: .both,
         about: "URLSession.dataTask(with:) and a delegate that visits each piece as it comes" + pieces,
-        make: { DelegateReader(fetch: try Fetch($0.target, delivery($0)), visit: $0.visit) })
+        make: { request in try concurrent(request) { DelegateReader(fetch: try Fetch(request.target, delivery(request)), visit: request.visit) } })
 
     private static let completion = Method(
-        name: "dataTask-completion", scans: dataScans, reads: .both,
+        name: "dataTask-completion", scans: dataScans, params: [readers], reads: .both,
         about: "URLSession.dataTask(with:completionHandler:), visited in the handler; the Data is freed just after the answer" + whole,
-        make: { CompletionReader(fetch: try Fetch($0.target, .whole), visit: $0.visit) })
+        make: { request in try concurrent(request) { CompletionReader(fetch: try Fetch(request.target, .whole), visit: request.visit) } })
 
     private static let mapped = Method(
         name: "data-mapped", scans: dataScans, works: [.newlines, .sum],
@@ -88,7 +103,7 @@ extension Method {
         name: "read", scans: [.forUnsafe, .forLoop], params: [buffer], about: "read(2) in a loop into one reused array",
         make: {
             DescriptorReader(
-                path: try $0.target.file(for: "read"), bufferBytes: $0.bytes(buffer), scan: $0.scan, work: $0.work)
+                path: try $0.target.file(for: "read"), bufferBytes: $0.value(buffer), scan: $0.scan, work: $0.work)
         })
 
     private static let handle = Method(
@@ -96,6 +111,6 @@ extension Method {
         about: "FileHandle.read(upToCount:) in a loop, a new Data each time",
         make: {
             HandleReader(
-                path: try $0.target.file(for: "FileHandle").string(), bufferBytes: $0.bytes(buffer), visit: $0.visit)
+                path: try $0.target.file(for: "FileHandle").string(), bufferBytes: $0.value(buffer), visit: $0.visit)
         })
 }

@@ -76,12 +76,7 @@ struct Session {
     }
 
     /// The name of the target in failures.
-    var name: String {
-        switch request.target {
-        case .file(let path): path.shown
-        case .web(let url): url.absoluteString
-        }
-    }
+    var name: String { request.target.name }
 }
 
 /// CPU time of all threads of this process so far.

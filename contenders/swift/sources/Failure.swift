@@ -9,6 +9,8 @@ enum Failure: Error, CustomStringConvertible {
     case status(url: String, code: Int)
     /// The connection ended before the promised bytes were there.
     case truncated(url: String, received: UInt64, promised: Int64)
+    /// Concurrent readers of one target got different bytes.
+    case disagreement(target: String)
     /// Foundation failed, with its own message.
     case foundation(target: String, cause: String)
     /// The command line or a turn is invalid.
@@ -22,6 +24,7 @@ enum Failure: Error, CustomStringConvertible {
         case .status(let url, let code): "\(url): the server answered with status \(code)"
         case .truncated(let url, let received, let promised):
             "\(url): the connection ended after \(received) of \(promised) bytes"
+        case .disagreement(let target): "\(target): concurrent readers got different bytes"
         case .foundation(let target, let cause): "\(target): \(cause)"
         case .usage(let why), .unsuitable(let why): why
         }

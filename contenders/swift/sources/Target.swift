@@ -25,6 +25,14 @@ enum Target: Sendable {
         return path
     }
 
+    /// For messages.
+    var name: String {
+        switch self {
+        case .file(let path): path.shown
+        case .web(let url): url.absoluteString
+        }
+    }
+
     /// The URL for the session.
     func url() throws -> URL {
         switch self {

@@ -16,10 +16,13 @@ enum Scan: String {
     case forUnsafe = "for-unsafe"
     case enumerate
     case nsdata
+    case forUnsafeCopy = "for-unsafe-copy"
+    case forComplex = "for-complex"
+    case forUnoptimized = "for-unoptimized"
 }
 
 /// The answer of a reading. The work decides which fields count.
-struct Tally {
+struct Tally: Equatable {
     var bytes: UInt64 = 0
     var newlines: UInt64 = 0
     var sum: UInt8 = 0
@@ -61,6 +64,38 @@ extension Fold {
         for byte in bytes { state = step(state, byte) }
         return state
     }
+
+    /// The same loop as a build without optimization has it.
+    @_optimize(none)
+    static func unoptimizedLoop(_ bytes: Data) -> State {
+        var state = zero
+        for byte in bytes { state = step(state, byte) }
+        return state
+    }
+}
+
+/// A loop body that does more than a fold: it also counts each value and finds the longest run of one value.
+struct ComplexBody<F: Fold> {
+    private(set) var state = F.zero
+    private var counts = [Int](repeating: 0, count: 256)
+    private var last: UInt8?
+    private var run = 0
+    private var longestRun = 0
+
+    @inline(__always)
+    mutating func take(_ byte: UInt8) {
+        state = F.step(state, byte)
+        counts[Int(byte)] += 1
+        run = byte == last ? run + 1 : 1
+        last = byte
+        if run > longestRun { longestRun = run }
+    }
+
+    /// The answer, with the number of bytes that the body counted: so no compiler may leave its work out.
+    var tally: Tally {
+        let counted = counts.reduce(0, +)
+        return F.tally(longestRun <= counted ? counted : longestRun, state)
+    }
 }
 
 /// Visits one piece of data and returns the answer.
@@ -85,6 +120,15 @@ private func visit<F: Fold>(_ scan: Scan, _: F.Type) -> Visit {
             return F.tally(data.count, state)
         }
     case .forUnsafe: { data in F.tally(data.count, data.withUnsafeBytes { F.loop($0) }) }
+    case .forUnsafeCopy: { data in
+            F.tally(data.count, copied(data).withUnsafeBytes { F.loop($0) })
+        }
+    case .forComplex: { data in
+            var body = ComplexBody<F>()
+            data.withUnsafeBytes { for byte in $0 { body.take(byte) } }
+            return body.tally
+        }
+    case .forUnoptimized: { data in F.tally(data.count, F.unoptimizedLoop(data)) }
     case .enumerate: { data in
             var tally = Tally()
             enumerate(data) { bytes, _, _ in tally.add(F.tally(bytes.count, F.loop(bytes))) }
@@ -99,6 +143,12 @@ private func visit<F: Fold>(_ scan: Scan, _: F.Type) -> Visit {
             }
         }
     }
+}
+
+/// A function that returns Data from `withUnsafeBytes`: as a pointer must not leave the closure, its bytes are copied.
+@inline(never)
+private func copied(_ data: Data) -> Data {
+    data.withUnsafeBytes { Data($0) }
 }
 
 /// The `enumerateBytes` of the source. Data still has it, deprecated for `regions`; a call through a protocol is the

@@ -88,7 +88,8 @@ struct Tests {
         let body = bodies["mixed"]!
         for method in methods {
             let words = [method.name, method.scans["sum"]![0], "sum"]
-            for parameter in method.parameters {
+            if method.parameters.contains("readers") { try concurrent(method) }
+            for parameter in method.parameters where parameter != "readers" {
                 for size in [7, 65_535, 1 << 24] { try right(words + [path("mixed"), "\(parameter)=\(size)"], "sum", body) }
                 try fails(words + [path("mixed"), "\(parameter)=0"], with: "must be from 1")
             }
@@ -96,6 +97,20 @@ struct Tests {
             let held = try contender.held(of: path("mixed"), ["read"] + words + [path("mixed")])
             report.expect(held.isEmpty, "\(method.name) between turns", "it holds \(held)")
         }
+    }
+
+    /// Each of several readers gets all bytes; the answer is that of one.
+    private mutating func concurrent(_ method: Method) throws {
+        let body = bodies["mixed"]!
+        for scan in method.scans["sum"]! {
+            for target in [path("mixed"), server.url("whole/mixed")] {
+                try right([method.name, scan, "sum", target, "readers=3"], "sum", body)
+            }
+        }
+        for readers in [0, 65] {
+            try fails([method.name, "for", "sum", path("mixed"), "readers=\(readers)"], with: "must be from 1")
+        }
+        try fails([method.name, "for", "sum", server.url("short/mixed"), "readers=2"], with: server.url("short/mixed"))
     }
 
     mutating func names(_ methods: [Method]) throws {

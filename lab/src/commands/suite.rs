@@ -4,12 +4,14 @@ use super::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOp
 use super::output;
 use crate::corpus;
 use crate::experiment::config::{RunConfig, UserOptions};
+use crate::experiment::longest_run::LongestRun;
 use crate::experiment::target_spec::{TargetSpec, TargetSpecs};
 use crate::record::RunKind;
 use crate::suite::Suite;
 use crate::target::url;
 use crate::terminal::notice;
 use crate::trial::Transport;
+use crate::units::{Bytes, UnitError};
 use anyhow::Context;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -24,12 +26,16 @@ pub struct SuiteArgs {
     /// The files or http:// URLs to read [default: the suite's own corpus, made if it is missing]
     #[arg(value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
-    /// Use the corpus in the size of the publication
+    /// Run it as it was published: its corpus in the size of the publication, and each trial with
+    /// its most readings or its most time
     #[arg(long, conflicts_with = "targets")]
     pub full: bool,
+    /// Size of the suite's own corpus, for example 1GiB
+    #[arg(long, value_name = "SIZE", conflicts_with = "targets", value_parser = corpus_size)]
+    pub size: Option<Bytes>,
     /// Continue a run that was cut short, by the plan in its record: the record's path, `last`,
     /// or a name given with --save
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "targets", "full", "SamplingOptions", "SelectionOptions", "InspectOptions", "output"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "targets", "full", "size", "SamplingOptions", "SelectionOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     /// How many readings, and how long.
     #[command(flatten)]
@@ -54,9 +60,13 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     if let Some(record) = &args.resume {
         return output::resume(RunKind::Suite, record, &args.output);
     }
-    let suite = Suite::find(args.suite.as_deref().context("no suite is named")?)?;
+    let suite = args.suite()?;
+    let sampling = args.sampling.values();
+    if suite.is_full && !args.output.quiet {
+        notice::show(format!("--full: {}", LongestRun::of(&suite, &sampling)?));
+    }
     let user = UserOptions {
-        sampling: args.sampling.values(),
+        sampling,
         trials: args.selection.values(&args.targets)?,
         inspect: args.inspect.values(),
         space: None,
@@ -71,14 +81,34 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     output::run(&config, &runs, &args.output)
 }
 
+/// Untimed runs that count where percentiles are shown.
+const COUNTS_OF_PERCENTILES: u32 = 5;
+
+/// A size of a corpus; an empty file has nothing to read.
+fn corpus_size(text: &str) -> Result<Bytes, String> {
+    let size: Bytes = text.parse().map_err(|error: UnitError| error.to_string())?;
+    if size.0 == 0 { Err("a corpus has at least one byte".to_owned()) } else { Ok(size) }
+}
+
 impl SuiteArgs {
+    /// The suite, with the size of its corpus and the extent that the user wants.
+    fn suite(&self) -> anyhow::Result<Suite> {
+        let suite = Suite::find(self.suite.as_deref().context("no suite is named")?)?;
+        let mut suite = if self.full { suite.in_full() } else { suite };
+        if let (Some(size), Some(corpus)) = (self.size, &mut suite.corpus) {
+            corpus.size_bytes = size.0;
+        }
+        if self.output.percentiles {
+            suite.counts = Some(suite.counts.unwrap_or(COUNTS_OF_PERCENTILES));
+        }
+        Ok(suite)
+    }
+
     /// The corpus of the suite in each form that its trials read, made if it is not there.
     fn corpus(&self, suite: &Suite) -> anyhow::Result<TargetSpecs> {
-        let recipe = if self.full {
-            suite.full.with_context(|| format!("{}: the suite knows no other size", suite.name))?
-        } else {
-            suite.corpus.with_context(|| format!("{}: the suite has no corpus: name a target", suite.name))?
-        };
+        let recipe = suite
+            .corpus
+            .with_context(|| format!("{}: the suite has no corpus: name a target", suite.name))?;
         if !self.output.quiet {
             notice::show(format!("making sure of the corpus: {}", recipe.file_name()));
         }

@@ -92,12 +92,12 @@ pub fn default_folder() -> Result<PathBuf, CorpusError> {
 /// If there is no space, something that was not made here has the name, or a call fails. Nothing is
 /// left behind then.
 pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
-    make_folder(folder)?;
     let path = folder.join(recipe.file_name());
     if let Some(made) = made_before(&path, recipe)? {
         return Ok(made);
     }
     check_space(folder, recipe.size_bytes)?;
+    make_folder(folder)?;
     let (part, digest) = write(folder, recipe)?;
     finish(folder, path, part, CorpusNote::of(recipe, digest))
 }
@@ -111,7 +111,6 @@ pub type Form = Option<Archive>;
 /// # Errors
 /// As for [`make`].
 pub fn make_forms(folder: &Path, recipe: Recipe, forms: &[Form]) -> Result<Vec<(Form, Corpus)>, CorpusError> {
-    make_folder(folder)?;
     // An archive counts as large as its content: more is not known before it is made.
     let needed_bytes: u64 = forms
         .iter()
@@ -120,6 +119,7 @@ pub fn make_forms(folder: &Path, recipe: Recipe, forms: &[Form]) -> Result<Vec<(
     if forms.iter().any(|&form| existing_bytes(folder, recipe, form) == 0) {
         check_space(folder, needed_bytes)?;
     }
+    make_folder(folder)?;
     let mut made = Vec::new();
     for &form in forms {
         let corpus = match form {
@@ -263,7 +263,9 @@ fn intact(path: &Path, note: &CorpusNote) -> Result<bool, CorpusError> {
 
 /// Refuses where the file system would be full afterwards.
 fn check_space(folder: &Path, size_bytes: u64) -> Result<(), CorpusError> {
-    let free_bytes = free_bytes(folder).map_err(at(folder))?;
+    // The folder may not exist yet: then the space is that of the folder in which it will be.
+    let existing = folder.ancestors().find(|it| it.is_dir()).unwrap_or(Path::new("."));
+    let free_bytes = free_bytes(existing).map_err(at(existing))?;
     let needed_bytes = size_bytes.saturating_add(size_bytes / 10).saturating_add(MARGIN_BYTES);
     if free_bytes < needed_bytes {
         return Err(CorpusError::NoSpace { folder: folder.to_owned(), needed_bytes, free_bytes });

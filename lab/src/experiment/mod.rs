@@ -10,6 +10,7 @@ mod deadline;
 mod execute;
 mod expected_answers;
 pub mod fio;
+pub mod longest_run;
 pub mod outcome;
 pub mod participants;
 pub mod planner;

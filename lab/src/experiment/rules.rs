@@ -4,6 +4,7 @@
 //! What the rules mean for a round lives in [`crate::measure::plan`].
 
 use super::config::SamplingConfig;
+use super::longest_run::LongestRun;
 use crate::measure::plan::{Budget, Focus, Rules};
 use crate::suite::Suite;
 use crate::units::Nanos;
@@ -24,10 +25,12 @@ pub(super) fn rules(suite: &Suite, user: &SamplingConfig) -> anyhow::Result<Rule
     let max_time = match (user.max_time, &suite.max_time) {
         (Some(own), _) => own,
         (None, Some(text)) => time(text, "max_time")?,
+        (None, None) if suite.is_full => LongestRun::of(suite, user)?.of_trial,
         (None, None) => MAX_TIME,
     };
     let budget = match (user.budget, &suite.budget) {
         (Some(own), _) => Budget::Firm(own),
+        (None, _) if suite.is_full => Budget::Advised(LongestRun::of(suite, user)?.rounds),
         (None, Some(text)) => Budget::Advised(time(text, "budget")?),
         (None, None) => Budget::Advised(ADVISED_BUDGET),
     };
@@ -40,9 +43,12 @@ pub(super) fn rules(suite: &Suite, user: &SamplingConfig) -> anyhow::Result<Rule
             }
         }
     }
-    let &SamplingConfig { warmup, precision, fills, seed, .. } = user;
+    let &SamplingConfig { warmup, fills, seed, .. } = user;
+    // Published experiments read a fixed number of times, or for a fixed time.
+    let precision = if suite.is_full { 0.0 } else { user.precision };
+    let counts = suite.counts.unwrap_or(1).max(1);
     // Who asks for a number of readings asks for it of every trial.
     let is_counted = user.runs.is_some() || user.min_runs.is_some();
     let focus = if is_counted { Focus::Everything } else { suite.focus };
-    Ok(Rules { warmup, min_runs, max_runs, max_time, precision, fills, budget, seed, focus })
+    Ok(Rules { warmup, min_runs, max_runs, max_time, precision, fills, budget, seed, counts, focus })
 }

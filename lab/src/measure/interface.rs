@@ -46,6 +46,10 @@ pub trait Sampler {
     /// end.
     fn count(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>>;
 
+    /// The same again, each in a new process. Runtimes report nothing then: what they count is a
+    /// mean of all turns already.
+    fn count_again(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>>;
+
     /// Whether counting a trial takes no reading, because the same readings were counted from
     /// another state.
     fn is_counted(&self, _trial: usize) -> bool {

@@ -44,6 +44,7 @@ impl Rules {
             fills: 1,
             budget: Budget::Advised(Nanos(u64::MAX)),
             seed,
+            counts: 1,
             focus: Focus::Everything,
         }
     }

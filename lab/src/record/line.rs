@@ -89,7 +89,7 @@ pub enum Line {
         #[serde(flatten)]
         scheduling: Box<OwnScheduling>,
     },
-    /// Counts from an untimed run of a trial.
+    /// Counts from an untimed run of a trial; one line for each run that counted.
     Counts {
         /// Number of the trial.
         trial: usize,

@@ -147,7 +147,7 @@ impl Record {
                     known.push(*scheduling);
                 }
             }),
-            Line::Counts { trial, counts } => self.with(trial, |trial| trial.counts.extend(counts)),
+            Line::Counts { trial, counts } => self.with(trial, |trial| trial.take_counts(counts)),
             Line::FlameGraph { trial, graph } => self.with(trial, |trial| trial.flame_graph = Some(*graph)),
             Line::Trace { trial, trace } => self.with(trial, |trial| trial.trace = Some(*trace)),
             Line::Stopped { trial, stopped } => self.with(trial, |trial| trial.stopped = Some(stopped)),
@@ -166,6 +166,7 @@ impl Record {
             conduct: Conduct::default(),
             missing: BTreeMap::new(),
             counts: BTreeMap::new(),
+            count_runs: BTreeMap::new(),
             flame_graph: None,
             trace: None,
             stopped: None,

@@ -23,9 +23,21 @@ pub struct Rules {
     pub budget: Budget,
     /// Seed of every shuffle.
     pub seed: u64,
+    /// Untimed runs in which is counted what a contender does inside.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub counts: u32,
     /// Which trials the rounds are for. Since version 4.
     #[serde(default, skip_serializing_if = "Focus::is_everything")]
     pub focus: Focus,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_one(counts: &u32) -> bool {
+    *counts == 1
 }
 
 /// Which trials the rounds are for.

@@ -249,8 +249,10 @@ pub struct TrialRecord {
     pub conduct: Conduct,
     /// Meters that could not be read, with the reason.
     pub missing: BTreeMap<String, String>,
-    /// Counts from untimed runs.
+    /// Counts from untimed runs; of several runs that counted, the median.
     pub counts: BTreeMap<String, Count>,
+    /// The counts of every run that counted, in the order of the runs.
+    pub count_runs: BTreeMap<String, Vec<u64>>,
     /// Where the processor's time went; `None` where not requested.
     pub flame_graph: Option<FlameGraph>,
     /// The calls that read the bytes; `None` where not requested.
@@ -263,6 +265,23 @@ pub struct TrialRecord {
 }
 
 impl TrialRecord {
+    /// Adds what one untimed run counted. A run that could not count takes nothing from the others.
+    pub(super) fn take_counts(&mut self, counts: BTreeMap<String, Count>) {
+        for (name, count) in counts {
+            let Some(value) = count.value else {
+                self.counts.entry(name).or_insert(count);
+                continue;
+            };
+            let runs = self.count_runs.entry(name.clone()).or_default();
+            runs.push(value);
+            let mut sorted = runs.clone();
+            sorted.sort_unstable();
+            let (low, high) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
+            let value = Some(low + (high - low).div_ceil(2));
+            self.counts.insert(name, Count { value, how: count.how });
+        }
+    }
+
     /// Has readings again after an interruption. A trial that is not the fastest stays stopped.
     pub(super) fn reopen(&mut self) {
         self.outcome = None;
@@ -285,5 +304,39 @@ impl TrialRecord {
     #[must_use]
     pub fn is_measured(&self) -> bool {
         !self.samples.is_empty() && self.is_accepted()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+    use crate::record::{Line, Record};
+
+    fn counted(values: &[Option<u64>]) -> TrialRecord {
+        let mut record = Record::new(testing::header());
+        record.add(testing::trial(0, "rust/read", CacheState::Warm, Cache::Through));
+        for value in values {
+            let how = if value.is_some() { "beans" } else { "no rights" }.to_owned();
+            let counts = BTreeMap::from([("mallocs".to_owned(), Count { value: *value, how })]);
+            record.add(Line::Counts { trial: 0, counts });
+        }
+        record.trials.remove(0)
+    }
+
+    #[test]
+    fn of_several_runs_the_count_is_the_median_and_all_are_kept() {
+        let it = counted(&[Some(5), Some(1), None, Some(9), Some(8)]);
+        assert_eq!(it.counts["mallocs"], Count { value: Some(7), how: "beans".to_owned() });
+        assert_eq!(it.count_runs["mallocs"], [5, 1, 9, 8]);
+        assert_eq!(counted(&[Some(u64::MAX), Some(u64::MAX)]).counts["mallocs"].value, Some(u64::MAX));
+    }
+
+    #[test]
+    fn a_count_that_no_run_has_keeps_its_reason() {
+        let it = counted(&[None, None]);
+        assert_eq!(it.counts["mallocs"], Count { value: None, how: "no rights".to_owned() });
+        assert!(it.count_runs.is_empty());
+        assert_eq!(counted(&[None, Some(3)]).counts["mallocs"].value, Some(3));
     }
 }

@@ -194,7 +194,16 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
     if let Some(stopped) = it.stopped {
         fields["stopped"] = json!(stopped);
     }
+    add_count_runs(&mut fields, it, row);
     fields
+}
+
+/// Adds what each of several untimed runs counted; what a single one counted is in `counts`.
+fn add_count_runs(fields: &mut Value, it: &TrialRecord, row: Option<&RankingRow>) {
+    if let Some(row) = row.filter(|_| it.count_runs.values().any(|runs| runs.len() > 1)) {
+        fields["count_runs"] = json!(it.count_runs);
+        fields["count_summary"] = json!(row.count_summaries);
+    }
 }
 
 /// Adds what a contender did beside reading, if anything.

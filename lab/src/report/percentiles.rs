@@ -1,9 +1,10 @@
-//! All percentiles of every metric, as in the byte-stream publication: one table for each ranking
-//! and metric.
+//! All percentiles of every metric, as in the byte-stream publication: one table for each trial,
+//! with a row for each metric and each count.
 
 use super::page::Page;
 use super::ranking::{Ranking, RankingRow};
 use super::words::{self, NONE, PERCENTILES};
+use crate::analysis::stats::Summary;
 use crate::record::Metric;
 use crate::terminal::printable::printable;
 use comfy_table::{Cell, CellAlignment, Table, TableStyle};
@@ -15,29 +16,53 @@ pub fn percentiles(page: &Page) -> String {
 }
 
 fn of_ranking(ranking: &Ranking) -> Vec<String> {
-    let measured = |metric: &Metric| ranking.rows.iter().any(|row| row.summaries.contains_key(metric));
-    let metrics = Metric::ALL.into_iter().filter(measured);
-    let title = |metric: Metric| {
-        format!("{} · {} · {}", metric.name(), words::uncapital(&ranking.title()), ranking.path)
+    let condition = format!("{} · {}", words::uncapital(&ranking.title()), ranking.path);
+    let title = |row: &RankingRow| {
+        let label = row.label.as_ref().map(|label| format!("{label} · ")).unwrap_or_default();
+        format!("{label}{} · {condition}", row.name)
     };
-    metrics
-        .map(|metric| format!("\n{}\n{}\n", printable(&title(metric)), table(&ranking.rows, metric)))
-        .collect()
+    ranking.rows.iter().map(|row| format!("\n{}\n{}\n", printable(&title(row)), table(row))).collect()
 }
 
-fn table(rows: &[RankingRow], metric: Metric) -> String {
+fn table(row: &RankingRow) -> String {
     let mut table = Table::new();
     table.load_style(TableStyle::new()).force_no_tty();
     let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
     let titles = std::iter::once("").chain(PERCENTILES).chain(["samples"]);
     table.set_header(titles.map(|title| right(title.to_owned())).collect::<Vec<Cell>>());
-    for row in rows {
-        let Some(it) = row.summaries.get(&metric) else { continue };
-        let mut cells = vec![Cell::new(printable(row.label.as_ref().unwrap_or(&row.name)))];
-        let shown = |value: Option<u64>| value.map_or_else(|| NONE.to_owned(), |it| words::value(metric, it));
-        cells.extend(words::percentiles(it).map(|value| right(shown(value))));
-        cells.push(right(it.n.to_string()));
+    for line in lines(row) {
+        let mut cells = vec![Cell::new(printable(&line.name))];
+        let shown = words::percentiles(line.summary).map(|value| value.map(&line.show));
+        cells.extend(shown.map(|value| right(value.unwrap_or_else(|| NONE.to_owned()))));
+        cells.push(right(line.summary.n.to_string()));
         table.add_row(cells);
     }
     table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+/// One row of a table.
+struct PercentileLine<'a> {
+    name: String,
+    summary: &'a Summary,
+    show: Box<dyn Fn(u64) -> String + 'a>,
+}
+
+/// Wall time, CPU time of both kinds together, the other metrics, then what was counted.
+fn lines(row: &RankingRow) -> Vec<PercentileLine<'_>> {
+    let mut lines = Vec::new();
+    for metric in Metric::ALL {
+        if let Some(summary) = row.summaries.get(&metric) {
+            let name = words::metric(metric).to_owned();
+            lines.push(PercentileLine { name, summary, show: Box::new(move |it| words::value(metric, it)) });
+        }
+        if let (Metric::WallNs, Some(summary)) = (metric, &row.cpu) {
+            let show = Box::new(|it| words::value(Metric::CpuUserNs, it));
+            lines.push(PercentileLine { name: "CPU time".to_owned(), summary, show });
+        }
+    }
+    for (kind, summary) in &row.count_summaries {
+        let show = Box::new(|it| words::counted(kind, it));
+        lines.push(PercentileLine { name: kind.clone(), summary, show });
+    }
+    lines
 }

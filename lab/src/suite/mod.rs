@@ -29,6 +29,10 @@ const BUILT_IN: [(&str, &str); 6] = [
 /// The controls that take part in every suite, unless it says `controls = false`.
 const CONTROLS: &str = include_str!("../../../suites/controls.toml");
 
+/// Untimed runs that count, for a suite that is run as it was published: from this number on a 90th
+/// percentile is shown.
+const FULL_COUNTS: u32 = 20;
+
 /// The content of the file of controls.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,12 +75,19 @@ pub struct Suite {
     /// Time that the whole run aims at, such as `8m`.
     #[serde(default)]
     pub budget: Option<String>,
+    /// Untimed runs in which is counted what contenders do inside.
+    #[serde(default)]
+    pub counts: Option<u32>,
     /// Which trials the rounds are for: `everything` or `first`.
     #[serde(default)]
     pub focus: Focus,
     /// The published results that belong to it, such as `linux-newlines`.
     #[serde(default)]
     pub published: Option<String>,
+    /// Whether it is run as it was published: in the size of the publication, and every trial with
+    /// its most readings or its most time.
+    #[serde(skip)]
+    pub is_full: bool,
     /// Whether it is the user's own file: then the user named each of its trials.
     #[serde(skip)]
     pub is_own_file: bool,
@@ -114,7 +125,7 @@ pub struct Entry {
     /// Over which transport its bytes come: from the file itself, or from a server.
     #[serde(default)]
     pub over: Transport,
-    /// Whether it takes part in a race only with `--all`.
+    /// Whether it takes part in a race only with `--all`, in another suite only with `--full`.
     #[serde(default)]
     pub only_with_all: bool,
     /// Its name in the publication, if that is another.
@@ -224,6 +235,14 @@ impl Suite {
 }
 
 impl Suite {
+    /// The suite as it was published, instead of in a size and a time for everyday use.
+    #[must_use]
+    pub fn in_full(self) -> Suite {
+        let counts = self.counts.unwrap_or(1).max(FULL_COUNTS);
+        let entries = self.entries.into_iter().map(|entry| Entry { only_with_all: false, ..entry }).collect();
+        Suite { is_full: true, corpus: self.full.or(self.corpus), counts: Some(counts), entries, ..self }
+    }
+
     /// Whether some of its trials read over HTTP.
     #[must_use]
     pub fn reads_over_http(&self) -> bool {
@@ -317,6 +336,19 @@ mod tests {
         }
         assert!((9..=12).contains(&ways["rust"]), "{ways:?}");
         assert!(race.entries.iter().filter(|entry| entry.only_with_all).count() > 30);
+    }
+
+    #[test]
+    fn a_full_suite_has_its_published_size_and_the_trials_that_take_long() {
+        let newlines = Suite::find("newlines").unwrap().in_full();
+        assert_eq!(newlines.corpus.map(|corpus| corpus.size_bytes), Some(22_000_000_000));
+        let stream = Suite::find("byte-stream").unwrap();
+        let usual = stream.clone();
+        let full = stream.in_full();
+        let taking_part = |suite: &Suite| suite.entries.iter().filter(|it| !it.only_with_all).count();
+        assert_eq!((full.corpus, taking_part(&full)), (usual.corpus, full.entries.len()));
+        assert!(taking_part(&usual) < full.entries.len());
+        assert!(full.is_full && !usual.is_full && full.counts > usual.counts);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The method `vectored`: readv(2) into several buffers with one call.
+//! The method `vectored`: readv(2) into several buffers with one call. The buffers are parts of one
+//! block of memory, or each is a block of its own.
 
 use super::{Fault, Feeding, Method, Reader};
 use crate::buffer::Buffer;
@@ -8,23 +9,28 @@ use crate::setting::Param;
 use crate::work::Answer;
 use readlab_protocol::{Cache, Reads};
 use std::fs::File;
-use std::io::{ErrorKind, IoSliceMut, Read};
+use std::io::{self, ErrorKind, IoSliceMut, Read};
 use std::path::Path;
 
 const BUFFER: Param = Param::new("buffer_bytes", 8 << 10, 1, 1 << 26);
 /// The kernel takes no more than 1024 buffers in one call (IOV_MAX).
 const BUFFERS: Param = Param::new("buffers", 16, 1, 1024);
+const SEPARATE: Param = Param::switch("separate");
 
 pub(super) const VECTORED: Method = Method {
     name: "vectored",
-    about: "readv(2) in a loop into several buffers",
+    about: "readv(2) in a loop into several buffers: parts of one block, with separate=1 each a block of its own",
     cache: Cache::Through,
     reads: Reads::File,
     feeding: Feeding::InOrder,
     decodes: &[],
-    params: &[BUFFER, BUFFERS],
+    params: &[BUFFER, BUFFERS, SEPARATE],
     build: |settings| {
-        Ok(Box::new(Vectored { buffer_bytes: settings.size(&BUFFER), buffers: settings.size(&BUFFERS) }))
+        Ok(Box::new(Vectored {
+            buffer_bytes: settings.size(&BUFFER),
+            buffers: settings.size(&BUFFERS),
+            memory: if settings.is_on(&SEPARATE) { Memory::Separate } else { Memory::OneBlock },
+        }))
     },
     available: || Ok(()),
 };
@@ -32,30 +38,72 @@ pub(super) const VECTORED: Method = Method {
 struct Vectored {
     buffer_bytes: usize,
     buffers: usize,
+    memory: Memory,
+}
+
+/// Where the buffers of one call are.
+enum Memory {
+    OneBlock,
+    Separate,
 }
 
 impl Reader for Vectored {
     fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
         let mut file = File::open(path)?;
-        let mut buffers = Buffer::new(self.buffer_bytes * self.buffers)?;
         let mut consumer = Consumer::new(visit);
-        let mut at = 0;
-        loop {
-            match read_into(&mut file, &mut buffers, self.buffer_bytes) {
-                Ok(0) => return Ok(consumer.finish()),
-                Ok(count) => {
-                    buffers[..count].chunks(self.buffer_bytes).for_each(|filled| consumer.feed(filled));
-                    at += count as u64;
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(cause) => return Err(Fault::at(at, cause)),
+        match self.memory {
+            Memory::OneBlock => {
+                let mut block = Buffer::new(self.buffer_bytes * self.buffers)?;
+                read_all(|| {
+                    let count = read_into(&mut file, &mut block, self.buffer_bytes)?;
+                    block[..count].chunks(self.buffer_bytes).for_each(|filled| consumer.feed(filled));
+                    Ok(count)
+                })?;
             }
+            Memory::Separate => {
+                // Allocated one by one, as lists of vectors are; the slices are built once.
+                let mut blocks = vec![vec![0; self.buffer_bytes]; self.buffers];
+                let mut slices: Vec<IoSliceMut<'_>> =
+                    blocks.iter_mut().map(|block| IoSliceMut::new(block)).collect();
+                read_all(|| {
+                    let count = file.read_vectored(&mut slices)?;
+                    feed_separate(&slices, count, &mut consumer);
+                    Ok(count)
+                })?;
+            }
+        }
+        Ok(consumer.finish())
+    }
+}
+
+/// Calls until one brings nothing. A call that a signal interrupted is made again.
+fn read_all(mut call: impl FnMut() -> io::Result<usize>) -> Result<(), Fault> {
+    let mut at = 0;
+    loop {
+        match call() {
+            Ok(0) => return Ok(()),
+            Ok(count) => at += count as u64,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(cause) => return Err(Fault::at(at, cause)),
         }
     }
 }
 
 /// One call; the kernel fills the buffers one after the other, the last one perhaps in part.
-fn read_into(source: &mut impl Read, buffers: &mut [u8], buffer_bytes: usize) -> std::io::Result<usize> {
-    let mut slices: Vec<IoSliceMut<'_>> = buffers.chunks_mut(buffer_bytes).map(IoSliceMut::new).collect();
+fn read_into(source: &mut impl Read, block: &mut [u8], buffer_bytes: usize) -> io::Result<usize> {
+    let mut slices: Vec<IoSliceMut<'_>> = block.chunks_mut(buffer_bytes).map(IoSliceMut::new).collect();
     source.read_vectored(&mut slices)
+}
+
+/// Passes on the first `count` bytes of buffers that follow each other.
+fn feed_separate(slices: &[IoSliceMut<'_>], count: usize, consumer: &mut Consumer) {
+    let mut left = count;
+    for slice in slices {
+        let filled = left.min(slice.len());
+        if filled == 0 {
+            return;
+        }
+        consumer.feed(&slice[..filled]);
+        left -= filled;
+    }
 }

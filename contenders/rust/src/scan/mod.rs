@@ -9,10 +9,14 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod crates;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod levels;
 mod lines;
 #[cfg(target_arch = "x86_64")]
 mod pages;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod published;
 
 pub use lines::LineFinder;
 
@@ -49,7 +53,8 @@ pub enum Visit {
 /// The name of the scan for a method that visits bytes in its own way, or not at all.
 pub const NO_SCAN: &str = "-";
 
-/// Every scan of this architecture; within each work the best first.
+/// Every scan of this architecture; within each work the best first, and last those that only show
+/// what published code or other compiler settings give.
 pub static ALL: &[Scan] = &[
     #[cfg(target_arch = "x86_64")]
     Scan {
@@ -83,6 +88,45 @@ pub static ALL: &[Scan] = &[
     Scan::anywhere("memchr", Work::Newlines, Visit::Newlines(crates::newlines_memchr)),
     Scan::anywhere("iterator", Work::Newlines, Visit::Newlines(portable::newlines_iterator)),
     Scan::anywhere("scalar", Work::Newlines, Visit::Newlines(portable::newlines_scalar)),
+    #[cfg(target_arch = "x86_64")]
+    Scan {
+        name: "avx512-published",
+        work: Work::Newlines,
+        visit: Visit::Newlines(published::newlines_avx512),
+        available: avx512::detected,
+    },
+    #[cfg(target_arch = "x86_64")]
+    Scan {
+        name: "avx2-published",
+        work: Work::Newlines,
+        visit: Visit::Newlines(published::newlines_avx2),
+        available: published::avx2_detected,
+    },
+    #[cfg(target_arch = "x86_64")]
+    Scan::anywhere("iterator-native", Work::Newlines, Visit::Newlines(levels::newlines_native)),
+    #[cfg(not(target_arch = "x86_64"))]
+    Scan::anywhere("iterator-native", Work::Newlines, Visit::Newlines(portable::newlines_iterator)),
+    #[cfg(target_arch = "x86_64")]
+    Scan {
+        name: "iterator-v4",
+        work: Work::Newlines,
+        visit: Visit::Newlines(levels::newlines_v4),
+        available: levels::has_v4,
+    },
+    #[cfg(target_arch = "x86_64")]
+    Scan {
+        name: "iterator-v3",
+        work: Work::Newlines,
+        visit: Visit::Newlines(levels::newlines_v3),
+        available: levels::has_v3,
+    },
+    #[cfg(target_arch = "x86_64")]
+    Scan {
+        name: "iterator-v2",
+        work: Work::Newlines,
+        visit: Visit::Newlines(levels::newlines_v2),
+        available: levels::has_v2,
+    },
     Scan::anywhere("memchr", Work::Lines, Visit::Lines(lines::memchr)),
     Scan::anywhere("scalar", Work::Lines, Visit::Lines(lines::scalar)),
     #[cfg(target_arch = "x86_64")]
@@ -230,6 +274,32 @@ mod tests {
             assert!(!names.is_empty(), "{work}");
             assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{work}: {names:?}");
             assert!(for_work(work).any(Scan::is_available), "{work}");
+        }
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn scans_of_levels_are_offered_from_their_level_on() {
+        use levels::Level;
+        let is_offered =
+            |name: &str| for_work(Work::Newlines).any(|scan| scan.name == name && scan.is_available());
+        for (name, level) in [
+            ("iterator-native", Level::Baseline),
+            ("iterator-v2", Level::V2),
+            ("iterator-v3", Level::V3),
+            ("iterator-v4", Level::V4),
+        ] {
+            assert_eq!(is_offered(name), Level::of_processor() >= level, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_default_scan_is_never_one_that_only_shows_something() {
+        let shown = |name: &str| name.ends_with("-published") || name.starts_with("iterator-");
+        for work in Work::ALL {
+            let names: Vec<&str> = for_work(work).map(|scan| scan.name).collect();
+            let first = names.iter().position(|name| shown(name)).unwrap_or(names.len());
+            assert!(names[first..].iter().all(|name| shown(name)) && first > 0, "{work}: {names:?}");
         }
     }
 

@@ -38,7 +38,10 @@ pub use ratio::{Ratio, Significance, ratio, ratio_at};
 pub use regression::{FittedLine, LeastSquares, least_squares, theil_sen};
 pub use search::{EXHAUSTIVE_READINGS, Search, SearchRules};
 pub use sign_test::median_interval;
-pub use summary::{Outliers, Summary, median, precision, quantile, summary, wall, whole_processors};
+pub use summary::{
+    Outliers, Summary, count_summary, cpu_summary, median, precision, quantile, summary, wall,
+    whole_processors,
+};
 pub use unpaired::{LogMedian, UnpairedRatio};
 
 /// Fewer observations than this have no interval.

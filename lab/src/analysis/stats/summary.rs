@@ -57,14 +57,37 @@ pub struct Outliers {
 /// Summarises one metric; `None` when no sample holds it.
 #[must_use]
 pub fn summary<S: Borrow<Sample>>(samples: impl IntoIterator<Item = S>, metric: Metric) -> Option<Summary> {
-    let observations = observations(samples, metric);
+    summarise(&observations(samples, metric))
+}
+
+/// Summarises the CPU time of all threads, in user mode and in the kernel together.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
+pub fn cpu_summary<S: Borrow<Sample>>(samples: impl IntoIterator<Item = S>) -> Option<Summary> {
+    let observe = |sample: S| {
+        let sample = sample.borrow();
+        let value = sample.cpu_user_ns?.saturating_add(sample.cpu_system_ns?) as f64;
+        Some(Observation { value, fill: sample.fill, round: sample.round })
+    };
+    summarise(&samples.into_iter().filter_map(observe).collect::<Vec<_>>())
+}
+
+/// Summarises counts that were taken one after the other, each in a run of its own.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+pub fn count_summary(counts: &[u64]) -> Option<Summary> {
+    let observe = |(run, &count): (u32, &u64)| Observation { value: count as f64, fill: run, round: run };
+    summarise(&(0..).zip(counts).map(observe).collect::<Vec<_>>())
+}
+
+fn summarise(observations: &[Observation]) -> Option<Summary> {
     let mut sorted: Vec<f64> = observations.iter().map(|o| o.value).collect();
     sorted.sort_unstable_by(f64::total_cmp);
     let (&first, &last) = (sorted.first()?, sorted.last()?);
     let at = |share| round(quantile(&sorted, share));
     let mean = sorted.iter().sum::<f64>() / count(sorted.len());
     let squares: f64 = sorted.iter().map(|value| (value - mean).powi(2)).sum();
-    let interval = median_interval(&observations, Confidence::REPORTED);
+    let interval = median_interval(observations, Confidence::REPORTED);
     Some(Summary {
         n: sorted.len(),
         mean: round(mean),

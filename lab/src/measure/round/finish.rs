@@ -18,6 +18,9 @@ const LEFT_BEHIND: &str = "another trial is faster, and counting all trials woul
 /// How many contenders are counted side by side: nothing is timed meanwhile.
 const COUNTED_AT_ONCE: usize = 2;
 
+/// Counting again may take one part in this many of the time that the state took before.
+const RECOUNTING_PART: u64 = 2;
+
 /// What is counted of every contender.
 const COUNTED: [&str; 2] = ["mallocs", "syscalls"];
 
@@ -105,6 +108,29 @@ impl Run<'_> {
         for (at, some) in due.chunks(COUNTED_AT_ONCE).enumerate() {
             let so_far = self.progress_of_counting(state_run, &due[at * COUNTED_AT_ONCE..]);
             self.count_some(state_run, some, so_far)?;
+        }
+        let counted: Vec<usize> = due.iter().map(|it| it.trial).collect();
+        self.count_again(state_run, &counted)
+    }
+
+    /// Counts again as often as the rules say, all trials in turn, so that all have about as many
+    /// counts where time is short: half as long as all before, or to the end of a firm time.
+    fn count_again(&mut self, state_run: &StateRun, counted: &[usize]) -> Result<(), RunStop> {
+        let begun_ns = self.sampler.elapsed_ns();
+        let time_ns = state_run.clock.since_start_ns(begun_ns) / RECOUNTING_PART;
+        for _ in 1..self.plan.rules.counts {
+            for some in counted.chunks(COUNTED_AT_ONCE) {
+                let now_ns = self.sampler.elapsed_ns();
+                if now_ns.saturating_sub(begun_ns) >= time_ns || self.is_counting_up(&state_run.clock)? {
+                    return Ok(());
+                }
+                let so_far = self.display.progress(1.0, now_ns);
+                self.sink.about_to(Step::Count(some[0], so_far));
+                let again = self.sampler.count_again(some);
+                for (&trial, counts) in some.iter().zip(again) {
+                    self.sink.append(Line::Counts { trial, counts: counts_or_reason(counts)? })?;
+                }
+            }
         }
         Ok(())
     }

@@ -303,6 +303,11 @@ impl Sampler for ProcessSampler<'_> {
         counts.map(|counts| Ok(counts?)).collect()
     }
 
+    fn count_again(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+        let counts = runtime_counters::count_again(trials, &self.trials).into_iter();
+        counts.map(|counts| Ok(counts?)).collect()
+    }
+
     fn is_counted(&self, trial: usize) -> bool {
         self.counters.counted_before(trial, &self.trials).is_some()
     }

@@ -122,6 +122,16 @@ impl RuntimeCounters {
     }
 }
 
+/// Counts again what one reading of each of these trials does inside, side by side, in new
+/// processes.
+pub(super) fn count_again(numbers: &[usize], trials: &Trials) -> Vec<Counts> {
+    thread::scope(|scope| {
+        let counting: Vec<_> =
+            numbers.iter().map(|&trial| scope.spawn(move || count_anew(trial, trials))).collect();
+        counting.into_iter().map(|counting| Counted::Now(counting).counts()).collect()
+    })
+}
+
 /// Counts in untimed runs. Loading the library into programs that are started for each reading
 /// makes system calls, so those of a contender that does this are counted once more without it.
 fn count_anew(trial: usize, trials: &Trials) -> Counts {

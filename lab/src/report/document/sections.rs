@@ -9,6 +9,7 @@ use super::super::ranking::{Ranking, RankingRow};
 use super::super::words::{self as wording, Number};
 use super::table::{Column, TableCell, TableRow, table};
 use super::{Section, figure, folded, inside, ranking, side_by_side, sweep};
+use crate::analysis::stats::Summary;
 use crate::record::Metric;
 use std::collections::BTreeSet;
 
@@ -134,30 +135,68 @@ fn percentiles(page: &Page) -> Option<Section> {
     let held = |metric: &Metric| {
         page.rankings.iter().any(|it| it.rows.iter().any(|row| row.summaries.contains_key(metric)))
     };
-    let of_metric = |metric: Metric| {
-        let tables = page.rankings.iter().filter_map(|ranking| percentile_table(ranking, metric));
-        folded(&wording::capital(wording::metric(metric)), tables.collect(), metric == Metric::WallNs)
+    let of_metric = |metric: Metric| PercentileColumns {
+        name: wording::metric(metric),
+        samples: "readings",
+        of: Box::new(move |row| row.summaries.get(&metric)),
+        show: Box::new(move |value| wording::value(metric, value)),
     };
-    let content: Vec<Element> = Metric::ALL.into_iter().filter(held).map(of_metric).collect();
+    let is_counted_again = |row: &&RankingRow| row.count_summaries.values().any(|it| it.n > 1);
+    let again = page.rankings.iter().flat_map(|it| &it.rows).filter(is_counted_again);
+    let kinds: BTreeSet<&str> =
+        again.flat_map(|row| row.count_summaries.keys().map(String::as_str)).collect();
+    let of_kind = |kind| PercentileColumns {
+        name: kind,
+        samples: "runs",
+        of: Box::new(move |row| row.count_summaries.get(kind)),
+        show: Box::new(move |value| wording::counted(kind, value)),
+    };
+    let metrics = Metric::ALL.into_iter().filter(held).map(of_metric);
+    let shown = metrics.chain(kinds.into_iter().map(of_kind));
+    let content: Vec<Element> = shown.map(|columns| columns.folded(page)).collect();
     let lead = "From the smallest reading (p0) through the median (p50) to the largest (p100).";
     (!content.is_empty()).then_some(Section { slug: "percentiles", title: "Percentiles", lead, content })
 }
 
-fn percentile_table(ranking: &Ranking, metric: Metric) -> Option<Element> {
-    let mut columns = vec![Column::text("method")];
-    let titles = wording::PERCENTILES.into_iter().chain(["readings"]);
-    columns.extend(titles.map(Column::number));
-    let row = |row: &RankingRow| {
-        let it = row.summaries.get(&metric)?;
-        let mut cells = Vec::new();
-        let number = |value| Number::new(wording::value(metric, value), float(value));
-        cells.extend(wording::percentiles(it).map(|value| TableCell::number(value.map(number))));
-        cells.push(TableCell::number(Some(Number::new(wording::grouped(it.n as u64), float(it.n as u64)))));
-        Some(TableRow::of(row, "", cells))
-    };
-    let rows: Vec<TableRow> = ranking.rows.iter().filter_map(row).collect();
-    let caption = format!("{}: {}", ranking.title(), wording::metric(metric));
-    (!rows.is_empty()).then(|| table(&caption, columns, rows))
+/// Finds what is summarised of a row.
+type SummaryOf<'a> = dyn Fn(&RankingRow) -> Option<&Summary> + 'a;
+
+/// A metric or a count whose percentiles are shown.
+struct PercentileColumns<'a> {
+    name: &'a str,
+    /// What its samples are.
+    samples: &'a str,
+    of: Box<SummaryOf<'a>>,
+    show: Box<dyn Fn(u64) -> String + 'a>,
+}
+
+impl PercentileColumns<'_> {
+    /// One table for each ranking; the wall times are shown at once.
+    fn folded(&self, page: &Page) -> Element {
+        let tables = page.rankings.iter().filter_map(|ranking| self.table(ranking));
+        let is_open = self.name == wording::metric(Metric::WallNs);
+        folded(&wording::capital(self.name), tables.collect(), is_open)
+    }
+
+    fn table(&self, ranking: &Ranking) -> Option<Element> {
+        let mut columns = vec![Column::text("method")];
+        let titles = wording::PERCENTILES.into_iter().chain([self.samples]);
+        columns.extend(titles.map(Column::number));
+        let row = |row: &RankingRow| {
+            let it = (self.of)(row)?;
+            let number = |value| Number::new((self.show)(value), float(value));
+            let mut cells: Vec<TableCell> =
+                wording::percentiles(it).map(|value| TableCell::number(value.map(number))).into();
+            cells.push(TableCell::number(Some(Number::new(
+                wording::grouped(it.n as u64),
+                float(it.n as u64),
+            ))));
+            Some(TableRow::of(row, "", cells))
+        };
+        let rows: Vec<TableRow> = ranking.rows.iter().filter_map(row).collect();
+        let caption = format!("{}: {}", ranking.title(), self.name);
+        (!rows.is_empty()).then(|| table(&caption, columns, rows))
+    }
 }
 
 fn curves(page: &Page) -> Option<Section> {

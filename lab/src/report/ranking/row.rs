@@ -49,8 +49,12 @@ pub struct RankingRow {
     /// Processors in use on average: CPU time over wall time, the median over the samples that hold
     /// both.
     pub cores: Option<f64>,
+    /// CPU time of all threads, in user mode and in the kernel; `None` where it was not measured.
+    pub cpu: Option<Summary>,
     /// Counts from untimed runs.
     pub counts: BTreeMap<String, Count>,
+    /// Those counts over all runs that counted.
+    pub count_summaries: BTreeMap<String, Summary>,
     /// Why a meter could not be read, by its name in files.
     pub missing: BTreeMap<String, String>,
     /// Times as fast as the reference; `None` for the reference itself, and where no round holds
@@ -134,7 +138,13 @@ impl RankingRow {
             summaries,
             readings: trial.samples.iter().map(ChartReading::of).collect(),
             cores: chart_reading::cores(&trial.samples),
+            cpu: stats::cpu_summary(&trial.samples),
             counts: trial.counts.clone(),
+            count_summaries: trial
+                .count_runs
+                .iter()
+                .filter_map(|(kind, runs)| Some((kind.clone(), stats::count_summary(runs)?)))
+                .collect(),
             missing: trial.missing.clone(),
             ratio: None,
             bypasses_cache: trial.trial.bypasses_cache(),

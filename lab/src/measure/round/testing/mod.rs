@@ -36,6 +36,7 @@ pub(in crate::measure) fn runs(n: u32) -> Rules {
         fills: 1,
         budget: Budget::Firm(Nanos(u64::MAX)),
         seed: 42,
+        counts: 1,
         focus: Focus::Everything,
     }
 }

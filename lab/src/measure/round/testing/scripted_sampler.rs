@@ -37,6 +37,8 @@ pub(in crate::measure) struct ScriptedSampler {
     pub(in crate::measure) counts: BTreeMap<usize, Result<u64, TrialEnd>>,
     /// The names of the trials that were counted.
     pub(in crate::measure) counted: BTreeSet<String>,
+    /// How often trials were counted again.
+    pub(in crate::measure) counted_again: BTreeMap<usize, u64>,
     pub(in crate::measure) missing: VecDeque<Vec<(&'static str, String)>>,
     /// Trials that keep two processors busy.
     pub(in crate::measure) busy: BTreeSet<usize>,
@@ -131,6 +133,20 @@ impl Sampler for ScriptedSampler {
             counts.push(counted.map(|value| BTreeMap::from([("syscalls".to_owned(), count(value))])));
         }
         self.now_ns += longest_ns;
+        counts
+    }
+
+    /// Each time one more than the time before.
+    fn count_again(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+        self.now_ns += self.count_ns;
+        let mut counts = Vec::new();
+        for &trial in trials {
+            self.log_call("count again", trial);
+            let again = self.counted_again.entry(trial).or_default();
+            *again += 1;
+            let count = Count { value: Some(7 + *again), how: "scripted".to_owned() };
+            counts.push(Ok(BTreeMap::from([("syscalls".to_owned(), count)])));
+        }
         counts
     }
 

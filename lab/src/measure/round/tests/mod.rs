@@ -5,6 +5,7 @@ mod failures;
 mod limits;
 mod order;
 mod qualifying;
+mod recounting;
 mod settling;
 
 use crate::measure::interface::{SampleError, TrialEnd};
