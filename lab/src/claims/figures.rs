@@ -72,6 +72,12 @@ impl<'a> Figures<'a> {
         &self.side.name
     }
 
+    /// All of its cases.
+    #[cfg(test)]
+    pub(super) fn cases(&self) -> &[Case] {
+        &self.side.cases
+    }
+
     /// A fact of the machine that is a number.
     pub(super) fn fact(&self, name: &str) -> Option<f64> {
         self.side.facts.get(name)?.as_f64()

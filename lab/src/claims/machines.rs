@@ -65,7 +65,7 @@ fn points(machines: &[Figures], of: &Quantity, fact: &str) -> Vec<(f64, f64)> {
     at.into_values().map(mean).collect()
 }
 
-fn line(machines: &[Figures], of: &Quantity, fact: &str) -> Option<LeastSquares> {
+pub(super) fn line(machines: &[Figures], of: &Quantity, fact: &str) -> Option<LeastSquares> {
     stats::least_squares(&points(machines, of, fact))
 }
 

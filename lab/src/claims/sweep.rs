@@ -32,7 +32,7 @@ fn find<'a>(swept: &'a [SweepSeries], name: &str) -> Option<&'a SweepSeries> {
     match name {
         WRITE => swept.iter().find(|it| it.is_write),
         READ => swept.iter().find(|it| !it.is_write),
-        _ => swept.iter().find(|it| it.name == name),
+        _ => swept.iter().find(|it| it.name == name || it.name.split('@').next() == Some(name)),
     }
 }
 

@@ -1,0 +1,76 @@
+//! The answers that publications give to their own claims. The figures are computed from the
+//! published tables; here are the answers that a reading of those tables by hand gave.
+
+use super::*;
+
+fn own(file: &str, says: &str) -> Answer {
+    let judged = judge(&find(file).unwrap(), None);
+    let found = judged.claims.into_iter().find(|it| it.claim.says.starts_with(says));
+    found.unwrap_or_else(|| panic!("no claim begins with '{says}'")).own
+}
+
+/// The lowest and the highest number, with two decimals.
+fn range(answer: &Answer) -> (f64, f64) {
+    let (Shown::Times(found) | Shown::Shares(found) | Shown::Values(_, found)) = &answer.shown else {
+        panic!("no numbers: {answer:?}")
+    };
+    let values = || found.iter().map(|it| (it.estimate.value * 100.0).round() / 100.0);
+    (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max))
+}
+
+#[test]
+fn what_contradicts_its_own_tables_does_not_hold() {
+    let safe = own("byte-stream", "safe access");
+    assert_eq!((range(&safe), safe.verdict), ((6.81, 19.97), Verdict::DoesNotHold));
+    let whole = own("byte-stream", "withUnsafeBytes doubles the peak of memory of a whole");
+    assert_eq!((range(&whole), whole.verdict), ((1.14, 1.58), Verdict::DoesNotHold));
+    let delegate = own("byte-stream", "withUnsafeBytes doubles the peak of memory of the delegate");
+    assert_eq!((range(&delegate), delegate.verdict), ((0.49, 0.57), Verdict::DoesNotHold));
+    let order = own("byte-stream", "the order of the fourteen");
+    assert_eq!((order.shown, order.verdict), (Shown::Ranks { differ: 7, of: 14 }, Verdict::DoesNotHold));
+    let twice = own("byte-stream", "the faster machine");
+    assert_eq!((range(&twice), twice.verdict), ((1.48, 2.4), Verdict::DoesNotHold));
+}
+
+#[test]
+fn the_summary_with_typing_errors_is_contradicted_by_its_percentiles() {
+    for says in ["with the delegate, reduce", "with the completion handler, reduce"] {
+        assert_eq!(own("byte-stream", says).verdict, Verdict::DoesNotHold, "{says}");
+    }
+}
+
+#[test]
+fn what_the_tables_show_holds() {
+    for (file, says) in [
+        ("byte-stream", "the incremental delegate with withUnsafeBytes takes the least time"),
+        ("byte-stream", "AsyncBytes is faster"),
+        ("byte-stream", "one reading with URLSession"),
+        ("byte-stream", "a for loop takes about 20 %"),
+        ("byte-stream", "forEach and reduce take the same"),
+        ("newlines", "a mapping counted with AVX-512"),
+        ("newlines", "the file is read faster than the drive"),
+        ("sizes", "the newer machine reads"),
+        ("sizes", "files of 100 kB"),
+        ("zip-lines", "reading from the zip"),
+        ("zip-lines", "two threads that each"),
+    ] {
+        let answer = own(file, says);
+        assert_eq!(answer.verdict, Verdict::Holds, "{file}: {says}: {answer:?}");
+    }
+    assert_eq!(range(&own("newlines", "the file is read faster")), (2.34, 2.34));
+    assert_eq!(range(&own("zip-lines", "two threads that each")), (1.83, 1.83));
+}
+
+#[test]
+fn what_was_not_published_cannot_be_told() {
+    for (file, says, why) in [
+        ("newlines", "fewer bytes come from the device", "have no device"),
+        ("byte-stream", "yes: a mapped Data takes less time than the fastest", "did not take part"),
+        ("byte-stream", "a drive of today", "no data sheet"),
+        ("sizes", "writes have no such band", "single sizes"),
+        ("zip-lines", "the reader: it keeps", "have no cpu"),
+    ] {
+        let Verdict::CannotBeTold(said) = own(file, says).verdict else { panic!("{says} is told") };
+        assert!(said.contains(why), "{says}: {said}");
+    }
+}
