@@ -2,6 +2,7 @@
 
 use super::claim::{AnsweredBy, ClaimsFile};
 use super::file::{self, ClaimsError};
+use super::judge::{JudgedClaims, judge};
 use crate::record::{Record, RunKind};
 
 /// The files of the folder `published/claims/`, each under the name that it has within.
@@ -34,6 +35,12 @@ pub fn find(name: &str) -> Result<ClaimsFile, ClaimsError> {
 pub fn of_record(record: &Record) -> Vec<ClaimsFile> {
     let all = names().into_iter().filter_map(|name| find(name).ok());
     all.filter(|file| answers(record, &file.answered_by)).collect()
+}
+
+/// The claims that a record answers, judged by it.
+#[must_use]
+pub fn judged_by(record: &Record) -> Vec<JudgedClaims> {
+    of_record(record).iter().map(|file| judge(file, Some(record))).collect()
 }
 
 fn answers(record: &Record, by: &AnsweredBy) -> bool {

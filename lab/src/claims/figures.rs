@@ -8,8 +8,10 @@ use super::{answer::Estimate, sweep};
 use crate::analysis::compare::{Case, Figure, Measure, SHEET_FACT, Side};
 use crate::analysis::verdict;
 use crate::record::{LimitKind, LimitUnit, Record, RunKind};
-use crate::suite::published;
+use crate::analysis::stats::{self, Interval};
+use crate::suite::published::{self, DetailKind};
 use crate::trial::{CacheState, Transport};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The trial that means what the drive does at best: its data sheet in a publication, the control
@@ -22,13 +24,24 @@ pub(super) struct Figures<'a> {
     side: Side,
     /// `None` for a published table.
     record: Option<&'a Record>,
+    details: Details,
+}
+
+/// What a published table says beside its numbers, by case.
+#[derive(Debug, Clone, Default)]
+struct Details {
+    wall_sd: BTreeMap<String, f64>,
+    runs: BTreeMap<String, f64>,
+    fixed_cost: BTreeMap<String, f64>,
 }
 
 /// Why a side does not know a quantity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Lack {
-    /// Nothing there has this name.
+    /// No trial of the record has this name.
     Absent(String),
+    /// No published case has this name.
+    NotPublished(String),
     /// It has no accepted reading.
     Unmeasured {
         /// The trial.
@@ -44,6 +57,7 @@ impl fmt::Display for Lack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Lack::Absent(trial) => write!(f, "{trial} did not take part"),
+            Lack::NotPublished(trial) => write!(f, "its tables do not have {trial}"),
             Lack::Unmeasured { trial, why } => write!(f, "{trial} has no reading: {why}"),
             Lack::NoNumber(why) => f.write_str(why),
         }
@@ -54,12 +68,23 @@ impl<'a> Figures<'a> {
     /// The machines of a publication; none where the name is unknown.
     pub(super) fn published(name: &str) -> Vec<Figures<'static>> {
         let sides = published::sides(name).unwrap_or_default();
-        sides.into_iter().map(|side| Figures { side, record: None }).collect()
+        let all = published::details(name);
+        let figures = |side: Side| {
+            let of = |kind| published::by_case(&all, &side.name, kind);
+            let details = Details {
+                wall_sd: of(DetailKind::WallSd),
+                runs: of(DetailKind::Runs),
+                fixed_cost: of(DetailKind::FixedCost),
+            };
+            Figures { side, record: None, details }
+        };
+        sides.into_iter().map(figures).collect()
     }
 
     /// Those of a record.
     pub(super) fn of_record(record: &'a Record) -> Figures<'a> {
-        Figures { side: Side::of_record(record, "here", ""), record: Some(record) }
+        let side = Side::of_record(record, "here", "");
+        Figures { side, record: Some(record), details: Details::default() }
     }
 
     /// Whether these are of a record.
@@ -109,10 +134,7 @@ impl<'a> Figures<'a> {
         let limit = best.ok_or_else(|| Lack::NoNumber("no control measured the drive".to_owned()))?;
         #[expect(clippy::cast_precision_loss, reason = "a rate of three digits")]
         let float = |value: u64| value as f64;
-        let ends = limit.ci95.map(|[low, high]| crate::analysis::stats::Interval {
-            low: float(low),
-            high: float(high),
-        });
+        let ends = limit.ci95.map(|[low, high]| Interval { low: float(low), high: float(high) });
         Ok(Operand::Single(Estimate { value: float(limit.value), ci95: ends }))
     }
 
@@ -123,9 +145,18 @@ impl<'a> Figures<'a> {
         }
         let case = self.case(quantity)?;
         let not_published = || {
-            Lack::NoNumber(format!("its tables have no {} of {}", metric.word(), quantity.trial))
+            Lack::NoNumber(format!("its tables have no {} of {}", metric.name(), quantity.trial))
         };
-        number(case, metric).ok_or_else(not_published)
+        if metric == Metric::FixedCost {
+            let fixed = self.details.fixed_cost.get(&case.name).copied();
+            return fixed.map(|ns| Operand::Single(Estimate::alone(ns))).ok_or_else(not_published);
+        }
+        match number(case, metric).ok_or_else(not_published)? {
+            Operand::Single(Estimate { value, ci95: None }) => {
+                Ok(Operand::Single(Estimate { value, ci95: self.details.interval(case, metric, value) }))
+            }
+            other => Ok(other),
+        }
     }
 
     fn of_trials(&self, quantity: &Quantity) -> Result<Operand, Lack> {
@@ -138,7 +169,7 @@ impl<'a> Figures<'a> {
             let why = "the run ended before its first one".to_owned();
             return Err(Lack::Unmeasured { trial: quantity.trial.clone(), why });
         }
-        let lack = || Lack::NoNumber(format!("{} of {} was not metered", quantity.metric.word(), quantity.trial));
+        let lack = || Lack::NoNumber(format!("{} of {} was not metered", quantity.metric.name(), quantity.trial));
         number(case, quantity.metric).ok_or_else(lack)
     }
 
@@ -155,11 +186,29 @@ impl<'a> Figures<'a> {
             let warm = case.key.state == Some(CacheState::Warm);
             (case.figures.is_empty(), case.name != quantity.trial, over, warm)
         });
-        let in_state = match quantity.state.filter(|_| self.record.is_some()) {
-            Some(state) => format!("{} ({state})", quantity.trial),
-            None => quantity.trial.clone(),
-        };
-        found.ok_or(Lack::Absent(in_state))
+        found.ok_or_else(|| match (self.record, quantity.state) {
+            (None, _) => Lack::NotPublished(quantity.trial.clone()),
+            (Some(_), Some(state)) => Lack::Absent(format!("{} ({state})", quantity.trial)),
+            (Some(_), None) => Lack::Absent(quantity.trial.clone()),
+        })
+    }
+}
+
+impl Details {
+    /// The interval of a mean, where its standard deviation is published. The share of a rate is
+    /// that of its time.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count")]
+    fn interval(&self, case: &Case, metric: Metric, value: f64) -> Option<Interval> {
+        let (sd, runs) = (self.wall_sd.get(&case.name)?, self.runs.get(&case.name)?);
+        let wall = case.figures.get(&Measure::Wall)?.value();
+        let ends = stats::interval_of_mean(wall, *sd, *runs as u64)?;
+        match metric {
+            Metric::Of(Measure::Wall) => Some(ends),
+            Metric::Of(Measure::Rate) => {
+                Some(Interval { low: value * wall / ends.high, high: value * wall / ends.low })
+            }
+            _ => None,
+        }
     }
 }
 

@@ -122,6 +122,9 @@ fn of_pairs(
             format!("{} / {}", pair.of.trial, pair.to.trial)
         };
         tally.take_sides(&name, sides, |side| {
+            if !side.is_record() && pair.of.state != pair.to.state {
+                return Err(Lack::NoNumber("its tables are of one state of the cache".to_owned()));
+            }
             Ok(combine(&side.operand(&pair.of)?, &side.operand(&pair.to)?))
         });
     }

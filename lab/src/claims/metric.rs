@@ -33,6 +33,22 @@ impl Metric {
         }
     }
 
+    /// What people call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::Of(Measure::Wall) => "wall time",
+            Metric::Of(Measure::Cpu) => "CPU time",
+            Metric::Of(Measure::Peak) => "peak of memory",
+            Metric::Of(Measure::Device) => "bytes from the device",
+            Metric::Of(Measure::Slope) => "rate by the slope",
+            Metric::Of(Measure::Most) => "highest rate",
+            Metric::Of(measure) => measure.word(),
+            Metric::Size => SIZE,
+            Metric::FixedCost => "fixed cost",
+        }
+    }
+
     /// What its numbers count.
     #[must_use]
     pub fn unit(self) -> Unit {

@@ -24,7 +24,7 @@ mod tests;
 
 pub use answer::{Answer, Estimate, Found, Shown, Verdict};
 pub use bounds::Bounds;
-pub use builtin::{find, names, of_record};
+pub use builtin::{find, judged_by, names, of_record};
 pub use claim::{AnsweredBy, Claim, ClaimsFile, Expression, Pair, Quantity, RatioForm};
 pub use file::{ClaimsError, read};
 pub use judge::{JudgedClaim, JudgedClaims, judge};

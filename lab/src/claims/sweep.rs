@@ -81,7 +81,7 @@ fn readings(
     };
     let observations: Vec<Observation> = files.into_iter().filter_map(observation).collect();
     if observations.is_empty() {
-        return Err(Lack::NoNumber(format!("{} of {} was not metered", metric.word(), series.name)));
+        return Err(Lack::NoNumber(format!("{} of {} was not metered", metric.name(), series.name)));
     }
     Ok(Operand::Readings { group: series.name.clone(), observations })
 }

@@ -40,6 +40,7 @@ pub use ratio::{Ratio, Significance, ratio, ratio_at, ratio_of};
 pub use regression::{FittedLine, LeastSquares, least_squares, theil_sen};
 pub use search::{EXHAUSTIVE_READINGS, Search, SearchRules};
 pub use sign_test::median_interval;
+pub use student::interval_of_mean;
 pub use summary::{Outliers, Summary, median, precision, quantile, summary, wall, whole_processors};
 pub use unpaired::{LogMedian, UnpairedRatio};
 

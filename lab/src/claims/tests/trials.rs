@@ -57,5 +57,5 @@ fn machines_that_claims_name_are_published() {
         sizes: None,
     };
     let machine = &Figures::published("newlines")[0];
-    assert_eq!(machine.operand(&nothing), Err(Lack::Absent("no such".into())));
+    assert_eq!(machine.operand(&nothing), Err(Lack::NotPublished("no such".into())));
 }
