@@ -82,7 +82,10 @@ mod tests {
         }
         let faster = Bounds::ABOVE_ONE;
         assert_eq!(faster.position_alone(1.0), Position::Straddling);
-        assert_eq!((faster.position_alone(1.01), faster.position_alone(0.99)), (Position::Inside, Position::Outside));
+        assert_eq!(
+            (faster.position_alone(1.01), faster.position_alone(0.99)),
+            (Position::Inside, Position::Outside)
+        );
         assert_eq!(between.position_alone(7.0), Position::Inside);
     }
 }

@@ -25,8 +25,8 @@ pub fn names() -> Vec<&'static str> {
 /// If no claims have this name.
 pub fn find(name: &str) -> Result<ClaimsFile, ClaimsError> {
     let found = BUILT_IN.iter().find(|(known, _)| *known == name);
-    let (_, text) = found
-        .ok_or_else(|| ClaimsError::Unknown { name: name.to_owned(), known: names().join(", ") })?;
+    let (_, text) =
+        found.ok_or_else(|| ClaimsError::Unknown { name: name.to_owned(), known: names().join(", ") })?;
     Ok(file::parse(text).expect("the built-in claims are checked by a test"))
 }
 

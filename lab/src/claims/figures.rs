@@ -6,9 +6,9 @@ use super::metric::Metric;
 use super::operand::Operand;
 use super::{answer::Estimate, sweep};
 use crate::analysis::compare::{Case, Figure, Measure, SHEET_FACT, Side};
+use crate::analysis::stats::{self, Interval};
 use crate::analysis::verdict;
 use crate::record::{LimitKind, LimitUnit, Record, RunKind};
-use crate::analysis::stats::{self, Interval};
 use crate::suite::published::{self, DetailKind};
 use crate::trial::{CacheState, Transport};
 use std::collections::BTreeMap;
@@ -144,9 +144,8 @@ impl<'a> Figures<'a> {
             return Err(Lack::NoNumber("its tables do not list single sizes".to_owned()));
         }
         let case = self.case(quantity)?;
-        let not_published = || {
-            Lack::NoNumber(format!("its tables have no {} of {}", metric.name(), quantity.trial))
-        };
+        let not_published =
+            || Lack::NoNumber(format!("its tables have no {} of {}", metric.name(), quantity.trial));
         if metric == Metric::FixedCost {
             let fixed = self.details.fixed_cost.get(&case.name).copied();
             return fixed.map(|ns| Operand::Single(Estimate::alone(ns))).ok_or_else(not_published);
@@ -169,7 +168,8 @@ impl<'a> Figures<'a> {
             let why = "the run ended before its first one".to_owned();
             return Err(Lack::Unmeasured { trial: quantity.trial.clone(), why });
         }
-        let lack = || Lack::NoNumber(format!("{} of {} was not metered", quantity.metric.name(), quantity.trial));
+        let lack =
+            || Lack::NoNumber(format!("{} of {} was not metered", quantity.metric.name(), quantity.trial));
         number(case, quantity.metric).ok_or_else(lack)
     }
 

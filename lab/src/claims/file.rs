@@ -68,15 +68,35 @@ mod tests {
             ("kind = \"rato\"", 6, "expected one of `ratio`, `share`"),
             ("kind = \"ratio\"\nat_least = 2", 6, "kind 'ratio' has no 'pairs', expected pairs"),
             ("kind = \"order\"\ntrials = [\"a\"]", 7, "expected 2 trials or more"),
-            ("kind = \"order\"\ntrials = [\"a\", \"b\"]\nat_least = 1", 8, "'at_least' does not belong to kind 'order'"),
-            ("kind = \"value\"\nmetric = \"walk\"\ntrials = [\"a\"]", 7, "unknown metric 'walk', expected one of wall"),
+            (
+                "kind = \"order\"\ntrials = [\"a\", \"b\"]\nat_least = 1",
+                8,
+                "'at_least' does not belong to kind 'order'",
+            ),
+            (
+                "kind = \"value\"\nmetric = \"walk\"\ntrials = [\"a\"]",
+                7,
+                "unknown metric 'walk', expected one of wall",
+            ),
             ("kind = \"value\"\nmetric = \"wall\"\ntrials = [\"a\"]", 6, "expected at_least or at_most"),
-            ("kind = \"value\"\nmetric = \"wall\"\ntrials = [\"a\"]\nat_least = 2\nat_most = 1", 10, "expected a higher number"),
-            ("kind = \"value\"\nmetric = \"rate\"\ntrials = [\"a\"]\nat_least = 2\nsizes = \"1MB\"", 10, "expected 100kB..1MB"),
+            (
+                "kind = \"value\"\nmetric = \"wall\"\ntrials = [\"a\"]\nat_least = 2\nat_most = 1",
+                10,
+                "expected a higher number",
+            ),
+            (
+                "kind = \"value\"\nmetric = \"rate\"\ntrials = [\"a\"]\nat_least = 2\nsizes = \"1MB\"",
+                10,
+                "expected 100kB..1MB",
+            ),
             ("kind = \"value\"\nat_least = \"two\"", 7, "expected f64"),
             ("kind = \"ratio\"\npairs = []\nat_least = 2", 7, "expected pairs such as"),
             ("kind = \"ratio\"\nparis = []\nat_least = 2", 7, "unknown field `paris`, expected one of"),
-            ("kind = \"slope\"\ntrials = [\"a\"]\nover = \"f\"\nwithin = 0.5\nat_most = 0", 9, "expected a factor above 1"),
+            (
+                "kind = \"slope\"\ntrials = [\"a\"]\nover = \"f\"\nwithin = 0.5\nat_most = 0",
+                9,
+                "expected a factor above 1",
+            ),
         ] {
             let cause = cause(lines);
             assert!(cause.starts_with(&format!("line {line}, column ")), "{lines}: {cause}");

@@ -9,8 +9,10 @@ use super::answer::{Answer, Estimate, Found, Shown, Verdict};
 use super::bounds::{Bounds, Position};
 use super::claim::{Claim, ClaimsFile, Expression, Pair, Quantity, RatioForm};
 use super::figures::{Figures, Lack};
+use super::metric::Metric;
 use super::operand::Operand;
 use super::{machines, order};
+use crate::analysis::compare::Measure;
 use crate::record::Record;
 
 /// The claims of one publication with their answers.
@@ -42,7 +44,11 @@ pub fn judge(file: &ClaimsFile, record: Option<&Record>) -> JudgedClaims {
     let here = record.map(Figures::of_record);
     let claim = |claim: &Claim| JudgedClaim {
         claim: claim.clone(),
-        own: if published.is_empty() { Answer::untold("no table of it is known here") } else { own(claim, &published) },
+        own: if published.is_empty() {
+            Answer::untold("no table of it is known here")
+        } else {
+            own(claim, &published)
+        },
         here: here.as_ref().map(|here| by_record(claim, &published, here)),
     };
     JudgedClaims {
@@ -77,11 +83,20 @@ fn by_record(claim: &Claim, published: &[Figures], here: &Figures) -> Answer {
             Some(to) => machines::compare(here, to, trials, &claim.bounds),
             None => machines::unknown(to),
         },
-        Expression::Slope { of, over, within } => {
-            machines::beside_line(published, here, of, over, *within)
-        }
-        numbers => of_numbers(numbers, claim.bounds, record),
+        Expression::Slope { of, over, within } => machines::beside_line(published, here, of, over, *within),
+        numbers => match memory_of_another_size(numbers, published, here) {
+            Some(lack) => Answer::untold(lack.to_string()),
+            None => of_numbers(numbers, claim.bounds, record),
+        },
     }
+}
+
+/// Whether a claim is about memory and the record's files have another size than the published:
+/// what a program needs beside the file then makes another share of the memory.
+fn memory_of_another_size(expression: &Expression, published: &[Figures], here: &Figures) -> Option<Lack> {
+    let quantities = expression.quantities().into_iter();
+    let mut of_memory = quantities.filter(|it| it.metric == Metric::Of(Measure::Peak));
+    of_memory.find_map(|it| machines::alike(here, published.first()?, it).err())
 }
 
 /// The judgement of numbers that each side has alone.

@@ -226,11 +226,8 @@ impl ClaimLines {
             |name: &&str| [fields.needs, fields.takes, bounds].iter().any(|names| names.contains(name));
         if let Some((name, at)) = present.iter().find(|(name, _)| !belongs(name)) {
             let known: Vec<&str> = [fields.needs, fields.takes, bounds].concat();
-            let cause = format!(
-                "'{name}' does not belong to kind '{}', expected {}",
-                fields.word,
-                known.join(", ")
-            );
+            let cause =
+                format!("'{name}' does not belong to kind '{}', expected {}", fields.word, known.join(", "));
             return Err(Wrong { at: *at, cause });
         }
         if fields.has_bounds && self.at_least.is_none() && self.at_most.is_none() {
@@ -353,5 +350,6 @@ fn sizes(text: &Spanned<String>) -> Result<RangeInclusive<u64>, Wrong> {
         let (low, high): (Bytes, Bytes) = (low.parse().ok()?, high.parse().ok()?);
         (low <= high).then_some(low.0..=high.0)
     });
-    range.ok_or_else(|| wrong(text, format!("'{}' is no range of sizes, expected 100kB..1MB", text.get_ref())))
+    range
+        .ok_or_else(|| wrong(text, format!("'{}' is no range of sizes, expected 100kB..1MB", text.get_ref())))
 }

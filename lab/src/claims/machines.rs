@@ -43,7 +43,7 @@ pub(super) fn compare(of: &Figures, to: &Figures, trials: &[Quantity], bounds: &
 const SIZE_SLACK: u64 = 100;
 
 /// Whether both read files of one size, where the number depends on it.
-fn alike(of: &Figures, to: &Figures, trial: &Quantity) -> Result<(), Lack> {
+pub(super) fn alike(of: &Figures, to: &Figures, trial: &Quantity) -> Result<(), Lack> {
     let (Some(a), Some(b)) = (of.size_bytes(trial), to.size_bytes(trial)) else { return Ok(()) };
     if trial.metric.unit() == Unit::BytesPerSecond || a.abs_diff(b) <= a.max(b) / SIZE_SLACK {
         return Ok(());

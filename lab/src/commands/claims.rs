@@ -80,11 +80,10 @@ impl ClaimsArgs {
                 match path_of(History::of_user().as_ref(), name) {
                     Ok(_) => Ok((None, Some(name))),
                     Err(error) if self.claims.is_some() => Err(error),
-                    Err(_) => Err(ClaimsError::Unknown {
-                        name: name.to_owned(),
-                        known: claims::names().join(", "),
+                    Err(_) => {
+                        Err(ClaimsError::Unknown { name: name.to_owned(), known: claims::names().join(", ") }
+                            .into())
                     }
-                    .into()),
                 }
             }
             words => Ok(words),

@@ -199,9 +199,8 @@ fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result
         (&options.export_markdown, &|out| out.write_all(report::markdown(&page).as_bytes())),
     ];
     let mut given = exports.iter().filter_map(|(file, export)| Some((file.as_deref()?, export)));
-    let exported = given
-        .clone()
-        .try_for_each(|(file, export)| write(file, export).with_context(|| shown(file)));
+    let exported =
+        given.clone().try_for_each(|(file, export)| write(file, export).with_context(|| shown(file)));
     // A document on standard output is for a program: the table would spoil it.
     if options.quiet || given.any(|(file, _)| file == Path::new("-")) {
         return paged.and(exported);

@@ -53,7 +53,8 @@ fn no_claim_is_decided_by_a_record_whose_intervals_hold_its_bound() {
     for file in files() {
         for claim in &file.claims {
             let answer = here(&file, claim, &record(&file, claim, Script::Noisy));
-            let is_untold = matches!(&answer.verdict, Verdict::CannotBeTold(why) if !why.contains("take part"));
+            let is_untold =
+                matches!(&answer.verdict, Verdict::CannotBeTold(why) if !why.contains("take part"));
             assert!(is_untold, "{}: {}: {answer:?}", file.name, claim.says);
         }
     }
@@ -63,7 +64,10 @@ fn no_claim_is_decided_by_a_record_whose_intervals_hold_its_bound() {
 fn a_claim_about_a_trial_that_did_not_take_part_cannot_be_told() {
     for file in files() {
         let script = if file.answered_by == AnsweredBy::Sweep {
-            Record::new(crate::record::Header { kind: crate::record::RunKind::Sweep, ..crate::record::testing::header() })
+            Record::new(crate::record::Header {
+                kind: crate::record::RunKind::Sweep,
+                ..crate::record::testing::header()
+            })
         } else {
             Record::new(crate::record::testing::header())
         };
@@ -71,7 +75,8 @@ fn a_claim_about_a_trial_that_did_not_take_part_cannot_be_told() {
             let Verdict::CannotBeTold(why) = here(&file, claim, &script).verdict else {
                 panic!("{}: decided without any trial", claim.says);
             };
-            let is_reason = why.contains("did not take part") || why.contains("not known") || why.contains("no control");
+            let is_reason =
+                why.contains("did not take part") || why.contains("not known") || why.contains("no control");
             assert!(is_reason, "{}: {why}", claim.says);
         }
     }

@@ -98,7 +98,10 @@ fn numbers(file: &ClaimsFile, claim: &Claim, script: Script) -> Numbers {
         Expression::SameOrder(all) => {
             for it in all {
                 let own = published()[0].operand(it).unwrap().estimate().value;
-                numbers.set(it, if script == Script::Noisy { 1e9 } else { 1e9 * (own / 1e9).powf(step(script).ln()) });
+                numbers.set(
+                    it,
+                    if script == Script::Noisy { 1e9 } else { 1e9 * (own / 1e9).powf(step(script).ln()) },
+                );
             }
         }
         Expression::Machines { trials, to, .. } => {

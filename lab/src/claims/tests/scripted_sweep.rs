@@ -81,21 +81,51 @@ fn scripts() -> Vec<Scripts> {
         line("the newer machine does not write", writes, rate(2e9), rate(5e9), noisy(rate(2.9e9), 0.2)),
         line("reading a file has a fixed", reads, fixed(1e5), fixed(1e7), noisy(fixed(1e6), 0.05)),
         line("writing a file has a fixed", writes, fixed(1e5), fixed(1e7), noisy(fixed(1e6), 0.05)),
-        line("the rate by the slope and the median rate agree for reads", reads, EVEN, fixed(3e6), noisy(EVEN, 0.3)),
-        line("the rate by the slope and the median rate agree for writes", writes, EVEN, fixed(3e6), noisy(EVEN, 0.3)),
+        line(
+            "the rate by the slope and the median rate agree for reads",
+            reads,
+            EVEN,
+            fixed(3e6),
+            noisy(EVEN, 0.3),
+        ),
+        line(
+            "the rate by the slope and the median rate agree for writes",
+            writes,
+            EVEN,
+            fixed(3e6),
+            noisy(EVEN, 0.3),
+        ),
         line("files of 100 kB", reads, band(3.0), EVEN, noisy(band(2.0), 0.2)),
         line("files of 2 MB", reads, EVEN, steep, noisy(EVEN, 0.4)),
         line("writes have no such band", writes, EVEN, band(3.0), noisy(band(1.25), 0.2)),
         line("a cache", reads, device(0.2), EVEN, unsure(0.5)),
         line("the drive", reads, EVEN, device(0.5), unsure(0.95)),
         line("the line", reads, curved, fixed(1e7), noisy(EVEN, 0.05)),
-        line("the disk", |direct| Sweep { read: EVEN, write: EVEN, direct }, EVEN, rate(9e9), noisy(rate(3.3e9), 0.3)),
+        line(
+            "the disk",
+            |direct| Sweep { read: EVEN, write: EVEN, direct },
+            EVEN,
+            rate(9e9),
+            noisy(rate(3.3e9), 0.3),
+        ),
     ]
 }
 
 const SIZES: [u64; 14] = [
-    10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000, 5_000_000, 20_000_000,
-    100_000_000, 500_000_000, 1_000_000_000, 2_000_000_000,
+    10_000,
+    20_000,
+    50_000,
+    100_000,
+    200_000,
+    500_000,
+    1_000_000,
+    2_000_000,
+    5_000_000,
+    20_000_000,
+    100_000_000,
+    500_000_000,
+    1_000_000_000,
+    2_000_000_000,
 ];
 const REPEATS: usize = 5;
 

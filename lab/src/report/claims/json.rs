@@ -47,9 +47,7 @@ fn answer(it: &Answer) -> Value {
 }
 
 fn found(shown: &Shown) -> Value {
-    let numbers = |unit: &str, found: &[Found]| {
-        json!({ "unit": unit, "numbers": found.iter().map(number).collect::<Vec<Value>>() })
-    };
+    let numbers = |unit: &str, found: &[Found]| json!({ "unit": unit, "numbers": found.iter().map(number).collect::<Vec<Value>>() });
     match shown {
         Shown::Nothing => Value::Null,
         Shown::Times(found) => numbers("times", found),

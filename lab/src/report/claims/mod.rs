@@ -6,8 +6,8 @@ mod markdown;
 mod page;
 mod terminal;
 
-pub use json::{CLAIMS_SCHEMA, CLAIMS_VERSION, claims_json};
 pub(super) use json::value as json_value;
+pub use json::{CLAIMS_SCHEMA, CLAIMS_VERSION, claims_json};
 pub use markdown::claims_markdown;
 pub(super) use markdown::tables as markdown_tables;
 pub(super) use page::section;
@@ -144,7 +144,10 @@ mod tests {
             shown(&Shown::Values(Unit::Nanoseconds, vec![found(-2e6, None), found(3e3, None)])),
             "−2.00 ms to 3.00 µs"
         );
-        assert_eq!(shown(&Shown::Pairs { kept: 8, reversed: 1, of: 9 }), "8 of 9 pairs in this order, 1 the other way round");
+        assert_eq!(
+            shown(&Shown::Pairs { kept: 8, reversed: 1, of: 9 }),
+            "8 of 9 pairs in this order, 1 the other way round"
+        );
         assert_eq!(shown(&Shown::Ranks { differ: 7, of: 14 }), "7 of 14 ranks differ");
         assert_eq!(shown(&Shown::Nothing), NONE);
     }

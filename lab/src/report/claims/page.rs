@@ -15,8 +15,9 @@ pub(in crate::report) fn section(all: &[JudgedClaims]) -> Option<Section> {
 
 fn element(judged: &JudgedClaims) -> Element {
     let columns = titles(judged).iter().map(|title| Column::text(title));
-    let rows = judged.claims.iter().map(|it| {
-        cells(it).iter().map(|cell| TableCell::text(unbroken(cell))).collect::<Vec<TableCell>>()
-    });
+    let rows = judged
+        .claims
+        .iter()
+        .map(|it| cells(it).iter().map(|cell| TableCell::text(unbroken(cell))).collect::<Vec<TableCell>>());
     table(&capital(&title(judged)), columns, rows)
 }

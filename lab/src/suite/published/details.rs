@@ -81,7 +81,10 @@ mod tests {
     fn details_are_those_of_the_tables() {
         let all = details("zip-lines");
         let sd = by_case(&all, "M920", DetailKind::WallSd);
-        assert!((sd["zip"] - 351.7e6).abs() < 1.0 && !sd.contains_key("buffer 8192, 2 threads each reading the file"));
+        assert!(
+            (sd["zip"] - 351.7e6).abs() < 1.0
+                && !sd.contains_key("buffer 8192, 2 threads each reading the file")
+        );
         assert_eq!(by_case(&all, "M920", DetailKind::Runs)["zip"], 10.0);
         let fixed = by_case(&details("ssd-sizes"), "iMac Pro (T2)", DetailKind::FixedCost);
         assert!((fixed["read"] - 40_000.0).abs() < 1.0, "{fixed:?}");
