@@ -1,5 +1,5 @@
-//! Tests of `readlab claims` and of `--claims`: what publications claim, by their own figures and by
-//! a record; claims of one's own; wrong claims.
+//! Tests of `readlab claims` and of `--claims`: what publications claim, by their own figures and
+//! by a record; claims of one's own; wrong claims.
 
 use super::{Home, QUICK, Said};
 use serde_json::Value;

@@ -72,13 +72,30 @@ pub struct Answer {
     pub shown: Shown,
     /// Whether the claim holds.
     pub verdict: Verdict,
+    /// The number that is farthest beyond a bound, if one is and there are several.
+    pub beyond: Option<Found>,
+}
+
+impl Shown {
+    /// One number in the same form; nothing for what are no numbers.
+    #[must_use]
+    pub fn one(&self, found: &Found) -> Shown {
+        let one = vec![found.clone()];
+        match self {
+            Shown::Times(_) => Shown::Times(one),
+            Shown::Shares(_) => Shown::Shares(one),
+            Shown::Values(unit, _) => Shown::Values(*unit, one),
+            Shown::PerFact(fact, _) => Shown::PerFact(fact.clone(), one),
+            Shown::Nothing | Shown::Pairs { .. } | Shown::Ranks { .. } => Shown::Nothing,
+        }
+    }
 }
 
 impl Answer {
     /// An answer that nothing can be told from.
     #[must_use]
     pub fn untold(why: impl Into<String>) -> Answer {
-        Answer { shown: Shown::Nothing, verdict: Verdict::CannotBeTold(why.into()) }
+        Answer { shown: Shown::Nothing, verdict: Verdict::CannotBeTold(why.into()), beyond: None }
     }
 }
 

@@ -49,6 +49,11 @@ impl Bounds {
         }
     }
 
+    /// How far beyond a bound a number is, with its whole interval; below 0 where it is not.
+    pub(super) fn distance(&self, ends: Interval) -> f64 {
+        (self.low() - ends.high).max(ends.low - self.high())
+    }
+
     /// Where a published number is of which no interval is known. A ratio of exactly 1 is a tie.
     pub(super) fn position_alone(&self, value: f64) -> Position {
         let is_tie = [self.at_least, self.at_most].contains(&Some(1.0)) && (value - 1.0).abs() < 1e-9;

@@ -18,6 +18,9 @@ use std::fmt;
 /// of the device in a record.
 pub(super) const THE_DRIVE: &str = "the drive";
 
+/// The name of the side that is a record.
+pub const HERE: &str = "here";
+
 /// What one side knows.
 #[derive(Debug, Clone)]
 pub(super) struct Figures<'a> {
@@ -83,7 +86,7 @@ impl<'a> Figures<'a> {
 
     /// Those of a record.
     pub(super) fn of_record(record: &'a Record) -> Figures<'a> {
-        let side = Side::of_record(record, "here", "");
+        let side = Side::of_record(record, HERE, "");
         Figures { side, record: Some(record), details: Details::default() }
     }
 

@@ -47,7 +47,10 @@ pub fn read(path: &Path) -> Result<ClaimsFile, ClaimsError> {
 }
 
 /// Claims from the text of their file.
-pub(super) fn parse(text: &str) -> Result<ClaimsFile, String> {
+///
+/// # Errors
+/// If it has a wrong expression: the line, and what was expected.
+pub fn parse(text: &str) -> Result<ClaimsFile, String> {
     let lines: FileLines = toml::from_str(text).map_err(|error| toml_cause(text, &error))?;
     lines.claims().map_err(|wrong| cause_at(text, wrong.at, &wrong.cause))
 }

@@ -13,6 +13,7 @@ use super::metric::Metric;
 use super::operand::Operand;
 use super::{machines, order};
 use crate::analysis::compare::Measure;
+use crate::analysis::stats::Interval;
 use crate::record::Record;
 
 /// The claims of one publication with their answers.
@@ -160,6 +161,8 @@ pub(super) struct Tally {
     is_record: bool,
     found: Vec<Found>,
     outside: usize,
+    /// The one that is farthest beyond a bound, with its distance.
+    beyond: Option<(f64, Found)>,
     straddling: usize,
     without_interval: usize,
     lacks: Vec<String>,
@@ -172,6 +175,7 @@ impl Tally {
             is_record,
             found: Vec::new(),
             outside: 0,
+            beyond: None,
             straddling: 0,
             without_interval: 0,
             lacks: Vec::new(),
@@ -217,16 +221,25 @@ impl Tally {
         };
         let is_bare = estimate.ci95.is_none() && position == Position::Straddling;
         self.without_interval += usize::from(is_bare);
-        self.outside += usize::from(position == Position::Outside);
+        let found = Found { trials: trials.to_owned(), side: side.to_owned(), estimate };
+        if position == Position::Outside {
+            self.outside += 1;
+            let ends = estimate.ci95.unwrap_or(Interval { low: estimate.value, high: estimate.value });
+            let distance = self.bounds.distance(ends);
+            if self.beyond.as_ref().is_none_or(|(farthest, _)| distance > *farthest) {
+                self.beyond = Some((distance, found.clone()));
+            }
+        }
         self.straddling += usize::from(position == Position::Straddling);
-        self.found.push(Found { trials: trials.to_owned(), side: side.to_owned(), estimate });
+        self.found.push(found);
     }
 
     /// The answer, with what was found in this form.
     pub(super) fn answer(self, shown: impl FnOnce(Vec<Found>) -> Shown) -> Answer {
         let verdict = self.verdict();
+        let beyond = self.beyond.map(|(_, found)| found).filter(|_| self.found.len() > 1);
         let shown = if self.found.is_empty() { Shown::Nothing } else { shown(self.found) };
-        Answer { shown, verdict }
+        Answer { shown, verdict, beyond }
     }
 
     fn verdict(&self) -> Verdict {

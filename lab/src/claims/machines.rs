@@ -2,7 +2,7 @@
 //! machines are on a straight line over one of their facts. A record is one machine, beside those
 //! of the publication.
 
-use super::answer::{Answer, Estimate, Found, Shown, Verdict};
+use super::answer::{Answer, Estimate, Found, Shown};
 use super::bounds::Bounds;
 use super::claim::Quantity;
 use super::figures::{Figures, Lack, ns_per_byte, rate_of};
@@ -106,7 +106,7 @@ pub(super) fn beside_line(
 
 /// A claim about machines that the publication does not have.
 pub(super) fn unknown(name: &str) -> Answer {
-    Answer { shown: Shown::Nothing, verdict: Verdict::CannotBeTold(format!("no machine is called {name}")) }
+    Answer::untold(format!("no machine is called {name}"))
 }
 
 /// The numbers of a tally, in a unit.

@@ -26,7 +26,8 @@ pub use answer::{Answer, Estimate, Found, Shown, Verdict};
 pub use bounds::Bounds;
 pub use builtin::{find, judged_by, names, of_record};
 pub use claim::{AnsweredBy, Claim, ClaimsFile, Expression, Pair, Quantity, RatioForm};
-pub use file::{ClaimsError, read};
+pub use figures::HERE;
+pub use file::{ClaimsError, parse, read};
 pub use judge::{JudgedClaim, JudgedClaims, judge};
 pub use metric::Metric;
 

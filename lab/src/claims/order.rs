@@ -44,7 +44,7 @@ impl PairCount {
             }
         };
         let shown = Shown::Pairs { kept: self.kept, reversed: self.reversed, of };
-        Answer { shown: if of == 0 { Shown::Nothing } else { shown }, verdict }
+        Answer { shown: if of == 0 { Shown::Nothing } else { shown }, verdict, beyond: None }
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) fn same_on_all(machines: &[Figures], all: &[Quantity]) -> Answer {
     let differ = |at: usize| others.iter().any(|other| other[at] != first[at]);
     let differ = (0..all.len()).filter(|&at| differ(at)).count();
     let verdict = if differ == 0 { Verdict::Holds } else { Verdict::DoesNotHold };
-    Answer { shown: Shown::Ranks { differ, of: all.len() }, verdict }
+    Answer { shown: Shown::Ranks { differ, of: all.len() }, verdict, beyond: None }
 }
 
 /// The rank of each; `None` where one has no number. Of equal numbers, the one that is listed first

@@ -8,7 +8,6 @@ use crate::analysis::compare::Measure;
 use crate::record::{
     Header, Limit, LimitKind, LimitUnit, Line, Outcome, Record, RunKind, Sample, Trial, testing,
 };
-use crate::target::TargetFacts;
 use crate::trial::{CacheState, TrialId, Work};
 use readlab_protocol::Cache;
 use std::collections::BTreeMap;
@@ -137,8 +136,7 @@ pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record
     let mut header = Header { kind: RunKind::Suite, ..testing::header() };
     header.machine.max_turbo_ghz = Some(GHZ);
     let mut record = Record::new(header);
-    let facts = TargetFacts { path: "/data/f".into(), size_bytes: SIZE_BYTES, ..TargetFacts::default() };
-    record.add(testing::target(0, facts));
+    record.add(testing::sized(0, SIZE_BYTES));
     // Only what a claim compares scatters: else pairs would cancel it out.
     let subjects: Vec<Place> = match &claim.expression {
         Expression::Ratio { pairs, .. } | Expression::Difference(pairs) => {

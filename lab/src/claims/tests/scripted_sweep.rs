@@ -3,7 +3,6 @@
 use super::scripted::Script;
 use crate::claims::Claim;
 use crate::record::{Header, Line, Outcome, Record, RunKind, Sample, WriteTimes, WriteWay, testing};
-use crate::target::TargetFacts;
 use crate::trial::CacheState;
 use readlab_protocol::Cache;
 
@@ -148,8 +147,7 @@ pub(super) fn record(claim: &Claim, script: Script) -> Record {
 
 fn add_file(record: &mut Record, nth: usize, sweep: Sweep) {
     let size_bytes = SIZES[nth % SIZES.len()];
-    let facts = TargetFacts { path: format!("/data/{nth}"), size_bytes, ..TargetFacts::default() };
-    record.add(testing::target(nth, facts));
+    record.add(testing::sized(nth, size_bytes));
     let times = WriteTimes { write_ns: sweep.write.wall_ns(nth, size_bytes), sync_ns: None };
     record.add(Line::Write { target: nth, how: WriteWay::Plain, times });
     for (method, name, times) in

@@ -17,7 +17,7 @@ pub(super) use terminal::sections as terminal_sections;
 use super::words::{self, MINUS, NONE};
 use crate::analysis::compare::Unit;
 use crate::analysis::stats::Ratio;
-use crate::claims::{Answer, Estimate, Found, JudgedClaim, JudgedClaims, Shown, Verdict};
+use crate::claims::{Answer, Estimate, Found, HERE, JudgedClaim, JudgedClaims, Shown, Verdict};
 use crate::units::{Bytes, Nanos, Throughput};
 
 /// The titles of the columns, without and with a record.
@@ -43,24 +43,29 @@ fn cells(it: &JudgedClaim) -> Vec<String> {
     let question = it.claim.question.as_ref().map_or_else(String::new, |question| format!("{question} "));
     let claim = format!("{question}{} ({})", it.claim.says, it.claim.place);
     match &it.here {
-        None => vec![claim, shown(&it.own.shown), verdict(&it.own.verdict)],
-        Some(here) => vec![claim, own(&it.own), shown(&here.shown), verdict(&here.verdict)],
+        None => vec![claim, shown(&it.own.shown), verdict(&it.own)],
+        Some(here) => vec![claim, own(&it.own), shown(&here.shown), verdict(here)],
     }
 }
 
 /// What the publication's own figures say, with the verdict by them.
 fn own(answer: &Answer) -> String {
     match answer.shown {
-        Shown::Nothing => verdict(&answer.verdict),
-        _ => format!("{}: {}", shown(&answer.shown), verdict(&answer.verdict)),
+        Shown::Nothing => verdict(answer),
+        _ => format!("{}: {}", shown(&answer.shown), verdict(answer)),
     }
 }
 
-fn verdict(verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::Holds => "holds".to_owned(),
-        Verdict::DoesNotHold => "does not hold".to_owned(),
-        Verdict::CannotBeTold(why) => format!("cannot be told: {why}"),
+/// The verdict, with the number that contradicts most where there are several.
+fn verdict(answer: &Answer) -> String {
+    match (&answer.verdict, &answer.beyond) {
+        (Verdict::Holds, _) => "holds".to_owned(),
+        (Verdict::DoesNotHold, None) => "does not hold".to_owned(),
+        (Verdict::DoesNotHold, Some(found)) => {
+            let of = if found.side == HERE { String::new() } else { format!(", {}", found.side) };
+            format!("does not hold: {}{of}: {}", found.trials, shown(&answer.shown.one(found)))
+        }
+        (Verdict::CannotBeTold(why), _) => format!("cannot be told: {why}"),
     }
 }
 
