@@ -73,6 +73,8 @@ pub enum Expression {
         of: String,
         /// The machine that it is compared with.
         to: String,
+        /// The fact that both must share, such as `cpu`.
+        same: Option<String>,
     },
     /// Time per byte over a fact of the machines, as the slope of a straight line.
     Slope {

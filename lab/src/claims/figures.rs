@@ -111,6 +111,11 @@ impl<'a> Figures<'a> {
         self.side.facts.get(name)?.as_f64()
     }
 
+    /// A fact of the machine that is a word.
+    pub(super) fn fact_words(&self, name: &str) -> Option<&str> {
+        self.side.facts.get(name)?.as_str()
+    }
+
     /// The numbers of a quantity.
     pub(super) fn operand(&self, quantity: &Quantity) -> Result<Operand, Lack> {
         match self.record {

@@ -63,7 +63,7 @@ fn own(claim: &Claim, published: &[Figures]) -> Answer {
     match &claim.expression {
         Expression::Order(all) => order::rising(published, all, false),
         Expression::SameOrder(all) => order::same_on_all(published, all),
-        Expression::Machines { trials, of, to } => {
+        Expression::Machines { trials, of, to, .. } => {
             match (machines::named(published, of), machines::named(published, to)) {
                 (Some(of), Some(to)) => machines::compare(of, to, trials, &claim.bounds),
                 (None, _) => machines::unknown(of),
@@ -80,8 +80,11 @@ fn by_record(claim: &Claim, published: &[Figures], here: &Figures) -> Answer {
     match &claim.expression {
         Expression::Order(all) => order::rising(record, all, true),
         Expression::SameOrder(all) => order::same_here(published.first(), here, all),
-        Expression::Machines { trials, to, .. } => match machines::named(published, to) {
-            Some(to) => machines::compare(here, to, trials, &claim.bounds),
+        Expression::Machines { trials, to, same, .. } => match machines::named(published, to) {
+            Some(to) => match same.as_ref().and_then(|fact| machines::differing(here, to, fact)) {
+                Some(why) => Answer::untold(why),
+                None => machines::compare(here, to, trials, &claim.bounds),
+            },
             None => machines::unknown(to),
         },
         Expression::Slope { of, over, within } => machines::beside_line(published, here, of, over, *within),

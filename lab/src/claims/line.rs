@@ -52,6 +52,7 @@ struct ClaimLines {
     trials: Option<Spanned<Vec<String>>>,
     of: Option<Spanned<String>>,
     to: Option<Spanned<String>>,
+    same: Option<Spanned<String>>,
     over: Option<Spanned<String>>,
     within: Option<Spanned<f64>>,
     at_least: Option<Spanned<f64>>,
@@ -143,7 +144,7 @@ const KINDS: [KindFields; 8] = [
         kind: Kind::Machines,
         word: "machines",
         needs: &["trials", "of", "to"],
-        takes: &["metric", "state"],
+        takes: &["metric", "state", "same"],
         has_bounds: true,
     },
     KindFields {
@@ -203,6 +204,7 @@ impl ClaimLines {
             at("trials", self.trials.as_ref()),
             at("of", self.of.as_ref()),
             at("to", self.to.as_ref()),
+            at("same", self.same.as_ref()),
             at("over", self.over.as_ref()),
             at("within", self.within.as_ref()),
             at("at_least", self.at_least.as_ref()),
@@ -269,6 +271,7 @@ impl ClaimLines {
                 trials: self.trials(state, 1)?,
                 of: text(self.of.as_ref()),
                 to: text(self.to.as_ref()),
+                same: self.same.as_ref().map(|it| it.get_ref().clone()),
             },
             Kind::Slope => Expression::Slope {
                 of: self.trials(state, 1)?.swap_remove(0),

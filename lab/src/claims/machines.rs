@@ -39,6 +39,15 @@ pub(super) fn compare(of: &Figures, to: &Figures, trials: &[Quantity], bounds: &
     tally.answer(Shown::Times)
 }
 
+/// Why two machines do not share a fact; `None` if they do. Publications call a processor by its
+/// short name.
+pub(super) fn differing(here: &Figures, there: &Figures, fact: &str) -> Option<String> {
+    let letters = |text: &str| text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "");
+    let other = there.fact_words(fact).unwrap_or("known");
+    let is_same = here.fact_words(fact).is_some_and(|own| letters(own).contains(&letters(other)));
+    (!is_same).then(|| format!("{fact} of this machine is not {other}"))
+}
+
 /// Sizes that differ by more than this part make times and memory unlike.
 const SIZE_SLACK: u64 = 100;
 

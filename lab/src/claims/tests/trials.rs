@@ -32,12 +32,7 @@ fn every_published_case_is_in_some_claim() {
             file.claims.iter().flat_map(|claim| claim.expression.quantities()).collect();
         for case in machines.iter().flat_map(Figures::cases) {
             let is_named = |it: &&Quantity| case.names.contains(&it.trial);
-            assert!(
-                quantities.iter().any(|it| is_named(it)),
-                "{}: no claim is about {}",
-                file.name,
-                case.name
-            );
+            assert!(quantities.iter().any(is_named), "{}: no claim is about {}", file.name, case.name);
         }
     }
 }
