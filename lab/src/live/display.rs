@@ -176,6 +176,8 @@ impl Display {
             (Output::Plain, Step::RoundOver(_)) => self.write_line(),
             (_, Step::State(..)) => self.draw(),
             (_, Step::RoundOver(_) | Step::Count(..)) => self.draw_when_due(),
+            // Nobody waits for a whole round to see the first numbers.
+            (_, Step::Turn { .. }) if !has_round => self.draw_when_due(),
             _ => self.draw_first(),
         }
     }

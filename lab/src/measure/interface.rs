@@ -41,11 +41,10 @@ pub trait Sampler {
     /// If the state could not be proven, the trial ended, or the run must end.
     fn turn(&mut self, trial: usize, slot: &Slot) -> Result<Vec<Sample>, SampleError>;
 
-    /// Counts what a contender does inside, in one untimed run of a process of its own.
-    ///
-    /// # Errors
-    /// If the contender could not be counted, or the run must end.
-    fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, TrialEnd>;
+    /// Counts what contenders do inside, each in one untimed run of a process of its own, side by
+    /// side. In the order of the trials: the counts, or why there are none, or why the run must
+    /// end.
+    fn count(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>>;
 
     /// Whether counting a trial takes no reading, because the same readings were counted from
     /// another state.

@@ -3,7 +3,7 @@
 //! nothing.
 
 use super::memory::{SEGMENT, THREADS};
-use super::size::{check_fits, size_of};
+use super::size::{check_fits, kept_bytes_max, size_of};
 use super::{Fault, Feeding, Method, Reader, memory};
 use crate::buffer::Buffer;
 use crate::scan::Visit;
@@ -11,6 +11,7 @@ use crate::work::{Answer, Work};
 use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 pub(super) const NULL: Method = Method {
@@ -27,8 +28,8 @@ pub(super) const NULL: Method = Method {
 
 pub(super) const RESIDENT: Method = Method {
     name: "resident",
-    about: "control: the bytes are put into anonymous memory (2 MiB pages if available) before each turn; the window \
-            holds only the scan",
+    about: "control: the bytes are in anonymous memory (2 MiB pages if available) before each turn; the window holds \
+            only the scan",
     cache: Cache::None,
     reads: Reads::File,
     feeding: Feeding::Mapped,
@@ -38,7 +39,9 @@ pub(super) const RESIDENT: Method = Method {
         Ok(Box::new(Resident {
             segment_bytes: settings.get(&SEGMENT),
             threads: settings.get(&THREADS),
+            kept_bytes_max: kept_bytes_max(),
             loaded: None,
+            identity: None,
         }))
     },
     available: || Ok(()),
@@ -55,13 +58,21 @@ impl Reader for Null {
 struct Resident {
     segment_bytes: u64,
     threads: u64,
+    /// More than that does not stay in memory between turns.
+    kept_bytes_max: u64,
     loaded: Option<Loaded>,
+    /// Of the file whose bytes are loaded.
+    identity: Option<Identity>,
 }
 
 impl Reader for Resident {
     fn prepare(&mut self, path: &Path) -> Result<(), Fault> {
-        self.release();
-        self.loaded = Some(Loaded::load("resident", path)?);
+        let identity = Identity::of(path)?;
+        if self.loaded.is_none() || self.identity != identity {
+            self.loaded = None;
+            self.loaded = Some(Loaded::load("resident", path)?);
+            self.identity = identity;
+        }
         Ok(())
     }
 
@@ -70,8 +81,34 @@ impl Reader for Resident {
         memory::visit_all(loaded.bytes(), self.segment_bytes, self.threads, visit)
     }
 
+    /// Loading takes far longer than the scan, so bytes stay if they are a small part of memory.
     fn release(&mut self) {
-        self.loaded = None;
+        let may_stay =
+            |it: &mut Loaded| self.identity.is_some() && it.bytes().len() as u64 <= self.kept_bytes_max;
+        self.loaded = self.loaded.take_if(|it| may_stay(it));
+    }
+}
+
+/// What changes if a file is replaced or written. A device has none: its bytes change silently.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    inode: u64,
+    size_bytes: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Identity {
+    fn of(path: &Path) -> io::Result<Option<Identity>> {
+        let meta = path.metadata()?;
+        Ok(meta.is_file().then(|| Identity {
+            device: meta.dev(),
+            inode: meta.ino(),
+            size_bytes: meta.len(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        }))
     }
 }
 
@@ -103,5 +140,47 @@ impl Loaded {
 
     pub(super) fn bytes(&self) -> &[u8] {
         &self.pages[..self.len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resident(kept_bytes_max: u64) -> Resident {
+        Resident { segment_bytes: SEGMENT.default, threads: 1, kept_bytes_max, loaded: None, identity: None }
+    }
+
+    #[test]
+    fn what_is_loaded_stays_until_the_file_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        std::fs::write(&path, b"one").unwrap();
+        let mut reader = resident(5);
+        reader.prepare(&path).unwrap();
+        let first = reader.loaded.as_ref().unwrap().bytes().as_ptr();
+        reader.release();
+        reader.prepare(&path).unwrap();
+        assert_eq!(reader.loaded.as_ref().unwrap().bytes().as_ptr(), first, "it was not loaded again");
+        std::fs::write(&path, b"other").unwrap();
+        reader.prepare(&path).unwrap();
+        assert_eq!(reader.loaded.as_ref().unwrap().bytes(), b"other");
+    }
+
+    #[test]
+    fn what_is_large_leaves_the_memory_after_each_turn() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        std::fs::write(&path, b"large").unwrap();
+        let mut reader = resident(4);
+        reader.prepare(&path).unwrap();
+        reader.release();
+        assert!(reader.loaded.is_none());
+        assert!(kept_bytes_max() > 0);
+    }
+
+    #[test]
+    fn a_device_has_no_identity() {
+        assert!(Identity::of(Path::new("/dev/null")).unwrap().is_none());
     }
 }

@@ -76,7 +76,8 @@ pub(crate) trait Reader: Send {
     /// Opens the file, reads all of it, closes it.
     fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault>;
 
-    /// Cleanup after a turn, so that no byte of the file stays in memory.
+    /// Cleanup after a turn: no byte of the file stays in memory, except what the control
+    /// `resident` visits.
     fn release(&mut self) {}
 }
 

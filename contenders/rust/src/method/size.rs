@@ -37,6 +37,13 @@ fn fits(name: &str, size_bytes: u64, available_bytes: u64) -> Result<(), Fault> 
     )))
 }
 
+/// The most bytes that a control keeps while others read: a sixteenth of the memory available, so
+/// that several may.
+pub(super) fn kept_bytes_max() -> u64 {
+    let limit_bytes = group_limit_bytes().unwrap_or(u64::MAX);
+    available_memory_bytes().map_or(0, |available| available.min(limit_bytes) / 16)
+}
+
 /// Memory that could be had without swapping, cached files included.
 fn available_memory_bytes() -> io::Result<u64> {
     let table = fs::read_to_string("/proc/meminfo")?;

@@ -118,7 +118,8 @@ impl Scene {
 fn rankings_are_drawn_after_rounds_and_the_first_line_before_turns() {
     let mut scene = Scene::new(Duration::ZERO);
     scene.run(7, Duration::from_secs(1));
-    assert_eq!(scene.drawn(), (1 + 7, 14), "one for the state and one a round; one a turn");
+    let drawn = scene.drawn();
+    assert_eq!(drawn, (1 + 1 + 7, 13), "one for the state, one in the first round, one a round; one a turn");
     let lines = scene.script.borrow().lines.join("\n");
     assert!(lines.starts_with("warm · round 7 done") && lines.contains("rust/mmap"), "{lines}");
 }

@@ -4,7 +4,7 @@
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
-use crate::measure::interface::{Step, TrialEnd};
+use crate::measure::interface::{Progress, Step, TrialEnd};
 use crate::record::{Count, EndReason, Line, Outcome};
 use crate::trial::Params;
 use std::collections::BTreeMap;
@@ -14,6 +14,9 @@ const TIME_USED_UP: &str = "the time for the whole run was used up";
 
 /// Why nothing is counted of a trial that is not the fastest.
 const LEFT_BEHIND: &str = "another trial is faster, and counting all trials would take too long";
+
+/// How many contenders are counted side by side: nothing is timed meanwhile.
+const COUNTED_AT_ONCE: usize = 2;
 
 /// What is counted of every contender.
 const COUNTED: [&str; 2] = ["mallocs", "syscalls"];
@@ -93,35 +96,46 @@ impl Run<'_> {
     /// Counts what each measured contender does inside. A count that fails has its reason in the
     /// counts and spoils nothing.
     fn count_all(&mut self, state_run: &StateRun) -> Result<(), RunStop> {
-        for (at, progress) in state_run.progresses.iter().enumerate() {
-            if !progress.measured || progress.counted {
-                continue;
-            }
-            let is_free = self.sampler.is_counted(progress.trial);
-            let counts = if !is_free && self.is_counting_up(&state_run.clock)? {
-                uncounted(TIME_USED_UP)
-            } else if !is_free && self.is_left_behind(state_run, progress) {
-                uncounted(LEFT_BEHIND)
-            } else {
-                let so_far = self.progress_of_counting(state_run, at);
-                self.sink.about_to(Step::Count(progress.trial, so_far));
-                self.count(progress.trial)?
-            };
-            self.sink.append(Line::Counts { trial: progress.trial, counts })?;
-            self.measured.push(progress.trial);
+        let open = state_run.progresses.iter().filter(|it| it.measured && !it.counted);
+        let (left_behind, due): (Vec<_>, Vec<_>) =
+            open.partition(|it| !self.sampler.is_counted(it.trial) && self.is_left_behind(state_run, it));
+        for progress in left_behind {
+            self.keep_counts(progress.trial, uncounted(LEFT_BEHIND))?;
+        }
+        for (at, some) in due.chunks(COUNTED_AT_ONCE).enumerate() {
+            let so_far = self.progress_of_counting(state_run, &due[at * COUNTED_AT_ONCE..]);
+            self.count_some(state_run, some, so_far)?;
         }
         Ok(())
     }
 
-    /// Counts what one contender does inside.
-    fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, RunStop> {
-        match self.sampler.count(trial) {
-            Ok(counts) => Ok(counts),
-            Err(TrialEnd::Run(end) | TrialEnd::Both(_, end)) => Err(RunStop::Ended(end)),
-            Err(TrialEnd::Trial(outcome)) => {
-                Ok(uncounted(outcome.reason().unwrap_or("it could not be counted")))
-            }
+    /// Counts what these contenders do inside, while the state has time for it.
+    fn count_some(
+        &mut self,
+        state_run: &StateRun,
+        some: &[&TrialProgress],
+        so_far: Progress,
+    ) -> Result<(), RunStop> {
+        let is_up = self.is_counting_up(&state_run.clock)?;
+        let is_due = |trial: &usize| !is_up || self.sampler.is_counted(*trial);
+        let (due, late): (Vec<_>, Vec<_>) = some.iter().map(|it| it.trial).partition(is_due);
+        for trial in late {
+            self.keep_counts(trial, uncounted(TIME_USED_UP))?;
         }
+        if let Some(&first) = due.first() {
+            self.sink.about_to(Step::Count(first, so_far));
+        }
+        let counted = self.sampler.count(&due);
+        for (trial, counts) in due.into_iter().zip(counted) {
+            self.keep_counts(trial, counts_or_reason(counts)?)?;
+        }
+        Ok(())
+    }
+
+    fn keep_counts(&mut self, trial: usize, counts: BTreeMap<String, Count>) -> Result<(), RunStop> {
+        self.sink.append(Line::Counts { trial, counts })?;
+        self.measured.push(trial);
+        Ok(())
     }
 
     /// Inspects what was measured, if that is wanted, when all rounds of all states are over, so
@@ -154,6 +168,17 @@ fn untried(end: EndReason) -> Outcome {
         _ => "no other trial was left to race against",
     };
     Outcome::Unavailable { reason: reason.to_owned() }
+}
+
+/// What was counted of a contender, or why it was not.
+fn counts_or_reason(
+    counts: Result<BTreeMap<String, Count>, TrialEnd>,
+) -> Result<BTreeMap<String, Count>, RunStop> {
+    match counts {
+        Ok(counts) => Ok(counts),
+        Err(TrialEnd::Run(end) | TrialEnd::Both(_, end)) => Err(RunStop::Ended(end)),
+        Err(TrialEnd::Trial(outcome)) => Ok(uncounted(outcome.reason().unwrap_or("it could not be counted"))),
+    }
 }
 
 /// Counts that could not be taken, each with the reason.

@@ -46,23 +46,23 @@ impl Run<'_> {
         let by_trials = needed / progresses.len().max(1) as f64;
         let of_rounds = by_trials.max(state_run.clock.share_done(rounds, now_ns));
         let state_ns = state_run.clock.since_start_ns(now_ns) as f64;
-        let whole_ns = state_ns / of_rounds + self.counting_ns(progresses) as f64;
+        let whole_ns = state_ns / of_rounds + self.counting_ns(progresses.iter()) as f64;
         self.display.progress(state_ns / whole_ns, now_ns)
     }
 
     /// The same when the rounds are over and the contenders of the trials from this one on are
     /// still to be counted.
     #[expect(clippy::cast_precision_loss, reason = "times below 104 days")]
-    pub(super) fn progress_of_counting(&mut self, state_run: &StateRun, from: usize) -> Progress {
+    pub(super) fn progress_of_counting(&mut self, state_run: &StateRun, left: &[&TrialProgress]) -> Progress {
         let now_ns = self.sampler.elapsed_ns();
         let state_ns = state_run.clock.since_start_ns(now_ns) as f64;
-        let left_ns = self.counting_ns(&state_run.progresses[from..]) as f64;
+        let left_ns = self.counting_ns(left.iter().copied()) as f64;
         self.display.progress(state_ns / (state_ns + left_ns), now_ns)
     }
 
     /// The time that counting these will take.
-    fn counting_ns(&self, progresses: &[TrialProgress]) -> u64 {
-        let open = progresses.iter().filter(|it| !it.counted && !self.sampler.is_counted(it.trial));
+    fn counting_ns<'a>(&self, progresses: impl Iterator<Item = &'a TrialProgress>) -> u64 {
+        let open = progresses.filter(|it| !it.counted && !self.sampler.is_counted(it.trial));
         open.filter_map(|it| it.fastest_ns).map(|fastest_ns| COUNTING_READINGS * fastest_ns).sum()
     }
 }

@@ -123,11 +123,11 @@ impl Run<'_> {
         median_ns.is_some_and(|median_ns| rivals.fold(f64::INFINITY, f64::min) >= median_ns)
     }
 
-    /// Whether another trial of a race is faster, by the readings of both, and no other trial is
+    /// Whether another trial of a race is faster, by the readings of both, and not all others are
     /// compared with this one.
     pub(super) fn is_left_behind(&self, state_run: &StateRun, progress: &TrialProgress) -> bool {
-        let is_candidate = self.plan.planned(progress.trial).role == Role::Candidate;
-        if self.plan.rules.focus != Focus::First || !is_candidate || self.plan.is_control(progress.trial) {
+        let is_baseline = self.plan.planned(progress.trial).role == Role::Baseline;
+        if self.plan.rules.focus != Focus::First || is_baseline || self.plan.is_control(progress.trial) {
             return false;
         }
         let has_numbers = |it: &&TrialProgress| it.measured && !self.plan.is_control(it.trial);

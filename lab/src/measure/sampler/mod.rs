@@ -298,8 +298,9 @@ impl Sampler for ProcessSampler<'_> {
         })
     }
 
-    fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, TrialEnd> {
-        Ok(self.counters.count(trial, &self.trials)?)
+    fn count(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+        let counts = self.counters.count(trials, &self.trials).into_iter();
+        counts.map(|counts| Ok(counts?)).collect()
     }
 
     fn is_counted(&self, trial: usize) -> bool {

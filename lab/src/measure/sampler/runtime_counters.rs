@@ -12,6 +12,8 @@ use crate::measure::counts::{self, ArcWay, Counting};
 use crate::record::Count;
 use readlab_protocol::{CountLine, TurnRequest};
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::thread::{self, ScopedJoinHandle};
 
 /// A reading that takes longer than this while it is counted is counted once: starting and
 /// answering hardly matter in it, and three more readings would cost too much.
@@ -54,6 +56,23 @@ impl RuntimeCounts {
     }
 }
 
+type Counts = Result<BTreeMap<String, Count>, SessionError>;
+
+/// Where the counts of a trial come from.
+enum Counted<'scope> {
+    Before(BTreeMap<String, Count>),
+    Now(ScopedJoinHandle<'scope, Counts>),
+}
+
+impl Counted<'_> {
+    fn counts(self) -> Counts {
+        match self {
+            Counted::Before(counts) => Ok(counts),
+            Counted::Now(counting) => counting.join().unwrap_or_else(|panic| resume_unwind(panic)),
+        }
+    }
+}
+
 /// The counts of all trials of a run.
 #[derive(Default)]
 pub(super) struct RuntimeCounters {
@@ -69,22 +88,29 @@ impl RuntimeCounters {
         self.reported.entry(trial).or_default().add(turn.readings(), &turn.answer.counts);
     }
 
-    /// Counts what one reading of a trial does inside.
-    pub(super) fn count(
+    /// Counts what one reading of each of these trials does inside, side by side: nothing is timed.
+    pub(super) fn count(&mut self, numbers: &[usize], trials: &Trials) -> Vec<Counts> {
+        let counted: Vec<_> = thread::scope(|scope| {
+            let counting = |&trial: &usize| match self.counted_before(trial, trials) {
+                Some(counts) => Counted::Before(counts.clone()),
+                None => Counted::Now(scope.spawn(move || count_anew(trial, trials))),
+            };
+            let counting: Vec<_> = numbers.iter().map(counting).collect();
+            counting.into_iter().map(Counted::counts).collect()
+        });
+        let found = numbers.iter().zip(counted);
+        found.map(|(&trial, counts)| Ok(self.with_reported(trial, counts?))).collect()
+    }
+
+    /// Keeps what was counted of a trial, and adds what its runtime reported.
+    fn with_reported(
         &mut self,
         trial: usize,
-        trials: &Trials,
-    ) -> Result<BTreeMap<String, Count>, SessionError> {
-        let mut counts = match self.counted_before(trial, trials) {
-            Some(counts) => counts.clone(),
-            None => {
-                let counts = count_anew(trial, trials)?;
-                self.counted.insert(trial, counts.clone());
-                counts
-            }
-        };
+        mut counts: BTreeMap<String, Count>,
+    ) -> BTreeMap<String, Count> {
+        self.counted.insert(trial, counts.clone());
         counts.extend(self.reported.get(&trial).map(RuntimeCounts::per_reading).unwrap_or_default());
-        Ok(counts)
+        counts
     }
 
     /// What was counted of the same readings from another state of the cache: the file is in memory
@@ -98,7 +124,7 @@ impl RuntimeCounters {
 
 /// Counts in untimed runs. Loading the library into programs that are started for each reading
 /// makes system calls, so those of a contender that does this are counted once more without it.
-fn count_anew(trial: usize, trials: &Trials) -> Result<BTreeMap<String, Count>, SessionError> {
+fn count_anew(trial: usize, trials: &Trials) -> Counts {
     let mut loaded = Counting::prepare(ArcWay::for_runtime(trials.runtime(trial)));
     let mut counts = count_reading(trial, trials, &mut loaded)?;
     if loaded.programs_were_started() {
@@ -109,11 +135,7 @@ fn count_anew(trial: usize, trials: &Trials) -> Result<BTreeMap<String, Count>, 
 
 /// The difference between a turn of two readings and a turn of one, in a process that has read
 /// before: neither contains what is done once, nor the answer. A long reading is counted once.
-fn count_reading(
-    trial: usize,
-    trials: &Trials,
-    counting: &mut Counting,
-) -> Result<BTreeMap<String, Count>, SessionError> {
+fn count_reading(trial: usize, trials: &Trials, counting: &mut Counting) -> Counts {
     let (mut session, _) = trials.start(trial, counting.env())?;
     counting.attach(session.id());
     let mut turn = |lead: u32| {

@@ -116,16 +116,22 @@ impl Sampler for ScriptedSampler {
         Ok(samples)
     }
 
-    fn count(&mut self, trial: usize) -> Result<BTreeMap<String, Count>, TrialEnd> {
-        self.log_call("count", trial);
-        if !self.is_counted(trial) {
-            self.now_ns += self.count_ns;
-            self.now_ns += 4 * self.walls.get(&trial).copied().unwrap_or_default();
+    fn count(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+        let mut longest_ns = 0;
+        let mut counts = Vec::new();
+        for &trial in trials {
+            self.log_call("count", trial);
+            if !self.is_counted(trial) {
+                let readings_ns = 4 * self.walls.get(&trial).copied().unwrap_or_default();
+                longest_ns = longest_ns.max(self.count_ns + readings_ns);
+            }
+            self.counted.insert(self.names[&trial].clone());
+            let counted = self.counts.get(&trial).cloned().unwrap_or(Ok(7));
+            let count = |value| Count { value: Some(value), how: "scripted".to_owned() };
+            counts.push(counted.map(|value| BTreeMap::from([("syscalls".to_owned(), count(value))])));
         }
-        self.counted.insert(self.names[&trial].clone());
-        let counted = self.counts.get(&trial).cloned().unwrap_or(Ok(7));
-        let count = |value| Count { value: Some(value), how: "scripted".to_owned() };
-        counted.map(|value| BTreeMap::from([("syscalls".to_owned(), count(value))]))
+        self.now_ns += longest_ns;
+        counts
     }
 
     /// Trials of one name make the same readings.

@@ -145,7 +145,7 @@ fn the_only_contender_is_read_however_long_it_takes_to_start() {
 #[test]
 fn counting_takes_no_time_from_the_next_state() {
     let plan = many(400_000);
-    let recorded = play(&plan, ScriptedSampler { count_ns: 15_000, ..ScriptedSampler::default() });
+    let recorded = play(&plan, ScriptedSampler { count_ns: 30_000, ..ScriptedSampler::default() });
     let [cold, warm] = readings(&recorded, &plan);
     assert!(cold > 100 && warm > 100, "{cold} cold and {warm} warm");
     // An eighth of the state's time is for counting; and what was counted among the cold costs

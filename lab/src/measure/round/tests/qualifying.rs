@@ -122,12 +122,13 @@ fn a_stopped_trial_stays_stopped_when_the_race_is_resumed() {
 }
 
 #[test]
-fn nothing_is_counted_of_a_trial_that_stopped_unless_others_are_compared_with_it() {
-    let (mut plan, sampler) = race(&[("fast", 100), ("usual", 900), ("far", 900)]);
-    plan.trials[1].role = Role::Usual;
+fn nothing_is_counted_of_a_trial_that_stopped_unless_all_are_compared_with_it() {
+    let (mut plan, sampler) = race(&[("fast", 100), ("baseline", 900), ("usual", 900), ("far", 900)]);
+    plan.trials[1].role = Role::Baseline;
+    plan.trials[2].role = Role::Usual;
     let recorded = play(&plan, sampler);
     assert_eq!(
         recorded.only(&["counts"]),
-        ["counts fast Some(7)", "counts usual Some(7)", "counts far None"]
+        ["counts usual None", "counts far None", "counts fast Some(7)", "counts baseline Some(7)"]
     );
 }
