@@ -18,6 +18,10 @@ use std::fmt;
 /// of the device in a record.
 pub(super) const THE_DRIVE: &str = "the drive";
 
+/// The fact that holds how many bytes a published file took on its drive: a cold reading fetches as
+/// many.
+const STORED_FACT: &str = "stored_bytes";
+
 /// The name of the side that is a record.
 pub const HERE: &str = "here";
 
@@ -158,7 +162,9 @@ impl<'a> Figures<'a> {
             let fixed = self.details.fixed_cost.get(&case.name).copied();
             return fixed.map(|ns| Operand::Single(Estimate::alone(ns))).ok_or_else(not_published);
         }
-        match number(case, metric).ok_or_else(not_published)? {
+        let stored = || self.fact(STORED_FACT).filter(|_| metric == Metric::Of(Measure::Device));
+        let stored = || stored().map(|bytes| Operand::Single(Estimate::alone(bytes)));
+        match number(case, metric).or_else(stored).ok_or_else(not_published)? {
             Operand::Single(Estimate { value, ci95: None }) => {
                 Ok(Operand::Single(Estimate { value, ci95: self.details.interval(case, metric, value) }))
             }
@@ -250,4 +256,34 @@ pub(super) fn ns_per_byte(rate: f64) -> f64 {
 /// The rate of the same trial.
 pub(super) fn rate_of(quantity: &Quantity) -> Quantity {
     Quantity { metric: Metric::Of(Measure::Rate), ..quantity.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::compare::ComparisonKey;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_stored_size_of_a_published_file_is_what_the_device_was_read_for() {
+        let case = Case {
+            name: "read".into(),
+            names: BTreeSet::from(["read".to_owned()]),
+            key: ComparisonKey { size_bytes: Some(22_000), ..ComparisonKey::default() },
+            figures: BTreeMap::new(),
+            unmeasured: None,
+        };
+        let facts = BTreeMap::from([(STORED_FACT.to_owned(), 5_300.into())]);
+        let side =
+            Side { name: "m".into(), about: String::new(), facts, notes: Vec::new(), cases: vec![case] };
+        let figures = Figures { side, record: None, details: Details::default() };
+        let number = |metric| {
+            let (trial, published_metric) = ("read".to_owned(), None);
+            let quantity = Quantity { trial, metric, published_metric, state: None, sizes: None };
+            figures.operand(&quantity).map(|operand| operand.estimate().value)
+        };
+        assert_eq!(number(Metric::Of(Measure::Device)), Ok(5_300.0));
+        assert_eq!(number(Metric::Size), Ok(22_000.0));
+        assert!(number(Metric::Of(Measure::Peak)).is_err());
+    }
 }
