@@ -18,6 +18,11 @@ fn element(judged: &JudgedClaims) -> Element {
     let rows = judged
         .claims
         .iter()
-        .map(|it| cells(it).iter().map(|cell| TableCell::text(unbroken(cell))).collect::<Vec<TableCell>>());
+        .map(|it| cells(it).iter().map(|cell| text_cell(cell)).collect::<Vec<TableCell>>());
     table(&capital(&title(judged)), columns, rows)
+}
+
+/// A factor stays with its sign, and numbers with their units.
+fn text_cell(cell: &str) -> TableCell {
+    TableCell::text(unbroken(cell).replace(" ×", "\u{a0}×"))
 }
