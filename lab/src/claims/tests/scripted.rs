@@ -151,12 +151,19 @@ pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record
             record.add(Line::Limit(Box::new(limit(metrics[&Metric::Of(Measure::Rate)]))));
             continue;
         }
-        record.add(Line::Trial(Box::new(trial(index, &place))));
+        let trial = trial(index, &place);
+        let bytes = SIZE_BYTES * trial.readers();
+        record.add(Line::Trial(Box::new(trial)));
         let noise = if script == Script::Noisy && subjects.contains(&place) { 0.2 } else { 0.001 };
         for round in 0..rounds {
             let turned = (round as usize + index * (1 + usize::from(round % 3 == 0))).is_multiple_of(2);
             let factor = if turned { 1.0 + noise } else { 1.0 / (1.0 + noise) };
-            record.add(Line::Sample(Box::new(sample(index, round, &metrics, factor))));
+            record.add(Line::Sample(Box::new(Sample {
+                trial: index,
+                round,
+                fill: round,
+                ..sample(bytes, &metrics, factor)
+            })));
         }
         testing::outcome(&mut record, index, Outcome::Measured);
     }
@@ -180,14 +187,12 @@ fn trial(index: usize, (name, state): &Place) -> Trial {
     }
 }
 
-fn sample(trial: usize, round: u32, metrics: &BTreeMap<Metric, f64>, factor: f64) -> Sample {
+/// A reading of so many bytes.
+fn sample(bytes: u64, metrics: &BTreeMap<Metric, f64>, factor: f64) -> Sample {
     let number = |measure| metrics.get(&Metric::Of(measure)).map(|value| value * factor);
     let whole = |value: f64| value.round() as u64;
-    let of_rate = number(Measure::Rate).map(|rate| SIZE_BYTES as f64 * 1e9 / rate);
+    let of_rate = number(Measure::Rate).map(|rate| bytes as f64 * 1e9 / rate);
     Sample {
-        trial,
-        round,
-        fill: round,
         turn_readings: 1,
         // Where the share of a time is what scatters, the time itself does not.
         wall_ns: match (of_rate, metrics.get(&Metric::WALL), metrics.len()) {
