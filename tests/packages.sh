@@ -17,6 +17,7 @@ want mkfs.xfs xfsprogs
 want unzip unzip
 want gzip gzip
 want curl curl
+want jq jq
 want setpriv util-linux
 want javac default-jdk-headless
 want go golang-go

@@ -8,6 +8,7 @@ mod archives;
 mod claims;
 mod compare;
 mod devices;
+mod documents;
 mod exits;
 #[path = "../common/fake.rs"]
 mod fake;

@@ -98,6 +98,14 @@ pub enum RosterError {
         /// Where and why.
         cause: String,
     },
+    /// Another contender has the name.
+    #[error("{path}: contender {name:?}: readlab or another roster has one of that name")]
+    NameTaken {
+        /// The file.
+        path: PathBuf,
+        /// The name.
+        name: String,
+    },
 }
 
 impl Roster {
@@ -126,11 +134,16 @@ impl Roster {
     /// The built-in contenders and those of the user's rosters.
     ///
     /// # Errors
-    /// If a roster cannot be read.
+    /// If a roster cannot be read, or names a contender that is there already.
     pub fn with(rosters: &[PathBuf]) -> Result<Roster, RosterError> {
         let mut roster = Roster::built_in();
         for path in rosters {
-            roster.entries.extend(Roster::load(path)?.entries);
+            for entry in Roster::load(path)?.entries {
+                if roster.entry(&entry.name).is_some() {
+                    return Err(RosterError::NameTaken { path: path.clone(), name: entry.name });
+                }
+                roster.entries.push(entry);
+            }
         }
         Ok(roster)
     }
@@ -146,6 +159,19 @@ impl Roster {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn a_name_that_is_taken_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let entry = |name: &str| format!("[[contender]]\nname = \"{name}\"\nabout = \"a\"\nrun = [\"a\"]\n");
+        std::fs::write(file.path(), entry("mine")).unwrap();
+        assert!(Roster::with(&[file.path().to_owned()]).is_ok());
+        for twice in [entry("python"), entry("mine") + &entry("mine")] {
+            std::fs::write(file.path(), twice).unwrap();
+            let refused = Roster::with(&[file.path().to_owned()]).unwrap_err().to_string();
+            assert!(refused.ends_with("readlab or another roster has one of that name"), "{refused}");
+        }
+    }
 
     #[test]
     fn the_built_in_roster_is_whole() {

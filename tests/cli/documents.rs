@@ -1,0 +1,224 @@
+//! Tests of the documents: every command that they show is typed here as it stands there, or by the
+//! test that is named. `documents.toml` beside this file says what its placeholders stand for, how
+//! it ends and what it prints. A command that is not listed there fails with its file and line.
+
+use super::{Home, READLAB, Said};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The options that make a measurement short; the documents need not show them.
+const SHORT: &str = "--runs 5 --budget 20m --no-progress";
+
+/// The documents, from the project's folder.
+const DOCUMENTS: [&str; 7] = [
+    "README.md",
+    "METHOD.md",
+    "REPORT.md",
+    "PROTOCOL.md",
+    "CONTRIBUTING.md",
+    "contenders/README.md",
+    "bench/README.md",
+];
+
+/// The list beside this file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    scene: Vec<Scene>,
+}
+
+/// Commands that are typed one after the other in one folder.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Scene {
+    name: String,
+    /// Typed first; none of it may fail.
+    #[serde(default)]
+    setup: Vec<String>,
+    command: Vec<Shown>,
+}
+
+/// A command as the documents show it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shown {
+    shown: String,
+    /// What is typed, if not that; `SHORT` stands for the options of a short measurement.
+    #[serde(default)]
+    typed: Vec<String>,
+    #[serde(default)]
+    exit: i32,
+    /// What the last of it prints on standard output.
+    #[serde(default)]
+    prints: Vec<String>,
+    /// The test that types it: `FILE: FUNCTION`.
+    elsewhere: Option<String>,
+}
+
+/// Where a command stands.
+struct Place {
+    document: String,
+    line: usize,
+    command: String,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn list() -> List {
+    toml::from_str(include_str!("documents.toml")).unwrap()
+}
+
+/// The commands of all documents, in code blocks and in the text.
+fn places() -> Vec<Place> {
+    let texts =
+        DOCUMENTS.into_iter().filter_map(|name| Some((name, fs::read_to_string(root().join(name)).ok()?)));
+    texts.flat_map(|(name, text)| commands(name, &text)).collect()
+}
+
+fn commands(document: &str, text: &str) -> Vec<Place> {
+    let mut found = Vec::new();
+    let mut in_block = false;
+    for (line, text) in (1..).zip(text.lines()) {
+        if text.trim_start().starts_with("```") {
+            in_block = !in_block;
+            continue;
+        }
+        let of_line = if in_block { of_block(text).into_iter().collect() } else { of_text(text) };
+        let place = |command| Place { document: document.to_owned(), line, command };
+        found.extend(of_line.into_iter().map(place));
+    }
+    found
+}
+
+/// The command of a line in a code block, without the remark after it.
+fn of_block(line: &str) -> Option<String> {
+    let line = line.trim().trim_start_matches("- run: ").trim_start_matches("$ ");
+    let command = line.split("  #").next().unwrap_or_default().trim();
+    is_command(command).then(|| command.to_owned())
+}
+
+/// The commands between backquotes of a line of text.
+fn of_text(line: &str) -> Vec<String> {
+    let spans = line.split('`').skip(1).step_by(2);
+    spans.map(|span| span.replace("\\|", "|")).filter(|span| is_command(span)).collect()
+}
+
+/// A program's name alone is not a command that a reader types.
+fn is_command(text: &str) -> bool {
+    let programs = ["readlab ", "make ", "cargo install ", "contenders/conformance.sh "];
+    programs.iter().any(|program| text.starts_with(program))
+}
+
+#[test]
+fn every_command_of_the_documents_is_typed_by_a_test() {
+    let list = list();
+    let listed: BTreeSet<&str> =
+        list.scene.iter().flat_map(|scene| &scene.command).map(|it| it.shown.as_str()).collect();
+    let places = places();
+    let unknown: Vec<String> = places
+        .iter()
+        .filter(|place| !listed.contains(place.command.as_str()) && !place.command.starts_with("make "))
+        .map(|place| format!("{}:{}: no test types `{}`", place.document, place.line, place.command))
+        .collect();
+    assert!(unknown.is_empty(), "{}", unknown.join("\n"));
+    let shown: BTreeSet<&str> = places.iter().map(|place| place.command.as_str()).collect();
+    let stale: Vec<&&str> = listed.difference(&shown).collect();
+    assert!(stale.is_empty(), "no document shows {stale:?}");
+}
+
+#[test]
+fn every_target_of_make_that_the_documents_show_exists() {
+    for place in places().iter().filter(|place| place.command.starts_with("make ")) {
+        let words = place.command.trim_start_matches("make ");
+        // Nothing is done: make only says what it would do.
+        let script = format!("make --dry-run --no-print-directory {words}");
+        let said = Command::new("sh").args(["-c", &script]).current_dir(root()).output().unwrap();
+        let why = String::from_utf8_lossy(&said.stderr);
+        assert!(said.status.success(), "{}:{}: `{}`: {why}", place.document, place.line, place.command);
+    }
+}
+
+#[test]
+fn what_is_typed_elsewhere_is_typed_there() {
+    for shown in list().scene.into_iter().flat_map(|scene| scene.command) {
+        let Some(elsewhere) = shown.elsewhere else { continue };
+        let (file, function) = elsewhere.split_once(": ").expect("FILE: FUNCTION");
+        let text = fs::read_to_string(root().join(file)).unwrap_or_else(|cause| panic!("{file}: {cause}"));
+        assert!(text.contains(function), "{file} has no {function}, which types `{}`", shown.shown);
+    }
+}
+
+#[test]
+fn commands_of_one_record_do_what_the_documents_say() {
+    play("measuring");
+}
+
+#[test]
+fn commands_of_many_records_do_what_the_documents_say() {
+    play("comparing");
+}
+
+#[test]
+fn commands_that_measure_nothing_do_what_the_documents_say() {
+    play("looking");
+}
+
+#[test]
+fn commands_of_an_author_do_what_the_documents_say() {
+    play("contributing");
+}
+
+#[test]
+fn a_command_is_found_in_blocks_tables_and_text() {
+    let text = "a `readlab list` and `read`\n```\nreadlab race f   # why\n  - run: readlab x\nls\n```\n| `readlab a\\|b` |\n";
+    let found: Vec<(usize, String)> =
+        commands("d", text).into_iter().map(|place| (place.line, place.command)).collect();
+    let expected = [(1, "readlab list"), (3, "readlab race f"), (4, "readlab x"), (7, "readlab a|b")];
+    assert_eq!(found, expected.map(|(line, command)| (line, command.to_owned())));
+}
+
+/// Types what a scene lists in a folder of its own.
+fn play(name: &str) {
+    let list = list();
+    let scene = list.scene.iter().find(|scene| scene.name == name).unwrap();
+    let home = prepared();
+    for setup in &scene.setup {
+        let said = typed(&home, setup);
+        assert_eq!(said.code, Some(0), "{setup}: {said}");
+    }
+    for shown in scene.command.iter().filter(|shown| shown.elsewhere.is_none()) {
+        let as_shown = vec![shown.shown.clone()];
+        let all = if shown.typed.is_empty() { &as_shown } else { &shown.typed };
+        let said: Vec<Said> = all.iter().map(|line| typed(&home, line)).collect();
+        let last = said.last().unwrap();
+        assert_eq!(last.code, Some(shown.exit), "`{}`: {last}", shown.shown);
+        for printed in &shown.prints {
+            assert!(last.out.contains(printed), "`{}` prints no {printed:?}: {last}", shown.shown);
+        }
+    }
+}
+
+/// A home with the files that the documents name.
+fn prepared() -> Home {
+    let home = Home::new();
+    let lines: String =
+        (0..2_000).map(|n| format!("{n} some text, and a number after it: {}\n", n * 7)).collect();
+    for name in ["my.log", "data.bin", "f.txt"] {
+        home.file(name, &lines);
+    }
+    home
+}
+
+/// A line as a shell runs it, with this readlab as `readlab`.
+fn typed(home: &Home, line: &str) -> Said {
+    let folder = Path::new(READLAB).parent().unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let mut shell = home.command("sh");
+    shell.args(["-c", &line.replace("SHORT", SHORT)]).env("PATH", path).env("ROOT", root());
+    Said::of(&mut shell)
+}
