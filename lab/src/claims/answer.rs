@@ -77,16 +77,16 @@ pub struct Answer {
 }
 
 impl Shown {
-    /// One number in the same form; nothing for what are no numbers.
+    /// One number in the same form, of a pair its ratio; nothing for what are no numbers.
     #[must_use]
     pub fn one(&self, found: &Found) -> Shown {
         let one = vec![found.clone()];
         match self {
-            Shown::Times(_) => Shown::Times(one),
+            Shown::Times(_) | Shown::Pairs { .. } => Shown::Times(one),
             Shown::Shares(_) => Shown::Shares(one),
             Shown::Values(unit, _) => Shown::Values(*unit, one),
             Shown::PerFact(fact, _) => Shown::PerFact(fact.clone(), one),
-            Shown::Nothing | Shown::Pairs { .. } | Shown::Ranks { .. } => Shown::Nothing,
+            Shown::Nothing | Shown::Ranks { .. } => Shown::Nothing,
         }
     }
 }

@@ -261,29 +261,18 @@ pub(super) fn rate_of(quantity: &Quantity) -> Quantity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::compare::ComparisonKey;
-    use std::collections::BTreeSet;
 
     #[test]
     fn the_stored_size_of_a_published_file_is_what_the_device_was_read_for() {
-        let case = Case {
-            name: "read".into(),
-            names: BTreeSet::from(["read".to_owned()]),
-            key: ComparisonKey { size_bytes: Some(22_000), ..ComparisonKey::default() },
-            figures: BTreeMap::new(),
-            unmeasured: None,
-        };
-        let facts = BTreeMap::from([(STORED_FACT.to_owned(), 5_300.into())]);
-        let side =
-            Side { name: "m".into(), about: String::new(), facts, notes: Vec::new(), cases: vec![case] };
-        let figures = Figures { side, record: None, details: Details::default() };
+        let mut figures = Figures::published("newlines").swap_remove(0);
+        figures.side.facts.insert(STORED_FACT.to_owned(), 5_300_000_000_u64.into());
         let number = |metric| {
-            let (trial, published_metric) = ("read".to_owned(), None);
+            let (trial, published_metric) = ("Mmap".to_owned(), None);
             let quantity = Quantity { trial, metric, published_metric, state: None, sizes: None };
             figures.operand(&quantity).map(|operand| operand.estimate().value)
         };
-        assert_eq!(number(Metric::Of(Measure::Device)), Ok(5_300.0));
-        assert_eq!(number(Metric::Size), Ok(22_000.0));
+        assert_eq!(number(Metric::Of(Measure::Device)), Ok(5.3e9));
+        assert_eq!(number(Metric::Size), Ok(22e9));
         assert!(number(Metric::Of(Measure::Peak)).is_err());
     }
 }

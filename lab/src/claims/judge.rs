@@ -61,7 +61,7 @@ pub fn judge(file: &ClaimsFile, record: Option<&Record>) -> JudgedClaims {
 
 fn own(claim: &Claim, published: &[Figures]) -> Answer {
     match &claim.expression {
-        Expression::Order(all) => order::rising(published, all, false),
+        Expression::Order(all) => order::rising(published, all),
         Expression::SameOrder(all) => order::same_on_all(published, all),
         Expression::Machines { trials, of, to, .. } => {
             match (machines::named(published, of), machines::named(published, to)) {
@@ -78,7 +78,7 @@ fn own(claim: &Claim, published: &[Figures]) -> Answer {
 fn by_record(claim: &Claim, published: &[Figures], here: &Figures) -> Answer {
     let record = std::slice::from_ref(here);
     match &claim.expression {
-        Expression::Order(all) => order::rising(record, all, true),
+        Expression::Order(all) => order::rising(record, all),
         Expression::SameOrder(all) => order::same_here(published.first(), here, all),
         Expression::Machines { trials, to, same, .. } => match machines::named(published, to) {
             Some(to) => match same.as_ref().and_then(|fact| machines::differing(here, to, fact)) {

@@ -1,7 +1,7 @@
 //! The judgement of orders: whether numbers rise as a claim says, and whether their order is the
 //! same on all machines.
 
-use super::answer::{Answer, Shown, Verdict};
+use super::answer::{Answer, Found, Shown, Verdict};
 use super::bounds::{Bounds, Position};
 use super::claim::Quantity;
 use super::figures::Figures;
@@ -15,14 +15,32 @@ struct PairCount {
     /// Ties, and pairs without an interval.
     unclear: usize,
     lacks: Vec<String>,
+    /// The reversed pair with the lowest ratio.
+    most_reversed: Option<Found>,
 }
 
 impl PairCount {
-    fn add(&mut self, position: Position) {
+    /// Counts a pair, of which the second should be higher.
+    fn add(&mut self, side: &Figures, pair: [&Quantity; 2], operands: [&Operand; 2]) {
+        let [lower, higher] = operands;
+        let estimate = higher.over(lower);
+        let position = match estimate.ci95 {
+            Some(ends) => Bounds::ABOVE_ONE.position(ends),
+            None if side.is_record() => Position::Straddling,
+            None => Bounds::ABOVE_ONE.position_alone(estimate.value),
+        };
         match position {
             Position::Inside => self.kept += 1,
-            Position::Outside => self.reversed += 1,
             Position::Straddling => self.unclear += 1,
+            Position::Outside => {
+                self.reversed += 1;
+                let trials = format!("{} / {}", pair[1].trial, pair[0].trial);
+                let side = side.name().to_owned();
+                let is_more = |it: &Found| estimate.value < it.estimate.value;
+                if self.most_reversed.as_ref().is_none_or(is_more) {
+                    self.most_reversed = Some(Found { trials, side, estimate });
+                }
+            }
         }
     }
 
@@ -44,32 +62,23 @@ impl PairCount {
             }
         };
         let shown = Shown::Pairs { kept: self.kept, reversed: self.reversed, of };
-        Answer { shown: if of == 0 { Shown::Nothing } else { shown }, verdict, beyond: None }
+        let shown = if of == 0 { Shown::Nothing } else { shown };
+        Answer { shown, verdict, beyond: self.most_reversed }
     }
 }
 
 /// Whether each number is less than the next, on every side.
-pub(super) fn rising(sides: &[Figures], all: &[Quantity], is_record: bool) -> Answer {
+pub(super) fn rising(sides: &[Figures], all: &[Quantity]) -> Answer {
     let mut count = PairCount::default();
     for side in sides {
         for pair in all.windows(2) {
             match (side.operand(&pair[0]), side.operand(&pair[1])) {
-                (Ok(lower), Ok(higher)) => count.add(step(&lower, &higher, is_record)),
+                (Ok(lower), Ok(higher)) => count.add(side, [&pair[0], &pair[1]], [&lower, &higher]),
                 (Err(lack), _) | (_, Err(lack)) => count.add_lack(lack.to_string()),
             }
         }
     }
     count.answer()
-}
-
-/// Whether the second number is higher than the first.
-fn step(lower: &Operand, higher: &Operand, is_record: bool) -> Position {
-    let ratio = higher.over(lower);
-    match ratio.ci95 {
-        Some(ends) => Bounds::ABOVE_ONE.position(ends),
-        None if is_record => Position::Straddling,
-        None => Bounds::ABOVE_ONE.position_alone(ratio.value),
-    }
 }
 
 /// How many ranks differ between the first machine and any other.
@@ -109,8 +118,9 @@ pub(super) fn same_here(machine: Option<&Figures>, here: &Figures, all: &[Quanti
     let mut count = PairCount::default();
     for lower in 0..all.len() {
         for higher in (0..all.len()).filter(|&higher| published[lower] < published[higher]) {
+            let pair = [&all[lower], &all[higher]];
             match (&operands[lower], &operands[higher]) {
-                (Ok(lower), Ok(higher)) => count.add(step(lower, higher, true)),
+                (Ok(lower), Ok(higher)) => count.add(here, pair, [lower, higher]),
                 (Err(lack), _) | (_, Err(lack)) => count.add_lack(lack.to_string()),
             }
         }

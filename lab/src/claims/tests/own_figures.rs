@@ -33,6 +33,15 @@ fn what_contradicts_its_own_tables_does_not_hold() {
 }
 
 #[test]
+fn an_order_that_does_not_hold_names_the_pair_that_contradicts_it_most() {
+    let order = own("newlines", "from fastest to slowest");
+    assert_eq!(order.shown, Shown::Pairs { kept: 16, reversed: 2, of: 18 });
+    let pair = order.beyond.unwrap();
+    assert_eq!(pair.trials, "BufReader without appends / Direct IO");
+    assert!(pair.side.contains("text") && (pair.estimate.value - 15.94 / 35.7).abs() < 1e-9, "{pair:?}");
+}
+
+#[test]
 fn the_summary_with_typing_errors_is_contradicted_by_its_percentiles() {
     for says in ["with the delegate, reduce", "with the completion handler, reduce"] {
         assert_eq!(own("byte-stream", says).verdict, Verdict::DoesNotHold, "{says}");
