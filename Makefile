@@ -21,7 +21,7 @@ FILE ?=
 export FILE
 export CARGO_TERM_PROGRESS_WHEN ?= never
 
-.PHONY: help build race test needs format lints tests docs contenders always bench fuzz sanitize audit dist toolchains clean
+.PHONY: help build race test test-package needs format lints tests docs contenders always bench fuzz sanitize audit dist toolchains clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 20
@@ -64,6 +64,9 @@ contenders:
 
 contenders/%/test.sh: always
 	$@
+
+test-package: ## install readlab from its packages, offline in an empty home, and use it; five minutes
+	tests/package.sh
 
 bench: build ## measure the figures that readlab promises; 8 GB of disk, four hours; ARGS= selects some
 	$(CARGO) build --release --package readlab-rust --example standalone

@@ -33,15 +33,21 @@ fn watch_revision() {
     }
 }
 
+/// A link to the contenders. A package of this crate has their files in its place.
+const CONTENDERS: &str = "carried/contenders";
+
+/// A link of its own: a package holds no folder of another crate.
+const RUST_SNIPPETS: &str = "carried/rust-snippets";
+
 /// Within a contender's folder, what is built from its sources, what shows them and what tests
 /// them: not carried.
 const NOT_CARRIED: [&str; 5] = ["build", "snippets", "test", "tests", "test.sh"];
 
 /// The contenders whose sources are carried: those that are no crates, which readlab has in itself.
 fn carried() -> Vec<String> {
-    let contenders = Path::new("../contenders");
+    let contenders = Path::new(CONTENDERS);
     println!("cargo::rerun-if-changed={}", contenders.display());
-    let entries = std::fs::read_dir(contenders).expect("the contenders lie beside the lab");
+    let entries = std::fs::read_dir(contenders).expect("the contenders are linked in the folder of what is carried");
     let folders = entries.map(|entry| entry.expect("their folder can be read").path());
     let folders = folders.filter(|folder| folder.is_dir() && !folder.join("Cargo.toml").exists());
     let mut names: Vec<String> =
@@ -58,7 +64,10 @@ fn snippets() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let mut list = String::from("&[");
     for contender in SHOWN {
-        let folder = Path::new("../contenders").join(contender).join("snippets");
+        let folder = match contender {
+            "rust" => PathBuf::from(RUST_SNIPPETS),
+            other => Path::new(CONTENDERS).join(other).join("snippets"),
+        };
         println!("cargo::rerun-if-changed={}", folder.display());
         let mut files = Vec::new();
         gather(&folder, &mut files);
@@ -81,7 +90,7 @@ fn contenders_sources() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let mut list = String::from("&[");
     for name in carried() {
-        let folder = Path::new("../contenders").join(&name);
+        let folder = Path::new(CONTENDERS).join(&name);
         let mut files = Vec::new();
         gather(&folder, &mut files);
         files.sort();
@@ -104,7 +113,7 @@ fn contenders_sources() {
 
 /// Every file below a folder but what is not carried.
 fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
-    let entries = std::fs::read_dir(folder).expect("the contenders lie beside the lab");
+    let entries = std::fs::read_dir(folder).expect("the contenders are linked in the folder of what is carried");
     for path in entries.map(|entry| entry.expect("a folder of sources can be read").path()) {
         let name = path.file_name().unwrap_or_default();
         if NOT_CARRIED.iter().any(|not| name == *not) {

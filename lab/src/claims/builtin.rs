@@ -7,10 +7,10 @@ use crate::record::{Record, RunKind};
 
 /// The files of the folder `published/claims/`, each under the name that it has within.
 const BUILT_IN: [(&str, &str); 4] = [
-    ("newlines", include_str!("../../../published/claims/newlines.toml")),
-    ("byte-stream", include_str!("../../../published/claims/byte-stream.toml")),
-    ("sizes", include_str!("../../../published/claims/sizes.toml")),
-    ("zip-lines", include_str!("../../../published/claims/zip-lines.toml")),
+    ("newlines", include_str!("../../carried/published/claims/newlines.toml")),
+    ("byte-stream", include_str!("../../carried/published/claims/byte-stream.toml")),
+    ("sizes", include_str!("../../carried/published/claims/sizes.toml")),
+    ("zip-lines", include_str!("../../carried/published/claims/zip-lines.toml")),
 ];
 
 /// The names of all claims.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The contenders that come with readlab.
-const BUILT_IN: &str = include_str!("../../../contenders/roster.toml");
+const BUILT_IN: &str = include_str!("../../carried/contenders/roster.toml");
 
 /// A roster file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]

@@ -18,16 +18,16 @@ use std::path::{Path, PathBuf};
 
 /// The suites that come with readlab, by name.
 const BUILT_IN: [(&str, &str); 6] = [
-    ("race", include_str!("../../../suites/race.toml")),
-    ("newlines", include_str!("../../../suites/newlines.toml")),
-    ("byte-stream", include_str!("../../../suites/byte-stream.toml")),
-    ("zip-lines", include_str!("../../../suites/zip-lines.toml")),
-    ("limits", include_str!("../../../suites/limits.toml")),
-    ("tune", include_str!("../../../suites/tune.toml")),
+    ("race", include_str!("../../carried/suites/race.toml")),
+    ("newlines", include_str!("../../carried/suites/newlines.toml")),
+    ("byte-stream", include_str!("../../carried/suites/byte-stream.toml")),
+    ("zip-lines", include_str!("../../carried/suites/zip-lines.toml")),
+    ("limits", include_str!("../../carried/suites/limits.toml")),
+    ("tune", include_str!("../../carried/suites/tune.toml")),
 ];
 
 /// The controls that take part in every suite, unless it says `controls = false`.
-const CONTROLS: &str = include_str!("../../../suites/controls.toml");
+const CONTROLS: &str = include_str!("../../carried/suites/controls.toml");
 
 /// Untimed runs that count, for a suite that is run as it was published: from this number on a 90th
 /// percentile is shown.

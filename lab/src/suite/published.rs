@@ -19,14 +19,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The prefix of a name that means a publication.
 pub const PREFIX: &str = "published:";
 
-const INDEX: &str = include_str!("../../../published/publications.toml");
+const INDEX: &str = include_str!("../../carried/published/publications.toml");
 
 const TABLES: [(&str, &str); 5] = [
-    ("linux-newlines.csv", include_str!("../../../published/linux-newlines.csv")),
-    ("ssd-sizes.csv", include_str!("../../../published/ssd-sizes.csv")),
-    ("urlsession-percentiles.csv", include_str!("../../../published/urlsession-percentiles.csv")),
-    ("urlsession-summary.csv", include_str!("../../../published/urlsession-summary.csv")),
-    ("zip-lines.csv", include_str!("../../../published/zip-lines.csv")),
+    ("linux-newlines.csv", include_str!("../../carried/published/linux-newlines.csv")),
+    ("ssd-sizes.csv", include_str!("../../carried/published/ssd-sizes.csv")),
+    ("urlsession-percentiles.csv", include_str!("../../carried/published/urlsession-percentiles.csv")),
+    ("urlsession-summary.csv", include_str!("../../carried/published/urlsession-summary.csv")),
+    ("zip-lines.csv", include_str!("../../carried/published/zip-lines.csv")),
 ];
 
 /// Why a name is not a publication.
