@@ -75,7 +75,8 @@ fn list() -> List {
 
 /// The commands of all documents, in code blocks and in the text.
 fn places() -> Vec<Place> {
-    let texts = DOCUMENTS.into_iter().filter_map(|name| Some((name, fs::read_to_string(root().join(name)).ok()?)));
+    let texts =
+        DOCUMENTS.into_iter().filter_map(|name| Some((name, fs::read_to_string(root().join(name)).ok()?)));
     texts.flat_map(|(name, text)| commands(name, &text)).collect()
 }
 
@@ -205,7 +206,8 @@ fn play(name: &str) {
 /// A home with the files that the documents name.
 fn prepared() -> Home {
     let home = Home::new();
-    let lines: String = (0..2_000).map(|n| format!("{n} some text, and a number after it: {}\n", n * 7)).collect();
+    let lines: String =
+        (0..2_000).map(|n| format!("{n} some text, and a number after it: {}\n", n * 7)).collect();
     for name in ["my.log", "data.bin", "f.txt"] {
         home.file(name, &lines);
     }
