@@ -120,6 +120,13 @@ pub(crate) fn suite(input: &[u8]) {
     }
 }
 
+/// A user's claims, judged without a record.
+pub(crate) fn claims(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    let Ok(file) = readlab::claims::parse(text) else { return };
+    let _ = report::claims_markdown(&[readlab::claims::judge(&file, None)]);
+}
+
 /// A word of a command line, or of a suite.
 pub(crate) fn words(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };

@@ -2,7 +2,7 @@
 # Writes the first inputs of a fuzzer into a folder, one file each: readlab's own examples of that kind, and the inputs
 # beside this script that earlier fuzzing found.
 #
-#   fuzz/seeds.sh protocol|record|roster|suite|words|zip|gzip|http FOLDER
+#   fuzz/seeds.sh protocol|record|roster|suite|claims|words|zip|gzip|http FOLDER
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,6 +26,7 @@ case $target in
         done ;;
     roster) cp "$root"/contenders/*.toml "$folder" ;;
     suite) cp "$root"/suites/*.toml "$folder" ;;
+    claims) cp "$root"/published/claims/*.toml "$folder" ;;
     words) sed -n 's/^trial *= *"\(.*\)"$/\1/p' "$root"/suites/*.toml | sort -u | lines
         printf %s 1.5MiB > "$folder/seed-bytes"
         printf %s 250ms > "$folder/seed-time"

@@ -144,9 +144,10 @@ fn records_and_all_that_is_made_of_them() {
 }
 
 #[test]
-fn rosters_and_suites() {
+fn rosters_suites_and_claims() {
     feed("roster", files("contenders", "toml"), 3_000, inputs::roster);
     feed("suite", files("suites", "toml"), 3_000, inputs::suite);
+    feed("claims", files("published/claims", "toml"), 1_000, inputs::claims);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// The rooms of the lab from the ground up, and which of those below it each may use. A room that
 /// is not listed is an error here.
-const ROOMS: [(&str, &[&str]); 17] = [
+const ROOMS: [(&str, &[&str]); 18] = [
     ("units", &[]),
     ("trial", &["units"]),
     ("linux", &["units"]),
@@ -24,6 +24,7 @@ const ROOMS: [(&str, &[&str]); 17] = [
     ("contender", &["linux", "machine", "record", "target", "terminal", "trial", "units"]),
     ("analysis", &["record", "target", "trial", "units"]),
     ("suite", &["analysis", "corpus", "record", "terminal", "trial", "units"]),
+    ("claims", &["analysis", "record", "suite", "terminal", "trial", "units"]),
     (
         "measure",
         &[
@@ -59,11 +60,12 @@ const ROOMS: [(&str, &[&str]); 17] = [
             "units",
         ],
     ),
-    ("report", &["analysis", "contender", "record", "target", "terminal", "trial", "units"]),
+    ("report", &["analysis", "claims", "contender", "record", "target", "terminal", "trial", "units"]),
     (
         "commands",
         &[
             "analysis",
+            "claims",
             "contender",
             "corpus",
             "experiment",

@@ -3,6 +3,7 @@
 //! `tests/house.rs` holds the rooms and which of them may use which.
 
 pub mod analysis;
+pub mod claims;
 pub mod commands;
 pub mod contender;
 pub mod corpus;

@@ -31,6 +31,7 @@ fn run(verb: Verb) -> ExitCode {
         Verb::Sweep(args) => commands::sweep::run(&args),
         Verb::Tune(args) => commands::tune::run(&args),
         Verb::Compare(args) => commands::compare::run(&args),
+        Verb::Claims(args) => commands::claims::run(&args),
         Verb::History(args) => commands::history::run(&args),
         Verb::Report(args) => commands::report::run(&args),
         Verb::Limits(args) => commands::limits::run(&args),

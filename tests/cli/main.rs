@@ -5,6 +5,7 @@
 
 mod alone;
 mod archives;
+mod claims;
 mod compare;
 mod devices;
 mod documents;

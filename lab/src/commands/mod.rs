@@ -2,6 +2,7 @@
 //! or formatted here.
 
 pub mod build;
+pub mod claims;
 pub mod compare;
 pub mod completions;
 pub mod contender;
@@ -50,6 +51,8 @@ pub enum Verb {
     Tune(tune::TuneArgs),
     /// Compare records and published results, with ratios; a gate for continuous integration
     Compare(compare::CompareArgs),
+    /// Judge what publications claim, by their own figures and by a record
+    Claims(claims::ClaimsArgs),
     /// List, show or remove your records
     History(history::HistoryArgs),
     /// Make one self-contained HTML page from a record
@@ -93,6 +96,7 @@ impl Verb {
             | Verb::Doctor(_)
             | Verb::Request(_) => true,
             Verb::Compare(_)
+            | Verb::Claims(_)
             | Verb::History(_)
             | Verb::Report(_)
             | Verb::Corpus(_)

@@ -106,6 +106,9 @@ pub struct OutputOptions {
     /// Write the tables as Markdown; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,
+    /// Judge the claims of this file [default: what publications claim about the run, if any does]
+    #[arg(long, value_name = "FILE")]
+    pub claims: Option<PathBuf>,
     /// Print all percentiles of every metric after the tables
     #[arg(long)]
     pub percentiles: bool,

@@ -3,6 +3,7 @@
 
 use super::compare::path_of;
 use super::options::OutputOptions;
+use crate::claims;
 use crate::contender::discovery::Contenders;
 use crate::experiment::config::RunConfig;
 use crate::experiment::outcome::exit_code;
@@ -22,7 +23,7 @@ use crate::target::shown;
 use anyhow::{Context, bail};
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::rc::Rc;
 
@@ -54,7 +55,7 @@ pub(super) fn run(
 /// Resumes the run whose record has this path or name.
 pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyhow::Result<ExitCode> {
     until_interrupted(|| {
-        check_exports(options)?;
+        check_options(options)?;
         let path = path_of(History::of_user().as_ref(), name)?;
         let (interrupted, writer) = InterruptedRun::open(kind, &path)?;
         let live = Live::begin(shown_progress(options));
@@ -69,7 +70,7 @@ pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyh
 /// Runs a sweep.
 pub(super) fn run_sweep(config: &SweepConfig, options: &OutputOptions) -> anyhow::Result<ExitCode> {
     until_interrupted(|| {
-        check_exports(options)?;
+        check_options(options)?;
         let live = Live::begin(shown_progress(options));
         let Some(prepared) = PreparedSweep::of(config)? else { return Ok(interrupt::EXIT_CODE) };
         in_new_folder(options, &live, |folder, recorder| {
@@ -92,7 +93,7 @@ fn until_interrupted(work: impl FnOnce() -> anyhow::Result<u8>) -> anyhow::Resul
 
 /// Refuses output options that could not be followed after the runs.
 fn check_before_runs(options: &OutputOptions, runs: usize) -> anyhow::Result<()> {
-    check_exports(options)?;
+    check_options(options)?;
     if let Some(folder) = &options.output {
         RunFolder::make(Some(folder))?.abandon();
     }
@@ -180,23 +181,26 @@ fn save(options: &OutputOptions, record: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Writes one export.
+type Export<'a> = dyn Fn(&mut dyn Write) -> std::io::Result<()> + 'a;
+
 /// Writes the page beside the record, the table to standard output, and the exports.
 fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result<()> {
     let mut page = Page::of(record);
     page.lists_all |= options.lists_all;
+    if let Some(file) = &options.claims {
+        page.judged_claims = vec![claims::judge(&claims::read(file)?, Some(record))];
+    }
     let beside = path.with_file_name(REPORT);
     let paged = write_page(&beside, &report::html(&page)).with_context(|| shown(&beside));
-    let exports = [
-        (&options.export_json, report::json as fn(&Record, &mut dyn Write) -> std::io::Result<()>),
-        (&options.export_csv, report::csv),
-        (&options.export_markdown, |record, out| {
-            out.write_all(report::markdown(&Page::of(record)).as_bytes())
-        }),
+    let exports: [(&Option<PathBuf>, &Export); 3] = [
+        (&options.export_json, &|out| report::json_with(record, &page.judged_claims, out)),
+        (&options.export_csv, &|out| report::csv(record, out)),
+        (&options.export_markdown, &|out| out.write_all(report::markdown(&page).as_bytes())),
     ];
     let mut given = exports.iter().filter_map(|(file, export)| Some((file.as_deref()?, export)));
-    let exported = given
-        .clone()
-        .try_for_each(|(file, export)| write(file, |out| export(record, out)).with_context(|| shown(file)));
+    let exported =
+        given.clone().try_for_each(|(file, export)| write(file, export).with_context(|| shown(file)));
     // A document on standard output is for a program: the table would spoil it.
     if options.quiet || given.any(|(file, _)| file == Path::new("-")) {
         return paged.and(exported);
@@ -225,8 +229,9 @@ pub(super) fn terminal_width() -> u16 {
     terminal::columns().map_or(UNBOUNDED, |columns| columns.max(20))
 }
 
-/// Refuses exports that could not be written.
-fn check_exports(options: &OutputOptions) -> anyhow::Result<()> {
+/// Refuses exports that could not be written, and claims that could not be judged.
+fn check_options(options: &OutputOptions) -> anyhow::Result<()> {
+    options.claims.as_deref().map(claims::read).transpose()?;
     let exports = [&options.export_json, &options.export_csv, &options.export_markdown];
     exports.into_iter().flatten().try_for_each(|file| writable(file))
 }

@@ -3,6 +3,7 @@
 
 use super::compare::path_of;
 use super::output;
+use crate::claims::{self, JudgedClaims};
 use crate::folder::REPORT;
 use crate::record::Record;
 use crate::record::history::History;
@@ -29,6 +30,9 @@ pub struct ReportArgs {
     /// Also write each chart as an SVG file into this folder
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
+    /// Judge the claims of this file [default: what publications claim about the run, if any does]
+    #[arg(long, value_name = "FILE")]
+    pub claims: Option<PathBuf>,
     /// Also write all results as one JSON document; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub export_json: Option<PathBuf>,
@@ -45,8 +49,12 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         None => args.record.clone(),
     };
     let mut record = Record::read(&path)?;
+    let judged = match &args.claims {
+        Some(file) => vec![claims::judge(&claims::read(file)?, Some(&record))],
+        None => claims::judged_by(&record),
+    };
     if let Some(file) = &args.export_json {
-        export(&record, file, args, &path)?;
+        export(&record, &judged, file, args, &path)?;
     }
     let output = args.output.clone().unwrap_or_else(|| path.with_file_name(REPORT));
     if output.parent() != path.parent() {
@@ -54,6 +62,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     }
     let mut page = Page::of(&record);
     page.lists_all |= args.all;
+    page.judged_claims = judged;
     if output == Path::new("-") {
         std::io::stdout().write_all(report::html(&page).as_bytes())?;
     } else {
@@ -71,11 +80,17 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Writes the results for programs, by the record's own names of files.
-fn export(record: &Record, file: &Path, args: &ReportArgs, path: &Path) -> anyhow::Result<()> {
+fn export(
+    record: &Record,
+    judged: &[JudgedClaims],
+    file: &Path,
+    args: &ReportArgs,
+    path: &Path,
+) -> anyhow::Result<()> {
     let is_page = args.output.as_deref() == Some(file);
     ensure!(!is_page, "{}: is the page; name another file with --export-json", shown(file));
     keep(file, path)?;
-    output::write(file, |out| report::json(record, out)).with_context(|| shown(file))
+    output::write(file, |out| report::json_with(record, judged, out)).with_context(|| shown(file))
 }
 
 /// Flame graphs are named relative to the record's folder: a page in another folder names them by

@@ -36,6 +36,11 @@ pub(crate) fn target(index: usize, facts: TargetFacts) -> Line {
     Line::Target { index, facts: Box::new(facts) }
 }
 
+/// A target of which the size is known.
+pub(crate) fn sized(index: usize, size_bytes: u64) -> Line {
+    target(index, TargetFacts { path: format!("/data/{index}"), size_bytes, ..TargetFacts::default() })
+}
+
 /// A trial that counts newlines in the first target, by its name.
 pub(crate) fn trial(index: usize, name: &str, state: CacheState, cache: Cache) -> Line {
     let id: TrialId = name.parse().unwrap();

@@ -5,11 +5,13 @@
 //! `missing` of the same trial says why, by the field's name. The words are those of the record.
 
 use super::advice::{Advice, export};
+use super::claims::json_value;
 use super::escaped;
 use super::ranking::{Ranking, RankingRow, TieStatus};
 use super::sweep::SweepView;
 use crate::analysis::stats::OBSERVATIONS_MIN;
 use crate::analysis::verdict::{self, Diagnosis};
+use crate::claims::{self, JudgedClaims};
 use crate::record::{Conduct, Limit, Metric, Record, RunKind, Samples, StopReason, TrialRecord};
 use crate::target::TargetFacts;
 use crate::target::web::CACHE_UNKNOWN;
@@ -70,10 +72,18 @@ struct OneTrial<'a> {
 /// # Errors
 /// If it cannot be written.
 pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
+    json_with(record, &claims::judged_by(record), out)
+}
+
+/// The same with these claims instead of those of publications.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) -> io::Result<()> {
     let limits = verdict::limits(record);
     let rankings = Ranking::all(record, &limits);
     let header = &record.header;
-    let fields = json!({
+    let mut fields = json!({
         "schema": EXPORT_SCHEMA,
         "version": EXPORT_VERSION,
         "lab": header.lab,
@@ -97,6 +107,9 @@ pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
         "end": record.end.map(|(reason, wall_ns)| json!({ "reason": reason, "wall_ns": wall_ns })),
         "missing": missing_of_run(record, &limits),
     });
+    if !judged.is_empty() {
+        fields["claims"] = judged.iter().map(json_value).collect();
+    }
     escaped::write(&Document { fields, trials: TrialList { record, rankings } }, out)
 }
 

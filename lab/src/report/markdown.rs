@@ -1,5 +1,6 @@
 //! The page as Markdown: one GitHub table for each ranking, or for each way of a sweep.
 
+use super::claims;
 use super::inside::Inside;
 use super::page::Page;
 use super::ranking::{Rank, Ranking, RankingRow};
@@ -24,6 +25,7 @@ pub fn markdown(page: &Page) -> String {
         blocks.extend(snippets.map(|snippet| format!("```{}\n{}```", snippet.language, snippet.code)));
     }
     blocks.extend(inside(page));
+    blocks.extend(claims::markdown_tables(&page.judged_claims));
     if blocks.is_empty() {
         blocks.push("Nothing was measured: the record holds no trial.".to_owned());
     }

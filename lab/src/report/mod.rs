@@ -14,6 +14,7 @@ mod bound;
 mod chart_reading;
 mod charts;
 mod claim;
+mod claims;
 mod comparison;
 mod csv;
 mod curve;
@@ -49,6 +50,7 @@ pub use advice::{Advice, AdvisedTrial, Against, Cheaper, LanguageAdvice};
 pub use bound::Bound;
 pub use chart_reading::{ChartReading, Dots};
 pub use claim::{Claim, LanguageBest};
+pub use claims::{CLAIMS_SCHEMA, CLAIMS_VERSION, claims_json, claims_markdown, claims_terminal};
 pub use comparison::{
     COMPARISON_SCHEMA, COMPARISON_VERSION, bencher, comparison_json, comparison_markdown,
     comparison_terminal, github,
@@ -58,7 +60,7 @@ pub use curve::{Curve, CurvePoint};
 pub use document::{charts, comparison_html, html};
 pub use history::{HistoryLine, history_table};
 pub use inside::Inside;
-pub use json::{EXPORT_SCHEMA, EXPORT_VERSION, json};
+pub use json::{EXPORT_SCHEMA, EXPORT_VERSION, json, json_with};
 pub use markdown::markdown;
 pub use method::{MEANINGS, MissingMetric};
 pub use page::Page;

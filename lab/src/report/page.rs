@@ -12,6 +12,7 @@ use super::sweep::SweepView;
 use super::warning::{UnsteadyStarts, WarningGroup};
 use super::words;
 use crate::analysis::verdict;
+use crate::claims::{self, JudgedClaims};
 use crate::record::{EndReason, Limit, Record, Resumption, RunKind, TrialRecord};
 use crate::target::TargetFacts;
 use crate::target::hidden_cache::HiddenCache;
@@ -34,6 +35,8 @@ pub struct Page {
     pub answer: String,
     /// The same, ranking by ranking or series by series.
     pub claims: Vec<Claim>,
+    /// What publications claim, judged by this record; none where no publication is about it.
+    pub judged_claims: Vec<JudgedClaims>,
     /// What ratios are to, in one line; `None` where nothing was measured.
     pub baseline: Option<String>,
     /// Whether every row of a ranking is listed. Else those that tie with the first of their rank
@@ -122,6 +125,7 @@ impl Page {
                     .collect(),
             },
             answer,
+            judged_claims: claims::judged_by(record),
             baseline: baseline::line(&rankings),
             lists_all: header.kind == RunKind::Suite,
             target_titles: method::target_titles(record),

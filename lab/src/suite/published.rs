@@ -5,6 +5,10 @@
 //! them describes their columns. No publication has code of its own. A suite names the published
 //! case that a trial of it repeats.
 
+mod details;
+
+pub use details::{Detail, DetailKind, by_case, details};
+
 use crate::analysis::compare::{Case, ComparisonKey, Figure, Measure, SHEET_FACT, Side, Statistic};
 use crate::suite::Suite;
 use crate::trial::{CacheState, Transport, Work};
@@ -86,6 +90,9 @@ struct Publication {
     #[serde(default)]
     fact: Vec<FactColumn>,
     number: Vec<NumberColumn>,
+    /// What only some tables have beside the numbers.
+    #[serde(default)]
+    detail: Vec<details::DetailColumn>,
 }
 
 #[derive(Deserialize)]

@@ -29,9 +29,18 @@ pub fn is_obeyed(c: char) -> bool {
 #[must_use]
 pub fn toml_cause(text: &str, error: &toml::de::Error) -> String {
     let cause = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
-    let Some(at) = error.span().map(|span| span.start).filter(|&at| text.is_char_boundary(at)) else {
-        return cause;
-    };
+    match error.span() {
+        Some(span) => cause_at(text, span.start, &cause),
+        None => cause,
+    }
+}
+
+/// The cause of an error in a text in one line: the place, the cause, and the line of the text.
+#[must_use]
+pub fn cause_at(text: &str, at: usize, cause: &str) -> String {
+    if !text.is_char_boundary(at) {
+        return cause.to_owned();
+    }
     let before = &text[..at];
     let begin = before.rfind('\n').map_or(0, |end| end + 1);
     let line = text[begin..].lines().next().unwrap_or_default().trim();

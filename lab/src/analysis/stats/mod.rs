@@ -8,6 +8,7 @@
 //! record gives the same page.
 
 mod changepoint;
+mod difference;
 mod fills;
 mod first;
 mod interval;
@@ -29,15 +30,17 @@ mod turns;
 mod unpaired;
 
 pub use changepoint::{Steadiness, Trend, steadiness};
+pub use difference::{Difference, difference};
 pub use fills::{FillMedian, FillSpread, fill_spread};
 pub use first::{against_first, separated};
 pub use interval::{Confidence, Interval};
 pub use looks::{QUALIFYING_ROUNDS, look_after};
 pub use observation::Observation;
-pub use ratio::{Ratio, Significance, ratio, ratio_at};
+pub use ratio::{Ratio, Significance, ratio, ratio_at, ratio_of};
 pub use regression::{FittedLine, LeastSquares, least_squares, theil_sen};
 pub use search::{EXHAUSTIVE_READINGS, Search, SearchRules};
 pub use sign_test::median_interval;
+pub use student::interval_of_mean;
 pub use summary::{
     Outliers, Summary, count_summary, cpu_summary, median, precision, quantile, summary, wall,
     whole_processors,

@@ -64,8 +64,20 @@ pub fn ratio<S: Borrow<Sample>>(
     reference: impl IntoIterator<Item = S>,
     trial: impl IntoIterator<Item = S>,
 ) -> Option<Ratio> {
-    let pairs = log_ratios(reference, trial);
-    let logs = Paired::of(&pairs);
+    of_pairs(&log_ratios(reference, trial))
+}
+
+/// How many times one number is the other, by the rounds that hold both, for any number of a
+/// sample; `None` when no round does.
+#[must_use]
+pub fn ratio_of(number: &[Observation], to: &[Observation]) -> Option<Ratio> {
+    let turns = |readings: &[Observation]| Turns::of_walls(readings.iter().copied());
+    let pairs = turns(number).pairs(&turns(to));
+    of_pairs(&pairs.iter().map(Pair::log_ratio).collect::<Vec<_>>())
+}
+
+fn of_pairs(pairs: &[Observation]) -> Option<Ratio> {
+    let logs = Paired::of(pairs);
     let ci95 = logs.interval(Confidence::REPORTED).map(|ends| ends.map(f64::exp));
     Some(Ratio { estimate: logs.estimate()?.exp(), ci95, pairs: pairs.len() })
 }

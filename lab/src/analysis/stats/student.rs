@@ -27,6 +27,18 @@ pub(super) fn student_t(freedom: f64, confidence: Confidence) -> f64 {
     terms.iter().rfold(0.0, |sum, term| (sum + term) / freedom) + z
 }
 
+/// The interval of a mean of which only the standard deviation of so many values is known; `None`
+/// with fewer than two.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "far fewer values than 2^52")]
+pub fn interval_of_mean(mean: f64, sd: f64, n: u64) -> Option<Interval> {
+    if n < 2 {
+        return None;
+    }
+    let reach = student_t(n as f64 - 1.0, Confidence::REPORTED) * sd / (n as f64).sqrt();
+    Some(Interval { low: mean - reach, high: mean + reach })
+}
+
 /// The interval of the mean of these values; `None` with fewer than two.
 #[expect(clippy::cast_precision_loss, reason = "far fewer values than 2^52")]
 pub(super) fn mean_interval(values: &[f64], confidence: Confidence) -> Option<Interval> {

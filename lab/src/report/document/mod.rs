@@ -16,8 +16,10 @@ mod table;
 mod warnings;
 
 pub use comparison::comparison_html;
+pub(super) use table::{Column, TableCell, table};
 
 use super::charts::Chart;
+use super::claims;
 use super::html::{Element, element, words};
 use super::page::Page;
 use super::palette;
@@ -27,19 +29,20 @@ const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 /// One part of the page.
-struct Section {
-    slug: &'static str,
-    title: &'static str,
+pub(super) struct Section {
+    pub(super) slug: &'static str,
+    pub(super) title: &'static str,
     /// Its first sentence.
-    lead: &'static str,
-    content: Vec<Element>,
+    pub(super) lead: &'static str,
+    pub(super) content: Vec<Element>,
 }
 
 /// The whole page.
 #[must_use]
 pub fn html(page: &Page) -> String {
     let advised = [warnings::section(page), advice::section(page)].into_iter().flatten();
-    let sections: Vec<Section> = advised.chain(sections::all(page)).chain(facts::all(page)).collect();
+    let measured = sections::all(page).into_iter().chain(claims::section(&page.judged_claims));
+    let sections: Vec<Section> = advised.chain(measured).chain(facts::all(page)).collect();
     let target = page.target_titles.first().map_or("", String::as_str);
     let title = format!("readlab {} {}", page.verb, target.split(" · ").next().unwrap_or(""));
     let opening: Vec<Element> = std::iter::once(answer::answer(page)).chain(filter::controls(page)).collect();

@@ -19,7 +19,7 @@ enum ColumnKind {
 
 /// One cell: what is shown, and by what it is sorted.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct TableCell {
+pub(in crate::report) struct TableCell {
     content: Vec<Element>,
     text: String,
     order: Option<String>,
@@ -28,7 +28,7 @@ pub(super) struct TableCell {
 
 impl TableCell {
     /// Text, sorted by itself.
-    pub(super) fn text(text: impl Into<String>) -> TableCell {
+    pub(in crate::report) fn text(text: impl Into<String>) -> TableCell {
         TableCell { content: Vec::new(), text: text.into(), order: None, whole: None }
     }
 
@@ -55,7 +55,7 @@ impl TableCell {
 
 /// One row; its first cell names it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct TableRow {
+pub(in crate::report) struct TableRow {
     trial: Option<usize>,
     dot: Option<Element>,
     ends_group: bool,
@@ -94,7 +94,7 @@ pub(super) fn dot(language: &str) -> Element {
 
 /// A column.
 #[derive(Debug, Clone)]
-pub(super) struct Column {
+pub(in crate::report) struct Column {
     title: String,
     kind: ColumnKind,
     axis: Option<Element>,
@@ -102,7 +102,7 @@ pub(super) struct Column {
 
 impl Column {
     /// A column of text.
-    pub(super) fn text(title: &str) -> Column {
+    pub(in crate::report) fn text(title: &str) -> Column {
         Column { title: title.to_owned(), kind: ColumnKind::Text, axis: None }
     }
 
@@ -130,7 +130,7 @@ impl Column {
 
 /// What a table is, and below it what to know of its numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Caption {
+pub(in crate::report) struct Caption {
     pub(super) title: String,
     pub(super) note: String,
 }
@@ -157,7 +157,7 @@ impl From<&String> for Caption {
 }
 
 /// A table.
-pub(super) fn table<R: Into<TableRow>>(
+pub(in crate::report) fn table<R: Into<TableRow>>(
     caption: impl Into<Caption>,
     columns: impl IntoIterator<Item = Column>,
     rows: impl IntoIterator<Item = R>,

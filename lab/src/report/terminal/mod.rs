@@ -8,6 +8,7 @@ mod languages;
 mod sweep;
 mod table;
 
+use super::claims;
 use super::inside::Inside;
 use super::limits;
 use super::page::Page;
@@ -31,6 +32,7 @@ pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
     let mut lines = if page.is_of_limits() { limits_of(page, style) } else { rankings(page, style) };
     lines.extend(advice(page, style));
     lines.extend(inside(page, style));
+    lines.extend(claims::terminal_sections(&page.judged_claims, style));
     lines.push(String::new());
     let caution = Ansi::new().fg_color(Some(Color::Ansi(AnsiColor::Yellow)));
     let cautions =

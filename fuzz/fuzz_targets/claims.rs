@@ -1,0 +1,8 @@
+//! Bytes for `inputs::claims`.
+#![no_main]
+
+#[allow(dead_code)]
+#[path = "../inputs.rs"]
+mod inputs;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| inputs::claims(input));

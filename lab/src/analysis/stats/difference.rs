@@ -1,0 +1,69 @@
+//! The difference of two numbers that were taken in the same rounds, in their own unit: its centre
+//! and its interval, by signed ranks ([`Paired`]). A turn with several readings counts once, with
+//! their median.
+
+use super::interval::{Confidence, Interval};
+use super::median;
+use super::observation::Observation;
+use super::paired::Paired;
+use std::collections::BTreeMap;
+
+/// How much more one number is than the other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Difference {
+    /// The centre of the pairs.
+    pub estimate: f64,
+    /// 95 % interval; `None` with fewer than five pairs.
+    pub ci95: Option<Interval>,
+}
+
+/// How much more the first is than the second; `None` when no round holds both.
+#[must_use]
+pub fn difference(number: &[Observation], from: &[Observation]) -> Option<Difference> {
+    let (numbers, others) = (by_round(number), by_round(from));
+    let pair = |(round, value): (&u32, &Observation)| {
+        Some(Observation { value: value.value - others.get(round)?.value, ..*value })
+    };
+    let pairs: Vec<Observation> = numbers.iter().filter_map(pair).collect();
+    let paired = Paired::of(&pairs);
+    Some(Difference { estimate: paired.estimate()?, ci95: paired.interval(Confidence::REPORTED) })
+}
+
+/// The median of each round.
+fn by_round(readings: &[Observation]) -> BTreeMap<u32, Observation> {
+    let mut rounds: BTreeMap<u32, (u32, Vec<f64>)> = BTreeMap::new();
+    for reading in readings {
+        let (fill, values) = rounds.entry(reading.round).or_default();
+        *fill = reading.fill;
+        values.push(reading.value);
+    }
+    let turn = |(round, (fill, values)): (u32, (u32, Vec<f64>))| {
+        Some((round, Observation { value: median(values)?, fill, round }))
+    };
+    rounds.into_iter().filter_map(turn).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rounds(values: &[f64]) -> Vec<Observation> {
+        (0..).zip(values).map(|(round, &value)| Observation { value, fill: round, round }).collect()
+    }
+
+    #[test]
+    fn drift_of_the_machine_cancels_out() {
+        let from = rounds(&[10.0, 20.0, 40.0, 80.0, 160.0, 320.0]);
+        let number = rounds(&[15.0, 25.1, 44.9, 85.0, 165.0, 325.0]);
+        let found = difference(&number, &from).unwrap();
+        let ends = found.ci95.unwrap();
+        assert!((found.estimate - 5.0).abs() < 0.1 && ends.low > 4.8 && ends.high < 5.2, "{found:?}");
+    }
+
+    #[test]
+    fn few_rounds_have_no_interval_and_none_in_common_no_difference() {
+        assert_eq!(difference(&rounds(&[3.0, 4.0]), &rounds(&[1.0, 2.0])).unwrap().ci95, None);
+        let later = [Observation { value: 1.0, fill: 9, round: 9 }];
+        assert_eq!(difference(&rounds(&[3.0]), &later), None);
+    }
+}

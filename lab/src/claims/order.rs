@@ -1,0 +1,129 @@
+//! The judgement of orders: whether numbers rise as a claim says, and whether their order is the
+//! same on all machines.
+
+use super::answer::{Answer, Found, Shown, Verdict};
+use super::bounds::{Bounds, Position};
+use super::claim::Quantity;
+use super::figures::Figures;
+use super::operand::Operand;
+
+/// Pairs of an order by what was found of them.
+#[derive(Debug, Default)]
+struct PairCount {
+    kept: usize,
+    reversed: usize,
+    /// Ties, and pairs without an interval.
+    unclear: usize,
+    lacks: Vec<String>,
+    /// The reversed pair with the lowest ratio.
+    most_reversed: Option<Found>,
+}
+
+impl PairCount {
+    /// Counts a pair, of which the second should be higher.
+    fn add(&mut self, side: &Figures, pair: [&Quantity; 2], operands: [&Operand; 2]) {
+        let [lower, higher] = operands;
+        let estimate = higher.over(lower);
+        let position = match estimate.ci95 {
+            Some(ends) => Bounds::ABOVE_ONE.position(ends),
+            None if side.is_record() => Position::Straddling,
+            None => Bounds::ABOVE_ONE.position_alone(estimate.value),
+        };
+        match position {
+            Position::Inside => self.kept += 1,
+            Position::Straddling => self.unclear += 1,
+            Position::Outside => {
+                self.reversed += 1;
+                let trials = format!("{} / {}", pair[1].trial, pair[0].trial);
+                let side = side.name().to_owned();
+                let is_more = |it: &Found| estimate.value < it.estimate.value;
+                if self.most_reversed.as_ref().is_none_or(is_more) {
+                    self.most_reversed = Some(Found { trials, side, estimate });
+                }
+            }
+        }
+    }
+
+    fn add_lack(&mut self, why: String) {
+        if !self.lacks.contains(&why) {
+            self.lacks.push(why);
+        }
+    }
+
+    fn answer(self) -> Answer {
+        let of = self.kept + self.reversed + self.unclear;
+        let verdict = match (self.reversed, self.lacks.first(), self.unclear) {
+            (1.., ..) => Verdict::DoesNotHold,
+            (0, Some(why), _) => Verdict::CannotBeTold(why.clone()),
+            (0, None, 0) if of > 0 => Verdict::Holds,
+            (0, None, 0) => Verdict::CannotBeTold("nothing was compared".to_owned()),
+            (0, None, unclear) => {
+                Verdict::CannotBeTold(format!("{unclear} of {of} pairs tie or have no interval"))
+            }
+        };
+        let shown = Shown::Pairs { kept: self.kept, reversed: self.reversed, of };
+        let shown = if of == 0 { Shown::Nothing } else { shown };
+        Answer { shown, verdict, beyond: self.most_reversed }
+    }
+}
+
+/// Whether each number is less than the next, on every side.
+pub(super) fn rising(sides: &[Figures], all: &[Quantity]) -> Answer {
+    let mut count = PairCount::default();
+    for side in sides {
+        for pair in all.windows(2) {
+            match (side.operand(&pair[0]), side.operand(&pair[1])) {
+                (Ok(lower), Ok(higher)) => count.add(side, [&pair[0], &pair[1]], [&lower, &higher]),
+                (Err(lack), _) | (_, Err(lack)) => count.add_lack(lack.to_string()),
+            }
+        }
+    }
+    count.answer()
+}
+
+/// How many ranks differ between the first machine and any other.
+pub(super) fn same_on_all(machines: &[Figures], all: &[Quantity]) -> Answer {
+    let ranks: Vec<Vec<usize>> = machines.iter().filter_map(|side| ranks(side, all)).collect();
+    let Some((first, others)) = ranks.split_first().filter(|(_, others)| !others.is_empty()) else {
+        return Answer::untold("its tables have these of one machine only");
+    };
+    let differ = |at: usize| others.iter().any(|other| other[at] != first[at]);
+    let differ = (0..all.len()).filter(|&at| differ(at)).count();
+    let verdict = if differ == 0 { Verdict::Holds } else { Verdict::DoesNotHold };
+    Answer { shown: Shown::Ranks { differ, of: all.len() }, verdict, beyond: None }
+}
+
+/// The rank of each; `None` where one has no number. Of equal numbers, the one that is listed first
+/// comes first.
+fn ranks(side: &Figures, all: &[Quantity]) -> Option<Vec<usize>> {
+    let values = values(side, all)?;
+    let rank = |at: usize| {
+        let is_before = |other: usize| (values[other], other) < (values[at], at);
+        (0..all.len()).filter(|&other| is_before(other)).count()
+    };
+    Some((0..all.len()).map(rank).collect())
+}
+
+fn values(side: &Figures, all: &[Quantity]) -> Option<Vec<f64>> {
+    all.iter().map(|it| Some(side.operand(it).ok()?.estimate().value)).collect()
+}
+
+/// Whether the order of the first machine is that of a record: pair by pair, without the pairs that
+/// tie on the first machine.
+pub(super) fn same_here(machine: Option<&Figures>, here: &Figures, all: &[Quantity]) -> Answer {
+    let Some(published) = machine.and_then(|machine| values(machine, all)) else {
+        return Answer::untold("no published order is known");
+    };
+    let operands: Vec<_> = all.iter().map(|it| here.operand(it)).collect();
+    let mut count = PairCount::default();
+    for lower in 0..all.len() {
+        for higher in (0..all.len()).filter(|&higher| published[lower] < published[higher]) {
+            let pair = [&all[lower], &all[higher]];
+            match (&operands[lower], &operands[higher]) {
+                (Ok(lower), Ok(higher)) => count.add(here, pair, [lower, higher]),
+                (Err(lack), _) | (_, Err(lack)) => count.add_lack(lack.to_string()),
+            }
+        }
+    }
+    count.answer()
+}

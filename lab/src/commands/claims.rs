@@ -1,0 +1,111 @@
+//! `readlab claims [NAME] [RECORD]`: what publications claim, judged by their own figures and by a
+//! record.
+
+use super::compare::path_of;
+use super::options::ColorWhen;
+use super::output;
+use crate::claims::{self, ClaimsError, ClaimsFile, JudgedClaims};
+use crate::record::Record;
+use crate::record::history::History;
+use crate::report::{self, Style};
+use crate::target::shown;
+use anyhow::{Context, bail};
+use clap::Args;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Arguments of `readlab claims`.
+#[derive(Debug, Args)]
+pub struct ClaimsArgs {
+    /// Claims: newlines, byte-stream, sizes, zip-lines [default: all, or those that the record
+    /// answers]
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// A record that answers the claims: its path, `last`, `last~1`, or a name given with --save
+    /// [default: none, so that claims are judged by the figures of their publications alone]
+    #[arg(value_name = "RECORD")]
+    pub record: Option<String>,
+    /// Judge the claims of this file
+    #[arg(long, value_name = "FILE")]
+    pub claims: Option<PathBuf>,
+    /// Write the claims as one JSON document; `-` is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub export_json: Option<PathBuf>,
+    /// Write the table as Markdown; `-` is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub export_markdown: Option<PathBuf>,
+    /// When to colour the table
+    #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Output")]
+    pub color: ColorWhen,
+}
+
+/// Judges the claims and shows them. What they are found to be does not change the exit code.
+///
+/// # Errors
+/// If no claims have the name, the file of claims has a wrong expression, or there is no such
+/// record.
+pub fn run(args: &ClaimsArgs) -> anyhow::Result<ExitCode> {
+    let (name, record) = args.words()?;
+    let record = record.map(read).transpose()?;
+    let files: Vec<ClaimsFile> = match (&args.claims, name, &record) {
+        (Some(file), ..) => vec![claims::read(file)?],
+        (None, Some(name), _) => vec![claims::find(name)?],
+        (None, None, Some(record)) => claims::of_record(record),
+        (None, None, None) => claims::names().into_iter().map(claims::find).collect::<Result<_, _>>()?,
+    };
+    if files.is_empty() {
+        bail!("no claims are about this record; name some: {}", claims::names().join(", "));
+    }
+    let judged: Vec<JudgedClaims> = files.iter().map(|file| claims::judge(file, record.as_ref())).collect();
+    args.give(&judged)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The record with this name or path.
+fn read(name: &str) -> anyhow::Result<Record> {
+    Ok(Record::read(&path_of(History::of_user().as_ref(), name)?)?)
+}
+
+impl ClaimsArgs {
+    /// The name of claims and the name of a record. A single word may be either.
+    fn words(&self) -> anyhow::Result<(Option<&str>, Option<&str>)> {
+        let is_known = |word: &str| self.claims.is_none() && claims::names().contains(&word);
+        match (self.name.as_deref(), self.record.as_deref()) {
+            (Some(name), Some(_)) if self.claims.is_some() => {
+                bail!("{name}: the claims are those of --claims, so only a record can be named")
+            }
+            (Some(name), None) if !is_known(name) => {
+                // Neither is there: then a misspelled name of claims is the likelier mistake.
+                match path_of(History::of_user().as_ref(), name) {
+                    Ok(_) => Ok((None, Some(name))),
+                    Err(error) if self.claims.is_some() => Err(error),
+                    Err(_) => {
+                        Err(ClaimsError::Unknown { name: name.to_owned(), known: claims::names().join(", ") }
+                            .into())
+                    }
+                }
+            }
+            words => Ok(words),
+        }
+    }
+
+    /// The exports, and the table unless a document goes to standard output.
+    fn give(&self, judged: &[JudgedClaims]) -> anyhow::Result<()> {
+        let documents = [
+            self.export_json.as_deref().map(|file| (file, report::claims_json(judged))),
+            self.export_markdown.as_deref().map(|file| (file, report::claims_markdown(judged))),
+        ];
+        let mut shown_elsewhere = false;
+        for (file, text) in documents.into_iter().flatten() {
+            shown_elsewhere |= file == Path::new("-");
+            output::write(file, |out| out.write_all(text.as_bytes())).with_context(|| shown(file))?;
+        }
+        if !shown_elsewhere {
+            let style =
+                Style { width: output::terminal_width(), color: self.color.is_on(&std::io::stdout()) };
+            std::io::stdout().write_all(report::claims_terminal(judged, style).as_bytes())?;
+        }
+        Ok(())
+    }
+}
