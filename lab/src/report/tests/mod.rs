@@ -12,6 +12,7 @@ use std::io::{self, Write};
 mod advice;
 mod page_records;
 mod pages;
+mod percentiles;
 mod tables;
 
 const SIZE: u64 = 1_000_000_000;
