@@ -15,7 +15,7 @@ use crate::units::Bytes;
 use etcetera::BaseStrategy;
 use note::{CorpusNote, MADE_BY, NOTE_SUFFIX, note_path};
 use readlab_protocol::Archive;
-use recipe::{Recipe, VERSION};
+use recipe::Recipe;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -184,7 +184,7 @@ fn made_before(path: &Path, recipe: Recipe) -> Result<Option<Corpus>, CorpusErro
         return Ok(None);
     }
     let Some(note) = CorpusNote::beside(path) else { return Err(CorpusError::NotOurs(path.to_owned())) };
-    let same = note.version == VERSION && note.recipe == recipe && intact(path, &note)?;
+    let same = note.version == recipe.kind.version() && note.recipe == recipe && intact(path, &note)?;
     Ok(same.then(|| note.corpus(path.to_owned(), true)))
 }
 

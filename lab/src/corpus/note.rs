@@ -1,6 +1,6 @@
 //! The note beside a deterministic file: its recipe and digest.
 
-use super::recipe::{Recipe, VERSION};
+use super::recipe::Recipe;
 use super::{Corpus, CorpusError, Form, at, begin, file_name};
 use readlab_protocol::Archive;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ impl CorpusNote {
     pub(super) fn of(recipe: Recipe, digest: String) -> CorpusNote {
         CorpusNote {
             made_by: MADE_BY.to_owned(),
-            version: VERSION,
+            version: recipe.kind.version(),
             recipe,
             digest,
             zip_bytes: None,
