@@ -47,7 +47,8 @@ const NOT_CARRIED: [&str; 5] = ["build", "snippets", "test", "tests", "test.sh"]
 fn carried() -> Vec<String> {
     let contenders = Path::new(CONTENDERS);
     println!("cargo::rerun-if-changed={}", contenders.display());
-    let entries = std::fs::read_dir(contenders).expect("the contenders are linked in the folder of what is carried");
+    let entries =
+        std::fs::read_dir(contenders).expect("the contenders are linked in the folder of what is carried");
     let folders = entries.map(|entry| entry.expect("their folder can be read").path());
     let folders = folders.filter(|folder| folder.is_dir() && !folder.join("Cargo.toml").exists());
     let mut names: Vec<String> =
@@ -113,7 +114,8 @@ fn contenders_sources() {
 
 /// Every file below a folder but what is not carried.
 fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
-    let entries = std::fs::read_dir(folder).expect("the contenders are linked in the folder of what is carried");
+    let entries =
+        std::fs::read_dir(folder).expect("the contenders are linked in the folder of what is carried");
     for path in entries.map(|entry| entry.expect("a folder of sources can be read").path()) {
         let name = path.file_name().unwrap_or_default();
         if NOT_CARRIED.iter().any(|not| name == *not) {

@@ -34,6 +34,14 @@ fn has_ranking(terminal: &PseudoTerminal) -> bool {
     text.contains(KEYS) && text.contains("B/s") && text.contains("cold · newlines")
 }
 
+/// The round that is taken; 0 before the first.
+fn round(terminal: &PseudoTerminal) -> u32 {
+    let text = terminal.text();
+    let number =
+        text.split("· round ").nth(1).and_then(|rest| rest.split(|it: char| !it.is_ascii_digit()).next());
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
 /// That nothing of the race is on the screen but what it printed to keep, and that the terminal is
 /// as a shell expects.
 fn assert_clean(terminal: &PseudoTerminal) {
@@ -67,7 +75,7 @@ fn the_rankings_of_both_states_grow_and_give_way_to_the_tables() {
 fn q_ends_a_race_as_its_budget_would() {
     let home = Home::new();
     let mut race = PseudoTerminal::start(long_race(&home), 100, 40);
-    race.wait_for("a ranking", has_ranking);
+    race.wait_for("a ranking after a round", |it| has_ranking(it) && round(it) > 1);
     assert!(!race.is_as_shells_expect(), "keys arrive as they are pressed");
     race.press(b"x");
     race.press(b"q");

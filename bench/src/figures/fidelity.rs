@@ -17,10 +17,11 @@ pub(super) const ABOUT: &str =
     "fidelity: median through the lab ÷ median of the same loop in a program of its own, 1 GiB of lines";
 
 /// Each method once, and the state in which it is compared.
-const WAYS: [(&str, CacheState); 9] = [
+const WAYS: [(&str, CacheState); 10] = [
     ("rust/lines@buffer=16KiB", CacheState::Warm),
     ("rust/buffered/iterator@buffer=64KiB", CacheState::Warm),
     ("rust/read@buffer=256KiB", CacheState::Warm),
+    ("rust/whole", CacheState::Warm),
     ("rust/pread@threads=all", CacheState::Warm),
     ("rust/vectored/iterator@buffer=8KiB,buffers=16", CacheState::Warm),
     ("rust/mmap", CacheState::Warm),

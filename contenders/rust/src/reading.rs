@@ -101,7 +101,8 @@ impl Reading {
         &self.settings
     }
 
-    /// What the method does once before it may read; only the control `resident` does anything.
+    /// What the method does before each turn, outside of the window: the control `resident` loads
+    /// the file, others check that it fits into memory.
     ///
     /// # Errors
     /// If the file cannot be read, or does not fit into memory.

@@ -42,6 +42,8 @@ mod pread;
 mod read;
 #[path = "../snippets/vectored.rs"]
 mod vectored;
+#[path = "../snippets/whole.rs"]
+mod whole;
 #[path = "../snippets/zip.rs"]
 mod zip;
 #[path = "../snippets/zip-libdeflate.rs"]
@@ -85,12 +87,13 @@ mod scan_scalar;
 /// A way of bringing bytes, and what a machine without it says.
 type Total = fn(&Path) -> io::Result<u64>;
 
-const TOTALS: [(&str, Total); 11] = [
+const TOTALS: [(&str, Total); 12] = [
     ("auto", |path| auto::total(path, naive).map_err(io::Error::other)),
     ("lines", lines::lines),
     ("buffered", |path| buffered::total(path, naive)),
     ("read", |path| read::total(path, naive)),
     ("dontcache", |path| dontcache::total(path, naive)),
+    ("whole", |path| whole::total(path, naive)),
     ("pread", |path| pread::total(path, naive)),
     ("vectored", |path| vectored::total(path, naive)),
     ("direct", |path| direct::total(path, naive)),

@@ -35,7 +35,8 @@ pub struct SweepArgs {
     /// The order of reading
     #[arg(long, value_name = "ORDER", default_value = "directory")]
     pub order: Order,
-    /// Methods to measure; may be repeated [default: read, direct and dontcache of contender rust]
+    /// Methods to measure; may be repeated [default: whole, read, direct and dontcache of contender
+    /// rust]
     #[arg(long = "method", value_name = "TRIAL")]
     pub methods: Vec<String>,
     /// What each method does with the bytes

@@ -22,6 +22,7 @@ pub mod registry;
 mod ring;
 mod size;
 mod vectored;
+mod whole;
 
 use crate::scan::{self, NO_SCAN, Visit};
 use crate::setting::{Param, SettingError, Settings};

@@ -2,7 +2,7 @@
 
 use super::{
     Method, archive, auto, buffered, controls, direct, http, inflate, io_uring, limits, lines, mmap, pread,
-    read, vectored,
+    read, vectored, whole,
 };
 
 /// Every method.
@@ -19,6 +19,7 @@ pub static ALL: &[Method] = &[
     buffered::BUFFERED,
     read::READ,
     read::DONTCACHE,
+    whole::WHOLE,
     pread::PREAD,
     vectored::VECTORED,
     direct::DIRECT,
