@@ -1,10 +1,10 @@
 //! What publications claim: each claim and each open question as data, judged by the publication's
 //! own figures and by a record.
 //!
-//! A claims file ([`file`]) holds the claims of one publication, each with an [`Expression`] over
-//! trials and metrics. [`Figures`] are what a side knows: a machine of a published table, or a
-//! record. [`judge`] evaluates an expression on figures; a claim holds only where a whole interval
-//! says so. Wording and layout are in [`crate::report`].
+//! A claims file (`file`) holds the claims of one publication, each with an [`Expression`] over
+//! trials and metrics. `Figures` are what a side knows: a machine of a published table, or a
+//! record. [`judge()`] evaluates an expression on figures; a claim holds only where a whole
+//! interval says so. Wording and layout are in [`crate::report`].
 
 mod answer;
 mod bounds;
