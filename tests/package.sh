@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
-crates="readlab-protocol readlab-rust readlab-command readlab"
+crates=$(packaging/crates.sh)
 target=$(pwd)/${CARGO_TARGET_DIR:-target}
 folder=$(mktemp -d "$target/package-test.XXXXXX")
 trap 'rm -rf "$folder"' EXIT

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Checks for the programs that tests start beside readlab, and prints in one line what is missing.
 #
-# As root on Debian and similar systems, missing packages are installed; elsewhere nothing is changed. Always ends with
-# 0: a test whose program is missing is skipped with a message.
+# As root on Debian and similar systems, missing packages are installed, after a line that says which and how large they
+# are; elsewhere, and with INSTALL=no in the environment, nothing is changed. Always ends with 0: a test whose program is
+# missing is skipped with a message.
 set -eu
 
 missing=
@@ -25,15 +26,22 @@ want python3 python3
 want node nodejs
 
 [ -n "$missing" ] || exit 0
-if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
-    echo "tests that need these packages will be skipped, for only root on Debian can install them:$missing" >&2
+skipped() {
+    echo "tests that need these packages will be skipped:$missing: $1" >&2
     exit 0
-fi
-echo "installing for the tests:$missing" >&2
+}
+[ "${INSTALL:-yes}" != no ] || skipped "INSTALL=no"
+[ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 || skipped "only root on Debian can install them"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-# shellcheck disable=SC2086 # one word a package
-if ! { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1
-then
-    echo "tests that need these packages will be skipped:$missing: $(tail -n 1 "$log")" >&2
-fi
+install() {
+    # shellcheck disable=SC2086 # one word a package
+    DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get install --yes --no-install-recommends $missing "$@"
+}
+apt-get update >"$log" 2>&1 || skipped "$(tail -n 1 "$log")"
+# Prints the sizes and where the packages are, and installs nothing.
+install --print-uris >"$log" 2>&1 || true
+size=$(sed -n 's/.*Need to get \([^ ]* [kMG]\{0,1\}B\).*/\1 to download/p;
+    s/^After this operation, \([^ ]* [kMG]\{0,1\}B\) of .*/, \1 on disk/p' "$log" | tr -d '\n')
+echo "installing for the tests:$missing (${size:-of unknown size}); INSTALL=no leaves them out" >&2
+install >"$log" 2>&1 || skipped "$(tail -n 1 "$log")"
