@@ -4,7 +4,7 @@
 //!
 //! The fuzzers in `fuzz_targets` and the quick test in `tests/garbage.rs` share this file.
 
-use readlab::analysis::compare::{Comparison, Measure, Side};
+use readlab::analysis::compare::{Center, Comparison, Measure, Side};
 use readlab::contender::roster::Roster;
 use readlab::corpus::oracle;
 use readlab::record::Record;
@@ -89,7 +89,7 @@ pub(crate) fn outputs(record: &Record) -> Vec<(&'static str, String)> {
         ("github", report::github(&side)),
     ];
     let mut all: Vec<_> = all.into();
-    if let Ok(comparison) = Comparison::of(vec![side.clone(), side], &MEASURES, true) {
+    if let Ok(comparison) = Comparison::of(vec![side.clone(), side], &MEASURES, Center::Median, true) {
         let style = Style { width: 100, color: false };
         all.push(("a comparison", report::comparison_terminal(&comparison, None, style)));
         all.push(("a comparison in markdown", report::comparison_markdown(&comparison, None)));

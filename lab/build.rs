@@ -138,6 +138,8 @@ fn preloaded(name: &str, loss: &str) {
         panic!("RUSTC, OUT_DIR and TARGET are set by cargo");
     };
     let library = PathBuf::from(out).join(name).with_extension("so");
+    // A static program still starts the system's programs, which glibc's loader links.
+    let target = target.to_string_lossy().replace("-musl", "-gnu");
     let mut command = Command::new(rustc);
     command.args(["--edition", "2024", "--crate-name", &format!("readlab_{name}"), "--crate-type", "cdylib"]);
     command.args(["-O", "-C", "panic=abort", "-C", "strip=symbols", "--target"]).arg(target);

@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 
 /// The rooms of the lab from the ground up, and which of those below it each may use. A room that
 /// is not listed is an error here.
-const ROOMS: [(&str, &[&str]); 18] = [
+const ROOMS: [(&str, &[&str]); 19] = [
     ("units", &[]),
     ("trial", &["units"]),
     ("linux", &["units"]),
     ("terminal", &["linux"]),
+    ("markup", &["terminal"]),
     ("machine", &["linux", "units"]),
     ("folder", &["linux", "terminal", "units"]),
     ("target", &["linux", "machine", "terminal", "trial", "units"]),
@@ -34,6 +35,7 @@ const ROOMS: [(&str, &[&str]); 18] = [
             "folder",
             "linux",
             "machine",
+            "markup",
             "record",
             "target",
             "trial",
@@ -60,7 +62,10 @@ const ROOMS: [(&str, &[&str]); 18] = [
             "units",
         ],
     ),
-    ("report", &["analysis", "claims", "contender", "record", "target", "terminal", "trial", "units"]),
+    (
+        "report",
+        &["analysis", "claims", "contender", "markup", "record", "target", "terminal", "trial", "units"],
+    ),
     (
         "commands",
         &[
@@ -208,7 +213,7 @@ fn lab_paths(document: &str) -> Vec<&str> {
 #[test]
 fn every_file_of_the_lab_that_a_document_names_exists() {
     let mut named = 0;
-    for document in ["CONTRIBUTING.md", "METHOD.md", "README.md"] {
+    for document in ["CONTRIBUTING.md", "METHOD.md", "README.md", "REFERENCE.md"] {
         let text = fs::read_to_string(root().join(document)).unwrap();
         for path in lab_paths(&text) {
             assert!(root().join(path).exists(), "{document} names {path}, which does not exist");

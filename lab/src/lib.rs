@@ -12,6 +12,7 @@ pub mod folder;
 pub mod linux;
 pub mod live;
 pub mod machine;
+pub mod markup;
 pub mod measure;
 pub mod record;
 pub mod report;

@@ -18,7 +18,7 @@ const SIZE_BYTES: usize = 8 << 20;
 /// The size of a file system with room for it.
 const IMAGE_BYTES: u64 = 48 << 20;
 /// The size of one with room for a sweep, which leaves a margin free.
-const LARGE_BYTES: u64 = 256 << 20;
+pub(super) const LARGE_BYTES: u64 = 256 << 20;
 
 /// What was made with a command, undone by others when dropped, the last first.
 struct Undo(Vec<Vec<String>>);
@@ -34,7 +34,7 @@ impl Drop for Undo {
 }
 
 /// Standard output of a command, or the reason of its failure in one line.
-fn run<S: AsRef<std::ffi::OsStr> + std::fmt::Debug>(words: &[S]) -> Result<String, String> {
+pub(super) fn run<S: AsRef<std::ffi::OsStr> + std::fmt::Debug>(words: &[S]) -> Result<String, String> {
     let output = Command::new(&words[0]).args(&words[1..]).output();
     let output = output.map_err(|error| format!("{words:?}: {error}"))?;
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
@@ -54,8 +54,8 @@ fn lines() -> Vec<u8> {
 }
 
 /// An ext4 in a file, mounted through a loop device, with one file of lines in it.
-struct Image {
-    image: PathBuf,
+pub(super) struct Image {
+    pub(super) image: PathBuf,
     file: PathBuf,
     device: String,
     _undo: Undo,
@@ -67,7 +67,7 @@ impl Image {
         Image::sized(folder, options, IMAGE_BYTES)
     }
 
-    fn sized(folder: &Path, options: &[&str], size_bytes: u64) -> Option<Image> {
+    pub(super) fn sized(folder: &Path, options: &[&str], size_bytes: u64) -> Option<Image> {
         Image::try_make(folder, options, size_bytes).map_err(|why| eprintln!("SKIPPED: {why}")).ok()
     }
 

@@ -8,6 +8,7 @@ mod clocks;
 mod contract;
 #[path = "../common/fake.rs"]
 mod fake;
+mod first_reading;
 mod holders;
 #[path = "../common/home.rs"]
 mod home;

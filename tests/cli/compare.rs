@@ -175,6 +175,40 @@ fn published_results_are_shown_as_published() {
 }
 
 #[test]
+fn means_spread_percentiles_and_given_facts_are_shown_and_drawn() {
+    let home = Home::new();
+    let means = compare(&home, &["published:zip-lines/M920", "published:zip-lines/NUC11"]);
+    assert!(means.out.contains("24.9 s ± 352 ms (mean of 10)") && means.out.contains("[1."), "{means}");
+    let single = compare(&home, &["published:zip-lines/Old"]);
+    assert!(single.out.contains("32.3 s (one reading)"), "{single}");
+    let summary = compare(&home, &["published:urlsession-summary/M2", "--percentiles"]);
+    assert!(
+        summary.out.contains("79.0 ms") && !summary.out.contains("p99"),
+        "it has no percentiles: {summary}"
+    );
+    let percentiles = compare(&home, &["published:urlsession/M2", "--metric", "mallocs", "--percentiles"]);
+    assert!(percentiles.out.contains("p99") && percentiles.out.contains("67\u{202f}000"), "{percentiles}");
+    let fixed = compare(&home, &["published:ssd-sizes/iMac", "--metric", "fixed"]);
+    assert!(fixed.out.contains("40.0 µs"), "the intercept: {fixed}");
+    record(&home, "here", &golden());
+    let means = compare(&home, &["here", "--stats", "mean"]);
+    assert!(means.out.contains("(mean of "), "{means}");
+
+    let fit = ["published:zip-lines", "--fit", "zip/wall", "ghz"];
+    let none = compare(&home, &fit);
+    assert!(none.code == Some(2) && none.err.contains("no machine has zip"), "{none}");
+    let facts = ["--fact", "A:ghz=3.3", "--fact", "M920:ghz=4.3", "--export-html", "page.html"];
+    let given = compare(&home, &[&fit[..], &facts].concat());
+    assert_eq!(given.code, Some(0), "{given}");
+    assert!(given.out.contains("not on the line: NUC11 with WD Black has no ghz; --fact"), "{given}");
+    assert!(given.out.contains("ghz = 3.3 was given by --fact"), "{given}");
+    let page = fs::read_to_string(home.at("page.html")).unwrap();
+    assert!(page.contains("id=\"fit-title\"") && page.contains("wall of zip on ghz"), "the chart of the fit");
+    let unknown = compare(&home, &[&fit[..], &["--fact", "Z:ghz=1"]].concat());
+    assert!(unknown.code == Some(2) && unknown.err.contains("no side is called so"), "{unknown}");
+}
+
+#[test]
 fn a_sweep_is_compared_with_the_published_one_by_slope_median_and_highest_rate() {
     let home = Home::new();
     record(&home, "sweep", &golden_sweep());

@@ -4,8 +4,8 @@ use readlab::machine::Machine;
 use readlab::record::{
     Budget, Count, EndReason, Fill, FlameGraph, Focus, Header, HotSpot, LeftBehind, Limit, LimitKind,
     LimitUnit, Line, Outcome, OwnScheduling, Receipt, ReferenceCandidate, ReferenceReason, Requested,
-    ResumePlan, Resumption, Rules, RunKind, SCHEMA, SCHEMA_VERSION, Sample, Spread, StopReason, Stopped,
-    TargetRef, Trace, Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
+    ResumePlan, Resumption, Rules, RunKind, SCHEMA, SCHEMA_VERSION, Sample, Spread, Start, StopReason,
+    Stopped, TargetRef, Trace, Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
 };
 use readlab::target::identity::Identity;
 use readlab::target::{Decoded, Http, TargetFacts};
@@ -81,6 +81,7 @@ pub(super) fn trial() -> Trial {
         state: CacheState::Unknown,
         cache: Cache::ByParam,
         decodes: Some(Archive::Gzip),
+        start: Start::EachReading,
         id,
     }
 }

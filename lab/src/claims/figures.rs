@@ -5,13 +5,12 @@ use super::claim::Quantity;
 use super::metric::Metric;
 use super::operand::Operand;
 use super::{answer::Estimate, sweep};
-use crate::analysis::compare::{Case, Figure, Measure, SHEET_FACT, Side};
-use crate::analysis::stats::{self, Interval};
+use crate::analysis::compare::{Case, Center, Figure, Measure, SHEET_FACT, Side};
+use crate::analysis::stats::Interval;
 use crate::analysis::verdict;
 use crate::record::{LimitKind, LimitUnit, Record, RunKind};
-use crate::suite::published::{self, DetailKind};
+use crate::suite::published;
 use crate::trial::{CacheState, Transport};
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// The trial that means what the drive does at best: its data sheet in a publication, the control
@@ -31,15 +30,6 @@ pub(super) struct Figures<'a> {
     side: Side,
     /// `None` for a published table.
     record: Option<&'a Record>,
-    details: Details,
-}
-
-/// What a published table says beside its numbers, by case.
-#[derive(Debug, Clone, Default)]
-struct Details {
-    wall_sd: BTreeMap<String, f64>,
-    runs: BTreeMap<String, f64>,
-    fixed_cost: BTreeMap<String, f64>,
 }
 
 /// Why a side does not know a quantity.
@@ -75,23 +65,13 @@ impl<'a> Figures<'a> {
     /// The machines of a publication; none where the name is unknown.
     pub(super) fn published(name: &str) -> Vec<Figures<'static>> {
         let sides = published::sides(name).unwrap_or_default();
-        let all = published::details(name);
-        let figures = |side: Side| {
-            let of = |kind| published::by_case(&all, &side.name, kind);
-            let details = Details {
-                wall_sd: of(DetailKind::WallSd),
-                runs: of(DetailKind::Runs),
-                fixed_cost: of(DetailKind::FixedCost),
-            };
-            Figures { side, record: None, details }
-        };
-        sides.into_iter().map(figures).collect()
+        sides.into_iter().map(|side| Figures { side, record: None }).collect()
     }
 
     /// Those of a record.
     pub(super) fn of_record(record: &'a Record) -> Figures<'a> {
         let side = Side::of_record(record, HERE, "");
-        Figures { side, record: Some(record), details: Details::default() }
+        Figures { side, record: Some(record) }
     }
 
     /// Whether these are of a record.
@@ -158,18 +138,9 @@ impl<'a> Figures<'a> {
         let case = self.case(quantity)?;
         let not_published =
             || Lack::NoNumber(format!("its tables have no {} of {}", metric.name(), quantity.trial));
-        if metric == Metric::FixedCost {
-            let fixed = self.details.fixed_cost.get(&case.name).copied();
-            return fixed.map(|ns| Operand::Single(Estimate::alone(ns))).ok_or_else(not_published);
-        }
         let stored = || self.fact(STORED_FACT).filter(|_| metric == Metric::Of(Measure::Device));
         let stored = || stored().map(|bytes| Operand::Single(Estimate::alone(bytes)));
-        match number(case, metric).or_else(stored).ok_or_else(not_published)? {
-            Operand::Single(Estimate { value, ci95: None }) => {
-                Ok(Operand::Single(Estimate { value, ci95: self.details.interval(case, metric, value) }))
-            }
-            other => Ok(other),
-        }
+        number(case, metric).or_else(stored).ok_or_else(not_published)
     }
 
     fn of_trials(&self, quantity: &Quantity) -> Result<Operand, Lack> {
@@ -208,33 +179,18 @@ impl<'a> Figures<'a> {
     }
 }
 
-impl Details {
-    /// The interval of a mean, where its standard deviation is published. The share of a rate is
-    /// that of its time.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count")]
-    fn interval(&self, case: &Case, metric: Metric, value: f64) -> Option<Interval> {
-        let (sd, runs) = (self.wall_sd.get(&case.name)?, self.runs.get(&case.name)?);
-        let wall = case.figures.get(&Measure::Wall)?.value();
-        let ends = stats::interval_of_mean(wall, *sd, *runs as u64)?;
-        match metric {
-            Metric::Of(Measure::Wall) => Some(ends),
-            Metric::Of(Measure::Rate) => {
-                Some(Interval { low: value * wall / ends.high, high: value * wall / ends.low })
-            }
-            _ => None,
-        }
-    }
-}
-
 /// A number of a case.
 fn number(case: &Case, metric: Metric) -> Option<Operand> {
     let measure = match metric {
         Metric::Of(measure) => measure,
         Metric::Size => return size(case),
-        Metric::FixedCost => return None,
+        Metric::FixedCost => Measure::Fixed,
     };
-    Some(match case.figures.get(&measure)? {
-        Figure::Value { value, .. } => Operand::Single(Estimate::alone(*value)),
+    let figure = case.figures.get(&measure)?;
+    Some(match figure {
+        Figure::Value { value, .. } => {
+            Operand::Single(Estimate { value: *value, ci95: figure.located(Center::Median).ci95 })
+        }
         Figure::Samples(observations) => Operand::Readings {
             group: case.key.state.map(|state| state.to_string()).unwrap_or_default(),
             observations: observations.clone(),

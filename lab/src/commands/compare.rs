@@ -1,8 +1,9 @@
 //! `readlab compare A B…`: records and published results side by side, with ratios, a gate for
 //! continuous integration, and exports for services that track benchmarks.
 
+use super::given_fact::GivenFact;
 use super::output;
-use crate::analysis::compare::{Comparison, Fit, FitRequest, Gate, Measure, Side, fit};
+use crate::analysis::compare::{Center, Comparison, Fit, FitRequest, Gate, Measure, Side, fit};
 use crate::commands::options::{self, ColorWhen};
 use crate::experiment::outcome::EXIT_TRIAL;
 use crate::record::Record;
@@ -28,12 +29,22 @@ pub struct CompareArgs {
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
     /// Numbers to compare: wall, cpu, rate, peak, device, syscalls, mallocs, retains, releases,
-    /// slope, most [default: wall, or rate if a side has no times]
+    /// slope, most, fixed [default: wall, or rate if a side has no times]
     #[arg(long, value_name = "METRIC,…", value_delimiter = ',', hide_possible_values = true)]
     pub metric: Vec<Measure>,
     /// Only this state of the page cache
     #[arg(long, value_name = "STATE")]
     pub state: Option<CacheState>,
+    /// By which number readings are compared; a published mean is always compared with a mean
+    #[arg(long, value_name = "CENTER", default_value = "median")]
+    pub stats: Center,
+    /// Print the percentiles of every number too
+    #[arg(long)]
+    pub percentiles: bool,
+    /// A fact of the machines, for sides that do not know it, for example `max_turbo_ghz=4.7`, or
+    /// `B:max_turbo_ghz=4.7` for one of them; may be repeated
+    #[arg(long = "fact", value_name = "[SIDE:]NAME=VALUE")]
+    pub facts: Vec<GivenFact>,
     /// Also compare and fit trials of the same name whose file, work, state or parameters differ
     #[arg(long)]
     pub force: bool,
@@ -89,9 +100,11 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
         let other = |case: &crate::analysis::compare::Case| case.key.state.is_some_and(|own| own != state);
         sides.iter_mut().for_each(|side| side.cases.retain(|case| !other(case)));
     }
+    args.facts.iter().try_for_each(|fact| fact.give(&mut sides))?;
     let fit = args.fit(&sides)?;
     let measures = args.measures(&sides);
-    let mut comparison = Comparison::of(sides, &measures, args.force)?;
+    let mut comparison = Comparison::of(sides, &measures, args.stats, args.force)?;
+    comparison.lists_percentiles = args.percentiles;
     if args.datasheet.is_none() && args.fit.is_none() && comparison.sides.len() == 1 {
         comparison.sheets.clear();
     }

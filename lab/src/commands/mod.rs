@@ -8,6 +8,7 @@ pub mod completions;
 pub mod contender;
 pub mod corpus;
 pub mod doctor;
+mod given_fact;
 pub mod history;
 pub mod limits;
 pub mod list;

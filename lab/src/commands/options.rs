@@ -4,6 +4,7 @@
 //! `--quiet`, exports with `-` for standard output. What the options mean together with a suite is
 //! decided in [`crate::experiment::config`].
 
+use crate::analysis::compare::Center;
 use crate::contender::language::LanguageChoice;
 use crate::contender::roster::Roster;
 use crate::experiment::config::{InspectConfig, SamplingConfig, TrialOptions};
@@ -37,7 +38,7 @@ pub struct SamplingOptions {
     #[arg(long, value_name = "TIME")]
     pub max_time: Option<Nanos>,
     /// Time for the whole run, divided among the cache states; it includes the reading for the
-    /// correct answer [default: about 55 s for a race, else 100 s or the suite's; at least five
+    /// correct answer [default: about 50 s for a race, else 100 s or the suite's; at least five
     /// rounds]
     #[arg(long, value_name = "TIME")]
     pub budget: Option<Nanos>,
@@ -109,6 +110,9 @@ pub struct OutputOptions {
     /// Judge the claims of this file [default: what publications claim about the run, if any does]
     #[arg(long, value_name = "FILE")]
     pub claims: Option<PathBuf>,
+    /// Show medians with their intervals, or means with their standard deviations
+    #[arg(long, value_name = "CENTER", default_value = "median")]
+    pub stats: Center,
     /// Print all percentiles of every metric after the tables
     #[arg(long)]
     pub percentiles: bool,

@@ -188,6 +188,7 @@ type Export<'a> = dyn Fn(&mut dyn Write) -> std::io::Result<()> + 'a;
 fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result<()> {
     let mut page = Page::of(record);
     page.lists_all |= options.lists_all;
+    page.center = options.stats;
     if let Some(file) = &options.claims {
         page.judged_claims = vec![claims::judge(&claims::read(file)?, Some(record))];
     }

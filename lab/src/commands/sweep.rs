@@ -45,6 +45,10 @@ pub struct SweepArgs {
     /// Refuse to write more than this
     #[arg(long, value_name = "SIZE")]
     pub max_bytes: Option<Bytes>,
+    /// Read each file once, untimed, right before its cold reading: caches below the file system
+    /// then hold it; for comparison with a sweep without this
+    #[arg(long)]
+    pub primed: bool,
     /// Keep the files, for another run with --read-only, for example after a restart
     #[arg(long)]
     pub keep: bool,
@@ -79,6 +83,7 @@ impl SweepArgs {
             methods: self.methods.clone(),
             work: self.work,
             max_bytes: self.max_bytes.map(|bytes| bytes.0),
+            primed: self.primed,
             keep: self.keep,
             read_only: self.read_only,
             seed: self.seed,

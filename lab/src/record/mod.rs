@@ -53,7 +53,7 @@ pub use samples::Samples;
 pub use stop::{StopReason, Stopped};
 pub use sweep_series::{Point, SweepSeries};
 pub use touched::{Touch, VisitCost};
-pub use trial::{Count, Outcome, Trial, TrialRecord};
+pub use trial::{Count, Outcome, Start, Trial, TrialRecord};
 pub use warm::{Fill, WarmedUp, WarmupEnd};
 pub use write::{WriteTimes, WriteWay};
 

@@ -19,6 +19,9 @@ pub struct SweepSeries {
 /// One file, written or read once.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Point {
+    /// The number of its target.
+    #[serde(skip)]
+    pub file: usize,
     /// Its size.
     pub size_bytes: u64,
     /// What it took.
@@ -65,14 +68,16 @@ impl Record {
         let size_bytes = |target: usize| self.targets.get(target).map(|facts| facts.size_bytes);
         for (target, way, times) in &self.writes {
             let Some(size_bytes) = size_bytes(*target) else { continue };
-            let point = |wall_ns| Point { size_bytes, wall_ns, device_read_bytes: None, pass: 0 };
+            let point =
+                |wall_ns| Point { file: *target, size_bytes, wall_ns, device_read_bytes: None, pass: 0 };
             add(&mut all, format!("write {}", word(*way)), true, [point(times.write_ns)]);
             let both = times.sync_ns.map(|sync_ns| point(times.write_ns + sync_ns));
             add(&mut all, "write and sync".to_owned(), true, both);
         }
         for it in self.trials.iter().filter(|it| it.is_accepted()) {
             let Some(size_bytes) = size_bytes(it.trial.target) else { continue };
-            let points = it.samples.iter().map(|sample| read(size_bytes, &sample));
+            let file = SizedFile { target: it.trial.target, size_bytes };
+            let points = it.samples.iter().map(|sample| read(file, &sample));
             add(&mut all, it.trial.id.to_string(), false, points);
         }
         all
@@ -90,9 +95,17 @@ fn add(all: &mut Vec<SweepSeries>, name: String, is_write: bool, points: impl In
     }
 }
 
-fn read(size_bytes: u64, sample: &Sample) -> Point {
+/// A file of a sweep.
+#[derive(Debug, Clone, Copy)]
+struct SizedFile {
+    target: usize,
+    size_bytes: u64,
+}
+
+fn read(file: SizedFile, sample: &Sample) -> Point {
     Point {
-        size_bytes,
+        file: file.target,
+        size_bytes: file.size_bytes,
         wall_ns: sample.wall_ns,
         device_read_bytes: sample.device_read_bytes,
         pass: sample.round,

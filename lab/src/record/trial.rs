@@ -35,6 +35,27 @@ pub struct Trial {
     /// The archive whose content it reads; `None` for one that reads the target's bytes as they
     /// are.
     pub decodes: Option<Archive>,
+    /// When its contender is started.
+    pub start: Start,
+}
+
+/// When the contender of a trial is started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Start {
+    /// Once for several fills of the cache; what its runtime compiled stays.
+    #[default]
+    #[serde(rename = "kept")]
+    Kept,
+    /// Before each reading, as a program that reads one file and ends. The start is outside of the
+    /// window, and nothing is warm in it.
+    #[serde(rename = "each reading")]
+    EachReading,
+}
+
+impl Start {
+    fn is_kept(&self) -> bool {
+        *self == Start::Kept
+    }
 }
 
 /// A trial as a record holds it: its name, and the parts of the name once more. The name is for
@@ -54,6 +75,8 @@ struct TrialLine {
     cache: Cache,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     decodes: Option<Archive>,
+    #[serde(default, skip_serializing_if = "Start::is_kept")]
+    start: Start,
 }
 
 impl From<TrialLine> for Trial {
@@ -69,6 +92,7 @@ impl From<TrialLine> for Trial {
             state: line.state,
             cache: line.cache,
             decodes: line.decodes,
+            start: line.start,
         }
     }
 }
@@ -89,6 +113,7 @@ impl From<Trial> for TrialLine {
             state: trial.state,
             cache: trial.cache,
             decodes: trial.decodes,
+            start: trial.start,
         }
     }
 }

@@ -5,6 +5,7 @@
 //! `missing` of the same trial says why, by the field's name. The words are those of the record.
 
 use super::advice::{Advice, export};
+use super::archives::ArchiveRatio;
 use super::claims::json_value;
 use super::escaped;
 use super::ranking::{Ranking, RankingRow, TieStatus};
@@ -107,6 +108,10 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
         "end": record.end.map(|(reason, wall_ns)| json!({ "reason": reason, "wall_ns": wall_ns })),
         "missing": missing_of_run(record, &limits),
     });
+    let archives = ArchiveRatio::all(record, &rankings);
+    if !archives.is_empty() {
+        fields["archives"] = json!(archives);
+    }
     if !judged.is_empty() {
         fields["claims"] = judged.iter().map(json_value).collect();
     }

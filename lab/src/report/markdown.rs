@@ -6,6 +6,7 @@ use super::page::Page;
 use super::ranking::{Rank, Ranking, RankingRow};
 use super::sweep::{Series, SizeRow, SweepView};
 use super::words::{self, NONE};
+use crate::analysis::compare::Center;
 use crate::record::Metric;
 use crate::terminal::printable::printable;
 use crate::units::Bytes;
@@ -15,7 +16,7 @@ use crate::units::Bytes;
 pub fn markdown(page: &Page) -> String {
     let mut blocks: Vec<String> = Vec::new();
     for (index, ranking) in page.rankings.iter().enumerate() {
-        blocks.extend(section(ranking));
+        blocks.extend(section(ranking, page.center));
         let advice = page.advice.iter().filter(|advice| advice.ranking == index);
         blocks.extend(advice.map(|advice| format!("Advice, {}.", text(&advice.sentence))));
     }
@@ -24,6 +25,9 @@ pub fn markdown(page: &Page) -> String {
         let snippets = page.advice.iter().flat_map(|advice| &advice.code);
         blocks.extend(snippets.map(|snippet| format!("```{}\n{}```", snippet.language, snippet.code)));
     }
+    let archives = page.archives.iter().map(|it| format!("- Plain or packed: {}", text(&it.sentence())));
+    let archives: Vec<String> = archives.collect();
+    blocks.extend((!archives.is_empty()).then(|| archives.join("\n")));
     blocks.extend(inside(page));
     blocks.extend(claims::markdown_tables(&page.judged_claims));
     if blocks.is_empty() {
@@ -50,20 +54,24 @@ fn inside(page: &Page) -> Option<String> {
     (!page.inside.is_empty()).then(|| lines.join("\n"))
 }
 
-fn section(ranking: &Ranking) -> Vec<String> {
+fn section(ranking: &Ranking, center: Center) -> Vec<String> {
     let size = ranking.size_words();
     let title = format!("### {}, {}, {}, {size}", ranking.condition(), ranking.work, code(&ranking.path));
     let mut blocks = vec![title, format!("**{}**", text(&ranking.headline()))];
     if !ranking.rows.is_empty() {
         // Only what is decoded has other bytes going in than coming out.
         let (title, rule) = if ranking.decodes.is_some() { (" rate in |", " --: |") } else { ("", "") };
+        let [located, scatter] = match center {
+            Center::Median => ["median", "±95 %"],
+            Center::Mean => ["mean", "sd"],
+        };
         let mut lines = vec![
             format!(
-                "| # | method | median | ±95 % | rate |{title} user | system | peak | × reference | stops at |"
+                "| # | method | {located} | {scatter} | rate |{title} user | system | peak | × reference | stops at |"
             ),
             format!("| :-- | :-- | --: | --: | --: |{rule} --: | --: | --: | :-- | :-- |"),
         ];
-        lines.extend(ranking.rows.iter().map(|row| line(row, ranking.decodes.is_some())));
+        lines.extend(ranking.rows.iter().map(|row| line(row, center, ranking.decodes.is_some())));
         blocks.push(lines.join("\n"));
     }
     let mut facts: Vec<String> =
@@ -110,11 +118,12 @@ fn series(series: &Series) -> String {
     lines.push(format!("- {}", text(&series.headline())));
     lines.extend(series.line_words().map(|it| format!("- {}", text(&it))));
     lines.extend(series.band.iter().map(|it| format!("- Leaves the line: {}", text(it))));
+    lines.extend(series.mixed.iter().map(|it| format!("- Mixed: {}", text(&it.sentence()))));
     lines.extend(series.known.proof_line().map(|it| format!("- {}", text(&it))));
     lines.join("\n")
 }
 
-fn line(row: &RankingRow, decodes: bool) -> String {
+fn line(row: &RankingRow, center: Center, decodes: bool) -> String {
     let median = |metric| row.summaries.get(&metric).map(|summary| summary.median);
     let time = |metric| row.summaries.get(&metric).map_or_else(|| NONE.to_owned(), words::time);
     let rank = row.rank.map_or_else(String::new, Rank::word);
@@ -123,8 +132,8 @@ fn line(row: &RankingRow, decodes: bool) -> String {
     let mut cells = vec![
         rank,
         format!("{label}{}{}", code(&row.name), if row.has_conduct { words::CONDUCT_MARK } else { "" }),
-        words::time(&row.wall),
-        words::plus_minus(&row.wall).unwrap_or_else(|| NONE.to_owned()),
+        words::located(&row.wall, center),
+        words::scatter(&row.wall, center).unwrap_or_else(|| NONE.to_owned()),
         words::rate(row.throughput, &row.wall),
     ];
     cells.extend(decodes.then(|| words::rate(row.rate_in, &row.wall)));

@@ -9,6 +9,7 @@
 
 mod advice;
 mod answer;
+mod archives;
 mod baseline;
 mod bound;
 mod chart_reading;
@@ -23,11 +24,11 @@ mod document;
 mod escaped;
 mod grid;
 mod history;
-mod html;
 mod inside;
 mod json;
 mod limits;
 mod markdown;
+mod measured;
 mod method;
 mod method_label;
 mod name;
@@ -47,13 +48,14 @@ mod words;
 mod tests;
 
 pub use advice::{Advice, AdvisedTrial, Against, Cheaper, LanguageAdvice};
+pub use archives::ArchiveRatio;
 pub use bound::Bound;
 pub use chart_reading::{ChartReading, Dots};
 pub use claim::{Claim, LanguageBest};
 pub use claims::{CLAIMS_SCHEMA, CLAIMS_VERSION, claims_json, claims_markdown, claims_terminal};
 pub use comparison::{
     COMPARISON_SCHEMA, COMPARISON_VERSION, bencher, comparison_json, comparison_markdown,
-    comparison_terminal, github,
+    comparison_terminal, github, letter as side_letter,
 };
 pub use csv::csv;
 pub use curve::{Curve, CurvePoint};
@@ -70,6 +72,6 @@ pub use ranking::{
     WhyReference,
 };
 pub use search::SearchView;
-pub use sweep::{Known, Series, SizeRow, SweepView};
+pub use sweep::{Known, MixedSize, Series, SizeRow, SweepView};
 pub use terminal::{Style, terminal};
 pub use warning::WarningGroup;

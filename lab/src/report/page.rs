@@ -2,6 +2,7 @@
 
 use super::advice::Advice;
 use super::answer;
+use super::archives::ArchiveRatio;
 use super::baseline;
 use super::claim::{self, Claim};
 use super::curve::Curve;
@@ -11,6 +12,7 @@ use super::ranking::Ranking;
 use super::sweep::SweepView;
 use super::warning::{UnsteadyStarts, WarningGroup};
 use super::words;
+use crate::analysis::compare::Center;
 use crate::analysis::verdict;
 use crate::claims::{self, JudgedClaims};
 use crate::record::{EndReason, Limit, Record, Resumption, RunKind, TrialRecord};
@@ -42,12 +44,16 @@ pub struct Page {
     /// Whether every row of a ranking is listed. Else those that tie with the first of their rank
     /// are folded. A suite names each of its trials, so its tables list all.
     pub lists_all: bool,
+    /// Whether tables show medians with intervals, or means with standard deviations.
+    pub center: Center,
     /// What was read, one line a target.
     pub target_titles: Vec<String>,
     /// By target, work and state; none for a sweep, whose many targets make one view.
     pub rankings: Vec<Ranking>,
     /// The advice from the rankings.
     pub advice: Vec<Advice>,
+    /// Reading out of archives beside reading their content plain.
+    pub archives: Vec<ArchiveRatio>,
     /// Methods over the values of a parameter, where the record has enough of them.
     pub curves: Vec<Curve>,
     /// What was seen inside readings.
@@ -128,10 +134,12 @@ impl Page {
             judged_claims: claims::judged_by(record),
             baseline: baseline::line(&rankings),
             lists_all: header.kind == RunKind::Suite,
+            center: Center::Median,
             target_titles: method::target_titles(record),
             claims,
             warnings: WarningGroup::all(record, sweep.as_ref()),
             advice,
+            archives: ArchiveRatio::all(record, &rankings),
             curves: rankings.iter().flat_map(Curve::all).collect(),
             rankings,
             inside: Inside::all(record),

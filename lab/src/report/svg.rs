@@ -6,7 +6,7 @@
 //! answers with anything but a finite place. Written here and not with a charting crate, because
 //! those write colours into every mark and leave out what a screen reader needs.
 
-use super::html::{Element, element, words};
+use crate::markup::{Element, element, words};
 use crate::units::{Bytes, Nanos, Throughput};
 use std::fmt::Write;
 
@@ -27,6 +27,8 @@ pub(super) enum Quantity {
     Time,
     /// Bytes.
     Size,
+    /// A share of something.
+    Share,
 }
 
 impl Scale {
@@ -108,6 +110,7 @@ impl Quantity {
             Quantity::Rate => Throughput(value).to_string(),
             Quantity::Time => Nanos(whole).to_string(),
             Quantity::Size => Bytes(whole).to_string(),
+            Quantity::Share => format!("{} %", (value * 100.0).round()),
         };
         match text.split_once(' ') {
             Some((number, unit)) => format!("{} {unit}", short(number)),

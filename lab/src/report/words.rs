@@ -1,9 +1,11 @@
 //! The wording of numbers and names in reports.
 
 use super::digits::LastPlace;
+use super::measured::Measured;
+use crate::analysis::compare::Center;
 use crate::analysis::stats::{Interval, Ratio, Summary};
 use crate::record::Metric;
-use crate::units::{Bytes, Nanos, Throughput, Unit};
+use crate::units::{Bytes, Nanos, Throughput};
 
 /// A number as it is shown, with the value that tables sort by.
 pub(super) struct Number {
@@ -24,6 +26,23 @@ pub(super) fn plus_minus(summary: &Summary) -> Option<String> {
     let [low, high] = summary.median_ci95?;
     let percent = 100.0 * (high - low) as f64 / 2.0 / summary.median.max(1) as f64;
     Some(format!("±{} %", two_digits(percent)))
+}
+
+/// The median of a time, or its mean.
+pub(super) fn located(summary: &Summary, center: Center) -> String {
+    match center {
+        Center::Median => time(summary),
+        Center::Mean => Nanos(summary.mean).to_string(),
+    }
+}
+
+/// Half the interval of the median in percent, or the standard deviation behind a mean; `None`
+/// where there is none.
+pub(super) fn scatter(summary: &Summary, center: Center) -> Option<String> {
+    match center {
+        Center::Median => plus_minus(summary),
+        Center::Mean => summary.sd.map(|sd| format!("± {}", Nanos(sd))),
+    }
 }
 
 /// `3.21 [3.10, 3.33]`, with `=` behind it where the interval holds 1 and `?` where there is none.
@@ -81,49 +100,6 @@ pub(super) fn rate(throughput: Option<Throughput>, wall: &Summary) -> String {
 pub(super) fn rate_with_half(throughput: Throughput, wall: &Summary) -> String {
     let rate = Measured::rate(Some(throughput), wall);
     rate.map_or_else(|| NONE.to_owned(), |rate| rate.text_with_half())
-}
-
-/// A measured quantity in its unit.
-struct Measured {
-    value: f64,
-    half_width: Option<f64>,
-    unit: &'static str,
-}
-
-impl Measured {
-    #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-    fn time(summary: &Summary) -> Measured {
-        let Unit { size, name } = Nanos(summary.median).unit();
-        let half_width = summary.median_ci95.map(|[low, high]| (high - low) as f64 / 2.0 / size);
-        Measured { value: summary.median as f64 / size, half_width, unit: name }
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-    fn rate(throughput: Option<Throughput>, wall: &Summary) -> Option<Measured> {
-        let rate = throughput.filter(|rate| rate.0.is_finite())?;
-        let Unit { size, name } = rate.unit();
-        // The same share as of the time: the inverse of a low end near zero has no use.
-        let share = |[low, high]: [u64; 2]| (high - low) as f64 / 2.0 / wall.median.max(1) as f64;
-        let half_width = wall.median_ci95.map(|ends| rate.0 / size * share(ends));
-        Some(Measured { value: rate.0 / size, half_width, unit: name })
-    }
-
-    fn place(&self) -> LastPlace {
-        LastPlace::of(self.value, self.half_width)
-    }
-
-    fn text(&self) -> String {
-        format!("{} {}", self.place().text(self.value), self.unit)
-    }
-
-    /// An uncertainty below the last of three digits is left out.
-    fn text_with_half(&self) -> String {
-        let place = self.place();
-        match self.half_width.filter(|&half| place.rounded(half) > 0.0) {
-            Some(half) => format!("{} ± {} {}", place.text(self.value), place.text(half), self.unit),
-            None => self.text(),
-        }
-    }
 }
 
 /// The percentiles that are listed, by their names.

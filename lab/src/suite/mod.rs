@@ -9,7 +9,7 @@ pub mod published;
 
 use crate::corpus::Form;
 use crate::corpus::recipe::Recipe;
-use crate::record::Focus;
+use crate::record::{Focus, Start};
 use crate::terminal::printable::toml_cause;
 use crate::trial::{Transport, Work};
 use serde::Deserialize;
@@ -81,9 +81,6 @@ pub struct Suite {
     /// Which trials the rounds are for: `everything` or `first`.
     #[serde(default)]
     pub focus: Focus,
-    /// The published results that belong to it, such as `linux-newlines`.
-    #[serde(default)]
-    pub published: Option<String>,
     /// Whether it is run as it was published: in the size of the publication, and every trial with
     /// its most readings or its most time.
     #[serde(skip)]
@@ -125,6 +122,9 @@ pub struct Entry {
     /// Over which transport its bytes come: from the file itself, or from a server.
     #[serde(default)]
     pub over: Transport,
+    /// When its contender is started.
+    #[serde(default)]
+    pub start: Start,
     /// Whether it takes part in a race only with `--all`, in another suite only with `--full`.
     #[serde(default)]
     pub only_with_all: bool,

@@ -5,11 +5,9 @@
 //! them describes their columns. No publication has code of its own. A suite names the published
 //! case that a trial of it repeats.
 
-mod details;
-
-pub use details::{Detail, DetailKind, by_case, details};
-
-use crate::analysis::compare::{Case, ComparisonKey, Figure, Measure, SHEET_FACT, Side, Statistic};
+use crate::analysis::compare::{
+    Case, ComparisonKey, Figure, Measure, PERCENTS, SHEET_FACT, Side, Spread, Statistic,
+};
 use crate::suite::Suite;
 use crate::trial::{CacheState, Transport, Work};
 use serde::Deserialize;
@@ -90,9 +88,10 @@ struct Publication {
     #[serde(default)]
     fact: Vec<FactColumn>,
     number: Vec<NumberColumn>,
-    /// What only some tables have beside the numbers.
-    #[serde(default)]
-    detail: Vec<details::DetailColumn>,
+    /// The column with the number of readings, where there is one.
+    runs: Option<String>,
+    /// The columns with the percentiles of `PERCENTS`, in that order.
+    percentiles: Option<[String; PERCENTS.len()]>,
 }
 
 #[derive(Deserialize)]
@@ -112,6 +111,8 @@ struct NumberColumn {
     #[serde(default = "one")]
     factor: f64,
     statistic: Statistic,
+    /// The column with the standard deviation, in the unit of the number.
+    sd: Option<String>,
     /// The name of the side, if a column is a side.
     side: Option<String>,
     /// Only in rows with these fields.
@@ -176,18 +177,33 @@ impl Publication {
                     sides.len() - 1
                 });
                 let case = self.case_in(&mut sides[at], &row[&self.case]);
-                let figure = Figure::Value { value: value * number.factor, statistic: number.statistic };
+                let (value, statistic) = (value * number.factor, number.statistic);
+                let spread = self.spread(number, &row);
                 if let (Measure::Wall, Some(size_bytes)) = (number.measure, case.key.size_bytes) {
                     #[expect(clippy::cast_precision_loss, reason = "a size below 2^53")]
                     let bytes = size_bytes as f64 * case.key.readers.unwrap_or(1) as f64;
-                    let rate = bytes * 1e9 / (value * number.factor);
-                    let rate = Figure::Value { value: rate, statistic: number.statistic };
-                    case.figures.insert(Measure::Rate, rate);
+                    let rate = bytes * 1e9 / value;
+                    let spread = spread_of_rate(&spread, rate / value);
+                    case.figures.insert(Measure::Rate, Figure::Value { value: rate, statistic, spread });
                 }
-                case.figures.insert(number.measure, figure);
+                case.figures.insert(number.measure, Figure::Value { value, statistic, spread });
             }
         }
         sides
+    }
+
+    /// How the readings of a number scattered, as far as the row says.
+    fn spread(&self, number: &NumberColumn, row: &RowFields) -> Spread {
+        let of = |column: &String| row.get(column)?.parse::<f64>().ok();
+        let percentiles = self.percentiles.as_ref().and_then(|columns| {
+            let values: Option<Vec<f64>> = columns.iter().map(of).collect();
+            values?.iter().map(|value| value * number.factor).collect::<Vec<f64>>().try_into().ok()
+        });
+        Spread {
+            sd: number.sd.as_ref().and_then(of).map(|sd| sd * number.factor),
+            runs: self.runs.as_ref().and_then(|column| row.get(column)?.parse().ok()),
+            percentiles,
+        }
     }
 
     fn rows(&self) -> Vec<RowFields> {
@@ -255,6 +271,11 @@ impl NumberColumn {
     }
 }
 
+/// The spread of a rate from that of its times: the standard deviation is the same share of it.
+fn spread_of_rate(times: &Spread, rate_per_time: f64) -> Spread {
+    Spread { sd: times.sd.map(|sd| sd * rate_per_time), percentiles: None, ..*times }
+}
+
 /// Gives every side without a data sheet this one.
 pub fn with_sheet(sides: &mut [Side], bytes_per_s: f64) {
     for side in sides {
@@ -293,7 +314,7 @@ mod tests {
                 assert!(repeated >= 4, "{}: the suite repeats {repeated} of its cases", publication.name);
             }
         }
-        assert_eq!(names().len(), 4);
+        assert_eq!(names().len(), 5);
     }
 
     #[test]
@@ -309,6 +330,35 @@ mod tests {
         );
         assert_eq!(case.figures[&Measure::Wall].value(), 36e6);
         assert!(case.figures.contains_key(&Measure::Retains) && case.figures.contains_key(&Measure::Rate));
+    }
+
+    #[test]
+    fn what_is_known_of_the_spread_is_that_of_the_tables() {
+        let figure = |name: &str, case: &str, measure: Measure| {
+            let side = sides(name).unwrap().swap_remove(0);
+            side.cases.iter().find(|it| it.name == case).unwrap().figures[&measure].clone()
+        };
+        let Figure::Value { spread, .. } = figure("zip-lines/M920", "zip", Measure::Wall) else { panic!() };
+        assert!((spread.sd.unwrap() - 351.7e6).abs() < 1.0 && spread.runs == Some(10));
+        let Figure::Value { spread, .. } = figure("zip-lines/Old", "zip", Measure::Wall) else { panic!() };
+        assert_eq!((spread.sd, spread.runs), (None, Some(1)));
+        let bytes = "bytes(from:) and for loop";
+        let Figure::Value { spread, .. } = figure("urlsession/M2", bytes, Measure::Mallocs) else { panic!() };
+        assert_eq!(spread.percentiles, Some([35e3, 36e3, 37e3, 37e3, 37e3, 67e3, 69e3]));
+        assert_eq!(spread.runs, Some(100));
+        assert!((figure("ssd-sizes/iMac", "read", Measure::Fixed).value() - 40_000.0).abs() < 1.0);
+        let m1 = sides("ssd-sizes/M1").unwrap().swap_remove(0);
+        assert!(
+            m1.cases.iter().all(|case| !case.figures.contains_key(&Measure::Fixed)),
+            "words are no number"
+        );
+    }
+
+    #[test]
+    fn the_summary_is_a_publication_of_its_own() {
+        let summary = sides("urlsession-summary/M2").unwrap().swap_remove(0);
+        assert_eq!(summary.cases.len(), 14);
+        assert_eq!(summary.cases[0].figures[&Measure::Wall].value(), 79e6);
     }
 
     #[test]

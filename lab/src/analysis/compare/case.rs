@@ -2,7 +2,7 @@
 //! before the numbers of two cases are compared.
 
 use super::measure::Measure;
-use crate::analysis::stats::{self, LogMedian, Observation};
+use crate::analysis::stats::{self, Interval, LogMedian, Observation};
 use crate::record::Outcome;
 use crate::trial::{CacheState, Params, Transport, Work};
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,7 +57,36 @@ pub enum Figure {
         value: f64,
         /// What it is.
         statistic: Statistic,
+        /// How its readings scattered, where that was published.
+        spread: Spread,
     },
+}
+
+/// How readings scattered of which only numbers were published; `None` is not known.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Spread {
+    /// Standard deviation.
+    pub sd: Option<f64>,
+    /// How many readings there were.
+    pub runs: Option<u64>,
+    /// The percentiles of [`PERCENTS`].
+    pub percentiles: Option<Percentiles>,
+}
+
+/// The percentiles that are published and shown.
+pub const PERCENTS: [u8; 7] = [0, 25, 50, 75, 90, 99, 100];
+
+/// The values of [`PERCENTS`], in this order.
+pub type Percentiles = [f64; PERCENTS.len()];
+
+/// By which number readings are compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Center {
+    /// The median, with the interval of the sign test
+    #[default]
+    Median,
+    /// The mean, with its standard deviation, as most publications give it
+    Mean,
 }
 
 /// What a number without samples is.
@@ -77,6 +106,12 @@ pub enum Statistic {
 }
 
 impl Figure {
+    /// A number of which nothing else is known.
+    #[must_use]
+    pub fn of_value(value: f64, statistic: Statistic) -> Figure {
+        Figure::Value { value, statistic, spread: Spread::default() }
+    }
+
     /// The median, or the single number.
     #[must_use]
     pub fn value(&self) -> f64 {
@@ -88,14 +123,80 @@ impl Figure {
         }
     }
 
-    /// What it takes part in quotients with.
+    /// Whether it is a published mean, with which only means are compared.
     #[must_use]
-    pub fn log_median(&self) -> LogMedian {
-        match self {
-            Figure::Value { value, .. } => LogMedian::from_published(*value),
-            Figure::Samples(observations) => {
-                LogMedian::of(observations).expect("a figure of samples is made only where there are some")
+    pub fn is_mean(&self) -> bool {
+        matches!(self, Figure::Value { statistic: Statistic::Mean, .. })
+    }
+
+    /// The number by which it is compared, and what is known of it.
+    #[must_use]
+    pub fn located(&self, center: Center) -> Located {
+        match (self, center) {
+            (Figure::Value { value, statistic, spread }, _) => {
+                let is_mean = *statistic == Statistic::Mean;
+                let ends = spread.sd.zip(spread.runs).filter(|_| is_mean);
+                let ci95 = ends.and_then(|(sd, runs)| stats::interval_of_mean(*value, sd, runs));
+                let n = spread.runs.and_then(|runs| usize::try_from(runs).ok());
+                Located { value: *value, ci95, n, sd: spread.sd, statistic: Some(*statistic) }
+            }
+            (Figure::Samples(observations), Center::Median) => {
+                let logs = LogMedian::of(observations);
+                let ci95 = logs.and_then(|logs| logs.ci95).map(|ends| ends.map(f64::exp));
+                Located { value: self.value(), ci95, n: Some(observations.len()), sd: None, statistic: None }
+            }
+            (Figure::Samples(observations), Center::Mean) => {
+                let values: Vec<f64> = observations.iter().map(|it| it.value).collect();
+                let (value, sd) = stats::mean_and_sd(&values);
+                let runs = values.len() as u64;
+                let ci95 = sd.and_then(|sd| stats::interval_of_mean(value, sd, runs));
+                Located { value, ci95, n: Some(values.len()), sd, statistic: Some(Statistic::Mean) }
             }
         }
+    }
+
+    /// Its percentiles: those that were published, or those of the samples.
+    #[must_use]
+    pub fn percentiles(&self) -> Option<Percentiles> {
+        match self {
+            Figure::Value { spread, .. } => spread.percentiles,
+            Figure::Samples(observations) => {
+                let mut sorted: Vec<f64> = observations.iter().map(|it| it.value).collect();
+                sorted.sort_unstable_by(f64::total_cmp);
+                Some(PERCENTS.map(|percent| stats::quantile(&sorted, f64::from(percent) / 100.0)))
+            }
+        }
+    }
+}
+
+/// The number by which a figure is compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Located {
+    /// The number.
+    pub value: f64,
+    /// Its 95 % interval, where there is one.
+    pub ci95: Option<Interval>,
+    /// How many readings there were; `None` where that is not known.
+    pub n: Option<usize>,
+    /// Their standard deviation; `None` where that is not known, and beside a median.
+    pub sd: Option<f64>,
+    /// What the number is where it is no median of samples.
+    pub statistic: Option<Statistic>,
+}
+
+impl Located {
+    /// Whether a quotient of the two means something: a mean and a median are not compared.
+    #[must_use]
+    pub fn is_comparable(&self, other: &Located) -> bool {
+        let is_mean = |it: &Located| it.statistic == Some(Statistic::Mean);
+        let is_median = |it: &Located| matches!(it.statistic, None | Some(Statistic::Median));
+        !(is_mean(self) && is_median(other) || is_median(self) && is_mean(other))
+    }
+
+    /// What it takes part in quotients with.
+    #[must_use]
+    pub fn log(&self) -> LogMedian {
+        let log = |value: f64| value.max(1.0).ln();
+        LogMedian { value: log(self.value), ci95: self.ci95.map(|ends| ends.map(log)) }
     }
 }

@@ -42,6 +42,9 @@ pub struct Fit {
     /// The fact that the line requires for the number of each other case.
     #[serde(rename = "asks")]
     pub required: Vec<RequiredFact>,
+    /// The sides that have the case and not the fact.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<String>,
     /// Unlike things that were forced onto one line, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub forced: Vec<String>,
@@ -208,7 +211,28 @@ pub fn fit(sides: &[Side], request: &FitRequest) -> Result<Fit, FitError> {
             });
         }
     }
-    Ok(Fit { case: case.clone(), measure: *measure, fact: fact.clone(), points, line, required, forced })
+    let without = without(sides, request);
+    Ok(Fit {
+        case: case.clone(),
+        measure: *measure,
+        fact: fact.clone(),
+        points,
+        line,
+        required,
+        without,
+        forced,
+    })
+}
+
+/// The sides that have the number and do not know the fact.
+fn without(sides: &[Side], request: &FitRequest) -> Vec<String> {
+    let has_number = |side: &&Side| {
+        let fits =
+            |case: &Case| case.names.contains(&request.case) && case.figures.contains_key(&request.measure);
+        side.cases.iter().any(fits)
+    };
+    let lacks = |side: &&Side| side.facts.get(&request.fact).and_then(Value::as_f64).is_none();
+    sides.iter().filter(has_number).filter(lacks).map(|side| side.name.clone()).collect()
 }
 
 /// What is not alike in the case that is fitted and in those that are to be reached, if that is

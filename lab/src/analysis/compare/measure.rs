@@ -32,6 +32,8 @@ pub enum Measure {
     Slope,
     /// Highest rate of a single reading, in bytes per second
     Most,
+    /// Fixed cost of a file: time at size 0 of the line through time on size, in nanoseconds
+    Fixed,
 }
 
 /// What its numbers count.
@@ -76,6 +78,7 @@ impl Measure {
             Measure::Releases => "releases",
             Measure::Slope => "slope",
             Measure::Most => "most",
+            Measure::Fixed => "fixed",
         }
     }
 
@@ -83,7 +86,7 @@ impl Measure {
     #[must_use]
     pub fn unit(self) -> Unit {
         match self {
-            Measure::Wall | Measure::Cpu => Unit::Nanoseconds,
+            Measure::Wall | Measure::Cpu | Measure::Fixed => Unit::Nanoseconds,
             Measure::Rate | Measure::Slope | Measure::Most => Unit::BytesPerSecond,
             Measure::Peak | Measure::Device => Unit::Bytes,
             Measure::Syscalls | Measure::Mallocs | Measure::Retains | Measure::Releases => Unit::Count,

@@ -16,13 +16,13 @@ mod side;
 #[cfg(test)]
 mod tests;
 
-pub use case::{Case, ComparisonKey, Figure, Statistic};
+pub use case::{Case, Center, ComparisonKey, Figure, Located, PERCENTS, Percentiles, Spread, Statistic};
 pub use fit::{Fit, FitError, FitPoint, FitRequest, RequiredFact, fit};
 pub use gate::{Gate, GateError};
 pub use measure::{Measure, Unit};
 pub use side::Side;
 
-use crate::analysis::stats::{Interval, LogMedian, UnpairedRatio};
+use crate::analysis::stats::{Interval, UnpairedRatio};
 use crate::record::Outcome;
 pub use matching::Unpaired;
 use matching::{MatchedCase, Matching};
@@ -50,6 +50,8 @@ pub struct Comparison {
     pub lacking: Vec<Lacking>,
     /// Rates beside what the drives' data sheets say.
     pub sheets: Vec<SheetRow>,
+    /// Whether the percentiles of every number are listed.
+    pub lists_percentiles: bool,
 }
 
 /// A fact that is not the same on all sides.
@@ -88,12 +90,16 @@ pub struct Cell {
     pub value: f64,
     /// 95 % interval of the median.
     pub ci95: Option<Interval>,
-    /// How many samples; `None` where only the number is known.
+    /// How many readings; `None` where that is not known.
     pub n: Option<usize>,
+    /// Their standard deviation, beside a mean; `None` where that is not known.
+    pub sd: Option<f64>,
     /// What it is where it is no median of samples.
     pub statistic: Option<Statistic>,
-    /// How many times as good as the first side; `None` on the first side and where that has no
-    /// number.
+    /// Percentiles of the readings; `None` where they are not known.
+    pub percentiles: Option<Percentiles>,
+    /// How many times as good as the first side; `None` on the first side, where that has no
+    /// number, and of a mean beside a median.
     pub ratio: Option<UnpairedRatio>,
 }
 
@@ -146,7 +152,12 @@ impl Comparison {
     /// # Errors
     /// If a side has nothing in common with the first, or nothing that is alike and `force` is off,
     /// or no number is known.
-    pub fn of(sides: Vec<Side>, measures: &[Measure], force: bool) -> Result<Comparison, CompareError> {
+    pub fn of(
+        sides: Vec<Side>,
+        measures: &[Measure],
+        center: Center,
+        force: bool,
+    ) -> Result<Comparison, CompareError> {
         let matching = Matching::of(&sides, force);
         let met = |side: usize| matching.rows.iter().any(|row| row.cases[side].is_some());
         // A side that has nothing in common with the first was named by mistake.
@@ -157,7 +168,7 @@ impl Comparison {
                 CompareError::Unlike(matching.unlike)
             });
         }
-        let tables = measures.iter().map(|&measure| table(&matching.rows, measure));
+        let tables = measures.iter().map(|&measure| table(&matching.rows, measure, center));
         let tables: Vec<Table> = tables.filter(|table| !table.rows.is_empty()).collect();
         if tables.is_empty() {
             let words = measures.iter().map(|measure| measure.word()).collect::<Vec<_>>().join(", ");
@@ -167,7 +178,28 @@ impl Comparison {
         let (lacking, sheets) = (lacking(&matching.rows), sheets(&sides));
         let Matching { unlike, alone, unpaired, .. } = matching;
         let machines = differing(&sides);
-        Ok(Comparison { sides, machines, tables, unlike, forced, alone, unpaired, lacking, sheets })
+        Ok(Comparison {
+            sides,
+            machines,
+            tables,
+            unlike,
+            forced,
+            alone,
+            unpaired,
+            lacking,
+            sheets,
+            lists_percentiles: false,
+        })
+    }
+
+    /// Whether a mean stands beside a median, so that there is no ratio.
+    #[must_use]
+    pub fn has_unlike_statistics(&self) -> bool {
+        let rows = self.tables.iter().flat_map(|table| &table.rows);
+        let lacks = |row: &ComparisonRow| {
+            row.cells[0].is_some() && row.cells[1..].iter().flatten().any(|cell| cell.ratio.is_none())
+        };
+        rows.into_iter().any(lacks)
     }
 
     /// Whether some ratio has no interval.
@@ -175,21 +207,27 @@ impl Comparison {
     pub fn lacks_intervals(&self) -> bool {
         let cells =
             self.tables.iter().flat_map(|table| &table.rows).flat_map(|row| row.cells.iter().flatten());
-        cells.filter_map(|cell| cell.ratio).any(|ratio| ratio.ci95.is_none())
+        cells.filter_map(|cell| cell.ratio.as_ref()).any(|ratio| ratio.ci95.is_none())
     }
 }
 
-fn table(rows: &[MatchedCase], measure: Measure) -> Table {
+fn table(rows: &[MatchedCase], measure: Measure, center: Center) -> Table {
     let row = |matched: &MatchedCase| {
         let first = matched.cases[0].expect("a row begins with its case");
+        let figures = matched.cases.iter().map(|case| case.and_then(|case| case.figures.get(&measure)));
+        let figures: Vec<Option<&Figure>> = figures.collect();
+        // A published mean is compared with the mean of samples.
+        let has_mean = figures.iter().flatten().any(|figure| figure.is_mean());
+        let center = if has_mean { Center::Mean } else { center };
         let mut base = None;
         let mut cells = Vec::new();
-        for (at, case) in matched.cases.iter().enumerate() {
-            let figure = case.and_then(|case| case.figures.get(&measure));
-            let logs = figure.map(|figure| figure.log_median());
-            cells.push(figure.zip(logs).map(|(figure, logs)| cell(figure, &logs, base.as_ref(), measure)));
+        for (at, figure) in figures.into_iter().enumerate() {
+            let located = figure.map(|figure| figure.located(center));
+            cells.push(
+                figure.zip(located).map(|(figure, located)| cell(figure, &located, base.as_ref(), measure)),
+            );
             if at == 0 {
-                base = logs;
+                base = located;
             }
         }
         let known = cells.iter().any(Option::is_some);
@@ -198,15 +236,14 @@ fn table(rows: &[MatchedCase], measure: Measure) -> Table {
     Table { measure, rows: rows.iter().filter_map(row).collect() }
 }
 
-fn cell(figure: &Figure, logs: &LogMedian, base: Option<&LogMedian>, measure: Measure) -> Cell {
+fn cell(figure: &Figure, located: &Located, base: Option<&Located>, measure: Measure) -> Cell {
     let more_is_better = measure.unit() == Unit::BytesPerSecond;
-    let ratio = base.map(|base| if more_is_better { logs.over(base) } else { base.over(logs) });
-    let (n, statistic) = match figure {
-        Figure::Samples(observations) => (Some(observations.len()), None),
-        Figure::Value { statistic, .. } => (None, Some(*statistic)),
-    };
-    let ci95 = logs.ci95.map(|ends| Interval { low: ends.low.exp(), high: ends.high.exp() });
-    Cell { value: figure.value(), ci95, n, statistic, ratio }
+    let ratio = base.filter(|base| base.is_comparable(located)).map(|base| {
+        let (base, logs) = (base.log(), located.log());
+        if more_is_better { logs.over(&base) } else { base.over(&logs) }
+    });
+    let Located { value, ci95, n, sd, statistic } = *located;
+    Cell { value, ci95, n, sd, statistic, percentiles: figure.percentiles(), ratio }
 }
 
 fn lacking(rows: &[MatchedCase]) -> Vec<Lacking> {

@@ -48,11 +48,14 @@ fn key(record: &Record, it: &SweepSeries) -> ComparisonKey {
 
 fn figures(it: &SweepSeries) -> BTreeMap<Measure, Figure> {
     let rates = || it.points.iter().filter(|point| point.size_bytes > 0).map(Point::rate);
-    let single = |value: Option<f64>, statistic| value.map(|value| Figure::Value { value, statistic });
-    let slope = stats::least_squares(&it.times()).map(|fit| 1.0 / fit.line.slope).filter(|rate| *rate > 0.0);
+    let single = |value: Option<f64>, statistic| value.map(|value| Figure::of_value(value, statistic));
+    let fit = stats::least_squares(&it.times());
+    let slope = fit.as_ref().map(|fit| 1.0 / fit.line.slope).filter(|rate| *rate > 0.0);
+    let fixed_ns = fit.as_ref().map(|fit| fit.line.intercept * 1e9);
     let all = [
         (Measure::Rate, single(stats::median(rates()), Statistic::Median)),
         (Measure::Slope, single(slope, Statistic::Slope)),
+        (Measure::Fixed, single(fixed_ns, Statistic::Slope)),
         (Measure::Most, single(rates().reduce(f64::max), Statistic::Most)),
     ];
     all.into_iter().filter_map(|(measure, figure)| Some((measure, figure?))).collect()

@@ -4,7 +4,7 @@ use super::case::{Case, ComparisonKey, Figure, Statistic};
 use super::measure::Measure;
 use super::series;
 use crate::analysis::stats::Observation;
-use crate::record::{Record, TrialRecord};
+use crate::record::{Record, Start, TrialRecord};
 use crate::target::TargetFacts;
 use crate::trial::CacheState;
 use serde_json::Value;
@@ -86,7 +86,8 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
     let figure = |measure: Measure| Some((measure, figure(it, measure, bytes)?));
     Case {
         name: trial.label.clone().unwrap_or_else(|| id.clone()),
-        names: trial.label.iter().cloned().chain([id]).collect(),
+        // One that is started for each reading is another case than the same trial kept running.
+        names: trial.label.iter().cloned().chain((trial.start == Start::Kept).then_some(id)).collect(),
         key: ComparisonKey {
             path: target.map(|target| target.path.clone()),
             over: target.map(TargetFacts::transport),
@@ -110,7 +111,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
 fn figure(it: &TrialRecord, measure: Measure, bytes: u64) -> Option<Figure> {
     if let Some(value) = it.counts.get(measure.word()).and_then(|count| count.value) {
         #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-        return Some(Figure::Value { value: value as f64, statistic: Statistic::Count });
+        return Some(Figure::of_value(value as f64, Statistic::Count));
     }
     let observed = it.samples.iter().filter_map(|sample| {
         let value = measure.of(&sample, bytes)?;

@@ -32,7 +32,8 @@ fn side(name: &str, cases: Vec<Case>) -> Side {
 
 fn two(slower: f64) -> Comparison {
     let of = |name, level| side(name, vec![case("read", "d", CacheState::Warm, level)]);
-    Comparison::of(vec![of("a", 1e6), of("b", 1e6 * slower)], &[Measure::Wall], false).unwrap()
+    Comparison::of(vec![of("a", 1e6), of("b", 1e6 * slower)], &[Measure::Wall], Center::Median, false)
+        .unwrap()
 }
 
 fn ratio(comparison: &Comparison) -> UnpairedRatio {
@@ -59,14 +60,19 @@ fn the_gate_fails_only_when_the_whole_interval_lies_beyond() {
 fn the_gate_refuses_to_judge_without_intervals_or_without_another_side() {
     let published = |name, value| {
         let mut case = case("read", "d", CacheState::Warm, 1.0);
-        case.figures.insert(Measure::Wall, Figure::Value { value, statistic: Statistic::Mean });
+        case.figures.insert(Measure::Wall, Figure::of_value(value, Statistic::Mean));
         side(name, vec![case])
     };
-    let comparison =
-        Comparison::of(vec![published("a", 1.0), published("b", 9.0)], &[Measure::Wall], false).unwrap();
+    let comparison = Comparison::of(
+        vec![published("a", 1.0), published("b", 9.0)],
+        &[Measure::Wall],
+        Center::Median,
+        false,
+    )
+    .unwrap();
     assert!(comparison.lacks_intervals());
     assert_eq!(Gate { fail_over: 0.05 }.judge(&comparison), Err(GateError::NoInterval));
-    let alone = Comparison::of(vec![published("a", 1.0)], &[Measure::Wall], false).unwrap();
+    let alone = Comparison::of(vec![published("a", 1.0)], &[Measure::Wall], Center::Median, false).unwrap();
     assert_eq!(Gate { fail_over: 0.05 }.judge(&alone), Err(GateError::OneSide));
 }
 
@@ -78,9 +84,9 @@ fn unlike_things_are_refused_by_name_unless_forced() {
             side("b", vec![case("read", "e", CacheState::Warm, 1e6)]),
         ]
     };
-    let error = Comparison::of(sides(), &[Measure::Wall], false).unwrap_err().to_string();
+    let error = Comparison::of(sides(), &[Measure::Wall], Center::Median, false).unwrap_err().to_string();
     assert!(error.contains("read (warm) of a and of b: the files differ (digest d and e)"), "{error}");
-    let forced = Comparison::of(sides(), &[Measure::Wall], true).unwrap();
+    let forced = Comparison::of(sides(), &[Measure::Wall], Center::Median, true).unwrap();
     assert_eq!((forced.forced.len(), forced.tables[0].rows.len()), (1, 1));
 }
 
@@ -88,7 +94,7 @@ fn unlike_things_are_refused_by_name_unless_forced() {
 fn a_state_that_one_side_lacks_is_only_in_the_other() {
     let both = vec![case("read", "d", CacheState::Cold, 5e6), case("read", "d", CacheState::Warm, 1e6)];
     let sides = vec![side("a", both), side("b", vec![case("read", "d", CacheState::Warm, 1e6)])];
-    let comparison = Comparison::of(sides, &[Measure::Wall], false).unwrap();
+    let comparison = Comparison::of(sides, &[Measure::Wall], Center::Median, false).unwrap();
     assert_eq!(comparison.tables[0].rows.len(), 1);
     assert_eq!(comparison.tables[0].rows[0].key.state, Some(CacheState::Warm));
     assert_eq!(
@@ -104,7 +110,9 @@ fn cold_above_a_cache_is_not_compared_with_cold() {
         case.key.is_above_cache = is_above_cache;
         side(name, vec![case])
     };
-    let of = |one, other| Comparison::of(vec![with("a", one), with("b", other)], &[Measure::Wall], false);
+    let of = |one, other| {
+        Comparison::of(vec![with("a", one), with("b", other)], &[Measure::Wall], Center::Median, false)
+    };
     let error = of(Some(true), Some(false)).unwrap_err().to_string();
     assert!(error.contains("cold above a cache and of the device"), "{error}");
     assert!(of(Some(true), Some(true)).is_ok() && of(Some(true), None).is_ok());
@@ -116,7 +124,7 @@ fn nothing_in_common_says_what_each_has() {
         side("a", vec![case("read", "d", CacheState::Warm, 1e6)]),
         side("b", vec![case("mmap", "d", CacheState::Warm, 1e6)]),
     ];
-    let error = Comparison::of(sides, &[Measure::Wall], false).unwrap_err().to_string();
+    let error = Comparison::of(sides, &[Measure::Wall], Center::Median, false).unwrap_err().to_string();
     assert!(error.contains("only in a: read") && error.contains("only in b: mmap"), "{error}");
 }
 
@@ -125,7 +133,7 @@ fn what_differs_in_the_machines_is_listed_and_what_does_not_is_not() {
     let mut sides: Vec<Side> = two(1.0).sides;
     sides[0].facts = BTreeMap::from([("cpu".into(), "x".into()), ("cpus".into(), 2.into())]);
     sides[1].facts = BTreeMap::from([("cpu".into(), "y".into()), ("cpus".into(), 2.into())]);
-    let comparison = Comparison::of(sides, &[Measure::Wall], false).unwrap();
+    let comparison = Comparison::of(sides, &[Measure::Wall], Center::Median, false).unwrap();
     let facts: Vec<&str> = comparison.machines.iter().map(|it| it.fact.as_str()).collect();
     assert_eq!(facts, ["cpu"]);
 }
@@ -188,4 +196,55 @@ fn a_side_that_differs_from_the_second_is_found_where_the_first_has_no_facts() {
     ];
     let refused = fit(&sides, &FitRequest::parse("zip/wall", "ghz").unwrap()).unwrap_err();
     assert!(refused.to_string().contains("zip of b and of c"), "{refused}");
+}
+
+/// A side whose only case has a published number.
+fn published(name: &str, figure: Figure) -> Side {
+    let mut case = case("read", "d", CacheState::Warm, 1.0);
+    case.figures.insert(Measure::Wall, figure);
+    side(name, vec![case])
+}
+
+fn mean_of_ten(value: f64, sd: f64) -> Figure {
+    let spread = Spread { sd: Some(sd), runs: Some(10), percentiles: None };
+    Figure::Value { value, statistic: Statistic::Mean, spread }
+}
+
+#[test]
+fn a_published_mean_is_compared_with_the_mean_of_samples_and_has_its_interval() {
+    let uneven: Vec<Observation> = (0..10)
+        .map(|nth| Observation { value: if nth == 9 { 2e6 } else { 1e6 }, fill: nth, round: nth })
+        .collect();
+    let sides = vec![published("table", mean_of_ten(2.2e6, 1e4)), published("here", Figure::Samples(uneven))];
+    let comparison = Comparison::of(sides, &[Measure::Wall], Center::Median, false).unwrap();
+    let here = comparison.tables[0].rows[0].cells[1].unwrap();
+    assert_eq!((here.value, here.n, here.statistic), (1.1e6, Some(10), Some(Statistic::Mean)));
+    assert!((here.sd.unwrap() - 316_227.766).abs() < 0.001);
+    let ratio = ratio(&comparison);
+    assert!((ratio.estimate - 2.0).abs() < 1e-9 && ratio.ci95.unwrap().holds(2.0), "{ratio:?}");
+}
+
+#[test]
+fn a_mean_and_a_median_have_no_ratio_and_a_choice_of_means_is_kept() {
+    let median = Figure::of_value(1e6, Statistic::Median);
+    let sides = vec![published("a", mean_of_ten(1e6, 1e4)), published("b", median)];
+    let comparison = Comparison::of(sides, &[Measure::Wall], Center::Median, false).unwrap();
+    assert!(comparison.tables[0].rows[0].cells[1].unwrap().ratio.is_none());
+    assert!(comparison.has_unlike_statistics() && !two(1.0).has_unlike_statistics());
+    let of = |name| side(name, vec![case("read", "d", CacheState::Warm, 1e6)]);
+    let means = Comparison::of(vec![of("a"), of("b")], &[Measure::Wall], Center::Mean, false).unwrap();
+    let cell = means.tables[0].rows[0].cells[0].unwrap();
+    assert_eq!((cell.statistic, cell.n), (Some(Statistic::Mean), Some(20)));
+    assert!(cell.percentiles.unwrap()[0] <= cell.value && cell.value <= cell.percentiles.unwrap()[6]);
+}
+
+#[test]
+fn a_side_without_the_fact_is_named_beside_the_line() {
+    let fact = |name: &str, ghz: Option<f64>| {
+        let facts = ghz.map(|ghz| ("ghz".to_owned(), Value::from(ghz))).into_iter().collect();
+        Side { facts, ..published(name, mean_of_ten(1e6 * ghz.unwrap_or(1.0), 1e4)) }
+    };
+    let sides = [fact("a", Some(3.0)), fact("b", Some(4.0)), fact("c", None)];
+    let found = fit(&sides, &FitRequest::parse("read/wall", "machine.ghz").unwrap()).unwrap();
+    assert_eq!((found.points.len(), found.without), (2, vec!["c".to_owned()]));
 }

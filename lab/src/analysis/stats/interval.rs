@@ -31,7 +31,7 @@ impl Interval {
     }
 
     /// Both ends through a rising function.
-    pub(super) fn map(self, f: impl Fn(f64) -> f64) -> Interval {
+    pub(crate) fn map(self, f: impl Fn(f64) -> f64) -> Interval {
         Interval { low: f(self.low), high: f(self.high) }
     }
 

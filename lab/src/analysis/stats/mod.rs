@@ -27,6 +27,7 @@ mod summary;
 #[cfg(test)]
 pub(crate) mod testing;
 mod turns;
+mod two_groups;
 mod unpaired;
 
 pub use changepoint::{Steadiness, Trend, steadiness};
@@ -40,11 +41,12 @@ pub use ratio::{Ratio, Significance, ratio, ratio_at, ratio_of};
 pub use regression::{FittedLine, LeastSquares, least_squares, theil_sen};
 pub use search::{EXHAUSTIVE_READINGS, Search, SearchRules};
 pub use sign_test::median_interval;
-pub use student::interval_of_mean;
+pub use student::{interval_of_mean, mean_and_sd};
 pub use summary::{
     Outliers, Summary, count_summary, cpu_summary, median, precision, quantile, summary, wall,
     whole_processors,
 };
+pub use two_groups::{TwoGroups, two_groups};
 pub use unpaired::{LogMedian, UnpairedRatio};
 
 /// Fewer observations than this have no interval.

@@ -39,16 +39,22 @@ pub fn interval_of_mean(mean: f64, sd: f64, n: u64) -> Option<Interval> {
     Some(Interval { low: mean - reach, high: mean + reach })
 }
 
+/// The mean of some values, and their standard deviation with n−1; `None` of fewer than two.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "far fewer values than 2^52")]
+pub fn mean_and_sd(values: &[f64]) -> (f64, Option<f64>) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+    (mean, (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt()))
+}
+
 /// The interval of the mean of these values; `None` with fewer than two.
 #[expect(clippy::cast_precision_loss, reason = "far fewer values than 2^52")]
 pub(super) fn mean_interval(values: &[f64], confidence: Confidence) -> Option<Interval> {
-    if values.len() < 2 {
-        return None;
-    }
+    let (mean, sd) = mean_and_sd(values);
     let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    let reach = student_t(n - 1.0, confidence) * (variance / n).sqrt();
+    let reach = student_t(n - 1.0, confidence) * sd? / n.sqrt();
     Some(Interval { low: mean - reach, high: mean + reach })
 }
 

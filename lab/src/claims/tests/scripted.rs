@@ -6,7 +6,7 @@ use super::super::machines;
 use super::super::*;
 use crate::analysis::compare::Measure;
 use crate::record::{
-    Header, Limit, LimitKind, LimitUnit, Line, Outcome, Record, RunKind, Sample, Trial, testing,
+    Header, Limit, LimitKind, LimitUnit, Line, Outcome, Record, RunKind, Sample, Start, Trial, testing,
 };
 use crate::trial::{CacheState, TrialId, Work};
 use readlab_protocol::Cache;
@@ -184,6 +184,7 @@ fn trial(index: usize, (name, state): &Place) -> Trial {
         state: *state,
         cache: Cache::Through,
         decodes: None,
+        start: Start::Kept,
     }
 }
 

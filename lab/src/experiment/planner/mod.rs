@@ -228,6 +228,7 @@ impl Planner<'_> {
             state,
             cache: choice.map_or(Cache::Through, |choice| choice.method.cache),
             decodes: spec.form.archive,
+            start: spec.start,
             id,
         };
         match resolved {

@@ -4,6 +4,7 @@
 use super::{PlanError, Planner, TargetForm, TrialSpec, every_id};
 use crate::contender::methods::ResolveError;
 use crate::measure::plan::Plan;
+use crate::record::Start;
 use crate::trial::{COMMAND, CacheState, MethodId, NearestNames, TrialId};
 
 /// The reference as the plan names it: with the scan and the settings that were decided.
@@ -43,7 +44,15 @@ impl Planner<'_> {
             return Err(self.no_reference(reference));
         };
         let (label, work, answers) = (None, None, Vec::new());
-        let spec = TrialSpec { label, id: reference.clone(), work, form, answers, is_reported: true };
+        let spec = TrialSpec {
+            label,
+            id: reference.clone(),
+            work,
+            form,
+            answers,
+            start: Start::Kept,
+            is_reported: true,
+        };
         let work = self.selection.work(form);
         match self.resolve(&spec, work, self.selection.readable.get(&form)) {
             Err(

@@ -6,7 +6,7 @@ use crate::contender::methods::{ResolveError, ResolvedMethod};
 use crate::contender::roster::{Roster, Warmup};
 use crate::contender::snippet;
 use crate::measure::plan::{Planned, Role};
-use crate::record::Trial;
+use crate::record::{Start, Trial};
 use crate::trial::{COMMAND, MethodId, Params, Work};
 
 /// What a contender offers for a trial, and how it is started.
@@ -22,6 +22,8 @@ impl ResolvedTrial {
     pub(in crate::experiment) fn planned(self, trial: Trial) -> Planned {
         let ResolvedTrial { choice, warmup, collects } = self;
         let role = role(&choice.id);
+        // What it reads first is what is measured.
+        let warmup = if trial.start == Start::EachReading { Warmup::Readings } else { warmup };
         Planned { trial, choice, warmup, collects, role }
     }
 }

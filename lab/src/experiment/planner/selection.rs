@@ -5,6 +5,7 @@ use super::MethodPattern;
 use crate::contender::discovery::Contenders;
 use crate::contender::language::LanguageChoice;
 use crate::corpus::Form;
+use crate::record::Start;
 use crate::suite::Entry;
 use crate::trial::{COMMAND, MethodId, Params, Transport, TrialError, TrialId, Work};
 use readlab_protocol::{Archive, MethodLine};
@@ -69,6 +70,7 @@ pub(super) struct TrialSpec {
     pub(super) work: Option<Work>,
     pub(super) form: TargetForm,
     pub(super) answers: Vec<Work>,
+    pub(super) start: Start,
     /// Whether it is reported with the reason, or left out, if it cannot read the target.
     pub(super) is_reported: bool,
 }
@@ -148,7 +150,8 @@ impl Selection {
         let id = TrialId::parse_written(&entry.trial)?;
         let (label, answers) = (entry.label.clone(), entry.answers.clone());
         let form = TargetForm { archive: entry.form, over: entry.over };
-        Ok(TrialSpec { label, id, work: entry.work, form, answers, is_reported: self.reports_unreadable })
+        let (work, start) = (entry.work, entry.start);
+        Ok(TrialSpec { label, id, work, form, answers, start, is_reported: self.reports_unreadable })
     }
 
     /// A method that a glob matched. If an entry names it too, the work and the form are those of
@@ -162,7 +165,7 @@ impl Selection {
                 && (entry.form.archive == form.archive || form.archive.is_none())
         };
         let (work, form) = entries.find(same).map_or((None, form), |entry| (entry.work, entry.form));
-        let (label, answers) = (None, Vec::new());
-        TrialSpec { label, id: TrialId::new(method, &params), work, form, answers, is_reported: true }
+        let (label, answers, start) = (None, Vec::new(), Start::Kept);
+        TrialSpec { label, id: TrialId::new(method, &params), work, form, answers, start, is_reported: true }
     }
 }

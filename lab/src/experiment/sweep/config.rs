@@ -28,6 +28,8 @@ pub struct SweepConfig {
     pub work: Work,
     /// No more than this is written.
     pub max_bytes: Option<u64>,
+    /// Whether each file is read once, untimed, before its timed reading.
+    pub primed: bool,
     /// Whether the files are kept.
     pub keep: bool,
     /// Whether nothing is written.
@@ -90,6 +92,9 @@ impl SweepConfig {
             with("--order", order.get_name());
             with("--seed", &self.seed.to_string());
         }
+        if self.primed {
+            words.push("--primed".to_owned());
+        }
         shell_words::join(words)
     }
 }
@@ -109,6 +114,7 @@ mod tests {
             methods: Vec::new(),
             work: Work::Discard,
             max_bytes: None,
+            primed: false,
             keep: true,
             read_only: false,
             seed: 7,
@@ -138,10 +144,10 @@ mod tests {
             order: Order::Shuffled,
             methods: vec!["rust/mmap".to_owned()],
             work: Work::Sum,
+            primed: true,
             ..config()
         };
-        let words =
-            "readlab sweep '/a b' --read-only --method rust/mmap --work sum --order shuffled --seed 7";
+        let words = "readlab sweep '/a b' --read-only --method rust/mmap --work sum --order shuffled --seed 7 --primed";
         assert_eq!(other.again(folder), words);
     }
 }

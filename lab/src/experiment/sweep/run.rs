@@ -39,6 +39,10 @@ const OWN_BYTES_MAX: u64 = 1 << 20;
 /// Its seed: no file of a sweep holds the same random bytes by chance.
 const OWN_SEED: u64 = 0x7761_726d_2d75_70ff;
 
+/// What the record says of a sweep whose files are read before they are timed.
+const PRIMED: &str = "--primed: each file was read once, untimed, before its cold reading: caches below the file \
+    system held it, so \"cold\" is cold above them";
+
 /// A sweep that is about to begin.
 #[derive(Debug)]
 pub struct Sweep {
@@ -138,6 +142,10 @@ impl Sweep {
         let plan = plan(config, folder, methods)?;
         recorder.follow(&plan);
         let mut sampler = ProcessSampler::of_single_reads(&plan, contenders, &targets, warm_up_file);
+        if config.primed {
+            recorder.append(preface::warning(PRIMED.to_owned()))?;
+            sampler = sampler.priming();
+        }
         let end = sequence::run(&plan, &mut sampler, recorder)?;
         drop(sampler);
         // Before the readings it would have filled every cache that a restart had emptied.

@@ -1,13 +1,15 @@
 //! Writing the files of a sweep: plain, plain with the sync timed apart, or past the page cache.
 //!
 //! Only the calls are timed, from creating the file to closing it; making the bytes and their
-//! digest happens between them. Where a size is no multiple of the block, the last bytes cannot go
-//! past the page cache and are written through it.
+//! digest happens before them. A file is written in one piece, as by the published experiment,
+//! unless memory is too small for it; then in pieces of a mebibyte. Where a size is no multiple of
+//! the block, the last bytes cannot go past the page cache and are written through it.
 
 use super::{SweepError, SweepFolder, WrittenFile, at};
 use crate::corpus::oracle::Tally;
 use crate::corpus::recipe::Recipe;
 use crate::linux::{filesystem, interrupt, open_file};
+use crate::machine::memory::Memory;
 use crate::record::{WriteTimes, WriteWay};
 use crate::units::Nanos;
 use std::fs::File;
@@ -18,6 +20,20 @@ use std::time::{Duration, Instant};
 /// Alignment of the buffer and of the length of direct writes: a multiple of every block size in
 /// use.
 const ALIGNMENT_BYTES: usize = 4096;
+
+/// A piece of a file for which there is too little memory.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// A file in one piece takes at most this part of the available memory: the page cache needs room
+/// for the same bytes.
+const MEMORY_PART: u64 = 4;
+
+/// Bytes at an aligned address, up to a fixed number.
+struct AlignedBuffer {
+    bytes: Vec<u8>,
+    offset: usize,
+    length: usize,
+}
 
 /// A stopwatch that runs only during calls.
 struct Calls(Duration);
@@ -46,14 +62,23 @@ pub fn write(
     let file = calls.time(|| create(&path, way)).map_err(at(&path))?;
     let mut pieces = recipe.pieces();
     let mut piece = Vec::new();
-    let mut aligned = vec![0_u8; (1 << 20) + ALIGNMENT_BYTES];
+    let mut buffer = AlignedBuffer::of(at_once_bytes(recipe.size_bytes, &Memory::read()));
     while pieces.next_into(&mut piece) {
         if interrupt::requested() {
             return Err(SweepError::Interrupted);
         }
         tally.take(&piece);
-        let bytes = copy_aligned(&mut aligned, &piece);
-        write_piece(&file, bytes, way, &mut calls).map_err(at(&path))?;
+        let mut rest = &piece[..];
+        while !rest.is_empty() {
+            rest = buffer.take(rest);
+            if buffer.is_full() {
+                write_piece(&file, buffer.filled(), way, &mut calls).map_err(at(&path))?;
+                buffer.length = 0;
+            }
+        }
+    }
+    if buffer.length > 0 {
+        write_piece(&file, buffer.filled(), way, &mut calls).map_err(at(&path))?;
     }
     let written = calls.0;
     if way == WriteWay::Fdatasync {
@@ -80,12 +105,36 @@ fn create(path: &Path, way: WriteWay) -> io::Result<File> {
     if way == WriteWay::Direct { open_file::create_direct(path) } else { File::create_new(path) }
 }
 
-/// The piece at an aligned address.
-fn copy_aligned<'a>(buffer: &'a mut [u8], piece: &[u8]) -> &'a [u8] {
-    let offset = buffer.as_ptr().align_offset(ALIGNMENT_BYTES);
-    let place = &mut buffer[offset..offset + piece.len()];
-    place.copy_from_slice(piece);
-    place
+/// How much of a file of this size is written by one call.
+fn at_once_bytes(size_bytes: u64, memory: &Memory) -> usize {
+    let is_small = size_bytes <= memory.available_here_bytes() / MEMORY_PART;
+    usize::try_from(size_bytes).ok().filter(|_| is_small).unwrap_or(PIECE_BYTES).max(1)
+}
+
+impl AlignedBuffer {
+    fn of(room: usize) -> AlignedBuffer {
+        let mut bytes = vec![0; room + ALIGNMENT_BYTES];
+        let offset = bytes.as_ptr().align_offset(ALIGNMENT_BYTES);
+        bytes.truncate(offset + room);
+        AlignedBuffer { bytes, offset, length: 0 }
+    }
+
+    /// Takes as much as there is room for; the rest.
+    fn take<'a>(&mut self, piece: &'a [u8]) -> &'a [u8] {
+        let free = &mut self.bytes[self.offset + self.length..];
+        let (taken, rest) = piece.split_at(piece.len().min(free.len()));
+        free[..taken.len()].copy_from_slice(taken);
+        self.length += taken.len();
+        rest
+    }
+
+    fn is_full(&self) -> bool {
+        self.offset + self.length == self.bytes.len()
+    }
+
+    fn filled(&self) -> &[u8] {
+        &self.bytes[self.offset..self.offset + self.length]
+    }
 }
 
 fn write_piece(mut file: &File, bytes: &[u8], way: WriteWay, calls: &mut Calls) -> io::Result<()> {
@@ -106,6 +155,25 @@ mod tests {
     use super::*;
     use crate::corpus::oracle;
     use crate::corpus::recipe::CorpusKind;
+
+    #[test]
+    fn a_file_is_written_at_once_if_a_quarter_of_the_memory_holds_it() {
+        let memory = Memory { total_bytes: 8 << 30, available_bytes: 4 << 30, limit_bytes: None };
+        assert_eq!(at_once_bytes(1 << 30, &memory), 1 << 30);
+        assert_eq!(at_once_bytes((1 << 30) + 1, &memory), PIECE_BYTES);
+        assert_eq!(at_once_bytes(0, &memory), 1);
+        let limited = Memory { limit_bytes: Some(1 << 30), ..memory };
+        assert_eq!(at_once_bytes(1 << 29, &limited), PIECE_BYTES);
+    }
+
+    #[test]
+    fn pieces_larger_than_the_room_are_taken_in_parts() {
+        let mut buffer = AlignedBuffer::of(5);
+        assert_eq!(buffer.take(b"abc"), b"");
+        assert_eq!(buffer.take(b"defg"), b"fg");
+        assert!(buffer.is_full() && buffer.filled() == b"abcde");
+        assert_eq!(buffer.filled().as_ptr().align_offset(ALIGNMENT_BYTES), 0);
+    }
 
     #[test]
     fn every_way_writes_the_bytes_of_its_recipe() {

@@ -33,7 +33,7 @@ use super::warm_up_file::WarmUpFile;
 use crate::contender::discovery::Contenders;
 use crate::contender::roster::Warmup;
 use crate::contender::session::Turn;
-use crate::record::{Count, EndReason, Fill, Line, Outcome, Sample, Trial};
+use crate::record::{Count, EndReason, Fill, Line, Outcome, Sample, Start, Trial};
 use crate::trial::{Answer, Params};
 use cache_states::CacheStates;
 pub use inspector::{FlameGraphPaths, InspectPlan};
@@ -99,6 +99,13 @@ impl<'a> ProcessSampler<'a> {
     ) -> ProcessSampler<'a> {
         let single_reads = Some(SingleReads::of(files, warm_up_file));
         ProcessSampler { single_reads, ..ProcessSampler::new(plan, contenders, Vec::new()) }
+    }
+
+    /// The same, reading each file once, untimed, before the only reading that counts.
+    #[must_use]
+    pub fn priming(mut self) -> ProcessSampler<'a> {
+        self.single_reads.iter_mut().for_each(SingleReads::prime);
+        self
     }
 
     /// The same, inspecting what is measured besides.
@@ -288,7 +295,10 @@ impl Sampler for ProcessSampler<'_> {
     fn turn(&mut self, trial: usize, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         let planned = self.trials.trial(trial);
         self.states.check_not_refused(trial)?;
-        self.ensure_running(planned)?;
+        match planned.start {
+            Start::Kept => self.ensure_running(planned)?,
+            Start::EachReading => drop(self.pool.restart(&self.trials, trial)?),
+        }
         self.notes.begin_turn();
         let samples = self.proven_turn(planned, slot);
         self.release_if_low_memory(trial);

@@ -13,6 +13,8 @@ use crate::measure::warm_up_file::WarmUpFile;
 use crate::record::{EndReason, Outcome, Trial};
 use crate::trial::Params;
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
 
 /// The files of a plan whose trials read each file once.
 pub(super) struct SingleReads<'a> {
@@ -20,6 +22,8 @@ pub(super) struct SingleReads<'a> {
     warm_up_file: Option<&'a WarmUpFile>,
     /// Whether the contender that was started last reads readlab's own file.
     is_warming_up: bool,
+    /// Whether each file is read once before the reading that counts.
+    is_primed: bool,
     /// Warnings that were noted: what fails once fails before every file.
     warned: BTreeSet<String>,
 }
@@ -28,7 +32,12 @@ impl<'a> SingleReads<'a> {
     /// These files, by the numbers of their targets. Without a file of readlab's own, contenders
     /// start cold.
     pub(super) fn of(files: &'a [SweepTarget], warm_up_file: Option<&'a WarmUpFile>) -> SingleReads<'a> {
-        SingleReads { files, warm_up_file, is_warming_up: false, warned: BTreeSet::new() }
+        SingleReads { files, warm_up_file, is_warming_up: false, is_primed: false, warned: BTreeSet::new() }
+    }
+
+    /// Has each file read once before the reading that counts.
+    pub(super) fn prime(&mut self) {
+        self.is_primed = true;
     }
 
     /// Where the contender of a trial is warmed up; `None` if its file is too large for that.
@@ -136,7 +145,11 @@ impl ProcessSampler<'_> {
     fn open_measured_file(&mut self, trial: usize) -> Result<(), TrialEnd> {
         let planned = self.trials.trial(trial);
         if let Some(reads) = &self.single_reads {
-            self.trials.replace_target(reads.measured(planned)?);
+            let measured = reads.measured(planned)?;
+            if reads.is_primed {
+                read_untimed(&measured)?;
+            }
+            self.trials.replace_target(measured);
         }
         Ok(())
     }
@@ -149,6 +162,16 @@ impl ProcessSampler<'_> {
             self.notes.warn(text);
         }
     }
+}
+
+/// Reads the whole file of a target from its device, as it was evicted, into the page cache, from
+/// which it is evicted again before the turn.
+fn read_untimed(measured: &MeasuredTarget) -> Result<(), TrialEnd> {
+    let Some(path) = measured.target.file() else { return Ok(()) };
+    measured.cache().map_or(Ok(()), |cache| cache.evict().map(drop))?;
+    let read = File::open(path).and_then(|mut file| io::copy(&mut file, &mut io::sink()));
+    let failed = |cause: io::Error| Outcome::Failed { reason: format!("{}: {cause}", path.display()) };
+    read.map(drop).map_err(|cause| TrialEnd::Trial(failed(cause)))
 }
 
 #[cfg(test)]

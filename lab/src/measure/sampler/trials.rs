@@ -12,7 +12,7 @@ use crate::measure::interface::{SampleError, TrialEnd};
 use crate::measure::next_layer::NextLayer;
 use crate::measure::plan::Plan;
 use crate::measure::target::MeasuredTarget;
-use crate::record::{EndReason, Outcome, Trial};
+use crate::record::{EndReason, Outcome, Start, Trial};
 use crate::target::TargetFacts;
 use crate::trial::{Answer, CacheState, Params, Transport, Work};
 use readlab_protocol::TurnRequest;
@@ -145,7 +145,9 @@ impl<'a> Trials<'a> {
         let facts = self.facts(trial.index);
         let bytes = facts.size_bytes.max(facts.bytes_out(trial.decodes));
         let reading_ns = SHORT_READING_FIXED_NS + bytes / 4;
-        let is_single = trial.state == CacheState::Cold || facts.transport() == Transport::Http;
+        let is_single = trial.start == Start::EachReading
+            || trial.state == CacheState::Cold
+            || facts.transport() == Transport::Http;
         if is_single || reading_ns >= SHORT_READING_NS {
             return TurnRequest { lead: 0, count: 1 };
         }

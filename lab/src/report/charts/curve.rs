@@ -1,12 +1,12 @@
 //! The rate of one method over the values of one parameter, with intervals.
 
 use super::super::curve::{Curve, CurvePoint};
-use super::super::html::{Element, element};
 use super::super::palette::language_class;
 use super::super::svg::{self, Quantity, Scale};
 use super::Chart;
 use super::legend::{self, Legend};
 use super::plot::{self, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
+use crate::markup::{Element, element};
 
 /// The chart; every value of the parameter is as far from the next as its factor says.
 #[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]

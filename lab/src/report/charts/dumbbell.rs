@@ -3,7 +3,6 @@
 //!
 //! The same strips are the cells of a table and the rows of a chart.
 
-use super::super::html::{Element, element};
 use super::super::method_label::MethodLabel;
 use super::super::palette::language_class;
 use super::super::state_pairs::{StatePair, StatePairs};
@@ -11,6 +10,7 @@ use super::super::svg::{self, Quantity, Scale};
 use super::legend::{self, Key, KeyMark, Legend};
 use super::rows::{self, ChartRow, STRIP, THICK, WIDTH};
 use super::{Chart, STRIP_SIZE, across_rows, strip};
+use crate::markup::{Element, element};
 
 /// The pairs of one target and work, and the scale that holds them.
 pub(in super::super) struct Dumbbells<'a> {

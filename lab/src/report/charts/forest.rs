@@ -5,7 +5,6 @@
 //! A point is filled where the whole interval is on one side of 1. The same strips are the cells of
 //! a table and the rows of a chart.
 
-use super::super::html::{Element, element};
 use super::super::method_label::MethodLabel;
 use super::super::palette::language_class;
 use super::super::svg::{self, Scale};
@@ -13,6 +12,7 @@ use super::legend::{self, Key, KeyMark, Legend};
 use super::rows::{self, ChartRow, STRIP, THICK, WIDTH};
 use super::{Chart, STRIP_SIZE, across_rows, strip};
 use crate::analysis::stats::Interval;
+use crate::markup::{Element, element};
 
 /// The least that the scale reaches to both sides of 1.
 const REACH_LEAST: f64 = 1.1;

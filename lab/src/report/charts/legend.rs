@@ -1,9 +1,9 @@
 //! What the marks of a chart mean: shapes with a word each, and the colours of the languages.
 
-use super::super::html::Element;
 use super::super::palette::language_class;
 use super::super::svg;
 use super::rows::WIDTH;
+use crate::markup::Element;
 
 /// What stands for a meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,6 +8,7 @@ mod curve;
 mod drift;
 mod dumbbell;
 mod effort;
+mod fit;
 mod forest;
 mod histogram;
 mod legend;
@@ -20,13 +21,14 @@ pub(super) use curve::curve;
 pub(super) use drift::drift;
 pub(super) use dumbbell::Dumbbells;
 pub(super) use effort::effort;
+pub(super) use fit::machines_chart;
 pub(super) use forest::{Forest, ForestRow, Significant};
 pub(super) use histogram::{Histogram, histogram};
 pub(super) use ranking::{DOTS_MOST, ranking};
-pub(super) use sweep::{rates, times};
+pub(super) use sweep::{device_shares, rates, times, together};
 
-use super::html::{Element, element, words};
 use super::palette;
+use crate::markup::{Element, element, words};
 
 /// Room around a chart in a file of its own.
 const MARGIN: f64 = 20.0;

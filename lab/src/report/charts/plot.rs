@@ -1,7 +1,7 @@
 //! The frame of charts with two axes: an upright scale with lines across, and one along the bottom.
 
-use super::super::html::Element;
 use super::super::svg::{self, Quantity, Scale};
+use crate::markup::Element;
 
 /// Width of a chart with two axes.
 pub(super) const WIDTH: f64 = 440.0;

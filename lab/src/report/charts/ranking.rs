@@ -5,10 +5,11 @@ use super::super::bound::Bound;
 use super::super::chart_reading::Dots;
 use super::super::ranking::{Rank, Ranking, RankingRow};
 use super::super::svg::{self, Quantity, Scale};
-use super::super::{html::Element, words};
+use super::super::words;
 use super::Chart;
 use super::legend::{self, Key, KeyMark, Legend};
 use super::rows::{self, ChartRow, STRIP, THICK, WIDTH};
+use crate::markup::Element;
 use crate::units::{Nanos, Throughput};
 
 /// A limit above this multiple of the fastest reading would leave no room for the readings; it is

@@ -5,11 +5,11 @@
 //! telephone, too. Each row is a group that is moved to its place, and draws its own part of the
 //! grid: the script of the page hides rows and closes the gaps.
 
-use super::super::html::{Element, element, words};
 use super::super::method_label::MethodLabel;
 use super::super::palette::language_class;
 use super::super::svg::{self, Quantity, Scale};
 use super::clipped::{NameRoom, clipped};
+use crate::markup::{Element, element, words};
 
 /// Width of a chart of rows.
 pub(super) const WIDTH: f64 = 440.0;

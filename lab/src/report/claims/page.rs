@@ -1,10 +1,10 @@
 //! Claims as a section of a page.
 
 use super::super::document::{Column, Section, TableCell, table};
-use super::super::html::Element;
 use super::super::words::{capital, unbroken};
 use super::{cells, title, titles};
 use crate::claims::JudgedClaims;
+use crate::markup::Element;
 
 /// The section; `None` without claims.
 pub(in crate::report) fn section(all: &[JudgedClaims]) -> Option<Section> {

@@ -2,7 +2,7 @@
 //! Format, and the array of github-action-benchmark (`customSmallerIsBetter`).
 
 use super::super::escaped::text;
-use crate::analysis::compare::{Case, Figure, Measure, Side};
+use crate::analysis::compare::{Case, Center, Figure, Measure, Side};
 use serde_json::{Map, json};
 use std::collections::BTreeSet;
 
@@ -76,6 +76,6 @@ fn named(side: &Side) -> Vec<(String, &Case)> {
 
 fn number(case: &Case, measure: Measure) -> Option<(f64, Option<[f64; 2]>)> {
     let figure: &Figure = case.figures.get(&measure)?;
-    let ends = figure.log_median().ci95;
+    let ends = figure.located(Center::Median).log().ci95;
     Some((figure.value(), ends.map(|ends| [ends.low.exp(), ends.high.exp()])))
 }

@@ -2,7 +2,7 @@
 //! counts, unrounded.
 
 use super::super::escaped::text;
-use crate::analysis::compare::{Cell, Comparison, ComparisonRow, Fit};
+use crate::analysis::compare::{Cell, Comparison, ComparisonRow, Fit, PERCENTS};
 use serde_json::{Value, json};
 
 /// Name of the format.
@@ -56,6 +56,10 @@ fn cell(cell: &Cell) -> Value {
         "value": cell.value,
         "ci95": cell.ci95.map(|ends| [ends.low, ends.high]),
         "n": cell.n,
+        "sd": cell.sd,
+        "percentiles": cell.percentiles.map(|values| {
+            PERCENTS.iter().zip(values).map(|(percent, value)| (format!("p{percent}"), json!(value))).collect::<Value>()
+        }),
         "statistic": cell.statistic.map_or_else(|| json!("median"), |it| json!(it)),
         "ratio": cell.ratio.map(|ratio| json!({
             "estimate": ratio.estimate,

@@ -2,7 +2,10 @@
 
 use super::super::markdown::{code, text};
 use super::super::words::{NONE, percent};
-use super::{fact, fit_lines, legend, letter, remarks, section, state, times, value};
+use super::{
+    PERCENTILE_TITLES, fact, fit_lines, legend, letter, percentile_rows, remarks, section, state, times,
+    value,
+};
 use crate::analysis::compare::{Comparison, Fit, Table};
 use crate::units::Throughput;
 
@@ -11,7 +14,15 @@ use crate::units::Throughput;
 pub fn comparison_markdown(comparison: &Comparison, fit: Option<&Fit>) -> String {
     let sides = comparison.sides.iter().enumerate();
     let mut blocks = vec![list(sides.map(|(at, side)| legend(at, side)))];
-    blocks.extend(comparison.tables.iter().map(|table| numbers(table, comparison.sides.len())));
+    for table in &comparison.tables {
+        blocks.push(numbers(table, comparison.sides.len()));
+        let percentiles = percentile_rows(comparison, table.measure, &table.rows);
+        if !percentiles.is_empty() {
+            let rows = percentiles.iter().map(|cells| cells.iter().map(|cell| text(cell)).collect());
+            let rows = grid(&PERCENTILE_TITLES.map(str::to_owned), rows);
+            blocks.push(format!("### percentiles of {}\n\n{rows}", table.measure.word()));
+        }
+    }
     if !comparison.sheets.is_empty() {
         let head = ["", "method", "rate", "data sheet", "share"].map(str::to_owned);
         let rows = comparison.sheets.iter().map(|row| {

@@ -16,14 +16,15 @@ pub use terminal::comparison_terminal;
 
 use super::words::{self, NONE, factor, grouped};
 use crate::analysis::compare::{
-    Cell, Comparison, ComparisonKey, Fit, Measure, SHEET_FACT, Side, Statistic, Unit,
+    Cell, Comparison, ComparisonKey, ComparisonRow, Fit, Measure, SHEET_FACT, Side, Statistic, Unit,
 };
 use crate::analysis::stats::{Interval, UnpairedRatio};
 use crate::units::{Bytes, Nanos, Throughput};
 use serde_json::Value;
 
 /// The letter of a side, by which tables call it.
-pub(super) fn letter(side: usize) -> String {
+#[must_use]
+pub fn letter(side: usize) -> String {
     u8::try_from(side)
         .ok()
         .filter(|side| *side < 26)
@@ -48,7 +49,10 @@ pub(super) fn section(key: &ComparisonKey) -> String {
 
 /// A number with its unit.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
-fn number(measure: Measure, value: f64) -> String {
+pub(super) fn number(measure: Measure, value: f64) -> String {
+    if value < 0.0 {
+        return signed(measure, value);
+    }
     match measure.unit() {
         Unit::Nanoseconds => Nanos(value.round() as u64).to_string(),
         Unit::Bytes if measure == Measure::Peak => Bytes(value.round() as u64).binary(),
@@ -58,16 +62,45 @@ fn number(measure: Measure, value: f64) -> String {
     }
 }
 
-/// The number, half its interval in percent, and what it is where it is no median.
+/// The number: a median with half its interval in percent; a mean with its standard deviation and
+/// the number of readings, as far as they are known; a single reading called so.
 pub(super) fn value(measure: Measure, cell: &Cell) -> String {
-    let statistic = match cell.statistic {
-        Some(Statistic::Mean) => " mean",
-        _ => "",
-    };
-    let sure = cell
-        .ci95
-        .map_or_else(String::new, |ends| format!(" ±{:.1} %", 100.0 * ends.half_width() / cell.value));
-    number(measure, cell.value) + statistic + &sure
+    let shown = number(measure, cell.value);
+    match (cell.statistic, cell.n, cell.sd) {
+        (Some(Statistic::Mean), Some(1), _) => format!("{shown} (one reading)"),
+        (Some(Statistic::Mean), Some(n), Some(sd)) => {
+            format!("{shown} ± {} (mean of {n})", number(measure, sd))
+        }
+        (Some(Statistic::Mean), _, _) => format!("{shown} mean"),
+        _ => {
+            let sure = |ends: Interval| format!(" ±{:.1} %", 100.0 * ends.half_width() / cell.value);
+            shown + &cell.ci95.map_or_else(String::new, sure)
+        }
+    }
+}
+
+/// The head of a table of percentiles.
+pub(super) const PERCENTILE_TITLES: [&str; 10] =
+    ["method", "", "p0", "p25", "p50", "p75", "p90", "p99", "p100", "n"];
+
+/// A line for each case and side whose percentiles are known; none unless they were asked for.
+pub(super) fn percentile_rows(
+    comparison: &Comparison,
+    measure: Measure,
+    rows: &[ComparisonRow],
+) -> Vec<[String; PERCENTILE_TITLES.len()]> {
+    let mut lines = Vec::new();
+    for row in rows.iter().filter(|_| comparison.lists_percentiles) {
+        for (side, cell) in row.cells.iter().enumerate() {
+            let Some((cell, percentiles)) = cell.and_then(|cell| Some((cell, cell.percentiles?))) else {
+                continue;
+            };
+            let n = cell.n.map_or_else(|| NONE.to_owned(), |n| n.to_string());
+            let [p0, p25, p50, p75, p90, p99, p100] = percentiles.map(|value| number(measure, value));
+            lines.push([row.name.clone(), letter(side), p0, p25, p50, p75, p90, p99, p100, n]);
+        }
+    }
+    lines
 }
 
 /// `1.25 [1.20, 1.31]`, with `=` behind it for a tie and `?` where there is no interval.
@@ -104,10 +137,10 @@ pub(super) fn remarks(comparison: &Comparison) -> Vec<String> {
         lines.extend(side.notes.iter().map(|note| format!("note on {}: {note}", letter(at))));
     }
     if comparison.lacks_intervals() {
-        lines.push(
-            "?: no interval, as a side has fewer than five samples or only its mean or median is known"
-                .to_owned(),
-        );
+        lines.push("?: no interval, as a side has too few samples, or only its number is known".to_owned());
+    }
+    if comparison.has_unlike_statistics() {
+        lines.push("no ratio: a mean is not compared with a median".to_owned());
     }
     lines.extend(comparison.forced.iter().map(|it| format!("unlike, compared because it was forced: {it}")));
     lines.extend(comparison.unlike.iter().map(|it| format!("not compared: {it}")));
@@ -121,7 +154,7 @@ pub(super) fn remarks(comparison: &Comparison) -> Vec<String> {
 
 /// The line, and the facts that it requires.
 pub(super) fn fit_lines(fit: &Fit) -> Vec<String> {
-    let Fit { case, measure, fact, points, line, required, forced } = fit;
+    let Fit { case, measure, fact, points, line, required, forced, without } = fit;
     let on = |it: &crate::analysis::compare::FitPoint| {
         format!("{} ({}, {})", it.machine, it.fact, number(*measure, it.value))
     };
@@ -147,6 +180,9 @@ pub(super) fn fit_lines(fit: &Fit) -> Vec<String> {
         let required =
             it.fact.map_or_else(|| NONE.to_owned(), |fact| words::signed(fact, |size| format!("{size:.2}")));
         format!("to reach {} of {} ({}): {fact} {required}", number(*measure, it.value), it.case, it.machine)
+    }));
+    lines.extend(without.iter().map(|side| {
+        format!("not on the line: {side} has no {fact}; --fact '{side}:{fact}=NUMBER' gives it one")
     }));
     lines.extend(forced.iter().map(|it| format!("unlike, fitted because it was forced: {it}")));
     lines

@@ -3,7 +3,10 @@
 use super::super::grid::{Grid, left};
 use super::super::terminal::{Style, paint};
 use super::super::words::{NONE, percent};
-use super::{fact, fit_lines, legend, letter, remarks, section, state, times, value};
+use super::{
+    PERCENTILE_TITLES, fact, fit_lines, legend, letter, percentile_rows, remarks, section, state, times,
+    value,
+};
 use crate::analysis::compare::{Comparison, ComparisonRow, Fit, Table};
 use crate::terminal::printable::printable;
 use crate::units::Throughput;
@@ -24,6 +27,15 @@ pub fn comparison_terminal(comparison: &Comparison, fit: Option<&Fit>, style: St
             let title = format!("{} · {title}", table.measure.word());
             lines.push(paint(&printable(title.trim_end_matches(" · ")), Ansi::new().underline(), style));
             lines.extend(numbers(table, these, comparison.sides.len(), style));
+            let percentiles = percentile_rows(comparison, table.measure, these);
+            if !percentiles.is_empty() {
+                lines.push("percentiles".to_owned());
+                lines.extend(grid(
+                    &PERCENTILE_TITLES.map(str::to_owned),
+                    percentiles.into_iter().map(Vec::from).collect(),
+                    style,
+                ));
+            }
             rows = others;
         }
     }

@@ -2,12 +2,12 @@
 //! best way, the ratio, what that needs, and the code.
 
 use super::super::advice::{Advice, LanguageAdvice};
-use super::super::html::{Element, element, words};
 use super::super::page::Page;
 use super::super::words::{capital, times, unbroken};
 use super::Section;
 use super::table::dot;
 use crate::contender::snippet::Snippet;
+use crate::markup::{Element, element, words};
 
 /// The section; `None` where nothing can be advised.
 pub(super) fn section(page: &Page) -> Option<Section> {

@@ -2,11 +2,11 @@
 //! is, what stops it, and the best way of each language.
 
 use super::super::claim::{Claim, LanguageBest};
-use super::super::html::{Element, element, words};
 use super::super::page::Page;
 use super::super::warning::WarningGroup;
 use super::super::words::{capital, moment, plural, unbroken};
 use super::table::dot;
+use crate::markup::{Element, element, words};
 
 /// The top of the page.
 pub(super) fn answer(page: &Page) -> Element {

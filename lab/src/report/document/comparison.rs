@@ -1,13 +1,13 @@
 //! A comparison as one HTML file that needs nothing else, in the form of a run's page: numbers and
 //! ratios with intervals, what differs in the machines, what could not be compared.
 
-use super::super::charts::{Chart, Forest, ForestRow, Significant};
+use super::super::charts::{Chart, Forest, ForestRow, Significant, machines_chart};
 use super::super::comparison::{self, fact, fit_lines, legend, letter, remarks, section, state, times};
-use super::super::html::{Element, element, words};
 use super::super::words::{NONE, Number, capital, percent, plural, unbroken};
 use super::table::{Column, TableCell, table};
-use super::{Section, figure, side_by_side, whole};
+use super::{Section, figure, folded, side_by_side, whole};
 use crate::analysis::compare::{Comparison, ComparisonRow, Fit, Measure, Table};
+use crate::markup::{Element, element, words};
 use crate::units::Throughput;
 
 /// The whole page, and the line through its machines where one was asked for.
@@ -78,6 +78,7 @@ fn title(measure: Measure) -> &'static str {
         Measure::Releases => "Releases",
         Measure::Slope => "Rate by the slope",
         Measure::Most => "Highest rate",
+        Measure::Fixed => "Fixed cost of a file",
     }
 }
 
@@ -94,6 +95,7 @@ fn numbers(comparison: &Comparison, of: &Table) -> Section {
             content.push(side_by_side(drawn));
         }
         content.push(grid(comparison, of.measure, &title, rows));
+        content.extend(percentiles(comparison, of.measure, rows));
     }
     let lead = "A ratio above 1 is to the better: faster, or with less. A filled point: the whole 95 % interval is on one side of 1.";
     Section { slug: of.measure.word(), title: title(of.measure), lead, content }
@@ -140,6 +142,15 @@ fn grid(comparison: &Comparison, measure: Measure, caption: &str, rows: &[Compar
     table(caption, columns, laid_out)
 }
 
+/// The percentiles of one number, where they were asked for.
+fn percentiles(comparison: &Comparison, measure: Measure, rows: &[ComparisonRow]) -> Option<Element> {
+    let lines = comparison::percentile_rows(comparison, measure, rows);
+    let columns = comparison::PERCENTILE_TITLES.iter().enumerate();
+    let columns = columns.map(|(at, title)| if at < 2 { Column::text(title) } else { Column::number(title) });
+    let cells = lines.iter().map(|line| line.clone().map(TableCell::text).to_vec());
+    (!lines.is_empty()).then(|| folded("percentiles", vec![table("percentiles", columns, cells)], true))
+}
+
 fn machines(comparison: &Comparison) -> Option<Section> {
     let letters: Vec<String> = (0..comparison.sides.len()).map(letter).collect();
     let columns = std::iter::once("fact").chain(letters.iter().map(String::as_str));
@@ -184,7 +195,9 @@ fn sheets(comparison: &Comparison) -> Option<Section> {
 
 fn line(fit: &Fit) -> Section {
     let lead = "By least squares, one point a machine.";
-    Section { slug: "line", title: "The line through the machines", lead, content: list(fit_lines(fit)) }
+    let mut content: Vec<Element> = machines_chart(fit).map(figure).into_iter().collect();
+    content.extend(list(fit_lines(fit)));
+    Section { slug: "line", title: "The line through the machines", lead, content }
 }
 
 fn notes(comparison: &Comparison) -> Option<Section> {

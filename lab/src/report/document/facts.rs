@@ -1,7 +1,6 @@
 //! The text sections at the end of the page: the limits, the trials that could not be measured, and
 //! how the rest was measured.
 
-use super::super::html::{Element, element, words};
 use super::super::limits::{shown, sure};
 use super::super::method::{MEANINGS, MissingMetric};
 use super::super::page::Page;
@@ -10,6 +9,7 @@ use super::super::sweep::Series;
 use super::super::words::{NONE, Number, unbroken};
 use super::Section;
 use super::table::{Column, TableCell, table};
+use crate::markup::{Element, element, words};
 use crate::record::Limit;
 
 /// The sections at the end.

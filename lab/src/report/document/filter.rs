@@ -1,10 +1,10 @@
 //! The filter by language and text: controls that the script of the page shows, and the names by
 //! which it finds rows. Without scripts the controls stay hidden and all rows are visible.
 
-use super::super::html::{Element, element, words};
 use super::super::method_label::MethodLabel;
 use super::super::page::Page;
 use super::super::palette::language_class;
+use crate::markup::{Element, element, words};
 use std::collections::BTreeMap;
 
 /// The controls; `None` where fewer than two methods are shown.

@@ -5,7 +5,6 @@
 //! and a page embeds nothing.
 
 use super::super::charts::{self, Chart, Histogram};
-use super::super::html::{Element, element, words};
 use super::super::inside::{Inside, in_calls, summed_up};
 use super::super::page::Page;
 use super::super::svg::Quantity;
@@ -13,6 +12,7 @@ use super::super::words::{self as wording, Number, capital, unbroken};
 use super::Section;
 use super::sections::figures;
 use super::table::{Column, TableCell, TableRow, table};
+use crate::markup::{Element, element, words};
 use crate::record::{Spread, Trace};
 use crate::trial::CacheState;
 use crate::units::{Bytes, Nanos};

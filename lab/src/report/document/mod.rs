@@ -20,9 +20,9 @@ pub(super) use table::{Column, TableCell, table};
 
 use super::charts::Chart;
 use super::claims;
-use super::html::{Element, element, words};
 use super::page::Page;
 use super::palette;
+use crate::markup::{Element, element, words};
 
 /// Nothing may be loaded from anywhere, whatever a record holds.
 const POLICY: &str =

@@ -3,7 +3,6 @@
 
 use super::super::answer::figure;
 use super::super::charts::{self, Chart, Dumbbells, Forest, ForestRow, Significant};
-use super::super::html::{Element, words};
 use super::super::method_label::MethodLabel;
 use super::super::page::Page;
 use super::super::ranking::{Rank, Ranking, RankingRow};
@@ -12,6 +11,7 @@ use super::super::words::{self as wording, Number};
 use super::sections::{figures, float};
 use super::table::{Caption, Column, TableCell, TableRow, table};
 use super::{Section, legend_words};
+use crate::markup::{Element, words};
 
 /// The sections that the record has something for.
 pub(super) fn all(page: &Page) -> Vec<Section> {

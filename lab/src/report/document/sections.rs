@@ -3,21 +3,35 @@
 
 use super::super::charts::{self, Chart};
 use super::super::curve::Curve;
-use super::super::html::{Element, element, words};
 use super::super::page::Page;
 use super::super::ranking::{Ranking, RankingRow};
 use super::super::words::{self as wording, Number};
 use super::table::{Column, TableCell, TableRow, table};
 use super::{Section, figure, folded, inside, ranking, side_by_side, sweep};
 use crate::analysis::stats::Summary;
+use crate::markup::{Element, element, words};
 use crate::record::Metric;
 use std::collections::BTreeSet;
 
 /// All sections that the record has something for.
 pub(super) fn all(page: &Page) -> Vec<Section> {
-    let others = [sweep::section(page), effort(page), inside::section(page), curves(page)];
+    let others = [archives(page), sweep::section(page), effort(page), inside::section(page), curves(page)];
     let others = others.into_iter().chain([percentiles(page), rounds(page)]);
     ranking::all(page).into_iter().chain(others.flatten()).collect()
+}
+
+/// Reading out of archives beside reading their content plain.
+fn archives(page: &Page) -> Option<Section> {
+    let lines = page.archives.iter().map(|it| words("li", &wording::unbroken(&it.sentence())));
+    let lines: Vec<Element> = lines.collect();
+    let lead = "The fastest trial of each contender out of the archive, beside its fastest one on the same content as a plain file. Ratios are made within rounds.";
+    let content = vec![element("ul").class("lines").all(lines)];
+    (!page.archives.is_empty()).then_some(Section {
+        slug: "archives",
+        title: "Plain or packed",
+        lead,
+        content,
+    })
 }
 
 /// Every chart of the page.
@@ -56,9 +70,14 @@ pub(super) fn sweep_charts(page: &Page) -> Vec<Chart> {
     let series = page.sweep.iter().flat_map(|view| &view.series).enumerate();
     let both = series.flat_map(|(n, series)| {
         let slug = |kind: &str| format!("sweep-{n}-{kind}");
-        [charts::rates(series, slug("rate")), charts::times(series, slug("time"))]
+        [
+            charts::rates(series, slug("rate")),
+            charts::times(series, slug("time")),
+            charts::device_shares(series, slug("device")),
+        ]
     });
-    both.flatten().collect()
+    let together = page.sweep.as_ref().and_then(|view| charts::together(view, "sweep-together".to_owned()));
+    together.into_iter().chain(both.flatten()).collect()
 }
 
 pub(super) fn figures(charts: Vec<Chart>) -> Option<Element> {

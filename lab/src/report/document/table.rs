@@ -1,10 +1,10 @@
 //! Tables that a click or a key on a column's head sorts. A column may be a drawing, whose numbers
 //! are in another column.
 
-use super::super::html::{Element, element, words};
 use super::super::method_label::MethodLabel;
 use super::super::palette::language_class;
 use super::super::words::{NONE, Number};
+use crate::markup::{Element, element, words};
 
 /// How a column is laid out and sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

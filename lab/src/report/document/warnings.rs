@@ -1,10 +1,10 @@
 //! The section of warnings: each cause once, with what it concerns, and its cases behind a fold.
 
-use super::super::html::{Element, element, words};
 use super::super::page::Page;
 use super::super::warning::WarningGroup;
 use super::super::words::{plural, unbroken};
 use super::{Section, folded};
+use crate::markup::{Element, element, words};
 
 /// The section; `None` without warnings.
 pub(super) fn section(page: &Page) -> Option<Section> {

@@ -9,11 +9,13 @@
 //! facts explain a deviation; otherwise the text says that no meter explains it.
 
 mod known;
+mod mixed;
 mod size;
 #[cfg(test)]
 mod tests;
 
 pub use known::Known;
+pub use mixed::MixedSize;
 pub use size::SizeRow;
 
 use super::words;
@@ -54,6 +56,9 @@ pub struct Series {
     pub sizes: Vec<SizeRow>,
     /// The sizes that leave the line, and why, a sentence each.
     pub band: Vec<String>,
+    /// The sizes with fast and slow files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mixed: Vec<MixedSize>,
     /// What is known beside the times.
     #[serde(flatten)]
     pub known: Known,
@@ -63,7 +68,7 @@ pub struct Series {
 const LEAVES_SHARE: f64 = 0.2;
 
 /// Files below this share of their size from the device came in part from a cache.
-const DEVICE_SHARE_MIN: f64 = 0.9;
+pub(super) const DEVICE_SHARE_MIN: f64 = 0.9;
 
 /// A later pass this much faster than the first one speaks for a cache below this machine.
 const HOST_CACHE_RATIO: f64 = 1.2;
@@ -78,7 +83,7 @@ impl SweepView {
         let known = Known::all(record);
         let series = |it: SweepSeries| {
             let known = known.get(&it.name).filter(|_| !it.is_write).cloned().unwrap_or_default();
-            Series::of(it, known)
+            Series::of(it, known).with_mixed_sizes(|file| file_name(record, file))
         };
         Some(SweepView {
             series: record.swept().into_iter().map(series).collect(),
@@ -87,6 +92,12 @@ impl SweepView {
             cautions: cautions(record).into_iter().chain(known::conducts(&known)).collect(),
         })
     }
+}
+
+/// The name of a file in the folder of the sweep.
+fn file_name(record: &Record, file: usize) -> String {
+    let path = record.targets.get(file).map_or("", |facts| facts.path.as_str());
+    path.rsplit('/').next().unwrap_or(path).to_owned()
 }
 
 /// Each reason why files were not measured, once.
@@ -125,7 +136,8 @@ impl Series {
         let robust = stats::theil_sen(&seconds);
         let sizes: Vec<SizeRow> =
             by_size.values().map(|points| SizeRow::of(points, robust.as_ref())).collect();
-        let mut series = Series { name, is_write, points, fit, robust, sizes, band: Vec::new(), known };
+        let mut series =
+            Series { name, is_write, points, fit, robust, sizes, band: Vec::new(), mixed: Vec::new(), known };
         series.band = series.explain();
         series
     }

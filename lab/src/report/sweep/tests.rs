@@ -17,7 +17,7 @@ fn series(bent_size: u64, bent_ns: u64, device_share: f64) -> Series {
                 reason = "small numbers of a test"
             )]
             let device_read_bytes = Some(device as u64);
-            points.push(Point { size_bytes, wall_ns, device_read_bytes, pass });
+            points.push(Point { file: 0, size_bytes, wall_ns, device_read_bytes, pass });
         }
     }
     Series::of(SweepSeries { name: "rust/read".to_owned(), is_write: false, points }, Known::default())
@@ -51,7 +51,7 @@ fn what_no_meter_explains_is_said_to_be_unexplained() {
 
 #[test]
 fn one_size_alone_makes_no_line() {
-    let points = vec![Point { size_bytes: 5, wall_ns: 7, device_read_bytes: None, pass: 0 }; 3];
+    let points = vec![Point { file: 0, size_bytes: 5, wall_ns: 7, device_read_bytes: None, pass: 0 }; 3];
     let series =
         Series::of(SweepSeries { name: "write plain".to_owned(), is_write: true, points }, Known::default());
     assert_eq!((series.fit, series.rate(), series.band.len()), (None, None, 0));
@@ -61,7 +61,8 @@ fn one_size_alone_makes_no_line() {
 #[test]
 fn a_fixed_cost_below_zero_has_the_sign_of_all_other_texts() {
     let points = [(1_000_000, 100_000), (10_000_000, 9_000_000), (100_000_000, 99_000_000)];
-    let point = |(size_bytes, wall_ns)| Point { size_bytes, wall_ns, device_read_bytes: None, pass: 0 };
+    let point =
+        |(size_bytes, wall_ns)| Point { file: 0, size_bytes, wall_ns, device_read_bytes: None, pass: 0 };
     let points = points.map(point).to_vec();
     let series =
         Series::of(SweepSeries { name: "rust/read".to_owned(), is_write: false, points }, Known::default());

@@ -31,6 +31,8 @@ pub struct Style {
 pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
     let mut lines = if page.is_of_limits() { limits_of(page, style) } else { rankings(page, style) };
     lines.extend(advice(page, style));
+    lines.extend((!page.archives.is_empty()).then(String::new));
+    lines.extend(page.archives.iter().map(|it| printable(&format!("plain or packed: {}", it.sentence()))));
     lines.extend(inside(page, style));
     lines.extend(claims::terminal_sections(&page.judged_claims, style));
     lines.push(String::new());
@@ -115,7 +117,7 @@ fn section(page: &Page, index: usize, style: Style) -> Vec<String> {
     let mut lines = vec![paint(&printable(&title), Ansi::new().underline(), style)];
     if !ranking.rows.is_empty() {
         let advised = page.advice.iter().find(|it| it.ranking == index).and_then(|it| it.uses);
-        lines.extend(table::lines(&table::table_rows(ranking, advised, page.lists_all), style));
+        lines.extend(table::lines(&table::table_rows(ranking, advised, page.lists_all), page.center, style));
     }
     lines.extend(ranking.verdict_line().map(|line| printable(&line)));
     lines.extend(ranking.explanations.iter().map(|line| printable(&format!("explanation: {line}"))));

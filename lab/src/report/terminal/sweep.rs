@@ -30,6 +30,7 @@ fn section(series: &Series, fastest: f64, style: Style) -> Vec<String> {
     lines.extend(table(&series.sizes, fastest, style));
     lines.extend(series.line_words().map(|words| printable(&format!("line: {words}"))));
     lines.extend(series.band.iter().map(|sentence| format!("band: {}", printable(sentence))));
+    lines.extend(series.mixed.iter().map(|mixed| format!("mixed: {}", printable(&mixed.sentence()))));
     lines.extend(series.known.proof_line());
     lines
 }

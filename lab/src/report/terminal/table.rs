@@ -8,6 +8,7 @@ use super::super::grid::{Grid, bold, left, right};
 use super::super::ranking::{Rank, Ranking, RankingRow};
 use super::super::words::{self, NONE};
 use super::Style;
+use crate::analysis::compare::Center;
 use crate::analysis::verdict::Diagnosis;
 use crate::record::Metric;
 use crate::terminal::printable::printable;
@@ -137,8 +138,10 @@ impl Column {
     /// order.
     const LAST: [Column; 4] = [Column::RateIn, Column::Median, Column::Ratio, Column::Rate];
 
-    fn title(self) -> &'static str {
+    fn title(self, center: Center) -> &'static str {
         match self {
+            Column::Median if center == Center::Mean => "mean",
+            Column::PlusMinus if center == Center::Mean => "sd",
             Column::Rank => "#",
             Column::Method => "method",
             Column::Median => "median",
@@ -159,14 +162,14 @@ impl Column {
         matches!(self, Column::Rank | Column::Method | Column::Bar | Column::Ratio | Column::StopsAt)
     }
 
-    fn text(self, row: &RankingRow, fastest: f64) -> String {
+    fn text(self, row: &RankingRow, center: Center, fastest: f64) -> String {
         let median = |metric| row.summaries.get(&metric).map(|summary| summary.median);
         let time = |metric| row.summaries.get(&metric).map(words::time);
         let text = match self {
             Column::Rank => row.rank.map(Rank::word),
             Column::Method => Some(name(row)),
-            Column::Median => Some(words::time(&row.wall)),
-            Column::PlusMinus => words::plus_minus(&row.wall),
+            Column::Median => Some(words::located(&row.wall, center)),
+            Column::PlusMinus => words::scatter(&row.wall, center),
             Column::Rate => Some(words::rate(row.throughput, &row.wall)),
             Column::RateIn => row.rate_in.map(|rate| words::rate(Some(rate), &row.wall)),
             Column::Bar => Some(bar(row.throughput.map_or(0.0, |rate| rate.0 / fastest))),
@@ -180,35 +183,44 @@ impl Column {
     }
 }
 
+/// What a table shows.
+#[derive(Clone, Copy)]
+struct Shown<'a> {
+    rows: &'a [TableRow<'a>],
+    center: Center,
+}
+
 /// The table with as many columns as fit. If it is still too wide, names are cut.
-pub(super) fn lines(rows: &[TableRow], style: Style) -> Vec<String> {
+pub(super) fn lines(rows: &[TableRow], center: Center, style: Style) -> Vec<String> {
+    let shown = Shown { rows, center };
     let mut columns = Column::ALL.to_vec();
     // Only what is decoded has other bytes going in than coming out.
     let decodes = |row: &TableRow| matches!(row, TableRow::Trial(row) if row.rate_in.is_some());
     columns.retain(|column| *column != Column::RateIn || rows.iter().any(decodes));
     let width = usize::from(style.width);
     for spare in Column::SPARE {
-        if build(rows, &columns, NameLength::Whole, style).width() <= width {
+        if build(shown, &columns, NameLength::Whole, style).width() <= width {
             break;
         }
         columns.retain(|column| *column != spare);
     }
-    let grid = build(rows, &columns, NameLength::Whole, style);
+    let grid = build(shown, &columns, NameLength::Whole, style);
     if grid.width() <= width {
         return grid.lines();
     }
     let room =
-        |columns: &[Column]| width.saturating_sub(build(rows, columns, NameLength::Cut(0), style).width());
+        |columns: &[Column]| width.saturating_sub(build(shown, columns, NameLength::Cut(0), style).width());
     for last in Column::LAST {
         if room(&columns) >= NAME_MIN {
             break;
         }
         columns.retain(|column| *column != last);
     }
-    build(rows, &columns, NameLength::Cut(room(&columns).max(1)), style).lines()
+    build(shown, &columns, NameLength::Cut(room(&columns).max(1)), style).lines()
 }
 
-fn build(rows: &[TableRow], columns: &[Column], length: NameLength, style: Style) -> Grid {
+fn build(shown: Shown, columns: &[Column], length: NameLength, style: Style) -> Grid {
+    let Shown { rows, center } = shown;
     let trials = rows.iter().filter_map(|row| match row {
         TableRow::Trial(row) => Some(*row),
         TableRow::Folded(_) => None,
@@ -216,8 +228,8 @@ fn build(rows: &[TableRow], columns: &[Column], length: NameLength, style: Style
     let fastest = trials.filter_map(|row| Some(row.throughput?.0)).fold(f64::MIN_POSITIVE, f64::max);
     let aligned = |column: Column, text: &str| if column.is_text() { left(text) } else { right(text) };
     let title = |column: Column| match (column, length) {
-        (Column::Method, NameLength::Cut(letters)) => cut(column.title(), letters),
-        _ => column.title().to_owned(),
+        (Column::Method, NameLength::Cut(letters)) => cut(column.title(center), letters),
+        _ => column.title(center).to_owned(),
     };
     let titles = columns.iter().map(|&column| aligned(column, &title(column)));
     let mut grid = Grid::new(titles, style.color);
@@ -225,7 +237,7 @@ fn build(rows: &[TableRow], columns: &[Column], length: NameLength, style: Style
         grid.row(columns.iter().map(|&column| match (column, row) {
             (Column::Method, TableRow::Trial(trial)) if trial.is_first() => bold(&row.name(length)),
             (Column::Method, _) => left(&row.name(length)),
-            (_, TableRow::Trial(trial)) => aligned(column, &column.text(trial, fastest)),
+            (_, TableRow::Trial(trial)) => aligned(column, &column.text(trial, center, fastest)),
             (_, TableRow::Folded(_)) => left(""),
         }));
     }

@@ -1,19 +1,28 @@
-//! Folded stacks: one a line, frames from outermost to innermost with `;` between them, and the
-//! count behind. Flame graphs are drawn from them.
+//! Folded stacks: equal ones counted together, frames from outermost to innermost. Flame graphs are
+//! drawn from them.
 
 use std::collections::BTreeMap;
 
-/// Marks a frame of the kernel, one that was inlined, and one that a runtime compiled, as the
-/// drawing knows them.
+/// Marks behind the name of a frame of the kernel, one that was inlined, and one that a runtime
+/// compiled.
 pub(super) const KERNEL: &str = "_[k]";
 /// See [`KERNEL`].
 pub(super) const INLINED: &str = "_[i]";
 /// See [`KERNEL`].
 pub(super) const COMPILED: &str = "_[j]";
 
-/// Replaces a semicolon in a name, for example in `[u8; 16]`, where a semicolon would end the
-/// frame: a character for private use, which the drawing turns back.
-pub(super) const SEMICOLON: &str = "\u{e03b}";
+/// Where the code of a frame comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The kernel.
+    Kernel,
+    /// A function that was inlined into its caller.
+    Inlined,
+    /// A runtime compiled it while the program ran.
+    Compiled,
+    /// The program or one of its libraries.
+    Program,
+}
 
 /// Stacks of names, outermost first, with how often each was seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,10 +40,7 @@ pub struct Hot {
 impl Folded {
     /// Counts a stack.
     pub fn add(&mut self, stack: impl IntoIterator<Item = impl AsRef<str>>, times: u64) {
-        let mut frames: Vec<String> = stack.into_iter().map(|name| plain(name.as_ref())).collect();
-        if let Some(last) = frames.last_mut() {
-            *last = not_a_count(last);
-        }
+        let frames: Vec<String> = stack.into_iter().map(|name| plain(name.as_ref())).collect();
         *self.0.entry(frames).or_default() += times;
     }
 
@@ -44,12 +50,9 @@ impl Folded {
         self.0.values().sum()
     }
 
-    /// One stack a line, sorted; a semicolon within a name is `SEMICOLON`.
-    #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let frame = |name: &String| name.replace(';', SEMICOLON);
-        let stack = |frames: &[String]| frames.iter().map(frame).collect::<Vec<_>>().join(";");
-        self.0.iter().map(|(frames, times)| format!("{} {times}", stack(frames))).collect()
+    /// The stacks, sorted, each with how often it was seen.
+    pub(super) fn stacks(&self) -> impl Iterator<Item = (&[String], u64)> {
+        self.0.iter().map(|(frames, times)| (&frames[..], *times))
     }
 
     /// The functions with the most samples, the hottest first.
@@ -58,7 +61,7 @@ impl Folded {
     pub fn hottest(&self, most: usize) -> Vec<Hot> {
         let mut by_name = BTreeMap::<&str, u64>::new();
         for (frames, times) in &self.0 {
-            let name = frames.last().map_or("", |last| unmarked(last));
+            let name = frames.last().map_or("", |last| Origin::of(last).0);
             *by_name.entry(name).or_default() += times;
         }
         let mut hottest: Vec<(&str, u64)> = by_name.into_iter().collect();
@@ -69,9 +72,13 @@ impl Folded {
     }
 }
 
-/// A name without the mark of what it is.
-fn unmarked(name: &str) -> &str {
-    [KERNEL, INLINED, COMPILED].iter().find_map(|mark| name.strip_suffix(mark)).unwrap_or(name)
+impl Origin {
+    /// The name of a frame without the mark of where its code comes from, and that.
+    pub(super) fn of(frame: &str) -> (&str, Origin) {
+        let marks = [(KERNEL, Origin::Kernel), (INLINED, Origin::Inlined), (COMPILED, Origin::Compiled)];
+        let marked = marks.iter().find_map(|(mark, origin)| Some((frame.strip_suffix(mark)?, *origin)));
+        marked.unwrap_or((frame, Origin::Program))
+    }
 }
 
 /// A name without line breaks and control characters. Names come from programs and may contain
@@ -84,21 +91,7 @@ fn plain(name: &str) -> String {
         c => c.to_string(),
     };
     let name: String = name.trim().chars().map(shown).collect();
-    match name.as_str() {
-        "" => "?".to_owned(),
-        // A line that begins so would be a comment.
-        rest if rest.starts_with('#') => format!("\u{a0}{rest}"),
-        _ => name,
-    }
-}
-
-/// A name whose last word is a number would make two counts of a line; it gets a blank that does
-/// not part words.
-fn not_a_count(name: &str) -> String {
-    match name.rsplit_once(' ') {
-        Some((front, last)) if last.parse::<f64>().is_ok() => format!("{front}\u{a0}{last}"),
-        _ => name.to_owned(),
-    }
+    if name.is_empty() { "?".to_owned() } else { name }
 }
 
 #[cfg(test)]
@@ -106,12 +99,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_stacks_are_counted_together_and_lines_are_sorted() {
+    fn equal_stacks_are_counted_together_and_sorted() {
         let mut folded = Folded::default();
         folded.add(["main", "read"], 2);
         folded.add(["main"], 1);
         folded.add(["main", "read"], 3);
-        assert_eq!(folded.lines(), ["main 1", "main;read 5"]);
+        let stacks: Vec<(String, u64)> = folded.stacks().map(|(it, times)| (it.join(";"), times)).collect();
+        assert_eq!(stacks, [("main".to_owned(), 1), ("main;read".to_owned(), 5)]);
         assert_eq!(folded.samples(), 6);
     }
 
@@ -129,14 +123,10 @@ mod tests {
     }
 
     #[test]
-    fn no_name_can_end_a_frame_or_a_line_or_look_like_a_count() {
+    fn a_name_holds_no_control_character_and_is_never_empty() {
         let mut folded = Folded::default();
-        folded.add(["# a", "x;y\nz\u{1b}", "", "operator 42"], 7);
-        let lines = folded.lines();
-        assert_eq!(lines.len(), 1);
-        let (stack, count) = lines[0].rsplit_once(' ').unwrap();
-        assert_eq!((count, stack.split(';').count()), ("7", 4), "{stack}");
-        assert!(!stack.starts_with('#') && !stack.contains(char::is_control));
-        assert!(stack.ends_with("operator\u{a0}42"), "{stack}");
+        folded.add(["x;y\nz\u{1b}", "", "operator 42"], 7);
+        let (stack, times) = folded.stacks().next().unwrap();
+        assert_eq!((stack, times), (&["x;y\\u{a}z\\u{1b}", "?", "operator 42"].map(str::to_owned)[..], 7));
     }
 }

@@ -9,7 +9,7 @@ use crate::contender::methods::ResolvedMethod;
 use crate::contender::roster::Warmup;
 use crate::measure::interface::{Progress, SampleError, Sink};
 use crate::measure::plan::{Budget, Focus, Plan, Planned, Role, Rules};
-use crate::record::{EndReason, Line, Outcome, Record, RecordError, Sample, Trial};
+use crate::record::{EndReason, Line, Outcome, Record, RecordError, Sample, Start, Trial};
 use crate::trial::{CacheState, Params, TrialId, Work};
 use crate::units::Nanos;
 use readlab_protocol::{Cache, MethodLine, Reads};
@@ -77,6 +77,7 @@ fn planned_trial(index: usize, name: &str, state: CacheState) -> Planned {
         state,
         cache,
         decodes: None,
+        start: Start::Kept,
         id: id.clone(),
     };
     let choice = ResolvedMethod { id: id.method, params: Params::default(), method };

@@ -13,32 +13,32 @@ const EMPTY: [&str; 7] = ["meta", "link", "br", "path", "line", "rect", "circle"
 
 /// One element with what is in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Element {
+pub struct Element {
     name: &'static str,
     attributes: String,
     content: String,
 }
 
 /// An element without attributes or content.
-pub(super) fn element(name: &'static str) -> Element {
+pub fn element(name: &'static str) -> Element {
     Element { name, attributes: String::new(), content: String::new() }
 }
 
 /// An element that holds one text.
-pub(super) fn words(name: &'static str, raw: &str) -> Element {
+pub fn words(name: &'static str, raw: &str) -> Element {
     element(name).text(raw)
 }
 
 impl Element {
     /// With an attribute.
-    pub(super) fn set(mut self, name: &'static str, value: impl Display) -> Element {
+    pub fn set(mut self, name: &'static str, value: impl Display) -> Element {
         // Writing into a String cannot fail.
         let _ = write!(self.attributes, " {name}=\"{}\"", escape(&value.to_string()));
         self
     }
 
     /// With an attribute where there is a value for it.
-    pub(super) fn maybe(self, name: &'static str, value: Option<impl Display>) -> Element {
+    pub fn maybe(self, name: &'static str, value: Option<impl Display>) -> Element {
         match value {
             Some(value) => self.set(name, value),
             None => self,
@@ -46,18 +46,18 @@ impl Element {
     }
 
     /// Of a class, or several.
-    pub(super) fn class(self, classes: &str) -> Element {
+    pub fn class(self, classes: &str) -> Element {
         self.set("class", classes)
     }
 
     /// With text behind what it holds already.
-    pub(super) fn text(mut self, raw: &str) -> Element {
+    pub fn text(mut self, raw: &str) -> Element {
         self.content.push_str(&escape(raw));
         self
     }
 
     /// With text of several lines, whose ends stay line ends.
-    pub(super) fn lines(mut self, raw: &str) -> Element {
+    pub fn lines(mut self, raw: &str) -> Element {
         for line in raw.lines() {
             self.content.push_str(&escape(line));
             self.content.push('\n');
@@ -66,13 +66,13 @@ impl Element {
     }
 
     /// With an element behind what it holds already.
-    pub(super) fn with(mut self, child: Element) -> Element {
+    pub fn with(mut self, child: Element) -> Element {
         child.write(&mut self.content);
         self
     }
 
     /// With several elements behind what it holds already.
-    pub(super) fn all(mut self, children: impl IntoIterator<Item = Element>) -> Element {
+    pub fn all(mut self, children: impl IntoIterator<Item = Element>) -> Element {
         for child in children {
             child.write(&mut self.content);
         }
@@ -80,13 +80,13 @@ impl Element {
     }
 
     /// With a style or script that was compiled in; no name of the user's can be `'static`.
-    pub(super) fn verbatim(mut self, text: &'static str) -> Element {
+    pub fn verbatim(mut self, text: &'static str) -> Element {
         self.content.push_str(text);
         self
     }
 
     /// The text of the element.
-    pub(super) fn render(self) -> String {
+    pub fn render(self) -> String {
         let mut text = String::with_capacity(self.content.len() + self.attributes.len() + 16);
         self.write(&mut text);
         text

