@@ -6,7 +6,6 @@
 CARGO ?= cargo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 READLAB = $(TARGET_DIR)/release/readlab
-DIST = $(TARGET_DIR)/dist
 TOOLS = $(TARGET_DIR)/tools
 CORPUS = $(READLAB) corpus make lines 256MiB
 
@@ -19,9 +18,11 @@ CORPORA = $(abspath $(TARGET_DIR))/corpora
 # Recipes read it as a shell variable, so that no byte of a name becomes part of a command.
 FILE ?=
 export FILE
+INSTALL ?= yes
+export INSTALL
 export CARGO_TERM_PROGRESS_WHEN ?= never
 
-.PHONY: help build race test test-package needs format lints tests docs contenders always bench fuzz sanitize audit dist toolchains clean
+.PHONY: help build race test test-package needs format lints tests docs contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 20
@@ -34,14 +35,14 @@ race: build ## race every way of reading on FILE=path, or on 256 MiB of text lin
 	[ -n "$$file" ] || file=$$($(CORPUS)) || file=$$($(CORPUS) --folder $(TARGET_DIR)/corpus) || exit; \
 	$(READLAB) race $(ARGS) -- "$$file"
 
-test: needs ## format, lints, all tests, documents; installs their requirements if it may
+test: needs ## format, lints, all tests, documents; installs their requirements if it may, INSTALL=no installs nothing
 	$(MAKE) --keep-going --jobs=1 format lints tests docs contenders
 
 # Installs the programs that tests need and this machine lacks, and a Swift compiler. Without them, the tests that need
 # them say so.
 needs:
 	tests/packages.sh
-	contenders/swift/toolchain.sh || [ $$? = 3 ]
+	[ "$(INSTALL)" = no ] || contenders/swift/toolchain.sh || [ $$? = 3 ]
 
 format:
 	@$(CARGO) fmt --version >/dev/null 2>&1 || rustup component add rustfmt || echo "SKIPPED: the format: no rustfmt" >&2
@@ -98,22 +99,15 @@ audit: ## known advisories, licences and sources of all dependencies; needs the 
 	[ -x $(TOOLS)/bin/cargo-deny ] || $(CARGO) install --quiet --locked --root $(TOOLS) cargo-deny
 	$(TOOLS)/bin/cargo-deny check
 
-dist: ## a Debian package and an archive of the program alone, in target/dist/package
-	$(CARGO) build --profile dist --package readlab
-	rm -rf $(DIST)/extra $(DIST)/package
-	mkdir -p $(DIST)/extra $(DIST)/package
-	$(DIST)/readlab man > $(DIST)/extra/readlab.1
-	$(DIST)/readlab completions bash > $(DIST)/extra/readlab.bash
-	$(DIST)/readlab completions fish > $(DIST)/extra/readlab.fish
-	$(DIST)/readlab completions zsh > $(DIST)/extra/_readlab
-	{ echo "Linked into readlab, unchanged: public crates, available as source with the texts of their licences."; echo; \
-		$(CARGO) tree --package readlab --edges normal --prefix none --format '{p}: {l}' | \
-		grep -v '(/' | sed 's/ (\*)$$//' | sort -u; } > $(DIST)/extra/THIRD-PARTY.txt
-	cp README.md METHOD.md REPORT.md PROTOCOL.md LICENSE-APACHE LICENSE-MIT $(DIST)/readlab $(DIST)/extra
-	tar -C $(DIST)/extra --owner=0 --group=0 --transform 's|^\.|readlab|' -czf $(DIST)/package/readlab-$$(uname -m).tar.gz .
-	[ -x $(TOOLS)/bin/cargo-deb ] || $(CARGO) install --quiet --locked --root $(TOOLS) cargo-deb
-	$(TOOLS)/bin/cargo-deb deb --package readlab --profile dist --no-build --no-strip --output $(DIST)/package
-	ls -l $(DIST)/package
+dist: ## what a release has, in target/dist/package: static program, Debian package, crates, Containerfile, formula
+	packaging/dist.sh
+
+pictures: build ## draw the README's pictures again from a race on this machine; needs script and chromium
+	$(CARGO) build --release --package readlab-bench --bin readlab-picture
+	docs/pictures.sh pictures
+
+gallery: build ## make the pages of docs/gallery again from runs on this machine; fifteen minutes
+	docs/pictures.sh gallery
 
 toolchains: ## install the compilers that contenders in other languages need and this machine lacks
 	contenders/swift/toolchain.sh

@@ -13,14 +13,17 @@ use std::process::Command;
 const SHORT: &str = "--runs 5 --budget 20m --no-progress";
 
 /// The documents, from the project's folder.
-const DOCUMENTS: [&str; 7] = [
+const DOCUMENTS: [&str; 10] = [
     "README.md",
+    "REFERENCE.md",
+    "GLOSSARY.md",
     "METHOD.md",
     "REPORT.md",
     "PROTOCOL.md",
     "CONTRIBUTING.md",
     "contenders/README.md",
-    "bench/README.md",
+    "harness/README.md",
+    "docs/gallery/README.md",
 ];
 
 /// The list beside this file.
@@ -110,7 +113,8 @@ fn of_text(line: &str) -> Vec<String> {
 
 /// A program's name alone is not a command that a reader types.
 fn is_command(text: &str) -> bool {
-    let programs = ["readlab ", "make ", "cargo install ", "contenders/conformance.sh "];
+    let programs =
+        ["readlab ", "make ", "cargo bench", "cargo install ", "cargo test ", "contenders/conformance.sh "];
     programs.iter().any(|program| text.starts_with(program))
 }
 
@@ -151,6 +155,11 @@ fn what_is_typed_elsewhere_is_typed_there() {
         let text = fs::read_to_string(root().join(file)).unwrap_or_else(|cause| panic!("{file}: {cause}"));
         assert!(text.contains(function), "{file} has no {function}, which types `{}`", shown.shown);
     }
+}
+
+#[test]
+fn commands_of_a_first_visit_do_what_the_documents_say() {
+    play("first");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //!
 //! Each test has its own [`Home`], so that no file in the real home is read or written.
 
+mod action;
 mod alone;
 mod archives;
 mod claims;
@@ -12,6 +13,7 @@ mod documents;
 mod exits;
 #[path = "../common/fake.rs"]
 mod fake;
+mod harness;
 #[path = "../common/home.rs"]
 mod home;
 mod hostile;

@@ -1,14 +1,14 @@
-//! Tests of what a new user types first: the README's own lines, commands that name their file,
-//! paths with `..` and links.
+//! Tests of what a new user types first: the lines of the example for continuous integration,
+//! commands that name their file, paths with `..` and links.
 
 use super::{Home, READLAB, Said, trials};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// The lines of the README that its example for continuous integration runs.
+/// The lines of the reference that its example for continuous integration runs.
 fn steps() -> Vec<&'static str> {
-    let readme = include_str!("../../README.md");
-    let lines = readme.lines().filter_map(|line| line.strip_prefix("- run: "));
+    let reference = include_str!("../../REFERENCE.md");
+    let lines = reference.lines().filter_map(|line| line.strip_prefix("- run: "));
     lines.filter(|line| line.starts_with("readlab ")).collect()
 }
 

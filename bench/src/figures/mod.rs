@@ -3,6 +3,7 @@
 
 mod auto;
 mod beside_hyperfine;
+mod build;
 mod decide;
 mod device;
 mod disturbance;
@@ -25,6 +26,7 @@ mod small_file;
 mod soak;
 mod state;
 mod suite_intervals;
+mod suites;
 mod tune;
 mod verdicts;
 mod wake_up;
@@ -56,6 +58,7 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "device", about: device::ABOUT, measure: device::measure },
     Figure { name: "page", about: page::ABOUT, measure: page::measure },
     Figure { name: "program", about: program::ABOUT, measure: program::measure },
+    Figure { name: "build", about: build::ABOUT, measure: build::measure },
     Figure { name: "left-out", about: left_out::ABOUT, measure: left_out::measure },
     Figure { name: "falsely-refused", about: falsely_refused::ABOUT, measure: falsely_refused::measure },
     Figure { name: "disturbance", about: disturbance::ABOUT, measure: disturbance::measure },
@@ -65,6 +68,7 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "beside-hyperfine", about: beside_hyperfine::ABOUT, measure: beside_hyperfine::measure },
     Figure { name: "decide", about: decide::ABOUT, measure: decide::measure },
     Figure { name: "suite-intervals", about: suite_intervals::ABOUT, measure: suite_intervals::measure },
+    Figure { name: "suites", about: suites::ABOUT, measure: suites::measure },
     Figure { name: "gate", about: gate::ABOUT, measure: gate::measure },
     Figure { name: "intervals", about: intervals::ABOUT, measure: intervals::measure },
     Figure { name: "large", about: large::ABOUT, measure: large::measure },
