@@ -42,6 +42,11 @@ fn round(terminal: &PseudoTerminal) -> u32 {
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
+/// Whether every trial was read once, so that a race that ends now misses none.
+fn has_full_round(terminal: &PseudoTerminal) -> bool {
+    has_ranking(terminal) && round(terminal) > 1
+}
+
 /// That nothing of the race is on the screen but what it printed to keep, and that the terminal is
 /// as a shell expects.
 fn assert_clean(terminal: &PseudoTerminal) {
@@ -65,7 +70,7 @@ fn the_rankings_of_both_states_grow_and_give_way_to_the_tables() {
     let ranked = race.text();
     assert!(ranked.contains("rust/mmap/scalar") && ranked.contains("rust/read/scalar"), "{ranked}");
     assert!(!race.has_wrapped_line(), "{ranked}");
-    assert_eq!(race.finish(), Some(0));
+    assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
     assert_clean(&race);
     let text = race.text();
     assert!(text.contains("record: ") && text.contains("× reference"), "{text}");
@@ -75,11 +80,11 @@ fn the_rankings_of_both_states_grow_and_give_way_to_the_tables() {
 fn q_ends_a_race_as_its_budget_would() {
     let home = Home::new();
     let mut race = PseudoTerminal::start(long_race(&home), 100, 40);
-    race.wait_for("a ranking after a round", |it| has_ranking(it) && round(it) > 1);
+    race.wait_for("a ranking after a round", has_full_round);
     assert!(!race.is_as_shells_expect(), "keys arrive as they are pressed");
     race.press(b"x");
     race.press(b"q");
-    assert_eq!(race.finish(), Some(0));
+    assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
     assert_clean(&race);
     assert!(race.text().contains("record: "), "{}", race.text());
     let record = Record::read(&home.at("run/record.jsonl")).unwrap();
@@ -138,7 +143,7 @@ fn a_race_that_ctrl_z_stops_gives_the_terminal_back_until_it_goes_on() {
         100,
         40,
     );
-    shell.wait_for("a ranking", has_ranking);
+    shell.wait_for("a ranking after a round", has_full_round);
     shell.press(b"\x1a");
     shell.wait_for("the shell", |it| it.lines().iter().any(|line| line == "stopped"));
     assert_clean(&shell);
@@ -155,7 +160,7 @@ fn a_race_that_ctrl_z_stops_gives_the_terminal_back_until_it_goes_on() {
 fn a_terminal_may_change_its_size_in_the_middle() {
     let home = Home::new();
     let mut race = PseudoTerminal::start(long_race(&home), 100, 30);
-    race.wait_for("a ranking", has_ranking);
+    race.wait_for("a ranking after a round", has_full_round);
     for (columns, rows) in [(45, 30), (45, 8), (120, 24), (60, 24), (30, 12)] {
         race.resize(columns, rows);
         let fits = |it: &PseudoTerminal| {
@@ -172,7 +177,7 @@ fn a_terminal_may_change_its_size_in_the_middle() {
         race.wait_for(&format!("one ranking in {columns} columns"), fits);
     }
     race.press(b"q");
-    assert_eq!(race.finish(), Some(0));
+    assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
     assert_clean(&race);
 }
 
@@ -180,11 +185,12 @@ fn a_terminal_may_change_its_size_in_the_middle() {
 fn a_terminal_of_twenty_columns_shows_rows_that_are_not_wrapped() {
     let home = Home::new();
     let mut race = PseudoTerminal::start(long_race(&home), 20, 12);
-    race.wait_for("a ranking", |it| it.text().contains("q ends: wh") && it.text().contains("B/s"));
+    let has_ranking = |it: &PseudoTerminal| it.text().contains("q ends: wh") && it.text().contains("B/s");
+    race.wait_for("a ranking after a round", |it| has_ranking(it) && round(it) > 1);
     let text = race.text();
     assert!(!race.has_wrapped_line() && text.contains("cold · round"), "{text}");
     race.press(b"q");
-    assert_eq!(race.finish(), Some(0));
+    assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
     assert!(!String::from_utf8_lossy(&race.output).contains("panicked"));
     assert_clean(&race);
 }
@@ -197,7 +203,7 @@ fn no_color_leaves_the_ranking_without_styles() {
         race.env("NO_COLOR", value);
         let mut race = PseudoTerminal::start(race, 100, 40);
         race.wait_for("a ranking", has_ranking);
-        assert_eq!(race.finish(), Some(0));
+        assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
         let output = String::from_utf8_lossy(&race.output).into_owned();
         let is_style = |sequence: &str| {
             let end = sequence.find(|c: char| c.is_ascii_alphabetic());
@@ -214,7 +220,7 @@ fn a_dumb_terminal_gets_one_line_after_each_round_and_no_escapes() {
         let mut race = short_race(&home, "3");
         race.env("TERM", kind);
         let mut race = PseudoTerminal::start(race, 150, 60);
-        assert_eq!(race.finish(), Some(0));
+        assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
         let output = String::from_utf8_lossy(&race.output).into_owned();
         assert!(output.contains("readlab: cold, round 1: first "), "{output}");
         assert!(!output.contains("\x1b[?") && !output.contains("\x1b[K"), "{output:?}");
@@ -228,7 +234,7 @@ fn without_keys_the_ranking_is_shown_and_the_terminal_is_left_as_it_is() {
     let mut race = PseudoTerminal::start_without_keys(short_race(&home, "30"), 100, 40);
     race.wait_for("a ranking", |it| it.text().contains("cold · newlines"));
     assert!(race.is_as_shells_expect() && !race.text().contains(KEYS), "{}", race.text());
-    assert_eq!(race.finish(), Some(0));
+    assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
     assert_clean(&race);
 }
 
