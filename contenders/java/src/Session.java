@@ -45,7 +45,7 @@ final class Session {
             }
             return 0;
         } catch (Refusal refusal) {
-            say(Say.failed(refusal.getMessage()));
+            say(refusal.line());
         } catch (IOException cause) {
             say(Say.failed("standard input: " + Failure.cause(cause)));
         }
@@ -82,6 +82,8 @@ final class Session {
                 samples.add(new Sample(wallNanos, answer));
             }
             return samples;
+        } catch (NotSpelled failure) {
+            throw Refusal.unavailable(request.target().shown() + ": " + failure.getMessage());
         } catch (Exception | OutOfMemoryError | InternalError failure) {
             throw new Refusal(request.target().shown() + ": " + Failure.cause(failure));
         }

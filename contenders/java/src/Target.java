@@ -52,14 +52,10 @@ record Target(String shown, Optional<Path> path, Optional<URI> url) {
             if (file.toPath().equals(exact)) {
                 return file;
             }
-        } catch (InvalidPathException cause) {
-            throw new IOException(notSpelled(), cause);
+        } catch (InvalidPathException inexact) {
+            throw new NotSpelled();
         }
-        throw new IOException(notSpelled());
-    }
-
-    private static String notSpelled() {
-        return "java.io.File cannot spell this name in the locale's " + System.getProperty("sun.jnu.encoding");
+        throw new NotSpelled();
     }
 
     private static Path exactPath(String[] args, int index) {

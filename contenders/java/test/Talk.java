@@ -60,6 +60,11 @@ record Talk(List<String> lines, int exit) {
         return String.join(" ", lines.stream().map(line -> line.replaceAll("^\\{\"say\":\"(\\w+)\".*", "$1")).toList());
     }
 
+    boolean unavailableWith(String reason) {
+        String last = lines.isEmpty() ? "" : lines.get(lines.size() - 1);
+        return last.startsWith("{\"say\":\"unavailable\"") && last.contains(reason);
+    }
+
     boolean failedWith(String reason) {
         String last = lines.isEmpty() ? "" : lines.get(lines.size() - 1);
         return exit == Session.EXIT_FAILED && last.startsWith("{\"say\":\"failed\"") && last.contains(reason);
