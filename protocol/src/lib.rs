@@ -23,6 +23,10 @@ pub const VERSION: u32 = 1;
 /// The longest line either side may send, its newline included. A longer one ends the session.
 pub const LINE_BYTES_MAX: usize = 64 * 1024;
 
+/// The variable of the environment in which the lab names the user's check of a command's output:
+/// a line for a shell, for one session whose only reading is not timed.
+pub const CHECK_VARIABLE: &str = "READLAB_CHECK";
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -219,6 +219,9 @@ pub struct SampleLine {
     /// Proof of work: the wrapping sum of all bytes, 0 to 255.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sum: Option<u64>,
+    /// Proof of work: the highest 53 bits of the XXH3 digest of everything that a command printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<u64>,
 }
 
 /// What a contender's own runtime counted during the readings of a turn, outside of every window.

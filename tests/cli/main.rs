@@ -24,6 +24,7 @@ mod killed;
 mod live;
 mod loopback;
 mod memory;
+mod own_commands;
 #[path = "../common/pseudo_terminal.rs"]
 mod pseudo_terminal;
 mod race;

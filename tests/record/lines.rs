@@ -2,10 +2,10 @@
 
 use readlab::machine::Machine;
 use readlab::record::{
-    Budget, Count, EndReason, Fill, FlameGraph, Focus, Header, HotSpot, LeftBehind, Limit, LimitKind,
-    LimitUnit, Line, Outcome, OwnScheduling, Receipt, ReferenceCandidate, ReferenceReason, Requested,
-    ResumePlan, Resumption, Rules, RunKind, SCHEMA, SCHEMA_VERSION, Sample, Spread, Start, StopReason,
-    Stopped, TargetRef, Trace, Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
+    Budget, Check, CommandRules, Count, EndReason, Fill, FlameGraph, Focus, Header, HotSpot, LeftBehind,
+    Limit, LimitKind, LimitUnit, Line, Outcome, OwnScheduling, Receipt, ReferenceCandidate, ReferenceReason,
+    Requested, ResumePlan, Resumption, Rules, RunKind, SCHEMA, SCHEMA_VERSION, Sample, Spread, Start,
+    StopReason, Stopped, TargetRef, Trace, Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
 };
 use readlab::target::identity::Identity;
 use readlab::target::{Decoded, Http, TargetFacts};
@@ -82,6 +82,12 @@ pub(super) fn trial() -> Trial {
         cache: Cache::ByParam,
         decodes: Some(Archive::Gzip),
         start: Start::EachReading,
+        command: CommandRules {
+            check: Check::Same { of: "command/cat {}".to_owned() },
+            setup: Some("mkdir 'a b'".to_owned()),
+            prepare: Some("touch {}\n".to_owned()),
+            cleanup: None,
+        },
         id,
     }
 }

@@ -1,8 +1,8 @@
-//! A command's answer, read from its output: the first whole number, or for `discard` the output
-//! itself.
+//! A command's answer, read from its output: the first whole number; for `discard` how long the
+//! output is, for `output` its digest.
 
 use crate::counted::Counted;
-use crate::execution::Execution;
+use crate::output::Output;
 use readlab_protocol::SampleLine;
 
 /// The sample with the proof from the output for this work (a word of the protocol). For newlines
@@ -12,16 +12,17 @@ use readlab_protocol::SampleLine;
 /// # Errors
 /// One line, if the output holds no number and the work needs one.
 pub(crate) fn answered(
-    execution: Execution,
+    mut sample: SampleLine,
+    output: &Output,
     work: &str,
     counted: Option<Counted>,
 ) -> Result<SampleLine, String> {
-    let Execution { mut sample, output, output_bytes } = execution;
-    if work == "discard" {
-        sample.bytes = Some(output_bytes);
-        return Ok(sample);
+    match work {
+        "discard" => return Ok(SampleLine { bytes: Some(output.bytes), ..sample }),
+        "output" => return Ok(SampleLine { output: output.digest(), ..sample }),
+        _ => {}
     }
-    let text = String::from_utf8_lossy(&output);
+    let text = String::from_utf8_lossy(&output.beginning);
     let number = text.split_whitespace().find_map(|word| word.parse().ok());
     let number = number.ok_or_else(|| {
         let start: String = text.chars().take(60).collect();
@@ -39,22 +40,24 @@ pub(crate) fn answered(
 mod tests {
     use super::*;
 
-    fn execution(output: &str) -> Execution {
-        let (output, output_bytes) = (output.as_bytes().to_vec(), output.len() as u64);
-        Execution { sample: SampleLine::default(), output, output_bytes }
+    fn answered(printed: &str, work: &str, counted: Option<Counted>) -> Result<SampleLine, String> {
+        let mut output = if work == "output" { Output::as_answer(None) } else { Output::default() };
+        output.drain(printed.as_bytes()).unwrap();
+        super::answered(SampleLine::default(), &output, work, counted)
     }
 
     #[test]
     fn the_first_number_answers_the_work() {
-        assert_eq!(answered(execution("  42 /a/7\n"), "newlines", None).unwrap().newlines, Some(42));
-        assert_eq!(answered(execution("42\n"), "lines", None).unwrap().lines, Some(42));
-        assert_eq!(answered(execution("200"), "sum", None).unwrap().sum, Some(200));
-        assert_eq!(answered(execution("abc"), "discard", None).unwrap().bytes, Some(3));
+        assert_eq!(answered("  42 /a/7\n", "newlines", None).unwrap().newlines, Some(42));
+        assert_eq!(answered("42\n", "lines", None).unwrap().lines, Some(42));
+        assert_eq!(answered("200", "sum", None).unwrap().sum, Some(200));
+        assert_eq!(answered("abc", "discard", None).unwrap().bytes, Some(3));
+        assert!(answered("abc", "output", None).unwrap().output.is_some());
     }
 
     #[test]
     fn a_known_program_answers_what_it_counts() {
-        let counted = |counted, work| answered(execution("42\n"), work, Some(counted)).unwrap();
+        let counted = |counted, work| answered("42\n", work, Some(counted)).unwrap();
         for work in ["newlines", "lines"] {
             assert_eq!(counted(Counted::Newlines, work).newlines, Some(42), "{work}");
             assert_eq!(counted(Counted::Lines, work).lines, Some(42), "{work}");
@@ -65,7 +68,7 @@ mod tests {
     #[test]
     fn silence_is_no_answer() {
         for output in ["", "none", "-3", "4.5"] {
-            assert!(answered(execution(output), "newlines", None).is_err(), "{output:?}");
+            assert!(answered(output, "newlines", None).is_err(), "{output:?}");
         }
     }
 }

@@ -5,49 +5,37 @@
 //! on, so the child is forked rather than spawned into this process's memory: what it inherits is
 //! then this process's anonymous memory, a fraction of a mebibyte and less than any program needs.
 
+use crate::output::Output;
 use crate::scheduling;
-use readlab_protocol::SampleLine;
 use readlab_protocol::serve::Refusal;
+use readlab_protocol::{CHECK_VARIABLE, SampleLine};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use std::ffi::OsString;
-use std::io::{self, Read};
+use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Instant;
 
-/// How much of the output is kept: an answer is at its beginning.
-const OUTPUT_KEPT_BYTES: usize = 4096;
-
-/// What one execution showed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Execution {
-    /// Time and what the kernel accounted; no answer yet.
-    pub(crate) sample: SampleLine,
-    /// The beginning of its standard output.
-    pub(crate) output: Vec<u8>,
-    /// The length of its whole standard output.
-    pub(crate) output_bytes: u64,
-}
-
-/// Executes the words once.
+/// Executes the words once, with all that they print in `output`: time and what the kernel
+/// accounted, without an answer.
 ///
 /// # Errors
 /// Unavailable if the program does not exist; failed if it cannot be started or does not end with
 /// 0.
-pub(crate) fn execute(words: &[OsString]) -> Result<Execution, Refusal> {
+pub(crate) fn execute(words: &[OsString], output: &mut Output) -> Result<SampleLine, Refusal> {
     let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     let mut command = command(words);
     let start = Instant::now();
     let mut child = command.spawn().map_err(|error| not_started(&name, &error))?;
-    let drained = child.stdout.take().map_or(Ok((Vec::new(), 0)), drain);
+    let drained = child.stdout.take().map_or(Ok(()), |stdout| output.drain(stdout));
     let failed = |what: String| Refusal::Failed(format!("{name} {what}"));
     let not_waited = |error: io::Error| failed(format!("could not be waited for: {error}"));
     until_ended(&child).map_err(not_waited)?;
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let scheduling = scheduling::changed_by(child.id());
     let (status, usage) = reap(&child).map_err(not_waited)?;
-    let (output, output_bytes) = drained.map_err(|error| failed(format!("could not be heard: {error}")))?;
+    drained.map_err(|error| failed(format!("could not be heard: {error}")))?;
     if !status.success() {
         return Err(failed(match (status.code(), status.signal()) {
             (Some(code), _) => format!("ended with exit code {code}"),
@@ -55,15 +43,14 @@ pub(crate) fn execute(words: &[OsString]) -> Result<Execution, Refusal> {
             (None, None) => format!("ended: {status}"),
         }));
     }
-    let sample = SampleLine {
+    Ok(SampleLine {
         wall_ns,
         cpu_user_ns: Some(nanos(usage.ru_utime)),
         cpu_system_ns: Some(nanos(usage.ru_stime)),
         peak_rss_bytes: u64::try_from(usage.ru_maxrss).ok().map(|kib| kib * 1024),
         scheduling,
         ..SampleLine::default()
-    };
-    Ok(Execution { sample, output, output_bytes })
+    })
 }
 
 fn not_started(name: &str, error: &io::Error) -> Refusal {
@@ -79,30 +66,12 @@ fn not_started(name: &str, error: &io::Error) -> Refusal {
 /// standard error.
 fn command(words: &[OsString]) -> Command {
     let mut command = Command::new(words.first().cloned().unwrap_or_default());
-    command.args(words.iter().skip(1));
+    command.args(words.iter().skip(1)).env_remove(CHECK_VARIABLE);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
     let die_with_us = || Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?);
     // SAFETY: between fork and exec one system call is made and nothing is allocated.
     unsafe { command.pre_exec(die_with_us) };
     command
-}
-
-/// Reads all the output, keeps its beginning, counts the rest.
-fn drain(mut stdout: ChildStdout) -> io::Result<(Vec<u8>, u64)> {
-    let (mut kept, mut bytes) = (Vec::new(), 0);
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        match stdout.read(&mut buffer) {
-            Ok(0) => return Ok((kept, bytes)),
-            Ok(n) => {
-                let room = OUTPUT_KEPT_BYTES.saturating_sub(kept.len()).min(n);
-                kept.extend_from_slice(&buffer[..room]);
-                bytes += n as u64;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
 }
 
 /// Waits until the child has ended. It is not reaped, so that its scheduling can still be read.
@@ -147,16 +116,20 @@ mod tests {
         text.split(' ').map(OsString::from).collect()
     }
 
+    fn execute(words: &[OsString]) -> Result<SampleLine, Refusal> {
+        super::execute(words, &mut Output::default())
+    }
+
     #[test]
-    fn output_is_counted_whole_and_kept_in_part() {
-        let execution = execute(&words("head -c 100000 /dev/zero")).unwrap();
-        assert_eq!((execution.output_bytes, execution.output.len()), (100_000, OUTPUT_KEPT_BYTES));
-        assert!(execution.sample.wall_ns > 0);
+    fn what_is_printed_is_drained_within_the_time() {
+        let mut output = Output::default();
+        let sample = super::execute(&words("head -c 100000 /dev/zero"), &mut output).unwrap();
+        assert!(sample.wall_ns > 0 && output.bytes == 100_000, "{}", output.bytes);
     }
 
     #[test]
     fn the_peak_is_the_commands_own() {
-        let peak = |text| execute(&words(text)).unwrap().sample.peak_rss_bytes.unwrap();
+        let peak = |text| execute(&words(text)).unwrap().peak_rss_bytes.unwrap();
         assert!(peak("true") < 8 << 20, "{}", peak("true"));
         assert!(
             peak("head -c 1 /dev/zero") < peak("dd if=/dev/zero of=/dev/null bs=64M count=1 status=none")
@@ -165,14 +138,14 @@ mod tests {
 
     #[test]
     fn a_command_that_changes_its_scheduling_is_seen_and_others_are_not() {
-        assert_eq!(execute(&words("true")).unwrap().sample.scheduling, None);
-        let nicer = execute(&words("nice -n 3 true")).unwrap().sample.scheduling.unwrap();
+        assert_eq!(execute(&words("true")).unwrap().scheduling, None);
+        let nicer = execute(&words("nice -n 3 true")).unwrap().scheduling.unwrap();
         assert_eq!(nicer.nice, scheduling::own().unwrap().nice + 3);
-        let batch = execute(&words("chrt --batch 0 true")).unwrap().sample.scheduling.unwrap();
+        let batch = execute(&words("chrt --batch 0 true")).unwrap().scheduling.unwrap();
         assert_eq!(batch.policy, readlab_protocol::Policy::Batch);
         let own = scheduling::own().unwrap().processors;
         let one = execute(&["taskset".into(), "-c".into(), own[0].to_string().into(), "true".into()]);
-        let one = one.unwrap().sample.scheduling.map(|scheduling| scheduling.processors);
+        let one = one.unwrap().scheduling.map(|scheduling| scheduling.processors);
         assert_eq!(one, Some(own[..1].to_vec()).filter(|_| own.len() > 1));
     }
 

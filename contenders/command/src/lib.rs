@@ -7,13 +7,17 @@
 //! starting one costs.
 
 mod answer;
+mod checker;
 mod counted;
 mod execution;
+mod output;
 mod programs;
 mod scheduling;
 mod template;
 
+use checker::Checker;
 use counted::Counted;
+use output::Output;
 use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};
 use readlab_protocol::{Cache, MethodLine, Reads, SampleLine, TurnRequest};
 use std::collections::BTreeMap;
@@ -35,6 +39,7 @@ struct Commands;
 /// One command on one target.
 struct Execution {
     words: Vec<OsString>,
+    target: OsString,
     work: String,
     counted: Option<Counted>,
     is_control: bool,
@@ -54,8 +59,8 @@ impl Contender for Commands {
     }
 
     fn methods(&self) -> Vec<MethodLine> {
-        let every_work =
-            ["newlines", "lines", "sum", "discard"].map(|work| (work.to_owned(), vec!["-".to_owned()]));
+        let every_work = ["newlines", "lines", "sum", "discard", "output"]
+            .map(|work| (work.to_owned(), vec!["-".to_owned()]));
         let method = |name: &str, about: &str, cache| MethodLine {
             method: name.to_owned(),
             scans: BTreeMap::from(every_work.clone()),
@@ -85,8 +90,9 @@ impl Contender for Commands {
             return Err(Refusal::Unavailable(reason));
         }
         let (words, work) = (template.command(request.target), request.work.to_owned());
+        let target = request.target.to_owned();
         let (counted, is_control) = (template.counted(), request.method == NOTHING);
-        Ok(Box::new(Execution { words, work, counted, is_control }))
+        Ok(Box::new(Execution { words, target, work, counted, is_control }))
     }
 }
 
@@ -105,10 +111,21 @@ impl Reader for Execution {
 
 impl Execution {
     fn once(&self) -> Result<SampleLine, Refusal> {
-        let execution = execution::execute(&self.words)?;
+        let mut output = self.output()?;
+        let sample = execution::execute(&self.words, &mut output)?;
         if self.is_control {
-            return Ok(execution.sample);
+            return Ok(sample);
         }
-        answer::answered(execution, &self.work, self.counted).map_err(Refusal::Failed)
+        output.checked().map_err(Refusal::Failed)?;
+        answer::answered(sample, &output, &self.work, self.counted).map_err(Refusal::Failed)
+    }
+
+    /// What takes the output of a reading.
+    fn output(&self) -> Result<Output, Refusal> {
+        if self.work != "output" {
+            return Ok(Output::default());
+        }
+        let checker = Checker::of_environment(&self.target).transpose();
+        Ok(Output::as_answer(checker.map_err(Refusal::Failed)?))
     }
 }

@@ -128,5 +128,6 @@ fn sample_line(sample: &Sample) -> SampleLine {
         newlines: sample.answer.newlines,
         lines: sample.answer.lines,
         sum: sample.answer.sum.map(u64::from),
+        output: None,
     }
 }

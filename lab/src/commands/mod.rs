@@ -15,6 +15,7 @@ pub mod list;
 pub mod man;
 pub mod options;
 mod output;
+mod own_commands;
 pub mod race;
 pub mod report;
 pub mod request;

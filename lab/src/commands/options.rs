@@ -4,10 +4,11 @@
 //! `--quiet`, exports with `-` for standard output. What the options mean together with a suite is
 //! decided in [`crate::experiment::config`].
 
+use super::own_commands;
 use crate::analysis::compare::Center;
 use crate::contender::language::LanguageChoice;
 use crate::contender::roster::Roster;
-use crate::experiment::config::{InspectConfig, SamplingConfig, TrialOptions};
+use crate::experiment::config::{InspectConfig, OwnCommand, SamplingConfig, TrialOptions};
 use crate::experiment::template;
 use crate::record::history::SaveName;
 use crate::suite::States;
@@ -74,7 +75,8 @@ pub struct SelectionOptions {
     #[arg(long = "param", value_name = "K=V,…", value_parser = clap::value_parser!(Params), default_value = "")]
     pub params: Params,
     /// A command that takes part, with `{}` for the path, for example 'wc -l {}'; without `{}`, the
-    /// path is appended unless the command names the file; may be repeated
+    /// path is appended unless the command names the file. The first whole number that it prints
+    /// is its answer; it must end with 0. May be repeated
     #[arg(short = 'c', long = "command", value_name = "COMMAND")]
     pub commands: Vec<String>,
     /// What each trial does with the bytes [default: newlines for text, else sum]
@@ -200,10 +202,22 @@ impl SelectionOptions {
     /// If a command names a target within quotes, where it cannot be replaced, or no contender has
     /// one of the languages.
     pub fn values(&self, targets: &[PathBuf]) -> anyhow::Result<TrialOptions> {
+        self.values_with(own_commands::plain(&self.commands), targets)
+    }
+
+    /// The same, with these commands.
+    ///
+    /// # Errors
+    /// As for [`SelectionOptions::values`].
+    pub fn values_with(
+        &self,
+        commands: Vec<OwnCommand>,
+        targets: &[PathBuf],
+    ) -> anyhow::Result<TrialOptions> {
         let options = TrialOptions {
             methods: self.methods.clone(),
             params: self.params.clone(),
-            commands: self.commands.clone(),
+            commands,
             work: self.work,
             reference: self.reference.clone(),
             languages: LanguageChoice::parse(&self.languages, &Roster::with(&self.rosters)?)?,

@@ -3,11 +3,13 @@
 
 use super::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
 use super::output;
+use super::own_commands::CommandOptions;
 use crate::experiment::config::{RunConfig, TrialOptions, UserOptions};
 use crate::experiment::target_spec::TargetSpec;
 use crate::record::RunKind;
 use crate::suite::Suite;
 use crate::trial::Transport;
+use anyhow::bail;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -27,7 +29,7 @@ pub struct RaceArgs {
     pub all: bool,
     /// Continue a run that was cut short, by the plan in its record: the record's path, `last`,
     /// or a name given with --save
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "http", "SamplingOptions", "SelectionOptions", "InspectOptions", "output"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "http", "SamplingOptions", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     /// How many readings, and how long.
     #[command(flatten)]
@@ -35,6 +37,9 @@ pub struct RaceArgs {
     /// What takes part.
     #[command(flatten)]
     pub selection: SelectionOptions,
+    /// Commands as they are.
+    #[command(flatten)]
+    pub own: CommandOptions,
     /// What is recorded about the inside of contenders.
     #[command(flatten)]
     pub inspect: InspectOptions,
@@ -52,14 +57,21 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
     if let Some(record) = &args.resume {
         return output::resume(RunKind::Race, record, &output);
     }
+    let commands = args.own.commands(&args.selection.commands)?;
+    if !args.own.is_count() && args.selection.work.is_some() {
+        bail!("--work is what a number counts, and --check {} looks at no number", args.own.check);
+    }
+    let mut trials = args.selection.values_with(commands, &args.targets)?;
+    args.own.add_check(&mut trials.commands);
     let user = UserOptions {
         sampling: args.sampling.values(),
-        trials: TrialOptions { all: args.all, ..args.selection.values(&args.targets)? },
+        trials: TrialOptions { all: args.all, ..trials },
         inspect: args.inspect.values(),
         space: None,
         quiet: args.output.quiet,
     };
-    let config = RunConfig::merge(RunKind::Race, Suite::race(), user)?;
+    let suite = if args.own.is_count() { Suite::race() } else { Suite::commands() };
+    let config = RunConfig::merge(RunKind::Race, suite, user)?;
     let over = if args.http { Transport::Http } else { Transport::File };
     let runs: Vec<_> = args.targets.iter().map(|word| vec![TargetSpec::plain(word, over)]).collect();
     output::run(&config, &runs, &output)

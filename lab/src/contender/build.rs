@@ -313,13 +313,8 @@ fn absence(line: &CommandLine, folder: &Path) -> Option<String> {
 }
 
 /// The last line of a log that holds more than blanks, or how the command ended.
-fn last_words(mut log: impl Read + Seek, status: ExitStatus) -> String {
-    let mut text = Vec::new();
-    // Without a readable log, the exit status is reported.
-    let _ = log.rewind().and_then(|()| log.read_to_end(&mut text));
-    let text = String::from_utf8_lossy(&text);
-    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
-    line.map_or_else(|| format!("it ended with {status}"), str::to_owned)
+fn last_words(log: impl Read + Seek, status: ExitStatus) -> String {
+    program::last_line(log).unwrap_or_else(|| format!("it ended with {status}"))
 }
 
 #[cfg(test)]

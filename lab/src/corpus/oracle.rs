@@ -63,6 +63,7 @@ impl Tally {
             newlines: Some(self.newlines),
             lines: Some(self.newlines + unterminated),
             sum: Some(self.sum.into()),
+            output: None,
         };
         (answer, format!("{:016x}", self.digest.digest()))
     }
@@ -167,7 +168,13 @@ mod tests {
     }
 
     fn answer(bytes: u64, newlines: u64, lines: u64, sum: u64) -> Answer {
-        Answer { bytes: Some(bytes), newlines: Some(newlines), lines: Some(lines), sum: Some(sum) }
+        Answer {
+            bytes: Some(bytes),
+            newlines: Some(newlines),
+            lines: Some(lines),
+            sum: Some(sum),
+            output: None,
+        }
     }
 
     #[test]

@@ -9,12 +9,12 @@ use crate::contender::language::LanguageChoice;
 use crate::experiment::candidates::Candidates;
 use crate::experiment::planner::{PlanError, ReadableTargets, Selection};
 use crate::measure::plan::Rules;
-use crate::record::{Requested, RunKind};
+use crate::record::{CommandRules, Requested, RunKind};
 use crate::suite::parameter_space::Space;
 use crate::suite::{Entry, States, Suite};
 use crate::target::TargetFacts;
 use crate::target::web::CACHE_UNKNOWN;
-use crate::trial::{CacheState, Params, Transport, TrialId, Work};
+use crate::trial::{COMMAND, CacheState, Params, Transport, TrialId, Work};
 use crate::units::Nanos;
 use anyhow::bail;
 use std::path::PathBuf;
@@ -71,7 +71,7 @@ pub struct TrialOptions {
     /// Settings for every method that has them.
     pub params: Params,
     /// Commands, with `{}` for the path.
-    pub commands: Vec<String>,
+    pub commands: Vec<OwnCommand>,
     /// What is done with the bytes.
     pub work: Option<Work>,
     /// The trial against which ratios are made.
@@ -82,6 +82,23 @@ pub struct TrialOptions {
     pub all: bool,
     /// Roster files with further contenders.
     pub rosters: Vec<PathBuf>,
+}
+
+/// A command of the user's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnCommand {
+    /// The line, with `{}` for the path.
+    pub line: String,
+    /// What is asked of it.
+    pub rules: CommandRules,
+}
+
+impl OwnCommand {
+    /// The name of its trial.
+    #[must_use]
+    pub fn trial(&self) -> String {
+        format!("{COMMAND}/{}", self.line)
+    }
 }
 
 /// What the user wants to know about the inside of contenders.
@@ -116,7 +133,7 @@ pub struct RunConfig {
     /// The trials of the suite.
     pub entries: Vec<Entry>,
     /// The user's commands.
-    pub commands: Vec<String>,
+    pub commands: Vec<OwnCommand>,
     /// Names or globs of methods. If there are any, only these, the controls and commands run.
     pub methods: Vec<String>,
     /// Settings for every method that has them.
@@ -219,8 +236,14 @@ impl RunConfig {
         let over = first.map_or_else(Transport::default, |(form, _)| form.over);
         let entry = |trial: String| Entry { trial, over, ..Entry::default() };
         // Commands come first: contenders are started in this order, and time may be short.
-        let commands = self.commands.iter().map(|command| entry(format!("command/{command}")));
+        let own = self.commands.iter();
+        let commands = own.map(|own| Entry { command: own.rules.clone(), ..entry(own.trial()) });
         let mut entries: Vec<Entry> = commands.chain(self.entries.iter().cloned()).collect();
+        if self.work == Some(Work::Output) {
+            // Only commands print something; what shows the limits visits the bytes.
+            let others = entries.iter_mut().filter(|entry| !is_command(&entry.trial));
+            others.for_each(|entry| entry.work = Some(Work::Newlines));
+        }
         let mut globs = self.methods.clone();
         if self.space.is_some() {
             let searched = self.reference.iter().chain(candidates);
@@ -262,9 +285,15 @@ impl RunConfig {
     }
 }
 
+/// Whether this is the name of a command's trial.
+fn is_command(trial: &str) -> bool {
+    trial.strip_prefix(COMMAND).is_some_and(|rest| rest.starts_with('/'))
+}
+
 /// What the user named: commands, methods, a reference, the trials of a suite file of their own.
 fn named(suite: &Suite, trials: &TrialOptions) -> Vec<Requested> {
-    let mut named: Vec<Requested> = trials.commands.iter().cloned().map(Requested::Command).collect();
+    let mut named: Vec<Requested> =
+        trials.commands.iter().map(|own| Requested::Command(own.line.clone())).collect();
     named.extend(trials.methods.iter().cloned().map(Requested::Method));
     named.extend(trials.reference.iter().cloned().map(Requested::Reference));
     named.extend(trials.languages.names().iter().cloned().map(Requested::Language));
@@ -348,7 +377,7 @@ mod tests {
         assert_eq!(merged("", user()).named, [Requested::Trial("rust/read".to_owned())]);
         let trials = TrialOptions {
             methods: vec!["rust/*".to_owned()],
-            commands: vec!["wc".to_owned()],
+            commands: vec![OwnCommand { line: "wc".to_owned(), rules: CommandRules::default() }],
             ..TrialOptions::default()
         };
         let named = merged("", UserOptions { trials, ..user() }).named;

@@ -5,6 +5,7 @@
 //! [`execute()`] measures any of them.
 
 pub mod candidates;
+pub mod command_parameters;
 pub mod config;
 mod deadline;
 mod execute;

@@ -14,12 +14,12 @@ use crate::trial::{COMMAND, TrialId};
 /// A trial failed or was refused, or something that the user named did not take part.
 pub const EXIT_TRIAL: u8 = 1;
 
-/// Usage or environment: nothing was measured.
+/// Usage or environment: nothing was measured, or not what the user wants.
 const EXIT_NOTHING: u8 = 2;
 
 /// The exit code of a run, whose reasons are printed to standard error: 130 if the user interrupted
-/// it, 1 if a trial failed or was refused or something requested did not take part, 2 if nothing
-/// was measured, else 0.
+/// it, 2 if a command around readings failed or nothing was measured, 1 if a trial failed or was
+/// refused or something requested did not take part, else 0.
 #[must_use]
 pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
     let spoiled =
@@ -27,6 +27,10 @@ pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
     let is_spoiled = record.trials.iter().any(|trial| spoiled(&trial.outcome));
     if let Some((EndReason::Interrupted, _)) = record.end {
         return interrupt::EXIT_CODE;
+    }
+    if let Some((EndReason::CommandFailed, _)) = record.end {
+        notice::show(format!("the run ended early: {}", failed_command(record)));
+        return EXIT_NOTHING;
     }
     if !is_spoiled && let Some(reason) = nothing_measured(record) {
         notice::show(format!("nothing was measured: {reason}"));
@@ -38,6 +42,16 @@ pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
         .collect();
     missing.iter().for_each(notice::show);
     if is_spoiled || !missing.is_empty() { EXIT_TRIAL } else { 0 }
+}
+
+/// Which command around readings failed, and how: the outcome of its trial, or, where it cleaned up
+/// after the last reading, the last warning.
+fn failed_command(record: &Record) -> &str {
+    let failed = record.trials.iter().filter_map(|it| match it.outcome.as_ref()? {
+        Outcome::Failed { reason } => Some(reason.as_str()),
+        _ => None,
+    });
+    failed.last().or(record.warnings.last().map(String::as_str)).unwrap_or("a command failed")
 }
 
 /// Why nothing was measured; `None` if something was. Controls count only if there is nothing else.

@@ -4,7 +4,7 @@ use super::targets::OpenTarget;
 use crate::contender::discovery::Contenders;
 use crate::machine::Machine;
 use crate::measure::plan::Plan;
-use crate::record::{Header, Line, RunKind, SCHEMA, SCHEMA_VERSION};
+use crate::record::{Check, Header, Line, RunKind, SCHEMA, SCHEMA_VERSION};
 use crate::trial::TrialId;
 
 /// The first line of a record that begins now, on this machine, by this command.
@@ -37,6 +37,9 @@ pub(super) fn lines(
         lines.push(Line::Target { index, facts: Box::new(target.facts.clone()) });
     }
     lines.extend(absent(contenders));
+    if plan.trials.iter().any(|planned| planned.trial.command.check == Check::Unchecked) {
+        lines.push(warning("what the commands printed was not checked (--check none)".to_owned()));
+    }
     for contender in contenders.present() {
         let name = &contender.receipt.contender;
         if plan.trials.iter().any(|planned| planned.trial.contender() == *name) {

@@ -2,13 +2,13 @@
 //! the user or the suite names; else the user's own commands and programs; else independent code;
 //! else the usual ways of reading, of the language most asked for first.
 
-use super::config::RunConfig;
+use super::config::{OwnCommand, RunConfig};
 use crate::contender::language::{LanguageChoice, Languages};
 use crate::contender::roster::Roster;
 use crate::contender::snippet;
 use crate::measure::plan::Plan;
 use crate::record::{INDEPENDENT, ReferenceCandidate, ReferenceReason};
-use crate::trial::{COMMAND, TrialId};
+use crate::trial::TrialId;
 use std::cmp::Reverse;
 
 /// The candidates among the trials of a plan, best first, each once.
@@ -22,7 +22,7 @@ pub(super) fn candidates(config: &RunConfig, named: Option<TrialId>, plan: &Plan
 /// What the user and the suite say that bears on the reference.
 struct Asked {
     named: Option<TrialId>,
-    commands: Vec<String>,
+    commands: Vec<OwnCommand>,
     languages: LanguageChoice,
 }
 
@@ -34,7 +34,7 @@ impl Asked {
             read.iter().filter(|id| fits(id)).cloned().collect()
         };
         let commands = self.commands.iter();
-        let commands = commands.filter_map(|command| format!("{COMMAND}/{command}").parse().ok());
+        let commands = commands.filter_map(|command| command.trial().parse().ok());
         let own: Vec<TrialId> = commands.filter(|id| read.contains(id)).collect();
         let programs = ids(&|id| built_in.entry(&id.method.contender).is_none());
         let independent = ids(&|id| INDEPENDENT.contains(&id.to_string().as_str()));
@@ -82,9 +82,14 @@ impl CandidateList {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::CommandRules;
 
     fn ids(names: &[&str]) -> Vec<TrialId> {
         names.iter().map(|name| name.parse().unwrap()).collect()
+    }
+
+    fn own(line: &&str) -> OwnCommand {
+        OwnCommand { line: (*line).to_owned(), rules: CommandRules::default() }
     }
 
     #[test]
@@ -102,7 +107,7 @@ mod tests {
             let words: Vec<String> = languages.iter().map(|&word| word.to_owned()).collect();
             let asked = Asked {
                 named: named.map(|name| name.parse().unwrap()),
-                commands: commands.iter().map(|&command| command.to_owned()).collect(),
+                commands: commands.iter().map(own).collect(),
                 languages: LanguageChoice::parse(&words, &Roster::built_in()).unwrap(),
             };
             asked.among(&planned).into_iter().map(|it| it.trial.to_string()).collect()

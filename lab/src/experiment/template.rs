@@ -3,7 +3,7 @@
 //! A command without `{}` gets the path at its end; if it also named the file, it would read it
 //! twice. Everything else about command lines is up to the `command` contender.
 
-use super::config::TrialOptions;
+use super::config::{OwnCommand, TrialOptions};
 use crate::linux::file_status::FileStatus;
 use crate::target::shown;
 use crate::terminal::notice;
@@ -22,10 +22,16 @@ const BETWEEN_WORDS: &str = " \t\n|&;<>()";
 /// # Errors
 /// If a command names a target within quotes, where it cannot be replaced.
 pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<TrialOptions> {
-    for command in &mut options.commands {
-        if let Some(template) = template(command, targets)? {
-            notice::show(format!("the command '{command}' names the file: raced as '{template}'"));
-            *command = template;
+    for OwnCommand { line, .. } in &mut options.commands {
+        match template(line, targets)? {
+            Some(template) => {
+                notice::show(format!("the command '{line}' names the file: raced as '{template}'"));
+                *line = template;
+            }
+            None if !line.contains(PLACE) => {
+                notice::show(format!("the command '{line}' names no file: raced as '{line} {PLACE}'"));
+            }
+            None => {}
         }
     }
     let names = options.reference.iter_mut().chain(&mut options.methods);

@@ -95,6 +95,14 @@ pub trait Sampler {
     /// Ends the trial's contender, if it is running.
     fn close(&mut self, trial: usize);
 
+    /// Runs what the user wants to be run after the last reading, once.
+    ///
+    /// # Errors
+    /// The reason, if something failed.
+    fn clean_up(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Meters that could not be read in the last turn, with the reason.
     fn missing(&mut self) -> Vec<(&'static str, String)>;
 

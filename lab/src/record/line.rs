@@ -20,6 +20,8 @@ pub enum EndReason {
     Interrupted,
     /// The target changed while it was read.
     TargetChanged,
+    /// A command that sets up, prepares or cleans up failed.
+    CommandFailed,
 }
 
 /// One line of the file.

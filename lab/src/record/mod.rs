@@ -8,6 +8,7 @@
 //! [`SCHEMA_VERSION`], and old records stay readable.
 
 mod check;
+mod command_rules;
 mod conduct;
 mod draft;
 mod file;
@@ -35,6 +36,7 @@ mod write;
 pub(crate) mod testing;
 
 pub use check::LINE_BYTES_MAX;
+pub use command_rules::{Check, CommandRules};
 pub use conduct::{Conduct, LeftBehind, OwnScheduling};
 pub use draft::HIDDEN_NAME;
 pub use file::{RecordError, RecordWriter};

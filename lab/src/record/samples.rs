@@ -15,7 +15,7 @@ use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug, Formatter};
 
 /// How many fields a sample has besides those of its turn.
-const OWN: usize = 21;
+const OWN: usize = 22;
 
 /// How many fields a turn has.
 const OF_TURN: usize = 11;
@@ -27,10 +27,13 @@ const FIELDS: usize = OWN + OF_TURN;
 /// never `None`.
 type SampleFields = [Option<u64>; FIELDS];
 
+/// What the first sample is held against.
+const NOTHING: SampleFields = [None; FIELDS];
+
 const PACKED: &str = "these bytes were packed here, in memory";
 
 /// Samples in the order in which they were added.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Samples {
     packed: Vec<u8>,
     len: usize,
@@ -43,6 +46,12 @@ pub struct Iter<'a> {
     packed: &'a [u8],
     left: usize,
     last: SampleFields,
+}
+
+impl Default for Samples {
+    fn default() -> Samples {
+        Samples { packed: Vec::new(), len: 0, last: NOTHING }
+    }
 }
 
 impl Samples {
@@ -64,7 +73,7 @@ impl Samples {
     /// The samples one by one.
     #[must_use]
     pub fn iter(&self) -> Iter<'_> {
-        Iter { packed: &self.packed, left: self.len, last: SampleFields::default() }
+        Iter { packed: &self.packed, left: self.len, last: NOTHING }
     }
 
     /// How many there are.
@@ -149,7 +158,7 @@ fn fields(sample: &Sample) -> SampleFields {
         resident_before,
         resident_after,
         turn,
-        answer: Answer { bytes, newlines, lines, sum },
+        answer: Answer { bytes, newlines, lines, sum, output },
     } = *sample;
     let number = |number: u32| Some(u64::from(number));
     let own: [_; OWN] = [
@@ -174,6 +183,7 @@ fn fields(sample: &Sample) -> SampleFields {
         newlines,
         lines,
         sum,
+        output,
     ];
     let mut fields = [None; FIELDS];
     let (first, last) = fields.split_at_mut(OWN);
@@ -236,6 +246,7 @@ fn sample(fields: &SampleFields) -> Sample {
         newlines,
         lines,
         sum,
+        output,
     ] = *own.expect(PACKED);
     Sample {
         trial: usize::try_from(trial.expect(PACKED)).expect(PACKED),
@@ -256,7 +267,7 @@ fn sample(fields: &SampleFields) -> Sample {
         resident_before: resident_before.map(f64::from_bits),
         resident_after: resident_after.map(f64::from_bits),
         turn: turn_seen(turn.expect(PACKED)),
-        answer: Answer { bytes, newlines, lines, sum },
+        answer: Answer { bytes, newlines, lines, sum, output },
     }
 }
 
@@ -337,7 +348,7 @@ mod tests {
                             },
                         ),
                     },
-                    answer: Answer { bytes: m[6], newlines: m[7], lines: m[8], sum: m[9] },
+                    answer: Answer { bytes: m[6], newlines: m[7], lines: m[8], sum: m[9], output: m[9] },
                 }
             },
         )

@@ -1,6 +1,6 @@
 //! Lines of records made by hand, for the tests of everything that reads records.
 
-use super::{Header, Line, Outcome, Record, RunKind, SCHEMA, SCHEMA_VERSION, Start, Trial};
+use super::{CommandRules, Header, Line, Outcome, Record, RunKind, SCHEMA, SCHEMA_VERSION, Start, Trial};
 use crate::machine::Machine;
 use crate::target::TargetFacts;
 use crate::trial::{CacheState, TrialId, Work};
@@ -54,6 +54,7 @@ pub(crate) fn trial(index: usize, name: &str, state: CacheState, cache: Cache) -
         cache,
         decodes: None,
         start: Start::Kept,
+        command: CommandRules::default(),
         id,
     }))
 }

@@ -1,5 +1,6 @@
 //! A trial of a record: its definition, its samples and findings, and how it ended.
 
+use super::command_rules::CommandRules;
 use super::conduct::Conduct;
 use super::inside::{FlameGraph, Trace};
 use super::limit::LimitKind;
@@ -37,6 +38,8 @@ pub struct Trial {
     pub decodes: Option<Archive>,
     /// When its contender is started.
     pub start: Start,
+    /// What the user asks of a command as it is.
+    pub command: CommandRules,
 }
 
 /// When the contender of a trial is started.
@@ -77,6 +80,8 @@ struct TrialLine {
     decodes: Option<Archive>,
     #[serde(default, skip_serializing_if = "Start::is_kept")]
     start: Start,
+    #[serde(default, skip_serializing_if = "CommandRules::is_default")]
+    command: CommandRules,
 }
 
 impl From<TrialLine> for Trial {
@@ -93,6 +98,7 @@ impl From<TrialLine> for Trial {
             cache: line.cache,
             decodes: line.decodes,
             start: line.start,
+            command: line.command,
         }
     }
 }
@@ -114,6 +120,7 @@ impl From<Trial> for TrialLine {
             cache: trial.cache,
             decodes: trial.decodes,
             start: trial.start,
+            command: trial.command,
         }
     }
 }

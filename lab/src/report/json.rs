@@ -13,7 +13,7 @@ use super::sweep::SweepView;
 use crate::analysis::stats::OBSERVATIONS_MIN;
 use crate::analysis::verdict::{self, Diagnosis};
 use crate::claims::{self, JudgedClaims};
-use crate::record::{Conduct, Limit, Metric, Record, RunKind, Samples, StopReason, TrialRecord};
+use crate::record::{Limit, Metric, Record, RunKind, Samples, StopReason, TrialRecord};
 use crate::target::TargetFacts;
 use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::CacheState;
@@ -208,7 +208,7 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
     });
     let cold = target.filter(|_| trial.state == CacheState::Cold);
     add_cold_above(&mut fields, cold.and_then(TargetFacts::cold_above));
-    add_conduct(&mut fields, &it.conduct);
+    add_exceptional(&mut fields, it);
     if let Some(stopped) = it.stopped {
         fields["stopped"] = json!(stopped);
     }
@@ -224,10 +224,13 @@ fn add_count_runs(fields: &mut Value, it: &TrialRecord, row: Option<&RankingRow>
     }
 }
 
-/// Adds what a contender did beside reading, if anything.
-fn add_conduct(fields: &mut Value, conduct: &Conduct) {
-    if !conduct.is_plain() {
-        fields["conduct"] = json!(conduct);
+/// Adds what was asked of a command as it is, and what a contender did beside reading, if anything.
+fn add_exceptional(fields: &mut Value, it: &TrialRecord) {
+    if !it.trial.command.is_default() {
+        fields["command"] = json!(it.trial.command);
+    }
+    if !it.conduct.is_plain() {
+        fields["conduct"] = json!(it.conduct);
     }
 }
 

@@ -32,6 +32,7 @@ mod measured;
 mod method;
 mod method_label;
 mod name;
+mod own_commands;
 mod page;
 mod palette;
 mod percentiles;

@@ -8,6 +8,7 @@ use super::claim::{self, Claim};
 use super::curve::Curve;
 use super::inside::Inside;
 use super::method::{self, MissingMetric};
+use super::own_commands;
 use super::ranking::Ranking;
 use super::sweep::SweepView;
 use super::warning::{UnsteadyStarts, WarningGroup};
@@ -62,6 +63,8 @@ pub struct Page {
     pub sweep: Option<SweepView>,
     /// Who took part.
     pub contenders: Vec<String>,
+    /// What was asked of commands as they are.
+    pub commands: Vec<String>,
     /// Who made the record, with which seed.
     pub maker: String,
     /// Meters that could not be read.
@@ -94,10 +97,6 @@ impl Page {
     pub fn of(record: &Record) -> Page {
         let header = &record.header;
         let sweep = SweepView::of(record);
-        let of_target = |target: &crate::target::TargetFacts| {
-            let (path, cautions) = (target.path.clone(), target.cautions.clone());
-            cautions.into_iter().map(move |caution| format!("{path}: {caution}"))
-        };
         let limits = verdict::limits(record);
         let rankings = if sweep.is_some() { Vec::new() } else { Ranking::all(record, &limits) };
         let answer = match &sweep {
@@ -120,15 +119,7 @@ impl Page {
             machine: machine_line(record),
             cautions: match &sweep {
                 Some(view) => view.cautions.iter().chain(&record.warnings).cloned().collect(),
-                None => record
-                    .targets
-                    .iter()
-                    .flat_map(of_target)
-                    .chain(record.trials.iter().filter_map(unsteady))
-                    .chain(record.trials.iter().flat_map(conduct))
-                    .chain(record.resumed.iter().map(resumed))
-                    .chain(record.warnings.clone())
-                    .collect(),
+                None => cautions(record),
             },
             answer,
             judged_claims: claims::judged_by(record),
@@ -145,6 +136,7 @@ impl Page {
             inside: Inside::all(record),
             sweep,
             contenders: method::contenders(&record.contenders),
+            commands: own_commands::lines(record),
             maker: method::maker(header),
             missing: method::missing(record),
             rejected: method::rejected(record),
@@ -253,6 +245,18 @@ impl Ranking {
     }
 }
 
+/// What the reader of a run should know besides its numbers.
+fn cautions(record: &Record) -> Vec<String> {
+    let of_target = |target: &TargetFacts| {
+        let (path, cautions) = (target.path.clone(), target.cautions.clone());
+        cautions.into_iter().map(move |caution| format!("{path}: {caution}"))
+    };
+    let of_targets = record.targets.iter().flat_map(of_target);
+    let of_trials = record.trials.iter().filter_map(unsteady).chain(record.trials.iter().flat_map(conduct));
+    let of_run = record.resumed.iter().map(resumed).chain(record.warnings.clone());
+    of_targets.chain(of_trials).chain(of_run).collect()
+}
+
 /// A caution that the warm-up of a contender did not always end in a steady state; `None` where it
 /// did.
 fn unsteady(trial: &TrialRecord) -> Option<String> {
@@ -309,6 +313,7 @@ fn end_line(record: &Record) -> String {
         EndReason::Budget => "the time for the whole run was used up",
         EndReason::Interrupted => "it was interrupted; what was measured until then is here",
         EndReason::TargetChanged => "the target changed while it was read",
+        EndReason::CommandFailed => "a command that is run around readings failed",
     };
     format!("{why}, after {}", Nanos(wall_ns))
 }

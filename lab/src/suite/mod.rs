@@ -9,7 +9,7 @@ pub mod published;
 
 use crate::corpus::Form;
 use crate::corpus::recipe::Recipe;
-use crate::record::{Focus, Start};
+use crate::record::{CommandRules, Focus, Start};
 use crate::terminal::printable::toml_cause;
 use crate::trial::{Transport, Work};
 use serde::Deserialize;
@@ -17,13 +17,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The suites that come with readlab, by name.
-const BUILT_IN: [(&str, &str); 6] = [
+const BUILT_IN: [(&str, &str); 7] = [
     ("race", include_str!("../../carried/suites/race.toml")),
     ("newlines", include_str!("../../carried/suites/newlines.toml")),
     ("byte-stream", include_str!("../../carried/suites/byte-stream.toml")),
     ("zip-lines", include_str!("../../carried/suites/zip-lines.toml")),
     ("limits", include_str!("../../carried/suites/limits.toml")),
     ("tune", include_str!("../../carried/suites/tune.toml")),
+    ("commands", include_str!("../../carried/suites/commands.toml")),
 ];
 
 /// The controls that take part in every suite, unless it says `controls = false`.
@@ -125,6 +126,9 @@ pub struct Entry {
     /// When its contender is started.
     #[serde(default)]
     pub start: Start,
+    /// What is asked of a command as it is; its work is then `output`.
+    #[serde(default)]
+    pub command: CommandRules,
     /// Whether it takes part in a race only with `--all`, in another suite only with `--full`.
     #[serde(default)]
     pub only_with_all: bool,
@@ -182,6 +186,12 @@ impl Suite {
     #[must_use]
     pub fn race() -> Suite {
         Suite::find("race").expect("the built-in suites are checked by a test")
+    }
+
+    /// The suite of a race of commands as they are: nothing but what shows the limits.
+    #[must_use]
+    pub fn commands() -> Suite {
+        Suite::find("commands").expect("the built-in suites are checked by a test")
     }
 
     /// A built-in suite by name, or any by its file's path.

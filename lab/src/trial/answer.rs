@@ -22,6 +22,9 @@ pub struct Answer {
     /// Wrapping sum of all bytes, 0 to 255.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sum: Option<u64>,
+    /// Digest of everything that a command printed, in 53 bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<u64>,
 }
 
 impl Answer {
@@ -37,6 +40,7 @@ impl Answer {
             Work::Newlines | Work::Lines => self.newlines.or(self.lines),
             Work::Sum => self.sum,
             Work::Discard => self.bytes,
+            Work::Output => self.output,
         };
         proof.is_some()
             && agrees(self.bytes, truth.bytes)
@@ -80,7 +84,8 @@ impl Answer {
 
 impl From<&SampleLine> for Answer {
     fn from(sample: &SampleLine) -> Answer {
-        Answer { bytes: sample.bytes, newlines: sample.newlines, lines: sample.lines, sum: sample.sum }
+        let SampleLine { bytes, newlines, lines, sum, output, .. } = *sample;
+        Answer { bytes, newlines, lines, sum, output }
     }
 }
 
@@ -89,7 +94,8 @@ impl fmt::Display for Answer {
         let named =
             [("bytes", self.bytes), ("newlines", self.newlines), ("lines", self.lines), ("sum", self.sum)];
         let known = named.iter().filter_map(|(name, value)| value.map(|value| format!("{value} {name}")));
-        let known: Vec<String> = known.collect();
+        let printed = self.output.map(|digest| format!("output of digest {digest:014x}"));
+        let known: Vec<String> = known.chain(printed).collect();
         f.pad(&if known.is_empty() { "nothing".to_owned() } else { known.join(", ") })
     }
 }
@@ -100,7 +106,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_proof_only_when_it_holds_the_work_and_all_of_it_agrees() {
-        let truth = Answer { bytes: Some(10), newlines: Some(2), lines: Some(3), sum: Some(7) };
+        let truth = Answer { bytes: Some(10), newlines: Some(2), lines: Some(3), sum: Some(7), output: None };
         let newlines = |n| Answer { newlines: Some(n), ..Answer::default() };
         assert!(newlines(2).proves(Work::Newlines, &truth));
         assert!(!newlines(3).proves(Work::Newlines, &truth));
@@ -114,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_number_that_is_right_for_the_other_work_gets_a_hint_and_any_other_does_not() {
-        let truth = Answer { bytes: Some(10), newlines: Some(2), lines: Some(3), sum: Some(7) };
+        let truth = Answer { bytes: Some(10), newlines: Some(2), lines: Some(3), sum: Some(7), output: None };
         let hint =
             |answer: Answer, work| answer.refusal(work, &truth).contains("does not end with a newline");
         let (newlines, lines) = (

@@ -33,6 +33,9 @@ pub enum Work {
     Sum,
     /// Read the bytes and do nothing with them.
     Discard,
+    /// Print something, as commands do that are taken as they are.
+    #[value(skip)]
+    Output,
 }
 
 /// Where the file's bytes are when the clock starts.
@@ -69,13 +72,14 @@ impl Work {
             Work::Lines => "lines",
             Work::Sum => "sum",
             Work::Discard => "discard",
+            Work::Output => "output",
         }
     }
 
     /// Whether every byte must be visited, so that no true rate exceeds that of memory.
     #[must_use]
     pub fn touches_bytes(self) -> bool {
-        self != Work::Discard
+        !matches!(self, Work::Discard | Work::Output)
     }
 }
 

@@ -6,7 +6,8 @@ use super::super::machines;
 use super::super::*;
 use crate::analysis::compare::Measure;
 use crate::record::{
-    Header, Limit, LimitKind, LimitUnit, Line, Outcome, Record, RunKind, Sample, Start, Trial, testing,
+    CommandRules, Header, Limit, LimitKind, LimitUnit, Line, Outcome, Record, RunKind, Sample, Start, Trial,
+    testing,
 };
 use crate::trial::{CacheState, TrialId, Work};
 use readlab_protocol::Cache;
@@ -185,6 +186,7 @@ fn trial(index: usize, (name, state): &Place) -> Trial {
         cache: Cache::Through,
         decodes: None,
         start: Start::Kept,
+        command: CommandRules::default(),
     }
 }
 

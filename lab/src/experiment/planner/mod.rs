@@ -229,6 +229,7 @@ impl Planner<'_> {
             cache: choice.map_or(Cache::Through, |choice| choice.method.cache),
             decodes: spec.form.archive,
             start: spec.start,
+            command: spec.command.clone(),
             id,
         };
         match resolved {

@@ -4,7 +4,6 @@
 use super::{PlanError, Planner, TargetForm, TrialSpec, every_id};
 use crate::contender::methods::ResolveError;
 use crate::measure::plan::Plan;
-use crate::record::Start;
 use crate::trial::{COMMAND, CacheState, MethodId, NearestNames, TrialId};
 
 /// The reference as the plan names it: with the scan and the settings that were decided.
@@ -43,16 +42,7 @@ impl Planner<'_> {
         let (Some(&form), false) = (forms.first(), reference.method.contender == COMMAND) else {
             return Err(self.no_reference(reference));
         };
-        let (label, work, answers) = (None, None, Vec::new());
-        let spec = TrialSpec {
-            label,
-            id: reference.clone(),
-            work,
-            form,
-            answers,
-            start: Start::Kept,
-            is_reported: true,
-        };
+        let spec = TrialSpec::of(reference.clone(), form);
         let work = self.selection.work(form);
         match self.resolve(&spec, work, self.selection.readable.get(&form)) {
             Err(

@@ -5,7 +5,7 @@ use super::MethodPattern;
 use crate::contender::discovery::Contenders;
 use crate::contender::language::LanguageChoice;
 use crate::corpus::Form;
-use crate::record::Start;
+use crate::record::{CommandRules, Start};
 use crate::suite::Entry;
 use crate::trial::{COMMAND, MethodId, Params, Transport, TrialError, TrialId, Work};
 use readlab_protocol::{Archive, MethodLine};
@@ -71,8 +71,25 @@ pub(super) struct TrialSpec {
     pub(super) form: TargetForm,
     pub(super) answers: Vec<Work>,
     pub(super) start: Start,
+    pub(super) command: CommandRules,
     /// Whether it is reported with the reason, or left out, if it cannot read the target.
     pub(super) is_reported: bool,
+}
+
+impl TrialSpec {
+    /// A trial of which nothing but its name is said.
+    pub(super) fn of(id: TrialId, form: TargetForm) -> TrialSpec {
+        TrialSpec {
+            label: None,
+            id,
+            work: None,
+            form,
+            answers: Vec::new(),
+            start: Start::Kept,
+            command: CommandRules::default(),
+            is_reported: true,
+        }
+    }
 }
 
 impl Selection {
@@ -150,8 +167,9 @@ impl Selection {
         let id = TrialId::parse_written(&entry.trial)?;
         let (label, answers) = (entry.label.clone(), entry.answers.clone());
         let form = TargetForm { archive: entry.form, over: entry.over };
-        let (work, start) = (entry.work, entry.start);
-        Ok(TrialSpec { label, id, work, form, answers, start, is_reported: self.reports_unreadable })
+        let (work, start, command) = (entry.work, entry.start, entry.command.clone());
+        let is_reported = self.reports_unreadable;
+        Ok(TrialSpec { label, id, work, form, answers, start, command, is_reported })
     }
 
     /// A method that a glob matched. If an entry names it too, the work and the form are those of
@@ -165,7 +183,7 @@ impl Selection {
                 && (entry.form.archive == form.archive || form.archive.is_none())
         };
         let (work, form) = entries.find(same).map_or((None, form), |entry| (entry.work, entry.form));
-        let (label, answers, start) = (None, Vec::new(), Start::Kept);
-        TrialSpec { label, id: TrialId::new(method, &params), work, form, answers, start, is_reported: true }
+        let id = TrialId::new(method, &params);
+        TrialSpec { work, ..TrialSpec::of(id, form) }
     }
 }

@@ -15,6 +15,7 @@ pub use running::Leftovers;
 use running::Running;
 use std::ffi::OsString;
 use std::fs::File;
+use std::io::{Read, Seek};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::ExitStatus;
@@ -53,11 +54,44 @@ pub fn run_to_end(
     output: &File,
     time_limit: Duration,
 ) -> Result<ExitStatus, ReadError> {
+    run(line, folder, output, |running| running.wait(time_limit))
+}
+
+/// The same, but a user who wants to stop waits for it: what it undoes is to be undone in any case.
+///
+/// # Errors
+/// If it cannot be started or takes too long.
+pub fn run_in_any_case(
+    line: &CommandLine,
+    folder: &Path,
+    output: &File,
+    time_limit: Duration,
+) -> Result<ExitStatus, ReadError> {
+    run(line, folder, output, |running| {
+        if running.has_ended(time_limit) { Ok(()) } else { Err(ReadError::Timeout(time_limit)) }
+    })
+}
+
+fn run(
+    line: &CommandLine,
+    folder: &Path,
+    output: &File,
+    wait: impl FnOnce(&Running) -> Result<(), ReadError>,
+) -> Result<ExitStatus, ReadError> {
     let stdin = OwnedFd::from(File::open("/dev/null")?);
     let streams = [stdin, output.try_clone()?.into(), output.try_clone()?.into()];
     let mut running = Running::start(Task { line: line.clone(), folder: Some(folder.to_owned()), streams })?;
-    let waited = running.wait(time_limit);
+    let waited = wait(&running);
     // Programs that it started may outlive it.
     let ended = running.end()?;
     waited.map(|()| ended)
+}
+
+/// The last line of what a program wrote that is not blank.
+pub fn last_line(mut output: impl Read + Seek) -> Option<String> {
+    let mut text = Vec::new();
+    // Without a readable file there is no line.
+    output.rewind().and_then(|()| output.read_to_end(&mut text)).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }

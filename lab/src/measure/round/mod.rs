@@ -124,7 +124,13 @@ impl<'a> Run<'a> {
         self.announce_absent()?;
         let settled = self.run_states(measure);
         let ended = settled.and_then(|reason| self.inspect_measured().map(|()| reason));
-        let reason = end_reason(ended)?;
+        // Also where the record cannot be written any more.
+        let cleaned = self.sampler.clean_up();
+        let mut reason = end_reason(ended)?;
+        if let Err(text) = cleaned {
+            self.sink.append(Line::Warning { text })?;
+            reason = if reason == EndReason::Interrupted { reason } else { EndReason::CommandFailed };
+        }
         let wall_ns = self.sampler.elapsed_ns();
         self.sink.append(Line::End { reason, wall_ns })?;
         Ok(reason)

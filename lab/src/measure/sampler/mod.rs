@@ -15,6 +15,7 @@ mod holder_search;
 mod inspector;
 mod notes;
 mod observed_turn;
+mod own_commands;
 mod read_offset;
 mod runtime_counters;
 mod session_pool;
@@ -40,6 +41,7 @@ pub use inspector::{FlameGraphPaths, InspectPlan};
 use inspector::{Inspection, Inspector};
 use notes::Notes;
 use observed_turn::{MeteredTurn, ObservedTurn};
+use own_commands::{OwnCommands, before_reading};
 use readlab_protocol::TurnRequest;
 use runtime_counters::RuntimeCounters;
 use session_pool::SessionPool;
@@ -54,6 +56,7 @@ pub struct ProcessSampler<'a> {
     trials: Trials<'a>,
     pool: SessionPool,
     states: CacheStates,
+    own_commands: OwnCommands,
     counters: RuntimeCounters,
     inspector: Inspector,
     notes: Notes,
@@ -80,6 +83,7 @@ impl<'a> ProcessSampler<'a> {
             trials: Trials::new(plan, contenders, targets),
             pool: SessionPool::default(),
             states: CacheStates::default(),
+            own_commands: OwnCommands::default(),
             counters: RuntimeCounters::default(),
             inspector: Inspector::default(),
             notes: Notes::default(),
@@ -125,12 +129,13 @@ impl<'a> ProcessSampler<'a> {
     /// meters, the state is proven again, the answers are compared, the claims are checked.
     fn proven_turn(&mut self, trial: &Trial, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         let request = self.trials.turn_request(trial);
+        before_reading(trial, &self.trials)?;
         let before = self.prepare_state(trial)?;
         let below_before = self.trials.next_layer_bytes(trial.index);
         let turn = self.metered_turn(trial, request)?;
         let below = bytes_between(below_before, self.trials.next_layer_bytes(trial.index));
         let after = self.resident_after(trial);
-        self.trials.compare(trial, &turn.answer)?;
+        self.compare(trial, &turn.answer)?;
         self.note_adjusted(trial, &turn.answer);
         check_claims(trial, &turn)?;
         self.counters.add(trial.index, &turn);
@@ -164,6 +169,13 @@ impl<'a> ProcessSampler<'a> {
             self.trials.check_unchanged(trial.index)?;
         }
         Ok(turn?)
+    }
+
+    /// Compares every answer of a turn with the right one, and what a command printed with what it
+    /// must print.
+    fn compare(&self, trial: &Trial, turn: &Turn) -> Result<(), SampleError> {
+        self.trials.compare(trial, turn)?;
+        self.own_commands.compare(trial, turn)
     }
 
     /// Notes once of a trial how readlab adjusts its answers.
@@ -233,8 +245,9 @@ impl<'a> ProcessSampler<'a> {
 
     /// Readings whose times count for the warm-up alone; their answers are compared.
     fn untimed_turn(&mut self, trial: &Trial, count: u32) -> Result<Vec<u64>, SampleError> {
+        before_reading(trial, &self.trials)?;
         let turn = self.metered_turn(trial, TurnRequest { lead: 0, count })?;
-        self.trials.compare(trial, &turn.answer)?;
+        self.compare(trial, &turn.answer)?;
         Ok(turn.answer.samples.iter().map(|sample| sample.wall_ns).collect())
     }
 
@@ -272,6 +285,7 @@ impl Sampler for ProcessSampler<'_> {
         if self.single_reads.is_some() {
             return self.open_once(trial);
         }
+        self.own_commands.begin(self.trials.trial(trial), &self.trials)?;
         Ok(self.pool.restart(&self.trials, trial)?)
     }
 
@@ -309,13 +323,11 @@ impl Sampler for ProcessSampler<'_> {
     }
 
     fn count(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
-        let counts = self.counters.count(trials, &self.trials).into_iter();
-        counts.map(|counts| Ok(counts?)).collect()
+        self.counters.count(trials, &self.trials)
     }
 
     fn count_again(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
-        let counts = runtime_counters::count_again(trials, &self.trials).into_iter();
-        counts.map(|counts| Ok(counts?)).collect()
+        runtime_counters::count_again(trials, &self.trials)
     }
 
     fn is_counted(&self, trial: usize) -> bool {
@@ -350,6 +362,10 @@ impl Sampler for ProcessSampler<'_> {
 
     fn close(&mut self, trial: usize) {
         self.pool.close(trial);
+    }
+
+    fn clean_up(&mut self) -> Result<(), String> {
+        self.own_commands.clean_up(&self.trials)
     }
 
     fn notes(&mut self) -> Vec<Line> {

@@ -6,13 +6,15 @@
 //! what.
 
 use super::observed_turn::MeteredTurn;
+use super::own_commands::before_reading;
 use super::trials::Trials;
-use crate::contender::session::SessionError;
 use crate::measure::counts::{self, ArcWay, Counting};
+use crate::measure::interface::TrialEnd;
 use crate::record::Count;
 use readlab_protocol::{CountLine, TurnRequest};
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 
 /// A reading that takes longer than this while it is counted is counted once: starting and
@@ -56,7 +58,7 @@ impl RuntimeCounts {
     }
 }
 
-type Counts = Result<BTreeMap<String, Count>, SessionError>;
+type Counts = Result<BTreeMap<String, Count>, TrialEnd>;
 
 /// Where the counts of a trial come from.
 enum Counted<'scope> {
@@ -90,10 +92,11 @@ impl RuntimeCounters {
 
     /// Counts what one reading of each of these trials does inside, side by side: nothing is timed.
     pub(super) fn count(&mut self, numbers: &[usize], trials: &Trials) -> Vec<Counts> {
+        let alone = &Mutex::new(());
         let counted: Vec<_> = thread::scope(|scope| {
             let counting = |&trial: &usize| match self.counted_before(trial, trials) {
                 Some(counts) => Counted::Before(counts.clone()),
-                None => Counted::Now(scope.spawn(move || count_anew(trial, trials))),
+                None => Counted::Now(scope.spawn(move || count_anew(trial, trials, alone))),
             };
             let counting: Vec<_> = numbers.iter().map(counting).collect();
             counting.into_iter().map(Counted::counts).collect()
@@ -125,16 +128,20 @@ impl RuntimeCounters {
 /// Counts again what one reading of each of these trials does inside, side by side, in new
 /// processes.
 pub(super) fn count_again(numbers: &[usize], trials: &Trials) -> Vec<Counts> {
+    let alone = &Mutex::new(());
     thread::scope(|scope| {
         let counting: Vec<_> =
-            numbers.iter().map(|&trial| scope.spawn(move || count_anew(trial, trials))).collect();
+            numbers.iter().map(|&trial| scope.spawn(move || count_anew(trial, trials, alone))).collect();
         counting.into_iter().map(|counting| Counted::Now(counting).counts()).collect()
     })
 }
 
 /// Counts in untimed runs. Loading the library into programs that are started for each reading
 /// makes system calls, so those of a contender that does this are counted once more without it.
-fn count_anew(trial: usize, trials: &Trials) -> Counts {
+fn count_anew(trial: usize, trials: &Trials, alone: &Mutex<()>) -> Counts {
+    // What is run before the readings of one command must not disturb those of another.
+    let is_prepared = trials.trial(trial).command.prepare.is_some();
+    let _alone = is_prepared.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));
     let mut loaded = Counting::prepare(ArcWay::for_runtime(trials.runtime(trial)));
     let mut counts = count_reading(trial, trials, &mut loaded)?;
     if loaded.programs_were_started() {
@@ -144,17 +151,20 @@ fn count_anew(trial: usize, trials: &Trials) -> Counts {
 }
 
 /// The difference between a turn of two readings and a turn of one, in a process that has read
-/// before: neither contains what is done once, nor the answer. A long reading is counted once.
+/// before: neither contains what is done once, nor the answer. A long reading is counted once, and
+/// one before which something is run.
 fn count_reading(trial: usize, trials: &Trials, counting: &mut Counting) -> Counts {
     let (mut session, _) = trials.start(trial, counting.env())?;
     counting.attach(session.id());
+    let is_prepared = trials.trial(trial).command.prepare.is_some();
     let mut turn = |lead: u32| {
+        before_reading(trials.trial(trial), trials)?;
         counting.begin();
         let turn = session.turn(TurnRequest { lead, count: 1 }, trials.time_limit(trial, lead + 1))?;
-        Ok::<_, SessionError>((counting.end(), turn.seen_ns))
+        Ok::<_, TrialEnd>((counting.end(), turn.seen_ns))
     };
     let (first, seen_ns) = turn(0)?;
-    if seen_ns > LONG_READING_NS {
+    if seen_ns > LONG_READING_NS || is_prepared {
         return Ok(first.into_iter().map(|(name, count)| (name, of_first(count))).collect());
     }
     let (one, two) = (turn(0)?.0, turn(1)?.0);

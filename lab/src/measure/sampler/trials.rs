@@ -71,6 +71,17 @@ impl<'a> Trials<'a> {
         &self.plan.planned(trial).trial
     }
 
+    /// The trial of this name, in whatever state.
+    pub(super) fn named(&self, name: &str) -> Option<&'a Trial> {
+        let mut trials = self.plan.trials.iter().map(|planned| &planned.trial);
+        trials.find(|trial| trial.id.to_string() == name)
+    }
+
+    /// What the contender of a trial is told to read.
+    pub(super) fn target_word(&self, trial: usize) -> OsString {
+        self.target_of(trial).target.word().to_owned()
+    }
+
     /// The target of this number.
     pub(super) fn target(&self, target: usize) -> &MeasuredTarget<'a> {
         let found = self.targets.iter().find(|measured| measured.index == target);
@@ -146,6 +157,7 @@ impl<'a> Trials<'a> {
         let bytes = facts.size_bytes.max(facts.bytes_out(trial.decodes));
         let reading_ns = SHORT_READING_FIXED_NS + bytes / 4;
         let is_single = trial.start == Start::EachReading
+            || trial.command.prepare.is_some()
             || trial.state == CacheState::Cold
             || facts.transport() == Transport::Http;
         if is_single || reading_ns >= SHORT_READING_NS {

@@ -112,6 +112,7 @@ fn method(page: &Page) -> Section {
     content.extend(lacks("Meters that could not be read", &page.missing));
     content.extend(list("How it was measured", MEANINGS.map(str::to_owned).to_vec()));
     content.extend(list("Who took part", page.contenders.clone()));
+    content.extend(list("Commands as they are", page.commands.clone()));
     Section {
         slug: "method",
         title: "How it was measured",

@@ -9,7 +9,7 @@ use crate::contender::methods::ResolvedMethod;
 use crate::contender::roster::Warmup;
 use crate::measure::interface::{Progress, SampleError, Sink};
 use crate::measure::plan::{Budget, Focus, Plan, Planned, Role, Rules};
-use crate::record::{EndReason, Line, Outcome, Record, RecordError, Sample, Start, Trial};
+use crate::record::{CommandRules, EndReason, Line, Outcome, Record, RecordError, Sample, Start, Trial};
 use crate::trial::{CacheState, Params, TrialId, Work};
 use crate::units::Nanos;
 use readlab_protocol::{Cache, MethodLine, Reads};
@@ -78,6 +78,7 @@ fn planned_trial(index: usize, name: &str, state: CacheState) -> Planned {
         cache,
         decodes: None,
         start: Start::Kept,
+        command: CommandRules::default(),
         id: id.clone(),
     };
     let choice = ResolvedMethod { id: id.method, params: Params::default(), method };

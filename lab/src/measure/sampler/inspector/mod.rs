@@ -10,6 +10,7 @@ mod flame_graph;
 use super::cache_states::CacheStates;
 use super::notes::Notes;
 use super::observed_turn::minor_faults;
+use super::own_commands::before_reading;
 use super::session_pool::{PooledSession, SessionPool};
 use super::trials::Trials;
 use crate::contender::roster::Warmup;
@@ -232,15 +233,18 @@ impl Inspection<'_, '_> {
             if began.elapsed() >= duration {
                 let wall_ns = turn.samples.last().map_or(1, |sample| sample.wall_ns.max(1));
                 let readings = (TURN_NS / wall_ns).clamp(1, READINGS_MAX);
-                let lead = if self.trial.state == CacheState::Warm { readings - 1 } else { 0 };
+                let is_alone = self.trial.state != CacheState::Warm || self.trial.command.prepare.is_some();
+                let lead = if is_alone { 0 } else { readings - 1 };
                 return Ok(u32::try_from(lead).expect("at most a hundred thousand"));
             }
         }
     }
 
-    /// Makes the state of the trial. The warm state is there since the last fill; where pages were
-    /// evicted since then, the file is filled again.
+    /// Does what comes before each reading of a command, and makes the state of the trial. The
+    /// warm state is there since the last fill; where pages were evicted since then, the file is
+    /// filled again.
     fn make_state(&mut self) -> Result<(), SampleError> {
+        before_reading(self.trial, self.trials)?;
         let proof = self.states.prepare(self.trial, self.trials, self.pool, self.notes)?;
         let is_missing = self.trial.state == CacheState::Warm && proof.is_some_and(|it| !it.is_warm());
         if is_missing { Ok(CacheStates::refill(self.trials.page_cache(self.trial.target))?) } else { Ok(()) }

@@ -1,0 +1,80 @@
+//! The user's check of a command's output: a line for a shell that gets the output on its standard
+//! input and ends with 0 if it is right.
+
+use readlab_protocol::CHECK_VARIABLE;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
+
+/// A check that is running.
+pub(crate) struct Checker {
+    line: String,
+    child: Child,
+    /// Whether it still reads. One that knows enough may end before the output does.
+    reads: bool,
+}
+
+impl Checker {
+    /// Starts the check that the environment names for the output about this target; `None` if it
+    /// names none.
+    pub(crate) fn of_environment(target: &OsStr) -> Option<Result<Checker, String>> {
+        let line = std::env::var_os(CHECK_VARIABLE)?.to_string_lossy().into_owned();
+        Some(Checker::start(line, target))
+    }
+
+    fn start(line: String, target: &OsStr) -> Result<Checker, String> {
+        let words: [OsString; 3] = ["-c".into(), line.replace("{}", "\"$1\"").into(), "sh".into()];
+        let mut command = Command::new("sh");
+        command.args(words).arg(target).env_remove(CHECK_VARIABLE);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::inherit());
+        let child = command.spawn().map_err(|error| format!("the check '{line}': {error}"))?;
+        Ok(Checker { line, child, reads: true })
+    }
+
+    /// Gives it more of the output.
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        let Some(stdin) = self.child.stdin.as_mut().filter(|_| self.reads) else { return };
+        self.reads = stdin.write_all(bytes).is_ok();
+    }
+
+    /// Ends its input and waits until it has ended. One line if it did not end with 0.
+    pub(crate) fn end(mut self) -> Result<(), String> {
+        drop(self.child.stdin.take());
+        let unwaited =
+            |error: io::Error| format!("the check '{}' could not be waited for: {error}", self.line);
+        let status = self.child.wait().map_err(unwaited)?;
+        let how = match (status.code(), status.signal()) {
+            (Some(0), _) => return Ok(()),
+            (Some(code), _) => format!("ended with exit code {code}"),
+            (None, Some(signal)) => format!("was killed by signal {signal}"),
+            (None, None) => format!("ended: {status}"),
+        };
+        Err(format!("the check '{}' of its output {how}", self.line))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(line: &str, output: &[u8]) -> Result<(), String> {
+        let mut checker = Checker::start(line.to_owned(), OsStr::new("a b")).unwrap();
+        output.chunks(1 << 16).for_each(|bytes| checker.write(bytes));
+        checker.end()
+    }
+
+    #[test]
+    fn a_check_gets_the_output_and_the_path_and_says_by_its_exit_code_what_it_thinks() {
+        assert_eq!(checked("grep -q 42", b"41\n42\n"), Ok(()));
+        assert_eq!(checked("test {} = 'a b'", b""), Ok(()));
+        let said = checked("grep -q 43", b"41\n42\n").unwrap_err();
+        assert_eq!(said, "the check 'grep -q 43' of its output ended with exit code 1");
+        assert!(checked("kill -9 $$", b"").unwrap_err().ends_with("was killed by signal 9"));
+    }
+
+    #[test]
+    fn a_check_that_ends_before_the_output_does_is_believed() {
+        assert_eq!(checked("true", &vec![0; 1 << 20]), Ok(()));
+    }
+}
