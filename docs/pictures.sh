@@ -38,7 +38,7 @@ gallery() {
     corpus lines 64MiB
     corpus gdelt 64MiB
     cd "$folder"
-    "$readlab" race lines --output race --quiet
+    "$readlab" race lines --language rust,c,python --output race --quiet
     "$readlab" tune lines --output tune --quiet --state warm --method rust/read --method rust/mmap
     "$readlab" suite newlines --size 64MiB --output suite --quiet
     mkdir files
