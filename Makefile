@@ -22,7 +22,7 @@ INSTALL ?= yes
 export INSTALL
 export CARGO_TERM_PROGRESS_WHEN ?= never
 
-.PHONY: help build race test test-package needs format lints tests docs contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
+.PHONY: help build race test test-package test-oldest test-windows needs format lints tests docs contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 20
@@ -68,6 +68,18 @@ contenders/%/test.sh: always
 
 test-package: ## install readlab from its packages, offline in an empty home, and use it; five minutes
 	tests/package.sh
+
+test-oldest: ## check the crate readlab-auto by the oldest Rust that it names, which rustup installs
+	@oldest=$$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml); \
+	rustup toolchain install --profile minimal $$oldest && \
+	cargo +$$oldest check --package readlab-auto --target-dir $(TARGET_DIR)/oldest
+
+test-windows: ## test the crate readlab-auto for Windows; needs gcc-mingw-w64-x86-64 and wine (Debian: 900 MB)
+	@if ! command -v wine >/dev/null || ! command -v x86_64-w64-mingw32-gcc >/dev/null; then \
+		echo "SKIPPED: no wine, or no x86_64-w64-mingw32-gcc (Debian: wine64, gcc-mingw-w64-x86-64)" >&2; exit; \
+	fi; \
+	rustup target add x86_64-pc-windows-gnu && CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine \
+	$(CARGO) test --package readlab-auto --target x86_64-pc-windows-gnu --lib --test plain
 
 bench: build ## measure the figures that readlab promises; 8 GB of disk, four hours; ARGS= selects some
 	$(CARGO) build --release --package readlab-rust --example standalone

@@ -2,7 +2,7 @@
 # Writes the first inputs of a fuzzer into a folder, one file each: readlab's own examples of that kind, and the inputs
 # beside this script that earlier fuzzing found.
 #
-#   fuzz/seeds.sh protocol|record|roster|suite|claims|words|zip|gzip|http FOLDER
+#   fuzz/seeds.sh protocol|record|roster|suite|claims|words|auto|zip|gzip|http FOLDER
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -32,6 +32,10 @@ case $target in
         printf %s 250ms > "$folder/seed-time"
         printf %s 3.4GB/s > "$folder/seed-rate"
         printf %s http://host:8/path > "$folder/seed-url" ;;
+    # Sizes around those at which the way changes; a range; threads.
+    auto)
+        printf '\000\000\020\000\000\000\000\000\377\377\377\000\001line\n' > "$folder/seed-once"
+        printf '\001\000\200\000\007\000\000\000\377\377\177\000\002line\n' > "$folder/seed-flight" ;;
     zip) (cd "$root" && python3 -m zipfile -c "$folder/seed-text" README.md) ;;
     gzip) gzip -c "$root/README.md" > "$folder/seed-text"; gzip -nc /dev/null > "$folder/seed-empty" ;;
     http)

@@ -1,6 +1,7 @@
-// needs: unsafe code; the crate readlab-rust
-use readlab_rust::{Auto, ReadError, Sink};
+// needs: unsafe code; the crate readlab-auto
+use readlab_auto::{Auto, ReadError, Visitor};
 use std::num::NonZero;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 const THREADS: usize = 2; // = threads
@@ -11,9 +12,10 @@ struct Counting<'a, F> {
     total: u64,
 }
 
-impl<F: Fn(&[u8]) -> u64> Sink for Counting<'_, F> {
-    fn take(&mut self, _offset: u64, piece: &[u8]) {
+impl<F: Fn(&[u8]) -> u64> Visitor for Counting<'_, F> {
+    fn visit(&mut self, _offset: u64, piece: &[u8]) -> ControlFlow<()> {
         self.total += (self.count)(piece);
+        ControlFlow::Continue(())
     }
 }
 
@@ -23,7 +25,7 @@ pub fn total(path: &Path, count: impl Fn(&[u8]) -> u64 + Sync) -> Result<u64, Re
     let threads = NonZero::new(THREADS).unwrap_or(NonZero::<usize>::MIN);
     // SAFETY: nobody writes to the file or cuts it off while it is read: that is for the program to
     // see to.
-    let auto = unsafe { Auto::new().threads(threads).mapping() };
-    let counted = auto.read_parallel(path, || Counting { count: &count, total: 0 })?;
+    let file = unsafe { Auto::open(path)?.threads(threads).mapping() };
+    let counted = file.par_visit(|| Counting { count: &count, total: 0 })?;
     Ok(counted.iter().map(|counting| counting.total).sum())
 }

@@ -5,8 +5,9 @@
 //! that was chosen. It reads nothing itself.
 
 use crate::scan::{LineFinder, Visit};
-use crate::sink::Sink;
 use crate::work::Answer;
+use readlab_auto::Visitor;
+use std::ops::ControlFlow;
 
 /// State of the work between two pieces of a file.
 #[derive(Debug)]
@@ -51,9 +52,10 @@ impl Consumer {
     }
 }
 
-impl Sink for Consumer {
-    fn take(&mut self, _offset: u64, bytes: &[u8]) {
+impl Visitor for Consumer {
+    fn visit(&mut self, _offset: u64, bytes: &[u8]) -> ControlFlow<()> {
         self.feed(bytes);
+        ControlFlow::Continue(())
     }
 }
 

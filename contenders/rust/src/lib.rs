@@ -14,12 +14,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The modules, from the bytes up: `buffer` and `segments` are what methods share; [`scan`] and
+//! The modules, from the bytes up: `segments` is what methods share; [`scan`] and
 //! [`Consumer`] visit bytes; [`method`] holds the ways of reading and their list; [`reading`] and
 //! [`clock`] make one and time it; [`serve`] speaks the protocol and [`heap`] steadies the
 //! allocator for it. Nothing here knows rounds, caches or statistics.
 
-mod buffer;
 pub mod clock;
 mod consumer;
 pub mod heap;
@@ -29,13 +28,10 @@ pub mod scan;
 mod segments;
 pub mod serve;
 pub mod setting;
-mod sink;
 mod work;
 
 pub use clock::Sample;
 pub use consumer::Consumer;
-pub use method::auto::{Auto, Strategy};
 pub use method::{Fault, Method};
 pub use reading::{ReadError, Reading, RequestError};
-pub use sink::Sink;
 pub use work::{Answer, UnknownWork, Work};

@@ -5,7 +5,7 @@
 use super::memory::{SEGMENT, THREADS};
 use super::size::{check_fits, kept_bytes_max, size_of};
 use super::{Fault, Feeding, Method, Reader, memory};
-use crate::buffer::Buffer;
+use readlab_auto::buffer::Buffer;
 use crate::scan::Visit;
 use crate::work::{Answer, Work};
 use readlab_protocol::{Cache, Reads};

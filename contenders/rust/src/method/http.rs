@@ -6,7 +6,7 @@
 
 use super::read::drain;
 use super::{Fault, Feeding, Method, Reader};
-use crate::buffer::Buffer;
+use readlab_auto::buffer::Buffer;
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;

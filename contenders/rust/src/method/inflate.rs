@@ -10,7 +10,7 @@ use super::archive::{broken, entries, name, of_entry, of_member, unsound};
 use super::controls::Loaded;
 use super::size::check_fits;
 use super::{Fault, Feeding, Method, Reader};
-use crate::buffer::Buffer;
+use readlab_auto::buffer::Buffer;
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::work::{Answer, Work};

@@ -2,11 +2,10 @@
 //! through the page cache or past it.
 //!
 //! This file has the two methods, their settings and the check that the kernel allows a ring;
-//! `ring` does the reads. With more than one read in flight, reads complete in any order, so lines
+//! `readlab_auto::in_flight` does the reads. With more than one read in flight, reads complete in any order, so lines
 //! are not offered.
 
 use super::direct::DirectFile;
-use super::ring::{InFlight, Order, Plan, Registered, RingJob};
 use super::size::size_of;
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
@@ -14,7 +13,8 @@ use crate::scan::Visit;
 use crate::segments::Segments;
 use crate::setting::{Param, SettingError, Settings};
 use crate::work::Answer;
-use io_uring::IoUring;
+use readlab_auto::in_flight::{InFlight, IoUring, Job, Order, Plan, Registered};
+use readlab_auto::ReadError;
 use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::io;
@@ -129,10 +129,11 @@ impl Reader for Ring {
             let mut consumer = Consumer::new(visit);
             let mut jobs = || {
                 let (file, fallback) = (file.as_fd(), None);
-                segments.take().map(|range| RingJob { range, file, block_bytes, fallback })
+                segments.take().map(|range| Job { range, file, block_bytes, fallback })
             };
-            let reads = InFlight::prepare(ring, &self.plan, segments.count())?;
-            reads.run(Order::Any, &mut jobs, &mut consumer, None)?;
+            let count = usize::try_from(segments.count()).unwrap_or(usize::MAX);
+            let reads = InFlight::prepare(ring, &self.plan, count).map_err(|error| self.not_prepared(error))?;
+            let _ = reads.run(Order::Any, &mut jobs, &mut consumer, None)?;
             Ok(consumer.finish())
         })?;
         Ok(Answer::of_parts(parts))
@@ -140,6 +141,14 @@ impl Reader for Ring {
 }
 
 impl Ring {
+    /// Buffers that must be registered and cannot be are nothing that failed.
+    fn not_prepared(&self, error: ReadError) -> Fault {
+        match self.plan.registered {
+            Registered::Yes => Fault::Unavailable(error.to_string()),
+            Registered::No | Registered::IfAllowed => error.into(),
+        }
+    }
+
     /// The file, its size, and the block that lengths must be multiples of (1 if any length is
     /// allowed).
     fn open(&self, path: &Path) -> Result<(File, u64, u64), Fault> {

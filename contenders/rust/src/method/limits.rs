@@ -12,7 +12,7 @@ use super::pread::Pread;
 use super::ring::{Plan, Registered};
 use super::size::{check_fits, size_of};
 use super::{Fault, Feeding, Method, Reader};
-use crate::buffer::Buffer;
+use readlab_auto::buffer::Buffer;
 use crate::consumer::Consumer;
 use crate::scan::{self, Visit};
 use crate::setting::Param;

@@ -5,7 +5,7 @@
 //! [`registry`].
 
 mod archive;
-pub(crate) mod auto;
+mod auto;
 mod buffered;
 mod controls;
 mod direct;
@@ -19,7 +19,6 @@ mod mmap;
 mod pread;
 mod read;
 pub mod registry;
-mod ring;
 mod size;
 mod vectored;
 mod whole;
@@ -103,6 +102,12 @@ impl Fault {
     /// A read that failed at a place in the file.
     pub(crate) fn at(at: u64, cause: io::Error) -> Fault {
         Fault::Io { at: Some(at), cause }
+    }
+}
+
+impl From<readlab_auto::ReadError> for Fault {
+    fn from(error: readlab_auto::ReadError) -> Fault {
+        Fault::Io { at: error.offset(), cause: error.into() }
     }
 }
 

@@ -3,12 +3,11 @@
 
 use super::size::size_of;
 use super::{Fault, Feeding, Method, Reader};
-use crate::buffer::Buffer;
+use readlab_auto::buffer::Buffer;
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::segments::Segments;
 use crate::setting::Param;
-use crate::sink::Sink;
 use crate::work::Answer;
 use readlab_protocol::{Cache, Reads};
 use std::fs::File;
@@ -68,7 +67,7 @@ pub(crate) fn read_range(
     file: &impl FileExt,
     range: Range<u64>,
     buffer: &mut [u8],
-    sink: &mut impl Sink,
+    consumer: &mut Consumer,
 ) -> Result<(), Fault> {
     let mut at = range.start;
     while at < range.end {
@@ -76,7 +75,7 @@ pub(crate) fn read_range(
         match file.read_at(&mut buffer[..wanted], at) {
             Ok(0) => break,
             Ok(count) => {
-                sink.take(at, &buffer[..count]);
+                consumer.feed(&buffer[..count]);
                 at += count as u64;
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}

@@ -2,11 +2,10 @@
 //! page in the cache. All methods with one buffer and a file position use this loop.
 
 use super::{Fault, Feeding, Method, Reader};
-use crate::buffer::Buffer;
+use readlab_auto::buffer::Buffer;
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
-use crate::sink::Sink;
 use crate::work::Answer;
 use readlab_protocol::{Cache, Reads};
 use rustix::io::{ReadWriteFlags, preadv2};
@@ -95,13 +94,13 @@ impl Reader for ReadLoop {
 
 /// Reads to the end, with short reads continued and interrupted reads repeated. Returns the number
 /// of bytes.
-pub(crate) fn drain(source: &mut impl Read, buffer: &mut [u8], sink: &mut impl Sink) -> Result<u64, Fault> {
+pub(crate) fn drain(source: &mut impl Read, buffer: &mut [u8], consumer: &mut Consumer) -> Result<u64, Fault> {
     let mut at = 0;
     loop {
         match source.read(buffer) {
             Ok(0) => return Ok(at),
             Ok(count) => {
-                sink.take(at, &buffer[..count]);
+                consumer.feed(&buffer[..count]);
                 at += count as u64;
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}

@@ -2,7 +2,7 @@
 //! block of memory, or each is a block of its own.
 
 use super::{Fault, Feeding, Method, Reader};
-use crate::buffer::Buffer;
+use readlab_auto::buffer::Buffer;
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;

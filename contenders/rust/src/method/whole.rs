@@ -3,7 +3,7 @@
 
 use super::size::{check_fits, size_of};
 use super::{Fault, Feeding, Method, Reader};
-use crate::buffer::Buffer;
+use readlab_auto::buffer::Buffer;
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::work::Answer;

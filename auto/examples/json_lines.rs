@@ -2,9 +2,8 @@
 //!
 //! A line may be cut between two pieces: the rest of a piece is kept until its line is complete.
 
-use readlab_rust::Auto;
+use readlab_auto::Auto;
 use std::error::Error;
-use std::path::Path;
 
 /// The objects among whole lines, and the line that is not whole yet.
 #[derive(Default)]
@@ -40,7 +39,7 @@ fn is_object(line: &[u8]) -> bool {
 fn main() -> Result<(), Box<dyn Error>> {
     for path in std::env::args_os().skip(1) {
         let mut objects = Objects::default();
-        Auto::new().read(Path::new(&path), |_offset: u64, bytes: &[u8]| objects.take(bytes))?;
+        Auto::open(&path)?.for_each(|_offset, bytes| objects.take(bytes))?;
         println!("{}\t{}", objects.finish(), path.display());
     }
     Ok(())

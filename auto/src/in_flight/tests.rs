@@ -8,8 +8,8 @@ use std::os::fd::{AsFd, AsRawFd};
 const PLAN: Plan =
     Plan { buffer_bytes: 1024, buffers: 4, depth: 1, entries: 1, vectored: true, registered: Registered::No };
 
-fn job(file: &File, range: Range<u64>, block_bytes: u64) -> RingJob<'_> {
-    RingJob { range, file: file.as_fd(), block_bytes, fallback: None }
+fn job(file: &File, range: Range<u64>, block_bytes: u64) -> Job<'_> {
+    Job { range, file: file.as_fd(), block_bytes, fallback: None }
 }
 
 fn slot(file: &File, range: Range<u64>, block_bytes: u64) -> Slot<'_> {
@@ -91,13 +91,14 @@ fn reads_are_delivered_in_order_of_submission_and_other_work_is_done_before() {
     let mut sink = |at: u64, piece: &[u8]| {
         assert_eq!(at, seen.borrow().len() as u64);
         seen.borrow_mut().extend_from_slice(piece);
+        ControlFlow::Continue(())
     };
     let mut idle_work = |_: &mut _| {
         worked.set(worked.get() + 1);
-        Ok(worked.get() < 3)
+        Ok(ControlFlow::Continue(worked.get() < 3))
     };
     let reads = InFlight::prepare(ring, &plan, 64).unwrap();
-    reads.run(Order::Queued, &mut jobs, &mut sink, Some(&mut idle_work)).unwrap();
+    assert!(reads.run(Order::Queued, &mut jobs, &mut sink, Some(&mut idle_work)).unwrap().is_continue());
     assert_eq!((seen.take(), worked.get()), (bytes, 3));
 }
 

@@ -5,14 +5,14 @@
 //! write). Without it, single bytes are read with `preadv2(RWF_NOWAIT)`. If that fails too, the
 //! file counts as partly cached, for which every strategy works.
 
-use super::strategy::Cached;
-use rustix::fs::Advice;
+use super::reopened;
+use crate::strategy::Cached;
+use rustix::fs::{Advice, OFlags};
 use rustix::io::{ReadWriteFlags, preadv2};
 use std::fs::File;
 use std::io::IoSliceMut;
 use std::ops::{Range, RangeInclusive};
 use std::os::fd::AsRawFd;
-use std::path::Path;
 
 /// Number of evenly spaced bytes that are read from a range if pages cannot be counted.
 const PROBES: u64 = 8;
@@ -55,11 +55,11 @@ pub(super) enum Residency {
 impl Residency {
     /// By the best means for this file; `stacked` where the pages belong to a file system
     /// underneath, and none would be counted.
-    pub(super) fn of(file: &File, path: &Path, stacked: bool) -> Residency {
+    pub(super) fn of(file: &File, stacked: bool) -> Residency {
         if !stacked && cachestat(file, 0..1).is_ok() {
             return Residency::Counted;
         }
-        let own = File::open(path).ok();
+        let own = reopened(file, OFlags::empty()).ok();
         let quiet = own.filter(|file| rustix::fs::fadvise(file, 0, None, Advice::Random).is_ok());
         quiet.map_or(Residency::Untold, Residency::Probed)
     }

@@ -1,76 +1,79 @@
 //! Reads in flight through an io_uring: each slot has a buffer and one read at a time; a completed
-//! read is delivered to the sink, and the slot gets the next job.
+//! read is delivered to the visitor, and the slot gets the next job.
 //!
 //! The kernel writes into a slot's buffer from submission to completion. The buffer is not accessed
-//! in that time. After an error or a panic, `drop` first waits until every read has completed.
+//! in that time. After an error, a break or a panic, `drop` first waits until every read has
+//! completed. [`Auto`](crate::Auto) uses this where it suits a file; a program that wants to choose
+//! sizes and depth itself may use it, too.
 
 mod slot;
 #[cfg(test)]
 mod tests;
 
-use super::Fault;
 use crate::buffer::Buffer;
-use crate::sink::Sink;
-use io_uring::IoUring;
+use crate::{ReadError, Visitor};
+pub use io_uring::IoUring;
 use slot::Slot;
 use std::io;
 use std::mem;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::os::fd::BorrowedFd;
 
 /// The settings of the reads.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Plan {
+pub struct Plan {
     /// Bytes of one buffer.
-    pub(crate) buffer_bytes: usize,
+    pub buffer_bytes: usize,
     /// Buffers that one read fills.
-    pub(crate) buffers: usize,
+    pub buffers: usize,
     /// Reads in flight at most.
-    pub(crate) depth: usize,
+    pub depth: usize,
     /// Entries of the ring; at least `depth`.
-    pub(crate) entries: u32,
+    pub entries: u32,
     /// Whether a read names its buffers one by one (readv).
-    pub(crate) vectored: bool,
+    pub vectored: bool,
     /// Whether the buffers are registered with the kernel before the first read.
-    pub(crate) registered: Registered,
+    pub registered: Registered,
 }
 
 /// Whether the buffers are registered, so that the kernel does not look them up for every read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Registered {
+pub enum Registered {
+    /// Never.
     No,
     /// Unless the limit of locked memory is reached.
     IfAllowed,
+    /// Always.
     Yes,
 }
 
 /// A part of a file to be read by one slot.
 #[derive(Debug, Clone)]
-pub(crate) struct RingJob<'a> {
+pub struct Job<'a> {
     /// Which bytes.
-    pub(crate) range: Range<u64>,
+    pub range: Range<u64>,
     /// Of which file.
-    pub(crate) file: BorrowedFd<'a>,
+    pub file: BorrowedFd<'a>,
     /// Lengths must be multiples of this (1 if any length is allowed).
-    pub(crate) block_bytes: u64,
+    pub block_bytes: u64,
     /// The same file without special flags, used if the kernel refuses the first.
-    pub(crate) fallback: Option<BorrowedFd<'a>>,
+    pub fallback: Option<BorrowedFd<'a>>,
 }
 
 /// The order in which completed reads are delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
+pub enum Order {
     /// In the order of completion.
     Any,
     /// In the order of submission.
     Queued,
 }
 
-/// Work that can be done while reads are in flight; returns whether there was any.
-pub(crate) type IdleWork<'w, S> = &'w mut dyn FnMut(&mut S) -> Result<bool, Fault>;
+/// Work that can be done while reads are in flight; returns whether there was any, or a break.
+pub type IdleWork<'w, V> = &'w mut dyn FnMut(&mut V) -> Result<ControlFlow<(), bool>, ReadError>;
 
 /// All reads in flight, and their memory.
-pub(crate) struct InFlight<'a> {
+pub struct InFlight<'a> {
     // Dropped before the slots: a ring holds on to registered buffers.
     ring: IoUring,
     slots: Vec<Slot<'a>>,
@@ -81,8 +84,11 @@ pub(crate) struct InFlight<'a> {
 
 impl<'a> InFlight<'a> {
     /// Allocates the buffers, no more than there are jobs, and registers them if so planned.
-    pub(crate) fn prepare(ring: IoUring, plan: &Plan, jobs: u64) -> Result<InFlight<'a>, Fault> {
-        let used = plan.depth.min(usize::try_from(jobs).unwrap_or(usize::MAX));
+    ///
+    /// # Errors
+    /// If there is no memory, or the buffers cannot be registered and must be.
+    pub fn prepare(ring: IoUring, plan: &Plan, jobs: usize) -> Result<InFlight<'a>, ReadError> {
+        let used = plan.depth.min(jobs);
         let part_bytes = plan.buffer_bytes * plan.buffers;
         let slots = (0..used).map(|index| Slot::new(index, part_bytes)).collect();
         let memory = Buffer::huge(part_bytes * used.max(1))?;
@@ -97,7 +103,7 @@ impl<'a> InFlight<'a> {
     }
 
     /// One registered buffer for each slot, under the slot's number.
-    fn register(&mut self) -> Result<(), Fault> {
+    fn register(&mut self) -> Result<(), ReadError> {
         let whole = |slot: &Slot<'_>| {
             let part = &mut self.memory[slot.part.clone()];
             libc::iovec { iov_base: part.as_mut_ptr().cast(), iov_len: part.len() }
@@ -105,24 +111,30 @@ impl<'a> InFlight<'a> {
         let vectors: Vec<libc::iovec> = self.slots.iter().map(whole).collect();
         // SAFETY: the buffer memory is dropped after the ring.
         unsafe { self.ring.submitter().register_buffers(&vectors) }.map_err(|cause| {
-            Fault::Unavailable(format!("io_uring: registered buffers (limited by ulimit -l): {cause}"))
+            let text = format!("io_uring: registered buffers (limited by ulimit -l): {cause}");
+            io::Error::new(cause.kind(), text).into()
         })
     }
 
-    /// Runs all jobs.
-    pub(crate) fn run<S: Sink>(
+    /// Runs all jobs, or until the visitor breaks.
+    ///
+    /// # Errors
+    /// If a read fails; the visitor has then seen a part.
+    pub fn run<V: Visitor>(
         mut self,
         order: Order,
-        jobs: &mut dyn FnMut() -> Option<RingJob<'a>>,
-        sink: &mut S,
-        mut idle_work: Option<IdleWork<'_, S>>,
-    ) -> Result<(), Fault> {
+        jobs: &mut dyn FnMut() -> Option<Job<'a>>,
+        visitor: &mut V,
+        mut idle_work: Option<IdleWork<'_, V>>,
+    ) -> Result<ControlFlow<()>, ReadError> {
         for index in 0..self.slots.len() {
             self.queue_next(index, jobs)?;
         }
         let mut next = 0;
         while self.in_flight > 0 {
-            self.wait_or_work(sink, &mut idle_work)?;
+            if self.wait_or_work(visitor, &mut idle_work)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
             while let Some((index, result)) = self.next_completion() {
                 if !self.slots[index].complete(result)? {
                     self.queue(index)?;
@@ -132,28 +144,30 @@ impl<'a> InFlight<'a> {
                     next = index;
                 }
                 while self.slots[next].full {
-                    self.slots[next].deliver(&self.memory, self.plan.buffer_bytes, sink);
+                    if self.slots[next].deliver(&self.memory, self.plan.buffer_bytes, visitor).is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
                     self.queue_next(next, jobs)?;
                     next = (next + 1) % self.slots.len();
                 }
             }
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Submits the next job, if there is one, in this slot.
     fn queue_next(
         &mut self,
         index: usize,
-        jobs: &mut dyn FnMut() -> Option<RingJob<'a>>,
-    ) -> Result<(), Fault> {
+        jobs: &mut dyn FnMut() -> Option<Job<'a>>,
+    ) -> Result<(), ReadError> {
         let slot = &mut self.slots[index];
         (slot.job, slot.filled, slot.full) = (jobs(), 0, false);
         if slot.job.is_some() { self.queue(index) } else { Ok(()) }
     }
 
     /// Puts a read of the bytes that the slot still lacks into the ring.
-    fn queue(&mut self, index: usize) -> Result<(), Fault> {
+    fn queue(&mut self, index: usize) -> Result<(), ReadError> {
         let Some(entry) = self.slots[index].entry(&mut self.memory, index, &self.plan) else { return Ok(()) };
         // SAFETY: the slot's part of the memory and its vector stay untouched until the read has
         // completed; `drop` waits for that.
@@ -164,15 +178,21 @@ impl<'a> InFlight<'a> {
     }
 
     /// Does other work while reads are in flight, or waits if there is no other work.
-    fn wait_or_work<S>(&self, sink: &mut S, idle_work: &mut Option<IdleWork<'_, S>>) -> Result<(), Fault> {
+    fn wait_or_work<V>(
+        &self,
+        visitor: &mut V,
+        idle_work: &mut Option<IdleWork<'_, V>>,
+    ) -> Result<ControlFlow<()>, ReadError> {
         if let Some(work) = idle_work {
             self.submit(0)?;
-            if work(sink)? {
-                return Ok(());
+            match work(visitor)? {
+                ControlFlow::Break(()) => return Ok(ControlFlow::Break(())),
+                ControlFlow::Continue(true) => return Ok(ControlFlow::Continue(())),
+                ControlFlow::Continue(false) => *idle_work = None,
             }
-            *idle_work = None;
         }
-        Ok(self.submit(1)?)
+        self.submit(1)?;
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Submits the queued reads, and waits until `wanted` reads have completed.

@@ -1,12 +1,11 @@
 //! One slot of a ring: its part of the buffer memory, its job, and the read that is in flight.
 
-use super::super::Fault;
-use super::{Plan, Registered, RingJob, is_passing};
+use super::{Job, Plan, Registered, is_passing};
 use crate::buffer::Buffer;
-use crate::sink::Sink;
+use crate::{ReadError, Visitor};
 use io_uring::{opcode, squeue, types};
 use std::io;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::os::fd::AsRawFd;
 
 /// One read and the memory it fills.
@@ -16,7 +15,7 @@ pub(super) struct Slot<'a> {
     /// The buffers that a vectored read fills; the kernel may access the list until the read has
     /// completed.
     pub(super) vector: Vec<libc::iovec>,
-    pub(super) job: Option<RingJob<'a>>,
+    pub(super) job: Option<Job<'a>>,
     pub(super) filled: usize,
     pub(super) full: bool,
 }
@@ -50,7 +49,7 @@ impl<'a> Slot<'a> {
     /// Records the result of a read. Returns whether the slot is complete. A short read is
     /// continued. A read of no bytes, or past the cache a read that ends within a block, is at the
     /// end of the file.
-    pub(super) fn complete(&mut self, result: i32) -> Result<bool, Fault> {
+    pub(super) fn complete(&mut self, result: i32) -> Result<bool, ReadError> {
         let job = self.job.as_mut().expect("a completed read has a job");
         if let Ok(count) = usize::try_from(result) {
             self.filled += count;
@@ -67,22 +66,30 @@ impl<'a> Slot<'a> {
             return Ok(false);
         }
         let at = job.range.start + self.filled as u64;
-        Err(Fault::at(at, io::Error::from_raw_os_error(-result)))
+        Err(ReadError::at(at, io::Error::from_raw_os_error(-result)))
     }
 
     /// Delivers the bytes of the slot, buffer by buffer.
-    pub(super) fn deliver(&mut self, memory: &Buffer, buffer_bytes: usize, sink: &mut impl Sink) {
+    pub(super) fn deliver(
+        &mut self,
+        memory: &Buffer,
+        buffer_bytes: usize,
+        visitor: &mut impl Visitor,
+    ) -> ControlFlow<()> {
         self.full = false;
-        let Some(job) = &self.job else { return };
+        let Some(job) = &self.job else { return ControlFlow::Continue(()) };
         let mut at = job.range.start;
-        for piece in memory[self.part.clone()][..self.filled].chunks(buffer_bytes) {
-            sink.take(at, piece);
+        // Past the cache whole blocks are read, of which the last may end behind the range.
+        let wanted = usize::try_from(job.range.end - job.range.start).unwrap_or(usize::MAX);
+        for piece in memory[self.part.clone()][..self.filled.min(wanted)].chunks(buffer_bytes) {
+            visitor.visit(at, piece)?;
             at += piece.len() as u64;
         }
+        ControlFlow::Continue(())
     }
 }
 
-impl RingJob<'_> {
+impl Job<'_> {
     /// The number of bytes to request. Past the cache only whole blocks are possible.
     pub(super) fn requested_bytes(&self) -> usize {
         (self.range.end - self.range.start).next_multiple_of(self.block_bytes) as usize

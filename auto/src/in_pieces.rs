@@ -1,0 +1,206 @@
+//! Reads by several threads in any order; each thread has its own visitor.
+
+use crate::buffer::Buffer;
+use crate::crew::crew;
+#[cfg(target_os = "linux")]
+use crate::in_flight::{InFlight, IoUring, Job, Order, Plan, Registered};
+#[cfg(target_os = "linux")]
+use crate::linux::direct::DirectFile;
+use crate::map::Map;
+use crate::pieces::Pieces;
+use crate::source::Source;
+use crate::strategy::{Backing, Cached, Strategy};
+use crate::{ReadError, Visitor, copied};
+use std::num::NonZero;
+use std::ops::{ControlFlow, Range};
+
+/// Bytes of one read in flight.
+pub(crate) const PIECE_BYTES: u64 = 512 << 10;
+
+/// Reads in flight of all threads together: four megabytes, with which tested devices reached their
+/// best rate. More reads only wait for each other.
+#[cfg(target_os = "linux")]
+const DEPTH: usize = 8;
+
+/// The reads in flight of one of `threads` threads.
+#[cfg(target_os = "linux")]
+pub(crate) fn plan(threads: usize) -> Plan {
+    let depth = (DEPTH / threads.max(1)).max(2);
+    Plan {
+        buffer_bytes: usize::try_from(PIECE_BYTES).expect("half a mebibyte is an address"),
+        buffers: 1,
+        depth,
+        entries: u32::try_from(depth.next_power_of_two()).expect("at most eight"),
+        vectored: false,
+        registered: Registered::IfAllowed,
+    }
+}
+
+/// Bytes that each of several threads copies at a time. Calls of a quarter of this size take a
+/// twentieth longer.
+const SHARED_COPY_BYTES: usize = 256 << 10;
+
+/// Bytes of a cached piece, which one thread visits at a time.
+const CACHED_PIECE_BYTES: u64 = 1 << 20;
+
+/// Bytes for which residency is determined at a time, for a partly cached file.
+const PART_BYTES: u64 = 1 << 20;
+
+/// Reads all of it, or until a visitor breaks; returns the visitors, one a thread.
+pub(crate) fn read<V: Visitor + Send>(
+    source: &Source,
+    maps: bool,
+    threads: NonZero<usize>,
+    visitor: &(impl Fn() -> V + Sync),
+) -> Result<Vec<V>, ReadError> {
+    let strategy = source.strategy(maps);
+    let is_alone = threads.get() == 1 || source.len() <= CACHED_PIECE_BYTES || !source.has_size();
+    if strategy == Strategy::Once || strategy == Strategy::Copied && is_alone {
+        let mut visitor = visitor();
+        let _ = copied::read(source, &mut visitor)?;
+        return Ok(vec![visitor]);
+    }
+    let work = PiecewiseRead::cut(source, strategy, maps && may_map(source, strategy, threads));
+    let threads = threads.get().min(work.cached.count() + work.missing.count());
+    crew(threads, || work.take_part(threads, visitor()), || work.stop())
+}
+
+/// Whether cached parts are mapped, if that is allowed. Faults of several threads on small pages
+/// wait for each other, and some file systems have few large pages.
+fn may_map(source: &Source, strategy: Strategy, threads: NonZero<usize>) -> bool {
+    match strategy {
+        Strategy::Mapped => {
+            threads.get() == 1 || !matches!(source.backing(), Backing::Memory | Backing::Other)
+        }
+        Strategy::InFlight => true,
+        _ => false,
+    }
+}
+
+/// One reading: the parts of a file that are cached, and those that are not.
+struct PiecewiseRead<'a> {
+    source: &'a Source<'a>,
+    #[cfg(target_os = "linux")]
+    direct: Option<DirectFile>,
+    map: Option<Map>,
+    cached: Pieces,
+    missing: Pieces,
+}
+
+impl<'a> PiecewiseRead<'a> {
+    /// Plans a reading. Parts that are not cached are read past the cache if that is possible, else
+    /// through it.
+    fn cut(source: &'a Source<'a>, strategy: Strategy, maps: bool) -> PiecewiseRead<'a> {
+        #[cfg(target_os = "linux")]
+        let direct = Some(source.file).filter(|_| strategy == Strategy::InFlight).and_then(crate::linux::direct);
+        #[cfg(target_os = "linux")]
+        let (is_past, maps) = (direct.is_some(), maps && (direct.is_some() || strategy == Strategy::Mapped));
+        #[cfg(not(target_os = "linux"))]
+        let is_past = false;
+        let whole = source.range.clone();
+        let (cached, missing) = if is_past { by_residency(source, whole) } else { (vec![whole], Vec::new()) };
+        let map = if maps && !cached.is_empty() { Map::of(source) } else { None };
+        let pieces = |parts: Vec<Range<u64>>, step: u64| {
+            Pieces::new(parts.into_iter().flat_map(move |part| Pieces::aligned(part, step)))
+        };
+        PiecewiseRead {
+            source,
+            #[cfg(target_os = "linux")]
+            direct,
+            map,
+            cached: pieces(cached, CACHED_PIECE_BYTES),
+            missing: pieces(missing, PIECE_BYTES),
+        }
+    }
+
+    /// The work of one thread: it keeps reads in flight while parts are missing, and visits cached
+    /// bytes during these reads. A break of one thread ends the others.
+    fn take_part<V: Visitor>(&self, threads: usize, mut visitor: V) -> Result<V, ReadError> {
+        let copies = self.map.is_none() && self.cached.count() > 0;
+        let mut buffer = if copies { Buffer::new(SHARED_COPY_BYTES)? } else { Buffer::default() };
+        let mut visit = |visitor: &mut V| {
+            let Some(range) = self.cached.take() else { return Ok(ControlFlow::Continue(false)) };
+            Ok(self.visit(range, &mut buffer, visitor)?.map_continue(|()| true))
+        };
+        if self.read_missing(threads, &mut visitor, &mut visit)?.is_break() {
+            self.stop();
+            return Ok(visitor);
+        }
+        loop {
+            match visit(&mut visitor)? {
+                ControlFlow::Continue(true) => {}
+                ControlFlow::Continue(false) => return Ok(visitor),
+                ControlFlow::Break(()) => {
+                    self.stop();
+                    return Ok(visitor);
+                }
+            }
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn read_missing<V: Visitor>(
+        &self,
+        _threads: usize,
+        _visitor: &mut V,
+        _visit: &mut dyn FnMut(&mut V) -> Result<ControlFlow<(), bool>, ReadError>,
+    ) -> Result<ControlFlow<()>, ReadError> {
+        Ok(ControlFlow::Continue(()))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn read_missing<V: Visitor>(
+        &self,
+        threads: usize,
+        visitor: &mut V,
+        visit: &mut dyn FnMut(&mut V) -> Result<ControlFlow<(), bool>, ReadError>,
+    ) -> Result<ControlFlow<()>, ReadError> {
+        let Some(direct) = self.direct.as_ref().filter(|_| self.missing.count() > 0) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        let plan = plan(threads);
+        let reads = InFlight::prepare(IoUring::new(plan.entries)?, &plan, self.missing.count())?;
+        reads.run(Order::Any, &mut || self.job(direct), visitor, Some(visit))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn job<'d>(&'d self, direct: &'d DirectFile) -> Option<Job<'d>> {
+        use std::os::fd::AsFd;
+        let (past, plain) = (direct.file.as_fd(), self.source.file.as_fd());
+        self.missing.take().map(|range| {
+            if range.start.is_multiple_of(direct.block_bytes) {
+                Job { range, file: past, block_bytes: direct.block_bytes, fallback: Some(plain) }
+            } else {
+                Job { range, file: plain, block_bytes: 1, fallback: None }
+            }
+        })
+    }
+
+    /// Passes bytes from the page cache to the visitor: mapped, or through a buffer.
+    fn visit(
+        &self,
+        range: Range<u64>,
+        buffer: &mut [u8],
+        visitor: &mut impl Visitor,
+    ) -> Result<ControlFlow<()>, ReadError> {
+        let Some(map) = &self.map else { return copied::read_range(self.source, range, buffer, visitor) };
+        let place = |at: u64| usize::try_from(at - self.source.range.start).expect("it is mapped");
+        Ok(visitor.visit(range.start, &map.bytes()[place(range.start)..place(range.end)]))
+    }
+
+    /// Removes all remaining pieces, so that every thread ends.
+    fn stop(&self) {
+        self.cached.stop();
+        self.missing.stop();
+    }
+}
+
+/// The parts of a range that are wholly in the page cache, and the others.
+fn by_residency(source: &Source, whole: Range<u64>) -> (Vec<Range<u64>>, Vec<Range<u64>>) {
+    match source.cached() {
+        Cached::None => (Vec::new(), vec![whole]),
+        Cached::All => (vec![whole], Vec::new()),
+        Cached::Some => Pieces::aligned(whole, PART_BYTES)
+            .partition(|part| source.cached_of(part.clone()) == Cached::All),
+    }
+}

@@ -1,0 +1,90 @@
+//! What Linux tells of a file: what keeps its bytes, what of it is in the page cache, and how it is
+//! read past the cache.
+
+pub(crate) mod direct;
+mod residency;
+
+use crate::in_flight::IoUring;
+use crate::strategy::{Backing, Cached};
+use direct::DirectFile;
+use residency::Residency;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// What is known of a file so far; all of it is found out on first use.
+#[derive(Debug, Default)]
+pub(crate) struct SystemFacts {
+    backing: OnceLock<Backing>,
+    residency: OnceLock<Residency>,
+    cached: OnceLock<Cached>,
+}
+
+impl SystemFacts {
+    /// What stores the file's bytes; [`Backing::Other`] if it is not known.
+    pub(crate) fn backing(&self, file: &File) -> Backing {
+        *self.backing.get_or_init(|| backing(file).unwrap_or(Backing::Other))
+    }
+
+    /// How much of the file is in the page cache, by samples for a large file; determined once.
+    pub(crate) fn cached(&self, file: &File, size_bytes: u64) -> Cached {
+        *self.cached.get_or_init(|| {
+            match residency::counted(file, size_bytes) {
+                // Counted pages are cached on any file system; others may be in a cache that is not
+                // counted.
+                Some(Cached::All) => Cached::All,
+                _ if self.backing(file) == Backing::Memory => Cached::All,
+                Some(found) if self.backing(file) != Backing::Stacked => found,
+                _ => self.cached_of(file, 0..size_bytes),
+            }
+        })
+    }
+
+    /// How much of a range is in the page cache now.
+    pub(crate) fn cached_of(&self, file: &File, range: Range<u64>) -> Cached {
+        let stacked = || self.backing(file) == Backing::Stacked;
+        let residency = self.residency.get_or_init(|| Residency::of(file, stacked()));
+        residency.of_range(file, range)
+    }
+}
+
+/// The same file past the page cache; `None` where the file system refuses.
+pub(crate) fn direct(file: &File) -> Option<DirectFile> {
+    DirectFile::of(file).ok()
+}
+
+/// Another file description of the same file, of which nothing is shared with the first.
+fn reopened(file: &File, flags: rustix::fs::OFlags) -> io::Result<File> {
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::OpenOptionsExt;
+    let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+    std::fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(link)
+}
+
+/// Whether the kernel allows an io_uring; determined once.
+pub(crate) fn rings() -> bool {
+    static RINGS: OnceLock<bool> = OnceLock::new();
+    *RINGS.get_or_init(|| IoUring::new(1).is_ok())
+}
+
+/// Numbers of file systems, from linux/magic.h, that keep files in memory.
+const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
+
+/// File systems that read into a program's buffer without a copy. Others may accept `O_DIRECT` and
+/// still copy, or decompress one block after the other.
+const PAST_THE_CACHE: [i64; 3] = [0xef53, 0x5846_5342, 0xf2f5_2010];
+
+/// A file system whose files and pages belong to lower file systems.
+const OVERLAYFS: i64 = 0x794c_7630;
+
+fn backing(file: &File) -> io::Result<Backing> {
+    #[allow(clippy::unnecessary_cast, reason = "the type differs among architectures")]
+    let kind = rustix::fs::fstatfs(file)?.f_type as i64;
+    Ok(match kind {
+        _ if IN_MEMORY.contains(&kind) => Backing::Memory,
+        _ if PAST_THE_CACHE.contains(&kind) => Backing::Device,
+        OVERLAYFS => Backing::Stacked,
+        _ => Backing::Other,
+    })
+}

@@ -1,0 +1,68 @@
+//! Results of several threads, taken in the order of the file.
+//!
+//! A result that comes early waits until all before it were taken. As threads take pieces in order,
+//! no more wait than there are pieces in flight, unless one thread is held up for long.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The results that wait, and who takes them.
+pub(crate) struct Queue<T, B, F> {
+    next: u64,
+    waiting: BTreeMap<u64, (u64, T)>,
+    take: F,
+    broke: Option<B>,
+}
+
+impl<T, B, F: FnMut(T) -> ControlFlow<B>> Queue<T, B, F> {
+    pub(crate) fn new(start: u64, take: F) -> Queue<T, B, F> {
+        Queue { next: start, waiting: BTreeMap::new(), take, broke: None }
+    }
+
+    /// Adds the result of the bytes at an offset, and has all taken that are next.
+    pub(crate) fn put(&mut self, offset: u64, bytes: u64, made: T) -> ControlFlow<()> {
+        self.waiting.insert(offset, (bytes, made));
+        while let Some((bytes, made)) = self.waiting.remove(&self.next) {
+            if self.broke.is_some() {
+                return ControlFlow::Break(());
+            }
+            self.next += bytes;
+            if let ControlFlow::Break(with) = (self.take)(made) {
+                self.broke = Some(with);
+                return ControlFlow::Break(());
+            }
+        }
+        if self.broke.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    pub(crate) fn broke(self) -> Option<B> {
+        self.broke
+    }
+}
+
+/// The queue, whatever a panicking thread left.
+pub(crate) fn locked<Q>(queue: &Mutex<Q>) -> MutexGuard<'_, Q> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_wait_for_those_before_them_and_none_is_taken_after_a_break() {
+        let mut taken = Vec::new();
+        let mut queue = Queue::new(10, |made: char| {
+            taken.push(made);
+            if made == 'c' { ControlFlow::Break(made) } else { ControlFlow::Continue(()) }
+        });
+        assert!(queue.put(12, 3, 'b').is_continue());
+        assert!(queue.put(10, 2, 'a').is_continue());
+        assert!(queue.put(16, 1, 'd').is_continue());
+        assert!(queue.put(15, 1, 'c').is_break());
+        assert!(queue.put(17, 1, 'e').is_break());
+        assert_eq!(queue.broke(), Some('c'));
+        assert_eq!(taken, ['a', 'b', 'c']);
+    }
+}

@@ -1,0 +1,270 @@
+//! Tests that every byte of a file comes once and at its offset, by every way of taking them,
+//! whatever part of it is cached; and of what ends a reading early.
+
+#![cfg(target_os = "linux")]
+
+use proptest::prelude::*;
+use readlab_auto::{Auto, Strategy, Visitor};
+use rustix::fs::Advice;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::num::NonZero;
+use std::ops::{ControlFlow, Range};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tempfile::NamedTempFile;
+
+const MIB: usize = 1 << 20;
+
+/// A file of this size, synced to its device, so that its pages can be evicted.
+fn file(len: usize) -> (NamedTempFile, Vec<u8>) {
+    let bytes: Vec<u8> = (0..len as u64).map(|i| (i.wrapping_mul(0x9E37_79B9) >> 13) as u8).collect();
+    let mut file = NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    file.write_all(&bytes).unwrap();
+    file.as_file().sync_all().unwrap();
+    (file, bytes)
+}
+
+fn evict(file: &NamedTempFile, range: Range<usize>) {
+    let file = File::open(file.path()).unwrap();
+    rustix::fs::fadvise(&file, range.start as u64, NonZero::new(range.len() as u64), Advice::DontNeed)
+        .unwrap();
+}
+
+/// How a file is opened: with how many threads, and whether it may be mapped.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    threads: usize,
+    maps: bool,
+}
+
+const WAYS: [Way; 4] = [
+    Way { threads: 1, maps: false },
+    Way { threads: 3, maps: false },
+    Way { threads: 1, maps: true },
+    Way { threads: 3, maps: true },
+];
+
+impl Way {
+    fn open(self, path: &Path) -> Auto {
+        let auto = Auto::open(path).unwrap().threads(NonZero::new(self.threads).unwrap());
+        // SAFETY: the files of these tests do not change during a reading.
+        if self.maps { unsafe { auto.mapping() } } else { auto }
+    }
+}
+
+/// The file as a visitor in order sees it.
+fn from_front(auto: &Auto) -> Vec<u8> {
+    let (mut seen, mut next) = (Vec::new(), None);
+    let count = auto
+        .for_each(|at, piece| {
+            assert_eq!(next.unwrap_or(at), at, "in order, without a gap");
+            next = Some(at + piece.len() as u64);
+            seen.extend_from_slice(piece);
+        })
+        .unwrap();
+    assert_eq!(count, seen.len() as u64);
+    seen
+}
+
+/// The file put together from what visitors of several threads saw.
+fn in_pieces(auto: &Auto) -> Vec<u8> {
+    #[derive(Default)]
+    struct Pieces(BTreeMap<u64, Vec<u8>>);
+    impl Visitor for Pieces {
+        fn visit(&mut self, at: u64, piece: &[u8]) -> ControlFlow<()> {
+            assert!(self.0.insert(at, piece.to_vec()).is_none());
+            ControlFlow::Continue(())
+        }
+    }
+    let visitors = auto.par_visit(Pieces::default).unwrap();
+    let pieces: BTreeMap<u64, Vec<u8>> = visitors.into_iter().flat_map(|visitor| visitor.0).collect();
+    let mut next = None;
+    pieces.into_iter().fold(Vec::new(), |mut whole, (at, piece)| {
+        assert_eq!(next.unwrap_or(at), at, "a gap, or bytes brought twice");
+        next = Some(at + piece.len() as u64);
+        whole.extend(piece);
+        whole
+    })
+}
+
+/// The file put together from results that are taken in order.
+fn in_order(auto: &Auto) -> Vec<u8> {
+    let mut whole = Vec::new();
+    let take = |piece: Vec<u8>| {
+        whole.extend(piece);
+        ControlFlow::<()>::Continue(())
+    };
+    assert_eq!(auto.par_map(|_, piece| piece.to_vec(), take).unwrap(), None);
+    whole
+}
+
+fn to_end(auto: &Auto) -> Vec<u8> {
+    let mut bytes = b"before".to_vec();
+    let count = auto.read_to_end(&mut bytes).unwrap();
+    assert!(bytes.starts_with(b"before") && bytes.len() == count + 6);
+    bytes.split_off(6)
+}
+
+fn by_reader(auto: &Auto) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    auto.reader().unwrap().read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// Everything that takes all bytes.
+const TAKERS: [fn(&Auto) -> Vec<u8>; 5] = [from_front, in_pieces, in_order, to_end, by_reader];
+
+#[test]
+fn every_byte_once_at_every_size_around_which_the_way_changes() {
+    for len in [0, 1, 65_535, 65_536, 65_537, MIB - 1, 8 * MIB, 8 * MIB + 1, 9 * MIB + 513] {
+        let (file, bytes) = file(len);
+        for is_cached in [true, false] {
+            for (way, taker) in WAYS.iter().flat_map(|way| TAKERS.map(|taker| (way, taker))) {
+                if !is_cached && len > 0 {
+                    evict(&file, 0..len);
+                }
+                assert!(taker(&way.open(file.path())) == bytes, "{len} cached {is_cached} {way:?}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn every_byte_once_whatever_part_is_cached_and_whatever_range_is_read(
+        holes in proptest::collection::vec((0usize..12 * MIB, 1usize..4 * MIB), 1..6),
+        rest in 0usize..5000,
+        range in proptest::option::of((0usize..13 * MIB, 0usize..13 * MIB)),
+    ) {
+        let len = 12 * MIB + rest;
+        let (file, bytes) = file(len);
+        for (way, taker) in WAYS.iter().flat_map(|way| TAKERS.map(|taker| (way, taker))) {
+            for &(start, hole) in &holes {
+                evict(&file, start..len.min(start + hole));
+            }
+            let mut auto = way.open(file.path());
+            let mut right = &bytes[..];
+            if let Some((start, more)) = range {
+                let end = start + more;
+                auto = auto.range(start as u64..end as u64);
+                right = &bytes[start.min(len)..end.min(len)];
+            }
+            prop_assert!(taker(&auto) == right, "{way:?}");
+        }
+    }
+}
+
+#[test]
+fn the_strategy_is_reported_and_follows_the_cache() {
+    let (file, bytes) = file(9 * MIB);
+    let (careful, mapping) = (WAYS[0].open(file.path()), WAYS[2].open(file.path()));
+    std::fs::read(file.path()).unwrap();
+    assert_eq!(mapping.strategy().unwrap(), Strategy::Mapped);
+    assert_eq!(careful.strategy().unwrap(), Strategy::Copied);
+    evict(&file, 0..bytes.len());
+    match careful.strategy().unwrap() {
+        Strategy::InFlight => {}
+        other => {
+            eprintln!("SKIPPED: {other:?}: no io_uring, or no file system that reads past the cache, here")
+        }
+    }
+}
+
+#[test]
+fn a_break_ends_every_way_with_what_it_broke_with() {
+    let (file, bytes) = file(9 * MIB);
+    for is_cached in [true, false] {
+        for way in WAYS {
+            if !is_cached {
+                evict(&file, 0..bytes.len());
+            }
+            let auto = way.open(file.path());
+            let mut pieces = 0;
+            let broke = auto.visit(|at, _| {
+                pieces += 1;
+                if at > 0 || pieces > 1 { panic!("visited after a break") }
+                ControlFlow::Break("enough")
+            });
+            assert_eq!(broke.unwrap(), ControlFlow::Break("enough"));
+            let seen = AtomicUsize::new(0);
+            let visitor = || |_: u64, piece: &[u8]| {
+                seen.fetch_add(piece.len(), Ordering::Relaxed);
+                ControlFlow::Break(())
+            };
+            assert!(auto.par_visit(visitor).unwrap().len() <= 3);
+            assert!(seen.into_inner() < bytes.len() || way.maps && way.threads == 1, "{way:?}");
+            let broke = auto.par_map(|at, _| at, |at| if at > 0 { ControlFlow::Break(at) } else { ControlFlow::Continue(()) });
+            assert!(broke.unwrap().is_none_or(|at| at > 0));
+        }
+    }
+}
+
+#[test]
+fn what_has_no_size_is_read_to_its_end() {
+    for taker in TAKERS {
+        let status = taker(&Auto::open("/proc/self/status").unwrap());
+        assert!(status.starts_with(b"Name:"), "{}", String::from_utf8_lossy(&status));
+        let (from, mut to) = std::io::pipe().unwrap();
+        let writer = std::thread::spawn(move || to.write_all(&[7; 200_000]).unwrap());
+        assert_eq!(taker(&Auto::from_fd(&from).unwrap()), [7; 200_000]);
+        writer.join().unwrap();
+    }
+    let (from, _to) = std::io::pipe().unwrap();
+    let error = Auto::from_fd(&from).unwrap().range(1..2).for_each(|_, _| {}).unwrap_err();
+    assert_eq!(error.cause().kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn the_position_of_a_file_does_not_matter_and_does_not_change() {
+    let (mut file, bytes) = file(100_000);
+    file.as_file_mut().seek(SeekFrom::Start(7)).unwrap();
+    let auto = Auto::from_fd(file.as_file()).unwrap();
+    for taker in TAKERS {
+        assert!(taker(&auto) == bytes);
+    }
+    assert_eq!(file.as_file_mut().stream_position().unwrap(), 7);
+}
+
+#[test]
+fn a_file_that_becomes_shorter_ends_there_where_it_is_not_mapped() {
+    let (file, bytes) = file(2 * MIB);
+    let auto = WAYS[0].open(file.path());
+    let mut seen = 0;
+    auto.for_each(|_, piece| {
+        seen += piece.len();
+        file.as_file().set_len(MIB as u64).unwrap();
+    })
+    .unwrap();
+    assert!(seen >= MIB && seen < bytes.len(), "{seen}");
+}
+
+#[test]
+fn lines_have_no_ends_and_may_cross_every_buffer() {
+    for ends in ["", "\n"] {
+        let lines: Vec<String> = (0..60_000_u32).map(|n| "x".repeat((n % 37) as usize)).collect();
+        let mut file = NamedTempFile::new().unwrap();
+        write!(file, "{}{ends}", lines.join("\n")).unwrap();
+        let auto = Auto::open(file.path()).unwrap();
+        let mut found = auto.lines().unwrap();
+        for line in &lines {
+            let next = found.next_line().unwrap();
+            // An empty last line without an end is none.
+            assert_eq!(next.unwrap_or_default(), line.as_bytes());
+        }
+        assert_eq!(found.next_line().unwrap(), None);
+    }
+    let file = NamedTempFile::new().unwrap();
+    assert_eq!(Auto::open(file.path()).unwrap().lines().unwrap().next_line().unwrap(), None);
+}
+
+#[test]
+fn what_cannot_be_read_says_so() {
+    assert_eq!(Auto::open("/nowhere/at-all").unwrap_err().kind(), ErrorKind::NotFound);
+    let error = Auto::open("/proc").unwrap().for_each(|_, _| {}).unwrap_err();
+    assert_eq!(error.cause().kind(), ErrorKind::IsADirectory);
+    let error = Auto::open("/proc/self/mem").unwrap().for_each(|_, _| {}).unwrap_err();
+    assert_eq!(error.offset(), Some(0), "{error}");
+}

@@ -1,0 +1,68 @@
+//! The method `auto`: the crate `readlab-auto`, so that every race shows whether it chooses well.
+
+use super::{Fault, Feeding, Method, Reader, memory};
+use crate::consumer::Consumer;
+use crate::scan::Visit;
+use crate::setting::Param;
+use crate::work::Answer;
+use memmap2::Mmap;
+use readlab_auto::{Auto, Strategy};
+use readlab_protocol::{Cache, Reads};
+use std::fs::File;
+use std::num::NonZero;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::thread;
+
+/// 0 means the number of processors.
+const THREADS: Param = Param::new("threads", 0, 0, 1024);
+
+pub(in crate::method) const AUTO: Method = Method {
+    name: "auto",
+    about: "looks at size, file system and page cache, then reads once, maps, copies, or keeps reads in flight past \
+            the cache",
+    cache: Cache::Through,
+    reads: Reads::File,
+    feeding: Feeding::InOrder,
+    decodes: &[],
+    params: &[THREADS],
+    build: |settings| {
+        if settings.get(&THREADS) == 0 {
+            let all = thread::available_parallelism().map_or(1, NonZero::get);
+            settings.settle(&THREADS, all as u64);
+        }
+        let threads = NonZero::new(settings.size(&THREADS)).unwrap_or(NonZero::<usize>::MIN);
+        Ok(Box::new(Chosen { threads }))
+    },
+    available: || Ok(()),
+};
+
+struct Chosen {
+    threads: NonZero<usize>,
+}
+
+impl Reader for Chosen {
+    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
+        let file = Auto::open(path)?.threads(self.threads);
+        // SAFETY: the bytes are only counted or summed, so a file that changes during the reading
+        // only gives a wrong answer. A file that is cut off raises SIGBUS, and the lab runs every
+        // method in a separate process.
+        let file = unsafe { file.mapping() };
+        if !matches!(visit, Visit::Lines(_)) {
+            let parts = file.par_visit(|| Consumer::new(visit))?;
+            return Ok(Answer::of_parts(parts.into_iter().map(Consumer::finish).collect()));
+        }
+        if file.strategy()? == Strategy::Mapped {
+            // SAFETY: as above.
+            let map = unsafe { Mmap::map(&File::open(path)?) }?;
+            let threads = self.threads.get() as u64;
+            return memory::visit_all(&map, memory::SEGMENT.default, threads, visit);
+        }
+        let mut consumer = Consumer::new(visit);
+        let _ = file.visit(|_, bytes| {
+            consumer.feed(bytes);
+            ControlFlow::<()>::Continue(())
+        })?;
+        Ok(consumer.finish())
+    }
+}
