@@ -140,10 +140,7 @@ impl Auto {
     ///
     /// # Errors
     /// If a call fails; the visitors are lost then.
-    pub fn par_visit<V: Visitor + Send>(
-        &self,
-        visitor: impl Fn() -> V + Sync,
-    ) -> Result<Vec<V>, ReadError> {
+    pub fn par_visit<V: Visitor + Send>(&self, visitor: impl Fn() -> V + Sync) -> Result<Vec<V>, ReadError> {
         in_pieces::read(&self.source()?, self.maps, self.threads, &visitor)
     }
 

@@ -3,9 +3,9 @@
 use crate::copied;
 #[cfg(target_os = "linux")]
 use crate::in_flight::{InFlight, IoUring, Job, Order};
-use crate::map::Map;
 #[cfg(target_os = "linux")]
 use crate::in_pieces::{PIECE_BYTES, plan};
+use crate::map::Map;
 #[cfg(target_os = "linux")]
 use crate::pieces::Pieces;
 use crate::source::Source;

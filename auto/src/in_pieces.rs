@@ -92,11 +92,12 @@ impl<'a> PiecewiseRead<'a> {
     /// through it.
     fn cut(source: &'a Source<'a>, strategy: Strategy, maps: bool) -> PiecewiseRead<'a> {
         #[cfg(target_os = "linux")]
-        let direct = Some(source.file).filter(|_| strategy == Strategy::InFlight).and_then(crate::linux::direct);
+        let direct =
+            Some(source.file).filter(|_| strategy == Strategy::InFlight).and_then(crate::linux::direct);
         #[cfg(target_os = "linux")]
         let (is_past, maps) = (direct.is_some(), maps && (direct.is_some() || strategy == Strategy::Mapped));
         #[cfg(not(target_os = "linux"))]
-        let is_past = false;
+        let (is_past, maps) = (false, maps && strategy == Strategy::Mapped);
         let whole = source.range.clone();
         let (cached, missing) = if is_past { by_residency(source, whole) } else { (vec![whole], Vec::new()) };
         let map = if maps && !cached.is_empty() { Map::of(source) } else { None };
@@ -200,7 +201,8 @@ fn by_residency(source: &Source, whole: Range<u64>) -> (Vec<Range<u64>>, Vec<Ran
     match source.cached() {
         Cached::None => (Vec::new(), vec![whole]),
         Cached::All => (vec![whole], Vec::new()),
-        Cached::Some => Pieces::aligned(whole, PART_BYTES)
-            .partition(|part| source.cached_of(part.clone()) == Cached::All),
+        Cached::Some => {
+            Pieces::aligned(whole, PART_BYTES).partition(|part| source.cached_of(part.clone()) == Cached::All)
+        }
     }
 }

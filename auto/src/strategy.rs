@@ -25,6 +25,7 @@ pub(crate) enum Cached {
 
 impl Cached {
     /// By how many of those that were asked were found.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells"))]
     pub(crate) fn of(found: u64, asked: u64) -> Cached {
         match found {
             0 => Cached::None,
@@ -35,6 +36,7 @@ impl Cached {
 }
 
 /// What keeps the bytes.
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Backing {
     /// Memory alone.

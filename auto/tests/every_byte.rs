@@ -185,18 +185,25 @@ fn a_break_ends_every_way_with_what_it_broke_with() {
             let mut pieces = 0;
             let broke = auto.visit(|at, _| {
                 pieces += 1;
-                if at > 0 || pieces > 1 { panic!("visited after a break") }
+                if at > 0 || pieces > 1 {
+                    panic!("visited after a break")
+                }
                 ControlFlow::Break("enough")
             });
             assert_eq!(broke.unwrap(), ControlFlow::Break("enough"));
             let seen = AtomicUsize::new(0);
-            let visitor = || |_: u64, piece: &[u8]| {
-                seen.fetch_add(piece.len(), Ordering::Relaxed);
-                ControlFlow::Break(())
+            let visitor = || {
+                |_: u64, piece: &[u8]| {
+                    seen.fetch_add(piece.len(), Ordering::Relaxed);
+                    ControlFlow::Break(())
+                }
             };
             assert!(auto.par_visit(visitor).unwrap().len() <= 3);
             assert!(seen.into_inner() < bytes.len() || way.maps && way.threads == 1, "{way:?}");
-            let broke = auto.par_map(|at, _| at, |at| if at > 0 { ControlFlow::Break(at) } else { ControlFlow::Continue(()) });
+            let broke = auto.par_map(
+                |at, _| at,
+                |at| if at > 0 { ControlFlow::Break(at) } else { ControlFlow::Continue(()) },
+            );
             assert!(broke.unwrap().is_none_or(|at| at > 0));
         }
     }

@@ -8,12 +8,12 @@
 
 use super::read::drain;
 use super::{Fault, Feeding, Method, Reader};
-use readlab_auto::buffer::Buffer;
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::work::Answer;
 use flate2::bufread::GzDecoder;
+use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Archive, Cache, Reads};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek};

@@ -5,9 +5,9 @@
 use super::memory::{SEGMENT, THREADS};
 use super::size::{check_fits, kept_bytes_max, size_of};
 use super::{Fault, Feeding, Method, Reader, memory};
-use readlab_auto::buffer::Buffer;
 use crate::scan::Visit;
 use crate::work::{Answer, Work};
+use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::io::{self, Read};

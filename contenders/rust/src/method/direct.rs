@@ -10,11 +10,11 @@
 use super::read::drain;
 use super::size::size_of;
 use super::{Fault, Feeding, Method, Reader};
-use readlab_auto::buffer::Buffer;
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::work::Answer;
+use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, Reads};
 use rustix::fs::{AtFlags, OFlags, StatxFlags};
 use std::fs::{File, OpenOptions};

@@ -13,8 +13,8 @@ use crate::scan::Visit;
 use crate::segments::Segments;
 use crate::setting::{Param, SettingError, Settings};
 use crate::work::Answer;
-use readlab_auto::in_flight::{InFlight, IoUring, Job, Order, Plan, Registered};
 use readlab_auto::ReadError;
+use readlab_auto::in_flight::{InFlight, IoUring, Job, Order, Plan, Registered};
 use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::io;
@@ -132,7 +132,8 @@ impl Reader for Ring {
                 segments.take().map(|range| Job { range, file, block_bytes, fallback })
             };
             let count = usize::try_from(segments.count()).unwrap_or(usize::MAX);
-            let reads = InFlight::prepare(ring, &self.plan, count).map_err(|error| self.not_prepared(error))?;
+            let reads =
+                InFlight::prepare(ring, &self.plan, count).map_err(|error| self.not_prepared(error))?;
             let _ = reads.run(Order::Any, &mut jobs, &mut consumer, None)?;
             Ok(consumer.finish())
         })?;

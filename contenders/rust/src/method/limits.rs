@@ -9,14 +9,14 @@
 use super::io_uring::{self, Ring};
 use super::mmap::Mapped;
 use super::pread::Pread;
-use super::ring::{Plan, Registered};
 use super::size::{check_fits, size_of};
 use super::{Fault, Feeding, Method, Reader};
-use readlab_auto::buffer::Buffer;
 use crate::consumer::Consumer;
 use crate::scan::{self, Visit};
 use crate::setting::Param;
 use crate::work::{Answer, Work};
+use readlab_auto::buffer::Buffer;
+use readlab_auto::in_flight::{Plan, Registered};
 use readlab_protocol::{Cache, Reads};
 use rustix::fs::MemfdFlags;
 use std::fs::File;

@@ -3,12 +3,12 @@
 
 use super::size::size_of;
 use super::{Fault, Feeding, Method, Reader};
-use readlab_auto::buffer::Buffer;
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::segments::Segments;
 use crate::setting::Param;
 use crate::work::Answer;
+use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::io::ErrorKind;

@@ -2,11 +2,11 @@
 //! page in the cache. All methods with one buffer and a file position use this loop.
 
 use super::{Fault, Feeding, Method, Reader};
-use readlab_auto::buffer::Buffer;
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::work::Answer;
+use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, Reads};
 use rustix::io::{ReadWriteFlags, preadv2};
 use std::fs::File;
@@ -94,7 +94,11 @@ impl Reader for ReadLoop {
 
 /// Reads to the end, with short reads continued and interrupted reads repeated. Returns the number
 /// of bytes.
-pub(crate) fn drain(source: &mut impl Read, buffer: &mut [u8], consumer: &mut Consumer) -> Result<u64, Fault> {
+pub(crate) fn drain(
+    source: &mut impl Read,
+    buffer: &mut [u8],
+    consumer: &mut Consumer,
+) -> Result<u64, Fault> {
     let mut at = 0;
     loop {
         match source.read(buffer) {

@@ -2,11 +2,11 @@
 //! block of memory, or each is a block of its own.
 
 use super::{Fault, Feeding, Method, Reader};
-use readlab_auto::buffer::Buffer;
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::work::Answer;
+use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSliceMut, Read};

@@ -3,10 +3,10 @@
 
 use super::size::{check_fits, size_of};
 use super::{Fault, Feeding, Method, Reader};
-use readlab_auto::buffer::Buffer;
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::work::Answer;
+use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
