@@ -24,7 +24,8 @@ use std::thread;
 /// use readlab_auto::Auto;
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
 /// let mut newlines = 0;
-/// Auto::open(path)?.for_each(|_offset, bytes| newlines += memchr::memchr_iter(b'\n', bytes).count())?;
+/// let count = |_offset, bytes: &[u8]| newlines += memchr::memchr_iter(b'\n', bytes).count();
+/// Auto::open(path)?.for_each(count)?;
 /// assert_eq!(newlines, std::fs::read_to_string(path)?.lines().count());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

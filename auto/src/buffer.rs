@@ -90,8 +90,8 @@ mod mapped {
 
         pub(super) fn advise_huge(&self) {
             #[cfg(target_os = "linux")]
-            // SAFETY: the range is mapped by this value, and the advice changes no content. A kernel
-            // without huge pages refuses it; small pages work too, but cost more.
+            // SAFETY: the range is mapped by this value, and the advice changes no content. A
+            // kernel without huge pages refuses it; small pages work too, but cost more.
             let _ = unsafe {
                 rustix::mm::madvise(self.start.as_ptr().cast(), self.len, rustix::mm::Advice::LinuxHugepage)
             };

@@ -2,8 +2,8 @@
 //! through the page cache or past it.
 //!
 //! This file has the two methods, their settings and the check that the kernel allows a ring;
-//! `readlab_auto::in_flight` does the reads. With more than one read in flight, reads complete in any order, so lines
-//! are not offered.
+//! `readlab_auto::in_flight` does the reads. With more than one read in flight, reads complete in
+//! any order, so lines are not offered.
 
 use super::direct::DirectFile;
 use super::size::size_of;
