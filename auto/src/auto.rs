@@ -12,7 +12,6 @@ use std::num::NonZero;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::sync::Mutex;
-use std::thread;
 
 /// A file that is read the fastest way that is safe.
 ///
@@ -33,8 +32,11 @@ use std::thread;
 pub struct Auto {
     file: File,
     range: Option<Range<u64>>,
-    threads: NonZero<usize>,
+    /// As many as there are processors, if nothing is said.
+    threads: Option<NonZero<usize>>,
     maps: bool,
+    /// Whether nobody else has the file description, so that its position does not matter.
+    is_own: bool,
 }
 
 impl Auto {
@@ -43,14 +45,13 @@ impl Auto {
     /// # Errors
     /// If it cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Auto> {
-        Ok(Auto::from_file(File::open(path)?))
+        Ok(Auto { is_own: true, ..Auto::from_file(File::open(path)?) })
     }
 
     /// A file that is open for reading.
     #[must_use]
     pub fn from_file(file: File) -> Auto {
-        let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        Auto { file, range: None, threads, maps: false }
+        Auto { file, range: None, threads: None, maps: false, is_own: false }
     }
 
     /// Anything that has a file descriptor, which is duplicated.
@@ -71,7 +72,7 @@ impl Auto {
     /// Uses at most so many threads for parallel visits; the default is one for each processor.
     #[must_use]
     pub fn threads(self, threads: NonZero<usize>) -> Auto {
-        Auto { threads, ..self }
+        Auto { threads: Some(threads), ..self }
     }
 
     /// Allows mapping, which is about twice as fast as copying where the file is cached. Has no
@@ -229,6 +230,6 @@ impl Auto {
     }
 
     fn source(&self) -> Result<Source<'_>, ReadError> {
-        Ok(Source::of(&self.file, self.range.clone())?)
+        Ok(Source::of(&self.file, self.is_own, self.range.clone())?)
     }
 }

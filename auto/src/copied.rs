@@ -4,7 +4,9 @@ use crate::source::Source;
 use crate::{ReadError, Visitor};
 use std::fs::File;
 use std::io;
+use std::mem::MaybeUninit;
 use std::ops::{ControlFlow, Range};
+use std::slice;
 
 /// Bytes of one read(2); they fit into the second-level cache of common processors.
 pub(crate) const COPY_BYTES: usize = 64 << 10;
@@ -12,25 +14,25 @@ pub(crate) const COPY_BYTES: usize = 64 << 10;
 /// A buffer that begins on a line of the processor's cache: into any other place the kernel copies
 /// a quarter slower.
 #[repr(align(64))]
-struct Aligned([u8; COPY_BYTES]);
+struct Aligned([MaybeUninit<u8>; COPY_BYTES]);
 
 /// Reads through a buffer on the stack. Its pages are already mapped; fresh pages cost a fifth of
 /// the time of a cold file of a megabyte. One read returns all of a small file, and if the size is
 /// known, no second read is needed to find the end.
 pub(crate) fn read(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, ReadError> {
-    let mut buffer = Aligned([0; COPY_BYTES]);
+    let mut buffer = Aligned([MaybeUninit::uninit(); COPY_BYTES]);
     let mut at = source.range.start;
     loop {
         let room = if source.range.end > at { source.range.end - at } else { u64::MAX };
         let room = usize::try_from(room).unwrap_or(usize::MAX).min(COPY_BYTES);
-        let count = read_at(source, at, &mut buffer.0[..room])?;
-        if count == 0 {
+        let bytes = filled_at(source, at, &mut buffer.0[..room])?;
+        if bytes.is_empty() {
             return Ok(ControlFlow::Continue(()));
         }
-        if visitor.visit(at, &buffer.0[..count]).is_break() {
+        if visitor.visit(at, bytes).is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        at += count as u64;
+        at += bytes.len() as u64;
         if at == source.range.end {
             return Ok(ControlFlow::Continue(()));
         }
@@ -58,6 +60,38 @@ pub(crate) fn read_range(
         at += count as u64;
     }
     Ok(ControlFlow::Continue(()))
+}
+
+/// Fills the beginning of a buffer with the bytes at an offset; of a file that cannot seek, with
+/// the next bytes.
+#[cfg(unix)]
+fn filled_at<'b>(source: &Source, at: u64, buffer: &'b mut [MaybeUninit<u8>]) -> Result<&'b [u8], ReadError> {
+    let count = loop {
+        let read = if source.seeks {
+            rustix::io::pread(source.file, &mut *buffer, at)
+        } else {
+            rustix::io::read(source.file, &mut *buffer)
+        };
+        match read {
+            Ok((bytes, _)) => break bytes.len(),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(cause) => return Err(ReadError::at(at, cause.into())),
+        }
+    };
+    // SAFETY: the call has written so many bytes from the beginning of the buffer on.
+    Ok(unsafe { slice::from_raw_parts(buffer.as_ptr().cast(), count) })
+}
+
+/// The same where the standard library reads into bytes that have a value only.
+#[cfg(not(unix))]
+fn filled_at<'b>(source: &Source, at: u64, buffer: &'b mut [MaybeUninit<u8>]) -> Result<&'b [u8], ReadError> {
+    for byte in &mut *buffer {
+        byte.write(0);
+    }
+    // SAFETY: every byte was written just now.
+    let bytes = unsafe { slice::from_raw_parts_mut(buffer.as_mut_ptr().cast(), buffer.len()) };
+    let count = read_at(source, at, bytes)?;
+    Ok(&bytes[..count])
 }
 
 /// Reads the bytes at an offset; of a file that cannot seek, the next bytes.

@@ -13,6 +13,7 @@ use crate::strategy::{Backing, Cached, Strategy};
 use crate::{ReadError, Visitor, copied};
 use std::num::NonZero;
 use std::ops::{ControlFlow, Range};
+use std::thread;
 
 /// Bytes of one read in flight.
 pub(crate) const PIECE_BYTES: u64 = 512 << 10;
@@ -50,19 +51,27 @@ const PART_BYTES: u64 = 1 << 20;
 pub(crate) fn read<V: Visitor + Send>(
     source: &Source,
     maps: bool,
-    threads: NonZero<usize>,
+    threads: Option<NonZero<usize>>,
     visitor: &(impl Fn() -> V + Sync),
 ) -> Result<Vec<V>, ReadError> {
     let strategy = source.strategy(maps);
-    let is_alone = threads.get() == 1 || source.len() <= CACHED_PIECE_BYTES || !source.has_size();
-    if strategy == Strategy::Once || strategy == Strategy::Copied && is_alone {
-        let mut visitor = visitor();
-        let _ = copied::read(source, &mut visitor)?;
-        return Ok(vec![visitor]);
+    if strategy == Strategy::Once {
+        return alone(source, visitor());
+    }
+    // Asking the system takes ten times as long as reading a small file.
+    let processors = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+    let threads = threads.unwrap_or_else(processors);
+    if strategy == Strategy::Copied && (threads.get() == 1 || source.len() <= CACHED_PIECE_BYTES) {
+        return alone(source, visitor());
     }
     let work = PiecewiseRead::cut(source, strategy, maps && may_map(source, strategy, threads));
     let threads = threads.get().min(work.cached.count() + work.missing.count());
     crew(threads, || work.take_part(threads, visitor()), || work.stop())
+}
+
+fn alone<V: Visitor>(source: &Source, mut visitor: V) -> Result<Vec<V>, ReadError> {
+    let _ = copied::read(source, &mut visitor)?;
+    Ok(vec![visitor])
 }
 
 /// Whether cached parts are mapped, if that is allowed. Faults of several threads on small pages
