@@ -86,6 +86,9 @@ fn may_map(source: &Source, strategy: Strategy, threads: NonZero<usize>) -> bool
     }
 }
 
+/// Visits the next cached piece; whether there was one, or a break.
+type VisitCached<'w, V> = &'w mut dyn FnMut(&mut V) -> Result<ControlFlow<(), bool>, ReadError>;
+
 /// One reading: the parts of a file that are cached, and those that are not.
 struct PiecewiseRead<'a> {
     source: &'a Source<'a>,
@@ -153,7 +156,7 @@ impl<'a> PiecewiseRead<'a> {
         &self,
         _threads: usize,
         _visitor: &mut V,
-        _visit: &mut dyn FnMut(&mut V) -> Result<ControlFlow<(), bool>, ReadError>,
+        _visit: VisitCached<'_, V>,
     ) -> Result<ControlFlow<()>, ReadError> {
         Ok(ControlFlow::Continue(()))
     }
@@ -163,7 +166,7 @@ impl<'a> PiecewiseRead<'a> {
         &self,
         threads: usize,
         visitor: &mut V,
-        visit: &mut dyn FnMut(&mut V) -> Result<ControlFlow<(), bool>, ReadError>,
+        visit: VisitCached<'_, V>,
     ) -> Result<ControlFlow<()>, ReadError> {
         let Some(direct) = self.direct.as_ref().filter(|_| self.missing.count() > 0) else {
             return Ok(ControlFlow::Continue(()));

@@ -47,11 +47,13 @@ pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
 /// Which command around readings failed, and how: the outcome of its trial, or, where it cleaned up
 /// after the last reading, the last warning.
 fn failed_command(record: &Record) -> &str {
-    let failed = record.trials.iter().filter_map(|it| match it.outcome.as_ref()? {
-        Outcome::Failed { reason } => Some(reason.as_str()),
+    let mut failed = record.trials.iter().filter_map(|it| match it.outcome.as_ref()? {
+        // Its reason begins with the option that names it; other trials may have failed before.
+        Outcome::Failed { reason } => Some(reason.as_str()).filter(|reason| reason.starts_with("--")),
         _ => None,
     });
-    failed.last().or(record.warnings.last().map(String::as_str)).unwrap_or("a command failed")
+    let last = record.warnings.last().map(String::as_str);
+    failed.next_back().or(last).unwrap_or("a command failed")
 }
 
 /// Why nothing was measured; `None` if something was. Controls count only if there is nothing else.
