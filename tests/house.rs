@@ -168,15 +168,7 @@ fn the_lab_reaches_ways_of_reading_only_through_the_one_door() {
 
 #[test]
 fn every_file_says_at_its_head_what_lives_there() {
-    for folder in [
-        "lab/src",
-        "protocol/src",
-        "auto/src",
-        "contenders/rust/src",
-        "contenders/command/src",
-        "bench/src",
-        "tests",
-    ] {
+    for folder in SOURCES {
         for (file, source) in sources(folder) {
             assert!(source.starts_with("//! "), "{folder}/{file} has no head comment");
         }
@@ -240,12 +232,13 @@ fn nothing_is_left_for_later() {
 }
 
 /// The folders with our Rust files.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     "lab/src",
     "protocol/src",
     "auto/src",
     "contenders/rust/src",
     "contenders/command/src",
+    "harness/src",
     "bench/src",
     "tests",
 ];

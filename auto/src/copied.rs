@@ -66,18 +66,14 @@ pub(crate) fn read_range(
 /// the next bytes.
 #[cfg(unix)]
 fn filled_at<'b>(source: &Source, at: u64, buffer: &'b mut [MaybeUninit<u8>]) -> Result<&'b [u8], ReadError> {
-    let count = loop {
-        let read = if source.seeks {
-            rustix::io::pread(source.file, &mut *buffer, at)
+    let count = uninterrupted(at, || {
+        let (bytes, _) = if source.seeks {
+            rustix::io::pread(source.file, &mut *buffer, at)?
         } else {
-            rustix::io::read(source.file, &mut *buffer)
+            rustix::io::read(source.file, &mut *buffer)?
         };
-        match read {
-            Ok((bytes, _)) => break bytes.len(),
-            Err(rustix::io::Errno::INTR) => {}
-            Err(cause) => return Err(ReadError::at(at, cause.into())),
-        }
-    };
+        Ok(bytes.len())
+    })?;
     // SAFETY: the call has written so many bytes from the beginning of the buffer on.
     Ok(unsafe { slice::from_raw_parts(buffer.as_ptr().cast(), count) })
 }
@@ -96,9 +92,15 @@ fn filled_at<'b>(source: &Source, at: u64, buffer: &'b mut [MaybeUninit<u8>]) ->
 
 /// Reads the bytes at an offset; of a file that cannot seek, the next bytes.
 pub(crate) fn read_at(source: &Source, at: u64, buffer: &mut [u8]) -> Result<usize, ReadError> {
+    uninterrupted(at, || {
+        if source.seeks { positioned(source.file, at, buffer) } else { next(source.file, buffer) }
+    })
+}
+
+/// Repeats a read at an offset until no signal interrupts it.
+fn uninterrupted(at: u64, mut read: impl FnMut() -> io::Result<usize>) -> Result<usize, ReadError> {
     loop {
-        let read = if source.seeks { positioned(source.file, at, buffer) } else { next(source.file, buffer) };
-        match read {
+        match read() {
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
             read => return read.map_err(|cause| ReadError::at(at, cause)),
         }

@@ -1,14 +1,17 @@
 //! Threads that do the same work until it is done, the calling one among them.
 
-use crate::ReadError;
 use std::{io, panic, thread};
 
 /// Runs `work` on `threads` threads, the calling one included, and returns the result of each. At
 /// the first error `stop` is called, which must end the work of the others.
-pub(crate) fn crew<T, W, S>(threads: usize, work: W, stop: S) -> Result<Vec<T>, ReadError>
+///
+/// # Errors
+/// The first of the calling thread, else of another, or that a thread cannot be started.
+pub fn crew<T, E, W, S>(threads: usize, work: W, stop: S) -> Result<Vec<T>, E>
 where
     T: Send,
-    W: Fn() -> Result<T, ReadError> + Sync,
+    E: From<io::Error> + Send,
+    W: Fn() -> Result<T, E> + Sync,
     S: Fn() + Sync,
 {
     if threads <= 1 {
@@ -35,6 +38,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ReadError;
     use crate::pieces::Pieces;
 
     #[test]

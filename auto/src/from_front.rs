@@ -2,6 +2,8 @@
 
 use crate::copied;
 #[cfg(target_os = "linux")]
+use crate::direct::DirectFile;
+#[cfg(target_os = "linux")]
 use crate::in_flight::{InFlight, IoUring, Job, Order};
 #[cfg(target_os = "linux")]
 use crate::in_pieces::{PIECE_BYTES, plan};
@@ -44,7 +46,7 @@ fn in_flight(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<
 fn in_flight(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, ReadError> {
     use crate::strategy::Cached;
     use std::os::fd::AsFd;
-    let Some(direct) = crate::linux::direct(source.file) else { return copied::read(source, visitor) };
+    let Ok(direct) = DirectFile::of(source.file) else { return copied::read(source, visitor) };
     let plan = plan(1);
     let Ok(ring) = IoUring::new(plan.entries) else { return copied::read(source, visitor) };
     let is_mixed = source.cached() == Cached::Some;

@@ -3,9 +3,9 @@
 use crate::buffer::Buffer;
 use crate::crew::crew;
 #[cfg(target_os = "linux")]
-use crate::in_flight::{InFlight, IoUring, Job, Order, Plan, Registered};
+use crate::direct::DirectFile;
 #[cfg(target_os = "linux")]
-use crate::linux::direct::DirectFile;
+use crate::in_flight::{InFlight, IoUring, Job, Order, Plan, Registered};
 use crate::map::Map;
 use crate::pieces::Pieces;
 use crate::source::Source;
@@ -104,8 +104,9 @@ impl<'a> PiecewiseRead<'a> {
     /// through it.
     fn cut(source: &'a Source<'a>, strategy: Strategy, maps: bool) -> PiecewiseRead<'a> {
         #[cfg(target_os = "linux")]
-        let direct =
-            Some(source.file).filter(|_| strategy == Strategy::InFlight).and_then(crate::linux::direct);
+        let direct = Some(source.file)
+            .filter(|_| strategy == Strategy::InFlight)
+            .and_then(|file| DirectFile::of(file).ok());
         #[cfg(target_os = "linux")]
         let (is_past, maps) = (direct.is_some(), maps && (direct.is_some() || strategy == Strategy::Mapped));
         #[cfg(not(target_os = "linux"))]

@@ -29,7 +29,9 @@
 mod auto;
 pub mod buffer;
 mod copied;
-mod crew;
+pub mod crew;
+#[cfg(target_os = "linux")]
+pub mod direct;
 mod error;
 mod from_front;
 #[cfg(target_os = "linux")]

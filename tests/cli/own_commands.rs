@@ -141,6 +141,19 @@ fn set_up_comes_first_prepared_comes_before_each_reading_and_cleaned_up_is_at_th
 }
 
 #[test]
+fn a_set_up_may_make_the_program_itself() {
+    let home = Home::new();
+    let made = "printf '#!/bin/sh\\nexec wc -l \"$1\"\\n' > built && chmod +x built";
+    let words = ["--setup", made, "--cleanup", "rm built", "--method", "command/*", "-c", "./built {}"];
+    let (json, said) = home.race_json(&target(&home), &words);
+    assert_eq!(said.code, Some(0), "{said}");
+    for state in ["cold", "warm"] {
+        assert_eq!(trial(&json, "./built {}", state)["outcome"], "measured", "{said}");
+    }
+    assert!(!home.at("built").exists(), "it was cleaned up");
+}
+
+#[test]
 fn what_fails_around_readings_ends_the_run_with_its_exit_code_and_its_last_words() {
     let home = Home::new();
     let file = target(&home);

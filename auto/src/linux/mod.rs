@@ -1,12 +1,10 @@
 //! What Linux tells of a file: what keeps its bytes, what of it is in the page cache, and how it is
 //! read past the cache.
 
-pub(crate) mod direct;
 mod residency;
 
 use crate::in_flight::IoUring;
 use crate::strategy::{Backing, Cached};
-use direct::DirectFile;
 use residency::Residency;
 use std::fs::File;
 use std::io;
@@ -49,13 +47,8 @@ impl SystemFacts {
     }
 }
 
-/// The same file past the page cache; `None` where the file system refuses.
-pub(crate) fn direct(file: &File) -> Option<DirectFile> {
-    DirectFile::of(file).ok()
-}
-
 /// Another file description of the same file, of which nothing is shared with the first.
-fn reopened(file: &File, flags: rustix::fs::OFlags) -> io::Result<File> {
+pub(crate) fn reopened(file: &File, flags: rustix::fs::OFlags) -> io::Result<File> {
     use std::os::fd::AsRawFd;
     use std::os::unix::fs::OpenOptionsExt;
     let link = format!("/proc/self/fd/{}", file.as_raw_fd());
@@ -78,12 +71,22 @@ const PAST_THE_CACHE: [i64; 3] = [0xef53, 0x5846_5342, 0xf2f5_2010];
 /// A file system whose files and pages belong to lower file systems.
 const OVERLAYFS: i64 = 0x794c_7630;
 
-fn backing(file: &File) -> io::Result<Backing> {
+/// Whether a file is on a file system that has no device.
+pub(crate) fn is_in_memory(file: &File) -> io::Result<bool> {
+    Ok(IN_MEMORY.contains(&file_system(file)?))
+}
+
+/// The number of a file's file system.
+fn file_system(file: &File) -> io::Result<i64> {
     #[allow(clippy::unnecessary_cast, reason = "the type differs among architectures")]
     let kind = rustix::fs::fstatfs(file)?.f_type as i64;
-    Ok(match kind {
-        _ if IN_MEMORY.contains(&kind) => Backing::Memory,
-        _ if PAST_THE_CACHE.contains(&kind) => Backing::Device,
+    Ok(kind)
+}
+
+fn backing(file: &File) -> io::Result<Backing> {
+    Ok(match file_system(file)? {
+        kind if IN_MEMORY.contains(&kind) => Backing::Memory,
+        kind if PAST_THE_CACHE.contains(&kind) => Backing::Device,
         OVERLAYFS => Backing::Stacked,
         _ => Backing::Other,
     })

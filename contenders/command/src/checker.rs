@@ -1,10 +1,11 @@
 //! The user's check of a command's output: a line for a shell that gets the output on its standard
 //! input and ends with 0 if it is right.
 
+use crate::execution::how_it_ended;
+use crate::template::Template;
 use readlab_protocol::CHECK_VARIABLE;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::{self, Write};
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 
 /// A check that is running.
@@ -24,9 +25,9 @@ impl Checker {
     }
 
     fn start(line: String, target: &OsStr) -> Result<Checker, String> {
-        let words: [OsString; 3] = ["-c".into(), line.replace("{}", "\"$1\"").into(), "sh".into()];
-        let mut command = Command::new("sh");
-        command.args(words).arg(target).env_remove(CHECK_VARIABLE);
+        let words = Template::for_shell(&line).command(target);
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).env_remove(CHECK_VARIABLE);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::inherit());
         let child = command.spawn().map_err(|error| format!("the check '{line}': {error}"))?;
         Ok(Checker { line, child, reads: true })
@@ -44,13 +45,10 @@ impl Checker {
         let unwaited =
             |error: io::Error| format!("the check '{}' could not be waited for: {error}", self.line);
         let status = self.child.wait().map_err(unwaited)?;
-        let how = match (status.code(), status.signal()) {
-            (Some(0), _) => return Ok(()),
-            (Some(code), _) => format!("ended with exit code {code}"),
-            (None, Some(signal)) => format!("was killed by signal {signal}"),
-            (None, None) => format!("ended: {status}"),
-        };
-        Err(format!("the check '{}' of its output {how}", self.line))
+        if status.success() {
+            return Ok(());
+        }
+        Err(format!("the check '{}' of its output {}", self.line, how_it_ended(status)))
     }
 }
 

@@ -37,11 +37,7 @@ pub(crate) fn execute(words: &[OsString], output: &mut Output) -> Result<SampleL
     let (status, usage) = reap(&child).map_err(not_waited)?;
     drained.map_err(|error| failed(format!("could not be heard: {error}")))?;
     if !status.success() {
-        return Err(failed(match (status.code(), status.signal()) {
-            (Some(code), _) => format!("ended with exit code {code}"),
-            (None, Some(signal)) => format!("was killed by signal {signal}"),
-            (None, None) => format!("ended: {status}"),
-        }));
+        return Err(failed(how_it_ended(status)));
     }
     Ok(SampleLine {
         wall_ns,
@@ -51,6 +47,15 @@ pub(crate) fn execute(words: &[OsString], output: &mut Output) -> Result<SampleL
         scheduling,
         ..SampleLine::default()
     })
+}
+
+/// How a program ended that did not succeed, as the end of a sentence.
+pub(crate) fn how_it_ended(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("ended with exit code {code}"),
+        (None, Some(signal)) => format!("was killed by signal {signal}"),
+        (None, None) => format!("ended: {status}"),
+    }
 }
 
 fn not_started(name: &str, error: &io::Error) -> Refusal {

@@ -39,13 +39,18 @@ pub(crate) enum TemplateError {
 }
 
 impl Template {
+    /// A line that is for a shell, whatever it holds.
+    pub(crate) fn for_shell(text: &str) -> Template {
+        Template { words: Words::Shell(text.replace(PLACE, "\"$1\"")) }
+    }
+
     /// Reads a command line; `{}` is the place of the path.
     ///
     /// # Errors
     /// If it is empty or a quote is not closed.
     pub(crate) fn parse(text: &str) -> Result<Template, TemplateError> {
         if needs_shell(text) {
-            return Ok(Template { words: Words::Shell(text.replace(PLACE, "\"$1\"")) });
+            return Ok(Template::for_shell(text));
         }
         let words = shell_words::split(text).map_err(|_| TemplateError::Quote(text.to_owned()))?;
         if words.is_empty() { Err(TemplateError::Empty) } else { Ok(Template { words: Words::Plain(words) }) }

@@ -5,11 +5,9 @@
 //! works too, so one thread means no thread is started.
 
 use crate::method::Fault;
-use std::io;
+use readlab_auto::crew::crew;
 use std::ops::Range;
-use std::panic;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 /// The segments of a file that no thread has taken yet.
 #[derive(Debug)]
@@ -48,42 +46,15 @@ impl Segments {
         T: Send,
         W: Fn(&Segments) -> Result<T, Fault> + Sync,
     {
-        crew(threads.min(self.count()), || work(self), || self.stop())
+        let threads = usize::try_from(threads.min(self.count())).unwrap_or(usize::MAX);
+        crew(threads, || work(self), || self.stop())
     }
-}
-
-/// Runs `work` on `threads` threads, the calling one included, and returns the result of each. At
-/// the first fault `stop` is called, which must end the work of the others.
-pub(crate) fn crew<T, W, S>(threads: u64, work: W, stop: S) -> Result<Vec<T>, Fault>
-where
-    T: Send,
-    W: Fn() -> Result<T, Fault> + Sync,
-    S: Fn() + Sync,
-{
-    if threads <= 1 {
-        return Ok(vec![work()?]);
-    }
-    let worker = || work().inspect_err(|_| stop());
-    thread::scope(|scope| {
-        let mut others = Vec::new();
-        for number in 1..threads {
-            let other = thread::Builder::new().spawn_scoped(scope, worker).map_err(|cause| {
-                stop();
-                io::Error::new(cause.kind(), format!("thread {number} of {threads}: {cause}"))
-            });
-            others.push(other?);
-        }
-        let mut parts = vec![worker()?];
-        for other in others {
-            parts.push(other.join().unwrap_or_else(|panic| panic::resume_unwind(panic))?);
-        }
-        Ok(parts)
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io;
 
     #[test]
     fn all_segments_are_taken_once() {

@@ -1,8 +1,6 @@
 //! The method `direct`: read(2) past the page cache (`O_DIRECT`) into one aligned buffer.
 //!
-//! The file system reports the alignment (statx, `STATX_DIOALIGN`, Linux 6.1). If it does not,
-//! memory file systems are refused, because they accept the flag and ignore it; on others 4096
-//! bytes are assumed, which suits every common device. A file system may still read through the
+//! The alignment is found by [`readlab_auto::direct`]. A file system may still read through the
 //! cache without an error (compressed btrfs does); only the device's counters show that. If the
 //! size of a file is not a multiple of the block, the last read is short, as expected. If a read
 //! ends within a block before the end of the file, the rest is read without the flag.
@@ -15,11 +13,11 @@ use crate::scan::Visit;
 use crate::setting::Param;
 use crate::work::Answer;
 use readlab_auto::buffer::Buffer;
+use readlab_auto::direct;
 use readlab_protocol::{Cache, Reads};
-use rustix::fs::{AtFlags, OFlags, StatxFlags};
-use std::fs::{File, OpenOptions};
+use rustix::fs::OFlags;
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 const BUFFER: Param = Param::new("buffer_bytes", 1 << 20, 512, 1 << 30);
@@ -51,9 +49,6 @@ impl Reader for Direct {
     }
 }
 
-/// Assumed if the file system does not report it: the largest block of common devices.
-const BLOCK_BYTES_ASSUMED: u64 = 4096;
-
 /// A file opened past the page cache.
 pub(super) struct DirectFile {
     /// The file.
@@ -68,26 +63,11 @@ pub(super) struct DirectFile {
 impl DirectFile {
     /// Opens a file with `O_DIRECT` and determines its alignment.
     pub(super) fn open(path: &Path) -> Result<DirectFile, Fault> {
-        let mut options = OpenOptions::new();
-        options.read(true).custom_flags(OFlags::DIRECT.bits().cast_signed());
-        let file = options.open(path).map_err(|cause| match cause.kind() {
-            io::ErrorKind::InvalidInput => refused("the file system does not take it"),
-            _ => cause.into(),
+        let opened = direct::DirectFile::open(path).map_err(|cause| match cause.raw_os_error() {
+            None => Fault::Unavailable(cause.to_string()),
+            Some(_) => cause.into(),
         })?;
-        let wanted = StatxFlags::DIOALIGN;
-        let stat = rustix::fs::statx(&file, c"", AtFlags::EMPTY_PATH, wanted).map_err(io::Error::from)?;
-        let told = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::DIOALIGN);
-        let block_bytes = if !told {
-            BLOCK_BYTES_ASSUMED
-        } else {
-            u64::from(stat.stx_dio_offset_align.max(stat.stx_dio_mem_align))
-        };
-        if !told && is_in_memory(&file)? {
-            return Err(refused("the file lies in a memory file system, which ignores it"));
-        }
-        if told && stat.stx_dio_offset_align == 0 {
-            return Err(refused("the file system does not take it for this file"));
-        }
+        let direct::DirectFile { file, block_bytes } = opened;
         let size_bytes = size_of(&file)?;
         Ok(DirectFile { file, block_bytes, size_bytes, at: 0 })
     }
@@ -129,18 +109,6 @@ impl DirectFile {
         let worth = usize::try_from(left_bytes.saturating_add(self.block_bytes)).unwrap_or(usize::MAX);
         worth.min(buffer_bytes)
     }
-}
-
-fn refused(why: &str) -> Fault {
-    Fault::Unavailable(format!("O_DIRECT: {why}"))
-}
-
-/// Whether the file is on tmpfs or ramfs, which have no device.
-fn is_in_memory(file: &File) -> io::Result<bool> {
-    const RAMFS_MAGIC: i64 = 0x8584_58f6;
-    #[allow(clippy::unnecessary_cast, reason = "the types of both differ among architectures")]
-    let (kind, tmpfs) = (rustix::fs::fstatfs(file)?.f_type as i64, libc::TMPFS_MAGIC as i64);
-    Ok(kind == tmpfs || kind == RAMFS_MAGIC)
 }
 
 #[cfg(test)]

@@ -291,7 +291,11 @@ impl Sampler for ProcessSampler<'_> {
 
     fn launch(&mut self, next: &[usize]) {
         if self.single_reads.is_none() {
-            self.pool.launch(&self.trials, next);
+            // What a set-up makes may be the program itself.
+            let is_set_up =
+                |&trial: &usize| self.own_commands.is_set_up(self.trials.trial(trial), &self.trials);
+            let next: Vec<usize> = next.iter().copied().filter(is_set_up).collect();
+            self.pool.launch(&self.trials, &next);
         }
     }
 

@@ -43,8 +43,17 @@ impl OwnCommands {
         }
     }
 
+    /// Whether nothing must be run before a command can be started.
+    pub(super) fn is_set_up(&self, trial: &Trial, trials: &Trials) -> bool {
+        trial.command.setup.is_none() || self.was_set_up(trial, trials)
+    }
+
+    fn was_set_up(&self, trial: &Trial, trials: &Trials) -> bool {
+        self.set_up.iter().any(|&other| trials.trial(other).id == trial.id)
+    }
+
     fn set_up(&mut self, trial: &Trial, trials: &Trials) -> Result<(), TrialEnd> {
-        if self.set_up.iter().any(|&other| trials.trial(other).id == trial.id) {
+        if self.was_set_up(trial, trials) {
             return Ok(());
         }
         // What a set-up did before it failed is cleaned up, too.

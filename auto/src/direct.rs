@@ -1,0 +1,66 @@
+//! A file past the page cache (`O_DIRECT`), with the alignment that its file system wants.
+//!
+//! The file system reports the alignment (statx, `STATX_DIOALIGN`, Linux 6.1). If it does not,
+//! memory file systems are refused, because they accept the flag and ignore it; on others 4096
+//! bytes are assumed, which suits every common device.
+
+use crate::linux::{is_in_memory, reopened};
+use rustix::fs::{AtFlags, OFlags, StatxFlags};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// Assumed if the file system does not report it: the largest block of common devices.
+const BLOCK_BYTES_ASSUMED: u64 = 4096;
+
+/// A file opened past the page cache.
+#[derive(Debug)]
+pub struct DirectFile {
+    /// The file.
+    pub file: File,
+    /// Offsets and lengths of reads, and addresses of buffers, are multiples of this.
+    pub block_bytes: u64,
+}
+
+impl DirectFile {
+    /// Opens a file with `O_DIRECT` and determines its alignment.
+    ///
+    /// # Errors
+    /// If a call fails; with the reason and without a code of the system where the file system does
+    /// not take the flag.
+    pub fn open(path: &Path) -> io::Result<DirectFile> {
+        let direct = OFlags::DIRECT.bits().cast_signed();
+        DirectFile::of_opened(OpenOptions::new().read(true).custom_flags(direct).open(path))
+    }
+
+    /// The same for a file that is open, which is opened once more.
+    ///
+    /// # Errors
+    /// As for [`DirectFile::open`].
+    pub fn of(file: &File) -> io::Result<DirectFile> {
+        DirectFile::of_opened(reopened(file, OFlags::DIRECT))
+    }
+
+    fn of_opened(opened: io::Result<File>) -> io::Result<DirectFile> {
+        let file = opened.map_err(|cause| match cause.kind() {
+            io::ErrorKind::InvalidInput => refused("the file system does not take it"),
+            _ => cause,
+        })?;
+        let stat = rustix::fs::statx(&file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN)?;
+        let is_told = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::DIOALIGN);
+        if !is_told && is_in_memory(&file)? {
+            return Err(refused("the file lies in a memory file system, which ignores it"));
+        }
+        if is_told && stat.stx_dio_offset_align == 0 {
+            return Err(refused("the file system does not take it for this file"));
+        }
+        let told_bytes = stat.stx_dio_offset_align.max(stat.stx_dio_mem_align);
+        let block_bytes = if is_told { u64::from(told_bytes) } else { BLOCK_BYTES_ASSUMED };
+        Ok(DirectFile { file, block_bytes })
+    }
+}
+
+fn refused(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, format!("O_DIRECT: {why}"))
+}
