@@ -1,6 +1,6 @@
-//! Places for files that are not a usual disk: memory, a compressing file system on a separate
-//! device, and a slow file system in user space. The last two are made by the bench, need root, and
-//! are removed when dropped.
+//! Places for files that are not a usual disk: memory, other file systems on a separate device, one
+//! on top of another, and a slow one in user space. All but the first are made by the bench, need
+//! root, and are removed when dropped.
 
 use crate::programs::Programs;
 use crate::slow;
@@ -22,6 +22,10 @@ pub(crate) enum Place {
     Memory,
     /// btrfs with zstd.
     Compressed,
+    /// xfs.
+    Xfs,
+    /// overlayfs, as containers have it, on top of the usual file system.
+    Overlay,
     /// FUSE, every request of which waits.
     Slow,
 }
@@ -41,6 +45,8 @@ enum Mount {
     None,
     /// The kernel, until it is configured otherwise.
     Kernel,
+    /// The kernel, over folders that are removed, too.
+    Overlay { parts: PathBuf },
     /// A thread of this process, until it is dropped.
     Own(Option<BackgroundSession>),
 }
@@ -50,6 +56,8 @@ impl Place {
         match self {
             Place::Memory => "on tmpfs",
             Place::Compressed => "on btrfs with zstd",
+            Place::Xfs => "on xfs",
+            Place::Overlay => "on overlayfs",
             Place::Slow => "on a slow FUSE",
         }
     }
@@ -58,7 +66,7 @@ impl Place {
     pub(crate) fn states(self) -> &'static [CacheState] {
         match self {
             Place::Memory => &[CacheState::Warm],
-            Place::Compressed | Place::Slow => &[CacheState::Warm, CacheState::Cold],
+            _ => &[CacheState::Warm, CacheState::Cold],
         }
     }
 
@@ -67,7 +75,11 @@ impl Place {
         let original = programs.lines(size)?;
         let made = match self {
             Place::Memory => Made::folder(&PathBuf::from("/dev/shm/readlab-bench"))?,
-            Place::Compressed => Made::mounted(programs.folder())?,
+            Place::Compressed => {
+                Made::image(programs.folder(), "btrfs", &["-q", "-f"], "compress-force=zstd")?
+            }
+            Place::Xfs => Made::image(programs.folder(), "xfs", &["-q", "-f"], "defaults")?,
+            Place::Overlay => Made::overlay(programs.folder())?,
             Place::Slow => return Made::slow(programs.folder(), &original),
         };
         fs::copy(&original, &made.file).with_context(|| made.file.display().to_string())?;
@@ -89,16 +101,34 @@ impl Made {
         Ok(made)
     }
 
-    /// A file system in a file, mounted by the kernel's loop device.
-    fn mounted(beside: &Path) -> anyhow::Result<Made> {
-        let (image, folder) = (beside.join("btrfs.img"), beside.join("btrfs"));
+    /// A file system in a file, mounted through a loop device that reads past the page cache: the
+    /// image's pages would be a second cache below the file's own.
+    fn image(beside: &Path, kind: &str, options: &[&str], mounting: &str) -> anyhow::Result<Made> {
+        let image = beside.join(kind).with_extension("img");
         fs::File::create(&image)?.set_len(1 << 30)?;
-        run("mkfs.btrfs", ["-q", "-f"], &[&image])?;
-        let mut made = Made::folder(&folder)?;
-        run("mount", ["-o", "loop,compress-force=zstd"], &[&image, &folder])?;
-        made.mount = Mount::Kernel;
-        // The kernel keeps it for as long as it is mounted.
+        run(&format!("mkfs.{kind}"), options, &[&image])?;
+        let mut made = Made::folder(&beside.join(kind))?;
+        let device = run("losetup", &["--find", "--show", "--direct-io=on"], &[&image])?;
+        let device = Path::new(device.trim());
+        let mounted = run("mount", &["-t", kind, "-o", mounting], &[device, &made.folder]);
+        // The kernel keeps both for as long as it is mounted.
+        run("losetup", &["--detach"], &[device])?;
         fs::remove_file(&image)?;
+        mounted?;
+        made.mount = Mount::Kernel;
+        Ok(made)
+    }
+
+    /// A folder on top of another one of the same file system.
+    fn overlay(beside: &Path) -> anyhow::Result<Made> {
+        let parts = beside.join("overlay-parts");
+        let part = |name: &str| parts.join(name);
+        ["lower", "upper", "work"].iter().try_for_each(|name| fs::create_dir_all(part(name)))?;
+        let mut made = Made::folder(&beside.join("overlay"))?;
+        let [lower, upper, work] = ["lower", "upper", "work"].map(|name| part(name).display().to_string());
+        let layers = format!("lowerdir={lower},upperdir={upper},workdir={work}");
+        run("mount", &["-t", "overlay", "overlay", "-o", &layers], &[&made.folder])?;
+        made.mount = Mount::Overlay { parts };
         Ok(made)
     }
 
@@ -111,9 +141,8 @@ impl Drop for Made {
     fn drop(&mut self) {
         let gone = match &mut self.mount {
             Mount::None => fs::remove_dir_all(&self.folder).map_err(anyhow::Error::from),
-            Mount::Kernel => {
-                run("umount", [], &[&self.folder]).and_then(|()| Ok(fs::remove_dir(&self.folder)?))
-            }
+            Mount::Kernel => unmount(&self.folder),
+            Mount::Overlay { parts } => unmount(&self.folder).and_then(|()| Ok(fs::remove_dir_all(parts)?)),
             Mount::Own(session) => {
                 let gone = session.take().map_or(Ok(()), BackgroundSession::umount_and_join);
                 gone.and_then(|()| fs::remove_dir(&self.folder)).map_err(anyhow::Error::from)
@@ -125,11 +154,17 @@ impl Drop for Made {
     }
 }
 
-fn run<const N: usize>(program: &str, options: [&str; N], paths: &[&Path]) -> anyhow::Result<()> {
+fn unmount(folder: &Path) -> anyhow::Result<()> {
+    run("umount", &[], &[folder])?;
+    Ok(fs::remove_dir(folder)?)
+}
+
+/// What a program prints.
+fn run(program: &str, options: &[&str], paths: &[&Path]) -> anyhow::Result<String> {
     let done =
         Command::new(program).args(options).args(paths).output().with_context(|| program.to_owned())?;
     if !done.status.success() {
         bail!("{program}: {}", String::from_utf8_lossy(&done.stderr).trim());
     }
-    Ok(())
+    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }

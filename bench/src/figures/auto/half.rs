@@ -1,7 +1,7 @@
 //! Measures readings of a file whose first half is in the page cache and whose second half is not.
 //! The state is made again before each reading; the methods take turns within this process.
 
-use super::judged;
+use super::{decided, judged};
 use crate::pairs;
 use crate::programs::Programs;
 use crate::row::Row;
@@ -18,7 +18,6 @@ use std::path::Path;
 
 const FILE: Bytes = Bytes(1_000_000_000);
 const ROUNDS: usize = 7;
-const ROUNDS_FRESH: usize = 15;
 
 pub(super) fn rows(programs: &Programs, fields: &[(&'static str, Vec<&'static str>)]) -> Vec<Row> {
     let row = |(auto, fixed): &(&str, Vec<&str>)| {
@@ -36,10 +35,13 @@ fn kept_up(programs: &Programs, auto: &str, fixed: &[&str]) -> anyhow::Result<(R
     let medians: Vec<f64> = heat.iter().map(|walls| pairs::median(walls)).collect();
     let best = (0..fixed.len()).min_by(|&a, &b| medians[a].total_cmp(&medians[b]));
     let best = fixed[best.context("no fixed method")?];
-    let fresh = walls(&file, &[best, auto], ROUNDS_FRESH)?;
-    let pairs: Vec<(f64, f64)> = fresh[0].iter().copied().zip(fresh[1].iter().copied()).collect();
-    let found = pairs::ratio(&pairs);
-    Ok((Ratio { estimate: found.estimate, ci95: found.ci95, pairs: pairs.len() }, best.to_owned()))
+    let ratio = decided(|rounds| {
+        let fresh = walls(&file, &[best, auto], rounds)?;
+        let pairs: Vec<(f64, f64)> = fresh[0].iter().copied().zip(fresh[1].iter().copied()).collect();
+        let found = pairs::ratio(&pairs);
+        Ok(Ratio { estimate: found.estimate, ci95: found.ci95, pairs: pairs.len() })
+    })?;
+    Ok((ratio, best.to_owned()))
 }
 
 /// The wall times in nanoseconds of each method, round by round.
