@@ -22,7 +22,7 @@ INSTALL ?= yes
 export INSTALL
 export CARGO_TERM_PROGRESS_WHEN ?= never
 
-.PHONY: help build race test test-package test-oldest test-windows needs format lints tests docs contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
+.PHONY: help build race test test-package test-oldest test-windows needs format lints tests features docs contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 20
@@ -36,7 +36,7 @@ race: build ## race every way of reading on FILE=path, or on 256 MiB of text lin
 	$(READLAB) race $(ARGS) -- "$$file"
 
 test: needs ## format, lints, all tests, documents; installs their requirements if it may, INSTALL=no installs nothing
-	$(MAKE) --keep-going --jobs=1 format lints tests docs contenders
+	$(MAKE) --keep-going --jobs=1 format lints tests features docs contenders
 
 # Installs the programs that tests need and this machine lacks, and a Swift compiler. Without them, the tests that need
 # them say so.
@@ -54,6 +54,11 @@ lints:
 
 tests:
 	$(CARGO) test --workspace --no-fail-fast
+
+# What the workspace does not switch on.
+features:
+	$(CARGO) clippy --package readlab-auto --features rayon --all-targets -- -D warnings
+	$(CARGO) test --package readlab-auto --features rayon --test every_byte
 
 docs:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
@@ -97,15 +102,19 @@ fuzz: ## run the fuzzers of all readers of foreign input, SECONDS=60 each; needs
 			-max_total_time=$(SECONDS) -timeout=20 -rss_limit_mb=1024 -print_final_stats=1 || exit; \
 	done
 
-sanitize: ## the Rust contender's unsafe code under LLVM's address sanitizer, its scans under Miri; needs a nightly toolchain with miri
+sanitize: ## unsafe code of readlab-auto and the Rust contender under LLVM's address sanitizer and, where it can be, Miri; needs a nightly toolchain with miri
 	@if ! rustup run nightly cargo miri --version >/dev/null 2>&1; then \
 		echo "SKIPPED: no nightly toolchain with miri: rustup toolchain install nightly --component miri" >&2; exit; \
 	fi; \
 	host=$$(rustc --version --verbose | sed -n 's/^host: //p'); \
 	RUSTUP_TOOLCHAIN=nightly RUSTFLAGS=-Zsanitizer=address $(CARGO) test --package readlab-rust --all-targets \
 		--target $$host --target-dir $(TARGET_DIR)/sanitize && \
+	RUSTUP_TOOLCHAIN=nightly RUSTFLAGS=-Zsanitizer=address $(CARGO) test --package readlab-auto --lib --tests \
+		--target $$host --target-dir $(TARGET_DIR)/sanitize && \
 	RUSTUP_TOOLCHAIN=nightly MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) miri test --package readlab-rust --lib \
-		--target-dir $(TARGET_DIR)/miri -- scan:: segments::
+		--target-dir $(TARGET_DIR)/miri -- scan:: segments:: && \
+	RUSTUP_TOOLCHAIN=nightly MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) miri test --package readlab-auto \
+		--target-dir $(TARGET_DIR)/miri --lib --test plain
 
 audit: ## known advisories, licences and sources of all dependencies; needs the advisories' database from the network
 	[ -x $(TOOLS)/bin/cargo-deny ] || $(CARGO) install --quiet --locked --root $(TOOLS) cargo-deny

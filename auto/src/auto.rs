@@ -5,6 +5,7 @@ use crate::reader::Reader;
 use crate::source::Source;
 use crate::strategy::Strategy;
 use crate::visitor::Stopping;
+use crate::workers::Workers;
 use crate::{ReadError, Visitor, from_front, in_pieces, ordered};
 use std::fs::File;
 use std::io;
@@ -32,8 +33,7 @@ use std::sync::Mutex;
 pub struct Auto {
     file: File,
     range: Option<Range<u64>>,
-    /// As many as there are processors, if nothing is said.
-    threads: Option<NonZero<usize>>,
+    workers: Workers,
     maps: bool,
     /// Whether nobody else has the file description, so that its position does not matter.
     is_own: bool,
@@ -51,7 +51,7 @@ impl Auto {
     /// A file that is open for reading.
     #[must_use]
     pub fn from_file(file: File) -> Auto {
-        Auto { file, range: None, threads: None, maps: false, is_own: false }
+        Auto { file, range: None, workers: Workers::default(), maps: false, is_own: false }
     }
 
     /// Anything that has a file descriptor, which is duplicated.
@@ -72,7 +72,15 @@ impl Auto {
     /// Uses at most so many threads for parallel visits; the default is one for each processor.
     #[must_use]
     pub fn threads(self, threads: NonZero<usize>) -> Auto {
-        Auto { threads: Some(threads), ..self }
+        Auto { workers: Workers { threads: Some(threads), ..self.workers }, ..self }
+    }
+
+    /// Has parallel visits run on threads of the rayon pool in which they are called, or of the
+    /// global one, instead of threads of their own; as many as it has, if nothing else is said.
+    #[cfg(feature = "rayon")]
+    #[must_use]
+    pub fn in_rayon(self) -> Auto {
+        Auto { workers: Workers { pool: crate::workers::Pool::Rayon, ..self.workers }, ..self }
     }
 
     /// Allows mapping, which is about twice as fast as copying where the file is cached. Has no
@@ -143,7 +151,7 @@ impl Auto {
     /// # Errors
     /// If a call fails; the visitors are lost then.
     pub fn par_visit<V: Visitor + Send>(&self, visitor: impl Fn() -> V + Sync) -> Result<Vec<V>, ReadError> {
-        in_pieces::read(&self.source()?, self.maps, self.threads, &visitor)
+        in_pieces::read(&self.source()?, self.maps, self.workers, &visitor)
     }
 
     /// Makes something of every piece by several threads, and takes the results in the order of the
@@ -179,7 +187,7 @@ impl Auto {
                 ordered::locked(waiting).put(offset, bytes.len() as u64, made)
             }
         };
-        in_pieces::read(&source, self.maps, self.threads, &visitor)?;
+        in_pieces::read(&source, self.maps, self.workers, &visitor)?;
         Ok(queue.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).broke())
     }
 

@@ -47,18 +47,25 @@ impl DirectFile {
             io::ErrorKind::InvalidInput => refused("the file system does not take it"),
             _ => cause,
         })?;
-        let stat = rustix::fs::statx(&file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN)?;
-        let is_told = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::DIOALIGN);
-        if !is_told && is_in_memory(&file)? {
-            return Err(refused("the file lies in a memory file system, which ignores it"));
-        }
-        if is_told && stat.stx_dio_offset_align == 0 {
-            return Err(refused("the file system does not take it for this file"));
-        }
-        let told_bytes = stat.stx_dio_offset_align.max(stat.stx_dio_mem_align);
-        let block_bytes = if is_told { u64::from(told_bytes) } else { BLOCK_BYTES_ASSUMED };
+        let block_bytes = match reported(&file)? {
+            None if is_in_memory(&file)? => {
+                return Err(refused("the file lies in a memory file system, which ignores it"));
+            }
+            None => BLOCK_BYTES_ASSUMED,
+            Some(0) => return Err(refused("the file system does not take it for this file")),
+            Some(block_bytes) => block_bytes,
+        };
         Ok(DirectFile { file, block_bytes })
     }
+}
+
+/// The alignment that the file system reports: 0 if it does not take `O_DIRECT` for this file,
+/// `None` if it reports nothing.
+pub(crate) fn reported(file: &File) -> io::Result<Option<u64>> {
+    let stat = rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN)?;
+    let is_told = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::DIOALIGN);
+    let of_buffer = if stat.stx_dio_offset_align == 0 { 0 } else { stat.stx_dio_mem_align };
+    Ok(is_told.then_some(u64::from(stat.stx_dio_offset_align.max(of_buffer))))
 }
 
 fn refused(why: &str) -> io::Error {

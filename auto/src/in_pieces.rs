@@ -1,7 +1,6 @@
 //! Reads by several threads in any order; each thread has its own visitor.
 
 use crate::buffer::Buffer;
-use crate::crew::crew;
 #[cfg(target_os = "linux")]
 use crate::direct::DirectFile;
 #[cfg(target_os = "linux")]
@@ -10,10 +9,10 @@ use crate::map::Map;
 use crate::pieces::Pieces;
 use crate::source::Source;
 use crate::strategy::{Backing, Cached, Strategy};
+use crate::workers::Workers;
 use crate::{ReadError, Visitor, copied};
 use std::num::NonZero;
 use std::ops::{ControlFlow, Range};
-use std::thread;
 
 /// Bytes of one read in flight.
 pub(crate) const PIECE_BYTES: u64 = 512 << 10;
@@ -51,22 +50,20 @@ const PART_BYTES: u64 = 1 << 20;
 pub(crate) fn read<V: Visitor + Send>(
     source: &Source,
     maps: bool,
-    threads: Option<NonZero<usize>>,
+    workers: Workers,
     visitor: &(impl Fn() -> V + Sync),
 ) -> Result<Vec<V>, ReadError> {
     let strategy = source.strategy(maps);
     if strategy == Strategy::Once {
         return alone(source, visitor());
     }
-    // Asking the system takes ten times as long as reading a small file.
-    let processors = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    let threads = threads.unwrap_or_else(processors);
+    let threads = workers.count();
     if strategy == Strategy::Copied && (threads.get() == 1 || source.len() <= CACHED_PIECE_BYTES) {
         return alone(source, visitor());
     }
     let work = PiecewiseRead::cut(source, strategy, maps && may_map(source, strategy, threads));
     let threads = threads.get().min(work.cached.count() + work.missing.count());
-    crew(threads, || work.take_part(threads, visitor()), || work.stop())
+    workers.run(threads, || work.take_part(threads, visitor()), || work.stop())
 }
 
 fn alone<V: Visitor>(source: &Source, mut visitor: V) -> Result<Vec<V>, ReadError> {

@@ -5,7 +5,7 @@
 //! | up to 1 MiB | once, through one small buffer |
 //! | cached, mapping allowed | mapped |
 //! | cached | copied through a buffer that stays in the processor's cache |
-//! | cold, larger than 8 MiB, on ext4, xfs or f2fs | many reads in flight past the page cache |
+//! | cold, larger than 8 MiB, on ext4, xfs or f2fs, or on overlayfs over them | many reads in flight past the page cache |
 //! | partly cached | both at once |
 //! | anything else: other file systems, pipes, files of the kernel | copied |
 //!
@@ -49,6 +49,7 @@ mod reader;
 mod source;
 mod strategy;
 mod visitor;
+mod workers;
 
 pub use auto::Auto;
 pub use error::ReadError;

@@ -55,7 +55,7 @@ impl<'a> Source<'a> {
         let small = self.len() <= ONCE_BYTES;
         let cached = if small { Cached::Some } else { self.cached() };
         let backing = if small || cached == Cached::All { Backing::Other } else { self.backing() };
-        let rings = backing == Backing::Device && rings();
+        let rings = backing.reads_past() && rings();
         let maps = maps && cfg!(unix);
         Strategy::choose(&Facts { size_bytes: self.len(), backing, cached, maps, rings })
     }

@@ -43,10 +43,18 @@ pub(crate) enum Backing {
     Memory,
     /// A file system that can read past the page cache into a program's buffer.
     Device,
-    /// Other file systems underneath, to which the pages belong.
-    Stacked,
+    /// Other file systems underneath, to which the pages belong; whether the one that has the file
+    /// can read past the page cache.
+    Stacked { reads_past: bool },
     /// Anything else: compressed, in user space, on a network, or not known.
     Other,
+}
+
+impl Backing {
+    /// Whether it can read past the page cache into a program's buffer.
+    pub(crate) fn reads_past(self) -> bool {
+        matches!(self, Backing::Device | Backing::Stacked { reads_past: true })
+    }
 }
 
 /// What the choice rests on.
@@ -77,8 +85,8 @@ impl Strategy {
         }
         match (facts.cached, facts.backing) {
             (Cached::All, _) | (_, Backing::Memory) if facts.maps => Strategy::Mapped,
-            (Cached::Some | Cached::None, Backing::Device)
-                if facts.rings && facts.size_bytes > READ_AHEAD_BYTES =>
+            (Cached::Some | Cached::None, backing)
+                if backing.reads_past() && facts.rings && facts.size_bytes > READ_AHEAD_BYTES =>
             {
                 Strategy::InFlight
             }

@@ -275,3 +275,28 @@ fn what_cannot_be_read_says_so() {
     let error = Auto::open("/proc/self/mem").unwrap().for_each(|_, _| {}).unwrap_err();
     assert_eq!(error.offset(), Some(0), "{error}");
 }
+
+#[cfg(feature = "rayon")]
+#[test]
+fn threads_of_a_rayon_pool_bring_every_byte_once_even_if_the_caller_is_its_only_one() {
+    let (file, bytes) = file(11 * MIB + 3);
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let auto = Auto::open(file.path()).unwrap().in_rayon();
+        evict(&file, 2 * MIB..7 * MIB);
+        assert!(pool.install(|| in_pieces(&auto)) == bytes, "{threads} threads, called within the pool");
+        assert!(pool.install(|| in_order(&auto)) == bytes);
+        let on_pool = AtomicUsize::new(0);
+        let visitor = || {
+            |_: u64, piece: &[u8]| {
+                on_pool.fetch_add(
+                    piece.len() * usize::from(rayon::current_thread_index().is_some()),
+                    Ordering::Relaxed,
+                );
+                ControlFlow::Continue(())
+            }
+        };
+        pool.install(|| auto.par_visit(visitor)).unwrap();
+        assert_eq!(on_pool.into_inner(), bytes.len(), "no thread of another pool reads");
+    }
+}

@@ -33,7 +33,7 @@ impl SystemFacts {
                 // counted.
                 Some(Cached::All) => Cached::All,
                 _ if self.backing(file) == Backing::Memory => Cached::All,
-                Some(found) if self.backing(file) != Backing::Stacked => found,
+                Some(found) if !self.is_stacked(file) => found,
                 _ => self.cached_of(file, 0..size_bytes),
             }
         })
@@ -41,9 +41,12 @@ impl SystemFacts {
 
     /// How much of a range is in the page cache now.
     pub(crate) fn cached_of(&self, file: &File, range: Range<u64>) -> Cached {
-        let stacked = || self.backing(file) == Backing::Stacked;
-        let residency = self.residency.get_or_init(|| Residency::of(file, stacked()));
+        let residency = self.residency.get_or_init(|| Residency::of(file, self.is_stacked(file)));
         residency.of_range(file, range)
+    }
+
+    fn is_stacked(&self, file: &File) -> bool {
+        matches!(self.backing(file), Backing::Stacked { .. })
     }
 }
 
@@ -87,7 +90,13 @@ fn backing(file: &File) -> io::Result<Backing> {
     Ok(match file_system(file)? {
         kind if IN_MEMORY.contains(&kind) => Backing::Memory,
         kind if PAST_THE_CACHE.contains(&kind) => Backing::Device,
-        OVERLAYFS => Backing::Stacked,
+        OVERLAYFS => Backing::Stacked { reads_past: reads_past(file) },
         _ => Backing::Other,
     })
+}
+
+/// Whether the file system that has a file of an overlay reads past the cache: the overlay passes
+/// on what it reports, and those that copy report nothing.
+fn reads_past(file: &File) -> bool {
+    matches!(crate::direct::reported(file), Ok(Some(1..)))
 }
