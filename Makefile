@@ -114,7 +114,7 @@ sanitize: ## unsafe code of readlab-auto and the Rust contender under LLVM's add
 	RUSTUP_TOOLCHAIN=nightly MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) miri test --package readlab-rust --lib \
 		--target-dir $(TARGET_DIR)/miri -- scan:: segments:: && \
 	RUSTUP_TOOLCHAIN=nightly MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) miri test --package readlab-auto \
-		--target-dir $(TARGET_DIR)/miri --lib --test plain
+		--target-dir $(TARGET_DIR)/miri --lib
 
 audit: ## known advisories, licences and sources of all dependencies; needs the advisories' database from the network
 	[ -x $(TOOLS)/bin/cargo-deny ] || $(CARGO) install --quiet --locked --root $(TOOLS) cargo-deny

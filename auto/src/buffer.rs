@@ -153,6 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no madvise(2)")]
     fn a_buffer_begins_on_a_page_and_is_zero_and_a_large_one_on_a_huge_page() {
         for bytes in [0, 1, 4096, HUGE_PAGE_BYTES, HUGE_PAGE_BYTES + 5] {
             for mut buffer in [Buffer::new(bytes).unwrap(), Buffer::huge(bytes).unwrap()] {

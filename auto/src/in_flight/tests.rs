@@ -51,6 +51,7 @@ fn a_temporary_error_is_retried_and_another_error_has_its_offset() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri has no io_uring_setup(2)")]
 fn the_rest_of_a_short_read_lands_behind_it() {
     let bytes: Vec<u8> = (0..4096u32).map(|i| (i / 7) as u8).collect();
     let mut file = tempfile::tempfile().unwrap();
@@ -76,6 +77,7 @@ fn the_rest_of_a_short_read_lands_behind_it() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri has no io_uring_setup(2)")]
 fn reads_are_delivered_in_order_of_submission_and_other_work_is_done_before() {
     let bytes: Vec<u8> = (0..64 * 1024u32).map(|i| (i / 11) as u8).collect();
     let mut file = tempfile::tempfile().unwrap();
