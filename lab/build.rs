@@ -36,6 +36,9 @@ fn watch_revision() {
 /// A link to the contenders. A package of this crate has their files in its place.
 const CONTENDERS: &str = "carried/contenders";
 
+/// A link to the agent of fleets, which is built like a contender.
+const AGENT: &str = "carried/fleet/agent";
+
 /// A link of its own: a package holds no folder of another crate.
 const RUST_SNIPPETS: &str = "carried/rust-snippets";
 
@@ -43,18 +46,23 @@ const RUST_SNIPPETS: &str = "carried/rust-snippets";
 /// them: not carried.
 const NOT_CARRIED: [&str; 5] = ["build", "snippets", "test", "tests", "test.sh"];
 
-/// The contenders whose sources are carried: those that are no crates, which readlab has in itself.
-fn carried() -> Vec<String> {
+/// The folders of what is carried, by name: the contenders that are no crates, which readlab has in
+/// itself, and the agent.
+fn carried() -> Vec<(String, PathBuf)> {
     let contenders = Path::new(CONTENDERS);
     println!("cargo::rerun-if-changed={}", contenders.display());
     let entries =
         std::fs::read_dir(contenders).expect("the contenders are linked in the folder of what is carried");
     let folders = entries.map(|entry| entry.expect("their folder can be read").path());
     let folders = folders.filter(|folder| folder.is_dir() && !folder.join("Cargo.toml").exists());
-    let mut names: Vec<String> =
-        folders.map(|folder| folder.file_name().unwrap_or_default().to_string_lossy().into_owned()).collect();
-    names.sort();
-    names
+    let named = folders.map(|folder| {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        (name, folder)
+    });
+    println!("cargo::rerun-if-changed={AGENT}");
+    let mut named: Vec<_> = named.chain([("fleet-agent".to_owned(), PathBuf::from(AGENT))]).collect();
+    named.sort();
+    named
 }
 
 /// The contenders that have pieces of code to show.
@@ -90,8 +98,7 @@ fn snippets() {
 fn contenders_sources() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let mut list = String::from("&[");
-    for name in carried() {
-        let folder = Path::new(CONTENDERS).join(&name);
+    for (name, folder) in carried() {
         let mut files = Vec::new();
         gather(&folder, &mut files);
         files.sort();

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// The rooms of the lab from the ground up, and which of those below it each may use. A room that
 /// is not listed is an error here.
-const ROOMS: [(&str, &[&str]); 19] = [
+const ROOMS: [(&str, &[&str]); 20] = [
     ("units", &[]),
     ("trial", &["units"]),
     ("linux", &["units"]),
@@ -42,6 +42,7 @@ const ROOMS: [(&str, &[&str]); 19] = [
             "units",
         ],
     ),
+    ("fleet", &["contender", "linux", "measure", "record", "terminal", "trial", "units"]),
     ("live", &["analysis", "linux", "measure", "record", "target", "terminal", "trial", "units"]),
     (
         "experiment",
@@ -49,6 +50,7 @@ const ROOMS: [(&str, &[&str]); 19] = [
             "analysis",
             "contender",
             "corpus",
+            "fleet",
             "folder",
             "linux",
             "live",
@@ -74,6 +76,7 @@ const ROOMS: [(&str, &[&str]); 19] = [
             "contender",
             "corpus",
             "experiment",
+            "fleet",
             "folder",
             "linux",
             "live",

@@ -71,6 +71,9 @@ fn a_cold_file_of_an_overlay_is_read_as_the_file_system_underneath_allows() {
         };
         let [underneath, on_top] = overlay.strategies_cold();
         assert_eq!(on_top, underneath, "{folder}");
+        fs::read(overlay.file()).unwrap();
+        let cached = Auto::open(overlay.file()).unwrap().strategy().unwrap();
+        assert_eq!(cached, Strategy::Copied, "{folder}: all of it is cached");
         let mut bytes = Vec::new();
         Auto::open(overlay.file()).unwrap().read_to_end(&mut bytes).unwrap();
         assert!(bytes == content(), "{folder}: other bytes");

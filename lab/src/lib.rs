@@ -8,6 +8,7 @@ pub mod commands;
 pub mod contender;
 pub mod corpus;
 pub mod experiment;
+pub mod fleet;
 pub mod folder;
 pub mod linux;
 pub mod live;

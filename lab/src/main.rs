@@ -30,6 +30,7 @@ fn run(verb: Verb) -> ExitCode {
         Verb::Suite(args) => commands::suite::run(&args),
         Verb::Sweep(args) => commands::sweep::run(&args),
         Verb::Tune(args) => commands::tune::run(&args),
+        Verb::Fleet(args) => commands::fleet::run(&args),
         Verb::Compare(args) => commands::compare::run(&args),
         Verb::Claims(args) => commands::claims::run(&args),
         Verb::History(args) => commands::history::run(&args),

@@ -2,10 +2,11 @@
 
 use readlab::machine::Machine;
 use readlab::record::{
-    Budget, Check, CommandRules, Count, EndReason, Fill, FlameGraph, Focus, Header, HotSpot, LeftBehind,
-    Limit, LimitKind, LimitUnit, Line, Outcome, OwnScheduling, Receipt, ReferenceCandidate, ReferenceReason,
-    Requested, ResumePlan, Resumption, Rules, RunKind, SCHEMA, SCHEMA_VERSION, Sample, Spread, Start,
-    StopReason, Stopped, TargetRef, Trace, Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
+    Budget, Check, CommandRules, Count, EndReason, Fill, FlameGraph, Fleet, FleetTurn, Focus, Header,
+    HotSpot, LeftBehind, Limit, LimitKind, LimitUnit, Line, Outcome, OwnScheduling, Rank, RankClock,
+    RankTiming, Receipt, ReferenceCandidate, ReferenceReason, Requested, ResumePlan, Resumption, Rules,
+    RunKind, SCHEMA, SCHEMA_VERSION, Sample, Share, Spread, Start, StopReason, Stopped, TargetRef, Trace,
+    Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
 };
 use readlab::target::identity::Identity;
 use readlab::target::{Decoded, Http, TargetFacts};
@@ -198,6 +199,12 @@ pub(super) fn every_line() -> Vec<Line> {
     vec![
         Line::Target { index: 0, facts: Box::new(target()) },
         Line::Target { index: 1, facts: Box::new(facts) },
+        Line::Fleet(Box::new(Fleet {
+            library: "Open MPI".to_owned(),
+            share: Share::Own,
+            ranks: vec![Rank { host: "h".to_owned(), path: "p".to_owned(), size_bytes: 7, cache: 0 }],
+        })),
+        Line::Clocks { round: 1, ranks: vec![RankClock { offset_ns: -5, bound_ns: 7, drift_ppm: 0.5 }] },
         Line::Contender(Receipt {
             contender: "rust".into(),
             version: "1".into(),
@@ -214,6 +221,11 @@ pub(super) fn every_line() -> Vec<Line> {
         Line::Fill(Fill { fill: 2, target: 0, how: how.clone(), wall_ns: 3, resident_after: Some(1.0) }),
         reported(),
         searched(),
+        Line::FleetTurn(Box::new(FleetTurn {
+            trial: 0,
+            round: 4,
+            ranks: vec![RankTiming { started_ns: 3, late_ns: 2, wall_ns: 5, bound_ns: 1 }],
+        })),
         Line::Rejected { trial: 0, round: 4, reason: reason() },
         Line::Missing { trial: 0, meter: "minor_faults".to_owned(), reason: reason() },
         Line::LeftBehind { trial: 0, left: LeftBehind { processes: 2, readings: 1 } },
@@ -239,6 +251,7 @@ const _: fn(&Line) = |line| match line {
     Line::Header(_) | Line::Target { .. } | Line::Contender(_) | Line::Trial(_) | Line::Fill(_) => {}
     Line::Warmup(_) | Line::Write { .. } | Line::Sample(_) | Line::Rejected { .. } | Line::Missing { .. } => {
     }
+    Line::Fleet(_) | Line::Clocks { .. } | Line::FleetTurn(_) => {}
     Line::Counts { .. } | Line::Stopped { .. } | Line::Outcome { .. } | Line::Limit(_) => {}
     Line::FlameGraph { .. } | Line::Trace { .. } | Line::LeftBehind { .. } | Line::Scheduling { .. } => {}
     Line::Warning { .. } | Line::Resumed(_) | Line::End { .. } => {}

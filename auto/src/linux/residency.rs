@@ -2,13 +2,15 @@
 //! cache.
 //!
 //! cachestat(2) counts pages (Linux 6.5; since 6.15 only for files that the user owns or may
-//! write). Without it, single bytes are read with `preadv2(RWF_NOWAIT)`. If that fails too, the
-//! file counts as partly cached, for which every strategy works.
+//! write). Without it, single bytes are read with `preadv2(RWF_NOWAIT)`. On a stack of file systems
+//! that does not take it, mincore(2) looks at single pages. If nothing tells, the file counts as
+//! partly cached, for which every strategy works.
 
 use super::reopened;
 use crate::strategy::Cached;
 use rustix::fs::{Advice, OFlags};
-use rustix::io::{ReadWriteFlags, preadv2};
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::fs::File;
 use std::io::IoSliceMut;
 use std::ops::{Range, RangeInclusive};
@@ -48,6 +50,8 @@ pub(super) enum Residency {
     Counted,
     /// By asking single bytes, of a file description that does not read ahead.
     Probed(File),
+    /// By looking at single pages that are mapped.
+    Mapped,
     /// Not at all.
     Untold,
 }
@@ -61,7 +65,11 @@ impl Residency {
         }
         let own = reopened(file, OFlags::empty()).ok();
         let quiet = own.filter(|file| rustix::fs::fadvise(file, 0, None, Advice::Random).is_ok());
-        quiet.map_or(Residency::Untold, Residency::Probed)
+        match quiet.filter(|file| probe(file, 0) != Err(Errno::OPNOTSUPP)) {
+            Some(quiet) => Residency::Probed(quiet),
+            None if stacked => Residency::Mapped,
+            None => Residency::Untold,
+        }
     }
 
     /// How much of a range of the file that is not empty.
@@ -69,11 +77,8 @@ impl Residency {
         match self {
             Residency::Untold => Cached::Some,
             Residency::Counted => counted_of(file, range).unwrap_or(Cached::Some),
-            Residency::Probed(file) => {
-                let step = (range.end - range.start).div_ceil(PROBES);
-                let places = || (range.start..range.end).step_by(step as usize).chain([range.end - 1]);
-                Cached::of(places().filter(|&at| is_there(file, at)).count() as u64, places().count() as u64)
-            }
+            Residency::Probed(file) => in_places(range, |at| probe(file, at) == Ok(1)),
+            Residency::Mapped => in_places(range, |at| is_page_there(file, at)),
         }
     }
 }
@@ -84,9 +89,33 @@ fn pages(range: &Range<u64>) -> u64 {
     range.end.div_ceil(page_bytes) - range.start / page_bytes
 }
 
-/// Whether a byte can be read without waiting.
-fn is_there(file: &File, at: u64) -> bool {
-    preadv2(file, &mut [IoSliceMut::new(&mut [0])], at, ReadWriteFlags::NOWAIT) == Ok(1)
+/// How much of a range is cached, by evenly spaced bytes.
+fn in_places(range: Range<u64>, is_there: impl Fn(u64) -> bool) -> Cached {
+    let step = (range.end - range.start).div_ceil(PROBES);
+    let places = || (range.start..range.end).step_by(step as usize).chain([range.end - 1]);
+    Cached::of(places().filter(|&at| is_there(at)).count() as u64, places().count() as u64)
+}
+
+/// Reads a byte unless that would wait.
+fn probe(file: &File, at: u64) -> Result<usize, Errno> {
+    preadv2(file, &mut [IoSliceMut::new(&mut [0])], at, ReadWriteFlags::NOWAIT)
+}
+
+/// Whether the page of a byte is in memory: what is mapped of a stack are the pages of the file
+/// system underneath. Who neither owns the file nor may write it is told that every page is.
+fn is_page_there(file: &File, at: u64) -> bool {
+    let page_bytes = rustix::param::page_size();
+    let start = at / page_bytes as u64 * page_bytes as u64;
+    // SAFETY: a new mapping at a place that the kernel chooses overlaps nothing.
+    let mapped =
+        unsafe { mmap(std::ptr::null_mut(), page_bytes, ProtFlags::READ, MapFlags::SHARED, file, start) };
+    let Ok(page) = mapped else { return false };
+    let mut state = 0;
+    // SAFETY: the page is mapped, and one byte of state is written for it.
+    let told = unsafe { libc::mincore(page, page_bytes, &raw mut state) };
+    // SAFETY: it was mapped here, and nothing refers to it.
+    let _ = unsafe { munmap(page, page_bytes) };
+    told == 0 && state & 1 == 1
 }
 
 /// Pages of a range that are in the page cache.

@@ -3,9 +3,10 @@
 //!
 //! For each case the fixed methods race once to find the best of them; then the best one and `auto`
 //! race again, alone, pair by pair. (The best of many noisy medians is too low because of its
-//! noise; a new race is not.) A race that cannot tell is repeated with four times the rounds: each
-//! decides by itself alone, so that repeating it does not choose the result. The lab has no state
-//! "half cached", so the bench makes it before each reading.
+//! noise; a new race is not.) They race several times, as where a process gets its memory may
+//! double the time of all its readings; each race gives one ratio. If those cannot tell, they race
+//! three times as often: those decide by themselves alone, so that repeating them does not choose
+//! the result. The lab has no state "half cached", so the bench makes it before each reading.
 
 mod half;
 
@@ -13,7 +14,7 @@ use crate::places::Place;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use anyhow::Context;
-use readlab::analysis::stats::{self, Ratio};
+use readlab::analysis::stats::{self, Interval, Ratio};
 use readlab::record::{Outcome, Record, TrialRecord};
 use readlab::trial::CacheState;
 use readlab::units::Bytes;
@@ -101,26 +102,41 @@ fn kept_up(
     let heat = programs.race(&heat)?;
     let best = fastest(&heat).context("no fixed method was measured")?.trial.id.to_string();
     let trials = [auto, &best];
-    decided(|rounds| {
-        let rounds = rounds.to_string();
-        let options = ["--runs", &rounds, "--fills", &rounds];
-        let fresh = Race { name: "auto-final", trials: &trials, file, state: Some(state), options: &options };
-        ratio_of(&programs.race(&fresh)?, 1, 0)
+    decided(|races| {
+        let ratios: anyhow::Result<Vec<f64>> = (0..races)
+            .map(|_| {
+                let options = ["--runs", "5", "--fills", "5"];
+                let race =
+                    Race { name: "auto-final", trials: &trials, file, state: Some(state), options: &options };
+                Ok(ratio_of(&programs.race(&race)?, 1, 0)?.estimate)
+            })
+            .collect();
+        of_races(&ratios?)
     })
     .map(|ratio| (ratio, best))
 }
 
-/// The ratio by as few rounds as decide whether it keeps up, or leave a doubt of 2 % at most.
+/// The mean of the logarithms of ratios, each of a race of its own.
+fn of_races(ratios: &[f64]) -> anyhow::Result<Ratio> {
+    let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
+    let (mean, sd) = stats::mean_and_sd(&logs);
+    let ci95 = stats::interval_of_mean(mean, sd.context("one race has no interval")?, logs.len() as u64);
+    let ends = ci95.map(|ends| Interval { low: ends.low.exp(), high: ends.high.exp() });
+    Ok(Ratio { estimate: mean.exp(), ci95: ends, pairs: logs.len() })
+}
+
+/// The ratio by as few races, or rounds, as decide whether it keeps up, or leave a doubt of 2 % at
+/// most.
 fn decided(measure: impl Fn(usize) -> anyhow::Result<Ratio>) -> anyhow::Result<Ratio> {
-    const ROUNDS: [usize; 2] = [25, 100];
+    const FEW: usize = 8;
+    const MANY: usize = 24;
     const HALF_WIDTH: f64 = 0.02;
-    let [few, many] = ROUNDS;
-    let ratio = measure(few)?;
+    let ratio = measure(FEW)?;
     let least = 1.0 - TOLERANCE;
     let is_decided = ratio.ci95.is_some_and(|ends| {
         ends.low >= least || ends.high < least || (ends.high - ends.low) / 2.0 <= HALF_WIDTH * ratio.estimate
     });
-    if is_decided { Ok(ratio) } else { measure(many) }
+    if is_decided { Ok(ratio) } else { measure(MANY) }
 }
 
 fn judged(figure: &str, ratio: &Ratio, best: &str) -> Row {
@@ -131,8 +147,9 @@ fn judged(figure: &str, ratio: &Ratio, best: &str) -> Row {
     Row::judged(figure, &target, ratio.estimate, ok, words).with(ratio.ci95)
 }
 
-/// What `auto` reaches of the limits, in one race of all of them for each state.
+/// What `auto` reaches of the limits, in races of all of them for each state.
 fn against_limits(programs: &Programs) -> anyhow::Result<Vec<Row>> {
+    const RACES: usize = 6;
     const WARM: [&str; 5] = [
         "rust/auto@threads=1",
         "rust/auto",
@@ -149,17 +166,24 @@ fn against_limits(programs: &Programs) -> anyhow::Result<Vec<Row>> {
         "rust/device@buffer=1MiB,depth=4,threads=2",
     ];
     let file = programs.lines(Bytes(1 << 30))?;
-    let options = ["--runs", "15", "--fills", "15"];
-    let race = |name, trials, state| {
-        programs.race(&Race { name, trials, file: &file, state: Some(state), options: &options })
+    let options = ["--runs", "5", "--fills", "5"];
+    let races = |name, trials, state| {
+        let race = Race { name, trials, file: &file, state: Some(state), options: &options };
+        (0..RACES).map(|_| programs.race(&race)).collect::<anyhow::Result<Vec<Record>>>()
     };
-    let warm = race("auto-warm", &WARM[..], CacheState::Warm)?;
-    let cold = race("auto-cold", &DEVICE[..], CacheState::Cold)?;
-    let points = (1..DEVICE.len()).filter(|&point| trial(&cold, point).is_ok());
-    let time = |point: &usize| trial(&cold, *point).map_or(f64::INFINITY, median_ns);
+    let warm = races("auto-warm", &WARM[..], CacheState::Warm)?;
+    let cold = races("auto-cold", &DEVICE[..], CacheState::Cold)?;
+    let points = (1..DEVICE.len()).filter(|&point| trial(&cold[0], point).is_ok());
+    let time_in = |record: &Record, point| trial(record, point).map_or(f64::INFINITY, median_ns);
+    let time =
+        |point: &usize| crate::pairs::median(&cold.iter().map(|it| time_in(it, *point)).collect::<Vec<_>>());
     let best = points.min_by(|a, b| time(a).total_cmp(&time(b))).context("no point of the device")?;
-    let told = |record: &Record, (of, auto): (usize, usize), least: f64, figure: String| match ratio_of(
-        record, of, auto,
+    let ratio = |records: &[Record], of, auto| {
+        let ratios = records.iter().map(|record| Ok(ratio_of(record, of, auto)?.estimate));
+        of_races(&ratios.collect::<anyhow::Result<Vec<f64>>>()?)
+    };
+    let told = |records: &[Record], (of, auto): (usize, usize), least: f64, figure: String| match ratio(
+        records, of, auto,
     ) {
         Err(error) => Row::failed(figure, &error),
         Ok(ratio) => {

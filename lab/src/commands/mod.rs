@@ -8,6 +8,7 @@ pub mod completions;
 pub mod contender;
 pub mod corpus;
 pub mod doctor;
+pub mod fleet;
 mod given_fact;
 pub mod history;
 pub mod limits;
@@ -51,6 +52,8 @@ pub enum Verb {
     Sweep(sweep::SweepArgs),
     /// Search for the best method, buffer, depth and threads for your own file, with few readings
     Tune(tune::TuneArgs),
+    /// Race on many hosts at once, started by mpirun or srun
+    Fleet(fleet::FleetArgs),
     /// Compare records and published results, with ratios; a gate for continuous integration
     Compare(compare::CompareArgs),
     /// Judge what publications claim, by their own figures and by a record
@@ -92,6 +95,7 @@ impl Verb {
             | Verb::Suite(_)
             | Verb::Sweep(_)
             | Verb::Tune(_)
+            | Verb::Fleet(_)
             | Verb::Limits(_)
             | Verb::List(_)
             | Verb::Build(_)

@@ -48,15 +48,30 @@ pub struct RaceArgs {
     pub output: OutputOptions,
 }
 
+impl RaceArgs {
+    /// What is shown and saved; with --all every row.
+    pub(super) fn output_options(&self) -> OutputOptions {
+        OutputOptions { lists_all: self.all, ..self.output.clone() }
+    }
+}
+
 /// Races each target in turn.
 ///
 /// # Errors
 /// If a target cannot be raced or the record cannot be written.
 pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
-    let output = OutputOptions { lists_all: args.all, ..args.output.clone() };
+    let output = args.output_options();
     if let Some(record) = &args.resume {
         return output::resume(RunKind::Race, record, &output);
     }
+    let config = config_of(args)?;
+    let over = if args.http { Transport::Http } else { Transport::File };
+    let runs: Vec<_> = args.targets.iter().map(|word| vec![TargetSpec::plain(word, over)]).collect();
+    output::run(&config, &runs, &output)
+}
+
+/// What a race of these options measures.
+pub(super) fn config_of(args: &RaceArgs) -> anyhow::Result<RunConfig> {
     let commands = args.own.commands(&args.selection.commands)?;
     if !args.own.is_count() && args.selection.work.is_some() {
         bail!("--work is what a number counts, and --check {} looks at no number", args.own.check);
@@ -71,8 +86,5 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
         quiet: args.output.quiet,
     };
     let suite = if args.own.is_count() { Suite::race() } else { Suite::commands() };
-    let config = RunConfig::merge(RunKind::Race, suite, user)?;
-    let over = if args.http { Transport::Http } else { Transport::File };
-    let runs: Vec<_> = args.targets.iter().map(|word| vec![TargetSpec::plain(word, over)]).collect();
-    output::run(&config, &runs, &output)
+    RunConfig::merge(RunKind::Race, suite, user)
 }

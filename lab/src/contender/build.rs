@@ -4,6 +4,7 @@
 //! A note in the build folder says that a contender is built, and by which compiler: when the
 //! compiler changes, it is built again. What each language needs is data in the roster.
 
+use super::placeholders::{fill, own_program, toolchains};
 use super::roster::RosterEntry;
 use super::sources;
 use crate::linux::file_status::FileStatus;
@@ -27,9 +28,6 @@ const NOTE: &str = ".readlab-built";
 
 /// Within the sources' folder: everything that was said while it was built.
 const LOG: &str = "build.log";
-
-/// Where the lab looks for toolchains that are not on the PATH.
-const TOOLCHAINS_VARIABLE: &str = "READLAB_TOOLCHAINS";
 
 /// Where a contender's sources are and where what is built from them goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -202,8 +200,12 @@ impl RosterEntry {
             return self.missing(&place).map_or(Ok(()), Err);
         }
         let _lock = place.lock()?;
+        self.build_locked(&place)
+    }
+
+    fn build_locked(&self, place: &Workplace) -> Result<(), BuildError> {
         place.run(self).map_err(|error| match error {
-            BuildError::Failed { .. } => self.missing(&place).unwrap_or(error),
+            BuildError::Failed { .. } => self.missing(place).unwrap_or(error),
             other => other,
         })
     }
@@ -218,8 +220,22 @@ impl RosterEntry {
         if let Some(missing) = self.missing(&place) {
             return Err(missing);
         }
+        let _lock = place.lock()?;
+        // Another readlab may have built it while this one waited.
+        if place.is_built(self) {
+            return Ok(());
+        }
         about_to();
-        self.build()
+        self.build_locked(&place)
+    }
+
+    /// The command that starts it, as it was built.
+    ///
+    /// # Errors
+    /// If there are no sources.
+    pub fn command(&self) -> Result<CommandLine, BuildError> {
+        let place = Workplace::of(self)?;
+        Ok(self.line(&self.run, place.as_ref()))
     }
 
     /// The first program that the contender needs and that is not there.
@@ -251,39 +267,6 @@ impl RosterEntry {
         }
         fill(word, &places)
     }
-}
-
-fn own_program() -> OsString {
-    std::env::current_exe().map_or_else(|_| "readlab".into(), PathBuf::into_os_string)
-}
-
-/// The folder of toolchains that are not on the PATH: as the environment says; in a checkout,
-/// beside its contenders; else among the user's caches.
-fn toolchains() -> PathBuf {
-    if let Some(named) = std::env::var_os(TOOLCHAINS_VARIABLE) {
-        return named.into();
-    }
-    let own = own_program();
-    let checkout = Path::new(&own).ancestors().find(|folder| folder.join("contenders/roster.toml").is_file());
-    let among_caches = || sources::cache_folder().unwrap_or_default();
-    checkout.map_or_else(among_caches, Path::to_owned).join("toolchains")
-}
-
-/// The word with every place replaced by its value.
-fn fill(word: &str, places: &[(&str, OsString)]) -> OsString {
-    let mut filled = OsString::new();
-    let mut rest = word;
-    let next = |rest: &str| {
-        let found = places.iter().filter_map(|(name, value)| Some((rest.find(name)?, name.len(), value)));
-        found.min_by_key(|(at, _, _)| *at)
-    };
-    while let Some((at, length, value)) = next(rest) {
-        filled.push(&rest[..at]);
-        filled.push(value);
-        rest = &rest[at + length..];
-    }
-    filled.push(rest);
-    filled
 }
 
 /// Where a program is found, links followed.
@@ -323,13 +306,6 @@ mod tests {
     use crate::contender::roster::Roster;
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
-
-    #[test]
-    fn places_are_filled_wherever_they_stand() {
-        let places = [("{build}", OsString::from("/b")), ("{sources}", OsString::from("/s"))];
-        assert_eq!(fill("{sources}/x:{build}:{other}", &places), "/s/x:/b:{other}");
-        assert_eq!(fill("plain", &places), "plain");
-    }
 
     fn entry(folder: &Path, text: &str) -> RosterEntry {
         let path = folder.join("roster.toml");

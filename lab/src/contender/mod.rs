@@ -9,6 +9,7 @@ pub mod build;
 pub mod discovery;
 pub mod language;
 pub mod methods;
+mod placeholders;
 pub mod roster;
 mod scheduling;
 pub mod server;

@@ -11,6 +11,7 @@ mod deadline;
 mod execute;
 mod expected_answers;
 pub mod fio;
+pub mod fleet;
 pub mod longest_run;
 pub mod outcome;
 pub mod participants;

@@ -18,7 +18,8 @@ pub const EXIT_TRIAL: u8 = 1;
 const EXIT_NOTHING: u8 = 2;
 
 /// The exit code of a run, whose reasons are printed to standard error: 130 if the user interrupted
-/// it, 2 if a command around readings failed or nothing was measured, 1 if a trial failed or was
+/// it, 2 if a command around readings failed, a rank of a fleet was lost or
+/// nothing was measured, 1 if a trial failed or was
 /// refused or something requested did not take part, else 0.
 #[must_use]
 pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
@@ -30,6 +31,11 @@ pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
     }
     if let Some((EndReason::CommandFailed, _)) = record.end {
         notice::show(format!("the run ended early: {}", failed_command(record)));
+        return EXIT_NOTHING;
+    }
+    if let Some((EndReason::RankLost, _)) = record.end {
+        let why = record.warnings.last().map_or("a rank was lost", String::as_str);
+        notice::show(format!("the run ended early: {why}"));
         return EXIT_NOTHING;
     }
     if !is_spoiled && let Some(reason) = nothing_measured(record) {

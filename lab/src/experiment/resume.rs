@@ -111,6 +111,7 @@ fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
         }
         Some(EndReason::Budget) => bail!("nothing is left to do: the time for the whole run was used up"),
         Some(EndReason::TargetChanged) => bail!("it ended because its target changed: begin anew"),
+        Some(EndReason::RankLost) => bail!("it is of a fleet, which begins anew"),
         Some(EndReason::CommandFailed) => bail!("it ended because a command beside it failed: begin anew"),
         Some(EndReason::Interrupted) | None => {}
     }

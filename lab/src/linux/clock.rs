@@ -1,5 +1,6 @@
-//! The monotonic clock: its resolution, and what reading it costs.
+//! The monotonic clock: its resolution, what reading it costs, and sleeping until a time.
 
+use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
 /// Readings of the clock from which its cost is the median of the differences.
@@ -24,6 +25,16 @@ pub fn reading_cost_ns() -> u64 {
     let mut costs: Vec<u64> = readings.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
     costs.sort_unstable();
     costs[costs.len() / 2]
+}
+
+/// Sleeps until this time of the monotonic clock, at once if it has passed.
+pub fn sleep_until(time_ns: u64) {
+    let tv_sec = i64::try_from(time_ns / 1_000_000_000).unwrap_or(i64::MAX);
+    let tv_nsec = i64::try_from(time_ns % 1_000_000_000).expect("less than a second");
+    while monotonic_ns() < time_ns {
+        // Interrupted by a signal, it goes on.
+        let _ = clock_nanosleep_absolute(ClockId::Monotonic, &Timespec { tv_sec, tv_nsec });
+    }
 }
 
 fn nanoseconds(time: Timespec) -> u64 {

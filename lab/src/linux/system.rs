@@ -4,6 +4,12 @@ use super::kernel_file::line;
 use procfs::{Current, LoadAverage};
 use std::fs;
 
+/// The name of this host.
+#[must_use]
+pub fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
 /// The release of the kernel.
 #[must_use]
 pub fn kernel_release() -> String {

@@ -25,7 +25,9 @@ const DEFAULT_SIZE: Size = Size { columns: 80, rows: 24 };
 /// Columns of the terminal that standard output is; `None` where it is none.
 #[must_use]
 pub fn columns() -> Option<u16> {
-    tcgetwinsize(stdout()).ok().map(|size| size.ws_col)
+    let columns = tcgetwinsize(stdout()).ok().map(|size| size.ws_col);
+    // A terminal that a launcher of MPI jobs makes has none.
+    columns.filter(|&columns| columns > 0)
 }
 
 /// The size of the terminal that standard error is, now.

@@ -7,6 +7,7 @@
 use crate::record::{Count, EndReason, Fill, Line, Outcome, RecordError, Sample};
 use crate::trial::{CacheState, Params};
 use crate::units::Nanos;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Takes samples of the trials of a plan.
@@ -104,7 +105,7 @@ pub trait Sampler {
     }
 
     /// Meters that could not be read in the last turn, with the reason.
-    fn missing(&mut self) -> Vec<(&'static str, String)>;
+    fn missing(&mut self) -> Vec<(String, String)>;
 
     /// Lines for the record that no other call returns, such as warm-ups, since the last call.
     fn notes(&mut self) -> Vec<Line> {
@@ -113,6 +114,25 @@ pub trait Sampler {
 
     /// Time since the run began.
     fn elapsed_ns(&self) -> u64;
+}
+
+/// Where a turn waits until it may begin.
+pub trait StartingGate {
+    /// Waits until this host may make the state that the turn starts from.
+    ///
+    /// # Errors
+    /// If it never may.
+    fn before_state(&mut self) -> Result<(), SampleError>;
+
+    /// The state of this host is proven; whether the turn may begin.
+    ///
+    /// # Errors
+    /// If it may not: the turn is tried again.
+    fn ready(&mut self) -> Result<(), SampleError>;
+
+    /// Waits for the beginning, right before the contender is told to read. Returns at once unless
+    /// the turn may begin.
+    fn wait(&mut self);
 }
 
 /// Takes what a run finds and shows what it does.
@@ -136,7 +156,7 @@ pub trait Sink {
 }
 
 /// The place of a turn in a run. Its samples carry it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slot {
     /// The state that the turn starts from.
     pub state: CacheState,
@@ -206,7 +226,7 @@ impl Progress {
 }
 
 /// The end of a trial or of the whole run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TrialEnd {
     /// Of the trial.
     Trial(Outcome),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Name of the format.
 pub const SCHEMA: &str = "readlab.record";
 /// Version of the format.
-pub const SCHEMA_VERSION: u32 = 4;
+pub const SCHEMA_VERSION: u32 = 5;
 
 /// The first line: the command, the program, the machine and the start.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

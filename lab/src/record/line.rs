@@ -1,8 +1,8 @@
 //! The lines of a record: every kind that exists.
 
 use super::{
-    Count, Fill, FlameGraph, Header, LeftBehind, Limit, Outcome, OwnScheduling, Receipt, Resumption, Sample,
-    Stopped, Trace, Trial, WarmedUp, WriteTimes, WriteWay,
+    Count, Fill, FlameGraph, Fleet, FleetTurn, Header, LeftBehind, Limit, Outcome, OwnScheduling, RankClock,
+    Receipt, Resumption, Sample, Stopped, Trace, Trial, WarmedUp, WriteTimes, WriteWay,
 };
 use crate::target::TargetFacts;
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,8 @@ pub enum EndReason {
     TargetChanged,
     /// A command that sets up, prepares or cleans up failed.
     CommandFailed,
+    /// A rank of a fleet ended or hung.
+    RankLost,
 }
 
 /// One line of the file.
@@ -130,6 +132,17 @@ pub enum Line {
         #[serde(flatten)]
         outcome: Outcome,
     },
+    /// The ranks that take every turn together. Since version 5.
+    Fleet(Box<Fleet>),
+    /// How the clocks of the ranks differ, before a round. Since version 5.
+    Clocks {
+        /// The round, from 0.
+        round: u32,
+        /// By rank.
+        ranks: Vec<RankClock>,
+    },
+    /// When each rank took a turn. Since version 5.
+    FleetTurn(Box<FleetTurn>),
     /// A limit that was measured by something else than a trial.
     Limit(Box<Limit>),
     /// A warning for readers of the numbers.

@@ -12,6 +12,7 @@ mod command_rules;
 mod conduct;
 mod draft;
 mod file;
+mod fleet;
 mod header;
 pub mod history;
 mod inside;
@@ -40,6 +41,7 @@ pub use command_rules::{Check, CommandRules};
 pub use conduct::{Conduct, LeftBehind, OwnScheduling};
 pub use draft::HIDDEN_NAME;
 pub use file::{RecordError, RecordWriter};
+pub use fleet::{Fleet, FleetTurn, Rank, RankClock, RankTiming, Share};
 pub use header::{Header, Receipt, SCHEMA, SCHEMA_VERSION};
 pub use inside::{FlameGraph, HotSpot, Spread, Trace};
 pub use limit::{Limit, LimitKind, LimitUnit};
@@ -79,6 +81,10 @@ pub struct Record {
     pub writes: Vec<(usize, WriteWay, WriteTimes)>,
     /// Limits that were measured by something else than a trial.
     pub limits: Vec<Limit>,
+    /// The ranks that took every turn together; `None` where one host measured by itself.
+    pub fleet: Option<Fleet>,
+    /// How the clocks of the ranks differed: the round, and by rank.
+    pub clocks: Vec<(u32, Vec<RankClock>)>,
     /// What readers should know.
     pub warnings: Vec<String>,
     /// Where it went on after it had been cut short, in order.
@@ -101,6 +107,8 @@ impl Record {
             fills: Vec::new(),
             writes: Vec::new(),
             limits: Vec::new(),
+            fleet: None,
+            clocks: Vec::new(),
             warnings: Vec::new(),
             resumed: Vec::new(),
             end: None,
@@ -124,6 +132,9 @@ impl Record {
             Line::Fill(fill) => self.fills.push(fill),
             Line::Write { target, how, times } => self.writes.push((target, how, times)),
             Line::Limit(limit) => self.limits.push(*limit),
+            Line::Fleet(fleet) => self.fleet = Some(*fleet),
+            Line::Clocks { round, ranks } => self.clocks.push((round, ranks)),
+            Line::FleetTurn(turn) => self.with(turn.trial, |trial| trial.fleet_turns.push(*turn)),
             Line::Warning { text } => self.warnings.push(text),
             Line::Resumed(resumption) => {
                 self.end = None;
@@ -172,6 +183,7 @@ impl Record {
             flame_graph: None,
             trace: None,
             stopped: None,
+            fleet_turns: Vec::new(),
             outcome: None,
         });
     }

@@ -2,6 +2,7 @@
 
 use super::command_rules::CommandRules;
 use super::conduct::Conduct;
+use super::fleet::FleetTurn;
 use super::inside::{FlameGraph, Trace};
 use super::limit::LimitKind;
 use super::samples::Samples;
@@ -292,6 +293,8 @@ pub struct TrialRecord {
     /// Why it was read no more; `None` in records before version 4, and where the run was cut
     /// short.
     pub stopped: Option<Stopped>,
+    /// When each rank of a fleet took its turns.
+    pub fleet_turns: Vec<FleetTurn>,
     /// How it ended; `None` when the run was cut short.
     pub outcome: Option<Outcome>,
 }

@@ -314,6 +314,7 @@ fn end_line(record: &Record) -> String {
         EndReason::Interrupted => "it was interrupted; what was measured until then is here",
         EndReason::TargetChanged => "the target changed while it was read",
         EndReason::CommandFailed => "a command that is run around readings failed",
+        EndReason::RankLost => "a rank of the fleet ended or hung",
     };
     format!("{why}, after {}", Nanos(wall_ns))
 }

@@ -4,6 +4,7 @@
 //! [`launcher`] is the process from which programs are started, with one `supervisor` for each.
 //! [`Process`] exchanges lines with a program; [`run_to_end`] waits for one that writes to a file.
 
+pub mod inheriting;
 pub mod launcher;
 mod leftovers;
 mod piped;

@@ -61,7 +61,6 @@ impl Run<'_> {
     /// Records once of a trial which meters could not be read.
     fn record_missing(&mut self, progress: &mut TrialProgress) -> Result<(), RunStop> {
         for (meter, reason) in self.sampler.missing() {
-            let meter = meter.to_owned();
             if progress.missing.insert(meter.clone()) {
                 self.sink.append(Line::Missing { trial: progress.trial, meter, reason })?;
             }

@@ -26,7 +26,7 @@ mod testing;
 mod trials;
 mod warm_up;
 
-use super::interface::{SampleError, Sampler, Slot, TrialEnd};
+use super::interface::{SampleError, Sampler, Slot, StartingGate, TrialEnd};
 use super::plan::Plan;
 use super::residency::ResidencyProof;
 use super::target::{MeasuredTarget, SweepTarget};
@@ -40,7 +40,7 @@ use cache_states::CacheStates;
 pub use inspector::{FlameGraphPaths, InspectPlan};
 use inspector::{Inspection, Inspector};
 use notes::Notes;
-use observed_turn::{MeteredTurn, ObservedTurn};
+use observed_turn::{MeteredTurn, ObservedTurn, bytes_between};
 use own_commands::{OwnCommands, before_reading};
 use readlab_protocol::TurnRequest;
 use runtime_counters::RuntimeCounters;
@@ -62,6 +62,8 @@ pub struct ProcessSampler<'a> {
     notes: Notes,
     /// The files, where no file may be read before its only reading.
     single_reads: Option<SingleReads<'a>>,
+    /// Where turns wait for those of other hosts.
+    gate: Option<Box<dyn StartingGate>>,
     clock: RunClock,
 }
 
@@ -88,6 +90,7 @@ impl<'a> ProcessSampler<'a> {
             inspector: Inspector::default(),
             notes: Notes::default(),
             single_reads: None,
+            gate: None,
             clock: RunClock { earlier: Duration::ZERO, started: Instant::now() },
         }
     }
@@ -118,6 +121,14 @@ impl<'a> ProcessSampler<'a> {
         ProcessSampler { inspector: Inspector::new(plan), ..self }
     }
 
+    /// The same, whose turns begin when this gate lets them, each with one reading.
+    #[must_use]
+    pub fn starting_at(mut self, gate: Box<dyn StartingGate>) -> ProcessSampler<'a> {
+        self.trials.read_singly();
+        self.gate = Some(gate);
+        self
+    }
+
     /// The same, where the run has taken some time already.
     #[must_use]
     pub fn after(mut self, earlier: Duration) -> ProcessSampler<'a> {
@@ -130,8 +141,10 @@ impl<'a> ProcessSampler<'a> {
     fn proven_turn(&mut self, trial: &Trial, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         let request = self.trials.turn_request(trial);
         before_reading(trial, &self.trials)?;
+        self.gate.as_mut().map_or(Ok(()), |gate| gate.before_state())?;
         let before = self.prepare_state(trial)?;
         let below_before = self.trials.next_layer_bytes(trial.index);
+        self.gate.as_mut().map_or(Ok(()), |gate| gate.ready())?;
         let turn = self.metered_turn(trial, request)?;
         let below = bytes_between(below_before, self.trials.next_layer_bytes(trial.index));
         let after = self.resident_after(trial);
@@ -161,7 +174,8 @@ impl<'a> ProcessSampler<'a> {
     fn metered_turn(&mut self, trial: &Trial, request: TurnRequest) -> Result<MeteredTurn, SampleError> {
         let time_limit = self.trials.time_limit(trial.index, request.lead + request.count);
         let pooled = self.pool.session(trial.index)?;
-        let turn = pooled.metered_turn(request, time_limit);
+        let wait = || self.gate.iter_mut().for_each(|gate| gate.wait());
+        let turn = pooled.metered_turn(request, time_limit, wait);
         if let Ok(turn) = &turn {
             conduct::check(&pooled.session, trial.index, turn, &mut self.notes)?;
         }
@@ -270,15 +284,6 @@ fn check_claims(trial: &Trial, turn: &MeteredTurn) -> Result<(), SampleError> {
     }
 }
 
-/// What a counter counted between two readings, where there is one.
-fn bytes_between(
-    before: Option<Result<u64, String>>,
-    after: Option<Result<u64, String>>,
-) -> Option<Result<u64, String>> {
-    let both = before.zip(after);
-    both.map(|(before, after)| Ok(after?.saturating_sub(before?)))
-}
-
 impl Sampler for ProcessSampler<'_> {
     fn open(&mut self, trial: usize) -> Result<Params, TrialEnd> {
         self.states.check_not_refused(trial)?;
@@ -376,8 +381,9 @@ impl Sampler for ProcessSampler<'_> {
         self.notes.take_lines()
     }
 
-    fn missing(&mut self) -> Vec<(&'static str, String)> {
-        self.notes.take_missing()
+    fn missing(&mut self) -> Vec<(String, String)> {
+        let missing = self.notes.take_missing().into_iter();
+        missing.map(|(meter, reason)| (meter.to_owned(), reason)).collect()
     }
 
     fn elapsed_ns(&self) -> u64 {

@@ -174,6 +174,15 @@ impl ObservedTurn<'_> {
     }
 }
 
+/// What a counter counted between two readings, where there is one.
+pub(super) fn bytes_between(
+    before: Option<Result<u64, String>>,
+    after: Option<Result<u64, String>>,
+) -> Option<Result<u64, String>> {
+    let both = before.zip(after);
+    both.map(|(before, after)| Ok(after?.saturating_sub(before?)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::{Fixture, metered, sample_line};

@@ -43,13 +43,15 @@ impl PooledSession {
         PooledSession { session, meters, params, is_steady: false, is_taken_over: false, held_bytes: 0 }
     }
 
-    /// One turn between two readings of the meters.
+    /// One turn between two readings of the meters, which begins when `wait` returns.
     pub(super) fn metered_turn(
         &mut self,
         request: TurnRequest,
         time_limit: Duration,
+        wait: impl FnOnce(),
     ) -> Result<MeteredTurn, SessionError> {
         self.meters.begin();
+        wait();
         let answer = self.session.turn(request, time_limit);
         let metered = self.meters.end();
         Ok(MeteredTurn { request, answer: answer?, metered })

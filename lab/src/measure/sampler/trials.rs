@@ -49,6 +49,8 @@ pub(super) struct Trials<'a> {
     pub(super) plan: &'a Plan,
     contenders: &'a Contenders,
     targets: Vec<MeasuredTarget<'a>>,
+    /// Whether every turn has one reading, however short.
+    reads_singly: bool,
 }
 
 impl<'a> Trials<'a> {
@@ -57,7 +59,12 @@ impl<'a> Trials<'a> {
         contenders: &'a Contenders,
         targets: Vec<MeasuredTarget<'a>>,
     ) -> Trials<'a> {
-        Trials { plan, contenders, targets }
+        Trials { plan, contenders, targets, reads_singly: false }
+    }
+
+    /// From now on every turn has one reading.
+    pub(super) fn read_singly(&mut self) {
+        self.reads_singly = true;
     }
 
     /// Replaces all targets by this one, because the files of these trials are opened one after
@@ -156,7 +163,8 @@ impl<'a> Trials<'a> {
         let facts = self.facts(trial.index);
         let bytes = facts.size_bytes.max(facts.bytes_out(trial.decodes));
         let reading_ns = SHORT_READING_FIXED_NS + bytes / 4;
-        let is_single = trial.start == Start::EachReading
+        let is_single = self.reads_singly
+            || trial.start == Start::EachReading
             || trial.command.prepare.is_some()
             || trial.state == CacheState::Cold
             || facts.transport() == Transport::Http;

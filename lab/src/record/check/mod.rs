@@ -11,6 +11,7 @@
 //! numbered once, and their target comes before |
 //! | sample | of a trial that came before; rounds and readings rise; a reading is one of its turn;
 //! a window is longer than nothing; shares are from 0 to 1 |
+//! | fleet, clocks, fleet turn | clocks and turns come after the fleet, and have one time for each rank |
 //! | what else names a trial or a target | it came before |
 //! | outcome, end | once, until a resumed run takes them back; nothing is measured after the end |
 //!
@@ -41,6 +42,9 @@ const NS_MAX: u64 = 1 << 53;
 
 /// The largest count, and the most bytes. Up to here a float is exact.
 const COUNT_MAX: u64 = 1 << 53;
+
+/// Ranks of a fleet.
+const RANKS_MAX: u64 = 1 << 20;
 
 /// Clocks in GHz and loads that a machine may have.
 const MACHINE_FACTS: RangeInclusive<f64> = 0.0..=1e6;
@@ -174,6 +178,15 @@ impl RecordCheck {
     }
 }
 
+/// Something that each rank of the fleet has one of.
+fn of_every_rank(record: &Record, found: usize) -> Result<(), String> {
+    match record.fleet.as_ref().map(|fleet| fleet.ranks.len()) {
+        None => Err("ranks, and no fleet before them".to_owned()),
+        Some(ranks) if ranks != found => Err(format!("{found} ranks of a fleet of {ranks}")),
+        Some(_) => Ok(()),
+    }
+}
+
 /// Whether a line belongs to a measurement of trials.
 fn is_measured(line: &Line) -> bool {
     matches!(
@@ -186,6 +199,20 @@ fn is_measured(line: &Line) -> bool {
 fn found(record: &Record, line: &mut Line) -> Result<(), String> {
     match line {
         Line::Target { facts, .. } => at_most("size_bytes", facts.size_bytes, COUNT_MAX),
+        Line::Fleet(fleet) => {
+            at_most("ranks", fleet.ranks.len() as u64, RANKS_MAX)?;
+            fleet.ranks.iter().try_for_each(|rank| at_most("size_bytes", rank.size_bytes, COUNT_MAX))
+        }
+        Line::FleetTurn(turn) => {
+            known(record, turn.trial)?;
+            of_every_rank(record, turn.ranks.len())?;
+            turn.ranks.iter().try_for_each(|rank| {
+                at_most("started_ns", rank.started_ns, NS_MAX)?;
+                at_most("late_ns", rank.late_ns, NS_MAX)?;
+                window(rank.wall_ns)
+            })
+        }
+        Line::Clocks { ranks, .. } => of_every_rank(record, ranks.len()),
         Line::Fill(fill) => {
             target(record, fill.target)?;
             at_most("wall_ns", fill.wall_ns, NS_MAX)?;

@@ -182,8 +182,9 @@ impl Sampler for ScriptedSampler {
         self.log.borrow_mut().push(format!("  close {}", self.names[&trial]));
     }
 
-    fn missing(&mut self) -> Vec<(&'static str, String)> {
-        self.missing.pop_front().unwrap_or_default()
+    fn missing(&mut self) -> Vec<(String, String)> {
+        let missing = self.missing.pop_front().unwrap_or_default().into_iter();
+        missing.map(|(meter, reason)| (meter.to_owned(), reason)).collect()
     }
 
     fn elapsed_ns(&self) -> u64 {

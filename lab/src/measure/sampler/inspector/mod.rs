@@ -210,7 +210,7 @@ impl Inspection<'_, '_> {
         self.warm_up(&mut pooled.session)?;
         self.make_state()?;
         tracing.begin().map_err(InspectError::Because)?;
-        let turn = pooled.metered_turn(TurnRequest { lead: 0, count: 1 }, self.time_limit(0))?;
+        let turn = pooled.metered_turn(TurnRequest { lead: 0, count: 1 }, self.time_limit(0), || {})?;
         self.trials.compare(self.trial, &turn.answer)?;
         let wall_ns = turn.answer.samples.iter().map(|sample| sample.wall_ns).sum();
         let minor_faults = minor_faults(self.trial, &turn.metered).clone().ok();

@@ -1,0 +1,152 @@
+//! An experiment that all ranks of a fleet prepare, agree on, and measure together: rank 0 by its
+//! rounds, the others by its orders.
+
+use super::execute::ExecuteError;
+use super::recorder::Recorder;
+use super::{Experiment, Procedure, Rounds};
+use crate::fleet::agreement::{Agreement, Credentials, FileCredentials};
+use crate::fleet::crew::Member;
+use crate::fleet::leader::FleetSampler;
+use crate::fleet::queue::Place;
+use crate::fleet::{Job, JobError};
+use crate::linux::system;
+use crate::machine;
+use crate::measure::plan::{Plan, Planned};
+use crate::measure::round;
+use crate::measure::sampler::ProcessSampler;
+use crate::record::{EndReason, Line};
+use crate::trial::CacheState;
+use anyhow::Context;
+use std::rc::Rc;
+use std::time::Duration;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The slowest rank may take so long beyond what the plainest reading took, before it counts as
+/// lost: contenders are started and warmed up within one order.
+const RANK_TIMEOUT_MIN: Duration = Duration::from_secs(60);
+
+/// For each of what the plainest reading took.
+const RANK_TIMEOUT_FACTOR: u32 = 80;
+
+impl Experiment {
+    /// What this rank says of itself and of what it would measure.
+    ///
+    /// # Errors
+    /// If its own program cannot be read.
+    pub fn credentials(&self) -> anyhow::Result<Credentials> {
+        let program = std::env::current_exe().and_then(std::fs::read).context("its own program")?;
+        let target = self.targets.first().context("a fleet reads one file")?;
+        let facts = &target.target.facts;
+        let taking_part = |name: &str| self.plan.trials.iter().any(|it| it.trial.contender() == name);
+        let receipts = self.contenders.present().iter().map(|contender| contender.receipt.clone());
+        Ok(Credentials {
+            host: system::host_name(),
+            boot: machine::boot(),
+            program: format!("{:016x}", xxh3_64(&program)),
+            contenders: receipts.filter(|receipt| taking_part(&receipt.contender)).collect(),
+            plan: self.plan.trials.iter().map(digest_of).collect(),
+            file: FileCredentials {
+                path: facts.path.clone(),
+                size_bytes: facts.size_bytes,
+                digest: facts.digest.clone(),
+                answer: target.expected.truth.answer,
+                device_bytes: facts.expected_device_bytes(),
+                inode: self.caches.first().and_then(|it| it.identity()).map(|it| (it.dev, it.ino)),
+            },
+        })
+    }
+
+    /// Makes it that of a rank of a fleet: the record is about what all ranks read together.
+    pub fn join_fleet(&mut self, rank: u32, agreement: &Agreement) {
+        let fleet = &agreement.fleet;
+        if agreement.shared.iter().any(|cache| cache.ranks.contains(&(rank as usize))) {
+            // What another rank brought into the cache is not fetched; rank 0 checks the sum.
+            self.targets.iter_mut().for_each(|target| target.target.facts.extents = None);
+        }
+        let size_bytes = fleet.ranks.iter().map(|rank| rank.size_bytes).sum();
+        let mut place = self.preface.len();
+        for (at, line) in self.preface.iter_mut().enumerate() {
+            if let Line::Target { facts, .. } = line {
+                (facts.size_bytes, facts.answer) = (size_bytes, Some(agreement.answer));
+                // They are of one rank's file; each rank proves its own.
+                (facts.extents, facts.hidden_cache) = (None, None);
+                place = at + 1;
+            }
+            if let Line::Header(header) = line {
+                header.agenda = None;
+            }
+        }
+        self.preface.insert(place, Line::Fleet(Box::new(fleet.clone())));
+        self.preface.extend(shared_caches(agreement, &self.plan.states).map(super::preface::warning));
+    }
+
+    /// Measures it with all ranks, of which this is rank 0.
+    ///
+    /// # Errors
+    /// As for [`super::execute()`].
+    pub fn lead(
+        self,
+        job: &Rc<Job>,
+        agreement: &Agreement,
+        recorder: &mut Recorder,
+    ) -> Result<EndReason, ExecuteError> {
+        recorder.follow(&self.plan);
+        self.measure(job, agreement, |plan, member| {
+            let mut sampler = FleetSampler::new(plan, member, agreement);
+            let end = round::run(plan, &mut sampler, recorder);
+            sampler.leave();
+            Ok(end?)
+        })
+    }
+
+    /// Measures it as rank 0 orders.
+    ///
+    /// # Errors
+    /// If the job is broken.
+    pub fn serve(self, job: &Rc<Job>, agreement: &Agreement) -> Result<(), JobError> {
+        self.measure(job, agreement, |_, mut member| member.serve())
+    }
+
+    fn measure<T>(self, job: &Rc<Job>, agreement: &Agreement, measure: impl FnOnce(&Plan, Member) -> T) -> T {
+        let before = self.elapsed();
+        let Experiment { targets, caches, contenders, plan, inspect, .. } = self;
+        let plainest_ns = targets.iter().map(|it| it.expected.truth.wall_ns).max().unwrap_or(0);
+        job.set_time_limit(RANK_TIMEOUT_MIN + Duration::from_nanos(plainest_ns) * RANK_TIMEOUT_FACTOR);
+        let measured = targets.iter().zip(caches).enumerate();
+        let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
+        let sampler = ProcessSampler::new(&plan, &contenders, measured).inspecting(inspect).after(before);
+        let place = Place::of(job.rank(), &agreement.shared);
+        measure(&plan, Member::new(Rc::clone(job), place, sampler))
+    }
+
+    /// Why a fleet cannot measure it, if so.
+    #[must_use]
+    pub fn refusal_in_fleet(&self) -> Option<&'static str> {
+        let is_rounds = matches!(self.procedure, Procedure::Rounds(Rounds::All));
+        let is_file = self.targets.len() == 1 && self.servers.is_empty();
+        match (is_rounds, is_file && self.caches.iter().all(|cache| cache.identity().is_some())) {
+            (true, true) => None,
+            (false, _) => Some("a fleet only races"),
+            (true, false) => Some("a fleet reads one file, not over HTTP"),
+        }
+    }
+}
+
+/// The name of a trial, and a digest of all that is decided about it.
+fn digest_of(planned: &Planned) -> (String, String) {
+    let trial = &planned.trial;
+    let text = serde_json::to_string(trial).expect("a trial has no maps with odd keys");
+    (format!("{} ({})", trial.id, trial.state), format!("{:016x}", xxh3_64(text.as_bytes())))
+}
+
+/// A warning where ranks share a page cache: a cold reading of one brings bytes for the others.
+fn shared_caches(agreement: &Agreement, states: &[CacheState]) -> Option<String> {
+    let ranks = agreement.shared.iter().map(|cache| {
+        let ranks: Vec<String> = cache.ranks.iter().map(usize::to_string).collect();
+        format!("ranks {} share a page cache", ranks.join(", "))
+    });
+    let ranks: Vec<String> = ranks.collect();
+    (!ranks.is_empty() && states.contains(&CacheState::Cold)).then(|| {
+        format!("{}: in a cold turn each byte comes to their host once for all of them", ranks.join("; "))
+    })
+}

@@ -1,0 +1,116 @@
+//! What every rank does with an order: the same process sampler as on one host follows it, and what
+//! it found becomes a report.
+
+use super::job::{Job, JobError};
+use super::order::{Ended, Found, Order, Report};
+use super::queue::{Place, Queue};
+use super::starting_gate::Gate;
+use crate::measure::interface::{Sampler, Slot, TrialEnd};
+use crate::measure::sampler::ProcessSampler;
+use crate::record::{RankTiming, Sample};
+use std::rc::Rc;
+
+/// One rank's sampler, with the gate at which it waits for the others.
+pub struct Member<'a> {
+    pub(super) job: Rc<Job>,
+    pub(super) sampler: ProcessSampler<'a>,
+    gate: Gate,
+    queue: Queue,
+}
+
+impl<'a> Member<'a> {
+    /// A rank that takes its turns with the others.
+    #[must_use]
+    pub fn new(job: Rc<Job>, place: Place, sampler: ProcessSampler<'a>) -> Member<'a> {
+        let queue = Queue::new(Rc::clone(&job), place);
+        let gate = Gate::new(Rc::clone(&job), queue.clone());
+        Member { job, sampler: sampler.starting_at(Box::new(gate.clone())), gate, queue }
+    }
+
+    /// Follows the orders of rank 0 until it says that all is done.
+    ///
+    /// # Errors
+    /// If the job is broken.
+    pub fn serve(&mut self) -> Result<(), JobError> {
+        loop {
+            let order: Order = self.job.broadcast(None)?;
+            let is_last = order == Order::Leave;
+            let report = self.follow(&order)?;
+            self.job.gather(&report)?;
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Does what an order says.
+    pub(super) fn follow(&mut self, order: &Order) -> Result<Report, JobError> {
+        let found = match order {
+            Order::Launch(trials) => {
+                self.sampler.launch(trials);
+                Ok(Found::Done)
+            }
+            Order::Open(trial) => self.sampler.open(*trial).map(Found::Params).map_err(Ended::from),
+            Order::WarmUp(trial) => self.queued(|sampler| sampler.warm_up(*trial).map(|()| Found::Done))?,
+            // It is filled by the first of those that share it.
+            Order::Fill(_) if !self.queue.place().is_first() => Ok(Found::Done),
+            Order::Fill(fill) => self.sampler.fill(*fill).map(Found::Filled).map_err(Ended::from),
+            Order::Turn(trial, slot) => self.turn(*trial, slot)?,
+            Order::CompareClocks => Ok(Found::Clock(self.job.compare_clocks()?)),
+            Order::Retire(trial) => {
+                self.sampler.retire(*trial);
+                Ok(Found::Done)
+            }
+            Order::Close(trial) => {
+                self.sampler.close(*trial);
+                Ok(Found::Done)
+            }
+            Order::CleanUp => self.sampler.clean_up().map(|()| Found::Done).map_err(Ended::CleanUp),
+            Order::Leave => Ok(Found::Done),
+        };
+        let refusal = order.trial().and_then(|trial| self.sampler.refusal(trial));
+        Ok(Report { found, notes: self.sampler.notes(), missing: self.sampler.missing(), refusal })
+    }
+
+    /// Work on the page cache, after the ranks that come before this one in it.
+    fn queued(
+        &mut self,
+        work: impl FnOnce(&mut ProcessSampler) -> Result<Found, TrialEnd>,
+    ) -> Result<Result<Found, Ended>, JobError> {
+        self.queue.begin();
+        self.queue.wait()?;
+        let found = work(&mut self.sampler).map_err(Ended::from);
+        self.queue.finish()?;
+        Ok(found)
+    }
+
+    /// A turn from the gate on.
+    fn turn(&mut self, trial: usize, slot: &Slot) -> Result<Result<Found, Ended>, JobError> {
+        self.gate.close();
+        let taken = self.sampler.turn(trial, slot);
+        self.gate.give_up()?;
+        if let Some(error) = self.gate.take_broken() {
+            return Err(error);
+        }
+        if self.gate.is_withheld() {
+            return Ok(Err(Ended::Withheld));
+        }
+        Ok(taken.map_err(Ended::from).map(|samples| {
+            let timing = self.timing(&samples);
+            Found::Turn(samples, timing)
+        }))
+    }
+
+    /// When this rank took a turn, by the clock of rank 0.
+    fn timing(&self, samples: &[Sample]) -> RankTiming {
+        let (passage, clock) = (self.gate.passage().unwrap_or_default(), self.job.clock());
+        let wall_ns = samples.iter().map(|sample| sample.wall_ns).sum();
+        let ended_ns = passage.started_ns + wall_ns;
+        RankTiming {
+            started_ns: clock.of_leader(passage.started_ns),
+            late_ns: passage.started_ns.saturating_sub(passage.planned_ns),
+            wall_ns,
+            bound_ns: clock.bound_ns(ended_ns),
+        }
+    }
+}

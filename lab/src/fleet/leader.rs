@@ -1,0 +1,285 @@
+//! The sampler of rank 0: every call becomes an order to all ranks, and their reports one result.
+//!
+//! Counts and inspections are made by rank 0 alone, between rounds: what a contender does inside is
+//! the same on every host.
+
+use super::agreement::{Agreement, SharedCache};
+use super::crew::Member;
+use super::job::JobError;
+use super::merge::merged;
+use super::order::{Ended, Found, Order, Report};
+use crate::measure::interface::{SampleError, Sampler, Slot, TrialEnd};
+use crate::measure::plan::Plan;
+use crate::record::{Count, EndReason, Fill, Fleet, FleetTurn, Line, Outcome, Sample};
+use crate::trial::{CacheState, Params};
+use crate::units::Nanos;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A start that is later than this, and than the share below of what the job took, makes a turn
+/// another one than the record says.
+const LATE_NS_MAX: u64 = 1_000_000;
+
+/// A hundredth.
+const LATE_SHARE_OF_JOB: u64 = 100;
+
+/// Takes the samples of a whole fleet.
+pub struct FleetSampler<'a> {
+    member: Member<'a>,
+    plan: &'a Plan,
+    fleet: &'a Fleet,
+    shared: &'a [SharedCache],
+    /// Whether the other ranks can no longer be reached.
+    is_lost: bool,
+    refusals: BTreeMap<usize, Outcome>,
+    notes: Vec<Line>,
+    noted: BTreeSet<String>,
+    missing: Vec<(String, String)>,
+    /// The round before which clocks were compared last.
+    compared: Option<(CacheState, u32)>,
+}
+
+impl<'a> FleetSampler<'a> {
+    /// A sampler for the ranks of this fleet, of which this is rank 0.
+    #[must_use]
+    pub fn new(plan: &'a Plan, member: Member<'a>, agreement: &'a Agreement) -> FleetSampler<'a> {
+        FleetSampler {
+            member,
+            plan,
+            fleet: &agreement.fleet,
+            shared: &agreement.shared,
+            is_lost: false,
+            refusals: BTreeMap::new(),
+            notes: Vec::new(),
+            noted: BTreeSet::new(),
+            missing: Vec::new(),
+            compared: None,
+        }
+    }
+
+    /// Has all ranks leave the job, in which nothing is measured any more.
+    pub fn leave(&mut self) {
+        // If they cannot be reached, the job has ended without them.
+        let _ = self.everywhere(&Order::Leave);
+    }
+
+    /// What every rank found, by rank; if something ended on any of them, that.
+    fn everywhere(&mut self, order: &Order) -> Result<Vec<Found>, Ended> {
+        if self.is_lost {
+            return Err(Ended::End(TrialEnd::Run(EndReason::RankLost)));
+        }
+        match self.reports(order) {
+            Ok(reports) => self.take(order, reports),
+            Err(error) => {
+                self.is_lost = true;
+                self.notes.push(Line::Warning { text: error.to_string() });
+                self.member.job.abort(&error.to_string());
+                Err(Ended::End(TrialEnd::Run(EndReason::RankLost)))
+            }
+        }
+    }
+
+    fn reports(&mut self, order: &Order) -> Result<Vec<Report>, JobError> {
+        let order = self.member.job.broadcast(Some(order))?;
+        let own = self.member.follow(&order)?;
+        let all = self.member.job.gather(&own)?;
+        Ok(all.expect("rank 0 gathers"))
+    }
+
+    fn take(&mut self, order: &Order, reports: Vec<Report>) -> Result<Vec<Found>, Ended> {
+        let (mut found, mut ended) = (Vec::new(), None::<Ended>);
+        for (rank, report) in reports.into_iter().enumerate() {
+            self.take_notes(rank, report.notes);
+            if let (Some(trial), Some(refusal)) = (order.trial(), report.refusal) {
+                self.refusals.entry(trial).or_insert_with(|| self.fleet.of_host(rank, refusal));
+            }
+            self.missing.extend(report.missing);
+            match report.found {
+                Ok(it) => found.push(it),
+                Err(it) if ended.as_ref().is_none_or(|ended| it.weight() > ended.weight()) => {
+                    ended = Some(self.fleet.of_host(rank, it));
+                }
+                Err(_) => {}
+            }
+        }
+        ended.map_or(Ok(found), Err)
+    }
+
+    /// Of other ranks only what the record does not have already, with the name of the host.
+    fn take_notes(&mut self, rank: usize, notes: Vec<Line>) {
+        for line in notes {
+            match line {
+                line if rank == 0 => self.notes.push(line),
+                Line::Warning { text } => {
+                    let text = self.fleet.of_host(rank, text);
+                    if self.noted.insert(text.clone()) {
+                        self.notes.push(Line::Warning { text });
+                    }
+                }
+                line @ (Line::LeftBehind { .. } | Line::Scheduling { .. }) => self.notes.push(line),
+                _ => {}
+            }
+        }
+    }
+
+    /// Compares the clocks before the first turn of a round, which is after the last of the one
+    /// before.
+    fn compare_clocks(&mut self, slot: &Slot) -> Result<(), Ended> {
+        if self.compared.replace((slot.state, slot.round)) == Some((slot.state, slot.round)) {
+            return Ok(());
+        }
+        let found = self.everywhere(&Order::CompareClocks)?;
+        let clocks = found.into_iter().filter_map(|it| match it {
+            Found::Clock(clock) => Some(clock),
+            _ => None,
+        });
+        self.notes.push(Line::Clocks { round: slot.round, ranks: clocks.collect() });
+        Ok(())
+    }
+
+    /// The sample of the job, if every rank began in time.
+    fn sample(&mut self, trial: usize, slot: &Slot, found: Vec<Found>) -> Result<Vec<Sample>, SampleError> {
+        let (mut samples, mut ranks) = (Vec::new(), Vec::new());
+        for it in found {
+            if let Found::Turn(taken, timing) = it {
+                samples.extend(taken);
+                ranks.push(timing);
+            }
+        }
+        let turn = FleetTurn { trial, round: slot.round, ranks };
+        self.check_in_time(&turn)?;
+        if slot.state == CacheState::Cold && !self.plan.is_control(trial) {
+            self.shared.iter().try_for_each(|cache| check_fetched(cache, &samples))?;
+        }
+        let sample = merged(slot.state, &turn, &samples);
+        self.notes.push(Line::FleetTurn(Box::new(turn)));
+        Ok(sample.into_iter().collect())
+    }
+
+    fn check_in_time(&self, turn: &FleetTurn) -> Result<(), SampleError> {
+        let late_max_ns = LATE_NS_MAX.max(turn.job_ns() / LATE_SHARE_OF_JOB);
+        let latest = turn.ranks.iter().enumerate().max_by_key(|(_, timing)| timing.late_ns);
+        match latest {
+            Some((rank, timing)) if timing.late_ns > late_max_ns => {
+                let late = format!("began {} late", Nanos(timing.late_ns));
+                Err(SampleError::Unproven(self.fleet.of_host(rank, late)))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Checks that ranks which share a page cache fetched all bytes from the device, together.
+fn check_fetched(cache: &SharedCache, samples: &[Sample]) -> Result<(), SampleError> {
+    let of_ranks = cache.ranks.iter().filter_map(|&rank| samples.get(rank));
+    let fetched_bytes = of_ranks.map(|sample| sample.device_read_bytes).sum::<Option<u64>>();
+    match (fetched_bytes, cache.device_bytes) {
+        (Some(fetched), Some(least)) if fetched < least - least / 100 => {
+            let ranks: Vec<String> = cache.ranks.iter().map(usize::to_string).collect();
+            Err(SampleError::Unproven(format!(
+                "only {fetched} bytes came from the device for ranks {}, which share a page cache, at least {} were expected",
+                ranks.join(", "),
+                least - least / 100
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Sampler for FleetSampler<'_> {
+    fn launch(&mut self, next: &[usize]) {
+        // What ended is found again when a contender of these is opened.
+        let _ = self.everywhere(&Order::Launch(next.to_vec()));
+    }
+
+    fn open(&mut self, trial: usize) -> Result<Params, TrialEnd> {
+        let found = self.everywhere(&Order::Open(trial)).map_err(Ended::of_trial)?;
+        match found.into_iter().next() {
+            Some(Found::Params(params)) => Ok(params),
+            _ => Ok(Params::default()),
+        }
+    }
+
+    fn warm_up(&mut self, trial: usize) -> Result<(), TrialEnd> {
+        self.everywhere(&Order::WarmUp(trial)).map(drop).map_err(Ended::of_trial)
+    }
+
+    fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
+        let found = self.everywhere(&Order::Fill(fill)).map_err(Ended::of_trial)?;
+        match found.into_iter().next() {
+            Some(Found::Filled(fill)) => Ok(fill),
+            _ => Err(TrialEnd::Run(EndReason::RankLost)),
+        }
+    }
+
+    fn turn(&mut self, trial: usize, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
+        self.missing.clear();
+        self.compare_clocks(slot).map_err(Ended::of_turn)?;
+        let found = self.everywhere(&Order::Turn(trial, *slot)).map_err(Ended::of_turn)?;
+        self.sample(trial, slot, found)
+    }
+
+    fn count(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+        self.member.sampler.count(trials)
+    }
+
+    fn count_again(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+        self.member.sampler.count_again(trials)
+    }
+
+    fn is_counted(&self, trial: usize) -> bool {
+        self.member.sampler.is_counted(trial)
+    }
+
+    fn inspects(&self) -> bool {
+        self.member.sampler.inspects()
+    }
+
+    fn inspect(&mut self, trial: usize) -> Result<Vec<Line>, EndReason> {
+        self.member.sampler.inspect(trial)
+    }
+
+    fn not_inspected(&mut self, trial: usize, reason: &str) -> Vec<Line> {
+        self.member.sampler.not_inspected(trial, reason)
+    }
+
+    fn refusal(&self, trial: usize) -> Option<Outcome> {
+        self.refusals.get(&trial).cloned()
+    }
+
+    fn bytes(&self, trial: usize) -> Option<u64> {
+        let own_bytes = u128::from(self.member.sampler.bytes(trial)?);
+        let all_bytes: u128 = self.fleet.ranks.iter().map(|rank| u128::from(rank.size_bytes)).sum();
+        let first_bytes = self.fleet.ranks.first().map_or(0, |rank| u128::from(rank.size_bytes));
+        u64::try_from(own_bytes * all_bytes / first_bytes.max(1)).ok()
+    }
+
+    fn retire(&mut self, trial: usize) {
+        // A trial that has no further turns is not missed on a rank that is lost.
+        let _ = self.everywhere(&Order::Retire(trial));
+    }
+
+    fn close(&mut self, trial: usize) {
+        if self.everywhere(&Order::Close(trial)).is_err() {
+            self.member.sampler.close(trial);
+        }
+    }
+
+    fn clean_up(&mut self) -> Result<(), String> {
+        match self.everywhere(&Order::CleanUp) {
+            Err(Ended::CleanUp(reason)) => Err(reason),
+            _ => Ok(()),
+        }
+    }
+
+    fn missing(&mut self) -> Vec<(String, String)> {
+        std::mem::take(&mut self.missing)
+    }
+
+    fn notes(&mut self) -> Vec<Line> {
+        std::mem::take(&mut self.notes)
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        self.member.sampler.elapsed_ns()
+    }
+}

@@ -1,0 +1,91 @@
+//! The samples that all ranks took in one turn as one sample of the job: its time is from the first
+//! start to the last end, its counts and answers are sums.
+
+use crate::record::{FleetTurn, Sample, TurnSeen};
+use crate::trial::{Answer, CacheState};
+
+/// The sample of the job; `None` if no rank took one. A meter that one rank lacks is missing.
+pub(super) fn merged(state: CacheState, turn: &FleetTurn, samples: &[Sample]) -> Option<Sample> {
+    let first = samples.first()?;
+    let sum = |of: fn(&Sample) -> Option<u64>| samples.iter().map(of).sum::<Option<u64>>();
+    let farthest = |of: fn(&Sample) -> Option<f64>| {
+        let shares: Option<Vec<f64>> = samples.iter().map(of).collect();
+        // Of the rank that is farthest from the state that was to be proven.
+        let farther = if state == CacheState::Warm { f64::min } else { f64::max };
+        shares?.into_iter().reduce(farther)
+    };
+    Some(Sample {
+        wall_ns: turn.job_ns(),
+        cpu_user_ns: sum(|it| it.cpu_user_ns),
+        cpu_system_ns: sum(|it| it.cpu_system_ns),
+        peak_rss_bytes: samples.iter().map(|it| it.peak_rss_bytes).max().flatten(),
+        minor_faults: sum(|it| it.minor_faults),
+        major_faults: sum(|it| it.major_faults),
+        device_read_bytes: sum(|it| it.device_read_bytes),
+        below_read_bytes: sum(|it| it.below_read_bytes),
+        resident_before: farthest(|it| it.resident_before),
+        resident_after: farthest(|it| it.resident_after),
+        turn: seen(samples),
+        answer: answer(samples.iter().map(|it| it.answer)),
+        ..first.clone()
+    })
+}
+
+/// What was seen of the turn from outside, on all hosts together.
+fn seen(samples: &[Sample]) -> TurnSeen {
+    let turns = || samples.iter().map(|sample| sample.turn);
+    let sum = |of: fn(TurnSeen) -> Option<u64>| turns().map(of).sum::<Option<u64>>();
+    let delivered = turns().map(|it| it.delivered).collect::<Option<Vec<_>>>();
+    TurnSeen {
+        wall_ns: turns().map(|it| it.wall_ns).max().flatten(),
+        cpu_ns: sum(|it| it.cpu_ns),
+        cpu_error_ns: sum(|it| it.cpu_error_ns),
+        delayed_ns: sum(|it| it.delayed_ns),
+        lab_delayed_ns: sum(|it| it.lab_delayed_ns),
+        preemptions: sum(|it| it.preemptions),
+        steal_ns: sum(|it| it.steal_ns),
+        cpu_pressure_ns: sum(|it| it.cpu_pressure_ns),
+        io_pressure_ns: sum(|it| it.io_pressure_ns),
+        memory_pressure_ns: sum(|it| it.memory_pressure_ns),
+        delivered: delivered.and_then(|kinds| kinds.into_iter().max()),
+    }
+}
+
+/// The answer about all that was read: what every rank knows, added up. A digest of output has no
+/// sum: each rank compared its own.
+pub(super) fn answer(answers: impl Iterator<Item = Answer> + Clone) -> Answer {
+    let sum = |of: fn(Answer) -> Option<u64>| answers.clone().map(of).sum::<Option<u64>>();
+    Answer {
+        bytes: sum(|it| it.bytes),
+        newlines: sum(|it| it.newlines),
+        lines: sum(|it| it.lines),
+        sum: sum(|it| it.sum).map(|sum| sum % 256),
+        output: answers.clone().map(|it| it.output).min().flatten(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::RankTiming;
+
+    fn sample(wall_ns: u64, faults: Option<u64>, before: f64, newlines: u64) -> Sample {
+        let answer = Answer { newlines: Some(newlines), sum: Some(200), ..Answer::default() };
+        Sample { wall_ns, minor_faults: faults, resident_before: Some(before), answer, ..Sample::default() }
+    }
+
+    #[test]
+    fn a_job_has_the_time_of_all_and_the_sums_of_what_each_counted() {
+        let rank = |started_ns, wall_ns| RankTiming { started_ns, wall_ns, ..RankTiming::default() };
+        let turn = FleetTurn { trial: 0, round: 0, ranks: vec![rank(100, 50), rank(120, 40)] };
+        let samples = [sample(50, Some(3), 0.0, 5), sample(40, Some(4), 0.25, 6)];
+        let cold = merged(CacheState::Cold, &turn, &samples).unwrap();
+        assert_eq!((cold.wall_ns, cold.minor_faults, cold.resident_before), (60, Some(7), Some(0.25)));
+        assert_eq!((cold.answer.newlines, cold.answer.sum, cold.answer.bytes), (Some(11), Some(144), None));
+        let warm = merged(CacheState::Warm, &turn, &samples).unwrap();
+        assert_eq!(warm.resident_before, Some(0.0));
+        let without = [sample(50, Some(3), 0.0, 5), sample(40, None, 0.0, 6)];
+        assert_eq!(merged(CacheState::Cold, &turn, &without).unwrap().minor_faults, None);
+        assert_eq!(merged(CacheState::Cold, &turn, &[]), None);
+    }
+}

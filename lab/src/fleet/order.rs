@@ -1,0 +1,137 @@
+//! Orders of rank 0 to all ranks, and what each reports: the calls of a sampler as data.
+
+use crate::measure::interface::{SampleError, Slot, TrialEnd};
+use crate::record::{Fill, Line, Outcome, RankClock, RankTiming, Sample};
+use crate::trial::Params;
+use serde::{Deserialize, Serialize};
+
+/// What every rank does next.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Order {
+    /// Starts the contenders of these trials without waiting for them.
+    Launch(Vec<usize>),
+    /// Starts the contender of a trial.
+    Open(usize),
+    /// Has it read untimed.
+    WarmUp(usize),
+    /// Fills the cache.
+    Fill(u32),
+    /// Takes a turn, together.
+    Turn(usize, Slot),
+    /// Compares its clock with that of rank 0.
+    CompareClocks,
+    /// The trial has no further turns.
+    Retire(usize),
+    /// Ends the contender of a trial.
+    Close(usize),
+    /// Runs what the user wants to be run after the last reading.
+    CleanUp,
+    /// Leaves the job.
+    Leave,
+}
+
+impl Order {
+    /// The trial that it is about.
+    #[must_use]
+    pub fn trial(&self) -> Option<usize> {
+        match self {
+            Order::Open(trial)
+            | Order::WarmUp(trial)
+            | Order::Turn(trial, _)
+            | Order::Retire(trial)
+            | Order::Close(trial) => Some(*trial),
+            Order::Launch(_) | Order::Fill(_) | Order::CompareClocks | Order::CleanUp | Order::Leave => None,
+        }
+    }
+}
+
+/// What a rank found when it followed an order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// What was asked for, or what ended instead.
+    pub found: Result<Found, Ended>,
+    /// Lines for the record.
+    pub notes: Vec<Line>,
+    /// Meters that could not be read, with the reason.
+    pub missing: Vec<(String, String)>,
+    /// Why the numbers of the trial are refused, if that is known now.
+    pub refusal: Option<Outcome>,
+}
+
+/// What an order gives.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Found {
+    /// Nothing but that it was done.
+    Done,
+    /// Parameters in force.
+    Params(Params),
+    /// How the cache was filled.
+    Filled(Fill),
+    /// The samples of a turn, and when this rank took it.
+    Turn(Vec<Sample>, RankTiming),
+    /// What a clock differs by.
+    Clock(RankClock),
+}
+
+/// What ended instead of giving something.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Ended {
+    /// The state was not proven; the turn may be repeated.
+    Unproven(String),
+    /// This rank was ready, and another one was not.
+    Withheld,
+    /// A trial or the run.
+    End(TrialEnd),
+    /// The user's commands after the last reading failed.
+    CleanUp(String),
+}
+
+impl Ended {
+    /// Which one is told when ranks ended by different things: the run before a trial, and a trial
+    /// before a turn that may be repeated.
+    #[must_use]
+    pub fn weight(&self) -> u8 {
+        match self {
+            Ended::Withheld => 0,
+            Ended::Unproven(_) => 1,
+            Ended::CleanUp(_) => 2,
+            Ended::End(TrialEnd::Trial(_)) => 3,
+            Ended::End(TrialEnd::Both(..)) => 4,
+            Ended::End(TrialEnd::Run(_)) => 5,
+        }
+    }
+
+    /// As the end of a turn.
+    #[must_use]
+    pub fn of_turn(self) -> SampleError {
+        match self {
+            Ended::Unproven(reason) | Ended::CleanUp(reason) => SampleError::Unproven(reason),
+            Ended::Withheld => SampleError::Unproven("a rank was not ready".to_owned()),
+            Ended::End(end) => SampleError::TrialEnd(end),
+        }
+    }
+
+    /// As the end of a trial.
+    #[must_use]
+    pub fn of_trial(self) -> TrialEnd {
+        match self.of_turn() {
+            SampleError::TrialEnd(end) => end,
+            SampleError::Unproven(reason) => TrialEnd::Trial(Outcome::Refused { reason }),
+        }
+    }
+}
+
+impl From<SampleError> for Ended {
+    fn from(error: SampleError) -> Ended {
+        match error {
+            SampleError::Unproven(reason) => Ended::Unproven(reason),
+            SampleError::TrialEnd(end) => Ended::End(end),
+        }
+    }
+}
+
+impl From<TrialEnd> for Ended {
+    fn from(end: TrialEnd) -> Ended {
+        Ended::End(end)
+    }
+}

@@ -1,0 +1,124 @@
+//! The lines about a fleet: its ranks, how their clocks differ, and when each took a turn.
+//!
+//! All times are of the clock of rank 0, in nanoseconds. How clocks are compared lives in
+//! [`crate::fleet::clock`].
+
+use serde::{Deserialize, Serialize};
+
+/// The ranks of an MPI job that take every turn together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fleet {
+    /// The name of the MPI library.
+    pub library: String,
+    /// What of the file each rank reads.
+    pub share: Share,
+    /// The ranks in their order.
+    pub ranks: Vec<Rank>,
+}
+
+/// What the ranks of a fleet read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Share {
+    /// All read one file.
+    #[default]
+    Same,
+    /// Each reads a file of its own.
+    Own,
+}
+
+/// One rank.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rank {
+    /// The name of its host.
+    pub host: String,
+    /// What it reads.
+    pub path: String,
+    /// Bytes of that.
+    pub size_bytes: u64,
+    /// Ranks with the same number share a page cache of their file.
+    pub cache: u32,
+}
+
+/// What the clock of a rank differs by from that of rank 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct RankClock {
+    /// What is added to its time.
+    pub offset_ns: i64,
+    /// How wrong that may be.
+    pub bound_ns: u64,
+    /// How it drifted since the comparison before, in parts per million; 0 where there was none.
+    pub drift_ppm: f64,
+}
+
+/// When a rank took a turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RankTiming {
+    /// When its contender was told to read.
+    pub started_ns: u64,
+    /// How long after the time that rank 0 had named.
+    pub late_ns: u64,
+    /// What its reading took.
+    pub wall_ns: u64,
+    /// How wrong its times may be.
+    pub bound_ns: u64,
+}
+
+impl RankTiming {
+    /// When its reading ended.
+    #[must_use]
+    pub fn ended_ns(&self) -> u64 {
+        self.started_ns.saturating_add(self.wall_ns)
+    }
+}
+
+/// A turn as each rank took it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FleetTurn {
+    /// Number of the trial.
+    pub trial: usize,
+    /// Which round, from 0.
+    pub round: u32,
+    /// By rank.
+    pub ranks: Vec<RankTiming>,
+}
+
+impl FleetTurn {
+    /// From the first start to the last end.
+    #[must_use]
+    pub fn job_ns(&self) -> u64 {
+        let first = self.ranks.iter().map(|rank| rank.started_ns).min().unwrap_or(0);
+        let last = self.ranks.iter().map(RankTiming::ended_ns).max().unwrap_or(0);
+        last - first
+    }
+
+    /// How wrong that may be: the first and the last may be of different ranks.
+    #[must_use]
+    pub fn bound_ns(&self) -> u64 {
+        let mut bounds: Vec<u64> = self.ranks.iter().map(|rank| rank.bound_ns).collect();
+        bounds.sort_unstable();
+        bounds.iter().rev().take(2).sum()
+    }
+
+    /// Between the first start and the last.
+    #[must_use]
+    pub fn start_spread_ns(&self) -> u64 {
+        let starts = || self.ranks.iter().map(|rank| rank.started_ns);
+        starts().max().unwrap_or(0) - starts().min().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_lasts_from_the_first_start_to_the_last_end_and_one_rank_has_its_own_time() {
+        let rank = |started_ns, wall_ns, bound_ns| RankTiming { started_ns, wall_ns, bound_ns, late_ns: 0 };
+        let turn = |ranks| FleetTurn { trial: 0, round: 0, ranks };
+        let two = turn(vec![rank(1_000, 50, 3), rank(1_010, 20, 4), rank(1_005, 20, 1)]);
+        assert_eq!((two.job_ns(), two.start_spread_ns(), two.bound_ns()), (50, 10, 7));
+        let one = turn(vec![rank(1_000, 50, 0)]);
+        assert_eq!((one.job_ns(), one.start_spread_ns(), one.bound_ns()), (50, 0, 0));
+    }
+}
