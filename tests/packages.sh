@@ -24,6 +24,10 @@ want javac default-jdk-headless
 want go golang-go
 want python3 python3
 want node nodejs
+want mpirun.openmpi openmpi-bin
+want mpicc.openmpi libopenmpi-dev
+want mpirun.mpich mpich
+want mpicc.mpich libmpich-dev
 
 [ -n "$missing" ] || exit 0
 skipped() {

@@ -40,8 +40,9 @@ pub(crate) fn plan(threads: usize) -> Plan {
 /// twentieth longer.
 const SHARED_COPY_BYTES: usize = 256 << 10;
 
-/// Bytes of a cached piece, which one thread visits at a time.
-const CACHED_PIECE_BYTES: u64 = 1 << 20;
+/// Bytes of a cached piece, which one thread visits at a time: as many as one page table maps, so
+/// that threads do not wait for each other at its lock.
+const CACHED_PIECE_BYTES: u64 = 2 << 20;
 
 /// Bytes for which residency is determined at a time, for a partly cached file.
 const PART_BYTES: u64 = 1 << 20;

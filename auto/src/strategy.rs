@@ -1,5 +1,9 @@
-//! The choice of a strategy for reading a file, from the facts about it. Pure: no file is accessed
-//! here.
+//! The choice of a strategy for reading a file, from the facts about it, which the source finds
+//! out.
+
+use crate::ReadError;
+use crate::source::Source;
+use std::fs::File;
 
 /// A strategy of reading one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +83,23 @@ const READ_AHEAD_BYTES: u64 = 8 << 20;
 pub(crate) const ONCE_BYTES: u64 = 1 << 20;
 
 impl Strategy {
+    /// How an open file would be read now, where `maps` says whether it may be mapped: for programs
+    /// that read by themselves and want to know whether to map.
+    ///
+    /// ```
+    /// use readlab_auto::Strategy;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    /// let file = std::fs::File::open(path)?;
+    /// assert_eq!(Strategy::of(&file, true)?, Strategy::Once, "it is small");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If it cannot be examined.
+    pub fn of(file: &File, maps: bool) -> Result<Strategy, ReadError> {
+        Ok(Source::of(file, false, None)?.strategy(maps))
+    }
+
     pub(crate) fn choose(facts: &Facts) -> Strategy {
         if facts.size_bytes <= ONCE_BYTES {
             return Strategy::Once;

@@ -13,6 +13,7 @@ mod documents;
 mod exits;
 #[path = "../common/fake.rs"]
 mod fake;
+mod fleet;
 mod harness;
 #[path = "../common/home.rs"]
 mod home;

@@ -2,5 +2,6 @@
 //! clocks or processes.
 
 pub mod compare;
+pub mod fleet;
 pub mod stats;
 pub mod verdict;

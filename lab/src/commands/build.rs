@@ -3,6 +3,7 @@
 
 use crate::contender::build::BuildError;
 use crate::contender::roster::{Roster, RosterEntry};
+use crate::fleet::program;
 use crate::linux::interrupt;
 use crate::target::shown;
 use crate::terminal::notice;
@@ -18,7 +19,7 @@ const EXIT_FAILED: u8 = 1;
 /// Arguments of `readlab build`.
 #[derive(Debug, Args)]
 pub struct BuildArgs {
-    /// The contenders [default: all that have sources]
+    /// The contenders [default: all that have sources], or fleet-agent
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
     /// A roster file with more contenders; may be repeated
@@ -33,11 +34,13 @@ pub struct BuildArgs {
 pub fn run(args: &BuildArgs) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     let roster = Roster::with(&args.rosters)?;
-    let chosen = chosen(&roster, &args.names)?;
+    let agent = program::entry();
+    let chosen = chosen(&roster, &agent, &args.names)?;
     let mut failures = Vec::new();
     for entry in chosen {
         notice::show(format!("building {}", entry.name));
-        if let Err(error) = build(entry) {
+        let built = if *entry == agent { build_agent(&agent) } else { build(entry) };
+        if let Err(error) = built {
             if matches!(error.downcast_ref(), Some(BuildError::Interrupted)) {
                 return Ok(ExitCode::from(interrupt::EXIT_CODE));
             }
@@ -56,16 +59,28 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Those that are named, or all that come as sources.
-fn chosen<'a>(roster: &'a Roster, names: &[String]) -> anyhow::Result<Vec<&'a RosterEntry>> {
+fn chosen<'a>(
+    roster: &'a Roster,
+    agent: &'a RosterEntry,
+    names: &[String],
+) -> anyhow::Result<Vec<&'a RosterEntry>> {
     if names.is_empty() {
         return Ok(roster.entries.iter().filter(|entry| entry.sources.is_some()).collect());
     }
     let entry = |name: &String| match roster.entry(name) {
+        None if *name == agent.name => Ok(agent),
         Some(entry) if entry.sources.is_none() => bail!("{name} needs no building"),
         Some(entry) => Ok(entry),
         None => bail!("no contender '{name}' in the roster"),
     };
     names.iter().map(entry).collect()
+}
+
+/// The agent of fleets, which is no contender: built, and its place shown.
+fn build_agent(agent: &RosterEntry) -> anyhow::Result<()> {
+    agent.build()?;
+    writeln!(std::io::stdout(), "{}", agent.command()?.program.display())?;
+    Ok(())
 }
 
 /// One contender: built, and its receipt shown.

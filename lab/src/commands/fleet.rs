@@ -1,8 +1,8 @@
 //! `readlab fleet race FILE`, started by an MPI launcher on each host: all ranks take every turn
 //! together.
 
-use super::output;
 use super::race::{RaceArgs, config_of};
+use super::rank;
 use crate::experiment::target_spec::TargetSpec;
 use crate::record::Share;
 use crate::trial::Transport;
@@ -93,7 +93,7 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
     let config = config_of(race)?;
     let fleet = FleetOptions { share: (*share).into(), hides_hosts: *hide_hosts };
     let target = |rank: u32| TargetSpec::plain(&of_rank(word, rank), Transport::File);
-    output::run_in_fleet(config, target, fleet, &race.output_options())
+    rank::run(config, target, fleet, &race.output_options())
 }
 
 fn has_rank(path: &Path) -> bool {

@@ -18,6 +18,7 @@ pub mod options;
 mod output;
 mod own_commands;
 pub mod race;
+mod rank;
 pub mod report;
 pub mod request;
 pub mod serve;

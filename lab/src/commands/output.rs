@@ -2,7 +2,6 @@
 //! record, the table on standard output, and the exports.
 
 use super::compare::path_of;
-use super::fleet::FleetOptions;
 use super::options::OutputOptions;
 use crate::claims;
 use crate::contender::discovery::Contenders;
@@ -11,10 +10,8 @@ use crate::experiment::outcome::exit_code;
 use crate::experiment::recorder::Recorder;
 use crate::experiment::sweep::config::SweepConfig;
 use crate::experiment::sweep::run::PreparedSweep;
-use crate::experiment::target_spec::{ExaminedTargets, TargetSpec, TargetSpecs, examine_all};
+use crate::experiment::target_spec::{ExaminedTargets, TargetSpecs, examine_all};
 use crate::experiment::{ExecuteError, Experiment, InterruptedRun, execute, participants};
-use crate::fleet::Job;
-use crate::fleet::agreement::{self, Agreement};
 use crate::folder::{REPORT, RunFolder, scratch};
 use crate::linux::interrupt;
 use crate::linux::{terminal, user};
@@ -23,7 +20,6 @@ use crate::record::history::History;
 use crate::record::{Record, Requested, RunKind};
 use crate::report::{self, Page, Style};
 use crate::target::shown;
-use crate::terminal::notice;
 use anyhow::{Context, bail};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -71,112 +67,6 @@ pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyh
     })
 }
 
-/// Runs one rank of a fleet on the target of its number. Rank 0 writes the record and shows it.
-pub(super) fn run_in_fleet(
-    mut config: RunConfig,
-    target: impl FnOnce(u32) -> TargetSpec,
-    fleet: FleetOptions,
-    options: &OutputOptions,
-) -> anyhow::Result<ExitCode> {
-    until_interrupted(|| {
-        let job = Rc::new(Job::join()?);
-        let seed = job.is_leader().then_some(config.rules.seed);
-        config.rules.seed = job.broadcast(seed.as_ref())?;
-        let rank = Rank { job: &job, fleet, config: &config };
-        let specs = vec![target(job.rank())];
-        let done = if job.is_leader() { rank.lead(specs, options) } else { rank.serve(specs) };
-        match &done {
-            Ok(_) => job.leave(),
-            Err(error) => job.abort(&format!("{error:#}")),
-        }
-        done
-    })
-}
-
-/// One rank of a fleet before it measures.
-struct Rank<'a> {
-    job: &'a Rc<Job>,
-    fleet: FleetOptions,
-    config: &'a RunConfig,
-}
-
-impl Rank<'_> {
-    /// Rank 0, which shows and records what all do.
-    fn lead(&self, specs: TargetSpecs, options: &OutputOptions) -> anyhow::Result<u8> {
-        let live = Live::begin(shown_progress(options));
-        let folder = RunFolder::make(options.output.as_deref());
-        let begun = folder.map_err(anyhow::Error::from).and_then(|folder| {
-            let recorder = Recorder::begin(&folder, live.clone()).inspect_err(|_| folder.abandon())?;
-            Ok((folder, recorder))
-        });
-        let prepared = begun.and_then(|(folder, recorder)| {
-            check_options(options)
-                .and_then(|()| self.prepare(specs, &live, &recorder))
-                .map(|experiment| (experiment, recorder))
-                .inspect_err(|_| folder.abandon())
-        });
-        let agreed = self.agree(prepared.as_ref().map(|(experiment, _)| experiment))?;
-        let (Some((mut experiment, mut recorder)), Some(agreement)) = (prepared.ok(), agreed) else {
-            return Ok(EXIT_DIFFERENT);
-        };
-        experiment.join_fleet(self.job.rank(), &agreement);
-        experiment.introduce(&mut recorder)?;
-        recorder.publish()?;
-        save(options, recorder.path())?;
-        let requested = experiment.requested();
-        let end = experiment.lead(self.job, &agreement, &mut recorder);
-        show_and_judge(recorder, end.map(drop), &requested, options)
-    }
-
-    /// Another rank, of whose record nothing remains.
-    fn serve(&self, specs: TargetSpecs) -> anyhow::Result<u8> {
-        let live = Live::begin(Shown::Nothing);
-        let folder = tempfile::tempdir();
-        let prepared = folder.map_err(anyhow::Error::from).and_then(|folder| {
-            let recorder = Recorder::begin(&RunFolder::make(Some(folder.path()))?, live.clone())?;
-            let experiment = self.prepare(specs, &live, &recorder)?;
-            recorder.withdraw()?;
-            Ok(experiment)
-        });
-        let agreed = self.agree(prepared.as_ref())?;
-        let (Ok(mut experiment), Some(agreement)) = (prepared, agreed) else { return Ok(0) };
-        experiment.join_fleet(self.job.rank(), &agreement);
-        experiment.serve(self.job, &agreement)?;
-        Ok(0)
-    }
-
-    fn prepare(&self, specs: TargetSpecs, live: &Live, recorder: &Recorder) -> anyhow::Result<Experiment> {
-        let mut examined = examine_all(self.config, &[specs])?;
-        let contenders = Rc::new(participants::discover(self.config, live)?);
-        let experiment = Experiment::prepare(self.config, &contenders, examined.remove(0), recorder)?;
-        match experiment.refusal_in_fleet() {
-            Some(reason) => bail!(reason),
-            None => Ok(experiment),
-        }
-    }
-
-    /// What all ranks agree on; `None` if they do not, of which rank 0 tells the reason.
-    fn agree(&self, prepared: Result<&Experiment, &anyhow::Error>) -> anyhow::Result<Option<Agreement>> {
-        let own = match prepared {
-            Ok(experiment) => experiment.credentials().map_err(|error| format!("{error:#}")),
-            Err(error) => Err(format!("{error:#}")),
-        };
-        let own = own.map(|own| if self.fleet.hides_hosts { own.hidden(self.job.rank()) } else { own });
-        match agreement::agree(self.job, self.fleet.share, own)? {
-            Ok(agreement) => Ok(Some(agreement)),
-            Err(reason) => {
-                if self.job.is_leader() {
-                    notice::show(reason);
-                }
-                Ok(None)
-            }
-        }
-    }
-}
-
-/// Ranks differ, or one could not begin.
-const EXIT_DIFFERENT: u8 = 2;
-
 /// Runs a sweep.
 pub(super) fn run_sweep(config: &SweepConfig, options: &OutputOptions) -> anyhow::Result<ExitCode> {
     until_interrupted(|| {
@@ -192,7 +82,7 @@ pub(super) fn run_sweep(config: &SweepConfig, options: &OutputOptions) -> anyhow
 
 /// Does this until it is done or the user interrupts it. An error after an interruption is caused
 /// by it, and is not reported.
-fn until_interrupted(work: impl FnOnce() -> anyhow::Result<u8>) -> anyhow::Result<ExitCode> {
+pub(super) fn until_interrupted(work: impl FnOnce() -> anyhow::Result<u8>) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     scratch::report_leftovers();
     match work() {
@@ -271,7 +161,7 @@ fn execute_and_show(
 }
 
 /// Shows a record that is whole, or as far as it could be written; the exit code.
-fn show_and_judge(
+pub(super) fn show_and_judge(
     recorder: Recorder,
     end: Result<(), ExecuteError>,
     requested: &[Requested],
@@ -286,7 +176,7 @@ fn show_and_judge(
 }
 
 /// What is shown while something is measured.
-fn shown_progress(options: &OutputOptions) -> Shown {
+pub(super) fn shown_progress(options: &OutputOptions) -> Shown {
     if options.quiet || options.no_progress {
         return Shown::Nothing;
     }
@@ -294,7 +184,7 @@ fn shown_progress(options: &OutputOptions) -> Shown {
 }
 
 /// Gives a record the name that the user wants for it.
-fn save(options: &OutputOptions, record: &Path) -> anyhow::Result<()> {
+pub(super) fn save(options: &OutputOptions, record: &Path) -> anyhow::Result<()> {
     if let Some(name) = &options.save {
         History::of_user()?.save(name, record)?;
     }
@@ -351,7 +241,7 @@ pub(super) fn terminal_width() -> u16 {
 }
 
 /// Refuses exports that could not be written, and claims that could not be judged.
-fn check_options(options: &OutputOptions) -> anyhow::Result<()> {
+pub(super) fn check_options(options: &OutputOptions) -> anyhow::Result<()> {
     options.claims.as_deref().map(claims::read).transpose()?;
     let exports = [&options.export_json, &options.export_csv, &options.export_markdown];
     exports.into_iter().flatten().try_for_each(|file| writable(file))

@@ -19,6 +19,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// another one than the record says.
 const LATE_NS_MAX: u64 = 1_000_000;
 
+/// Turns with a late start that are taken again at once: a host that is busy for a moment says
+/// nothing of a trial.
+const LATE_TRIES: u32 = 8;
+
 /// A hundredth.
 const LATE_SHARE_OF_JOB: u64 = 100;
 
@@ -136,36 +140,55 @@ impl<'a> FleetSampler<'a> {
         Ok(())
     }
 
-    /// The sample of the job, if every rank began in time.
-    fn sample(&mut self, trial: usize, slot: &Slot, found: Vec<Found>) -> Result<Vec<Sample>, SampleError> {
-        let (mut samples, mut ranks) = (Vec::new(), Vec::new());
-        for it in found {
-            if let Found::Turn(taken, timing) = it {
-                samples.extend(taken);
-                ranks.push(timing);
+    /// A turn in which every rank began in time; those before it are rejected.
+    fn turn_in_time(&mut self, trial: usize, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
+        let mut tries = 1;
+        loop {
+            let found = self.everywhere(&Order::Turn(trial, *slot)).map_err(Ended::of_turn)?;
+            let (turn, samples) = taken(trial, slot, found);
+            match self.late(&turn) {
+                None => return self.sample(slot, turn, &samples),
+                Some(reason) if tries >= LATE_TRIES => return Err(SampleError::Unproven(reason)),
+                Some(reason) => self.notes.push(Line::Rejected { trial, round: slot.round, reason }),
             }
+            tries += 1;
         }
-        let turn = FleetTurn { trial, round: slot.round, ranks };
-        self.check_in_time(&turn)?;
-        if slot.state == CacheState::Cold && !self.plan.is_control(trial) {
-            self.shared.iter().try_for_each(|cache| check_fetched(cache, &samples))?;
+    }
+
+    /// The sample of the job.
+    fn sample(
+        &mut self,
+        slot: &Slot,
+        turn: FleetTurn,
+        samples: &[Sample],
+    ) -> Result<Vec<Sample>, SampleError> {
+        if slot.state == CacheState::Cold && !self.plan.is_control(turn.trial) {
+            self.shared.iter().try_for_each(|cache| check_fetched(cache, samples))?;
         }
-        let sample = merged(slot.state, &turn, &samples);
+        let sample = merged(slot.state, &turn, samples);
         self.notes.push(Line::FleetTurn(Box::new(turn)));
         Ok(sample.into_iter().collect())
     }
 
-    fn check_in_time(&self, turn: &FleetTurn) -> Result<(), SampleError> {
+    /// Who began too late, if anybody.
+    fn late(&self, turn: &FleetTurn) -> Option<String> {
         let late_max_ns = LATE_NS_MAX.max(turn.job_ns() / LATE_SHARE_OF_JOB);
-        let latest = turn.ranks.iter().enumerate().max_by_key(|(_, timing)| timing.late_ns);
-        match latest {
-            Some((rank, timing)) if timing.late_ns > late_max_ns => {
-                let late = format!("began {} late", Nanos(timing.late_ns));
-                Err(SampleError::Unproven(self.fleet.of_host(rank, late)))
-            }
-            _ => Ok(()),
+        let (rank, latest) = turn.ranks.iter().enumerate().max_by_key(|(_, timing)| timing.late_ns)?;
+        let late = || self.fleet.of_host(rank, format!("began {} late", Nanos(latest.late_ns)));
+        (latest.late_ns > late_max_ns).then(late)
+    }
+}
+
+/// A turn and its samples from what the ranks found.
+fn taken(trial: usize, slot: &Slot, found: Vec<Found>) -> (FleetTurn, Vec<Sample>) {
+    let (mut samples, mut ranks) = (Vec::new(), Vec::new());
+    for it in found {
+        if let Found::Turn(taken, timing) = it {
+            samples.extend(taken);
+            ranks.push(timing);
         }
     }
+    (FleetTurn { trial, round: slot.round, ranks }, samples)
 }
 
 /// Checks that ranks which share a page cache fetched all bytes from the device, together.
@@ -214,8 +237,7 @@ impl Sampler for FleetSampler<'_> {
     fn turn(&mut self, trial: usize, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         self.missing.clear();
         self.compare_clocks(slot).map_err(Ended::of_turn)?;
-        let found = self.everywhere(&Order::Turn(trial, *slot)).map_err(Ended::of_turn)?;
-        self.sample(trial, slot, found)
+        self.turn_in_time(trial, slot)
     }
 
     fn count(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {

@@ -7,9 +7,9 @@
 use super::advice::{Advice, export};
 use super::archives::ArchiveRatio;
 use super::claims::json_value;
-use super::escaped;
 use super::ranking::{Ranking, RankingRow, TieStatus};
 use super::sweep::SweepView;
+use super::{escaped, fleet};
 use crate::analysis::stats::OBSERVATIONS_MIN;
 use crate::analysis::verdict::{self, Diagnosis};
 use crate::claims::{self, JudgedClaims};
@@ -111,6 +111,9 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
     let archives = ArchiveRatio::all(record, &rankings);
     if !archives.is_empty() {
         fields["archives"] = json!(archives);
+    }
+    if let Some(fleet) = &record.fleet {
+        fields["fleet"] = fleet::json_value(fleet, record);
     }
     if !judged.is_empty() {
         fields["claims"] = judged.iter().map(json_value).collect();

@@ -25,6 +25,9 @@ pub fn markdown(page: &Page) -> String {
         let snippets = page.advice.iter().flat_map(|advice| &advice.code);
         blocks.extend(snippets.map(|snippet| format!("```{}\n{}```", snippet.language, snippet.code)));
     }
+    let fleet = page.fleet.iter().flat_map(|fleet| &fleet.lines).map(|line| format!("- {}", text(line)));
+    let fleet: Vec<String> = fleet.collect();
+    blocks.extend((!fleet.is_empty()).then(|| fleet.join("\n")));
     let archives = page.archives.iter().map(|it| format!("- Plain or packed: {}", text(&it.sentence())));
     let archives: Vec<String> = archives.collect();
     blocks.extend((!archives.is_empty()).then(|| archives.join("\n")));

@@ -22,6 +22,7 @@ mod curve;
 mod digits;
 mod document;
 mod escaped;
+mod fleet;
 mod grid;
 mod history;
 mod inside;

@@ -6,6 +6,7 @@ use super::archives::ArchiveRatio;
 use super::baseline;
 use super::claim::{self, Claim};
 use super::curve::Curve;
+use super::fleet::FleetView;
 use super::inside::Inside;
 use super::method::{self, MissingMetric};
 use super::own_commands;
@@ -61,6 +62,8 @@ pub struct Page {
     pub inside: Vec<Inside>,
     /// What a sweep says.
     pub sweep: Option<SweepView>,
+    /// The ranks that measured together.
+    pub fleet: Option<FleetView>,
     /// Who took part.
     pub contenders: Vec<String>,
     /// What was asked of commands as they are.
@@ -134,6 +137,7 @@ impl Page {
             curves: rankings.iter().flat_map(Curve::all).collect(),
             rankings,
             inside: Inside::all(record),
+            fleet: FleetView::of(record),
             sweep,
             contenders: method::contenders(&record.contenders),
             commands: own_commands::lines(record),

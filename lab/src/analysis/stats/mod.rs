@@ -41,7 +41,7 @@ pub use ratio::{Ratio, Significance, ratio, ratio_at, ratio_of};
 pub use regression::{FittedLine, LeastSquares, least_squares, theil_sen};
 pub use search::{EXHAUSTIVE_READINGS, Search, SearchRules};
 pub use sign_test::median_interval;
-pub use student::{interval_of_mean, mean_and_sd};
+pub use student::{interval_of_mean, mean_and_sd, mean_interval};
 pub use summary::{
     Outliers, Summary, count_summary, cpu_summary, median, precision, quantile, summary, wall,
     whole_processors,

@@ -51,7 +51,8 @@ pub fn mean_and_sd(values: &[f64]) -> (f64, Option<f64>) {
 
 /// The interval of the mean of these values; `None` with fewer than two.
 #[expect(clippy::cast_precision_loss, reason = "far fewer values than 2^52")]
-pub(super) fn mean_interval(values: &[f64], confidence: Confidence) -> Option<Interval> {
+#[must_use]
+pub fn mean_interval(values: &[f64], confidence: Confidence) -> Option<Interval> {
     let (mean, sd) = mean_and_sd(values);
     let n = values.len() as f64;
     let reach = student_t(n - 1.0, confidence) * sd? / n.sqrt();

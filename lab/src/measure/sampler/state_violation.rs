@@ -77,7 +77,9 @@ impl ObservedTurn<'_> {
                 return Some(format!("{proof} {when} the reading"));
             }
         }
-        match (sample.major_faults, sample.device_read_bytes) {
+        // The kernel counts a fault as major, too, that waited for another process at its page.
+        let is_from_memory = self.facts.device.is_some() && sample.device_read_bytes == Some(0);
+        match (sample.major_faults.filter(|_| !is_from_memory), sample.device_read_bytes) {
             // A contender that reads from a server maps nothing of the file.
             (Some(faults), _) if faults > 0 && self.facts.transport() == Transport::File => {
                 Some(format!("{faults} page faults waited for the device"))
@@ -108,6 +110,8 @@ mod tests {
     use crate::contender::session::Turn;
     use crate::measure::residency::{Means, ResidencyProof};
     use crate::measure::round::testing::{COLD, WARM};
+    use crate::target::TargetFacts;
+    use crate::target::device::Device;
     use readlab_protocol::TurnRequest;
 
     fn resident(resident: u64) -> Option<ResidencyProof> {
@@ -116,12 +120,23 @@ mod tests {
 
     /// Why a sample is not one of this state, with so many of ten pages resident before and after.
     fn violation(state: CacheState, pages: [u64; 2], sample: &Sample) -> Option<String> {
+        violation_on(None, state, pages, sample)
+    }
+
+    /// The same of a file on this device.
+    fn violation_on(
+        device: Option<Device>,
+        state: CacheState,
+        pages: [u64; 2],
+        sample: &Sample,
+    ) -> Option<String> {
         let fixture = Fixture::of_size(40_960);
         let trials = fixture.trials(&[("a", state)]);
         let answer = Turn { samples: Vec::new(), counts: Vec::new(), seen_ns: 1 };
+        let facts = TargetFacts { device, ..trials.facts(0).clone() };
         let observed = ObservedTurn {
             trial: trials.trial(0),
-            facts: trials.facts(0),
+            facts: &facts,
             turn: MeteredTurn { request: TurnRequest { lead: 0, count: 1 }, answer, metered: metered() },
             before: resident(pages[0]),
             after: resident(pages[1]),
@@ -138,6 +153,16 @@ mod tests {
         assert!(violation(WARM, [10, 9], &sample).unwrap().contains("after the reading"));
         let faulted = Sample { major_faults: Some(1), ..Sample::default() };
         assert_eq!(violation(WARM, [10, 10], &faulted).unwrap(), "1 page faults waited for the device");
+        let from_memory = Sample { device_read_bytes: Some(0), ..faulted.clone() };
+        assert!(violation(WARM, [10, 10], &from_memory).is_some(), "no device is known whose bytes count");
+        let device = Device {
+            name: "vda".to_owned(),
+            model: None,
+            rotational: None,
+            read_ahead_bytes: None,
+            scheduler: None,
+        };
+        assert_eq!(violation_on(Some(device), WARM, [10, 10], &from_memory), None);
         let fetched = Sample { device_read_bytes: Some(512), ..Sample::default() };
         assert_eq!(violation(WARM, [10, 10], &fetched).unwrap(), "512 bytes came from the device");
     }

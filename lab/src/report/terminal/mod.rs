@@ -96,6 +96,7 @@ fn rankings(page: &Page, style: Style) -> Vec<String> {
         lines.push(paint(&printable(&ranking.headline()), Ansi::new().bold(), style));
     }
     lines.extend(page.baseline.as_deref().map(printable));
+    lines.extend(page.fleet.iter().flat_map(|fleet| &fleet.lines).map(|line| printable(line)));
     if let Some(view) = &page.sweep {
         lines.extend(sweep::sections(view, style));
         lines.extend(view.unmeasured.iter().map(|line| printable(line)));

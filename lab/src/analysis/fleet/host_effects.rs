@@ -1,0 +1,150 @@
+//! How much longer each rank takes than the others, with simultaneous intervals.
+//!
+//! The logarithm of a rank's time minus the mean of the others' is averaged over the trials of a
+//! round; the rounds are the independent units. The interval is Student's, at the error divided by
+//! the number of ranks (Bonferroni), so that among ranks that are equal one is named by chance in
+//! at most 5 of 100 records.
+
+use crate::analysis::stats::{Confidence, Interval, mean_interval};
+use crate::record::{FleetTurn, Record};
+use crate::trial::CacheState;
+use std::collections::BTreeMap;
+
+/// Fewer rounds than this tell nothing.
+const ROUNDS_MIN: usize = 3;
+
+/// What a rank takes, compared with the others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HostEffect {
+    /// The number of the rank.
+    pub rank: usize,
+    /// How many times as long as the others.
+    pub ratio: f64,
+    /// All intervals together hold the truth with 95 %.
+    pub interval: Interval,
+}
+
+impl HostEffect {
+    /// Whether it is slower than the others beyond doubt.
+    #[must_use]
+    pub fn is_straggler(&self) -> bool {
+        self.interval.low > 1.0
+    }
+}
+
+/// The effect of every rank, the slowest first; none with one rank or too few rounds.
+#[must_use]
+pub fn host_effects(record: &Record) -> Vec<HostEffect> {
+    let ranks = record.fleet.as_ref().map_or(0, |fleet| fleet.ranks.len());
+    let accepted = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_accepted());
+    let mut rounds = BTreeMap::<(CacheState, u32), Vec<&FleetTurn>>::new();
+    for it in accepted {
+        for turn in &it.fleet_turns {
+            rounds.entry((it.trial.state, turn.round)).or_default().push(turn);
+        }
+    }
+    if ranks < 2 || rounds.len() < ROUNDS_MIN {
+        return Vec::new();
+    }
+    let confidence = Confidence::with_error(0.05 / float(ranks));
+    let effect = |rank| {
+        let of_rounds: Vec<f64> =
+            rounds.values().map(|turns| mean(turns.iter().map(|it| lag(it, rank)))).collect();
+        let interval = mean_interval(&of_rounds, confidence)?;
+        let interval = Interval { low: interval.low.exp(), high: interval.high.exp() };
+        Some(HostEffect { rank, ratio: mean(of_rounds.iter().copied()).exp(), interval })
+    };
+    let mut effects: Vec<HostEffect> = (0..ranks).filter_map(effect).collect();
+    effects.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
+    effects
+}
+
+/// The logarithm of a rank's time, minus the mean of the others'.
+fn lag(turn: &FleetTurn, rank: usize) -> f64 {
+    let log =
+        |other: usize| float(usize::try_from(turn.ranks[other].wall_ns.max(1)).unwrap_or(usize::MAX)).ln();
+    let others = (0..turn.ranks.len()).filter(|other| *other != rank).map(log);
+    log(rank) - mean(others)
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    sum / count
+}
+
+#[expect(clippy::cast_precision_loss, reason = "times of less than 104 days")]
+fn float(value: usize) -> f64 {
+    value as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::testing::{header, trial};
+    use crate::record::{Fleet, Outcome, Rank, RankTiming, Share};
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use readlab_protocol::Cache;
+
+    /// A record of ranks that take so many times as long, over rounds that differ by a tenth and
+    /// readings that differ by a twentieth.
+    fn record(slowness: &[f64], rounds: u32, seed: u64) -> Record {
+        let mut noise = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut spread = |share: f64| 1.0 + share * (noise.random::<f64>() - 0.5) * 3.46;
+        let mut record = Record::new(header());
+        for (index, name) in ["rust/a", "rust/b"].into_iter().enumerate() {
+            record.add(trial(index, name, CacheState::Cold, Cache::Through));
+        }
+        let rank =
+            |host: usize| Rank { host: format!("h{host}"), path: "f".to_owned(), size_bytes: 1, cache: 0 };
+        record.fleet = Some(Fleet {
+            library: "m".to_owned(),
+            share: Share::Same,
+            ranks: (0..slowness.len()).map(rank).collect(),
+        });
+        for round in 0..rounds {
+            let of_round = spread(0.1);
+            for (index, it) in record.trials.iter_mut().enumerate() {
+                it.outcome = Some(Outcome::Measured);
+                let mut timing = |slow: &f64| RankTiming {
+                    #[expect(
+                        clippy::cast_possible_truncation,
+                        clippy::cast_sign_loss,
+                        reason = "milliseconds"
+                    )]
+                    wall_ns: (1e8 * slow * of_round * spread(0.05)) as u64,
+                    ..RankTiming::default()
+                };
+                let ranks = slowness.iter().map(&mut timing).collect();
+                it.fleet_turns.push(FleetTurn { trial: index, round, ranks });
+            }
+        }
+        record
+    }
+
+    #[test]
+    fn a_slow_rank_is_named_with_its_ratio_and_the_others_are_not() {
+        let mut named = 0;
+        for seed in 0..200 {
+            let effects = host_effects(&record(&[1.0, 1.0, 1.1, 1.0], 10, seed));
+            let stragglers: Vec<usize> =
+                effects.iter().filter(|it| it.is_straggler()).map(|it| it.rank).collect();
+            named += usize::from(stragglers == [2]);
+            assert!((effects[0].ratio - 1.1).abs() < 0.05, "{effects:?}");
+        }
+        assert!(named >= 190, "in {named} of 200");
+    }
+
+    #[test]
+    fn among_equal_ranks_one_is_named_in_at_most_one_of_twenty_records() {
+        let names = |seed| host_effects(&record(&[1.0; 4], 10, seed)).iter().any(HostEffect::is_straggler);
+        let named = (0..400).filter(|&seed| names(seed)).count();
+        assert!(named <= 20, "in {named} of 400");
+    }
+
+    #[test]
+    fn one_rank_or_two_rounds_tell_nothing() {
+        assert_eq!(host_effects(&record(&[1.0], 10, 1)), []);
+        assert_eq!(host_effects(&record(&[1.0, 2.0], 2, 1)), []);
+    }
+}
