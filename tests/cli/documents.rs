@@ -113,8 +113,16 @@ fn of_text(line: &str) -> Vec<String> {
 
 /// A program's name alone is not a command that a reader types.
 fn is_command(text: &str) -> bool {
-    let programs =
-        ["readlab ", "make ", "cargo bench", "cargo install ", "cargo test ", "contenders/conformance.sh "];
+    let programs = [
+        "readlab ",
+        "mpirun ",
+        "srun ",
+        "make ",
+        "cargo bench",
+        "cargo install ",
+        "cargo test ",
+        "contenders/conformance.sh ",
+    ];
     programs.iter().any(|program| text.starts_with(program))
 }
 
