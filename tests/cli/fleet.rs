@@ -171,6 +171,9 @@ fn ranks_that_share_a_page_cache_are_proven_together_and_a_page_has_the_hosts() 
     assert_eq!(json["fleet"]["ranks"][1]["host"], "host 1", "{}", json["fleet"]);
     assert!(json["fleet"]["turns"].as_array().is_some_and(|turns| turns.len() > 4));
     let page = fs::read_to_string(home.at("run/report.html")).unwrap();
+    for text in [&page, &fs::read_to_string(home.at("run/record.jsonl")).unwrap()] {
+        assert!(!text.contains("f.0"), "the name of the file is hidden: {said}");
+    }
     assert!(page.contains("Ranks, and how long each takes") && page.contains("host 1"));
     assert!(fs::read_to_string(home.at("out.md")).unwrap().contains("- fleet: 2 ranks on 2 hosts"));
 }

@@ -65,10 +65,11 @@ impl From<ShareOption> for Share {
 }
 
 /// How a fleet reads.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct FleetOptions {
     pub(super) share: Share,
-    pub(super) hides_hosts: bool,
+    /// The word on the command line that names the file, where names are hidden.
+    pub(super) hidden: Option<String>,
 }
 
 /// Runs one rank.
@@ -91,7 +92,10 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
         bail!("--share own: {}: there is no {{rank}} in the path", word.display());
     }
     let config = config_of(race)?;
-    let fleet = FleetOptions { share: (*share).into(), hides_hosts: *hide_hosts };
+    let fleet = FleetOptions {
+        share: (*share).into(),
+        hidden: hide_hosts.then(|| word.to_string_lossy().into_owned()),
+    };
     let target = |rank: u32| TargetSpec::plain(&of_rank(word, rank), Transport::File);
     rank::run(config, target, fleet, &race.output_options())
 }

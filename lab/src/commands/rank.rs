@@ -78,6 +78,7 @@ impl Rank<'_> {
             return Ok(EXIT_DIFFERENT);
         };
         experiment.join_fleet(self.job.rank(), &agreement);
+        self.fleet.hidden.iter().for_each(|word| experiment.hide(word, &agreement.fleet));
         experiment.introduce(&mut recorder)?;
         recorder.publish()?;
         save(options, recorder.path())?;
@@ -119,7 +120,7 @@ impl Rank<'_> {
             Ok(experiment) => experiment.credentials().map_err(|error| format!("{error:#}")),
             Err(error) => Err(format!("{error:#}")),
         };
-        let own = own.map(|own| if self.fleet.hides_hosts { own.hidden(self.job.rank()) } else { own });
+        let own = own.map(|own| if self.fleet.hidden.is_some() { own.hidden(self.job.rank()) } else { own });
         match agreement::agree(self.job, self.fleet.share, own)? {
             Ok(agreement) => Ok(Some(agreement)),
             Err(reason) => {

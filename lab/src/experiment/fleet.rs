@@ -14,7 +14,7 @@ use crate::machine;
 use crate::measure::plan::{Plan, Planned};
 use crate::measure::round;
 use crate::measure::sampler::ProcessSampler;
-use crate::record::{EndReason, Line};
+use crate::record::{EndReason, Fleet, Line};
 use crate::trial::CacheState;
 use anyhow::Context;
 use std::rc::Rc;
@@ -78,6 +78,26 @@ impl Experiment {
         }
         self.preface.insert(place, Line::Fleet(Box::new(fleet.clone())));
         self.preface.extend(shared_caches(agreement, &self.plan.states).map(super::preface::warning));
+    }
+
+    /// Replaces the name of the file by that of the fleet's first rank in what the record says of
+    /// it, and this word of the command line.
+    pub fn hide(&mut self, word: &str, fleet: &Fleet) {
+        let name = fleet.ranks.first().map_or("file", |rank| rank.path.as_str());
+        for line in &mut self.preface {
+            match line {
+                Line::Header(header) => {
+                    let given = header.command.iter_mut().filter(|it| *it == word);
+                    given.for_each(|it| *it = "FILE".to_owned());
+                }
+                Line::Target { facts, .. } => {
+                    (facts.path, facts.path_hex) = (name.to_owned(), None);
+                    (facts.mount, facts.cautions) = (None, Vec::new());
+                    facts.layers.clear();
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Measures it with all ranks, of which this is rank 0.
