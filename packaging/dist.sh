@@ -12,8 +12,9 @@ package=$target/dist/package
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 repository=$(sed -n 's/^repository = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
+# A tool of cargo's, with what else its installation needs.
 tool() {
-    [ -x "$tools/bin/$1" ] || $cargo install --quiet --locked --root "$tools" "$1"
+    [ -x "$tools/bin/$1" ] || $cargo install --quiet --locked --root "$tools" "$@"
 }
 
 # The static target, if it is there or can be installed.
@@ -38,7 +39,7 @@ cp "$program" "$target/dist/readlab"
 "$program" completions bash >"$extra/readlab.bash"
 "$program" completions fish >"$extra/readlab.fish"
 "$program" completions zsh >"$extra/_readlab"
-tool cargo-about
+tool cargo-about --features cli
 "$tools/bin/cargo-about" generate --locked --fail --config packaging/about.toml --manifest-path lab/Cargo.toml \
     --output-file "$extra/THIRD-PARTY.txt" packaging/licences.hbs
 cp README.md REFERENCE.md METHOD.md REPORT.md PROTOCOL.md GLOSSARY.md LICENSE-APACHE LICENSE-MIT "$program" "$extra"

@@ -41,8 +41,8 @@ readlab() {
     "$folder/installed/bin/readlab" "$@" >"$folder/said" 2>&1 || { cat "$folder/said"; exit 1; }
 }
 readlab build c
-readlab race numbers.txt --runs 3 --state warm --method 'rust/*' --method 'c/*' --quiet
-readlab suite newlines numbers.txt --runs 3 --quiet
+readlab race numbers.txt --runs 3 --state warm --method 'rust/*' --method 'c/*' --no-progress
+readlab suite newlines numbers.txt --runs 3 --no-progress
 readlab claims newlines
 readlab compare published:zip-lines --fit zip/wall machine.max_turbo_ghz
 readlab tune numbers.txt --state warm --method rust/read --space 'buffer=64KiB|1MiB' --no-progress
