@@ -17,11 +17,11 @@ methods) echo '{"say":"method","method":"guess","scans":{"newlines":["-"]},"para
 read)
     echo '{"say":"ready","params":{}}'
     while read -r go lead count; do
-        left=$count
+        left=$((lead + count))
         while [ "$left" -gt 0 ]; do
             left=$((left - 1)) newlines=0
             while read -r line; do newlines=$((newlines + 1)); done <"$5"
-            echo "{\"say\":\"sample\",\"wall_ns\":1000,\"newlines\":$newlines}"
+            [ "$left" -ge "$count" ] || echo "{\"say\":\"sample\",\"wall_ns\":1000,\"newlines\":$newlines}"
         done
         echo "{\"say\":\"done\",\"count\":$count}"
     done ;;

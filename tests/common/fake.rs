@@ -41,11 +41,17 @@ if [ "$1" = methods ]; then
     exit
 fi
 target=$5 turns=0
+visit() {{
+    newlines=0
+    while read -r line; do newlines=$((newlines + 1)); done < "$target"
+}}
 answer() {{
+    left=$lead
+    while [ "$left" -gt 0 ]; do left=$((left - 1)); visit; done
     left=$count
     while [ "$left" -gt 0 ]; do
-        left=$((left - 1)) newlines=0
-        while read -r line; do newlines=$((newlines + 1)); done < "$target"
+        left=$((left - 1))
+        visit
         say '{{"say":"sample","wall_ns":1000,"newlines":'"$newlines"'}}'
     done
     say '{{"say":"done","count":'"$count"'}}'

@@ -14,11 +14,16 @@ const VISIT_PART: u64 = 3;
 /// reads nothing: programs in other languages take longer to say the same.
 const ANSWERING_FACTOR: u64 = 4;
 
+/// The shortest visit that windows tell from nothing: their CPU time is in whole microseconds.
+const VISIT_MIN_NS: u64 = 10_000;
+
 /// What visiting the bytes and answering take, as controls have shown it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VisitCost {
-    /// CPU time of the cheapest visit of bytes in memory, by target.
-    cpu_ns: BTreeMap<usize, u64>,
+    /// CPU time of the cheapest window with a visit of bytes in memory, by target.
+    window_ns: BTreeMap<usize, u64>,
+    /// CPU time of the cheapest window in which nothing was read: what taking the time itself costs.
+    empty_window_ns: Option<u64>,
     /// CPU time of the dearest turn in which nothing was read.
     answering_ns: u64,
 }
@@ -44,10 +49,12 @@ impl VisitCost {
         }
         if trial.method() == "null" {
             self.answering_ns = self.answering_ns.max(sample.turn.cpu_ns.unwrap_or(0));
+            let known = self.empty_window_ns.into_iter();
+            self.empty_window_ns = known.chain(cpu_ns(sample)).min();
         }
         let visited = trial.work.touches_bytes() && sample.answer.proves(trial.work, &sample.answer);
         if let Some(cpu_ns) = cpu_ns(sample).filter(|&ns| visited && ns > 0) {
-            let least_ns = self.cpu_ns.entry(trial.target).or_insert(cpu_ns);
+            let least_ns = self.window_ns.entry(trial.target).or_insert(cpu_ns);
             *least_ns = cpu_ns.min(*least_ns);
         }
     }
@@ -56,8 +63,15 @@ impl VisitCost {
     /// known of it.
     #[must_use]
     pub fn least_ns(&self, trial: &Trial, readings: u32) -> Option<u64> {
-        let visit_ns = self.cpu_ns.get(&trial.target).filter(|_| trial.work.touches_bytes())?;
+        let visit_ns = self.visit_ns(trial.target).filter(|_| trial.work.touches_bytes())?;
         Some((visit_ns / VISIT_PART).saturating_mul(u64::from(readings)))
+    }
+
+    /// CPU time of the cheapest visit, without that of its window; `None` where it is too short to
+    /// be told from it.
+    fn visit_ns(&self, target: usize) -> Option<u64> {
+        let visit_ns = self.window_ns.get(&target)?.saturating_sub(self.empty_window_ns?);
+        (visit_ns >= VISIT_MIN_NS).then_some(visit_ns)
     }
 
     /// Whether so many readings cannot have touched the bytes in this CPU time.
@@ -108,8 +122,12 @@ mod tests {
     }
 
     fn visit() -> VisitCost {
+        learned(MS / 10, 3 * MS + MS / 10)
+    }
+
+    fn learned(empty_window_ns: u64, window_ns: u64) -> VisitCost {
         let mut visit = VisitCost::default();
-        for (name, cpu_ns, newlines) in [("null", MS / 10, None), ("resident", 3 * MS, Some(1))] {
+        for (name, cpu_ns, newlines) in [("null", empty_window_ns, None), ("resident", window_ns, Some(1))] {
             let control = trial(name, Cache::None);
             let turn = TurnSeen { cpu_ns: Some(cpu_ns), ..TurnSeen::default() };
             let answer = Answer { newlines, ..Answer::default() };
@@ -136,6 +154,15 @@ mod tests {
         assert_eq!(touch(2 * MS - 1, 0, None), Touch::Nothing);
         assert_eq!(touch(2 * MS, 0, None), Touch::Unknown, "answering alone may have taken some of it");
         assert_eq!(touch(2 * MS + 4 * MS / 10, 0, None), Touch::CpuTime);
+    }
+
+    #[test]
+    fn what_a_window_costs_by_itself_is_no_visit() {
+        let any = trial("a", Cache::Through);
+        for window_ns in [2_000, 3_000, 12_999] {
+            assert_eq!(learned(3_000, window_ns).least_ns(&any, 65), None, "{window_ns}");
+        }
+        assert_eq!(learned(3_000, 18_000).least_ns(&any, 65), Some(5_000 * 65));
     }
 
     #[test]
