@@ -5,19 +5,22 @@
 // the comparison of clocks waits busily, before and after a round. While readlab sends nothing, the agent sleeps in
 // read(2) and makes no call of MPI.
 //
-// It ends when readlab says so, or with the whole job when readlab is gone. Signals to the job are readlab's to handle.
+// It ends when readlab says so, or with the whole job when readlab is gone, also while it waits for other ranks: they
+// may have been ended by the launcher, and nobody else would end it. Signals to the job are readlab's to handle.
 #define _GNU_SOURCE
 #include <mpi.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +30,8 @@ enum kind { RANKS = 'r', BARRIER = 'w', BROADCAST = 'b', GATHER = 'g', CLOCKS = 
 #define BODY_BYTES_MAX (256u << 20)
 #define SLEEP_NS_MIN 20000
 #define SLEEP_NS_MAX 500000
+// How often a busy wait looks whether readlab is still there: once in so many rounds.
+#define LOOK_ROUNDS 1024
 
 struct body {
     uint32_t bytes;
@@ -89,13 +94,20 @@ static void answer(enum kind kind, uint32_t bytes) {
     write_whole(head, sizeof head);
 }
 
+// Sleeps, and ends the job if readlab is gone: its end of the pipe is closed then.
+static void sleep_with_readlab(long sleep_ns) {
+    struct pollfd readlab = {.fd = from_readlab};
+    int gone = ppoll(&readlab, 1, &(struct timespec){.tv_nsec = sleep_ns}, NULL);
+    if (gone > 0) fail("readlab", "it ended while other ranks were awaited");
+}
+
 // Waits asleep. Sleeps grow, so that a long wait costs nothing.
 static void await(MPI_Request *request) {
     int done = 0;
     for (long sleep_ns = SLEEP_NS_MIN;; sleep_ns = sleep_ns * 2 > SLEEP_NS_MAX ? SLEEP_NS_MAX : sleep_ns * 2) {
         if (MPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) fail("MPI", "a call failed");
         if (done) return;
-        nanosleep(&(struct timespec){.tv_nsec = sleep_ns}, NULL);
+        sleep_with_readlab(sleep_ns);
     }
 }
 
@@ -161,10 +173,11 @@ static int64_t receive_time(int other) {
     MPI_Request request;
     int64_t time_ns;
     MPI_Irecv(&time_ns, 1, MPI_INT64_T, other, 0, MPI_COMM_WORLD, &request);
-    for (int done = 0;;) {
+    for (int done = 0, round = 1;; round++) {
         if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) fail("MPI", "a call failed");
         if (done) return time_ns;
-        sched_yield();
+        if (round % LOOK_ROUNDS == 0) sleep_with_readlab(0);
+        else sched_yield();
     }
 }
 
@@ -236,8 +249,11 @@ int main(int argc, char **argv) {
     if (from_readlab < 0 || to_readlab < 0 || nothing < 0) return perror("fleet agent"), 1;
     dup2(nothing, STDIN_FILENO), dup2(STDERR_FILENO, STDOUT_FILENO), close(nothing);
     // Ctrl-C reaches every process of the job. Readlab ends its run then, for which it needs the agent.
-    signal(SIGINT, SIG_IGN), signal(SIGTERM, SIG_IGN), signal(SIGHUP, SIG_IGN);
+    signal(SIGINT, SIG_IGN), signal(SIGTERM, SIG_IGN), signal(SIGHUP, SIG_IGN), signal(SIGPIPE, SIG_IGN);
+    // Nothing looks after it while the library waits for other ranks.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return 1;
+    prctl(PR_SET_PDEATHSIG, 0);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (enum kind kind = RANKS; kind != END;) {
         unsigned char head[5];
