@@ -224,7 +224,7 @@ pub(super) fn every_line() -> Vec<Line> {
         Line::FleetTurn(Box::new(FleetTurn {
             trial: 0,
             round: 4,
-            ranks: vec![RankTiming { started_ns: 3, late_ns: 2, wall_ns: 5, bound_ns: 1 }],
+            ranks: vec![RankTiming { rank: 0, started_ns: 3, late_ns: 2, wall_ns: 5, bound_ns: 1 }],
         })),
         Line::Rejected { trial: 0, round: 4, reason: reason() },
         Line::Missing { trial: 0, meter: "minor_faults".to_owned(), reason: reason() },

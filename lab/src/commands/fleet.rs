@@ -1,19 +1,21 @@
-//! `readlab fleet race FILE`, started by an MPI launcher on each host: all ranks take every turn
-//! together.
+//! `readlab fleet race FILE` and `readlab fleet scale FILE`, started by an MPI launcher on each
+//! host: all ranks take every turn together, or by turns more and more of them.
 
 use super::race::{RaceArgs, config_of};
 use super::rank;
 use crate::experiment::target_spec::TargetSpec;
 use crate::record::Share;
+use crate::suite::Suite;
 use crate::trial::Transport;
 use anyhow::bail;
 use clap::{Args, Subcommand, ValueEnum};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// How a launcher starts it.
 const EXAMPLES: &str = "Examples:\n  mpirun -n 4 --map-by ppr:1:node readlab fleet race /store/file\n  srun -N 4 readlab fleet race \
---share own '/store/file.{rank}'";
+--share own '/store/file.{rank}'\n  mpirun -n 8 --map-by ppr:1:node readlab fleet scale --hosts 1,2,4,6,8 /store/file";
 
 /// Arguments of `readlab fleet`.
 #[derive(Debug, Args)]
@@ -29,6 +31,8 @@ pub struct FleetArgs {
 pub enum FleetVerb {
     /// Race all ways of reading, all ranks at once
     Race(FleetRaceArgs),
+    /// Show how the rate grows with the hosts that read
+    Scale(FleetScaleArgs),
 }
 
 /// Arguments of `readlab fleet race`.
@@ -44,6 +48,18 @@ pub struct FleetRaceArgs {
     /// As for `readlab race`.
     #[command(flatten)]
     pub race: RaceArgs,
+}
+
+/// Arguments of `readlab fleet scale`.
+#[derive(Debug, Args)]
+pub struct FleetScaleArgs {
+    /// How many ranks read together, by turns; one rank a host makes them hosts. From five numbers
+    /// on, the Universal Scalability Law is fitted [default: 1, 2, 4 and so on, and all]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    pub hosts: Vec<u32>,
+    /// As for `readlab fleet race`.
+    #[command(flatten)]
+    pub fleet: FleetRaceArgs,
 }
 
 /// What each rank reads.
@@ -68,8 +84,31 @@ impl From<ShareOption> for Share {
 #[derive(Debug, Clone)]
 pub(super) struct FleetOptions {
     pub(super) share: Share,
+    /// How many ranks read together, by turns; `None` where always all do.
+    pub(super) counts: Option<Counts>,
     /// The word on the command line that names the file, where names are hidden.
     pub(super) hidden: Option<String>,
+}
+
+/// How many ranks read together, by turns.
+#[derive(Debug, Clone)]
+pub(super) struct Counts {
+    given: Vec<u32>,
+}
+
+impl Counts {
+    /// With so many ranks in all.
+    ///
+    /// # Errors
+    /// If there are fewer than were asked for.
+    pub(super) fn among(&self, all: u32) -> anyhow::Result<BTreeSet<u32>> {
+        if let Some(count) = self.given.iter().find(|&&count| count > all) {
+            bail!("--hosts {count}: the launcher started {all}");
+        }
+        let doubled = std::iter::successors(Some(1_u32), |count| count.checked_mul(2));
+        let usual = || doubled.take_while(|&count| count < all).chain([all]).collect();
+        Ok(if self.given.is_empty() { usual() } else { self.given.iter().copied().collect() })
+    }
 }
 
 /// Runs one rank.
@@ -77,7 +116,10 @@ pub(super) struct FleetOptions {
 /// # Errors
 /// If it cannot join, the ranks differ, or the record cannot be written.
 pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
-    let FleetVerb::Race(args) = &args.verb;
+    let (args, counts) = match &args.verb {
+        FleetVerb::Race(args) => (args, None),
+        FleetVerb::Scale(args) => (&args.fleet, Some(Counts { given: args.hosts.clone() })),
+    };
     let FleetRaceArgs { share, hide_hosts, race } = args;
     if race.resume.is_some() {
         bail!("--resume: a fleet begins anew");
@@ -91,9 +133,11 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
     if *share == ShareOption::Own && !has_rank(word) {
         bail!("--share own: {}: there is no {{rank}} in the path", word.display());
     }
-    let config = config_of(race)?;
+    let suite = if counts.is_some() { Suite::scale() } else { Suite::race() };
+    let config = config_of(race, suite)?;
     let fleet = FleetOptions {
         share: (*share).into(),
+        counts,
         hidden: hide_hosts.then(|| word.to_string_lossy().into_owned()),
     };
     let target = |rank: u32| TargetSpec::plain(&of_rank(word, rank), Transport::File);
@@ -120,5 +164,16 @@ mod tests {
     fn the_number_of_a_rank_is_put_into_its_path() {
         assert_eq!(of_rank(Path::new("/s/{rank}/f.{rank}"), 12), Path::new("/s/12/f.12"));
         assert_eq!(of_rank(Path::new("/s/f"), 12), Path::new("/s/f"));
+    }
+
+    #[test]
+    fn without_numbers_they_double_up_to_all_and_more_than_all_are_refused() {
+        let of = |given: &[u32], all| Counts { given: given.to_vec() }.among(all);
+        let numbers = |given, all| of(given, all).unwrap().into_iter().collect::<Vec<u32>>();
+        assert_eq!(numbers(&[], 6), [1, 2, 4, 6]);
+        assert_eq!(numbers(&[], 8), [1, 2, 4, 8]);
+        assert_eq!(numbers(&[], 1), [1]);
+        assert_eq!(numbers(&[3, 1, 3], 6), [1, 3]);
+        assert_eq!(of(&[1, 8], 6).unwrap_err().to_string(), "--hosts 8: the launcher started 6");
     }
 }

@@ -64,14 +64,14 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
     if let Some(record) = &args.resume {
         return output::resume(RunKind::Race, record, &output);
     }
-    let config = config_of(args)?;
+    let config = config_of(args, Suite::race())?;
     let over = if args.http { Transport::Http } else { Transport::File };
     let runs: Vec<_> = args.targets.iter().map(|word| vec![TargetSpec::plain(word, over)]).collect();
     output::run(&config, &runs, &output)
 }
 
-/// What a race of these options measures.
-pub(super) fn config_of(args: &RaceArgs) -> anyhow::Result<RunConfig> {
+/// What a race of these options measures: of a suite, unless commands are raced as they are.
+pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConfig> {
     let commands = args.own.commands(&args.selection.commands)?;
     if !args.own.is_count() && args.selection.work.is_some() {
         bail!("--work is what a number counts, and --check {} looks at no number", args.own.check);
@@ -85,6 +85,6 @@ pub(super) fn config_of(args: &RaceArgs) -> anyhow::Result<RunConfig> {
         space: None,
         quiet: args.output.quiet,
     };
-    let suite = if args.own.is_count() { Suite::race() } else { Suite::commands() };
+    let suite = if args.own.is_count() { suite } else { Suite::commands() };
     RunConfig::merge(RunKind::Race, suite, user)
 }

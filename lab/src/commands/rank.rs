@@ -105,9 +105,11 @@ impl Rank<'_> {
     }
 
     fn prepare(&self, specs: TargetSpecs, live: &Live, recorder: &Recorder) -> anyhow::Result<Experiment> {
+        let counts = self.fleet.counts.as_ref().map(|counts| counts.among(self.job.size())).transpose()?;
         let mut examined = examine_all(self.config, &[specs])?;
         let contenders = Rc::new(participants::discover(self.config, live)?);
-        let experiment = Experiment::prepare(self.config, &contenders, examined.remove(0), recorder)?;
+        let mut experiment = Experiment::prepare(self.config, &contenders, examined.remove(0), recorder)?;
+        counts.iter().for_each(|counts| experiment.scale(counts));
         match experiment.refusal_in_fleet() {
             Some(reason) => bail!(reason),
             None => Ok(experiment),

@@ -4,9 +4,9 @@
 use super::execute::ExecuteError;
 use super::recorder::Recorder;
 use super::{Experiment, Procedure, Rounds};
-use crate::fleet::agreement::{Agreement, Credentials, FileCredentials};
+use crate::fleet::agreement::{Agreement, Answers, Credentials, FileCredentials};
 use crate::fleet::crew::Member;
-use crate::fleet::leader::FleetSampler;
+use crate::fleet::leader::{FleetSampler, Together};
 use crate::fleet::queue::Place;
 use crate::fleet::{Job, JobError};
 use crate::linux::system;
@@ -14,9 +14,11 @@ use crate::machine;
 use crate::measure::plan::{Plan, Planned};
 use crate::measure::round;
 use crate::measure::sampler::ProcessSampler;
-use crate::record::{EndReason, Fleet, Line};
+use crate::record::{EndReason, Fleet, Line, Share};
+use crate::target::{Decoded, TargetFacts};
 use crate::trial::CacheState;
 use anyhow::Context;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
@@ -45,15 +47,47 @@ impl Experiment {
             program: format!("{:016x}", xxh3_64(&program)),
             contenders: receipts.filter(|receipt| taking_part(&receipt.contender)).collect(),
             plan: self.plan.trials.iter().map(digest_of).collect(),
+            is_scaled: !self.rank_counts.is_empty(),
             file: FileCredentials {
                 path: facts.path.clone(),
                 size_bytes: facts.size_bytes,
                 digest: facts.digest.clone(),
-                answer: target.expected.truth.answer,
+                answers: Answers {
+                    plain: target.expected.truth.answer,
+                    decoded: target.expected.decoded.as_ref().map(|it| it.answer),
+                },
                 device_bytes: facts.expected_device_bytes(),
                 inode: self.caches.first().and_then(|it| it.identity()).map(|it| (it.dev, it.ino)),
             },
         })
+    }
+
+    /// Has different numbers of ranks read, by turns: what they read together is a target for each
+    /// number.
+    pub fn scale(&mut self, counts: &BTreeSet<u32>) {
+        let trials = std::mem::take(&mut self.plan.trials);
+        let with = |planned: &Planned, target: usize| {
+            let mut planned = planned.clone();
+            planned.trial.target = target;
+            planned
+        };
+        let scaled = trials.iter().flat_map(|planned| (0..counts.len()).map(|target| with(planned, target)));
+        self.plan.trials = scaled.collect();
+        let absent = self.plan.absent.iter_mut().map(|(trial, _)| trial);
+        let planned = self.plan.trials.iter_mut().map(|planned| &mut planned.trial);
+        planned.chain(absent).enumerate().for_each(|(index, trial)| trial.index = index);
+        let lines = std::mem::take(&mut self.preface).into_iter();
+        self.preface = lines
+            .flat_map(|line| match line {
+                Line::Target { facts, .. } => {
+                    let with = |ranks| TargetFacts { ranks: Some(ranks), ..(*facts).clone() };
+                    let target = |(index, &ranks)| Line::Target { index, facts: Box::new(with(ranks)) };
+                    counts.iter().enumerate().map(target).collect()
+                }
+                line => vec![line],
+            })
+            .collect();
+        self.rank_counts = counts.iter().copied().collect();
     }
 
     /// Makes it that of a rank of a fleet: the record is about what all ranks read together.
@@ -63,13 +97,10 @@ impl Experiment {
             // What another rank brought into the cache is not fetched; rank 0 checks the sum.
             self.targets.iter_mut().for_each(|target| target.target.facts.extents = None);
         }
-        let size_bytes = fleet.ranks.iter().map(|rank| rank.size_bytes).sum();
         let mut place = self.preface.len();
         for (at, line) in self.preface.iter_mut().enumerate() {
             if let Line::Target { facts, .. } = line {
-                (facts.size_bytes, facts.answer) = (size_bytes, Some(agreement.answer));
-                // They are of one rank's file; each rank proves its own.
-                (facts.extents, facts.hidden_cache) = (None, None);
+                make_joint(facts, agreement);
                 place = at + 1;
             }
             if let Line::Header(header) = line {
@@ -111,9 +142,9 @@ impl Experiment {
         recorder: &mut Recorder,
     ) -> Result<EndReason, ExecuteError> {
         recorder.follow(&self.plan);
-        self.measure(job, agreement, |plan, member| {
-            let mut sampler = FleetSampler::new(plan, member, agreement);
-            let end = round::run(plan, &mut sampler, recorder);
+        self.measure(job, agreement, |together, member| {
+            let mut sampler = FleetSampler::new(together, member, agreement);
+            let end = round::run(together.plan, &mut sampler, recorder);
             sampler.leave();
             Ok(end?)
         })
@@ -127,16 +158,23 @@ impl Experiment {
         self.measure(job, agreement, |_, mut member| member.serve())
     }
 
-    fn measure<T>(self, job: &Rc<Job>, agreement: &Agreement, measure: impl FnOnce(&Plan, Member) -> T) -> T {
+    fn measure<T>(
+        self,
+        job: &Rc<Job>,
+        agreement: &Agreement,
+        measure: impl FnOnce(Together, Member) -> T,
+    ) -> T {
         let before = self.elapsed();
-        let Experiment { targets, caches, contenders, plan, inspect, .. } = self;
+        let Experiment { targets, caches, contenders, plan, inspect, rank_counts, .. } = self;
         let plainest_ns = targets.iter().map(|it| it.expected.truth.wall_ns).max().unwrap_or(0);
         job.set_time_limit(RANK_TIMEOUT_MIN + Duration::from_nanos(plainest_ns) * RANK_TIMEOUT_FACTOR);
         let measured = targets.iter().zip(caches).enumerate();
         let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
-        let sampler = ProcessSampler::new(&plan, &contenders, measured).inspecting(inspect).after(before);
+        let own = of_one_rank(&plan);
+        let sampler = ProcessSampler::new(&own, &contenders, measured).inspecting(inspect).after(before);
         let place = Place::of(job.rank(), &agreement.shared);
-        measure(&plan, Member::new(Rc::clone(job), place, sampler))
+        let together = Together { plan: &plan, rank_counts: &rank_counts };
+        measure(together, Member::new(Rc::clone(job), place, sampler))
     }
 
     /// Why a fleet cannot measure it, if so.
@@ -150,6 +188,28 @@ impl Experiment {
             (true, false) => Some("a fleet reads one file, not over HTTP"),
         }
     }
+}
+
+/// The plan as one rank follows it, which reads its file as one target.
+fn of_one_rank(plan: &Plan) -> Plan {
+    let mut own = plan.clone();
+    own.trials.iter_mut().for_each(|planned| planned.trial.target = 0);
+    own
+}
+
+/// Makes what one rank reads what several read together.
+fn make_joint(facts: &mut TargetFacts, agreement: &Agreement) {
+    let all = agreement.fleet.ranks.len();
+    let ranks = facts.ranks.map_or(all, |ranks| ranks as usize);
+    let answers = agreement.answers_of(ranks);
+    // What some ranks of several files answer together depends on which they are.
+    let is_known = ranks == all || agreement.fleet.share == Share::Same;
+    facts.size_bytes = agreement.fleet.ranks.iter().take(ranks).map(|rank| rank.size_bytes).sum();
+    facts.answer = is_known.then_some(answers.plain);
+    let decoded = facts.decoded.take().zip(answers.decoded.filter(|_| is_known));
+    facts.decoded = decoded.map(|(decoded, answer)| Decoded { answer, ..decoded });
+    // They are of one rank's file; each rank proves its own.
+    (facts.extents, facts.hidden_cache) = (None, None);
 }
 
 /// The name of a trial, and a digest of all that is decided about it.

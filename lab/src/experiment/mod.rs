@@ -61,6 +61,9 @@ pub struct Experiment {
     procedure: Procedure,
     inspect: InspectPlan,
     requested: Vec<Requested>,
+    /// How many ranks of a fleet read each target of the record; empty where always all do, and
+    /// without a fleet.
+    rank_counts: Vec<u32>,
     begun: Instant,
     /// Time that the run had taken when it was interrupted.
     earlier: Duration,

@@ -69,6 +69,7 @@ impl Experiment {
             procedure: Procedure::Rounds(rounds),
             inspect,
             requested: participants::requested(config),
+            rank_counts: Vec::new(),
             begun,
             earlier: Duration::ZERO,
         })

@@ -96,6 +96,7 @@ impl Experiment {
             procedure: Procedure::Rounds(Rounds::Rest(Box::new(record))),
             inspect: inspect_plan(&resume_plan, &folder)?,
             requested: resume_plan.requested,
+            rank_counts: Vec::new(),
             begun,
             earlier,
         })

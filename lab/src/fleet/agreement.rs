@@ -3,6 +3,7 @@
 //! differs is named.
 
 use super::job::{Job, JobError};
+use super::merge::answer;
 use crate::record::{Fleet, Rank, Receipt, Share};
 use crate::trial::Answer;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,8 @@ pub struct Credentials {
     pub contenders: Vec<Receipt>,
     /// The trials that are planned, by name, with the digest of all that is decided about each.
     pub plan: Vec<(String, String)>,
+    /// Whether trials are read by different numbers of ranks, which must bring as many bytes each.
+    pub is_scaled: bool,
     /// What is read.
     pub file: FileCredentials,
 }
@@ -43,12 +46,21 @@ pub struct FileCredentials {
     pub size_bytes: u64,
     /// Digest of its content.
     pub digest: Option<String>,
-    /// The right answer about it.
-    pub answer: Answer,
+    /// The right answers about it.
+    pub answers: Answers,
     /// The least that a cold reading of all of it fetches from the device, where that is known.
     pub device_bytes: Option<u64>,
     /// Device and inode, by which ranks that share a kernel know whether they share its pages.
     pub inode: Option<(u64, u64)>,
+}
+
+/// The right answers about a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answers {
+    /// About its bytes.
+    pub plain: Answer,
+    /// About what comes out of it, where trials decode it.
+    pub decoded: Option<Answer>,
 }
 
 /// The fleet, and what all its ranks are to answer together.
@@ -56,10 +68,24 @@ pub struct FileCredentials {
 pub struct Agreement {
     /// The ranks.
     pub fleet: Fleet,
-    /// The sum of the right answers.
-    pub answer: Answer,
+    /// The right answers of each rank.
+    pub answers: Vec<Answers>,
     /// The page caches that several ranks share.
     pub shared: Vec<SharedCache>,
+}
+
+impl Agreement {
+    /// The right answers of the first ranks together, so many of them; of any others too if all
+    /// read the same.
+    #[must_use]
+    pub fn answers_of(&self, ranks: usize) -> Answers {
+        let first = || self.answers.iter().take(ranks);
+        let decoded: Option<Vec<Answer>> = first().map(|it| it.decoded).collect();
+        Answers {
+            plain: answer(first().map(|it| it.plain)),
+            decoded: decoded.map(|all| answer(all.into_iter())),
+        }
+    }
 }
 
 /// A page cache that several ranks share: what one of them brings into it, the others do not fetch.
@@ -84,10 +110,10 @@ pub fn agree(
     let found = all.map(|all| compared(share, all).map(|all| (all, job.library().to_owned())));
     let found: Result<(Vec<Credentials>, String), String> = job.broadcast(found.as_ref())?;
     Ok(found.map(|(all, library)| {
-        let answer = super::merge::answer(all.iter().map(|it| it.file.answer));
+        let answers = all.iter().map(|it| it.file.answers).collect();
         let ranks = ranks(&all);
         let shared = shared(&all, &ranks);
-        Agreement { fleet: Fleet { library, share, ranks }, answer, shared }
+        Agreement { fleet: Fleet { library, share, ranks }, answers, shared }
     }))
 }
 
@@ -121,9 +147,15 @@ fn difference(share: Share, first: &Credentials, other: &Credentials) -> Option<
     {
         return Some(format!("the trial {trial} is planned otherwise, as where processors differ"));
     }
-    let is_same = first.file.digest == other.file.digest && first.file.size_bytes == other.file.size_bytes;
+    let (theirs, ours) = (&other.file, &first.file);
+    if share == Share::Own && first.is_scaled && ours.size_bytes != theirs.size_bytes {
+        let (theirs, ours) = (theirs.size_bytes, ours.size_bytes);
+        return Some(format!(
+            "{theirs} bytes instead of {ours}: where ranks read by turns, files have one size"
+        ));
+    }
+    let is_same = ours.digest == theirs.digest && ours.size_bytes == theirs.size_bytes;
     (share == Share::Same && !is_same).then(|| {
-        let (theirs, ours) = (&other.file, &first.file);
         format!(
             "{} has {} bytes, {} has {}, or other content",
             theirs.path, theirs.size_bytes, ours.path, ours.size_bytes
@@ -169,11 +201,12 @@ mod tests {
             program: "p".to_owned(),
             contenders: Vec::new(),
             plan: vec![("rust/read".to_owned(), "1".to_owned())],
+            is_scaled: false,
             file: FileCredentials {
                 path: "f".to_owned(),
                 size_bytes: 5,
                 digest: Some("d".to_owned()),
-                answer: Answer::default(),
+                answers: Answers::default(),
                 device_bytes: Some(5),
                 inode: Some((1, 2)),
             },
@@ -210,6 +243,11 @@ mod tests {
         let other = |it: &mut Credentials| it.file.size_bytes = 6;
         assert!(told(Share::Same, other).unwrap_err().contains("f has 6 bytes, f has 5"));
         assert_eq!(told(Share::Own, other), Ok(()));
+        let mut scaled = [credentials("a"), credentials("b")];
+        scaled.iter_mut().for_each(|it| it.is_scaled = true);
+        scaled[1].file.size_bytes = 6;
+        let refused = compared(Share::Own, scaled.map(Ok).into()).unwrap_err();
+        assert!(refused.contains("6 bytes instead of 5: where ranks read by turns"), "{refused}");
     }
 
     #[test]

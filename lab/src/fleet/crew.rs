@@ -55,7 +55,10 @@ impl<'a> Member<'a> {
             // It is filled by the first of those that share it.
             Order::Fill(_) if !self.queue.place().is_first() => Ok(Found::Done),
             Order::Fill(fill) => self.sampler.fill(*fill).map(Found::Filled).map_err(Ended::from),
-            Order::Turn(trial, slot) => self.turn(*trial, slot)?,
+            Order::Turn(trial, slot, taking) if taking.has(self.job.rank(), self.job.size()) => {
+                self.turn(*trial, slot)?
+            }
+            Order::Turn(..) => self.stand_aside()?,
             Order::CompareClocks => Ok(Found::Clock(self.job.compare_clocks()?)),
             Order::Retire(trial) => {
                 self.sampler.retire(*trial);
@@ -101,12 +104,21 @@ impl<'a> Member<'a> {
         }))
     }
 
+    /// A turn of others: they wait for the word of every rank.
+    fn stand_aside(&mut self) -> Result<Result<Found, Ended>, JobError> {
+        self.gate.close();
+        self.gate.stand_aside()?;
+        Ok(Ok(Found::Idle))
+    }
+
     /// When this rank took a turn, by the clock of rank 0.
     fn timing(&self, samples: &[Sample]) -> RankTiming {
         let (passage, clock) = (self.gate.passage().unwrap_or_default(), self.job.clock());
         let wall_ns = samples.iter().map(|sample| sample.wall_ns).sum();
         let ended_ns = passage.started_ns + wall_ns;
         RankTiming {
+            // Rank 0 knows which one this is.
+            rank: 0,
             started_ns: clock.of_leader(passage.started_ns),
             late_ns: passage.started_ns.saturating_sub(passage.planned_ns),
             wall_ns,

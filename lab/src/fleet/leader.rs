@@ -7,10 +7,10 @@ use super::agreement::{Agreement, SharedCache};
 use super::crew::Member;
 use super::job::JobError;
 use super::merge::merged;
-use super::order::{Ended, Found, Order, Report};
+use super::order::{Ended, Found, Order, Report, Taking};
 use crate::measure::interface::{SampleError, Sampler, Slot, TrialEnd};
 use crate::measure::plan::Plan;
-use crate::record::{Count, EndReason, Fill, Fleet, FleetTurn, Line, Outcome, Sample};
+use crate::record::{Count, EndReason, Fill, Fleet, FleetTurn, Line, Outcome, RankTiming, Sample};
 use crate::trial::{CacheState, Params};
 use crate::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,10 +26,19 @@ const LATE_TRIES: u32 = 8;
 /// A hundredth.
 const LATE_SHARE_OF_JOB: u64 = 100;
 
+/// What all ranks measure together.
+#[derive(Debug, Clone, Copy)]
+pub struct Together<'a> {
+    /// Every trial.
+    pub plan: &'a Plan,
+    /// How many ranks read each target; empty where always all do.
+    pub rank_counts: &'a [u32],
+}
+
 /// Takes the samples of a whole fleet.
 pub struct FleetSampler<'a> {
     member: Member<'a>,
-    plan: &'a Plan,
+    together: Together<'a>,
     fleet: &'a Fleet,
     shared: &'a [SharedCache],
     /// Whether the other ranks can no longer be reached.
@@ -45,10 +54,10 @@ pub struct FleetSampler<'a> {
 impl<'a> FleetSampler<'a> {
     /// A sampler for the ranks of this fleet, of which this is rank 0.
     #[must_use]
-    pub fn new(plan: &'a Plan, member: Member<'a>, agreement: &'a Agreement) -> FleetSampler<'a> {
+    pub fn new(together: Together<'a>, member: Member<'a>, agreement: &'a Agreement) -> FleetSampler<'a> {
         FleetSampler {
             member,
-            plan,
+            together,
             fleet: &agreement.fleet,
             shared: &agreement.shared,
             is_lost: false,
@@ -144,7 +153,8 @@ impl<'a> FleetSampler<'a> {
     fn turn_in_time(&mut self, trial: usize, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         let mut tries = 1;
         loop {
-            let found = self.everywhere(&Order::Turn(trial, *slot)).map_err(Ended::of_turn)?;
+            let order = Order::Turn(trial, *slot, self.taking(trial, slot));
+            let found = self.everywhere(&order).map_err(Ended::of_turn)?;
             let (turn, samples) = taken(trial, slot, found);
             match self.late(&turn) {
                 None => return self.sample(slot, turn, &samples),
@@ -155,6 +165,21 @@ impl<'a> FleetSampler<'a> {
         }
     }
 
+    /// How many ranks read for a trial; `None` where always all do.
+    fn rank_count(&self, trial: usize) -> Option<u32> {
+        let target = self.together.plan.planned(trial).trial.target;
+        self.together.rank_counts.get(target).copied()
+    }
+
+    /// Who takes a turn. Where only some ranks read, others do in the next round, until each has
+    /// read as often.
+    fn taking(&self, trial: usize, slot: &Slot) -> Taking {
+        let all = self.member.job.size();
+        let count = self.rank_count(trial).unwrap_or(all);
+        let first = u64::from(slot.round) * u64::from(count) % u64::from(all);
+        Taking { first: u32::try_from(first).expect("less than the number of ranks"), count }
+    }
+
     /// The sample of the job.
     fn sample(
         &mut self,
@@ -162,8 +187,8 @@ impl<'a> FleetSampler<'a> {
         turn: FleetTurn,
         samples: &[Sample],
     ) -> Result<Vec<Sample>, SampleError> {
-        if slot.state == CacheState::Cold && !self.plan.is_control(turn.trial) {
-            self.shared.iter().try_for_each(|cache| check_fetched(cache, samples))?;
+        if slot.state == CacheState::Cold && !self.together.plan.is_control(turn.trial) {
+            self.shared.iter().try_for_each(|cache| check_fetched(cache, &turn, samples))?;
         }
         let sample = merged(slot.state, &turn, samples);
         self.notes.push(Line::FleetTurn(Box::new(turn)));
@@ -173,8 +198,9 @@ impl<'a> FleetSampler<'a> {
     /// Who began too late, if anybody.
     fn late(&self, turn: &FleetTurn) -> Option<String> {
         let late_max_ns = LATE_NS_MAX.max(turn.job_ns() / LATE_SHARE_OF_JOB);
-        let (rank, latest) = turn.ranks.iter().enumerate().max_by_key(|(_, timing)| timing.late_ns)?;
-        let late = || self.fleet.of_host(rank, format!("began {} late", Nanos(latest.late_ns)));
+        let latest = turn.ranks.iter().max_by_key(|timing| timing.late_ns)?;
+        let late =
+            || self.fleet.of_host(latest.rank as usize, format!("began {} late", Nanos(latest.late_ns)));
         (latest.late_ns > late_max_ns).then(late)
     }
 }
@@ -182,20 +208,22 @@ impl<'a> FleetSampler<'a> {
 /// A turn and its samples from what the ranks found.
 fn taken(trial: usize, slot: &Slot, found: Vec<Found>) -> (FleetTurn, Vec<Sample>) {
     let (mut samples, mut ranks) = (Vec::new(), Vec::new());
-    for it in found {
+    for (rank, it) in (0..).zip(found) {
         if let Found::Turn(taken, timing) = it {
             samples.extend(taken);
-            ranks.push(timing);
+            ranks.push(RankTiming { rank, ..timing });
         }
     }
     (FleetTurn { trial, round: slot.round, ranks }, samples)
 }
 
-/// Checks that ranks which share a page cache fetched all bytes from the device, together.
-fn check_fetched(cache: &SharedCache, samples: &[Sample]) -> Result<(), SampleError> {
-    let of_ranks = cache.ranks.iter().filter_map(|&rank| samples.get(rank));
-    let fetched_bytes = of_ranks.map(|sample| sample.device_read_bytes).sum::<Option<u64>>();
-    match (fetched_bytes, cache.device_bytes) {
+/// Checks that ranks which share a page cache fetched all bytes from the device, together, if any
+/// of them took the turn.
+fn check_fetched(cache: &SharedCache, turn: &FleetTurn, samples: &[Sample]) -> Result<(), SampleError> {
+    let shares = |timing: &RankTiming| cache.ranks.binary_search(&(timing.rank as usize)).is_ok();
+    let took = || turn.ranks.iter().zip(samples).filter(|(timing, _)| shares(timing));
+    let fetched_bytes = took().map(|(_, sample)| sample.device_read_bytes).sum::<Option<u64>>();
+    match (fetched_bytes, cache.device_bytes.filter(|_| took().next().is_some())) {
         (Some(fetched), Some(least)) if fetched < least - least / 100 => {
             let ranks: Vec<String> = cache.ranks.iter().map(usize::to_string).collect();
             Err(SampleError::Unproven(format!(
@@ -270,7 +298,9 @@ impl Sampler for FleetSampler<'_> {
 
     fn bytes(&self, trial: usize) -> Option<u64> {
         let own_bytes = u128::from(self.member.sampler.bytes(trial)?);
-        let all_bytes: u128 = self.fleet.ranks.iter().map(|rank| u128::from(rank.size_bytes)).sum();
+        let ranks = self.rank_count(trial).map_or(self.fleet.ranks.len(), |count| count as usize);
+        let all_bytes: u128 =
+            self.fleet.ranks.iter().take(ranks).map(|rank| u128::from(rank.size_bytes)).sum();
         let first_bytes = self.fleet.ranks.first().map_or(0, |rank| u128::from(rank.size_bytes));
         u64::try_from(own_bytes * all_bytes / first_bytes.max(1)).ok()
     }

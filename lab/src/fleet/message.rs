@@ -1,5 +1,5 @@
 //! The messages between readlab and its agent, as bytes: `fleet/agent/MESSAGES.md` describes them.
-//! How they are sent lives in [`super::agent`].
+//! How they are sent lives in `agent`.
 
 /// Bytes of the kind and the length.
 pub const HEAD_BYTES: usize = 5;

@@ -4,7 +4,7 @@
 //! Its sampler ([`leader`]) gives each call as an [`order`] to all ranks, itself among them, which
 //! follow it with the same process sampler ([`crew`]), and takes the reports together. A turn
 //! begins for all at one time that rank 0 names ([`starting_gate`], [`clock`]). Messages pass
-//! through an agent that is linked to MPI ([`agent`], [`message`]); [`job`] is what the rest of the
+//! through an agent that is linked to MPI (`agent`, [`message`]); [`job`] is what the rest of the
 //! room sees of it. Ranks that share a page cache work on it one after the other ([`queue`]). What
 //! ranks must have in common is compared before anything is measured ([`agreement`]).
 //!

@@ -16,8 +16,8 @@ pub enum Order {
     WarmUp(usize),
     /// Fills the cache.
     Fill(u32),
-    /// Takes a turn, together.
-    Turn(usize, Slot),
+    /// Takes a turn, those together that are to take it.
+    Turn(usize, Slot, Taking),
     /// Compares its clock with that of rank 0.
     CompareClocks,
     /// The trial has no further turns.
@@ -30,6 +30,23 @@ pub enum Order {
     Leave,
 }
 
+/// The ranks that take a turn: so many from the first one on, counted around.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taking {
+    /// The first one.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+}
+
+impl Taking {
+    /// Whether a rank of so many takes it.
+    #[must_use]
+    pub fn has(self, rank: u32, of: u32) -> bool {
+        (rank + of - self.first) % of < self.count
+    }
+}
+
 impl Order {
     /// The trial that it is about.
     #[must_use]
@@ -37,7 +54,7 @@ impl Order {
         match self {
             Order::Open(trial)
             | Order::WarmUp(trial)
-            | Order::Turn(trial, _)
+            | Order::Turn(trial, ..)
             | Order::Retire(trial)
             | Order::Close(trial) => Some(*trial),
             Order::Launch(_) | Order::Fill(_) | Order::CompareClocks | Order::CleanUp | Order::Leave => None,
@@ -67,6 +84,8 @@ pub enum Found {
     Params(Params),
     /// How the cache was filled.
     Filled(Fill),
+    /// Others took a turn.
+    Idle,
     /// The samples of a turn, and when this rank took it.
     Turn(Vec<Sample>, RankTiming),
     /// What a clock differs by.
@@ -133,5 +152,24 @@ impl From<SampleError> for Ended {
 impl From<TrialEnd> for Ended {
     fn from(end: TrialEnd) -> Ended {
         Ended::End(end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_that_take_a_turn_are_counted_around_and_each_takes_as_many() {
+        let of =
+            |first, count| (0..5).filter(|&rank| Taking { first, count }.has(rank, 5)).collect::<Vec<u32>>();
+        assert_eq!(of(0, 5), [0, 1, 2, 3, 4]);
+        assert_eq!(of(3, 5), [0, 1, 2, 3, 4]);
+        assert_eq!(of(3, 3), [0, 3, 4]);
+        assert_eq!(of(4, 1), [4]);
+        let turns = (0..5).flat_map(|round| of(round * 2 % 5, 2));
+        let mut taken = [0; 5];
+        turns.for_each(|rank| taken[rank as usize] += 1);
+        assert_eq!(taken, [2; 5]);
     }
 }

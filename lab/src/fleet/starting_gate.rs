@@ -96,6 +96,14 @@ impl Gate {
         if self.place.get() == Place::Before { self.agree(false) } else { Ok(()) }
     }
 
+    /// Says that this rank hinders nobody from a turn that it does not take.
+    ///
+    /// # Errors
+    /// If the job is broken.
+    pub fn stand_aside(&self) -> Result<(), JobError> {
+        self.agree(true)
+    }
+
     /// What broke the job while this rank was at the gate.
     #[must_use]
     pub fn take_broken(&self) -> Option<JobError> {

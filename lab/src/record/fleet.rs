@@ -54,6 +54,8 @@ pub struct RankClock {
 /// When a rank took a turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankTiming {
+    /// Its number: in some trials only a part of the ranks take part.
+    pub rank: u32,
     /// When its contender was told to read.
     pub started_ns: u64,
     /// How long after the time that rank 0 had named.
@@ -79,7 +81,7 @@ pub struct FleetTurn {
     pub trial: usize,
     /// Which round, from 0.
     pub round: u32,
-    /// By rank.
+    /// Those that took part, in their order.
     pub ranks: Vec<RankTiming>,
 }
 
@@ -114,7 +116,12 @@ mod tests {
 
     #[test]
     fn a_job_lasts_from_the_first_start_to_the_last_end_and_one_rank_has_its_own_time() {
-        let rank = |started_ns, wall_ns, bound_ns| RankTiming { started_ns, wall_ns, bound_ns, late_ns: 0 };
+        let rank = |started_ns, wall_ns, bound_ns| RankTiming {
+            started_ns,
+            wall_ns,
+            bound_ns,
+            ..RankTiming::default()
+        };
         let turn = |ranks| FleetTurn { trial: 0, round: 0, ranks };
         let two = turn(vec![rank(1_000, 50, 3), rank(1_010, 20, 4), rank(1_005, 20, 1)]);
         assert_eq!((two.job_ns(), two.start_spread_ns(), two.bound_ns()), (50, 10, 7));

@@ -22,7 +22,8 @@ const VISIT_MIN_NS: u64 = 10_000;
 pub struct VisitCost {
     /// CPU time of the cheapest window with a visit of bytes in memory, by target.
     window_ns: BTreeMap<usize, u64>,
-    /// CPU time of the cheapest window in which nothing was read: what taking the time itself costs.
+    /// CPU time of the cheapest window in which nothing was read: what taking the time itself
+    /// costs.
     empty_window_ns: Option<u64>,
     /// CPU time of the dearest turn in which nothing was read.
     answering_ns: u64,

@@ -1,8 +1,9 @@
 //! A fleet in words and as a table: its ranks, how punctual they were, and who is slower than the
 //! others.
 
+use super::scaling::{self, ScalingView};
 use super::words::{self, Number};
-use crate::analysis::fleet::{HostEffect, host_effects, punctuality};
+use crate::analysis::fleet::{HostEffect, MethodEffects, host_effects, method_effects, punctuality};
 use crate::record::{Fleet, Record, Share};
 use crate::units::Nanos;
 use serde_json::{Value, json};
@@ -15,6 +16,10 @@ pub struct FleetView {
     pub lines: Vec<String>,
     /// The ranks, in their order.
     pub ranks: Vec<RankRow>,
+    /// How long each takes with each way of reading.
+    pub method_effects: Vec<MethodEffects>,
+    /// How rates grow with the ranks that read.
+    pub scaling: Vec<ScalingView>,
 }
 
 /// A rank as a row of a table.
@@ -45,7 +50,18 @@ impl FleetView {
             path: it.path.clone(),
             effect: effects.iter().find(|effect| effect.rank == rank).copied(),
         };
-        Some(FleetView { lines, ranks: fleet.ranks.iter().enumerate().map(row).collect() })
+        let ranks = fleet.ranks.iter().enumerate().map(row).collect();
+        Some(FleetView {
+            lines,
+            ranks,
+            method_effects: method_effects(record),
+            scaling: ScalingView::all(record),
+        })
+    }
+
+    /// Everything in sentences, also how rates grow.
+    pub(super) fn all_lines(&self) -> impl Iterator<Item = &String> {
+        self.lines.iter().chain(self.scaling.iter().flat_map(|view| &view.lines))
     }
 }
 
@@ -66,6 +82,8 @@ pub(super) fn json_value(fleet: &Fleet, record: &Record) -> Value {
         "share": fleet.share,
         "ranks": fleet.ranks,
         "host_effects": effects.collect::<Vec<Value>>(),
+        "method_effects": method_effects(record).into_iter().map(|it| json!({ "trial": it.trial, "ratios": it.ratios })).collect::<Vec<Value>>(),
+        "scaling": scaling::json_values(record),
         "clocks": clocks.collect::<Vec<Value>>(),
         "turns": turns,
     })
@@ -138,8 +156,14 @@ mod tests {
         let trial = &mut record.trials[0];
         trial.outcome = Some(Outcome::Measured);
         for round in 0..6 {
-            let timing = |started_ns, wall_ns| RankTiming { started_ns, wall_ns, late_ns: 0, bound_ns: 300 };
-            let ranks = vec![timing(1_000, 1_000_000 + u64::from(round)), timing(51_000, 1_500_000)];
+            let timing = |rank, started_ns, wall_ns| RankTiming {
+                rank,
+                started_ns,
+                wall_ns,
+                late_ns: 0,
+                bound_ns: 300,
+            };
+            let ranks = vec![timing(0, 1_000, 1_000_000 + u64::from(round)), timing(1, 51_000, 1_500_000)];
             trial.fleet_turns.push(FleetTurn { trial: 0, round, ranks });
         }
         let view = FleetView::of(&record).unwrap();

@@ -11,6 +11,7 @@ use super::inside::Inside;
 use super::method::{self, MissingMetric};
 use super::own_commands;
 use super::ranking::Ranking;
+use super::scaling::{self, ScalingView};
 use super::sweep::SweepView;
 use super::warning::{UnsteadyStarts, WarningGroup};
 use super::words;
@@ -107,7 +108,9 @@ impl Page {
             None if !limits.is_empty() && rankings.iter().all(|it| it.rows.is_empty()) => {
                 answer::sentence_of_limits(&limits)
             }
-            None => answer::sentence(&rankings),
+            None => {
+                scaling::sentence(&ScalingView::all(record)).unwrap_or_else(|| answer::sentence(&rankings))
+            }
         };
         let advice = Advice::all(record, &rankings);
         let advised = |n: usize| advice.iter().find(|it| it.ranking == n);

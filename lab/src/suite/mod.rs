@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The suites that come with readlab, by name.
-const BUILT_IN: [(&str, &str); 7] = [
+const BUILT_IN: [(&str, &str); 8] = [
     ("race", include_str!("../../carried/suites/race.toml")),
     ("newlines", include_str!("../../carried/suites/newlines.toml")),
     ("byte-stream", include_str!("../../carried/suites/byte-stream.toml")),
@@ -25,6 +25,7 @@ const BUILT_IN: [(&str, &str); 7] = [
     ("limits", include_str!("../../carried/suites/limits.toml")),
     ("tune", include_str!("../../carried/suites/tune.toml")),
     ("commands", include_str!("../../carried/suites/commands.toml")),
+    ("scale", include_str!("../../carried/suites/scale.toml")),
 ];
 
 /// The controls that take part in every suite, unless it says `controls = false`.
@@ -192,6 +193,13 @@ impl Suite {
     #[must_use]
     pub fn commands() -> Suite {
         Suite::find("commands").expect("the built-in suites are checked by a test")
+    }
+
+    /// The suite of `readlab fleet scale`: few trials, because each is read by every number of
+    /// ranks.
+    #[must_use]
+    pub fn scale() -> Suite {
+        Suite::find("scale").expect("the built-in suites are checked by a test")
     }
 
     /// A built-in suite by name, or any by its file's path.

@@ -37,6 +37,10 @@ pub struct TargetFacts {
     /// Its path as hexadecimal bytes, where it is not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_hex: Option<String>,
+    /// How many ranks of a fleet read it, where different numbers do by turns. It stands for what
+    /// they read together then: so many times its size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<u32>,
     /// Its size.
     pub size_bytes: u64,
     /// The file system's type, such as `ext4`; an unknown one by its number, in hexadecimal.

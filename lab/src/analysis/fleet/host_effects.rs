@@ -39,7 +39,8 @@ pub fn host_effects(record: &Record) -> Vec<HostEffect> {
     let accepted = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_accepted());
     let mut rounds = BTreeMap::<(CacheState, u32), Vec<&FleetTurn>>::new();
     for it in accepted {
-        for turn in &it.fleet_turns {
+        // Where only some ranks read, others were compared in each turn.
+        for turn in it.fleet_turns.iter().filter(|turn| turn.ranks.len() == ranks) {
             rounds.entry((it.trial.state, turn.round)).or_default().push(turn);
         }
     }
@@ -60,14 +61,14 @@ pub fn host_effects(record: &Record) -> Vec<HostEffect> {
 }
 
 /// The logarithm of a rank's time, minus the mean of the others'.
-fn lag(turn: &FleetTurn, rank: usize) -> f64 {
+pub(super) fn lag(turn: &FleetTurn, rank: usize) -> f64 {
     let log =
         |other: usize| float(usize::try_from(turn.ranks[other].wall_ns.max(1)).unwrap_or(usize::MAX)).ln();
     let others = (0..turn.ranks.len()).filter(|other| *other != rank).map(log);
     log(rank) - mean(others)
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
     sum / count
 }

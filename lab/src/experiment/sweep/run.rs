@@ -97,6 +97,7 @@ impl Experiment {
             procedure: Procedure::Sweep(Sweep { config: config.clone(), folder, beside, begun }),
             inspect: InspectPlan::default(),
             requested: config.requested(),
+            rank_counts: Vec::new(),
             begun,
             earlier: Duration::ZERO,
         }

@@ -20,7 +20,9 @@
 //! a fact of the machine, which contenders and drivers report, counts as not metered; a repeated
 //! trial with equal words is one trial; a rejection before its trial is left out.
 
-use super::{Count, FlameGraph, Header, Limit, Line, Outcome, Record, Sample, Spread, Trace, Trial};
+use super::{
+    Count, FlameGraph, FleetTurn, Header, Limit, Line, Outcome, Record, Sample, Spread, Trace, Trial,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -187,6 +189,23 @@ fn of_every_rank(record: &Record, found: usize) -> Result<(), String> {
     }
 }
 
+/// The ranks of a turn are as many as its trial has, known, and in their order.
+fn of_taking_ranks(record: &Record, turn: &FleetTurn) -> Result<(), String> {
+    let target = record.trial(turn.trial).and_then(|it| record.targets.get(it.trial.target));
+    let expected = target.and_then(|facts| facts.ranks);
+    match expected {
+        None => of_every_rank(record, turn.ranks.len())?,
+        Some(count) if count as usize != turn.ranks.len() => {
+            return Err(format!("{} ranks in a turn of {count}", turn.ranks.len()));
+        }
+        Some(_) => {}
+    }
+    let all = record.fleet.as_ref().map_or(0, |fleet| fleet.ranks.len());
+    let numbers = || turn.ranks.iter().map(|timing| timing.rank);
+    let is_known = numbers().is_sorted_by(|a, b| a < b) && numbers().all(|rank| (rank as usize) < all);
+    if is_known { Ok(()) } else { Err("ranks of a turn that are not in their order".to_owned()) }
+}
+
 /// Whether a line belongs to a measurement of trials.
 fn is_measured(line: &Line) -> bool {
     matches!(
@@ -205,7 +224,7 @@ fn found(record: &Record, line: &mut Line) -> Result<(), String> {
         }
         Line::FleetTurn(turn) => {
             known(record, turn.trial)?;
-            of_every_rank(record, turn.ranks.len())?;
+            of_taking_ranks(record, turn)?;
             turn.ranks.iter().try_for_each(|rank| {
                 at_most("started_ns", rank.started_ns, NS_MAX)?;
                 at_most("late_ns", rank.late_ns, NS_MAX)?;

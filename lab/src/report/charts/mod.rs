@@ -11,10 +11,12 @@ mod effort;
 mod fit;
 mod forest;
 mod histogram;
+mod hosts;
 mod legend;
 mod plot;
 mod ranking;
 mod rows;
+mod scaling;
 mod sweep;
 
 pub(super) use curve::curve;
@@ -24,7 +26,9 @@ pub(super) use effort::effort;
 pub(super) use fit::machines_chart;
 pub(super) use forest::{Forest, ForestRow, Significant};
 pub(super) use histogram::{Histogram, histogram};
+pub(super) use hosts::hosts;
 pub(super) use ranking::{DOTS_MOST, ranking};
+pub(super) use scaling::scaling;
 pub(super) use sweep::{device_shares, rates, times, together};
 
 use super::palette;

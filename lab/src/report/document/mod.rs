@@ -8,6 +8,7 @@ mod answer;
 mod comparison;
 mod facts;
 mod filter;
+mod fleet;
 mod inside;
 mod ranking;
 mod sections;

@@ -7,45 +7,17 @@ use super::super::page::Page;
 use super::super::ranking::{Ranking, RankingRow};
 use super::super::words::{self as wording, Number};
 use super::table::{Column, TableCell, TableRow, table};
-use super::{Section, figure, folded, inside, ranking, side_by_side, sweep};
+use super::{Section, figure, fleet, folded, inside, ranking, side_by_side, sweep};
 use crate::analysis::stats::Summary;
 use crate::markup::{Element, element, words};
 use crate::record::Metric;
 use std::collections::BTreeSet;
 
-/// The ranks of a fleet, each beside the others.
-fn fleet(page: &Page) -> Option<Section> {
-    let view = page.fleet.as_ref()?;
-    let columns =
-        [Column::number("rank"), Column::text("host"), Column::text("reads"), Column::number("× the others")];
-    let rows = view.ranks.iter().map(|it| {
-        let rank = Number::new(it.rank.to_string(), number(it.rank));
-        vec![
-            TableCell::number(Some(rank)),
-            TableCell::text(&it.host),
-            TableCell::text(&it.path),
-            TableCell::number(it.effect()),
-        ]
-    });
-    let mut content: Vec<Element> = view.lines.iter().map(|line| words("p", line)).collect();
-    content.push(table("Ranks, and how long each takes", columns, rows));
-    Some(Section {
-        slug: "fleet",
-        title: "Hosts",
-        lead: "Who read together, how punctually, and who is slower than the others. The intervals hold for all hosts at once.",
-        content,
-    })
-}
-
-#[expect(clippy::cast_precision_loss, reason = "ranks are few")]
-fn number(rank: usize) -> f64 {
-    rank as f64
-}
-
 /// All sections that the record has something for.
 pub(super) fn all(page: &Page) -> Vec<Section> {
     let others = [
-        fleet(page),
+        fleet::hosts(page),
+        fleet::scaling(page),
         archives(page),
         sweep::section(page),
         effort(page),
@@ -78,6 +50,7 @@ pub(super) fn charts(page: &Page) -> Vec<Chart> {
         effort_charts(page),
         inside::inside_charts(page),
         curve_charts(page),
+        fleet::charts(page),
         drift_charts(page),
     ]
     .concat()

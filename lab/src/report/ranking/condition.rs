@@ -46,6 +46,7 @@ impl Ranking {
 pub(super) struct DistinguishedBy {
     work: bool,
     target: bool,
+    ranks: bool,
 }
 
 impl DistinguishedBy {
@@ -55,13 +56,16 @@ impl DistinguishedBy {
         let works: BTreeSet<Work> = ranked().map(|trial| trial.work).collect();
         let path = |trial: &Trial| record.targets.get(trial.target).map(|target| &target.path);
         let paths: BTreeSet<Option<&String>> = ranked().map(path).collect();
-        DistinguishedBy { work: works.len() > 1, target: paths.len() > 1 }
+        let ranks = |trial: &Trial| record.targets.get(trial.target).and_then(|target| target.ranks);
+        let ranks: BTreeSet<Option<u32>> = ranked().map(ranks).collect();
+        DistinguishedBy { work: works.len() > 1, target: paths.len() > 1, ranks: ranks.len() > 1 }
     }
 
-    /// The work and the file name in parentheses, as far as they distinguish.
-    pub(super) fn words(self, work: Work, path: &str) -> String {
+    /// The work, the file name and the number of ranks in parentheses, as far as they distinguish.
+    pub(super) fn words(self, work: Work, path: &str, ranks: Option<u32>) -> String {
         let name = path.rsplit('/').next().unwrap_or(path).to_owned();
-        let parts = [self.work.then(|| work.to_string()), self.target.then_some(name)];
+        let ranks = ranks.filter(|_| self.ranks).map(|ranks| words::plural(ranks as usize, "rank"));
+        let parts = [self.work.then(|| work.to_string()), self.target.then_some(name), ranks];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
     }

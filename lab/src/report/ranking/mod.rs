@@ -163,7 +163,7 @@ impl Shared<'_> {
         let ranked_trials = || ranked.iter().map(|it| it.trial);
         Ranking {
             target,
-            distinction: self.distinguished_by.words(work, &path),
+            distinction: self.distinguished_by.words(work, &path, facts.and_then(|facts| facts.ranks)),
             path,
             size: context.size,
             decodes,

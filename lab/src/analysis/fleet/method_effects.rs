@@ -1,0 +1,28 @@
+//! How much longer each rank takes than the others with each way of reading: what a map of hosts
+//! and methods shows. Doubt is not told here; [`super::host_effects`] names stragglers.
+
+use super::host_effects::{lag, mean};
+use crate::record::Record;
+
+/// A way of reading, on each rank.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MethodEffects {
+    /// The number of the trial.
+    pub trial: usize,
+    /// How many times as long as the others each rank takes, in their order.
+    pub ratios: Vec<f64>,
+}
+
+/// Every accepted trial that all ranks took together; none with one rank.
+#[must_use]
+pub fn method_effects(record: &Record) -> Vec<MethodEffects> {
+    let ranks = record.fleet.as_ref().map_or(0, |fleet| fleet.ranks.len());
+    let accepted = record.trials.iter().filter(|it| ranks > 1 && !it.trial.is_control() && it.is_accepted());
+    let effects = accepted.filter_map(|it| {
+        let whole = || it.fleet_turns.iter().filter(|turn| turn.ranks.len() == ranks);
+        whole().next()?;
+        let ratio = |rank| mean(whole().map(|turn| lag(turn, rank))).exp();
+        Some(MethodEffects { trial: it.trial.index, ratios: (0..ranks).map(ratio).collect() })
+    });
+    effects.collect()
+}

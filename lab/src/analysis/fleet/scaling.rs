@@ -1,0 +1,160 @@
+//! How the rate of a way of reading grows with the ranks that read: what was measured, the law that
+//! fits it, and what that says about up to twice as many ranks.
+
+use crate::analysis::stats::{Confidence, FittedLaw, Interval, Observation, median, median_interval};
+use crate::record::{Record, TrialRecord};
+use crate::trial::{CacheState, TrialId};
+use std::collections::BTreeMap;
+
+/// The law is followed up to so many times the most ranks that were measured.
+const BEYOND_MOST: u64 = 2;
+
+/// One way of reading by different numbers of ranks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scaling {
+    /// The trial, of which there is one for each number of ranks.
+    pub id: TrialId,
+    /// The state of the cache.
+    pub state: CacheState,
+    /// By number of ranks, rising.
+    pub points: Vec<ScalingPoint>,
+    /// The law; `None` where there are too few numbers or rounds for one.
+    pub law: Option<FittedLaw>,
+}
+
+/// A number of ranks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScalingPoint {
+    /// It.
+    pub ranks: u64,
+    /// Bytes per second of all together: the median over rounds.
+    pub rate: f64,
+    /// Where it lies; `None` with too few rounds.
+    pub interval: Option<Interval>,
+}
+
+/// What the law says of a number of ranks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LawPoint {
+    /// The number.
+    pub ranks: u64,
+    /// Bytes per second.
+    pub rate: f64,
+    /// Where the rate lies.
+    pub interval: Interval,
+}
+
+impl Scaling {
+    /// Every way of reading that was measured with at least two numbers of ranks.
+    #[must_use]
+    pub fn all(record: &Record) -> Vec<Scaling> {
+        let mut cells = BTreeMap::<(CacheState, usize), Vec<&TrialRecord>>::new();
+        let mut ids = Vec::<TrialId>::new();
+        let scaled =
+            record.trials.iter().filter(|it| ranks_of(record, it).is_some() && !it.trial.is_control());
+        for it in scaled.filter(|it| it.is_accepted()) {
+            let place = ids.iter().position(|other| *other == it.trial.id).unwrap_or_else(|| {
+                ids.push(it.trial.id.clone());
+                ids.len() - 1
+            });
+            cells.entry((it.trial.state, place)).or_default().push(it);
+        }
+        let several = cells.into_iter().filter(|(_, cells)| cells.len() > 1);
+        several.map(|((state, place), cells)| Scaling::of(record, ids[place].clone(), state, cells)).collect()
+    }
+
+    fn of(record: &Record, id: TrialId, state: CacheState, mut cells: Vec<&TrialRecord>) -> Scaling {
+        let ranks = |it: &TrialRecord| ranks_of(record, it).unwrap_or(1);
+        cells.sort_by_key(|it| ranks(it));
+        let by_round: Vec<BTreeMap<u32, f64>> = cells.iter().map(|it| rates(record, it)).collect();
+        let point = |(it, rates): (&&TrialRecord, &BTreeMap<u32, f64>)| {
+            let rate = median(rates.values().copied())?;
+            Some(ScalingPoint { ranks: ranks(it), rate, interval: interval_of(rates) })
+        };
+        let points = cells.iter().zip(&by_round).filter_map(point).collect();
+        let whole = |round: &u32| by_round.iter().map(|rates| rates.get(round).copied()).collect();
+        let rounds: Vec<Vec<f64>> =
+            by_round.first().into_iter().flat_map(BTreeMap::keys).filter_map(whole).collect();
+        let counts: Vec<f64> = cells.iter().map(|it| float(ranks(it))).collect();
+        Scaling { id, state, points, law: FittedLaw::of(&counts, &rounds, record.header.seed) }
+    }
+
+    /// The most ranks up to which the law is followed.
+    #[must_use]
+    pub fn farthest(&self) -> Option<u64> {
+        Some(self.points.last()?.ranks * BEYOND_MOST)
+    }
+
+    /// The law at a number of ranks; `None` without a law.
+    #[must_use]
+    pub fn law_at(&self, ranks: u64) -> Option<LawPoint> {
+        let law = self.law.as_ref()?;
+        let (rate, interval) = (law.law.at(float(ranks)), law.rate_interval(float(ranks)));
+        Some(LawPoint { ranks, rate, interval })
+    }
+
+    /// The law from one rank as far as it is followed, at most about so many points.
+    #[must_use]
+    pub fn law_points(&self, most: u64) -> Vec<LawPoint> {
+        let Some(last) = self.farthest() else { return Vec::new() };
+        let step = usize::try_from(last.div_ceil(most.max(1)).max(1)).unwrap_or(usize::MAX);
+        let inner = (1..last).step_by(step);
+        inner.chain([last]).filter_map(|ranks| self.law_at(ranks)).collect()
+    }
+
+    /// The rate of the most ranks over that of the fewest, and over as much as perfect scaling
+    /// gives; `None` without two points.
+    #[must_use]
+    pub fn gain(&self) -> Option<Gain> {
+        let (first, last) = (self.points.first()?, self.points.last()?);
+        let factor = last.rate / first.rate;
+        Some(Gain {
+            from: first.ranks,
+            to: last.ranks,
+            factor,
+            of_perfect: factor / (float(last.ranks) / float(first.ranks)),
+        })
+    }
+}
+
+/// What more ranks gave.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gain {
+    /// The fewest ranks.
+    pub from: u64,
+    /// The most.
+    pub to: u64,
+    /// How many times the rate.
+    pub factor: f64,
+    /// The share of what as many times the ranks would give at best.
+    pub of_perfect: f64,
+}
+
+/// Rates in bytes per second by round.
+fn rates(record: &Record, it: &TrialRecord) -> BTreeMap<u32, f64> {
+    let bytes = record.targets.get(it.trial.target).map_or(0, |facts| it.trial.bytes_out(facts));
+    let mut walls = BTreeMap::<u32, Vec<f64>>::new();
+    for sample in &it.samples {
+        walls.entry(sample.round).or_default().push(float(sample.wall_ns.max(1)));
+    }
+    let rate = |walls: Vec<f64>| Some(float(bytes) * 1e9 / median(walls)?);
+    let rates = walls.into_iter().filter_map(|(round, walls)| Some((round, rate(walls)?)));
+    rates.filter(|(_, rate)| *rate > 0.0).collect()
+}
+
+/// The interval of the median; rounds are independent, as fills are.
+fn interval_of(rates: &BTreeMap<u32, f64>) -> Option<Interval> {
+    let observation = |(&round, &value): (&u32, &f64)| Observation { value, round, fill: round };
+    let observations: Vec<Observation> = rates.iter().map(observation).collect();
+    median_interval(&observations, Confidence::REPORTED)
+}
+
+/// How many ranks read for a trial, where different numbers do by turns.
+fn ranks_of(record: &Record, it: &TrialRecord) -> Option<u64> {
+    record.targets.get(it.trial.target)?.ranks.map(u64::from)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "rates have three digits")]
+fn float(value: u64) -> f64 {
+    value as f64
+}

@@ -1,0 +1,310 @@
+//! The Universal Scalability Law (Gunther, *Guerrilla Capacity Planning*, 2007): with N readers the
+//! rate is `λN / (1 + σ(N−1) + κN(N−1))`. λ is the rate of one, σ the share of work that readers
+//! wait for each other with, κ what each pair of them costs.
+//!
+//! `N / rate` is linear in `1`, `N−1` and `N(N−1)`: least squares of relative errors, where σ and κ
+//! are not negative. Intervals are from resampled rounds, which are the independent units, around
+//! the estimate and widened as Student's is beside the normal one: a few rounds resampled spread
+//! too little. They are from laws in which σ and κ may be negative: where one of them is zero in
+//! truth, resamples that stop at zero spread too little.
+
+use super::interval::{Confidence, Interval};
+use super::student::student_t;
+use super::summary::quantile;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Fewer numbers of readers than this fit three parameters too well.
+pub const COUNTS_MIN: usize = 5;
+
+/// Fewer rounds than this resample to nothing.
+pub const LAW_ROUNDS_MIN: usize = 5;
+
+/// How often rounds are resampled.
+const RESAMPLES: usize = 500;
+
+/// Weights are of the law found before, so many times: one more changes no digit that is shown.
+const WEIGHINGS: usize = 3;
+
+/// A law with its parameters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Law {
+    /// λ, in the unit of the rates.
+    pub rate_of_one: f64,
+    /// σ.
+    pub contention: f64,
+    /// κ.
+    pub coherence: f64,
+}
+
+/// The law that fits measured rates best, with what other rounds would have given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FittedLaw {
+    /// It.
+    pub law: Law,
+    /// The same without bounds for its parameters.
+    free: Law,
+    /// Without bounds, of resampled rounds.
+    resampled: Vec<Law>,
+    widening: f64,
+}
+
+impl Law {
+    /// The rate with so many readers.
+    #[must_use]
+    pub fn at(&self, readers: f64) -> f64 {
+        let others = readers - 1.0;
+        self.rate_of_one * readers / (1.0 + self.contention * others + self.coherence * readers * others)
+    }
+
+    /// The same, at most that of perfect scaling: where parameters may be negative.
+    fn bounded_at(&self, readers: f64) -> f64 {
+        let perfect = self.rate_of_one * readers;
+        Some(self.at(readers)).filter(|rate| *rate > 0.0).map_or(perfect, |rate| rate.min(perfect))
+    }
+
+    /// The number of readers beyond which the rate falls; `None` if it never does.
+    #[must_use]
+    pub fn peak(&self) -> Option<f64> {
+        (self.coherence > 0.0).then(|| ((1.0 - self.contention).max(0.0) / self.coherence).sqrt().max(1.0))
+    }
+
+    /// That of these mean rates; `None` if there are not enough, or they are no rates.
+    fn of(counts: &[f64], rates: &[f64]) -> Option<Law> {
+        let mut weights: Vec<f64> = rates.to_vec();
+        let mut found = None;
+        for _ in 0..WEIGHINGS {
+            let law = weighted(counts, rates, &weights, Parameters::NotNegative)?;
+            weights = counts.iter().map(|&count| law.at(count)).collect();
+            found = Some(law);
+        }
+        found
+    }
+
+    /// The same without bounds for its parameters, by the weights of a law within them.
+    fn free(counts: &[f64], rates: &[f64], bounded: &Law) -> Option<Law> {
+        let weights: Vec<f64> = counts.iter().map(|&count| bounded.at(count)).collect();
+        weighted(counts, rates, &weights, Parameters::Free)
+    }
+}
+
+impl FittedLaw {
+    /// The law of rates by round and number of readers, which are the same in each round; `None`
+    /// with fewer than [`COUNTS_MIN`] numbers or [`LAW_ROUNDS_MIN`] rounds.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "rounds are few")]
+    pub fn of(counts: &[f64], rounds: &[Vec<f64>], seed: u64) -> Option<FittedLaw> {
+        if counts.len() < COUNTS_MIN || rounds.len() < LAW_ROUNDS_MIN {
+            return None;
+        }
+        let both = |drawn: &[&Vec<f64>]| {
+            let rates = mean_rates(drawn);
+            let law = Law::of(counts, &rates)?;
+            Some([law, Law::free(counts, &rates, &law)?])
+        };
+        let [law, free] = both(&rounds.iter().collect::<Vec<_>>())?;
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let resampled = (0..RESAMPLES).filter_map(|_| {
+            let drawn: Vec<_> =
+                rounds.iter().map(|_| &rounds[random.random_range(0..rounds.len())]).collect();
+            both(&drawn).map(|[_, free]| free)
+        });
+        let resampled = resampled.collect();
+        let freedom = rounds.len() as f64 - 1.0;
+        let normal = student_t(1e9, Confidence::REPORTED);
+        let widening = student_t(freedom, Confidence::REPORTED) / normal * (1.0 + 1.0 / freedom).sqrt();
+        Some(FittedLaw { law, free, resampled, widening })
+    }
+
+    /// The interval of the rate with so many readers.
+    #[must_use]
+    pub fn rate_interval(&self, readers: f64) -> Interval {
+        self.around(|law| law.bounded_at(readers).ln()).map(f64::exp)
+    }
+
+    /// The interval of σ.
+    #[must_use]
+    pub fn contention_interval(&self) -> Interval {
+        self.around(|law| law.contention).map(|value| value.max(0.0))
+    }
+
+    /// The interval of κ.
+    #[must_use]
+    pub fn coherence_interval(&self) -> Interval {
+        self.around(|law| law.coherence).map(|value| value.max(0.0))
+    }
+
+    /// The interval of something about the law, which holds what the law itself says.
+    fn around(&self, of: impl Fn(&Law) -> f64) -> Interval {
+        let (shown, center) = (of(&self.law), of(&self.free));
+        let mut values: Vec<f64> = self.resampled.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        let end = |share| center + (quantile(&values, share) - center) * self.widening;
+        let tail = Confidence::REPORTED.tail();
+        Interval { low: end(tail).min(shown), high: end(1.0 - tail).max(shown) }
+    }
+}
+
+/// The geometric mean over rounds, by number of readers.
+#[expect(clippy::cast_precision_loss, reason = "rounds are few")]
+fn mean_rates(rounds: &[&Vec<f64>]) -> Vec<f64> {
+    let count = rounds.first().map_or(0, |rates| rates.len());
+    let mean = |at: usize| rounds.iter().map(|rates| rates[at].ln()).sum::<f64>() / rounds.len() as f64;
+    (0..count).map(|at| mean(at).exp()).collect()
+}
+
+/// What σ and κ may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Parameters {
+    NotNegative,
+    Free,
+}
+
+/// A term of the equation that is fitted, or zero instead of it.
+type Kept = [bool; 3];
+
+impl Parameters {
+    /// The terms to fit: at the bound, parameters are zero.
+    fn choices(self) -> &'static [Kept] {
+        match self {
+            Parameters::NotNegative => {
+                &[[true, true, true], [true, true, false], [true, false, true], [true, false, false]]
+            }
+            Parameters::Free => &[[true, true, true]],
+        }
+    }
+
+    fn allow(self, terms: &[f64; 3]) -> bool {
+        terms[0] > 0.0 && (self == Parameters::Free || terms[1] >= 0.0 && terms[2] >= 0.0)
+    }
+}
+
+/// The law with the least sum of squares among those that are allowed.
+fn weighted(counts: &[f64], rates: &[f64], weights: &[f64], parameters: Parameters) -> Option<Law> {
+    let rows: Vec<Row> = counts
+        .iter()
+        .zip(rates)
+        .zip(weights)
+        .map(|((&count, rate), weight)| {
+            // An error of N/rate in units of itself is a relative error of the rate.
+            let unit = weight / count;
+            Row {
+                terms: [unit, unit * (count - 1.0), unit * count * (count - 1.0)],
+                value: unit * count / rate,
+            }
+        })
+        .collect();
+    let solved = parameters.choices().iter().filter_map(|kept| solve(&rows, *kept));
+    let possible = solved.filter(|terms| parameters.allow(terms));
+    let squares = |terms: &[f64; 3]| rows.iter().map(|row| row.error(terms).powi(2)).sum::<f64>();
+    let best = possible.min_by(|a, b| squares(a).total_cmp(&squares(b)))?;
+    Some(Law { rate_of_one: 1.0 / best[0], contention: best[1] / best[0], coherence: best[2] / best[0] })
+}
+
+/// One equation of the least squares.
+struct Row {
+    terms: [f64; 3],
+    value: f64,
+}
+
+impl Row {
+    fn error(&self, solution: &[f64; 3]) -> f64 {
+        self.value - self.terms.iter().zip(solution).map(|(term, value)| term * value).sum::<f64>()
+    }
+}
+
+/// The normal equations of the terms that are kept, by elimination; the others are zero.
+fn solve(rows: &[Row], kept: Kept) -> Option<[f64; 3]> {
+    let mut table = [[0.0; 4]; 3];
+    for (across, line) in table.iter_mut().enumerate() {
+        for (down, cell) in line.iter_mut().enumerate().take(3) {
+            let is_kept = kept[across] && kept[down];
+            let sum = || rows.iter().map(|row| row.terms[across] * row.terms[down]).sum::<f64>();
+            *cell = if is_kept { sum() } else { f64::from(u8::from(across == down)) };
+        }
+        let sum = || rows.iter().map(|row| row.terms[across] * row.value).sum::<f64>();
+        line[3] = if kept[across] { sum() } else { 0.0 };
+    }
+    for pivot in 0..3 {
+        let line = table[pivot];
+        if line[pivot].abs() < f64::MIN_POSITIVE {
+            return None;
+        }
+        for (at, other) in table.iter_mut().enumerate() {
+            if at != pivot {
+                let share = other[pivot] / line[pivot];
+                other.iter_mut().zip(line).for_each(|(cell, of_pivot)| *cell -= share * of_pivot);
+            }
+        }
+    }
+    Some([0, 1, 2].map(|at| table[at][3] / table[at][at]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COUNTS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 12.0, 16.0];
+
+    const TRUE: Law = Law { rate_of_one: 1e9, contention: 0.05, coherence: 0.002 };
+
+    /// Rounds with a common error of a twentieth and one of a thirtieth for each rate.
+    fn rounds(law: &Law, count: usize, seed: u64) -> Vec<Vec<f64>> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut error = |share: f64| 1.0 + share * (random.random::<f64>() - 0.5) * 3.46;
+        let mut round = || {
+            let common = error(0.05);
+            COUNTS.iter().map(|&readers| law.at(readers) * common * error(0.033)).collect()
+        };
+        (0..count).map(|_| round()).collect()
+    }
+
+    #[test]
+    fn a_law_is_found_again_from_its_own_rates() {
+        for law in [
+            TRUE,
+            Law { contention: 0.0, ..TRUE },
+            Law { coherence: 0.0, ..TRUE },
+            Law { contention: 0.0, coherence: 0.0, ..TRUE },
+        ] {
+            let rates = COUNTS.map(|readers| law.at(readers));
+            let found = Law::of(&COUNTS, &rates).unwrap();
+            assert!((found.rate_of_one / law.rate_of_one - 1.0).abs() < 1e-9, "{found:?}");
+            assert!((found.contention - law.contention).abs() < 1e-9, "{found:?}");
+            assert!((found.coherence - law.coherence).abs() < 1e-9, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_rate_that_falls_has_a_peak_and_another_has_none() {
+        let peak = TRUE.peak().unwrap();
+        assert!(TRUE.at(peak) > TRUE.at(peak - 1.0) && TRUE.at(peak) > TRUE.at(peak + 1.0), "{peak}");
+        assert_eq!(Law { coherence: 0.0, ..TRUE }.peak(), None);
+    }
+
+    #[test]
+    fn intervals_hold_the_truth_in_at_least_93_of_100_simulations_also_where_a_parameter_is_zero() {
+        for (law, runs) in
+            [(TRUE, 2_000), (Law { contention: 0.0, ..TRUE }, 500), (Law { coherence: 0.0, ..TRUE }, 500)]
+        {
+            let mut held = [0; 4];
+            for seed in 0..runs {
+                let found = FittedLaw::of(&COUNTS, &rounds(&law, 8, seed), seed).unwrap();
+                let holds = [
+                    found.contention_interval().holds(law.contention),
+                    found.coherence_interval().holds(law.coherence),
+                    found.rate_interval(1.0).holds(law.at(1.0)),
+                    found.rate_interval(32.0).holds(law.at(32.0)),
+                ];
+                held.iter_mut().zip(holds).for_each(|(held, holds)| *held += u64::from(holds));
+            }
+            assert!(held.iter().all(|held| held * 100 >= runs * 93), "{held:?} of {runs} with {law:?}");
+        }
+    }
+
+    #[test]
+    fn too_few_numbers_or_rounds_make_no_law() {
+        assert!(FittedLaw::of(&COUNTS[..4], &rounds(&TRUE, 8, 1), 1).is_none());
+        assert!(FittedLaw::of(&COUNTS, &rounds(&TRUE, 4, 1), 1).is_none());
+    }
+}

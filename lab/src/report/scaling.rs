@@ -1,0 +1,221 @@
+//! How rates grow with the hosts that read, in words, as a table and for programs.
+
+use super::words::{self, Number};
+use crate::analysis::fleet::{Gain, LawPoint, Scaling};
+use crate::analysis::stats::{COUNTS_MIN, Interval, LAW_ROUNDS_MIN};
+use crate::contender::language::Languages;
+use crate::record::Record;
+use crate::units::Throughput;
+use serde_json::{Value, json};
+
+/// One way of reading by different numbers of ranks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScalingView {
+    /// The state of the cache and the name of the trial, such as `Cold, rust/read`.
+    pub name: String,
+    /// The language of its contender.
+    pub language: String,
+    /// The measured points and the law.
+    pub scaling: Scaling,
+    /// What more ranks gave, and what the law says.
+    pub lines: Vec<String>,
+}
+
+/// A number of ranks as a row of a table.
+pub(super) struct ScalingRow {
+    /// The number.
+    pub(super) ranks: u64,
+    /// The measured rate; `None` where the law was followed beyond the measurement.
+    pub(super) measured: Option<Number>,
+    /// The rate by the law.
+    pub(super) law: Option<Number>,
+}
+
+impl ScalingView {
+    /// Every way of reading with several numbers of ranks.
+    #[must_use]
+    pub fn all(record: &Record) -> Vec<ScalingView> {
+        let languages = Languages::of_record(record);
+        let view = |scaling: Scaling| {
+            let language = languages.of(&scaling.id.method.contender).to_owned();
+            ScalingView::of(scaling, language)
+        };
+        Scaling::all(record).into_iter().map(view).collect()
+    }
+
+    fn of(scaling: Scaling, language: String) -> ScalingView {
+        let name = format!("{}, {}", words::capital(&scaling.state.to_string()), scaling.id);
+        let gain = scaling.gain().map(|gain| format!("scaling: {name}: {}", gained(&scaling, &gain)));
+        let lines = gain.into_iter().chain([format!("law: {name}: {}", law_words(&scaling))]).collect();
+        ScalingView { name, language, scaling, lines }
+    }
+
+    /// The measured numbers, and twice the most of them.
+    pub(super) fn rows(&self) -> Vec<ScalingRow> {
+        let points = self.scaling.points.iter();
+        let measured = points.map(|point| ScalingRow {
+            ranks: point.ranks,
+            measured: Some(number(point.rate, point.interval)),
+            law: self.scaling.law_at(point.ranks).map(by_law),
+        });
+        let beyond = self.beyond().map(|point| ScalingRow {
+            ranks: point.ranks,
+            measured: None,
+            law: Some(by_law(point)),
+        });
+        measured.chain(beyond).collect()
+    }
+
+    fn beyond(&self) -> Option<LawPoint> {
+        self.scaling.law_at(self.scaling.farthest()?)
+    }
+}
+
+/// The first sentence of a record in which numbers of ranks were compared: the way of reading with
+/// the highest rate.
+pub(super) fn sentence(views: &[ScalingView]) -> Option<String> {
+    let last = |view: &&ScalingView| view.scaling.points.last().map_or(0.0, |point| point.rate);
+    let best = views.iter().max_by(|a, b| last(a).total_cmp(&last(b)))?;
+    let gain = best.scaling.gain()?;
+    Some(format!("{}: {}.", best.name, gained(&best.scaling, &gain)))
+}
+
+/// For programs.
+pub(super) fn json_values(record: &Record) -> Vec<Value> {
+    let value = |it: Scaling| {
+        let points = it.points.iter().map(|point| {
+            json!({
+                "ranks": point.ranks,
+                "bytes_per_second": point.rate,
+                "ci95": point.interval.map(|it| [it.low, it.high]),
+            })
+        });
+        let predicted = it.law_points(64).into_iter().map(|point| {
+            json!({
+                "ranks": point.ranks,
+                "bytes_per_second": point.rate,
+                "ci95": [point.interval.low, point.interval.high],
+            })
+        });
+        let law = it.law.as_ref().map(|fitted| {
+            let ends = |interval: Interval| [interval.low, interval.high];
+            json!({
+                "bytes_per_second_of_one": fitted.law.rate_of_one,
+                "contention": fitted.law.contention,
+                "contention_ci95": ends(fitted.contention_interval()),
+                "coherence": fitted.law.coherence,
+                "coherence_ci95": ends(fitted.coherence_interval()),
+                "peak_ranks": fitted.law.peak(),
+                "predicted": predicted.collect::<Vec<Value>>(),
+            })
+        });
+        let points: Vec<Value> = points.collect();
+        json!({ "trial": it.id.to_string(), "state": it.state, "points": points, "law": law })
+    };
+    Scaling::all(record).into_iter().map(value).collect()
+}
+
+fn gained(scaling: &Scaling, gain: &Gain) -> String {
+    let rate = scaling.points.last().map_or_else(String::new, |point| Throughput(point.rate).to_string());
+    let from = words::plural(usize::try_from(gain.from).unwrap_or(usize::MAX), "rank");
+    format!(
+        "{} ranks read {rate} together, {} times what {from} read{}: {:.0} % of perfect scaling",
+        gain.to,
+        words::factor(gain.factor),
+        if gain.from == 1 { "s" } else { "" },
+        gain.of_perfect * 100.0
+    )
+}
+
+fn law_words(scaling: &Scaling) -> String {
+    let Some(fitted) = &scaling.law else {
+        return format!("none fitted: that takes {COUNTS_MIN} numbers of ranks and {LAW_ROUNDS_MIN} rounds");
+    };
+    let range =
+        |value: f64, interval: Interval| format!("{value:.3} [{:.3}, {:.3}]", interval.low, interval.high);
+    let contention = range(fitted.law.contention, fitted.contention_interval());
+    let coherence = range(fitted.law.coherence, fitted.coherence_interval());
+    let farthest = scaling.farthest().and_then(|ranks| scaling.law_at(ranks));
+    let beyond = farthest.map_or_else(String::new, |point| {
+        let at = number(point.rate, Some(point.interval)).text;
+        format!("; {} ranks would read {at}", point.ranks)
+    });
+    let most = scaling.points.last().map_or(0, |point| point.ranks);
+    let peak = fitted.law.peak().filter(|peak| *peak <= float(most) * 2.0);
+    let peak = peak.map_or_else(String::new, |peak| format!("; the most is at {peak:.0}"));
+    format!("contention {contention}, coherence {coherence}{beyond}{peak}")
+}
+
+fn by_law(point: LawPoint) -> Number {
+    number(point.rate, Some(point.interval))
+}
+
+fn number(rate: f64, interval: Option<Interval>) -> Number {
+    let ends =
+        interval.map_or_else(String::new, |it| format!(" [{}, {}]", Throughput(it.low), Throughput(it.high)));
+    Number::new(format!("{}{ends}", Throughput(rate)), rate)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "ranks are few")]
+fn float(value: u64) -> f64 {
+    value as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Line, Outcome, Sample, testing};
+    use crate::target::TargetFacts;
+    use crate::trial::{CacheState, TrialId};
+    use readlab_protocol::Cache;
+
+    /// A record of one method that so many ranks read, each 1 GB at this rate in GB/s.
+    fn record(rates: &[(u32, f64)], rounds: u32) -> Record {
+        let mut record = Record::new(testing::header());
+        for (index, (ranks, _)) in rates.iter().enumerate() {
+            let facts = TargetFacts {
+                ranks: Some(*ranks),
+                size_bytes: u64::from(*ranks) * 1_000_000_000,
+                ..TargetFacts::default()
+            };
+            record.add(Line::Target { index, facts: Box::new(facts) });
+        }
+        for (index, (ranks, rate)) in rates.iter().enumerate() {
+            record.add(testing::trial(index, "rust/read", CacheState::Cold, Cache::Through));
+            let trial = &mut record.trials[index];
+            trial.trial.target = index;
+            trial.outcome = Some(Outcome::Measured);
+            for round in 0..rounds {
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds")]
+                let wall_ns = (f64::from(*ranks) / rate * 1e9) as u64 + u64::from(round);
+                let sample = Sample { trial: index, round, fill: round, wall_ns, ..Sample::default() };
+                trial.samples.push(&sample);
+            }
+        }
+        record
+    }
+
+    #[test]
+    fn what_more_ranks_gave_and_what_the_law_says_are_told() {
+        let record = record(&[(1, 1.0), (2, 1.9), (3, 2.7), (4, 3.4), (8, 5.5)], 6);
+        let [view] = &ScalingView::all(&record)[..] else { panic!("one way of reading") };
+        assert_eq!(view.scaling.id, "rust/read".parse::<TrialId>().unwrap());
+        let told = "Cold, rust/read: 8 ranks read 5.50 GB/s together, 5.50 times what 1 rank reads: 69 % of perfect scaling";
+        assert_eq!(view.lines[0], format!("scaling: {told}"));
+        assert!(view.lines[1].contains("contention 0.0") && view.lines[1].contains("; 16 ranks would read "));
+        assert_eq!(sentence(std::slice::from_ref(view)), Some(format!("{told}.")));
+        let ranks: Vec<u64> = view.rows().iter().map(|row| row.ranks).collect();
+        assert_eq!(ranks, [1, 2, 3, 4, 8, 16]);
+        assert!(view.rows()[5].measured.is_none() && view.rows()[5].law.is_some());
+    }
+
+    #[test]
+    fn without_five_numbers_of_ranks_no_law_is_told_and_a_race_of_all_has_no_scaling() {
+        let few = record(&[(1, 1.0), (2, 1.9)], 6);
+        let [view] = &ScalingView::all(&few)[..] else { panic!("one way of reading") };
+        assert!(view.lines[1].ends_with("none fitted: that takes 5 numbers of ranks and 5 rounds"));
+        let mut all = record(&[(4, 1.0)], 6);
+        all.targets[0].ranks = None;
+        assert_eq!(ScalingView::all(&all), []);
+    }
+}

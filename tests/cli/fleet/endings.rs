@@ -1,0 +1,65 @@
+//! A fleet that is killed or interrupted: its job is over, its record readable, nothing is left.
+
+use super::super::interrupt::soon;
+use super::super::{Home, READLAB};
+use super::{Flavour, agents, file_of_each, words};
+use readlab::record::{EndReason, Record};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Starts a fleet of two that would race for long, and does something to it when it has a turn.
+fn disturbed(deed: impl FnOnce(&mut std::process::Child, &Home)) -> Option<(Home, Record)> {
+    let flavour = Flavour::any()?;
+    let home = Home::new();
+    file_of_each(&home, 2);
+    let mut given = words(&["--share", "own", "f.{rank}"], &["--output", "run", "--quiet"]);
+    given.extend(["--budget", "20m"]);
+    let runs = given.iter().position(|word| *word == "4").unwrap();
+    given[runs] = "100000";
+    let mut command = flavour.command(&home, 2);
+    let mut launcher = command.arg(READLAB).args(["fleet", "race"]).args(given).spawn().unwrap();
+    let record = home.at("run/record.jsonl");
+    let has_turn = || fs::read_to_string(&record).is_ok_and(|text| text.contains("\"line\":\"fleet_turn\""));
+    assert!(soon(has_turn), "no turn was ever taken");
+    deed(&mut launcher, &home);
+    let ended = soon(|| launcher.try_wait().unwrap().is_some());
+    assert!(ended, "the job is over soon");
+    assert!(soon(|| agents(&home).is_empty()), "no agent is left");
+    Some((home, Record::read(&record).unwrap()))
+}
+
+/// The process of the rank of this number: the parent of its agent.
+fn rank(home: &Home, number: u32) -> u32 {
+    let given = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"].map(|name| format!("{name}={number}"));
+    let is_its = |agent: &&PathBuf| {
+        let environment = fs::read(agent.join("environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|it| given.iter().any(|given| given.as_bytes() == it))
+    };
+    let agents = agents(home);
+    let agent = agents.iter().find(is_its).expect("its agent is running");
+    let status = fs::read_to_string(agent.join("status")).unwrap();
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap();
+    parent.trim().parse().unwrap()
+}
+
+fn send(signal: &str, pid: u32) {
+    assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn a_rank_that_is_killed_ends_the_job_and_the_record_stays_readable() {
+    let killed = disturbed(|_, home| send("-9", rank(home, 1)));
+    let Some((_, record)) = killed else { return };
+    assert!(record.trials.iter().any(|it| !it.fleet_turns.is_empty()));
+    let end = record.end.map(|(reason, _)| reason);
+    let known = [None, Some(EndReason::Interrupted), Some(EndReason::RankLost)];
+    assert!(known.contains(&end), "it is no whole run: {end:?}");
+}
+
+#[test]
+fn a_launcher_that_is_interrupted_keeps_what_was_measured() {
+    let stopped = disturbed(|launcher, _| send("-INT", launcher.id()));
+    let Some((_, record)) = stopped else { return };
+    assert!(record.trials.iter().any(|it| !it.samples.is_empty()));
+}

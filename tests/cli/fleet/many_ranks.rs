@@ -1,0 +1,58 @@
+//! Rank 0 with more ranks than a machine can have: in place of the agent, a program reports for all
+//! others what rank 0 reports.
+
+use super::super::{Home, READLAB, Said};
+use super::words;
+use readlab::record::{Outcome, Record};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+const AGENT: &str = include_str!("agent_of_many.py");
+
+/// What compiles the agent, as far as readlab knows.
+const COMPILER: &str = r#"#!/bin/sh
+while [ $# -gt 1 ]; do [ "$1" != -o ] || out=$2; shift; done
+[ -z "$out" ] || cp -p "$(dirname "$0")/agent" "$out"
+"#;
+
+fn program(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// A race of so many ranks.
+fn race(home: &Home, ranks: u32, given: &[&str]) -> Said {
+    let bin = home.at("bin");
+    if !bin.exists() {
+        fs::create_dir(&bin).unwrap();
+        fs::remove_file(home.at(".cache/readlab/contenders")).unwrap();
+        program(&bin.join("mpicc"), COMPILER);
+        program(&bin.join("agent"), AGENT);
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::iter::once(bin).chain(std::env::split_paths(&path));
+    let mut command = home.command(READLAB);
+    command.env("PATH", std::env::join_paths(path).unwrap());
+    command.env("OMPI_COMM_WORLD_SIZE", ranks.to_string()).args(["fleet", "race"]).args(given);
+    Said::of(&mut command)
+}
+
+#[test]
+fn rank_0_leads_sixty_four_ranks_and_the_record_has_each() {
+    let home = Home::new();
+    home.file("f", "a\n".repeat(1 << 16));
+    let given = words(&["f", "--state", "cold"], &["--output", "run", "--export-json", "out.json"]);
+    let said = race(&home, 64, &given);
+    assert_eq!(said.code, Some(0), "{said}");
+    assert!(said.out.contains("fleet: 64 ranks on 1 host by no MPI"), "{said}");
+    let record = Record::read(&home.at("run/record.jsonl")).unwrap();
+    assert_eq!(record.targets[0].size_bytes, 64 << 17);
+    for trial in record.trials.iter().filter(|it| it.outcome == Some(Outcome::Measured)) {
+        let ranks: Vec<u32> = trial.fleet_turns[0].ranks.iter().map(|timing| timing.rank).collect();
+        assert_eq!(ranks, (0..64).collect::<Vec<u32>>());
+        assert!(trial.samples.iter().all(|it| it.answer.newlines.is_none_or(|found| found == 64 << 16)));
+    }
+    let page = fs::read_to_string(home.at("run/report.html")).unwrap();
+    assert!(page.contains("how long each rank takes beside the others"), "the page has the map");
+}
