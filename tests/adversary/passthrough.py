@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A file system of one file, `file`, served through /dev/fuse from another file: passthrough.py BACKING MOUNT_POINT
+"""A file system of one file, `file`, served through /dev/fuse from another file: passthrough.py BACKING MOUNT_POINT [keep]
 
 It does what every FUSE program may do: each read is answered through a page cache of which the kernel, queried for
-MOUNT_POINT/file, has no record. Needs root and only Python. Prints "ready" when the file can be read.
+MOUNT_POINT/file, has no record; with `keep` from its own memory. Needs root and only Python. Prints "ready" when the file can be read.
 """
 import os
 import struct
@@ -16,9 +16,10 @@ BATCH_FORGET = 42
 ROOT, FILE = 1, 2
 READ_MAX = 1 << 17
 
-backing, point = sys.argv[1:]
+backing, point = sys.argv[1:3]
 source = os.open(backing, os.O_RDONLY)
 size = os.fstat(source).st_size
+kept = os.pread(source, size, 0) if sys.argv[3:] == ["keep"] else None
 device = os.open("/dev/fuse", os.O_RDWR)
 options = f"fd={device},rootmode=40000,user_id=0,group_id=0,allow_other"
 subprocess.run(["mount", "-i", "-t", "fuse", "-o", options, "passthrough", point], pass_fds=[device], check=True)
@@ -44,7 +45,7 @@ def answer(opcode, node, body):
         return struct.pack("<QII", 0, 2, 0)  # FOPEN_KEEP_CACHE
     if opcode == READ:
         _, offset, length = struct.unpack_from("<QQI", body)
-        return os.pread(source, length, offset)
+        return os.pread(source, length, offset) if kept is None else kept[offset:offset + length]
     if opcode == STATFS:
         return struct.pack("<QQQQQIIII24x", 1, 0, 0, 2, 0, 4096, 255, 4096, 0)
     if opcode in (RELEASE, RELEASEDIR, FLUSH, FSYNC):

@@ -1,8 +1,9 @@
-//! Bytes that a layer below a file system has read: a process, from devices; an NFS server, for the
-//! mounts of one export.
+//! Bytes that a layer below a file system has read: a process; a server of NFS, Lustre or CephFS;
+//! and what the interfaces of the network have received.
 
 use super::process::process_io_bytes;
 use std::fs;
+use std::path::{Path, PathBuf};
 
 /// `NFS server bytes`, the fifth number behind `bytes:` in /proc/self/mountstats: normal read,
 /// normal written, direct read, direct written, server read, server written, pages read, pages
@@ -15,6 +16,85 @@ const SERVER_READ: usize = 4;
 /// Why they are not known, in one line.
 pub fn read_by_process(pid: u32) -> Result<u64, String> {
     process_io_bytes(pid).map(|bytes| bytes.from_devices).map_err(|cause| cause.to_string())
+}
+
+/// Where the clients of Lustre's object storage count: since Linux lost most of its /proc there, in
+/// debugfs, which only root reads.
+const LUSTRE: [&str; 2] = ["/proc/fs/lustre/osc", "/sys/kernel/debug/lustre/osc"];
+
+/// Where the clients of CephFS count; only root reads it.
+const CEPH: &str = "/sys/kernel/debug/ceph";
+
+/// Bytes that read calls of a process returned, from wherever.
+///
+/// # Errors
+/// Why they are not known, in one line.
+pub fn passed_to_process(pid: u32) -> Result<u64, String> {
+    process_io_bytes(pid).map(|bytes| bytes.through_calls).map_err(|cause| cause.to_string())
+}
+
+/// Bytes that this machine has read from the object storage of Lustre, over all its mounts.
+///
+/// # Errors
+/// Why they are not known, in one line.
+pub fn read_by_lustre() -> Result<u64, String> {
+    let folders = || LUSTRE.iter().map(Path::new).find(|folder| folder.is_dir());
+    let folder = folders().ok_or("no count of Lustre's clients is visible (root reads more)")?;
+    sum_of(folder, "stats", parse_lustre)
+}
+
+/// Bytes that this machine has read from the storage of CephFS, over all its mounts.
+///
+/// # Errors
+/// Why they are not known, in one line.
+pub fn read_by_ceph() -> Result<u64, String> {
+    sum_of(Path::new(CEPH), "metrics/size", parse_ceph)
+}
+
+/// Bytes that all interfaces of the network have received, the loopback interface too: a server may
+/// be on this machine. Those that a process sees, if one is named, which may be in a network of its
+/// own.
+///
+/// # Errors
+/// Why they are not known, in one line.
+pub fn received_by_interfaces(process: Option<u32>) -> Result<u64, String> {
+    let whose = process.map_or_else(|| "self".to_owned(), |pid| pid.to_string());
+    let path = format!("/proc/{whose}/net/dev");
+    let text = fs::read_to_string(&path).map_err(|cause| format!("{path}: {cause}"))?;
+    parse_interfaces(&text).ok_or_else(|| format!("{path} has another form"))
+}
+
+/// The sum over the folders in a folder of what a file in each counts.
+fn sum_of(folder: &Path, file: &str, parse: fn(&str) -> Option<u64>) -> Result<u64, String> {
+    let entries = fs::read_dir(folder).map_err(|cause| format!("{}: {cause}", folder.display()))?;
+    let files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path().join(file)).collect();
+    let texts = files.iter().filter_map(|path| fs::read_to_string(path).ok());
+    let counts: Vec<u64> = texts.filter_map(|text| parse(&text)).collect();
+    let none = || format!("{}: nothing there counts bytes", folder.display());
+    if counts.is_empty() { Err(none()) } else { Ok(counts.iter().sum()) }
+}
+
+/// `read_bytes 57 samples [bytes] 4096 1048576 59768832`: least, most and sum. Without a read there
+/// is no such line.
+fn parse_lustre(text: &str) -> Option<u64> {
+    let line = text.lines().find(|line| line.split_whitespace().next() == Some("read_bytes"));
+    line.map_or(Some(0), |line| line.split_whitespace().nth(6)?.parse().ok())
+}
+
+/// The last column of the line of `read`: number, mean, least, most, sum.
+fn parse_ceph(text: &str) -> Option<u64> {
+    let line = text.lines().find(|line| line.split_whitespace().next() == Some("read"))?;
+    line.split_whitespace().last()?.parse().ok()
+}
+
+/// The first number behind each name.
+fn parse_interfaces(text: &str) -> Option<u64> {
+    let received = text
+        .lines()
+        .filter_map(|line| line.split_once(':'))
+        .map(|(_, numbers)| numbers.split_whitespace().next().and_then(|number| number.parse::<u64>().ok()));
+    let received: Vec<u64> = received.collect::<Option<_>>()?;
+    (!received.is_empty()).then(|| received.iter().sum())
 }
 
 /// Bytes that the server of an NFS export has sent, over all its mounts here.
@@ -66,5 +146,42 @@ device nas:/export mounted on /mnt/again with fstype nfs4 statvers=1.1
         assert_eq!(parse_mountstats(MOUNTSTATS, "rootfs"), None);
         assert_eq!(parse_mountstats("device a mounted on /\n\tbytes:\t1 2\n", "a"), None);
         assert_eq!(parse_mountstats("", "a"), None);
+    }
+
+    #[test]
+    fn bytes_of_lustre_are_the_sum_behind_its_reads() {
+        let stats = "snapshot_time 1 secs.nsecs\nreq_waittime 4 samples [usec] 1 2 3 4\nread_bytes 57 samples [bytes] 4096 1048576 59768832 6\n";
+        assert_eq!(parse_lustre(stats), Some(59_768_832));
+        assert_eq!(parse_lustre("snapshot_time 1 secs.nsecs\n"), Some(0));
+        assert_eq!(parse_lustre("read_bytes none\n"), None);
+    }
+
+    #[test]
+    fn bytes_of_ceph_are_the_total_size_of_its_reads() {
+        let size = "item          total       avg_sz(bytes)   min_sz(bytes)   max_sz(bytes)  total_sz(bytes)\n---\nread          3           2097152         1048576         4194304        6291456\nwrite         0           0               0               0              0\n";
+        assert_eq!(parse_ceph(size), Some(6_291_456));
+        assert_eq!(parse_ceph("item total\n"), None);
+    }
+
+    #[test]
+    fn interfaces_are_summed_and_this_machine_has_some() {
+        let text =
+            "Inter-|   Receive  |  Transmit\n face |bytes packets\n    lo:  100 2 0 0\n  eth0: 25 1 0 0\n";
+        assert_eq!(parse_interfaces(text), Some(125));
+        assert_eq!(parse_interfaces("face |bytes\n"), None);
+        assert!(received_by_interfaces(None).is_ok());
+        assert!(received_by_interfaces(Some(u32::MAX >> 1)).is_err());
+    }
+
+    #[test]
+    fn what_several_clients_count_is_added_and_one_that_counts_nothing_is_no_zero() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(sum_of(folder.path(), "stats", parse_lustre).is_err());
+        for (client, bytes) in [("a", 5), ("b", 7)] {
+            fs::create_dir(folder.path().join(client)).unwrap();
+            let stats = format!("read_bytes 1 samples [bytes] 1 1 {bytes}\n");
+            fs::write(folder.path().join(client).join("stats"), stats).unwrap();
+        }
+        assert_eq!(sum_of(folder.path(), "stats", parse_lustre), Ok(12));
     }
 }

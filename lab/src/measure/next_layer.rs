@@ -1,16 +1,25 @@
-//! Bytes that the next layer reads for a contender: what a program behind a FUSE file system has
-//! fetched from devices, and what an NFS server has sent.
+//! Bytes of the next layer: what a program behind a FUSE file system has fetched from devices, what
+//! a server has sent, and what has arrived there at all for a reading.
 //!
-//! Counted right before and right after a turn. Both counts hold what all users of that layer read
-//! in that time, not one contender. A layer that cannot be counted gives a reason, never 0.
+//! Counted right before and right after a turn. All counts hold what all users of that layer read
+//! in that time, not one contender: they show that bytes did not come, never that they came for
+//! this reading alone. A layer that cannot be counted gives a reason, never 0.
 
 use crate::linux::next_layer;
 use crate::target::layers::{self, Layer, LayerKind};
 
+/// The share of a file that must have arrived over a network in a cold reading.
+const ARRIVED_SHARE_MIN: (u64, u64) = (99, 100);
+
+/// The same for a program, which may decode what it reads: with less than this read from files,
+/// devices and the network, it answered from its memory.
+const PROGRAM_SHARE_MIN: (u64, u64) = (1, 100);
+
 /// What can be counted of the layer below a target's file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NextLayer {
-    /// `read_bytes` of a process.
+    /// `read_bytes` of a process. What reached it at all is the sum of that, of `rchar`, and of
+    /// what the interfaces of the network received: not every way of receiving is in `rchar`.
     Program {
         /// The process.
         pid: u32,
@@ -20,11 +29,39 @@ pub enum NextLayer {
         /// What is mounted.
         source: String,
     },
+    /// `read_bytes` of the clients of Lustre's object storage.
+    Lustre,
+    /// The size of what CephFS has read from its storage.
+    Ceph,
+    /// Another network file system, of which only the network's interfaces show something.
+    Network {
+        /// What is mounted.
+        source: String,
+    },
     /// A layer with a cache that counts nothing that can be seen.
     Uncounted {
         /// Its name.
         name: String,
     },
+}
+
+/// What a layer has counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LayerBytes {
+    /// What it read for its users, from devices or a server.
+    pub read: Result<u64, String>,
+    /// Everything that has arrived there, from wherever.
+    pub arrived: Result<u64, String>,
+}
+
+impl LayerBytes {
+    /// Between two counts.
+    #[must_use]
+    pub fn until(self, after: LayerBytes) -> LayerBytes {
+        let between =
+            |before: Result<u64, String>, after: Result<u64, String>| Ok(after?.saturating_sub(before?));
+        LayerBytes { read: between(self.read, after.read), arrived: between(self.arrived, after.arrived) }
+    }
 }
 
 impl NextLayer {
@@ -36,21 +73,75 @@ impl NextLayer {
         }
         let at = chain.iter().position(|it| matches!(it.kind, LayerKind::Program | LayerKind::Server))?;
         let name = chain[at].name.clone();
-        let is_nfs = at > 0 && chain[at - 1].name == "nfs";
-        Some(if is_nfs { NextLayer::Nfs { source: name } } else { NextLayer::Uncounted { name } })
+        let filesystem = at.checked_sub(1).map_or("", |at| chain[at].name.as_str());
+        Some(match filesystem {
+            "nfs" => NextLayer::Nfs { source: name },
+            "lustre" => NextLayer::Lustre,
+            "ceph" => NextLayer::Ceph,
+            "cifs" | "smb2" | "smb" | "afs" | "coda" => NextLayer::Network { source: name },
+            _ => NextLayer::Uncounted { name },
+        })
     }
 
-    /// What it has read until now.
-    ///
-    /// # Errors
-    /// Why that is not known, in words.
-    pub fn read_bytes(&self) -> Result<u64, String> {
+    /// What it has counted until now; each count may have a reason instead.
+    #[must_use]
+    pub fn count(&self) -> LayerBytes {
+        let same = |read: Result<u64, String>| LayerBytes { arrived: read.clone(), read };
         match self {
-            NextLayer::Program { pid } => next_layer::read_by_process(*pid),
-            NextLayer::Nfs { source } => next_layer::sent_by_nfs_server(source),
-            NextLayer::Uncounted { name } => Err(format!("{name} counts nothing that can be seen from here")),
+            NextLayer::Program { pid } => {
+                let read = next_layer::read_by_process(*pid);
+                LayerBytes { arrived: arrived_at_process(*pid, read.as_ref().ok().copied()), read }
+            }
+            NextLayer::Nfs { source } => same(next_layer::sent_by_nfs_server(source)),
+            NextLayer::Lustre => self.or_received(next_layer::read_by_lustre()),
+            NextLayer::Ceph => self.or_received(next_layer::read_by_ceph()),
+            NextLayer::Network { .. } => self.or_received(Err(self.nothing_seen())),
+            NextLayer::Uncounted { .. } => same(Err(self.nothing_seen())),
         }
     }
+
+    /// A count, or where there is none, an estimate of what arrived: all that the interfaces of the
+    /// network received.
+    fn or_received(&self, read: Result<u64, String>) -> LayerBytes {
+        let arrived = read.clone().or_else(|_| next_layer::received_by_interfaces(None));
+        LayerBytes { read, arrived }
+    }
+
+    /// Why a cold reading of so many bytes is none: less arrived here than must have; `None` if
+    /// enough did, or nothing is known.
+    #[must_use]
+    pub fn too_little(&self, size_bytes: u64, counted: &LayerBytes) -> Option<String> {
+        let (parts, of) = match self {
+            NextLayer::Program { .. } => PROGRAM_SHARE_MIN,
+            NextLayer::Uncounted { .. } => return None,
+            _ => ARRIVED_SHARE_MIN,
+        };
+        let arrived = *counted.arrived.as_ref().ok()?;
+        let is_too_little = u128::from(arrived) * u128::from(of) < u128::from(size_bytes) * u128::from(parts);
+        is_too_little.then(|| match self {
+            NextLayer::Program { pid } => format!(
+                "the program that serves the file, process {pid}, got {arrived} bytes of {size_bytes}: it has a cache of its own"
+            ),
+            _ if counted.read.is_err() => format!(
+                "the network's interfaces received {arrived} bytes of {size_bytes} (an estimate): the rest came from a cache"
+            ),
+            _ => format!("{arrived} bytes of {size_bytes} came over the network: the rest came from a cache"),
+        })
+    }
+
+    fn nothing_seen(&self) -> String {
+        let name = match self {
+            NextLayer::Uncounted { name } | NextLayer::Network { source: name } => name,
+            _ => "it",
+        };
+        format!("{name} counts nothing that can be seen from here")
+    }
+}
+
+/// The sum of all ways by which bytes reach a process, so that none of them is missed.
+fn arrived_at_process(pid: u32, from_devices: Option<u64>) -> Result<u64, String> {
+    let received = next_layer::received_by_interfaces(Some(pid))?;
+    Ok(next_layer::passed_to_process(pid)? + from_devices.unwrap_or(0) + received)
 }
 
 #[cfg(test)]
@@ -59,9 +150,9 @@ mod tests {
 
     #[test]
     fn bytes_of_a_program_are_counted_or_there_is_a_reason() {
-        let own = NextLayer::Program { pid: std::process::id() };
-        assert!(own.read_bytes().is_ok());
-        assert!(NextLayer::Program { pid: u32::MAX >> 1 }.read_bytes().is_err());
+        let own = NextLayer::Program { pid: std::process::id() }.count();
+        assert!(own.read.is_ok() && own.arrived.is_ok(), "{own:?}");
+        assert!(NextLayer::Program { pid: u32::MAX >> 1 }.count().arrived.is_err());
     }
 
     #[test]
@@ -71,13 +162,40 @@ mod tests {
         assert_eq!(NextLayer::of(&plain), None);
         let served = |filesystem: &str, process: &str| {
             let below = format!(r#"{{"kind":"server","name":"nas:/x"{process}}}"#);
-            chain(&format!(r#"[{{"kind":"filesystem","name":"{filesystem}"}},{below}]"#))
+            NextLayer::of(&chain(&format!(r#"[{{"kind":"filesystem","name":"{filesystem}"}},{below}]"#)))
         };
+        assert_eq!(served("nfs", ""), Some(NextLayer::Nfs { source: "nas:/x".to_owned() }));
+        assert_eq!(served("lustre", ""), Some(NextLayer::Lustre));
+        assert_eq!(served("ceph", ""), Some(NextLayer::Ceph));
+        let cifs = served("cifs", "").unwrap().count();
+        assert!(cifs.read.unwrap_err().starts_with("nas:/x counts nothing"));
+        assert!(cifs.arrived.is_ok(), "interfaces count");
+        // The host's folders come over no interface.
+        assert_eq!(served("virtiofs", ""), Some(NextLayer::Uncounted { name: "nas:/x".to_owned() }));
+        assert_eq!(served("fuse", r#","process":12"#), Some(NextLayer::Program { pid: 12 }));
+    }
+
+    #[test]
+    fn less_than_must_have_arrived_is_told_with_both_numbers() {
+        let counted = |arrived| LayerBytes { read: Ok(0), arrived: Ok(arrived) };
         let nfs = NextLayer::Nfs { source: "nas:/x".to_owned() };
-        assert_eq!(NextLayer::of(&served("nfs", "")), Some(nfs));
-        let cifs = NextLayer::of(&served("cifs", "")).unwrap();
-        assert!(cifs.read_bytes().unwrap_err().starts_with("nas:/x counts nothing"));
-        let program = served("fuse", r#","process":12"#);
-        assert_eq!(NextLayer::of(&program), Some(NextLayer::Program { pid: 12 }));
+        assert_eq!(nfs.too_little(1000, &counted(990)), None);
+        let why = nfs.too_little(1000, &counted(989)).unwrap();
+        assert_eq!(why, "989 bytes of 1000 came over the network: the rest came from a cache");
+        let program = NextLayer::Program { pid: 7 };
+        assert_eq!(program.too_little(1000, &counted(10)), None, "it may decode what it reads");
+        assert!(program.too_little(1000, &counted(9)).unwrap().contains("it has a cache of its own"));
+        let unknown = LayerBytes { read: Err(String::new()), arrived: Err(String::new()) };
+        assert_eq!(nfs.too_little(1000, &unknown), None);
+        let estimate = LayerBytes { read: Err(String::new()), arrived: Ok(5) };
+        let network = NextLayer::Network { source: "nas".to_owned() };
+        assert!(network.too_little(1000, &estimate).unwrap().contains("5 bytes of 1000 (an estimate)"));
+    }
+
+    #[test]
+    fn between_two_counts_is_what_was_added() {
+        let count = |read, arrived| LayerBytes { read: Ok(read), arrived };
+        let between = count(5, Ok(7)).until(count(8, Err("gone".to_owned())));
+        assert_eq!(between, LayerBytes { read: Ok(3), arrived: Err("gone".to_owned()) });
     }
 }

@@ -143,11 +143,17 @@ fn the_agent_is_built_by_its_name() {
     let without = Said::of(home.command(READLAB).args(["build", "fleet-agent"]).env("PATH", home.at("tmp")));
     assert_eq!(without.code, Some(1), "{without}");
     assert!(without.err.contains("it needs mpicc: not found; an MPI library with its compiler"), "{without}");
+    let doctor = Said::of(home.command(READLAB).arg("doctor").env("PATH", home.at("tmp")));
+    assert!(doctor.out.contains("this host cannot be one of a fleet"), "{doctor}");
+    assert!(doctor.out.contains("cannot be built: it needs mpicc: not found"), "{doctor}");
     let Some(flavour) = Flavour::any() else { return };
     // Prepares the home for this compiler.
     let path =
         flavour.command(&home, 1).get_envs().find(|(name, _)| *name == "PATH").unwrap().1.unwrap().to_owned();
-    let said = Said::of(home.command(READLAB).args(["build", "fleet-agent"]).env("PATH", path));
+    let doctor = || Said::of(home.command(READLAB).arg("doctor").env("PATH", &path));
+    assert!(doctor().out.contains("this host can be one of a fleet: readlab build fleet-agent"));
+    let said = Said::of(home.command(READLAB).args(["build", "fleet-agent"]).env("PATH", &path));
+    assert!(doctor().out.contains("this host can be one of a fleet\n"));
     assert_eq!(said.code, Some(0), "{said}");
     assert!(Path::new(said.out.trim()).is_file(), "{said}");
 }

@@ -3,8 +3,10 @@
 pub mod checkup;
 
 use self::checkup::{Facts, Finding, Level};
+use crate::contender::build::Workplace;
 use crate::contender::roster::{Roster, RosterEntry};
 use crate::contender::session::SessionError;
+use crate::fleet::program;
 use crate::folder::scratch::{self, Leftover};
 use crate::machine::Machine;
 use crate::measure::busy;
@@ -34,6 +36,7 @@ pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     let target = target.as_ref().map(|target| &target.facts);
     let mut findings = checkup::judge(&Facts { machine: &machine, target, rights: &rights, busy: &busy });
     findings.extend(absent_contenders());
+    findings.push(part_in_a_fleet());
     findings.extend(scratch::leftovers().iter().map(left_behind));
     checkup::sort(&mut findings);
     print(&findings, &mut anstream::stdout().lock())?;
@@ -64,6 +67,26 @@ fn absent(entry: &RosterEntry, error: &SessionError) -> Finding {
         }
     };
     Finding { level: Level::Note, what, why, mend }
+}
+
+/// Whether this host can be one of a fleet.
+fn part_in_a_fleet() -> Finding {
+    let entry = program::entry();
+    let place = Workplace::of(&entry).ok().flatten();
+    let missing = place.as_ref().and_then(|place| entry.missing(place));
+    let is_built = place.is_some_and(|place| place.is_built(&entry));
+    let (level, what, mend) = match &missing {
+        Some(_) => (Level::Note, "this host cannot be one of a fleet", entry.hint()),
+        None if is_built => (Level::Helps, "this host can be one of a fleet", None),
+        None => {
+            (Level::Helps, "this host can be one of a fleet", Some(format!("readlab build {}", entry.name)))
+        }
+    };
+    let why = missing.map_or_else(
+        || "the agent that is linked to MPI is built by the mpicc on the PATH".to_owned(),
+        |missing| format!("the agent that is linked to MPI cannot be built: {missing}"),
+    );
+    Finding { level, what: what.to_owned(), why, mend: mend.filter(|_| !is_built) }
 }
 
 /// What a killed run left behind.

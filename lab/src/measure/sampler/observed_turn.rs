@@ -5,6 +5,7 @@ use super::notes::Notes;
 use crate::contender::session::Turn;
 use crate::measure::interface::Slot;
 use crate::measure::meters::{CpuSplit, Metered, Missing};
+use crate::measure::next_layer::{LayerBytes, NextLayer};
 use crate::measure::residency::ResidencyProof;
 use crate::record::{Delivered, LimitKind, Sample, Trial, TurnSeen};
 use crate::target::TargetFacts;
@@ -44,8 +45,14 @@ pub(super) struct ObservedTurn<'t> {
     pub(super) before: Option<ResidencyProof>,
     /// The page cache after the turn.
     pub(super) after: Option<ResidencyProof>,
-    /// What the layer below the file system read during the turn, where it has a counter.
-    pub(super) below: Option<Result<u64, String>>,
+    /// What the layer below the file system counted during the turn, where there is one.
+    pub(super) below: Option<Below<'t>>,
+}
+
+/// What a layer below a file system counted during a turn.
+pub(super) struct Below<'t> {
+    pub(super) layer: &'t NextLayer,
+    pub(super) bytes: LayerBytes,
 }
 
 /// The minor page faults of what is measured. Those of a command are the faults of its own process:
@@ -159,7 +166,7 @@ impl ObservedTurn<'_> {
     /// Bytes that the next layer read. A control reads nothing through it.
     fn below_bytes(&self, notes: &mut Notes) -> Option<u64> {
         let counted = self.below.as_ref().filter(|_| !self.trial.is_control())?;
-        notes.value("below_read_bytes", counted.as_ref().copied())
+        notes.value("below_read_bytes", counted.bytes.read.as_ref().copied())
     }
 
     /// What a meter shows, or a note of why it shows nothing.
@@ -174,15 +181,6 @@ impl ObservedTurn<'_> {
     }
 }
 
-/// What a counter counted between two readings, where there is one.
-pub(super) fn bytes_between(
-    before: Option<Result<u64, String>>,
-    after: Option<Result<u64, String>>,
-) -> Option<Result<u64, String>> {
-    let both = before.zip(after);
-    both.map(|(before, after)| Ok(after?.saturating_sub(before?)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::testing::{Fixture, metered, sample_line};
@@ -190,6 +188,11 @@ mod tests {
     use crate::measure::round::testing::WARM;
 
     const SLOT: Slot = Slot { state: WARM, fill: 2, round: 5, position: 1, rung: Some(3) };
+
+    fn below() -> Below<'static> {
+        static LAYER: NextLayer = NextLayer::Lustre;
+        Below { layer: &LAYER, bytes: LayerBytes { read: Ok(3), arrived: Ok(3) } }
+    }
 
     fn turn(readings: u32) -> MeteredTurn {
         let samples = vec![sample_line(Some(1)); readings as usize];
@@ -205,7 +208,7 @@ mod tests {
         let trials = fixture.trials(&[("a", WARM)]);
         let (trial, facts) = (trials.trial(0), trials.facts(0));
         let observed =
-            ObservedTurn { trial, facts, turn: turn(2), before: None, after: None, below: Some(Ok(3)) };
+            ObservedTurn { trial, facts, turn: turn(2), before: None, after: None, below: Some(below()) };
         let mut notes = Notes::default();
         let samples = observed.samples(&SLOT, &mut notes);
         let shown: Vec<_> =
@@ -226,7 +229,7 @@ mod tests {
         let trials = fixture.trials(&[("null", WARM)]);
         let (trial, facts) = (trials.trial(0), trials.facts(0));
         let observed =
-            ObservedTurn { trial, facts, turn: turn(1), before: None, after: None, below: Some(Ok(3)) };
+            ObservedTurn { trial, facts, turn: turn(1), before: None, after: None, below: Some(below()) };
         let mut notes = Notes::default();
         let sample = observed.samples(&SLOT, &mut notes).remove(0);
         assert_eq!((sample.minor_faults, sample.below_read_bytes), (None, None));

@@ -32,9 +32,18 @@ impl ObservedTurn<'_> {
                 Some(proof) if !proof.is_cold() && !self.trial.bypasses_cache() => {
                     Some(format!("{proof} before the reading"))
                 }
-                _ => samples.iter().find_map(|sample| self.cold_violation(sample)),
+                _ => self
+                    .arrival_violation()
+                    .or_else(|| samples.iter().find_map(|sample| self.cold_violation(sample))),
             },
         }
+    }
+
+    /// Checks that the bytes of a cold turn arrived at the layer below, where that counts them.
+    fn arrival_violation(&self) -> Option<String> {
+        let below = self.below.as_ref()?;
+        let size_bytes = self.facts.size_bytes.saturating_mul(self.turn.readings());
+        below.layer.too_little(size_bytes, &below.bytes)
     }
 
     /// Checks that the bytes came from the device. That nothing was resident was proven before the
@@ -104,10 +113,11 @@ fn least_of(bytes: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::observed_turn::MeteredTurn;
+    use super::super::observed_turn::{Below, MeteredTurn};
     use super::super::testing::{Fixture, metered};
     use super::*;
     use crate::contender::session::Turn;
+    use crate::measure::next_layer::{LayerBytes, NextLayer};
     use crate::measure::residency::{Means, ResidencyProof};
     use crate::measure::round::testing::{COLD, WARM};
     use crate::target::TargetFacts;
@@ -130,6 +140,20 @@ mod tests {
         pages: [u64; 2],
         sample: &Sample,
     ) -> Option<String> {
+        violation_below(device, state, pages, sample, None)
+    }
+
+    /// The same where so many bytes came over the network.
+    fn violation_below(
+        device: Option<Device>,
+        state: CacheState,
+        pages: [u64; 2],
+        sample: &Sample,
+        arrived: Option<u64>,
+    ) -> Option<String> {
+        let layer = NextLayer::Nfs { source: "nas:/x".to_owned() };
+        let below = arrived
+            .map(|bytes| Below { layer: &layer, bytes: LayerBytes { read: Ok(bytes), arrived: Ok(bytes) } });
         let fixture = Fixture::of_size(40_960);
         let trials = fixture.trials(&[("a", state)]);
         let answer = Turn { samples: Vec::new(), counts: Vec::new(), seen_ns: 1 };
@@ -140,7 +164,7 @@ mod tests {
             turn: MeteredTurn { request: TurnRequest { lead: 0, count: 1 }, answer, metered: metered() },
             before: resident(pages[0]),
             after: resident(pages[1]),
-            below: None,
+            below,
         };
         observed.state_violation(std::slice::from_ref(sample))
     }
@@ -165,6 +189,17 @@ mod tests {
         assert_eq!(violation_on(Some(device), WARM, [10, 10], &from_memory), None);
         let fetched = Sample { device_read_bytes: Some(512), ..Sample::default() };
         assert_eq!(violation(WARM, [10, 10], &fetched).unwrap(), "512 bytes came from the device");
+    }
+
+    #[test]
+    fn a_cold_sample_of_a_network_file_came_over_the_network() {
+        let sample = Sample::default();
+        let violation = |state, arrived| violation_below(None, state, [0, 10], &sample, Some(arrived));
+        assert_eq!(violation(COLD, 40_960), None);
+        let why = violation(COLD, 40_000).unwrap();
+        assert_eq!(why, "40000 bytes of 40960 came over the network: the rest came from a cache");
+        let warm = violation_below(None, WARM, [10, 10], &sample, Some(0));
+        assert_eq!(warm, None);
     }
 
     #[test]

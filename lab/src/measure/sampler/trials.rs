@@ -9,7 +9,7 @@ use crate::contender::session::{LaunchedSession, Session, SessionError, Turn};
 use crate::corpus::oracle::Truth;
 use crate::measure::cache::PageCache;
 use crate::measure::interface::{SampleError, TrialEnd};
-use crate::measure::next_layer::NextLayer;
+use crate::measure::next_layer::{LayerBytes, NextLayer};
 use crate::measure::plan::Plan;
 use crate::measure::target::MeasuredTarget;
 use crate::record::{EndReason, Outcome, Start, Trial};
@@ -153,8 +153,8 @@ impl<'a> Trials<'a> {
 
     /// What the layer below the file system has read so far, where there is a layer with a counter
     /// of its own.
-    pub(super) fn next_layer_bytes(&self, trial: usize) -> Option<Result<u64, String>> {
-        self.target_of(trial).next_layer().map(NextLayer::read_bytes)
+    pub(super) fn next_layer_bytes(&self, trial: usize) -> Option<LayerBytes> {
+        self.target_of(trial).next_layer().map(NextLayer::count)
     }
 
     /// The readings of one turn: one, unless a reading is so short that most of it would be waking
