@@ -1,5 +1,5 @@
 //! Tests of files with a cache below their page cache: a loop device over a cached file, an
-//! overlay, a program behind FUSE, memory. Each file is made cold down to its storage, or its state
+//! overlay, memory. Each file is made cold down to its storage, or its state
 //! has another name.
 
 use super::home::{AS_NOBODY, Home, READLAB, Said, no_other_user, trials};
@@ -21,7 +21,7 @@ const IMAGE_BYTES: u64 = 48 << 20;
 pub(super) const LARGE_BYTES: u64 = 256 << 20;
 
 /// What was made with a command, undone by others when dropped, the last first.
-struct Undo(Vec<Vec<String>>);
+pub(super) struct Undo(pub(super) Vec<Vec<String>>);
 
 impl Drop for Undo {
     fn drop(&mut self) {
@@ -45,11 +45,11 @@ pub(super) fn run<S: AsRef<std::ffi::OsStr> + std::fmt::Debug>(words: &[S]) -> R
     }
 }
 
-fn text(path: &Path) -> String {
+pub(super) fn text(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-fn lines() -> Vec<u8> {
+pub(super) fn lines() -> Vec<u8> {
     b"a line of a file that lies in another\n".repeat(SIZE_BYTES / 38)
 }
 
@@ -111,13 +111,13 @@ fn evict(target: &Target) -> Result<ResidencyProof, String> {
 
 const COLD: [&str; 5] = ["--state", "cold", "--method", "rust/direct/scalar", "--method"];
 
-fn cold(more: &'static str) -> Vec<&'static str> {
+pub(super) fn cold(more: &'static str) -> Vec<&'static str> {
     [&COLD[..], &[more]].concat()
 }
 
 /// That the readings of a race are cold above this cache, and that no device is named as their
 /// limit.
-fn is_cold_above(json: &Value, cache: &str) {
+pub(super) fn is_cold_above(json: &Value, cache: &str) {
     let it = trials(json, "rust/read/scalar", "cold");
     assert_eq!((&it["outcome"], &it["cold_above"]), (&"measured".into(), &cache.into()), "{it}");
     let limits = json["limits"].as_array().cloned().unwrap_or_default();
@@ -319,10 +319,10 @@ fn the_file_that_an_overlay_shows_is_made_cold_itself() {
 }
 
 /// A program beside the test that has reported that it is ready; ended when dropped.
-struct Helper(Child);
+pub(super) struct Helper(pub(super) Child);
 
 impl Helper {
-    fn start(command: &mut Command) -> Option<Helper> {
+    pub(super) fn start(command: &mut Command) -> Option<Helper> {
         let started = command.stdout(Stdio::piped()).spawn();
         let mut helper = Helper(started.map_err(|error| eprintln!("SKIPPED: {command:?}: {error}")).ok()?);
         let mut line = String::new();
@@ -341,70 +341,6 @@ impl Drop for Helper {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-/// A file that a program serves through /dev/fuse, and how its race ended; `None` where that cannot
-/// be.
-fn race_behind_a_program(home: &Home, more: &[&str]) -> Option<(serde_json::Value, Said, u32)> {
-    if !rustix::process::geteuid().is_root() || !Path::new("/dev/fuse").exists() {
-        eprintln!("SKIPPED: only root can mount, and only where there is /dev/fuse");
-        return None;
-    }
-    let (backing, point) = (home.file("backing", lines()), home.at("mounted"));
-    fs::create_dir(&point).unwrap();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/adversary/passthrough.py");
-    let undo = Undo(vec![vec!["umount".to_owned(), text(&point)]]);
-    // In a network of its own, so that nothing else arrives there.
-    let mut command = Command::new("unshare");
-    command.args(["--net", "python3"]).arg(script).args([&backing, &point]).args(more);
-    // Prints "ready" at its first request, which is the kernel's at the mount.
-    let Some(helper) = Helper::start(&mut command) else {
-        std::mem::forget(undo);
-        return None;
-    };
-    let (json, said) = home.race_json(&point.join("file"), &cold("rust/read/scalar"));
-    Some((json, said, helper.0.id()))
-}
-
-/// Whether a record says who serves the file, which only newer kernels do.
-fn shows_the_program(trial: &serde_json::Value, pid: u32) -> bool {
-    let cache = trial["cold_above"].as_str().unwrap_or_else(|| panic!("{trial}"));
-    let is_shown = cache.contains(&format!("process {pid}"));
-    if !is_shown {
-        assert!(cache.contains("not visible from here"), "{cache}");
-        eprintln!("SKIPPED: the rest, for this kernel does not say who serves a FUSE file system");
-    }
-    is_shown
-}
-
-#[test]
-fn a_file_behind_a_program_is_cold_above_it_and_what_it_reads_is_counted() {
-    let home = Home::new();
-    let Some((json, said, pid)) = race_behind_a_program(&home, &[]) else { return };
-    assert_eq!(said.code, Some(0), "{said}");
-    let trial = trials(&json, "rust/read/scalar", "cold");
-    is_cold_above(&json, trial["cold_above"].as_str().unwrap_or_else(|| panic!("{trial}")));
-    if !shows_the_program(trial, pid) {
-        return;
-    }
-    let samples = trial["samples"].as_array().unwrap();
-    // It read its file for the correct answer, so the file is in the page cache.
-    assert!(samples.iter().all(|sample| sample["below_read_bytes"].is_u64()), "{trial}");
-    assert!(samples.iter().all(|sample| sample["device_read_bytes"] == 0), "{trial}");
-}
-
-#[test]
-fn a_file_that_a_program_keeps_in_its_memory_is_never_cold() {
-    let home = Home::new();
-    let Some((json, said, pid)) = race_behind_a_program(&home, &["keep"]) else { return };
-    let trial = trials(&json, "rust/read/scalar", "cold");
-    if !shows_the_program(trial, pid) {
-        return;
-    }
-    assert_eq!((said.code, &trial["outcome"]), (Some(1), &serde_json::json!("refused")), "{said}");
-    let reason = trial["reason"].as_str().unwrap();
-    assert!(reason.contains(&format!("process {pid}, got ")), "{reason}");
-    assert!(reason.contains("it has a cache of its own"), "{reason}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! Each file has one kind of attack. The table in METHOD.md has a row for each: how it is caught,
 //! and what still cannot be.
 
+mod behind_programs;
 mod clocks;
 mod contract;
 #[path = "../common/fake.rs"]

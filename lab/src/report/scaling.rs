@@ -1,7 +1,7 @@
 //! How rates grow with the hosts that read, in words, as a table and for programs.
 
 use super::words::{self, Number};
-use crate::analysis::fleet::{Gain, LawPoint, Scaling};
+use crate::analysis::fleet::{Gain, Growth, LawPoint, Limited, Scaling};
 use crate::analysis::stats::{COUNTS_MIN, Interval, LAW_ROUNDS_MIN};
 use crate::contender::language::Languages;
 use crate::record::Record;
@@ -46,7 +46,9 @@ impl ScalingView {
     fn of(scaling: Scaling, language: String) -> ScalingView {
         let name = format!("{}, {}", words::capital(&scaling.state.to_string()), scaling.id);
         let gain = scaling.gain().map(|gain| format!("scaling: {name}: {}", gained(&scaling, &gain)));
-        let lines = gain.into_iter().chain([format!("law: {name}: {}", law_words(&scaling))]).collect();
+        let limited = scaling.limited.map(|limited| format!("verdict: {name}: {}", limited_words(&limited)));
+        let law = format!("law: {name}: {}", law_words(&scaling));
+        let lines = gain.into_iter().chain(limited).chain([law]).collect();
         ScalingView { name, language, scaling, lines }
     }
 
@@ -110,7 +112,8 @@ pub(super) fn json_values(record: &Record) -> Vec<Value> {
             })
         });
         let points: Vec<Value> = points.collect();
-        json!({ "trial": it.id.to_string(), "state": it.state, "points": points, "law": law })
+        let limited = it.limited.as_ref().map(limited_word);
+        json!({ "trial": it.id.to_string(), "state": it.state, "points": points, "law": law, "limited": limited })
     };
     Scaling::all(record).into_iter().map(value).collect()
 }
@@ -125,6 +128,36 @@ fn gained(scaling: &Scaling, gain: &Gain) -> String {
         if gain.from == 1 { "s" } else { "" },
         gain.of_perfect * 100.0
     )
+}
+
+fn limited_words(limited: &Limited) -> String {
+    let grown = |growth: &Growth| {
+        let Growth { from, to, factor } = growth;
+        format!("{to} ranks read [{:.2}, {:.2}] times what {from} read", factor.low, factor.high)
+    };
+    match limited {
+        Limited::Processors(busy) => {
+            format!("the processors of each host: busy [{:.2}, {:.2}] of the time", busy.low, busy.high)
+        }
+        Limited::Shared(growth) => {
+            format!("what the hosts share, the server, its store or the network to it: {}", grown(growth))
+        }
+        Limited::EachHost(growth) => format!(
+            "nothing that the hosts share: {}; each waits, for its own link or for answers, with idle processors",
+            grown(growth)
+        ),
+        Limited::NotTold(growth) => format!("what stops it cannot be told: {}", grown(growth)),
+    }
+}
+
+/// The same in a word, for programs.
+fn limited_word(limited: &Limited) -> &'static str {
+    match limited {
+        Limited::Processors(_) => "processors",
+        Limited::Shared(_) => "shared",
+        Limited::EachHost(_) => "each_host",
+        Limited::NotTold(_) => "not_told",
+    }
 }
 
 fn law_words(scaling: &Scaling) -> String {
@@ -171,6 +204,17 @@ mod tests {
 
     /// A record of one method that so many ranks read, each 1 GB at this rate in GB/s.
     fn record(rates: &[(u32, f64)], rounds: u32) -> Record {
+        busy_record(rates, rounds, 0.3)
+    }
+
+    /// The same where each rank works for this share of the time.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "seconds"
+    )]
+    fn busy_record(rates: &[(u32, f64)], rounds: u32, busy: f64) -> Record {
         let mut record = Record::new(testing::header());
         for (index, (ranks, _)) in rates.iter().enumerate() {
             let facts = TargetFacts {
@@ -186,9 +230,18 @@ mod tests {
             trial.trial.target = index;
             trial.outcome = Some(Outcome::Measured);
             for round in 0..rounds {
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds")]
                 let wall_ns = (f64::from(*ranks) / rate * 1e9) as u64 + u64::from(round);
-                let sample = Sample { trial: index, round, fill: round, wall_ns, ..Sample::default() };
+                let cpu_ns = (f64::from(*ranks) * wall_ns as f64 * busy) as u64;
+                let (user, system) = (Some(cpu_ns), Some(0));
+                let sample = Sample {
+                    trial: index,
+                    round,
+                    fill: round,
+                    wall_ns,
+                    cpu_user_ns: user,
+                    cpu_system_ns: system,
+                    ..Sample::default()
+                };
                 trial.samples.push(&sample);
             }
         }
@@ -202,7 +255,8 @@ mod tests {
         assert_eq!(view.scaling.id, "rust/read".parse::<TrialId>().unwrap());
         let told = "Cold, rust/read: 8 ranks read 5.50 GB/s together, 5.50 times what 1 rank reads: 69 % of perfect scaling";
         assert_eq!(view.lines[0], format!("scaling: {told}"));
-        assert!(view.lines[1].contains("contention 0.0") && view.lines[1].contains("; 16 ranks would read "));
+        assert!(view.lines[1].starts_with("verdict: Cold, rust/read: what stops it cannot be told: 8 ranks"));
+        assert!(view.lines[2].contains("contention 0.0") && view.lines[2].contains("; 16 ranks would read "));
         assert_eq!(sentence(std::slice::from_ref(view)), Some(format!("{told}.")));
         let ranks: Vec<u64> = view.rows().iter().map(|row| row.ranks).collect();
         assert_eq!(ranks, [1, 2, 3, 4, 8, 16]);
@@ -213,9 +267,23 @@ mod tests {
     fn without_five_numbers_of_ranks_no_law_is_told_and_a_race_of_all_has_no_scaling() {
         let few = record(&[(1, 1.0), (2, 1.9)], 6);
         let [view] = &ScalingView::all(&few)[..] else { panic!("one way of reading") };
-        assert!(view.lines[1].ends_with("none fitted: that takes 5 numbers of ranks and 5 rounds"));
+        assert!(view.lines[2].ends_with("none fitted: that takes 5 numbers of ranks and 5 rounds"));
         let mut all = record(&[(4, 1.0)], 6);
         all.targets[0].ranks = None;
         assert_eq!(ScalingView::all(&all), []);
+    }
+
+    #[test]
+    fn what_limits_many_hosts_is_told_by_growth_and_by_busy_processors() {
+        let told = |rates: &[(u32, f64)], busy| {
+            let record = busy_record(rates, 6, busy);
+            Scaling::all(&record)[0].limited.as_ref().map(limited_word)
+        };
+        let (flat, whole) = ([(1, 1.0), (2, 1.9), (4, 1.95)], [(1, 1.0), (2, 2.0), (4, 3.95)]);
+        assert_eq!(told(&flat, 0.3), Some("shared"));
+        assert_eq!(told(&whole, 0.3), Some("each_host"));
+        assert_eq!(told(&whole, 0.97), Some("processors"));
+        assert_eq!(told(&[(1, 1.0), (2, 1.9), (4, 2.8)], 0.3), Some("not_told"));
+        assert_eq!(told(&[(3, 1.0), (4, 1.4)], 0.3), None, "none has twice the ranks of another");
     }
 }

@@ -1,6 +1,7 @@
 //! How the rate of a way of reading grows with the ranks that read: what was measured, the law that
 //! fits it, and what that says about up to twice as many ranks.
 
+use super::limited::{Limited, limited};
 use crate::analysis::stats::{Confidence, FittedLaw, Interval, Observation, median, median_interval};
 use crate::record::{Record, TrialRecord};
 use crate::trial::{CacheState, TrialId};
@@ -20,6 +21,8 @@ pub struct Scaling {
     pub points: Vec<ScalingPoint>,
     /// The law; `None` where there are too few numbers or rounds for one.
     pub law: Option<FittedLaw>,
+    /// What limits it; `None` without twice as many ranks as others, or with too few rounds.
+    pub limited: Option<Limited>,
 }
 
 /// A number of ranks.
@@ -76,7 +79,8 @@ impl Scaling {
         let rounds: Vec<Vec<f64>> =
             by_round.first().into_iter().flat_map(BTreeMap::keys).filter_map(whole).collect();
         let counts: Vec<f64> = cells.iter().map(|it| float(ranks(it))).collect();
-        Scaling { id, state, points, law: FittedLaw::of(&counts, &rounds, record.header.seed) }
+        let limited = limited(record, &cells, &by_round);
+        Scaling { id, state, points, law: FittedLaw::of(&counts, &rounds, record.header.seed), limited }
     }
 
     /// The most ranks up to which the law is followed.
@@ -150,7 +154,7 @@ fn interval_of(rates: &BTreeMap<u32, f64>) -> Option<Interval> {
 }
 
 /// How many ranks read for a trial, where different numbers do by turns.
-fn ranks_of(record: &Record, it: &TrialRecord) -> Option<u64> {
+pub(super) fn ranks_of(record: &Record, it: &TrialRecord) -> Option<u64> {
     record.targets.get(it.trial.target)?.ranks.map(u64::from)
 }
 
