@@ -6,8 +6,9 @@ use super::rank;
 use crate::experiment::target_spec::TargetSpec;
 use crate::record::Share;
 use crate::suite::Suite;
+use crate::target::shown;
 use crate::trial::Transport;
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,8 @@ pub enum FleetVerb {
 /// Arguments of `readlab fleet race`.
 #[derive(Debug, Args)]
 pub struct FleetRaceArgs {
-    /// What each rank reads: the same file, or one of its own, with {rank} in its path
+    /// What each rank reads: the same file, or one of its own, with {rank} in its path; as @LIST, the
+    /// path of each rank is in a line of that file
     #[arg(long, value_name = "SHARE", default_value = "same")]
     pub share: ShareOption,
     /// Replace the names of hosts and the paths of files by numbers, in the record and all that is
@@ -130,7 +132,8 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
     let [word] = &race.targets[..] else {
         bail!("a fleet reads one file, or one a rank with {{rank}} in its path")
     };
-    if *share == ShareOption::Own && !has_rank(word) {
+    let paths = Paths::of(word)?;
+    if *share == ShareOption::Own && !paths.has_rank() {
         bail!("--share own: {}: there is no {{rank}} in the path", word.display());
     }
     let suite = if counts.is_some() { Suite::scale() } else { Suite::race() };
@@ -140,20 +143,51 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
         counts,
         hidden: hide_hosts.then(|| word.to_string_lossy().into_owned()),
     };
-    let target = |rank: u32| TargetSpec::plain(&of_rank(word, rank), Transport::File);
+    let target = |rank: u32| Ok(TargetSpec::plain(&paths.of_rank(rank)?, Transport::File));
     rank::run(config, target, fleet, &race.output_options())
-}
-
-fn has_rank(path: &Path) -> bool {
-    path.to_str().is_some_and(|path| path.contains(RANK))
 }
 
 /// Where the number of a rank stands in a path.
 const RANK: &str = "{rank}";
 
-/// The file of a rank.
-fn of_rank(path: &Path, rank: u32) -> PathBuf {
-    path.to_str().map_or_else(|| path.to_owned(), |path| path.replace(RANK, &rank.to_string()).into())
+/// What each rank reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Paths {
+    /// One word for all, perhaps with the number of the rank in it.
+    Pattern(PathBuf),
+    /// A line for each rank, in their order.
+    Listed { list: PathBuf, paths: Vec<PathBuf> },
+}
+
+impl Paths {
+    /// Of a word on the command line.
+    fn of(word: &Path) -> anyhow::Result<Paths> {
+        let Some(list) = word.to_str().and_then(|word| word.strip_prefix('@')).map(PathBuf::from) else {
+            return Ok(Paths::Pattern(word.to_owned()));
+        };
+        let text = std::fs::read_to_string(&list).with_context(|| shown(&list))?;
+        let paths = text.lines().map(str::trim).filter(|line| !line.is_empty()).map(PathBuf::from).collect();
+        Ok(Paths::Listed { list, paths })
+    }
+
+    fn has_rank(&self) -> bool {
+        match self {
+            Paths::Pattern(path) => path.to_str().is_some_and(|path| path.contains(RANK)),
+            Paths::Listed { .. } => true,
+        }
+    }
+
+    /// The file of a rank.
+    fn of_rank(&self, rank: u32) -> anyhow::Result<PathBuf> {
+        match self {
+            Paths::Pattern(path) => Ok(path
+                .to_str()
+                .map_or_else(|| path.clone(), |path| path.replace(RANK, &rank.to_string()).into())),
+            Paths::Listed { list, paths } => paths.get(rank as usize).cloned().with_context(|| {
+                format!("{}: it has {} paths, and none for rank {rank}", shown(list), paths.len())
+            }),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -162,8 +196,22 @@ mod tests {
 
     #[test]
     fn the_number_of_a_rank_is_put_into_its_path() {
-        assert_eq!(of_rank(Path::new("/s/{rank}/f.{rank}"), 12), Path::new("/s/12/f.12"));
-        assert_eq!(of_rank(Path::new("/s/f"), 12), Path::new("/s/f"));
+        let of_rank = |word: &str| Paths::of(Path::new(word)).unwrap().of_rank(12).unwrap();
+        assert_eq!(of_rank("/s/{rank}/f.{rank}"), Path::new("/s/12/f.12"));
+        assert_eq!(of_rank("/s/f"), Path::new("/s/f"));
+    }
+
+    #[test]
+    fn the_path_of_each_rank_is_a_line_of_a_list() {
+        let list = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(list.path(), "/a/x\n\n  /b/y\n").unwrap();
+        let paths = Paths::of(&PathBuf::from(format!("@{}", list.path().display()))).unwrap();
+        assert!(paths.has_rank());
+        assert_eq!(paths.of_rank(1).unwrap(), Path::new("/b/y"));
+        let why = paths.of_rank(2).unwrap_err().to_string();
+        assert!(why.ends_with(": it has 2 paths, and none for rank 2"), "{why}");
+        let missing = format!("{:#}", Paths::of(Path::new("@/no/such/list")).unwrap_err());
+        assert!(missing.starts_with("/no/such/list: "), "{missing}");
     }
 
     #[test]

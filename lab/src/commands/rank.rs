@@ -20,7 +20,7 @@ use std::rc::Rc;
 /// Runs one rank of a fleet on the target of its number. Rank 0 writes the record and shows it.
 pub(super) fn run(
     mut config: RunConfig,
-    target: impl FnOnce(u32) -> TargetSpec,
+    target: impl FnOnce(u32) -> anyhow::Result<TargetSpec>,
     fleet: FleetOptions,
     options: &OutputOptions,
 ) -> anyhow::Result<ExitCode> {
@@ -29,8 +29,12 @@ pub(super) fn run(
         let seed = job.is_leader().then_some(config.rules.seed);
         config.rules.seed = job.broadcast(seed.as_ref())?;
         let rank = Rank { job: &job, fleet, config: &config };
-        let specs = vec![target(job.rank())];
-        let done = if job.is_leader() { rank.lead(specs, options) } else { rank.serve(specs) };
+        let specs = target(job.rank()).map(|spec| vec![spec]);
+        let done = match specs {
+            Ok(specs) if job.is_leader() => rank.lead(specs, options),
+            Ok(specs) => rank.serve(specs),
+            Err(error) => Err(error),
+        };
         match &done {
             Ok(_) => job.leave(),
             Err(error) => job.abort(&format!("{error:#}")),

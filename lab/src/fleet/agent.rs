@@ -26,7 +26,7 @@ pub enum AgentError {
     #[error("the MPI job ended: {0}")]
     Ended(io::Error),
     /// Another rank did not come in time.
-    #[error("not all ranks came within {0:?}: one hangs or is stopped")]
+    #[error("not all ranks came within {} s: one hangs or is stopped", .0.as_secs())]
     Late(Duration),
     /// What it answered cannot be right.
     #[error("the fleet's agent: {0}")]

@@ -39,7 +39,7 @@ pub enum JobError {
     /// The launcher and the MPI library do not belong together, so that each rank is alone.
     #[error(
         "the launcher started {expected} ranks ({variable}), and the agent, built with {library}, sees {found}: build it \
-             with the mpicc of that launcher first on the PATH"
+             with the mpicc of that launcher first on the PATH, or tell srun by --mpi which PMI it speaks"
     )]
     Alone {
         /// Who says so.

@@ -87,7 +87,9 @@ impl Ranks {
     pub fn parse(body: &[u8]) -> Option<Ranks> {
         let (rank, rest) = body.split_first_chunk()?;
         let (ranks, library) = rest.split_first_chunk()?;
-        let library = String::from_utf8_lossy(library).into_owned();
+        // Some write tabs and many blanks.
+        let library = String::from_utf8_lossy(library);
+        let library = library.split_whitespace().collect::<Vec<_>>().join(" ");
         Some(Ranks { rank: u32::from_le_bytes(*rank), ranks: u32::from_le_bytes(*ranks), library })
     }
 }

@@ -86,6 +86,26 @@ fn who_differs_or_cannot_begin_is_named_before_anything_is_measured() {
 }
 
 #[test]
+fn the_paths_of_ranks_come_from_a_list_and_one_too_few_ends_the_job() {
+    let Some(flavour) = Flavour::any() else { return };
+    let home = Home::new();
+    let content = "line\n".repeat(1 << 14);
+    let files = ["here", "there"].map(|name| home.file(name, &content).display().to_string());
+    home.file("list", files.join("\n"));
+    let race =
+        |ranks| flavour.race(&home, ranks, &words(&["@list", "--state", "warm"], &["--output", "run"]));
+    let said = race(2);
+    let record = Record::read(&home.at("run/record.jsonl")).unwrap();
+    assert_ended(&said, &record);
+    let fleet = record.fleet.unwrap();
+    assert_eq!(fleet.ranks.iter().map(|rank| rank.path.clone()).collect::<Vec<_>>(), files);
+    fs::remove_dir_all(home.at("run")).unwrap();
+    let said = race(3);
+    assert_ne!(said.code, Some(0), "{said}");
+    assert!(said.err.contains("list: it has 2 paths, and none for rank 2"), "{said}");
+}
+
+#[test]
 fn options_that_no_fleet_follows_are_refused_and_so_is_a_start_without_a_launcher() {
     let home = Home::new();
     home.file("f", "a\n");
