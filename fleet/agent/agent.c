@@ -5,8 +5,8 @@
 // the comparison of clocks waits busily, before and after a round. While readlab sends nothing, the agent sleeps in
 // read(2) and makes no call of MPI.
 //
-// It ends when readlab says so, or with the whole job when readlab is gone, also while it waits for other ranks: they
-// may have been ended by the launcher, and nobody else would end it. Signals to the job are readlab's to handle.
+// It ends when readlab says so, or with the whole job when readlab is gone or wants the job to end, also while it waits
+// for other ranks: they may hang, or have been ended by the launcher. Signals to the job are readlab's to handle.
 #define _GNU_SOURCE
 #include <mpi.h>
 
@@ -94,11 +94,25 @@ static void answer(enum kind kind, uint32_t bytes) {
     write_whole(head, sizeof head);
 }
 
-// Sleeps, and ends the job if readlab is gone: its end of the pipe is closed then.
+static int read_message(enum kind *kind, struct body *body) {
+    unsigned char head[5];
+    if (!read_whole(head, sizeof head)) return 0;
+    *kind = (enum kind)head[0], body->bytes = get_u32(head + 1);
+    if (body->bytes > BODY_BYTES_MAX) fail("a message", "it is too long");
+    body->data = memory((size_t)body->bytes + 1);
+    if (!read_whole(body->data, body->bytes)) fail("a message", "it was cut");
+    body->data[body->bytes] = 0;
+    return 1;
+}
+
+// Sleeps, and ends the job if readlab is gone, or sends anything: before the answer it only asks for the end.
 static void sleep_with_readlab(long sleep_ns) {
-    struct pollfd readlab = {.fd = from_readlab};
-    int gone = ppoll(&readlab, 1, &(struct timespec){.tv_nsec = sleep_ns}, NULL);
-    if (gone > 0) fail("readlab", "it ended while other ranks were awaited");
+    struct pollfd readlab = {.fd = from_readlab, .events = POLLIN};
+    if (ppoll(&readlab, 1, &(struct timespec){.tv_nsec = sleep_ns}, NULL) <= 0) return;
+    enum kind kind;
+    struct body body;
+    if (!read_message(&kind, &body)) fail("readlab", "it ended while other ranks were awaited");
+    fail("aborted", kind == ABORT ? body.data : "readlab asked for something else before the answer");
 }
 
 // Waits asleep. Sleeps grow, so that a long wait costs nothing.
@@ -256,14 +270,8 @@ int main(int argc, char **argv) {
     prctl(PR_SET_PDEATHSIG, 0);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (enum kind kind = RANKS; kind != END;) {
-        unsigned char head[5];
-        if (!read_whole(head, sizeof head)) fail("readlab", "it ended without saying so");
-        struct body body = {.bytes = get_u32(head + 1)};
-        if (body.bytes > BODY_BYTES_MAX) fail("a message", "it is too long");
-        body.data = memory((size_t)body.bytes + 1);
-        if (!read_whole(body.data, body.bytes)) fail("a message", "it was cut");
-        body.data[body.bytes] = 0;
-        kind = (enum kind)head[0];
+        struct body body;
+        if (!read_message(&kind, &body)) fail("readlab", "it ended without saying so");
         obey(kind, body);
         free(body.data);
     }

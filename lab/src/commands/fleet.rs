@@ -39,8 +39,8 @@ pub enum FleetVerb {
 /// Arguments of `readlab fleet race`.
 #[derive(Debug, Args)]
 pub struct FleetRaceArgs {
-    /// What each rank reads: the same file, or one of its own, with {rank} in its path; as @LIST, the
-    /// path of each rank is in a line of that file
+    /// What each rank reads: the same file, or one of its own, with {rank} in its path; as @LIST,
+    /// the path of each rank is in a line of that file
     #[arg(long, value_name = "SHARE", default_value = "same")]
     pub share: ShareOption,
     /// Replace the names of hosts and the paths of files by numbers, in the record and all that is

@@ -1,5 +1,5 @@
 //! How much longer each rank takes than the others with each way of reading: what a map of hosts
-//! and methods shows. Doubt is not told here; [`super::host_effects`] names stragglers.
+//! and methods shows. Doubt is not told here; [`super::host_effects()`] names stragglers.
 
 use super::host_effects::{lag, mean};
 use crate::record::Record;
