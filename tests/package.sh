@@ -29,6 +29,8 @@ $cargo vendor --quiet --locked --versioned-dirs "$folder/vendor" >/dev/null
 } >"$folder/.cargo/config.toml"
 # A workspace of its own: the folder is below that of this project.
 printf '[workspace]\nresolver = "3"\nmembers = ["readlab-%s"]\n' "$version" >"$folder/Cargo.toml"
+# Without any optimisation the control that visits memory is slower than the readers in C, which are refused then.
+printf '[profile.dev]\nopt-level = 1\n' >>"$folder/Cargo.toml"
 # Which commit it is built from is not in a package; the folder must not be taken for a part of this repository.
 cd "$folder/readlab-$version"
 GIT_DIR=/nonexistent $cargo install --debug --offline --quiet --path . --root "$folder/installed"
