@@ -117,8 +117,7 @@ impl<'a> Member<'a> {
         let wall_ns = samples.iter().map(|sample| sample.wall_ns).sum();
         let ended_ns = passage.started_ns + wall_ns;
         RankTiming {
-            // Rank 0 knows which one this is.
-            rank: 0,
+            rank: self.job.rank(),
             started_ns: clock.of_leader(passage.started_ns),
             late_ns: passage.started_ns.saturating_sub(passage.planned_ns),
             wall_ns,

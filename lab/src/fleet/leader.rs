@@ -208,10 +208,10 @@ impl<'a> FleetSampler<'a> {
 /// A turn and its samples from what the ranks found.
 fn taken(trial: usize, slot: &Slot, found: Vec<Found>) -> (FleetTurn, Vec<Sample>) {
     let (mut samples, mut ranks) = (Vec::new(), Vec::new());
-    for (rank, it) in (0..).zip(found) {
+    for it in found {
         if let Found::Turn(taken, timing) = it {
             samples.extend(taken);
-            ranks.push(RankTiming { rank, ..timing });
+            ranks.push(timing);
         }
     }
     (FleetTurn { trial, round: slot.round, ranks }, samples)

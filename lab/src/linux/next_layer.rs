@@ -1,7 +1,7 @@
 //! Bytes that a layer below a file system has read: a process; a server of NFS, Lustre or CephFS;
 //! and what the interfaces of the network have received.
 
-use super::process::process_io_bytes;
+use super::process::{IoBytes, process_io_bytes};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,14 +10,6 @@ use std::path::{Path, PathBuf};
 /// written.
 const SERVER_READ: usize = 4;
 
-/// Bytes that a process has fetched from devices.
-///
-/// # Errors
-/// Why they are not known, in one line.
-pub fn read_by_process(pid: u32) -> Result<u64, String> {
-    process_io_bytes(pid).map(|bytes| bytes.from_devices).map_err(|cause| cause.to_string())
-}
-
 /// Where the clients of Lustre's object storage count: since Linux lost most of its /proc there, in
 /// debugfs, which only root reads.
 const LUSTRE: [&str; 2] = ["/proc/fs/lustre/osc", "/sys/kernel/debug/lustre/osc"];
@@ -25,12 +17,12 @@ const LUSTRE: [&str; 2] = ["/proc/fs/lustre/osc", "/sys/kernel/debug/lustre/osc"
 /// Where the clients of CephFS count; only root reads it.
 const CEPH: &str = "/sys/kernel/debug/ceph";
 
-/// Bytes that read calls of a process returned, from wherever.
+/// Bytes that a process has read, from devices and by read calls.
 ///
 /// # Errors
 /// Why they are not known, in one line.
-pub fn passed_to_process(pid: u32) -> Result<u64, String> {
-    process_io_bytes(pid).map(|bytes| bytes.through_calls).map_err(|cause| cause.to_string())
+pub fn read_by_process(pid: u32) -> Result<IoBytes, String> {
+    process_io_bytes(pid).map_err(|cause| cause.to_string())
 }
 
 /// Bytes that this machine has read from the object storage of Lustre, over all its mounts.
@@ -38,8 +30,8 @@ pub fn passed_to_process(pid: u32) -> Result<u64, String> {
 /// # Errors
 /// Why they are not known, in one line.
 pub fn read_by_lustre() -> Result<u64, String> {
-    let folders = || LUSTRE.iter().map(Path::new).find(|folder| folder.is_dir());
-    let folder = folders().ok_or("no count of Lustre's clients is visible (root reads more)")?;
+    let folder = LUSTRE.iter().map(Path::new).find(|folder| folder.is_dir());
+    let folder = folder.ok_or("no count of Lustre's clients is visible (root reads more)")?;
     sum_of(folder, "stats", parse_lustre)
 }
 

@@ -8,12 +8,12 @@
 use crate::linux::next_layer;
 use crate::target::layers::{self, Layer, LayerKind};
 
-/// The share of a file that must have arrived over a network in a cold reading.
-const ARRIVED_SHARE_MIN: (u64, u64) = (99, 100);
+/// Percent of a file that must have arrived over a network in a cold reading.
+const ARRIVED_PERCENT_MIN: u128 = 99;
 
 /// The same for a program, which may decode what it reads: with less than this read from files,
 /// devices and the network, it answered from its memory.
-const PROGRAM_SHARE_MIN: (u64, u64) = (1, 100);
+const PROGRAM_PERCENT_MIN: u128 = 1;
 
 /// What can be counted of the layer below a target's file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,36 +88,26 @@ impl NextLayer {
     pub fn count(&self) -> LayerBytes {
         let same = |read: Result<u64, String>| LayerBytes { arrived: read.clone(), read };
         match self {
-            NextLayer::Program { pid } => {
-                let read = next_layer::read_by_process(*pid);
-                LayerBytes { arrived: arrived_at_process(*pid, read.as_ref().ok().copied()), read }
-            }
+            NextLayer::Program { pid } => count_program(*pid),
             NextLayer::Nfs { source } => same(next_layer::sent_by_nfs_server(source)),
-            NextLayer::Lustre => self.or_received(next_layer::read_by_lustre()),
-            NextLayer::Ceph => self.or_received(next_layer::read_by_ceph()),
-            NextLayer::Network { .. } => self.or_received(Err(self.nothing_seen())),
-            NextLayer::Uncounted { .. } => same(Err(self.nothing_seen())),
+            NextLayer::Lustre => or_received(next_layer::read_by_lustre()),
+            NextLayer::Ceph => or_received(next_layer::read_by_ceph()),
+            NextLayer::Network { source } => or_received(Err(nothing_seen(source))),
+            NextLayer::Uncounted { name } => same(Err(nothing_seen(name))),
         }
-    }
-
-    /// A count, or where there is none, an estimate of what arrived: all that the interfaces of the
-    /// network received.
-    fn or_received(&self, read: Result<u64, String>) -> LayerBytes {
-        let arrived = read.clone().or_else(|_| next_layer::received_by_interfaces(None));
-        LayerBytes { read, arrived }
     }
 
     /// Why a cold reading of so many bytes is none: less arrived here than must have; `None` if
     /// enough did, or nothing is known.
     #[must_use]
     pub fn too_little(&self, size_bytes: u64, counted: &LayerBytes) -> Option<String> {
-        let (parts, of) = match self {
-            NextLayer::Program { .. } => PROGRAM_SHARE_MIN,
+        let percent_min = match self {
+            NextLayer::Program { .. } => PROGRAM_PERCENT_MIN,
             NextLayer::Uncounted { .. } => return None,
-            _ => ARRIVED_SHARE_MIN,
+            _ => ARRIVED_PERCENT_MIN,
         };
         let arrived = *counted.arrived.as_ref().ok()?;
-        let is_too_little = u128::from(arrived) * u128::from(of) < u128::from(size_bytes) * u128::from(parts);
+        let is_too_little = u128::from(arrived) * 100 < u128::from(size_bytes) * percent_min;
         is_too_little.then(|| match self {
             NextLayer::Program { pid } => format!(
                 "the program that serves the file, process {pid}, got {arrived} bytes of {size_bytes}: it has a cache of its own"
@@ -128,20 +118,26 @@ impl NextLayer {
             _ => format!("{arrived} bytes of {size_bytes} came over the network: the rest came from a cache"),
         })
     }
+}
 
-    fn nothing_seen(&self) -> String {
-        let name = match self {
-            NextLayer::Uncounted { name } | NextLayer::Network { source: name } => name,
-            _ => "it",
-        };
-        format!("{name} counts nothing that can be seen from here")
-    }
+/// A count, or where there is none, an estimate of what arrived: all that the interfaces of the
+/// network received.
+fn or_received(read: Result<u64, String>) -> LayerBytes {
+    let arrived = read.clone().or_else(|_| next_layer::received_by_interfaces(None));
+    LayerBytes { read, arrived }
 }
 
 /// The sum of all ways by which bytes reach a process, so that none of them is missed.
-fn arrived_at_process(pid: u32, from_devices: Option<u64>) -> Result<u64, String> {
-    let received = next_layer::received_by_interfaces(Some(pid))?;
-    Ok(next_layer::passed_to_process(pid)? + from_devices.unwrap_or(0) + received)
+fn count_program(pid: u32) -> LayerBytes {
+    let io = next_layer::read_by_process(pid);
+    let read = io.clone().map(|io| io.from_devices);
+    let received = next_layer::received_by_interfaces(Some(pid));
+    let arrived = io.and_then(|io| Ok(io.through_calls + io.from_devices + received?));
+    LayerBytes { read, arrived }
+}
+
+fn nothing_seen(name: &str) -> String {
+    format!("{name} counts nothing that can be seen from here")
 }
 
 #[cfg(test)]

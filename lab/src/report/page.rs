@@ -11,7 +11,7 @@ use super::inside::Inside;
 use super::method::{self, MissingMetric};
 use super::own_commands;
 use super::ranking::Ranking;
-use super::scaling::{self, ScalingView};
+use super::scaling;
 use super::sweep::SweepView;
 use super::warning::{UnsteadyStarts, WarningGroup};
 use super::words;
@@ -103,14 +103,14 @@ impl Page {
         let sweep = SweepView::of(record);
         let limits = verdict::limits(record);
         let rankings = if sweep.is_some() { Vec::new() } else { Ranking::all(record, &limits) };
+        let fleet = FleetView::of(record);
+        let grown = fleet.as_ref().and_then(|fleet| scaling::sentence(&fleet.scaling));
         let answer = match &sweep {
             Some(view) => answer::sentence_of_sweep(view),
             None if !limits.is_empty() && rankings.iter().all(|it| it.rows.is_empty()) => {
                 answer::sentence_of_limits(&limits)
             }
-            None => {
-                scaling::sentence(&ScalingView::all(record)).unwrap_or_else(|| answer::sentence(&rankings))
-            }
+            None => grown.unwrap_or_else(|| answer::sentence(&rankings)),
         };
         let advice = Advice::all(record, &rankings);
         let advised = |n: usize| advice.iter().find(|it| it.ranking == n);
@@ -140,7 +140,7 @@ impl Page {
             curves: rankings.iter().flat_map(Curve::all).collect(),
             rankings,
             inside: Inside::all(record),
-            fleet: FleetView::of(record),
+            fleet,
             sweep,
             contenders: method::contenders(&record.contenders),
             commands: own_commands::lines(record),

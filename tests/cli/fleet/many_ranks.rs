@@ -2,7 +2,7 @@
 //! others what rank 0 reports.
 
 use super::super::{Home, READLAB, Said};
-use super::words;
+use super::{path_of, words};
 use readlab::record::{Outcome, Record};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -23,18 +23,13 @@ fn program(path: &Path, text: &str) {
 
 /// A race of so many ranks.
 fn race(home: &Home, ranks: u32, given: &[&str]) -> Said {
-    let bin = home.at("bin");
-    if !bin.exists() {
-        fs::create_dir(&bin).unwrap();
-        fs::remove_file(home.at(".cache/readlab/contenders")).unwrap();
+    let path = path_of(home, |bin| {
         program(&bin.join("mpicc"), COMPILER);
         program(&bin.join("agent"), AGENT);
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::iter::once(bin).chain(std::env::split_paths(&path));
+    });
     let mut command = home.command(READLAB);
-    command.env("PATH", std::env::join_paths(path).unwrap());
-    command.env("OMPI_COMM_WORLD_SIZE", ranks.to_string()).args(["fleet", "race"]).args(given);
+    command.env("PATH", path).env("OMPI_COMM_WORLD_SIZE", ranks.to_string());
+    command.args(["fleet", "race"]).args(given);
     Said::of(&mut command)
 }
 

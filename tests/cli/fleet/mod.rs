@@ -9,9 +9,9 @@ mod scaling;
 
 use super::{Home, READLAB, Said};
 use readlab::record::Record;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// An MPI with its launcher and its compiler.
@@ -48,6 +48,19 @@ fn on_path(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|it| it.exists())
 }
 
+/// The PATH that begins with a folder of this home, which gets its compiler when it is made.
+fn path_of(home: &Home, add_compiler: impl FnOnce(&Path)) -> OsString {
+    let bin = home.at("bin");
+    if !bin.exists() {
+        fs::create_dir(&bin).unwrap();
+        add_compiler(&bin);
+        // The agent is that of this home's launcher.
+        fs::remove_file(home.at(".cache/readlab/contenders")).unwrap();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&path))).unwrap()
+}
+
 impl Flavour {
     /// Those that are here.
     fn all() -> impl Iterator<Item = Flavour> {
@@ -67,18 +80,12 @@ impl Flavour {
 
     /// The launcher, with its compiler as `mpicc`, in a home that builds the agent by it.
     fn command(&self, home: &Home, ranks: u32) -> Command {
-        let bin = home.at("bin");
-        if !bin.exists() {
-            fs::create_dir(&bin).unwrap();
+        let path = path_of(home, |bin| {
             std::os::unix::fs::symlink(on_path(self.compiler).unwrap(), bin.join("mpicc")).unwrap();
-            // The agent is that of this home's launcher.
-            fs::remove_file(home.at(".cache/readlab/contenders")).unwrap();
-        }
+        });
         let mut command = Command::new(self.launcher);
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::iter::once(bin).chain(std::env::split_paths(&path));
         command.args(self.options).args(["-n", &ranks.to_string()]).envs(home.environment());
-        command.env("PATH", std::env::join_paths(path).unwrap()).current_dir(home.at(""));
+        command.env("PATH", path).current_dir(home.at(""));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

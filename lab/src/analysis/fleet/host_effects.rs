@@ -47,12 +47,11 @@ pub fn host_effects(record: &Record) -> Vec<HostEffect> {
     if ranks < 2 || rounds.len() < ROUNDS_MIN {
         return Vec::new();
     }
-    let confidence = Confidence::with_error(0.05 / float(ranks));
-    let effect = |rank| {
-        let of_rounds: Vec<f64> =
-            rounds.values().map(|turns| mean(turns.iter().map(|it| lag(it, rank)))).collect();
-        let interval = mean_interval(&of_rounds, confidence)?;
-        let interval = Interval { low: interval.low.exp(), high: interval.high.exp() };
+    let confidence = Confidence::with_error(0.05 / float(ranks as u64));
+    let rounds: Vec<Vec<f64>> = rounds.values().map(|turns| mean_lags(turns)).collect();
+    let effect = |rank: usize| {
+        let of_rounds: Vec<f64> = rounds.iter().map(|lags| lags[rank]).collect();
+        let interval = mean_interval(&of_rounds, confidence)?.map(f64::exp);
         Some(HostEffect { rank, ratio: mean(of_rounds.iter().copied()).exp(), interval })
     };
     let mut effects: Vec<HostEffect> = (0..ranks).filter_map(effect).collect();
@@ -60,21 +59,27 @@ pub fn host_effects(record: &Record) -> Vec<HostEffect> {
     effects
 }
 
-/// The logarithm of a rank's time, minus the mean of the others'.
-pub(super) fn lag(turn: &FleetTurn, rank: usize) -> f64 {
-    let log =
-        |other: usize| float(usize::try_from(turn.ranks[other].wall_ns.max(1)).unwrap_or(usize::MAX)).ln();
-    let others = (0..turn.ranks.len()).filter(|other| *other != rank).map(log);
-    log(rank) - mean(others)
+/// Of each rank, in their order: the logarithm of its time, minus the mean of the others', averaged
+/// over turns that all ranks took.
+pub(super) fn mean_lags(turns: &[&FleetTurn]) -> Vec<f64> {
+    let of_turns: Vec<Vec<f64>> = turns.iter().map(|turn| lags(turn)).collect();
+    let ranks = of_turns.first().map_or(0, Vec::len);
+    (0..ranks).map(|rank| mean(of_turns.iter().map(|lags| lags[rank]))).collect()
 }
 
-pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
-    sum / count
+fn lags(turn: &FleetTurn) -> Vec<f64> {
+    let logs: Vec<f64> = turn.ranks.iter().map(|timing| float(timing.wall_ns.max(1)).ln()).collect();
+    let (sum, others) = (logs.iter().sum::<f64>(), float(logs.len() as u64 - 1));
+    logs.iter().map(|log| log - (sum - log) / others).collect()
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = float(values.len() as u64);
+    values.sum::<f64>() / count
 }
 
 #[expect(clippy::cast_precision_loss, reason = "times of less than 104 days")]
-fn float(value: usize) -> f64 {
+fn float(value: u64) -> f64 {
     value as f64
 }
 

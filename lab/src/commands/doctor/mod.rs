@@ -75,18 +75,20 @@ fn part_in_a_fleet() -> Finding {
     let place = Workplace::of(&entry).ok().flatten();
     let missing = place.as_ref().and_then(|place| entry.missing(place));
     let is_built = place.is_some_and(|place| place.is_built(&entry));
-    let (level, what, mend) = match &missing {
-        Some(_) => (Level::Note, "this host cannot be one of a fleet", entry.hint()),
-        None if is_built => (Level::Helps, "this host can be one of a fleet", None),
-        None => {
-            (Level::Helps, "this host can be one of a fleet", Some(format!("readlab build {}", entry.name)))
-        }
-    };
-    let why = missing.map_or_else(
-        || "the agent that is linked to MPI is built by the mpicc on the PATH".to_owned(),
-        |missing| format!("the agent that is linked to MPI cannot be built: {missing}"),
-    );
-    Finding { level, what: what.to_owned(), why, mend: mend.filter(|_| !is_built) }
+    match missing {
+        Some(missing) => Finding {
+            level: Level::Note,
+            what: "this host cannot be one of a fleet".to_owned(),
+            why: format!("the agent that is linked to MPI cannot be built: {missing}"),
+            mend: entry.hint(),
+        },
+        None => Finding {
+            level: Level::Helps,
+            what: "this host can be one of a fleet".to_owned(),
+            why: "the agent that is linked to MPI is built by the mpicc on the PATH".to_owned(),
+            mend: (!is_built).then(|| format!("readlab build {}", entry.name)),
+        },
+    }
 }
 
 /// What a killed run left behind.

@@ -46,12 +46,12 @@ pub(super) struct ObservedTurn<'t> {
     /// The page cache after the turn.
     pub(super) after: Option<ResidencyProof>,
     /// What the layer below the file system counted during the turn, where there is one.
-    pub(super) below: Option<Below<'t>>,
+    pub(super) below: Option<Below>,
 }
 
 /// What a layer below a file system counted during a turn.
-pub(super) struct Below<'t> {
-    pub(super) layer: &'t NextLayer,
+pub(super) struct Below {
+    pub(super) layer: NextLayer,
     pub(super) bytes: LayerBytes,
 }
 
@@ -189,9 +189,8 @@ mod tests {
 
     const SLOT: Slot = Slot { state: WARM, fill: 2, round: 5, position: 1, rung: Some(3) };
 
-    fn below() -> Below<'static> {
-        static LAYER: NextLayer = NextLayer::Lustre;
-        Below { layer: &LAYER, bytes: LayerBytes { read: Ok(3), arrived: Ok(3) } }
+    fn below() -> Below {
+        Below { layer: NextLayer::Lustre, bytes: LayerBytes { read: Ok(3), arrived: Ok(3) } }
     }
 
     fn turn(readings: u32) -> MeteredTurn {

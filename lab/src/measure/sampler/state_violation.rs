@@ -151,9 +151,10 @@ mod tests {
         sample: &Sample,
         arrived: Option<u64>,
     ) -> Option<String> {
-        let layer = NextLayer::Nfs { source: "nas:/x".to_owned() };
-        let below = arrived
-            .map(|bytes| Below { layer: &layer, bytes: LayerBytes { read: Ok(bytes), arrived: Ok(bytes) } });
+        let below = arrived.map(|bytes| Below {
+            layer: NextLayer::Nfs { source: "nas:/x".to_owned() },
+            bytes: LayerBytes { read: Ok(bytes), arrived: Ok(bytes) },
+        });
         let fixture = Fixture::of_size(40_960);
         let trials = fixture.trials(&[("a", state)]);
         let answer = Turn { samples: Vec::new(), counts: Vec::new(), seen_ns: 1 };

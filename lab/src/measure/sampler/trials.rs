@@ -3,6 +3,7 @@
 //!
 //! A target must not change after its answer was found, which is checked here too.
 
+use super::observed_turn::Below;
 use crate::contender::discovery::Contenders;
 use crate::contender::roster::Warmup;
 use crate::contender::session::{LaunchedSession, Session, SessionError, Turn};
@@ -155,6 +156,12 @@ impl<'a> Trials<'a> {
     /// of its own.
     pub(super) fn next_layer_bytes(&self, trial: usize) -> Option<LayerBytes> {
         self.target_of(trial).next_layer().map(NextLayer::count)
+    }
+
+    /// What the layer below has counted since then.
+    pub(super) fn below_since(&self, trial: usize, before: Option<LayerBytes>) -> Option<Below> {
+        let layer = self.target_of(trial).next_layer()?;
+        Some(Below { bytes: before?.until(layer.count()), layer: layer.clone() })
     }
 
     /// The readings of one turn: one, unless a reading is so short that most of it would be waking
