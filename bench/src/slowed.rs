@@ -74,6 +74,7 @@ impl Contender for Slowed {
             cache: Cache::Through,
             reads: Reads::File,
             decodes: Vec::new(),
+            parts: false,
             unavailable: None,
         }]
     }

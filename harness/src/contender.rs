@@ -43,6 +43,7 @@ impl Contender for Harness {
             cache: Cache::Through,
             reads: Reads::File,
             decodes: Vec::new(),
+            parts: false,
             unavailable: None,
         };
         self.readers.iter().map(method).collect()

@@ -6,6 +6,7 @@
 //! session, for contenders in Rust.
 
 mod message;
+mod part;
 mod scheduling;
 pub mod serve;
 mod turn_request;
@@ -13,6 +14,7 @@ mod turn_request;
 pub use message::{
     Archive, Cache, CountLine, Message, MethodLine, ParamLine, Reads, SampleLine, SayError, UnknownArchive,
 };
+pub use part::Part;
 pub use scheduling::{Policy, Scheduling};
 pub use turn_request::{AskError, TurnRequest};
 

@@ -77,6 +77,9 @@ pub struct MethodLine {
     /// decoded content.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decodes: Vec<Archive>,
+    /// Whether it reads a part of a target too ([`crate::Part`]).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub parts: bool,
     /// Why it cannot work on this machine, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable: Option<String>,

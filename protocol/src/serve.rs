@@ -4,7 +4,7 @@
 //! of PROTOCOL.md are implemented here. Input and output are parameters, so that a test can run a
 //! session.
 
-use crate::{LINE_BYTES_MAX, Message, MethodLine, SampleLine, TurnRequest, VERSION};
+use crate::{LINE_BYTES_MAX, Message, MethodLine, Part, SampleLine, TurnRequest, VERSION};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, Write};
@@ -54,6 +54,8 @@ pub struct Request<'a> {
     pub work: &'a str,
     /// The target.
     pub target: &'a OsStr,
+    /// The part of the target that is read; `None` for all of it.
+    pub part: Option<Part>,
     /// Settings by name.
     pub settings: Vec<(&'a str, u64)>,
 }
@@ -124,9 +126,18 @@ fn run_session(
     match (verb, rest) {
         (Some("hello"), []) => Ok(()),
         (Some("methods"), []) => Ok(send(output, contender.methods().into_iter().map(Message::Method))?),
-        (Some("read"), rest) => turns(&mut *contender.open(&Request::parse(rest)?)?, input, output),
+        (Some("read"), rest) => turns(&mut *opened(contender, &Request::parse(rest)?)?, input, output),
         _ => Err(Refusal::Failed(format!("unknown words {words:?}: expected hello, methods or read")).into()),
     }
+}
+
+/// The reader of a request. A part is asked only of methods that read parts.
+fn opened(contender: &dyn Contender, request: &Request) -> Result<Box<dyn Reader>, Refusal> {
+    let reads_parts = |line: &MethodLine| line.method == request.method && line.parts;
+    if request.part.is_some() && !contender.methods().iter().any(reads_parts) {
+        return Err(Refusal::Failed(format!("{} reads no part of a target", request.method)));
+    }
+    contender.open(request)
 }
 
 /// Answers turns until the input ends.
@@ -148,8 +159,9 @@ impl<'a> Request<'a> {
         let [method, scan, work, target, settings @ ..] = words else {
             return Err(Refusal::Failed("read: expected METHOD SCAN WORK TARGET [name=value …]".to_owned()));
         };
-        let settings = settings.iter().map(|word| setting(word)).collect::<Result<_, _>>()?;
-        Ok(Request { method: text(method)?, scan: text(scan)?, work: text(work)?, target, settings })
+        let mut settings = settings.iter().map(|word| setting(word)).collect::<Result<_, _>>()?;
+        let part = Part::take_from(&mut settings).map_err(|why| Refusal::Failed(format!("read: {why}")))?;
+        Ok(Request { method: text(method)?, scan: text(scan)?, work: text(work)?, target, part, settings })
     }
 }
 
@@ -269,6 +281,13 @@ mod tests {
     fn an_unavailable_method_is_reported_instead_of_ready() {
         let (messages, _) = run_session("read absent - sum /f", "");
         assert!(matches!(messages[..], [Message::Hello { .. }, Message::Unavailable { .. }]));
+    }
+
+    #[test]
+    fn a_part_is_asked_only_of_methods_that_read_parts() {
+        let (messages, code) = run_session("read m - sum /f start_bytes=0 length_bytes=1", "");
+        let reason = "m reads no part of a target".to_owned();
+        assert_eq!((messages.last(), code), (Some(&Message::Failed { reason }), ExitCode::FAILURE));
     }
 
     #[test]

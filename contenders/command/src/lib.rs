@@ -69,6 +69,8 @@ impl Contender for Commands {
             cache,
             reads: Reads::Both,
             decodes: Vec::new(),
+            // A command that does nothing is as good for a part as for the whole.
+            parts: name == NOTHING,
             unavailable: None,
         };
         vec![

@@ -28,6 +28,7 @@ pub mod scan;
 mod segments;
 pub mod serve;
 pub mod setting;
+mod source;
 mod work;
 
 pub use clock::Sample;

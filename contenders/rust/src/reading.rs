@@ -6,7 +6,9 @@
 use crate::method::{Fault, Method, Reader, registry};
 use crate::scan::{self, NO_SCAN, Visit};
 use crate::setting::{SettingError, Settings};
+use crate::source::Source;
 use crate::work::{Answer, Work};
+use readlab_protocol::Part;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +18,7 @@ pub struct Reading {
     visit: Visit,
     settings: Settings,
     reader: Box<dyn Reader>,
-    path: PathBuf,
+    source: Source,
 }
 
 /// Why names do not make a reading.
@@ -51,6 +53,9 @@ pub enum RequestError {
         #[source]
         cause: SettingError,
     },
+    /// The method reads whole files only.
+    #[error("{0} reads no part of a file")]
+    NoParts(&'static str),
     /// The kernel or the processor lacks what is needed.
     #[error("{0}")]
     Unavailable(String),
@@ -92,7 +97,18 @@ impl Reading {
         let mut settings = Settings::resolve(method.params, given).map_err(refused)?;
         let reader = (method.build)(&mut settings).map_err(refused)?;
         method.available().map_err(RequestError::Unavailable)?;
-        Ok(Reading { method, visit, settings, reader, path: path.to_owned() })
+        Ok(Reading { method, visit, settings, reader, source: Source::whole(path) })
+    }
+
+    /// Reads only a part of the file, as far as that goes.
+    ///
+    /// # Errors
+    /// If the method reads whole files only.
+    pub fn part(self, part: Part) -> Result<Reading, RequestError> {
+        if !self.method.parts {
+            return Err(RequestError::NoParts(self.method.name));
+        }
+        Ok(Reading { source: self.source.part(part), ..self })
     }
 
     /// Every parameter in force.
@@ -107,15 +123,15 @@ impl Reading {
     /// # Errors
     /// If the file cannot be read, or does not fit into memory.
     pub fn prepare(&mut self) -> Result<(), ReadError> {
-        self.reader.prepare(&self.path).map_err(|fault| ReadError::new(&self.path, fault))
+        self.reader.prepare(&self.source).map_err(|fault| ReadError::new(self.source.path(), fault))
     }
 
-    /// Opens the file, reads all of it, closes it.
+    /// Opens the file, reads all of it or its part, closes it.
     ///
     /// # Errors
     /// If a call fails, or the file system lacks what the method needs.
     pub fn read(&mut self) -> Result<Answer, ReadError> {
-        self.reader.read(&self.path, self.visit).map_err(|fault| ReadError::new(&self.path, fault))
+        self.reader.read(&self.source, self.visit).map_err(|fault| ReadError::new(self.source.path(), fault))
     }
 
     /// Releases what `prepare` allocated.
@@ -129,7 +145,7 @@ impl fmt::Debug for Reading {
         f.debug_struct("Reading")
             .field("method", &self.method.name)
             .field("settings", &self.settings)
-            .field("path", &self.path)
+            .field("source", &self.source)
             .finish_non_exhaustive()
     }
 }

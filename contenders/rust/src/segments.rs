@@ -13,19 +13,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug)]
 pub(crate) struct Segments {
     next: AtomicU64,
+    start: u64,
     end: u64,
     step: u64,
 }
 
 impl Segments {
-    /// Cuts `0..end` into segments of `step` bytes; the last may be shorter.
-    pub(crate) fn new(end: u64, step: u64) -> Segments {
-        Segments { next: AtomicU64::new(0), end, step }
+    /// Cuts a range into segments of `step` bytes; the last may be shorter.
+    pub(crate) fn new(range: Range<u64>, step: u64) -> Segments {
+        Segments { next: AtomicU64::new(range.start), start: range.start, end: range.end, step }
     }
 
     /// How many there are in all.
     pub(crate) fn count(&self) -> u64 {
-        self.end.div_ceil(self.step)
+        (self.end - self.start).div_ceil(self.step)
     }
 
     /// The next segment; each is returned once.
@@ -59,7 +60,7 @@ mod tests {
     #[test]
     fn all_segments_are_taken_once() {
         for (end, step, threads) in [(0, 1, 4), (1, 10, 4), (1000, 7, 3), (1000, 1000, 1)] {
-            let segments = Segments::new(end, step);
+            let segments = Segments::new(5..5 + end, step);
             let parts = segments.share(threads, |segments| {
                 Ok(std::iter::from_fn(|| segments.take()).map(|range| range.end - range.start).sum::<u64>())
             });
@@ -69,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_fault_of_one_thread_ends_the_others() {
-        let segments = Segments::new(u64::MAX / 2, 1);
+        let segments = Segments::new(0..u64::MAX / 2, 1);
         let answer = segments.share(2, |segments| {
             while let Some(range) = segments.take() {
                 if range.start == 100 {

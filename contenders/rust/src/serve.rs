@@ -60,6 +60,10 @@ impl Contender for Rust {
         let work: Work = request.work.parse().map_err(|error| Refusal::Failed(format!("read: {error}")))?;
         let settings = request.settings.iter().copied();
         let reading = Reading::new(request.method, request.scan, work, request.target.as_ref(), settings);
+        let reading = reading.and_then(|reading| match request.part {
+            Some(part) => reading.part(part),
+            None => Ok(reading),
+        });
         Ok(Box::new(reading.map_err(refused)?))
     }
 }
@@ -113,6 +117,7 @@ fn method_line(method: &Method) -> MethodLine {
         cache: method.cache,
         reads: method.reads,
         decodes: method.decodes.to_vec(),
+        parts: method.parts,
         unavailable: method.available().err(),
     }
 }

@@ -1,6 +1,6 @@
 //! Every method × scan × work over files of awkward sizes gives the answer of the simplest code.
 
-use readlab_protocol::Reads;
+use readlab_protocol::{Part, Reads};
 use readlab_rust::method::{Feeding, Method, registry};
 use readlab_rust::{Answer, ReadError, Reading, RequestError, Work};
 use std::fs;
@@ -82,7 +82,12 @@ fn assert_proves(answer: Answer, work: Work, truth: Answer, what: &str) {
 /// Reads twice, as one turn; `None` with a message if this machine cannot.
 fn read(method: &Method, scan: &str, work: Work, path: &Path, settings: Given<'_>) -> Option<Answer> {
     let what = format!("{}/{scan} {work} {settings:?} {}", method.name, path.display());
-    let mut reading = match Reading::new(method.name, scan, work, path, settings.iter().copied()) {
+    read_as(&what, Reading::new(method.name, scan, work, path, settings.iter().copied()))
+}
+
+/// The same for a reading that was made.
+fn read_as(what: &str, made: Result<Reading, RequestError>) -> Option<Answer> {
+    let mut reading = match made {
         Ok(reading) => reading,
         Err(RequestError::Unavailable(reason)) => {
             eprintln!("SKIPPED: {what}: {reason}");
@@ -168,6 +173,46 @@ fn every_method_is_right_with_settings_that_cut_the_files_awkwardly() {
     for (method, settings) in settings {
         check(registry::find(method).unwrap(), settings, files);
     }
+}
+
+#[test]
+fn every_method_that_reads_parts_reads_each_of_them_and_nothing_else() {
+    let (_dir, files) = files();
+    let awkward: Given<'_> = &[("buffer_bytes", 8192), ("depth", 3), ("segment_bytes", 8192), ("threads", 3)];
+    for method in registry::ALL.iter().filter(|method| reads(method) && method.parts) {
+        let has = |name: &str| method.params.iter().any(|param| param.name == name);
+        let cut: Vec<(&str, u64)> = awkward.iter().copied().filter(|(name, _)| has(name)).collect();
+        for (settings, (path, bytes)) in
+            [&[][..], &cut].into_iter().flat_map(|it| files.iter().map(move |file| (it, file)))
+        {
+            for part in parts(bytes.len() as u64) {
+                let work = if method.scans(Work::Newlines).is_empty() { Work::Sum } else { Work::Newlines };
+                let scan = method.scans(work)[0];
+                let what = format!("{}/{scan} {settings:?} {part:?} of {} bytes", method.name, bytes.len());
+                let made = Reading::new(method.name, scan, work, path, settings.iter().copied());
+                if let Some(answer) = read_as(&what, made.and_then(|reading| reading.part(part))) {
+                    let end = part.range().end.min(bytes.len() as u64) as usize;
+                    let truth = oracle(&bytes[end.min(part.start_bytes as usize)..end]);
+                    assert_proves(answer, proven(method, work), truth, &what);
+                }
+            }
+        }
+    }
+}
+
+/// The first page, what follows it, and a piece in the middle that goes beyond the end of small
+/// files and ends within a block.
+fn parts(size_bytes: u64) -> [Part; 3] {
+    let part = |start_bytes, length_bytes| Part { start_bytes, length_bytes };
+    let block = BLOCK as u64;
+    [part(0, block), part(block, size_bytes.saturating_sub(block)), part(2 * block, 5 * block + 100)]
+}
+
+#[test]
+fn a_method_that_reads_whole_files_only_refuses_a_part() {
+    let reading = Reading::new("lines", "-", Work::Lines, Path::new("x"), []).unwrap();
+    let error = reading.part(Part { start_bytes: 0, length_bytes: 1 }).unwrap_err();
+    assert_eq!(error.to_string(), "lines reads no part of a file");
 }
 
 #[test]

@@ -163,6 +163,7 @@ mod tests {
             cache: readlab_protocol::Cache::Through,
             reads: readlab_protocol::Reads::File,
             decodes: Vec::new(),
+            parts: false,
             unavailable: None,
         };
         let command = CommandLine { program: "x".into(), args: Vec::new(), env: Vec::new() };

@@ -172,6 +172,7 @@ mod tests {
             about: String::new(),
             cache: Cache::Through,
             decodes: Vec::new(),
+            parts: false,
             unavailable: None,
             reads: Reads::File,
         }

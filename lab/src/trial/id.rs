@@ -297,6 +297,7 @@ mod tests {
             cache: Cache::Through,
             reads: Reads::File,
             decodes: Vec::new(),
+            parts: false,
             unavailable: None,
         };
         let resolved = "buffer=8k".parse::<Params>().unwrap().resolve(&method).unwrap();

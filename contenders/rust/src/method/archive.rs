@@ -11,13 +11,13 @@ use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
+use crate::source::Source;
 use crate::work::Answer;
 use flate2::bufread::GzDecoder;
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Archive, Cache, Reads};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek};
-use std::path::Path;
 use zip::ZipArchive;
 use zip::read::ZipFile;
 use zip::result::ZipError;
@@ -32,6 +32,7 @@ pub(super) const ZIP: Method = Method {
     reads: Reads::File,
     feeding: Feeding::InOrder,
     decodes: &[Archive::Zip],
+    parts: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Unzip { buffer_bytes: settings.size(&BUFFER) })),
     available: || Ok(()),
@@ -44,6 +45,7 @@ pub(super) const GZIP: Method = Method {
     reads: Reads::File,
     feeding: Feeding::InOrder,
     decodes: &[Archive::Gzip],
+    parts: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Gunzip { buffer_bytes: settings.size(&BUFFER) })),
     available: || Ok(()),
@@ -58,8 +60,8 @@ struct Gunzip {
 }
 
 impl Reader for Unzip {
-    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
-        let file = BufReader::with_capacity(self.buffer_bytes, File::open(path)?);
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let file = BufReader::with_capacity(self.buffer_bytes, File::open(source.path())?);
         let mut archive = ZipArchive::new(file).map_err(broken)?;
         let mut buffer = Buffer::new(self.buffer_bytes)?;
         let mut consumer = Consumer::new(visit);
@@ -127,8 +129,8 @@ fn lower(text: &str) -> String {
 }
 
 impl Reader for Gunzip {
-    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
-        let mut file = BufReader::with_capacity(self.buffer_bytes, File::open(path)?);
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let mut file = BufReader::with_capacity(self.buffer_bytes, File::open(source.path())?);
         let mut buffer = Buffer::new(self.buffer_bytes)?;
         let mut consumer = Consumer::new(visit);
         let mut at = 0;

@@ -1,17 +1,17 @@
 //! The method `auto`: the crate `readlab-auto`, so that every race shows whether it chooses well.
 
+use super::mmap::map;
 use super::{Fault, Feeding, Method, Reader, memory};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
+use crate::source::Source;
 use crate::work::Answer;
-use memmap2::Mmap;
+use memmap2::MmapOptions;
 use readlab_auto::{Auto, Strategy};
 use readlab_protocol::{Cache, Reads};
-use std::fs::File;
 use std::num::NonZero;
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::thread;
 
 /// 0 means the number of processors.
@@ -25,6 +25,7 @@ pub(in crate::method) const AUTO: Method = Method {
     reads: Reads::File,
     feeding: Feeding::InOrder,
     decodes: &[],
+    parts: true,
     params: &[THREADS],
     build: |settings| {
         if settings.get(&THREADS) == 0 {
@@ -42,8 +43,11 @@ struct Chosen {
 }
 
 impl Reader for Chosen {
-    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
-        let file = Auto::open(path)?.threads(self.threads);
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let mut file = Auto::open(source.path())?.threads(self.threads);
+        if let Some(part) = source.as_part() {
+            file = file.range(part.range());
+        }
         // SAFETY: the bytes are only counted or summed, so a file that changes during the reading
         // only gives a wrong answer. A file that is cut off raises SIGBUS, and the lab runs every
         // method in a separate process.
@@ -53,8 +57,7 @@ impl Reader for Chosen {
             return Ok(Answer::of_parts(parts.into_iter().map(Consumer::finish).collect()));
         }
         if file.strategy()? == Strategy::Mapped {
-            // SAFETY: as above.
-            let map = unsafe { Mmap::map(&File::open(path)?) }?;
+            let map = map(source, MmapOptions::new())?;
             let threads = self.threads.get() as u64;
             return memory::visit_all(&map, memory::SEGMENT.default, threads, visit);
         }

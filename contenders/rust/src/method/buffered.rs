@@ -4,11 +4,10 @@ use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
+use crate::source::Source;
 use crate::work::Answer;
 use readlab_protocol::{Cache, Reads};
-use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind};
-use std::path::Path;
 
 const BUFFER: Param = Param::new("buffer_bytes", 64 << 10, 1, 1 << 30);
 
@@ -19,6 +18,7 @@ pub(super) const BUFFERED: Method = Method {
     reads: Reads::File,
     feeding: Feeding::InOrder,
     decodes: &[],
+    parts: true,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Buffered { buffer_bytes: settings.size(&BUFFER) })),
     available: || Ok(()),
@@ -29,8 +29,8 @@ struct Buffered {
 }
 
 impl Reader for Buffered {
-    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
-        let mut reader = BufReader::with_capacity(self.buffer_bytes, File::open(path)?);
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let mut reader = BufReader::with_capacity(self.buffer_bytes, source.stream()?);
         let mut consumer = Consumer::new(visit);
         let mut at = 0;
         loop {

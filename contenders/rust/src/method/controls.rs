@@ -2,14 +2,14 @@
 //! visits bytes that are already in memory, and shows what the scan could do if delivery cost
 //! nothing.
 
+use super::fits::{check_fits, kept_bytes_max};
 use super::memory::{SEGMENT, THREADS};
-use super::size::{check_fits, kept_bytes_max, size_of};
 use super::{Fault, Feeding, Method, Reader, memory};
 use crate::scan::Visit;
+use crate::source::Source;
 use crate::work::{Answer, Work};
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, Reads};
-use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -21,6 +21,7 @@ pub(super) const NULL: Method = Method {
     reads: Reads::Both,
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
+    parts: true,
     params: &[],
     build: |_| Ok(Box::new(Null)),
     available: || Ok(()),
@@ -34,6 +35,7 @@ pub(super) const RESIDENT: Method = Method {
     reads: Reads::File,
     feeding: Feeding::Mapped,
     decodes: &[],
+    parts: true,
     params: &[SEGMENT, THREADS],
     build: |settings| {
         Ok(Box::new(Resident {
@@ -50,7 +52,7 @@ pub(super) const RESIDENT: Method = Method {
 struct Null;
 
 impl Reader for Null {
-    fn read(&mut self, _path: &Path, _visit: Visit) -> Result<Answer, Fault> {
+    fn read(&mut self, _source: &Source, _visit: Visit) -> Result<Answer, Fault> {
         Ok(Answer::default())
     }
 }
@@ -66,17 +68,17 @@ struct Resident {
 }
 
 impl Reader for Resident {
-    fn prepare(&mut self, path: &Path) -> Result<(), Fault> {
-        let identity = Identity::of(path)?;
+    fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
+        let identity = Identity::of(source.path())?;
         if self.loaded.is_none() || self.identity != identity {
             self.loaded = None;
-            self.loaded = Some(Loaded::load("resident", path)?);
+            self.loaded = Some(Loaded::load("resident", source)?);
             self.identity = identity;
         }
         Ok(())
     }
 
-    fn read(&mut self, _path: &Path, visit: Visit) -> Result<Answer, Fault> {
+    fn read(&mut self, _source: &Source, visit: Visit) -> Result<Answer, Fault> {
         let loaded = self.loaded.as_ref().ok_or_else(|| io::Error::other("resident: not prepared"))?;
         memory::visit_all(loaded.bytes(), self.segment_bytes, self.threads, visit)
     }
@@ -119,12 +121,11 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    /// Reads the whole file for the method `name`.
-    pub(super) fn load(name: &str, path: &Path) -> Result<Loaded, Fault> {
-        let mut file = File::open(path)?;
-        let size = size_of(&file)?;
-        check_fits(name, size)?;
-        let size = usize::try_from(size).map_err(io::Error::other)?;
+    /// Reads all of a file, or its part, for the method `name`.
+    pub(super) fn load(name: &str, source: &Source) -> Result<Loaded, Fault> {
+        let mut file = source.open()?;
+        let size = source.length_in(&file)?;
+        check_fits(name, size as u64)?;
         let mut pages = Buffer::huge(size)?;
         let mut len = 0;
         while len < size {
@@ -156,14 +157,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         std::fs::write(&path, b"one").unwrap();
-        let mut reader = resident(5);
-        reader.prepare(&path).unwrap();
+        let (mut reader, source) = (resident(5), Source::whole(&path));
+        reader.prepare(&source).unwrap();
         let first = reader.loaded.as_ref().unwrap().bytes().as_ptr();
         reader.release();
-        reader.prepare(&path).unwrap();
+        reader.prepare(&source).unwrap();
         assert_eq!(reader.loaded.as_ref().unwrap().bytes().as_ptr(), first, "it was not loaded again");
         std::fs::write(&path, b"other").unwrap();
-        reader.prepare(&path).unwrap();
+        reader.prepare(&source).unwrap();
         assert_eq!(reader.loaded.as_ref().unwrap().bytes(), b"other");
     }
 
@@ -172,8 +173,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         std::fs::write(&path, b"large").unwrap();
-        let mut reader = resident(4);
-        reader.prepare(&path).unwrap();
+        let (mut reader, source) = (resident(4), Source::whole(&path));
+        reader.prepare(&source).unwrap();
         reader.release();
         assert!(reader.loaded.is_none());
         assert!(kept_bytes_max() > 0);

@@ -6,11 +6,11 @@
 //! ends within a block before the end of the file, the rest is read without the flag.
 
 use super::read::drain;
-use super::size::size_of;
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
+use crate::source::Source;
 use crate::work::Answer;
 use readlab_auto::buffer::Buffer;
 use readlab_auto::direct;
@@ -18,7 +18,7 @@ use readlab_protocol::{Cache, Reads};
 use rustix::fs::OFlags;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::ops::Range;
 
 const BUFFER: Param = Param::new("buffer_bytes", 1 << 20, 512, 1 << 30);
 
@@ -29,6 +29,7 @@ pub(super) const DIRECT: Method = Method {
     reads: Reads::File,
     feeding: Feeding::InOrder,
     decodes: &[],
+    parts: true,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Direct { buffer_bytes: settings.size(&BUFFER) })),
     available: || Ok(()),
@@ -39,8 +40,8 @@ struct Direct {
 }
 
 impl Reader for Direct {
-    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
-        let mut file = DirectFile::open(path)?;
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let mut file = DirectFile::open(source)?;
         file.takes(self.buffer_bytes)?;
         let mut buffer = Buffer::new(self.buffer_bytes)?;
         let mut consumer = Consumer::new(visit);
@@ -55,21 +56,25 @@ pub(super) struct DirectFile {
     pub(super) file: File,
     /// Offsets and lengths of reads are multiples of this.
     pub(super) block_bytes: u64,
-    /// Its size when it was opened.
-    pub(super) size_bytes: u64,
+    /// What is read of it.
+    pub(super) range: Range<u64>,
+    /// Whether the file may go on behind that.
+    is_part: bool,
     at: u64,
 }
 
 impl DirectFile {
     /// Opens a file with `O_DIRECT` and determines its alignment.
-    pub(super) fn open(path: &Path) -> Result<DirectFile, Fault> {
-        let opened = direct::DirectFile::open(path).map_err(|cause| match cause.raw_os_error() {
+    pub(super) fn open(source: &Source) -> Result<DirectFile, Fault> {
+        let opened = direct::DirectFile::open(source.path()).map_err(|cause| match cause.raw_os_error() {
             None => Fault::Unavailable(cause.to_string()),
             Some(_) => cause.into(),
         })?;
-        let direct::DirectFile { file, block_bytes } = opened;
-        let size_bytes = size_of(&file)?;
-        Ok(DirectFile { file, block_bytes, size_bytes, at: 0 })
+        let direct::DirectFile { mut file, block_bytes } = opened;
+        source.seek_to_start(&mut file)?;
+        let range = source.range_in(&file)?;
+        let at = range.start;
+        Ok(DirectFile { file, block_bytes, range, is_part: source.as_part().is_some(), at })
     }
 
     /// Whether buffers of this size fit the alignment.
@@ -87,7 +92,7 @@ impl DirectFile {
 impl Read for DirectFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if !self.at.is_multiple_of(self.block_bytes) {
-            if self.at >= self.size_bytes {
+            if self.at >= self.range.end {
                 return Ok(0);
             }
             let flags = rustix::fs::fcntl_getfl(&self.file)?;
@@ -95,18 +100,25 @@ impl Read for DirectFile {
         }
         let wanted = self.worth_asking(buffer.len());
         let count = self.file.read(&mut buffer[..wanted])?;
+        let left = usize::try_from(self.left_bytes()).unwrap_or(usize::MAX);
+        let count = if self.is_part { count.min(left) } else { count };
         self.at += count as u64;
         Ok(count)
     }
 }
 
 impl DirectFile {
+    fn left_bytes(&self) -> u64 {
+        self.range.end.saturating_sub(self.at)
+    }
+
     /// No more than the blocks that are left, and one, which a file that grew would fill: the
     /// kernel makes every page of a direct read's buffer present before it starts, and for a small
     /// file that costs more than the reading.
     fn worth_asking(&self, buffer_bytes: usize) -> usize {
-        let left_bytes = self.size_bytes.saturating_sub(self.at).next_multiple_of(self.block_bytes);
-        let worth = usize::try_from(left_bytes.saturating_add(self.block_bytes)).unwrap_or(usize::MAX);
+        let left_bytes = self.left_bytes().next_multiple_of(self.block_bytes);
+        let behind_bytes = if self.is_part { 0 } else { self.block_bytes };
+        let worth = usize::try_from(left_bytes.saturating_add(behind_bytes)).unwrap_or(usize::MAX);
         worth.min(buffer_bytes)
     }
 }
@@ -121,7 +133,7 @@ mod tests {
             eprintln!("SKIPPED: no memory file system at /dev/shm");
             return;
         };
-        match DirectFile::open(file.path()) {
+        match DirectFile::open(&Source::whole(file.path())) {
             Err(Fault::Unavailable(reason)) => assert!(reason.starts_with("O_DIRECT: "), "{reason}"),
             other => panic!("{:?}", other.map(|file| file.block_bytes)),
         }
@@ -131,7 +143,7 @@ mod tests {
     fn a_read_that_ends_off_a_block_continues_without_the_flag() {
         let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         io::Write::write_all(&mut file, &[b'\n'; 10_000]).unwrap();
-        let mut file = match DirectFile::open(file.path()) {
+        let mut file = match DirectFile::open(&Source::whole(file.path())) {
             Ok(file) => file,
             Err(fault) => return eprintln!("SKIPPED: {fault}"),
         };
@@ -146,7 +158,13 @@ mod tests {
 
     #[test]
     fn a_buffer_off_the_alignment_is_refused_by_name() {
-        let file = DirectFile { file: tempfile::tempfile().unwrap(), block_bytes: 512, size_bytes: 0, at: 0 };
+        let file = DirectFile {
+            file: tempfile::tempfile().unwrap(),
+            block_bytes: 512,
+            range: 0..0,
+            is_part: false,
+            at: 0,
+        };
         assert!(file.takes(1024).is_ok());
         assert!(file.takes(1000).unwrap_err().to_string().contains("multiple of 512"));
     }

@@ -9,11 +9,11 @@ use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
+use crate::source::Source;
 use crate::work::Answer;
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, Reads};
 use std::io::{self, ErrorKind};
-use std::path::Path;
 use ureq::Agent;
 use ureq::http::StatusCode;
 use ureq::http::header::CONNECTION;
@@ -30,6 +30,7 @@ pub(super) const HTTP: Method = Method {
     reads: Reads::Url,
     feeding: Feeding::InOrder,
     decodes: &[],
+    parts: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Http { buffer_bytes: settings.size(&BUFFER) })),
     available: || Ok(()),
@@ -40,8 +41,9 @@ struct Http {
 }
 
 impl Reader for Http {
-    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
-        let url = path.to_str().ok_or_else(|| Fault::from(io::Error::from(ErrorKind::InvalidInput)))?;
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let url =
+            source.path().to_str().ok_or_else(|| Fault::from(io::Error::from(ErrorKind::InvalidInput)))?;
         let response =
             self.client().get(url).header(CONNECTION, "close").call().map_err(ureq::Error::into_io)?;
         if response.status() != StatusCode::OK {

@@ -8,16 +8,16 @@
 
 use super::archive::{broken, entries, name, of_entry, of_member, unsound};
 use super::controls::Loaded;
-use super::size::check_fits;
+use super::fits::check_fits;
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
+use crate::source::Source;
 use crate::work::{Answer, Work};
 use libdeflate_sys as sys;
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Archive, Cache, Reads};
 use std::io::{self, Cursor};
-use std::path::Path;
 use std::ptr::NonNull;
 use zip::{CompressionMethod, ZipArchive};
 
@@ -28,6 +28,7 @@ pub(super) const ZIP: Method = Method {
     reads: Reads::File,
     feeding: Feeding::InOrder,
     decodes: &[Archive::Zip],
+    parts: false,
     params: &[],
     build: |_| Ok(Box::new(Whole(Archive::Zip))),
     available: || Ok(()),
@@ -40,6 +41,7 @@ pub(super) const GZIP: Method = Method {
     reads: Reads::File,
     feeding: Feeding::InOrder,
     decodes: &[Archive::Gzip],
+    parts: false,
     params: &[],
     build: |_| Ok(Box::new(Whole(Archive::Gzip))),
     available: || Ok(()),
@@ -53,6 +55,7 @@ pub(super) const DECODER: Method = Method {
     reads: Reads::File,
     feeding: Feeding::Own(&Work::ALL),
     decodes: &Archive::ALL,
+    parts: false,
     params: &[],
     build: |_| Ok(Box::new(Prepared(None))),
     available: || Ok(()),
@@ -61,8 +64,8 @@ pub(super) const DECODER: Method = Method {
 struct Whole(Archive);
 
 impl Reader for Whole {
-    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
-        let loaded = Loaded::load("libdeflate", path)?;
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let loaded = Loaded::load("libdeflate", source)?;
         Decoder::new()?.content(self.0, loaded.bytes(), visit)
     }
 }
@@ -71,9 +74,9 @@ impl Reader for Whole {
 struct Prepared(Option<(Archive, Loaded, Decoder)>);
 
 impl Reader for Prepared {
-    fn prepare(&mut self, path: &Path) -> Result<(), Fault> {
+    fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
         self.release();
-        let loaded = Loaded::load("decoder", path)?;
+        let loaded = Loaded::load("decoder", source)?;
         let archive = Archive::by_magic(loaded.bytes())
             .ok_or_else(|| Fault::Unavailable("decoder: the file is neither a zip nor a gzip".to_owned()))?;
         let mut decoder = Decoder::new()?;
@@ -82,7 +85,7 @@ impl Reader for Prepared {
         Ok(())
     }
 
-    fn read(&mut self, _path: &Path, _visit: Visit) -> Result<Answer, Fault> {
+    fn read(&mut self, _source: &Source, _visit: Visit) -> Result<Answer, Fault> {
         let (archive, loaded, decoder) =
             self.0.as_mut().ok_or_else(|| io::Error::other("decoder: not prepared"))?;
         decoder.content(*archive, loaded.bytes(), Visit::Nothing)

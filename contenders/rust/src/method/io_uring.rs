@@ -6,20 +6,20 @@
 //! any order, so lines are not offered.
 
 use super::direct::DirectFile;
-use super::size::size_of;
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::segments::Segments;
 use crate::setting::{Param, SettingError, Settings};
+use crate::source::Source;
 use crate::work::Answer;
 use readlab_auto::ReadError;
 use readlab_auto::in_flight::{InFlight, IoUring, Job, Order, Plan, Registered};
 use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsFd;
-use std::path::Path;
 
 const BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 512, 1 << 30);
 const DEPTH: Param = Param::new("depth", 8, 1, 4096);
@@ -40,6 +40,7 @@ pub(super) const IO_URING: Method = Method {
     reads: Reads::File,
     feeding: Feeding::AnyOrder,
     decodes: &[],
+    parts: true,
     params: &[BUFFER, DEPTH, DIRECT, REGISTERED, RING],
     build: |settings| {
         let (depth, entries) = settle(settings, &DEPTH)?;
@@ -63,6 +64,7 @@ pub(super) const IO_URING_VECTORED: Method = Method {
     reads: Reads::File,
     feeding: Feeding::AnyOrder,
     decodes: &[],
+    parts: true,
     params: &[VECTOR_BUFFER, VECTOR_BUFFERS, VECTOR_DEPTH, DIRECT, RING],
     build: |settings| {
         let (depth, entries) = settle(settings, &VECTOR_DEPTH)?;
@@ -114,15 +116,15 @@ pub(super) struct Ring {
     pub(super) plan: Plan,
     pub(super) direct: bool,
     pub(super) threads: u64,
-    /// Limit to the first bytes of the file; `None` for all.
+    /// Limit to the first bytes of what is read; `None` for all.
     pub(super) span_bytes: Option<u64>,
 }
 
 impl Reader for Ring {
-    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
-        let (file, size_bytes, block_bytes) = self.open(path)?;
-        let end = self.span_bytes.map_or(size_bytes, |span| span.min(size_bytes));
-        let segments = Segments::new(end, (self.plan.buffer_bytes * self.plan.buffers) as u64);
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let (file, range, block_bytes) = self.open(source)?;
+        let end = self.span_bytes.map_or(range.end, |span| range.end.min(range.start.saturating_add(span)));
+        let segments = Segments::new(range.start..end, (self.plan.buffer_bytes * self.plan.buffers) as u64);
         let parts = segments.share(self.threads, |segments| {
             let ring =
                 IoUring::new(self.plan.entries).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
@@ -150,17 +152,17 @@ impl Ring {
         }
     }
 
-    /// The file, its size, and the block that lengths must be multiples of (1 if any length is
-    /// allowed).
-    fn open(&self, path: &Path) -> Result<(File, u64, u64), Fault> {
+    /// The file, what is read of it, and the block that lengths must be multiples of (1 if any
+    /// length is allowed).
+    fn open(&self, source: &Source) -> Result<(File, Range<u64>, u64), Fault> {
         if self.direct {
-            let direct = DirectFile::open(path)?;
+            let direct = DirectFile::open(source)?;
             direct.takes(self.plan.buffer_bytes)?;
-            return Ok((direct.file, direct.size_bytes, direct.block_bytes));
+            return Ok((direct.file, direct.range, direct.block_bytes));
         }
-        let file = File::open(path)?;
-        let size_bytes = size_of(&file)?;
-        Ok((file, size_bytes, 1))
+        let file = File::open(source.path())?;
+        let range = source.range_in(&file)?;
+        Ok((file, range, 1))
     }
 }
 

@@ -6,14 +6,15 @@
 //! back. The best rate of memory is the control `resident`. Each runs alone in its window; a file
 //! that must be cached is read before.
 
+use super::fits::check_fits;
 use super::io_uring::{self, Ring};
 use super::mmap::Mapped;
 use super::pread::Pread;
-use super::size::{check_fits, size_of};
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::{self, Visit};
 use crate::setting::Param;
+use crate::source::Source;
 use crate::work::{Answer, Work};
 use readlab_auto::buffer::Buffer;
 use readlab_auto::in_flight::{Plan, Registered};
@@ -23,7 +24,6 @@ use std::fs::File;
 use std::hint::black_box;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::path::Path;
 
 /// Small enough for the second-level cache of common processors, so that copied bytes stay there.
 const COPY_BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 4096, 1 << 30);
@@ -44,6 +44,7 @@ pub(super) const COPY: Method = Method {
     reads: Reads::File,
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
+    parts: true,
     params: &[COPY_BUFFER, SEGMENT, THREADS],
     build: |settings| {
         let (buffer, segment) = (settings.get(&COPY_BUFFER), settings.get(&SEGMENT));
@@ -69,6 +70,7 @@ pub(super) const FAULTS: Method = Method {
     reads: Reads::File,
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
+    parts: true,
     params: &[SMALL_PAGES],
     build: |settings| {
         let (populate, sequential) = (false, false);
@@ -91,6 +93,7 @@ pub(super) const DEVICE: Method = Method {
     reads: Reads::File,
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
+    parts: true,
     params: &[DEVICE_BUFFER, DEPTH, SPAN, THREADS],
     build: |settings| {
         let depth = settings.size(&DEPTH);
@@ -116,6 +119,7 @@ pub(super) const SYSCALL: Method = Method {
     reads: Reads::File,
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
+    parts: true,
     params: &[CALLS],
     build: |settings| Ok(Box::new(Calls(settings.get(&CALLS)))),
     available: || Ok(()),
@@ -129,15 +133,15 @@ struct Cached<R> {
 }
 
 impl<R: Reader> Reader for Cached<R> {
-    fn prepare(&mut self, path: &Path) -> Result<(), Fault> {
-        let mut file = File::open(path)?;
-        check_fits(self.name, size_of(&file)?)?;
+    fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
+        let mut file = source.stream()?;
+        check_fits(self.name, source.length_in(file.get_ref())? as u64)?;
         let mut buffer = Buffer::new(COPY_BUFFER.default as usize)?;
         super::read::drain(&mut file, &mut buffer, &mut Consumer::new(Visit::Nothing)).map(drop)
     }
 
-    fn read(&mut self, path: &Path, _visit: Visit) -> Result<Answer, Fault> {
-        self.reader.read(path, self.visit)
+    fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
+        self.reader.read(source, self.visit)
     }
 }
 
@@ -154,18 +158,18 @@ struct SmallPages {
 }
 
 impl Reader for SmallPages {
-    fn prepare(&mut self, path: &Path) -> Result<(), Fault> {
+    fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
         if self.memory.is_none() {
-            let size_bytes = size_of(&File::open(path)?)?.min(SMALL_PAGES_BYTES_MAX);
+            let size_bytes = (source.length_in(&source.open()?)? as u64).min(SMALL_PAGES_BYTES_MAX);
             self.memory = Some(in_small_pages(size_bytes)?);
         }
         Ok(())
     }
 
-    fn read(&mut self, _path: &Path, _visit: Visit) -> Result<Answer, Fault> {
+    fn read(&mut self, _source: &Source, _visit: Visit) -> Result<Answer, Fault> {
         let memory = self.memory.as_ref().expect("it is prepared before each turn");
         let path = format!("/proc/self/fd/{}", memory.as_raw_fd());
-        self.reader.read(path.as_ref(), self.visit)?;
+        self.reader.read(&Source::whole(path.as_ref()), self.visit)?;
         Ok(Answer::default())
     }
 }
@@ -183,8 +187,8 @@ fn in_small_pages(size_bytes: u64) -> io::Result<File> {
 struct Device(Ring);
 
 impl Reader for Device {
-    fn read(&mut self, path: &Path, _visit: Visit) -> Result<Answer, Fault> {
-        let answer = self.0.read(path, Visit::Nothing)?;
+    fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
+        let answer = self.0.read(source, Visit::Nothing)?;
         Ok(if self.0.span_bytes.is_some() { Answer::default() } else { answer })
     }
 }
@@ -192,7 +196,7 @@ impl Reader for Device {
 struct Calls(u64);
 
 impl Reader for Calls {
-    fn read(&mut self, _path: &Path, _visit: Visit) -> Result<Answer, Fault> {
+    fn read(&mut self, _source: &Source, _visit: Visit) -> Result<Answer, Fault> {
         for _ in 0..self.0 {
             black_box(rustix::process::getppid());
         }
@@ -210,7 +214,7 @@ mod tests {
     fn small_pages_are_as_many_as_those_of_the_file() {
         for (size_bytes, whole) in [(0, 0), (1, 4096), (4096, 4096), (10_000, 12_288)] {
             let mut memory = in_small_pages(size_bytes).unwrap();
-            assert_eq!(size_of(&memory).unwrap(), whole);
+            assert_eq!(memory.metadata().unwrap().len(), whole);
             memory.seek(SeekFrom::Start(0)).unwrap();
             let mut bytes = Vec::new();
             memory.read_to_end(&mut bytes).unwrap();
@@ -225,7 +229,8 @@ mod tests {
         std::fs::write(&path, vec![b'x'; 20_000]).unwrap();
         let mut settings = Settings::resolve(FAULTS.params, [("small_pages", 1)]).unwrap();
         let mut reader = (FAULTS.build)(&mut settings).unwrap();
-        reader.prepare(&path).unwrap();
-        assert_eq!(reader.read(&path, Visit::Nothing).unwrap(), Answer::default());
+        let source = Source::whole(&path);
+        reader.prepare(&source).unwrap();
+        assert_eq!(reader.read(&source, Visit::Nothing).unwrap(), Answer::default());
     }
 }

@@ -7,12 +7,12 @@
 use super::{Fault, Feeding, Method, Reader};
 use crate::scan::Visit;
 use crate::setting::Param;
+use crate::source::Source;
 use crate::work::{Answer, Work};
 use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, ErrorKind, Seek};
-use std::path::Path;
 
 const BUFFER: Param = Param::new("buffer_bytes", 16 << 10, 1, 1 << 30);
 
@@ -23,6 +23,7 @@ pub(super) const LINES: Method = Method {
     reads: Reads::File,
     feeding: Feeding::Own(&[Work::Newlines, Work::Lines]),
     decodes: &[],
+    parts: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Lines { buffer_bytes: settings.size(&BUFFER) })),
     available: || Ok(()),
@@ -33,8 +34,8 @@ struct Lines {
 }
 
 impl Reader for Lines {
-    fn read(&mut self, path: &Path, _visit: Visit) -> Result<Answer, Fault> {
-        let file = File::open(path)?;
+    fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
+        let file = File::open(source.path())?;
         let reader = BufReader::with_capacity(self.buffer_bytes, &file);
         let mut lines = 0;
         for line in reader.lines() {

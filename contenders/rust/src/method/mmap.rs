@@ -4,16 +4,15 @@
 //! method in a separate process.
 
 use super::memory::{SEGMENT, THREADS};
-use super::size::size_of;
 use super::{Fault, Feeding, Method, Reader, memory};
 use crate::scan::Visit;
 use crate::setting::Param;
+use crate::source::Source;
 use crate::work::Answer;
 use memmap2::{Advice, Mmap, MmapOptions};
 use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::io;
-use std::path::Path;
 
 const POPULATE: Param = Param::switch("populate");
 const SEQUENTIAL: Param = Param::switch("sequential");
@@ -25,6 +24,7 @@ pub(super) const MMAP: Method = Method {
     reads: Reads::File,
     feeding: Feeding::Mapped,
     decodes: &[],
+    parts: true,
     params: &[POPULATE, SEGMENT, SEQUENTIAL, THREADS],
     build: |settings| {
         Ok(Box::new(Mapped {
@@ -45,30 +45,36 @@ pub(super) struct Mapped {
 }
 
 impl Reader for Mapped {
-    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
-        let map = self.map(path)?;
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let map = self.map(source)?;
         memory::visit_all(&map, self.segment_bytes, self.threads, visit)
     }
 }
 
 impl Mapped {
-    fn map(&self, path: &Path) -> io::Result<Mmap> {
-        let file = File::open(path)?;
+    fn map(&self, source: &Source) -> Result<Mmap, Fault> {
         let mut options = MmapOptions::new();
-        let size_bytes = usize::try_from(size_of(&file)?).map_err(io::Error::other)?;
-        if size_bytes > 0 {
-            options.len(size_bytes);
-        }
         if self.populate {
             options.populate();
         }
-        // SAFETY: the bytes are only counted or summed, so that a file which others change
-        // meanwhile gives a wrong answer and no more; one that is cut off raises SIGBUS, as the
-        // module says.
-        let map = unsafe { options.map(&file) }?;
+        let map = map(source, options)?;
         if self.sequential {
             map.advise(Advice::Sequential)?;
         }
         Ok(map)
     }
+}
+
+/// What is read of a file, mapped.
+pub(super) fn map(source: &Source, mut options: MmapOptions) -> Result<Mmap, Fault> {
+    let file = File::open(source.path())?;
+    let range = source.range_in(&file)?;
+    let length = usize::try_from(range.end - range.start).map_err(io::Error::other)?;
+    options.offset(range.start);
+    if length > 0 {
+        options.len(length);
+    }
+    // SAFETY: the bytes are only counted or summed, so that a file which others change meanwhile
+    // gives a wrong answer and no more; one that is cut off raises SIGBUS, as the module says.
+    Ok(unsafe { options.map(&file) }?)
 }

@@ -9,6 +9,7 @@ mod auto;
 mod buffered;
 mod controls;
 mod direct;
+mod fits;
 mod http;
 mod inflate;
 mod io_uring;
@@ -19,16 +20,15 @@ mod mmap;
 mod pread;
 mod read;
 pub mod registry;
-mod size;
 mod vectored;
 mod whole;
 
 use crate::scan::{self, NO_SCAN, Visit};
 use crate::setting::{Param, SettingError, Settings};
+use crate::source::Source;
 use crate::work::{Answer, Work};
 use readlab_protocol::{Archive, Cache, Reads};
 use std::io;
-use std::path::Path;
 
 /// A way of reading, as it is listed.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ pub struct Method {
     pub feeding: Feeding,
     /// The archives that it decodes; empty for a method that reads the plain bytes of any file.
     pub decodes: &'static [Archive],
+    /// Whether it reads a part of a file, too.
+    pub parts: bool,
     /// Its parameters.
     pub params: &'static [Param],
     /// Makes a reader; may set values that follow from other values.
@@ -69,12 +71,12 @@ pub enum Feeding {
 /// A method with its settings, for any number of readings.
 pub(crate) trait Reader: Send {
     /// Preparation before a turn, outside the window.
-    fn prepare(&mut self, _path: &Path) -> Result<(), Fault> {
+    fn prepare(&mut self, _source: &Source) -> Result<(), Fault> {
         Ok(())
     }
 
-    /// Opens the file, reads all of it, closes it.
-    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault>;
+    /// Opens the file, reads all of it or its part, closes it.
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault>;
 
     /// Cleanup after a turn: no byte of the file stays in memory, except what the control
     /// `resident` visits.

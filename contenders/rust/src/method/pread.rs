@@ -1,12 +1,12 @@
 //! The method `pread`: pread(2) from several threads, each with its own buffer, which take segments
 //! from a counter.
 
-use super::size::size_of;
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::segments::Segments;
 use crate::setting::Param;
+use crate::source::Source;
 use crate::work::Answer;
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, Reads};
@@ -14,7 +14,6 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 
 const BUFFER: Param = Param::new("buffer_bytes", 256 << 10, 1, 1 << 30);
 const SEGMENT: Param = Param::new("segment_bytes", 4 << 20, 4096, 1 << 40);
@@ -27,6 +26,7 @@ pub(super) const PREAD: Method = Method {
     reads: Reads::File,
     feeding: Feeding::AnyOrder,
     decodes: &[],
+    parts: true,
     params: &[BUFFER, SEGMENT, THREADS],
     build: |settings| {
         let (buffer, segment) = (settings.get(&BUFFER), settings.get(&SEGMENT));
@@ -47,9 +47,9 @@ pub(super) struct Pread {
 }
 
 impl Reader for Pread {
-    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
-        let file = File::open(path)?;
-        let segments = Segments::new(size_of(&file)?, self.segment_bytes);
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let file = File::open(source.path())?;
+        let segments = Segments::new(source.range_in(&file)?, self.segment_bytes);
         let parts = segments.share(self.threads, |segments| {
             let mut buffer = Buffer::new(self.buffer_bytes)?;
             let mut consumer = Consumer::new(visit);

@@ -5,13 +5,13 @@ use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
+use crate::source::Source;
 use crate::work::Answer;
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, Reads};
 use rustix::io::{ReadWriteFlags, preadv2};
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSliceMut, Read};
-use std::path::Path;
 
 const BUFFER: Param = Param::new("buffer_bytes", 256 << 10, 1, 1 << 30);
 
@@ -22,6 +22,7 @@ pub(super) const READ: Method = Method {
     reads: Reads::File,
     feeding: Feeding::InOrder,
     decodes: &[],
+    parts: true,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(ReadLoop { buffer_bytes: settings.size(&BUFFER) })),
     available: || Ok(()),
@@ -34,6 +35,7 @@ pub(super) const DONTCACHE: Method = Method {
     reads: Reads::File,
     feeding: Feeding::InOrder,
     decodes: &[],
+    parts: true,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(DontCacheLoop { buffer_bytes: settings.size(&BUFFER) })),
     available: || Ok(()),
@@ -54,8 +56,8 @@ struct Uncached(File);
 const RWF_DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
 
 impl Reader for DontCacheLoop {
-    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
-        let mut file = Uncached(File::open(path)?);
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let mut file = Uncached(source.open()?).take(source.length_max());
         let mut buffer = Buffer::new(self.buffer_bytes)?;
         let mut consumer = Consumer::new(visit);
         drain(&mut file, &mut buffer[..self.buffer_bytes], &mut consumer).map_err(not_taken)?;
@@ -83,8 +85,8 @@ fn not_taken(fault: Fault) -> Fault {
 }
 
 impl Reader for ReadLoop {
-    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
-        let mut file = File::open(path)?;
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let mut file = source.stream()?;
         let mut buffer = Buffer::new(self.buffer_bytes)?;
         let mut consumer = Consumer::new(visit);
         drain(&mut file, &mut buffer[..self.buffer_bytes], &mut consumer)?;

@@ -5,12 +5,12 @@ use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
+use crate::source::Source;
 use crate::work::Answer;
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSliceMut, Read};
-use std::path::Path;
 
 const BUFFER: Param = Param::new("buffer_bytes", 8 << 10, 1, 1 << 26);
 /// The kernel takes no more than 1024 buffers in one call (IOV_MAX).
@@ -24,6 +24,7 @@ pub(super) const VECTORED: Method = Method {
     reads: Reads::File,
     feeding: Feeding::InOrder,
     decodes: &[],
+    parts: false,
     params: &[BUFFER, BUFFERS, SEPARATE],
     build: |settings| {
         Ok(Box::new(Vectored {
@@ -48,8 +49,8 @@ enum Memory {
 }
 
 impl Reader for Vectored {
-    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
-        let mut file = File::open(path)?;
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let mut file = File::open(source.path())?;
         let mut consumer = Consumer::new(visit);
         match self.memory {
             Memory::OneBlock => {

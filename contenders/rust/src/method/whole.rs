@@ -1,16 +1,15 @@
 //! The method `whole`: one buffer of the file's size, which one read(2) fills, before the bytes are
 //! visited. A program that has its file in memory afterwards does this; nothing overlaps.
 
-use super::size::{check_fits, size_of};
+use super::fits::check_fits;
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
+use crate::source::Source;
 use crate::work::Answer;
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, Reads};
-use std::fs::File;
-use std::io::{self, ErrorKind, Read};
-use std::path::Path;
+use std::io::{ErrorKind, Read};
 
 pub(super) const WHOLE: Method = Method {
     name: "whole",
@@ -19,6 +18,7 @@ pub(super) const WHOLE: Method = Method {
     reads: Reads::File,
     feeding: Feeding::InOrder,
     decodes: &[],
+    parts: true,
     params: &[],
     build: |_| Ok(Box::new(Whole)),
     available: || Ok(()),
@@ -28,13 +28,13 @@ struct Whole;
 
 impl Reader for Whole {
     /// A program knows whether its files fit; here it is looked up before the window.
-    fn prepare(&mut self, path: &Path) -> Result<(), Fault> {
-        check_fits("whole", size_of(&File::open(path)?)?)
+    fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
+        check_fits("whole", source.length_in(&source.open()?)? as u64)
     }
 
-    fn read(&mut self, path: &Path, visit: Visit) -> Result<Answer, Fault> {
-        let mut file = File::open(path)?;
-        let size = usize::try_from(size_of(&file)?).map_err(io::Error::other)?;
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let mut file = source.open()?;
+        let size = source.length_in(&file)?;
         let mut buffer = Buffer::new(size)?;
         let bytes = fill(&mut file, &mut buffer)?;
         let mut consumer = Consumer::new(visit);

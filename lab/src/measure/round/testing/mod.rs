@@ -66,6 +66,7 @@ fn planned_trial(index: usize, name: &str, state: CacheState) -> Planned {
         cache,
         reads: Reads::File,
         decodes: Vec::new(),
+        parts: false,
         unavailable: None,
     };
     let trial = Trial {

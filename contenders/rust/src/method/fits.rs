@@ -1,23 +1,10 @@
-//! The size of a file, and the check that it fits into memory.
+//! The check that a file fits into memory, before a method that holds all of it reads it.
 
 use super::Fault;
-use std::fs::{self, File};
-use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::FileTypeExt;
+use std::fs;
+use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
-
-/// The size of a file. For a block device, whose size in fstat(2) is 0, it is the position of its
-/// end.
-pub(super) fn size_of(mut file: &File) -> io::Result<u64> {
-    let meta = file.metadata()?;
-    if !meta.file_type().is_block_device() {
-        return Ok(meta.len());
-    }
-    let size_bytes = file.seek(SeekFrom::End(0))?;
-    file.rewind()?;
-    Ok(size_bytes)
-}
 
 /// Refuses what memory has no room for twice: a control would push its own pages out of the cache.
 pub(super) fn check_fits(name: &str, size_bytes: u64) -> Result<(), Fault> {
