@@ -64,12 +64,13 @@ right() {
         END { exit wrong || n != 2 }'
 }
 
-# METHOD SCAN WORK FILE: two turns, the second after an untimed reading.
+# METHOD SCAN WORK FILE [name=value ...]: two turns, the second after an untimed reading.
 answers() {
     said=$(printf 'go 0 1\ngo 1 1\n' | "$program" read "$@" 2>"$folder/stderr") || said="$said
 $(tail -n 1 "$folder/stderr")"
-    check "$1/$2 $3 of ${4##*/}: its turns" is "hello ready sample done sample done"
-    check "$1/$2 $3 of ${4##*/}: its answers; true are $bytes bytes, $newlines newlines, $lines lines, sum $sum" right "$3"
+    what="$1/$2 $3 of ${4##*/} ${5-} ${6-}"
+    check "$what: its turns" is "hello ready sample done sample done"
+    check "$what: its answers; true are $bytes bytes, $newlines newlines, $lines lines, sum $sum" right "$3"
 }
 
 # The command as one program, so that arguments with blanks stay whole.
@@ -99,6 +100,7 @@ printf '%s\n' "$said" | sed 's/": /":/g; s/, "/,"/g' | awk '
         }
     }' >"$folder/grid"
 check "methods: some are to be had" [ -s "$folder/grid" ]
+parts=$(printf '%s\n' "$said" | grep '"parts": *true' | grep -v '"unavailable"' | sed 's/.*"method": *"\([^"]*\)".*/\1/')
 
 mkdir "$folder/text" "$folder/bytes"
 make_files() (
@@ -130,6 +132,20 @@ for file in "$folder"/text/* "$folder"/bytes/*; do
     done <"$folder/grid"
 done
 
+# Parts of a file, for methods that read them: the first pages, the rest, and one beyond the end. What a part holds is
+# written into a file of its own, so that its answers are found like those of the others.
+file=$folder/text/65537-bytes
+printf '%s\n' "$parts" | while read -r method; do grep "^$method " "$folder/grid"; done >"$folder/of-parts"
+for part in 0:8192 8192:57345 61440:4096 61440:100000 131072:4096 4096:0; do
+    start=${part%:*}
+    length=${part#*:}
+    tail -c "+$((start + 1))" "$file" | head -c "$length" >"$folder/part"
+    truth "$folder/part"
+    while read -r method work scan; do
+        answers "$method" "$scan" "$work" "$file" "start_bytes=$start" "length_bytes=$length"
+    done <"$folder/of-parts"
+done
+
 # METHOD WORDS…: one turn that must fail, with words in its reason.
 fails() {
     words=$1
@@ -149,6 +165,8 @@ while read -r method work scan; do
     fails "" "$method" no-such-scan "$work" "$file"
     fails "" "$method" "$scan" no-such-work "$file"
     fails "" "$method" "$scan" "$work" "$file" no_such_parameter=1
+    printf '%s\n' "$parts" | grep -qxF "$method" ||
+        fails "" "$method" "$scan" "$work" "$file" start_bytes=0 length_bytes=1
     "$program" read "$method" "$scan" "$work" "$file" <"$folder/turns" >"$folder/out" 2>/dev/null &
     exec 9>"$folder/turns"
     echo "go 1 2" >&9

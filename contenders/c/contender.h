@@ -19,9 +19,15 @@ struct param {
     uint64_t preset, min, max;
 };
 
+// The bytes of a file that are read; without a request for a part, all.
+struct part {
+    uint64_t start, length;
+};
+
 // A request for readings. A path is any bytes; values are in the order of the method's parameters.
 struct request {
     const char *path;
+    struct part part;
     enum work work;
     const char *scan;
     uint64_t values[PARAMS_MAX];
@@ -46,6 +52,8 @@ struct method {
     const char *scans[WORKS][SCANS_MAX];
     struct param params[PARAMS_MAX];
     reader *read;
+    // Whether it reads a part of a file, too.
+    bool parts;
 };
 
 // All methods, in the order of the list; a method without a name is the end.

@@ -24,9 +24,26 @@ static bool has_scan(const struct method *method, enum work work, const char *sc
     return false;
 }
 
+// Sets a bound of the part if the word is about one, and the method reads parts.
+static bool set_part(const struct method *method, struct request *request, const char *word)
+{
+    static const char start[] = "start_bytes=", length[] = "length_bytes=";
+    bool is_start = strncmp(word, start, sizeof start - 1) == 0;
+    if (!method->parts || (!is_start && strncmp(word, length, sizeof length - 1) != 0))
+        return false;
+    const char *digits = word + (is_start ? sizeof start : sizeof length) - 1;
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(digits, &end, 10);
+    *(is_start ? &request->part.start : &request->part.length) = value;
+    return *digits >= '0' && *digits <= '9' && *end == '\0' && errno == 0;
+}
+
 // Sets one name=value in the request; false for a parameter or value that the method does not have.
 static bool set(const struct method *method, struct request *request, const char *word)
 {
+    if (set_part(method, request, word))
+        return true;
     const char *digits = strchr(word, '=');
     for (int i = 0; digits && i < PARAMS_MAX && method->params[i].name; i++) {
         const struct param *param = &method->params[i];
@@ -60,7 +77,8 @@ static const struct method *parse(int count, char **words, struct request *reque
         say_failed(words[0], work == WORKS ? "there is no such work" : "it has no such scan for this work");
         return NULL;
     }
-    *request = (struct request){.path = words[3], .work = work, .scan = words[1]};
+    struct part all = {0, UINT64_MAX};
+    *request = (struct request){.path = words[3], .part = all, .work = work, .scan = words[1]};
     for (int i = 0; i < PARAMS_MAX; i++)
         request->values[i] = method->params[i].preset;
     for (int i = 4; i < count; i++)

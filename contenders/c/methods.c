@@ -10,13 +10,13 @@ const char *const work_words[WORKS] = {"newlines", "lines", "sum", "discard"};
 #define STREAM_BUFFER {"buffer_bytes", 0, 0, BYTES_MAX}
 
 const struct method methods[] = {
-    {"read", "read(2) in a loop into one buffer", OF_BYTES, {{"buffer_bytes", 65536, 1, BYTES_MAX}}, read_by_read},
-    {"mmap", "the whole file mapped by mmap(2)", OF_BYTES, {{0}}, read_by_mmap},
+    {"read", "read(2) in a loop into one buffer", OF_BYTES, {{"buffer_bytes", 65536, 1, BYTES_MAX}}, read_by_read, true},
+    {"mmap", "the whole file mapped by mmap(2)", OF_BYTES, {{0}}, read_by_mmap, true},
     {"fread", "fread in a loop into one array; so large a one is filled without the stream's own buffer", OF_BYTES,
-     {{"array_bytes", 65536, 1, BYTES_MAX}}, read_by_fread},
+     {{"array_bytes", 65536, 1, BYTES_MAX}}, read_by_fread, true},
     {"getline", "getline, which grows its line; a stream's buffer of 0 bytes is the library's own", OF_LINES,
-     {STREAM_BUFFER}, read_by_getline},
+     {STREAM_BUFFER}, read_by_getline, false},
     {"fgets", "fgets into an array; a file with NUL bytes fails, for they end its strings", OF_LINES,
-     {{"line_bytes", 4096, 2, BYTES_MAX}, STREAM_BUFFER}, read_by_fgets},
+     {{"line_bytes", 4096, 2, BYTES_MAX}, STREAM_BUFFER}, read_by_fgets, false},
     {0},
 };

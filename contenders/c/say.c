@@ -76,7 +76,8 @@ void say_method(const struct method *method)
         printf("%s{\"name\":\"%s\",\"default\":%" PRIu64 ",\"min\":%" PRIu64 ",\"max\":%" PRIu64 "}", i ? "," : "",
                param->name, param->preset, param->min, param->max);
     }
-    printf("],\"about\":\"%s\",\"cache\":\"through\"}\n", method->about);
+    printf("],\"about\":\"%s\",\"cache\":\"through\"%s}\n", method->about,
+           method->parts ? ",\"parts\":true" : "");
 }
 
 void say_ready(const struct method *method, const struct request *request)

@@ -16,7 +16,11 @@ func readByRead(r request) (answer, error) {
 		return answer{}, err
 	}
 	defer file.Close()
-	return drain(r, file)
+	part, err := r.part.of(file)
+	if err != nil {
+		return answer{}, err
+	}
+	return drain(r, part)
 }
 
 func readByBufferedRead(r request) (answer, error) {
@@ -25,7 +29,11 @@ func readByBufferedRead(r request) (answer, error) {
 		return answer{}, err
 	}
 	defer file.Close()
-	return drain(r, bufio.NewReaderSize(file, r.params["buffer_bytes"]))
+	part, err := r.part.of(file)
+	if err != nil {
+		return answer{}, err
+	}
+	return drain(r, bufio.NewReaderSize(part, r.params["buffer_bytes"]))
 }
 
 // drain reads to the end through one slice of buffer_bytes.
@@ -54,7 +62,7 @@ func readWhole(r request) (answer, error) {
 	return tally.answer(), nil
 }
 
-// An empty file cannot be mapped, and has no bytes to visit.
+// Nothing cannot be mapped, and has no bytes to visit.
 func readMapped(r request) (answer, error) {
 	file, err := os.Open(r.path)
 	if err != nil {
@@ -74,10 +82,11 @@ func readMapped(r request) (answer, error) {
 		return answer{}, err
 	}
 	tally := newTally(r)
-	if size == 0 {
+	start, length := r.part.within(size)
+	if length == 0 {
 		return tally.answer(), nil
 	}
-	bytes, err := syscall.Mmap(int(file.Fd()), 0, int(size), syscall.PROT_READ, syscall.MAP_PRIVATE)
+	bytes, err := syscall.Mmap(int(file.Fd()), start, int(length), syscall.PROT_READ, syscall.MAP_PRIVATE)
 	if err != nil {
 		return answer{}, err
 	}

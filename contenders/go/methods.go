@@ -16,6 +16,8 @@ type method struct {
 	scans  map[string][]string
 	params []param
 	read   func(request) (answer, error)
+	// Whether it reads a part of a file, too.
+	parts bool
 }
 
 const bytesMax = 1 << 30
@@ -34,14 +36,14 @@ var (
 // All methods, in the order of the list.
 var methods = []method{
 	{"bufio.Scanner", "Scan of a bufio.Scanner; Text makes a string of every line, Bytes does not", ofScans,
-		[]param{lineMax}, readByScanner},
+		[]param{lineMax}, readByScanner, false},
 	{"bufio.Reader.ReadSlice", "ReadSlice of a bufio.Reader: lines where they lie in its buffer", ofLines,
-		[]param{bufioBuffer}, readBySlice},
+		[]param{bufioBuffer}, readBySlice, false},
 	{"bufio.Reader.ReadBytes", "ReadBytes of a bufio.Reader: a slice is made for every line", ofLines,
-		[]param{bufioBuffer}, readByLineOfBytes},
+		[]param{bufioBuffer}, readByLineOfBytes, false},
 	{"bufio.Reader.Read", "Read of a bufio.Reader into a slice as large as its buffer", ofBytes,
-		[]param{bufioBuffer}, readByBufferedRead},
-	{"os.File.Read", "Read of an os.File into one slice", ofBytes, []param{ownBuffer}, readByRead},
-	{"os.ReadFile", "os.ReadFile: the whole file in one slice", ofBytes, nil, readWhole},
-	{"syscall.Mmap", "the whole file mapped by syscall.Mmap", ofBytes, nil, readMapped},
+		[]param{bufioBuffer}, readByBufferedRead, true},
+	{"os.File.Read", "Read of an os.File into one slice", ofBytes, []param{ownBuffer}, readByRead, true},
+	{"os.ReadFile", "os.ReadFile: the whole file in one slice", ofBytes, nil, readWhole, false},
+	{"syscall.Mmap", "the whole file mapped by syscall.Mmap", ofBytes, nil, readMapped, true},
 }

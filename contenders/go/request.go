@@ -12,6 +12,7 @@ type request struct {
 	scan   string
 	work   string
 	path   string
+	part   part
 	params map[string]int
 }
 
@@ -29,7 +30,7 @@ func parseRequest(words []string) (request, error) {
 	if !contains(scans, scan) {
 		return request{}, fmt.Errorf("%s has no scan %q for %s", name, scan, work)
 	}
-	r := request{found, scan, work, words[3], map[string]int{}}
+	r := request{found, scan, work, words[3], wholeFile, map[string]int{}}
 	for _, param := range found.params {
 		r.params[param.Name] = param.Default
 	}
@@ -42,8 +43,17 @@ func parseRequest(words []string) (request, error) {
 }
 
 // set sets one name=value.
-func (r request) set(word string) error {
+func (r *request) set(word string) error {
 	name, digits, _ := strings.Cut(word, "=")
+	bounds := map[string]*int64{"start_bytes": &r.part.start, "length_bytes": &r.part.length}
+	if bound := bounds[name]; bound != nil && r.method.parts {
+		value, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil || value < 0 {
+			return fmt.Errorf("%s must be an integer from 0 on, got %q", name, word)
+		}
+		*bound = value
+		return nil
+	}
 	for _, param := range r.method.params {
 		if param.Name != name {
 			continue

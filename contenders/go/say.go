@@ -37,7 +37,8 @@ func sayMethod(m method) {
 		Params []param             `json:"params"`
 		About  string              `json:"about"`
 		Cache  string              `json:"cache"`
-	}{"method", m.name, m.scans, params, m.about, "through"})
+		Parts  bool                `json:"parts,omitempty"`
+	}{"method", m.name, m.scans, params, m.about, "through", m.parts})
 }
 
 func sayReady(params map[string]int) {

@@ -7,7 +7,10 @@ const { Tally } = require('./tally');
 
 async function byStream(request) {
   const tally = new Tally(request);
-  const stream = fs.createReadStream(request.path, { highWaterMark: request.params.buffer_bytes });
+  const { part } = request;
+  if (part?.length === 0) return tally.answer();
+  const bounds = part ? { start: part.start, end: part.start + part.length - 1 } : {};
+  const stream = fs.createReadStream(request.path, { highWaterMark: request.params.buffer_bytes, ...bounds });
   stream.on('data', (chunk) => tally.take(chunk));
   await once(stream, 'close');
   return tally.answer();
@@ -18,7 +21,12 @@ function byReadSync(request) {
   const file = fs.openSync(request.path, 'r');
   try {
     const buffer = Buffer.allocUnsafe(request.params.buffer_bytes);
-    for (let length; (length = fs.readSync(file, buffer)) > 0; ) tally.take(buffer.subarray(0, length));
+    let { start: position, length: left } = request.part ?? { start: null, length: Infinity };
+    for (let length; (length = fs.readSync(file, buffer, 0, Math.min(left, buffer.length), position)) > 0; ) {
+      tally.take(buffer.subarray(0, length));
+      left -= length;
+      if (position !== null) position += length;
+    }
   } finally {
     fs.closeSync(file);
   }

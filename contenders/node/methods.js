@@ -1,5 +1,6 @@
 // All methods, in the order of the list. For each work `scans` are the ways of visiting the bytes, best first. A
-// reading opens, reads the bytes and closes: that is the window, and no byte of the file is kept.
+// reading opens, reads the bytes and closes: that is the window, and no byte of the file is kept. With
+// `parts` it reads a part of a file, too.
 'use strict';
 
 const bytes = require('./bytes');
@@ -33,6 +34,7 @@ const METHODS = [
     scans: OF_BYTES,
     params: [BUFFER],
     read: bytes.byStream,
+    parts: true,
   },
   {
     name: 'readSync',
@@ -40,6 +42,7 @@ const METHODS = [
     scans: OF_BYTES,
     params: [BUFFER],
     read: bytes.byReadSync,
+    parts: true,
   },
   {
     name: 'readFileSync',

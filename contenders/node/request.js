@@ -24,6 +24,19 @@ function exactBytes(words, index) {
   return parts[parts.length - words.length + index];
 }
 
+/** The part of the file that words ask for, or null, and the other words. */
+function partOf(method, words) {
+  const bounds = {};
+  const others = words.filter((word) => {
+    const [, name, digits] = /^(start|length)_bytes=(\d{1,15})$/.exec(word) ?? [];
+    if (!method.parts || !name) return true;
+    bounds[name] = Number(digits);
+    return false;
+  });
+  const isPart = Object.hasOwn(bounds, 'start') && Object.hasOwn(bounds, 'length');
+  return { part: isPart ? bounds : null, others };
+}
+
 function setting(method, word) {
   const [name, ...digits] = word.split('=');
   const param = method.params.find((known) => known.name === name);
@@ -43,9 +56,10 @@ function parse(words) {
   if (!Object.hasOwn(method.scans, work)) throw new Refusal(`${name} does not do the work '${work}'`);
   if (!method.scans[work].includes(scan)) throw new Refusal(`${name} has no scan '${scan}' for ${work}`);
   const defaults = method.params.map((param) => [param.name, param.default]);
-  const given = words.slice(4).map((word) => setting(method, word));
+  const { part, others } = partOf(method, words.slice(4));
+  const given = others.map((word) => setting(method, word));
   const params = Object.fromEntries([...defaults, ...given]);
-  return { method, scan, work, path: exactBytes(words, 3), shown: target, params };
+  return { method, scan, work, path: exactBytes(words, 3), shown: target, part, params };
 }
 
 module.exports = { parse, Refusal };

@@ -24,8 +24,8 @@ function hello() {
 }
 
 function method(listed) {
-  const { name, scans, params, about } = listed;
-  tell(line('method', { method: name, scans, params, about, cache: 'through' }));
+  const { name, scans, params, about, parts } = listed;
+  tell(line('method', { method: name, scans, params, about, cache: 'through', parts }));
 }
 
 const ready = (params) => tell(line('ready', { params }));

@@ -6,8 +6,10 @@ from tally import Tally
 def by_read(request):
     tally = Tally(request)
     with open(request.path, "rb", buffering=0) as file:
-        while chunk := file.read(request.params["buffer_bytes"]):
+        left = request.part.seek_in(file)
+        while chunk := file.read(min(left, request.params["buffer_bytes"])):
             tally.take(chunk)
+            left -= len(chunk)
     return tally.answer()
 
 
@@ -16,7 +18,9 @@ def by_readinto(request):
     buffer = bytearray(request.params["buffer_bytes"])
     view = memoryview(buffer)
     with open(request.path, "rb", buffering=0) as file:
-        while length := file.readinto(buffer):
+        left = request.part.seek_in(file)
+        while length := file.readinto(buffer if left >= len(buffer) else view[:left]):
+            left -= length
             if request.work == "newlines":
                 tally.add(length, buffer.count(b"\n", 0, length))
             elif request.work == "sum":

@@ -11,7 +11,8 @@ Param = namedtuple("Param", "name default min max")
 
 # One way of reading. Its read opens, reads the bytes and closes: that is the window, and no byte of the file is kept.
 # For each work its scans are the ways of visiting the bytes, best first.
-Method = namedtuple("Method", "name about scans params read unavailable", defaults=[None])
+# Some read a part of a file, too.
+Method = namedtuple("Method", "name about scans params read unavailable parts", defaults=[None, False])
 
 BYTES_MAX = 1 << 30
 
@@ -29,12 +30,14 @@ METHODS = [
            lines.of_text),
     Method("binary-lines", "iteration over a binary file: bytes for every line", OF_LINES, [BUFFERING],
            lines.of_binary),
-    Method("read", "read of an unbuffered file: new bytes every time", OF_BYTES, [OWN_BUFFER], chunks.by_read),
+    Method("read", "read of an unbuffered file: new bytes every time", OF_BYTES, [OWN_BUFFER], chunks.by_read,
+           parts=True),
     Method("readinto", "readinto of an unbuffered file: one bytearray, over and over", OF_BYTES, [OWN_BUFFER],
-           chunks.by_readinto),
+           chunks.by_readinto, parts=True),
     Method("read_bytes", "read of a binary file to its end: the whole of it in one bytes", OF_BYTES, [],
            whole.by_read),
-    Method("mmap", "the whole file mapped by mmap; slice copies it out piece by piece", OF_MAPPING, [], whole.by_mmap),
+    Method("mmap", "the whole file mapped by mmap; slice copies it out piece by piece", OF_MAPPING, [], whole.by_mmap,
+           parts=True),
     Method("numpy.fromfile", "numpy.fromfile: the whole file in one array of uint8", OF_ARRAY, [], whole.by_fromfile,
-           whole.NO_NUMPY),
+           whole.NO_NUMPY, parts=True),
 ]

@@ -3,6 +3,7 @@
 import os
 
 from methods import METHODS
+from part import Part
 
 
 class Refusal(Exception):
@@ -16,6 +17,7 @@ class Request:
         self.work = work
         # The exact bytes: arguments that are not text in the locale's encoding have surrogates.
         self.path = os.fsencode(target)
+        self.part = Part()
         self.params = {param.name: param.default for param in method.params}
 
     @staticmethod
@@ -37,10 +39,13 @@ class Request:
     def set(self, word):
         """Sets one name=value."""
         name, _, digits = word.partition("=")
+        number = digits.isascii() and digits.isdigit() and len(digits) < 20
+        if self.method.parts and number and name in ("start_bytes", "length_bytes"):
+            setattr(self.part, name.removesuffix("_bytes"), int(digits))
+            return
         param = next((param for param in self.method.params if param.name == name), None)
         if param is None:
             raise Refusal(f"{self.method.name} has no parameter '{name}'")
-        number = digits.isascii() and digits.isdigit() and len(digits) < 20
         if not number or not param.min <= int(digits) <= param.max:
             raise Refusal(f"{name} must be an integer from {param.min} to {param.max}, got '{word}'")
         self.params[name] = int(digits)

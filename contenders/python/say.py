@@ -17,6 +17,8 @@ def hello():
 def method(listed):
     fields = {"method": listed.name, "scans": listed.scans, "params": [param._asdict() for param in listed.params],
               "about": listed.about, "cache": "through"}
+    if listed.parts:
+        fields["parts"] = True
     if listed.unavailable:
         fields["unavailable"] = listed.unavailable
     tell(line("method", **fields))

@@ -2,6 +2,7 @@
 
 import mmap
 import os
+import sys
 
 from tally import Tally
 
@@ -22,12 +23,13 @@ def by_read(request):
 
 
 def by_mmap(request):
-    """An empty file cannot be mapped, and has no bytes to visit. In fstat, a block device has no size."""
+    """Nothing cannot be mapped, and has no bytes to visit. In fstat, a block device has no size."""
     with open(request.path, "rb") as file:
         size = os.lseek(file.fileno(), 0, os.SEEK_END)
-        if size == 0:
+        start, length = request.part.within(size)
+        if length == 0:
             return Tally(request).answer()
-        with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as mapped:
+        with mmap.mmap(file.fileno(), length, access=mmap.ACCESS_READ, offset=start) as mapped:
             return VISITS[request.scan](request, mapped)
 
 
@@ -65,7 +67,8 @@ VISITS = {"slice": visit_slices, "sum": visit_slices, "find": visit_by_find, "re
 
 def by_fromfile(request):
     with open(request.path, "rb") as file:
-        array = numpy.fromfile(file, dtype=numpy.uint8)
+        most = request.part.seek_in(file)
+        array = numpy.fromfile(file, dtype=numpy.uint8, count=-1 if most == sys.maxsize else most)
     found = {"bytes": array.size}
     if request.work == "newlines":
         found["newlines"] = int(numpy.count_nonzero(array == ord("\n")))

@@ -202,7 +202,13 @@ pub(super) fn every_line() -> Vec<Line> {
         Line::Fleet(Box::new(Fleet {
             library: "Open MPI".to_owned(),
             share: Share::Own,
-            ranks: vec![Rank { host: "h".to_owned(), path: "p".to_owned(), size_bytes: 7, cache: 0 }],
+            ranks: vec![Rank {
+                host: "h".to_owned(),
+                path: "p".to_owned(),
+                start_bytes: Some(4096),
+                size_bytes: 7,
+                cache: 0,
+            }],
         })),
         Line::Clocks { round: 1, ranks: vec![RankClock { offset_ns: -5, bound_ns: 7, drift_ppm: 0.5 }] },
         Line::Contender(Receipt {

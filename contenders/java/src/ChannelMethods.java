@@ -20,29 +20,40 @@ final class ChannelMethods {
 
     static final List<Method> ALL = List.of(
             Method.ofBytes("FileChannel-heap", "read of a FileChannel into a heap ByteBuffer, visited as its array",
-                    LOOP, ChannelMethods::heap, BUFFER),
+                    LOOP, ChannelMethods::heap, BUFFER)
+                    .readingParts(),
             Method.ofBytes("FileChannel-direct",
                     "read of a FileChannel into a direct ByteBuffer; scan bulk copies it into an array as large",
                     LOOP_OR_BULK, ChannelMethods::direct, BUFFER)
+                    .readingParts()
                     .unless(BufferCleaner.unavailable()),
             Method.ofBytes("MappedByteBuffer",
                     "the file mapped window by window, each unmapped before the next; scan bulk copies through an array"
                             + " of buffer_bytes; discard loads the pages",
                     LOOP_OR_BULK, ChannelMethods::mapped, BUFFER, WINDOW)
+                    .readingParts()
                     .unless(BufferCleaner.unavailable()));
 
     private ChannelMethods() {}
 
     private static FileChannel open(Request request) throws IOException {
-        return FileChannel.open(request.target().file(), StandardOpenOption.READ);
+        return FileChannel.open(request.target().file(), StandardOpenOption.READ).position(request.part().start());
+    }
+
+    /** Makes room in a buffer for what is left of the part; false if nothing is. */
+    private static boolean clear(ByteBuffer buffer, long left) {
+        buffer.clear().limit((int) Math.min(left, buffer.capacity()));
+        return left > 0;
     }
 
     private static Answer heap(Request request) throws IOException {
         try (FileChannel channel = open(request)) {
             Tally tally = new Tally(request.work());
             ByteBuffer buffer = ByteBuffer.allocate(request.intParam("buffer_bytes"));
-            while (channel.read(buffer.clear()) >= 0) {
+            long left = request.part().length();
+            while (clear(buffer, left) && channel.read(buffer) >= 0) {
                 tally.take(buffer.array(), buffer.position());
+                left -= buffer.position();
             }
             return tally.answer();
         }
@@ -54,7 +65,9 @@ final class ChannelMethods {
             byte[] piece = piece(request);
             ByteBuffer buffer = ByteBuffer.allocateDirect(request.intParam("buffer_bytes"));
             try {
-                while (channel.read(buffer.clear()) >= 0) {
+                long left = request.part().length();
+                while (clear(buffer, left) && channel.read(buffer) >= 0) {
+                    left -= buffer.position();
                     take(tally, buffer.flip(), piece);
                 }
             } finally {
@@ -69,9 +82,9 @@ final class ChannelMethods {
             Tally tally = new Tally(request.work());
             byte[] piece = piece(request);
             long window = request.params().get("window_bytes");
-            long size = channel.size();
-            for (long offset = 0; offset < size; offset += window) {
-                MappedByteBuffer mapping = channel.map(MapMode.READ_ONLY, offset, Math.min(window, size - offset));
+            long end = request.part().end(channel.size());
+            for (long offset = request.part().start(); offset < end; offset += window) {
+                MappedByteBuffer mapping = channel.map(MapMode.READ_ONLY, offset, Math.min(window, end - offset));
                 try {
                     if (request.work() == Work.DISCARD) {
                         mapping.load();

@@ -32,7 +32,7 @@ final class LineMethods {
                     LineMethods::filesReadAllLines),
             new Method("FileReader", "read of a FileReader into an array of chars: decoded, but no lines made",
                     Map.of(Work.NEWLINES, List.of(Method.LOOP)), List.of(), List.of(BUFFER),
-                    Method.FILE, Optional.empty(), LineMethods::fileReader));
+                    Method.FILE, false, Optional.empty(), LineMethods::fileReader));
 
     private LineMethods() {}
 

@@ -11,6 +11,7 @@ import java.util.Optional;
  * @param decodes the archives that it decodes; none for a method that reads plain bytes
  * @param params its parameters
  * @param reads what it can read: {@code file} or {@code url}
+ * @param parts whether it reads a part of a file, too
  * @param unavailable why it does not work in this virtual machine, if so
  * @param reading reads the target once, from open to close
  */
@@ -21,6 +22,7 @@ record Method(
         List<String> decodes,
         List<Param> params,
         String reads,
+        boolean parts,
         Optional<String> unavailable,
         Reading reading) {
 
@@ -45,33 +47,38 @@ record Method(
     /** A method that returns lines; for newlines it answers with lines, which prove them too. */
     static Method ofLines(String name, String about, Reading reading, Param... params) {
         Map<Work, List<String>> scans = Map.of(Work.LINES, List.of(NO_SCAN), Work.NEWLINES, List.of(NO_SCAN));
-        return new Method(name, about, scans, List.of(), List.of(params), FILE, Optional.empty(), reading);
+        return new Method(name, about, scans, List.of(), List.of(params), FILE, false, Optional.empty(), reading);
     }
 
     /** A method that returns many bytes at a time. */
     static Method ofBytes(String name, String about, List<String> scans, Reading reading, Param... params) {
         Map<Work, List<String>> all =
                 Map.of(Work.NEWLINES, scans, Work.SUM, scans, Work.DISCARD, List.of(NO_SCAN));
-        return new Method(name, about, all, List.of(), List.of(params), FILE, Optional.empty(), reading);
+        return new Method(name, about, all, List.of(), List.of(params), FILE, false, Optional.empty(), reading);
     }
 
     /** The same, for the content of an archive. */
     Method decoding(String archive) {
-        return new Method(name, about, scans, List.of(archive), params, reads, unavailable, reading);
+        return new Method(name, about, scans, List.of(archive), params, reads, parts, unavailable, reading);
     }
 
     /** The same with other scans. */
     Method withScans(Map<Work, List<String>> others) {
-        return new Method(name, about, others, decodes, params, reads, unavailable, reading);
+        return new Method(name, about, others, decodes, params, reads, parts, unavailable, reading);
     }
 
     /** The same, unavailable if there is a reason. */
     Method unless(Optional<String> reason) {
-        return new Method(name, about, scans, decodes, params, reads, reason, reading);
+        return new Method(name, about, scans, decodes, params, reads, parts, reason, reading);
+    }
+
+    /** The same, for parts of a file, too. */
+    Method readingParts() {
+        return new Method(name, about, scans, decodes, params, reads, true, unavailable, reading);
     }
 
     /** The same, for URLs. */
     Method ofUrls() {
-        return new Method(name, about, scans, decodes, params, URL, unavailable, reading);
+        return new Method(name, about, scans, decodes, params, URL, parts, unavailable, reading);
     }
 }

@@ -3,7 +3,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** The request of one session: a target, the work on it, the scan, and every parameter in force. */
-record Request(Target target, Work work, String scan, Map<String, Long> params) {
+record Request(Target target, Part part, Work work, String scan, Map<String, Long> params) {
     private static final int SCAN = 2;
     private static final int WORK = 3;
     private static final int TARGET = 4;
@@ -21,11 +21,18 @@ record Request(Target target, Work work, String scan, Map<String, Long> params) 
                     + " (it has: " + String.join(", ", scans) + ")");
         }
         Map<String, Long> params = new TreeMap<>();
+        Part part = Part.WHOLE;
         for (int i = TARGET + 1; i < args.length; i++) {
-            set(params, method, args[i]);
+            String[] pair = args[i].split("=", 2);
+            boolean isBound = pair[0].equals(Part.START_WORD) || pair[0].equals(Part.LENGTH_WORD);
+            if (method.parts() && isBound && pair.length == 2 && pair[1].matches("\\d{1,18}")) {
+                part = part.with(pair[0], Long.parseLong(pair[1]));
+            } else {
+                set(params, method, args[i]);
+            }
         }
         method.params().forEach(param -> params.putIfAbsent(param.name(), param.defaultValue()));
-        return new Request(Target.of(args, TARGET), work, scan, params);
+        return new Request(Target.of(args, TARGET), part, work, scan, params);
     }
 
     private static void set(Map<String, Long> params, Method method, String word) throws Refusal {

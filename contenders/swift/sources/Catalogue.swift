@@ -8,6 +8,7 @@ struct Request {
     let scan: Scan?
     let work: Work
     let target: Target
+    let part: Part
     let params: [String: UInt64]
 
     var visit: Visit { readlab_swift.visit(scan, work) }
@@ -21,13 +22,15 @@ struct Method: Sendable {
     var params: [Parameter] = []
     var works = Work.allCases
     var reads = Reads.file
+    /// Whether it reads a part of a file, too.
+    var parts = false
     let about: String
     let make: @Sendable (Request) throws -> any Reader
 
     var line: MethodLine {
         let words = works.map { ($0.rawValue, $0 == .discard ? ["-"] : scans.map(\.rawValue)) }
         return MethodLine(method: name, scans: Dictionary(uniqueKeysWithValues: words), params: params, about: about,
-            reads: reads)
+            reads: reads, parts: parts ? true : nil)
     }
 }
 
@@ -100,17 +103,18 @@ extension Method {
         make: { ContentsReader(url: try $0.target.file(for: "data-contents").url(), options: [], visit: $0.visit) })
 
     private static let read = Method(
-        name: "read", scans: [.forUnsafe, .forLoop], params: [buffer], about: "read(2) in a loop into one reused array",
+        name: "read", scans: [.forUnsafe, .forLoop], params: [buffer], parts: true, about: "read(2) in a loop into one reused array",
         make: {
             DescriptorReader(
-                path: try $0.target.file(for: "read"), bufferBytes: $0.value(buffer), scan: $0.scan, work: $0.work)
+                path: try $0.target.file(for: "read"), part: $0.part, bufferBytes: $0.value(buffer), scan: $0.scan, work: $0.work)
         })
 
     private static let handle = Method(
-        name: "FileHandle", scans: dataScans, params: [buffer],
+        name: "FileHandle", scans: dataScans, params: [buffer], parts: true,
         about: "FileHandle.read(upToCount:) in a loop, a new Data each time",
         make: {
             HandleReader(
-                path: try $0.target.file(for: "FileHandle").string(), bufferBytes: $0.value(buffer), visit: $0.visit)
+                path: try $0.target.file(for: "FileHandle").string(), part: $0.part, bufferBytes: $0.value(buffer),
+                visit: $0.visit)
         })
 }

@@ -21,8 +21,26 @@ struct Session {
         }
         let target = try Target(word: target)
         self.method = method
-        let params = try Self.resolve(words[4...], method, target)
-        request = Request(scan: Scan(rawValue: words[1]), work: work, target: target, params: params)
+        var settings = words[4...]
+        let part = method.parts ? Self.takePart(from: &settings) : Part()
+        let params = try Self.resolve(settings, method, target)
+        request = Request(scan: Scan(rawValue: words[1]), work: work, target: target, part: part, params: params)
+    }
+
+    /// The part that some of the words ask for, which are taken out.
+    private static func takePart(from words: inout ArraySlice<String>) -> Part {
+        var part = Part()
+        words.removeAll { word in
+            let pair = word.split(separator: "=", maxSplits: 1)
+            guard pair.count == 2, let value = Int(pair[1]), value >= 0 else { return false }
+            switch pair[0] {
+            case "start_bytes": part.start = value
+            case "length_bytes": part.length = value
+            default: return false
+            }
+            return true
+        }
+        return part
     }
 
     /// Defaults and given values. Over the network, the server and libcurl decide the size of pieces, so there is no

@@ -22,6 +22,11 @@ final class Descriptor {
         return Int(status.st_size)
     }
 
+    /// Moves the position to so many bytes after the start.
+    func seek(to bytes: Int) throws {
+        if lseek(number, off_t(bytes), SEEK_SET) < 0 { throw Failure.system(path: path, call: "lseek", code: errno) }
+    }
+
     /// Fills the front of `buffer`; 0 at the end of the file.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while true {

@@ -10,11 +10,13 @@ protocol Reader: Sendable {
 /// read(2) into one array that every call reuses.
 struct DescriptorReader: Reader {
     let path: Path
+    let part: Part
     let bufferBytes: Int
     let visit: @Sendable (borrowing [UInt8], Int) -> Tally
 
-    init(path: Path, bufferBytes: Int, scan: Scan?, work: Work) {
+    init(path: Path, part: Part, bufferBytes: Int, scan: Scan?, work: Work) {
         self.path = path
+        self.part = part
         self.bufferBytes = bufferBytes
         visit = switch (scan, work) {
         case (nil, _), (_, .discard): { Tally(bytes: UInt64($1)) }
@@ -27,11 +29,16 @@ struct DescriptorReader: Reader {
         let file = try Descriptor(opening: path)
         var buffer = [UInt8](repeating: 0, count: bufferBytes)
         var tally = Tally()
-        while true {
-            let count = try buffer.withUnsafeMutableBytes { try file.read(into: $0) }
-            if count == 0 { return tally }
+        var left = part.length
+        if part.start > 0 { try file.seek(to: part.start) }
+        while left > 0 {
+            let most = min(left, bufferBytes)
+            let count = try buffer.withUnsafeMutableBytes { try file.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<most])) }
+            if count == 0 { break }
             tally.add(visit(buffer, count))
+            left -= count
         }
+        return tally
     }
 
     private static func visit<F: Fold>(_ scan: Scan, _: F.Type) -> @Sendable (borrowing [UInt8], Int) -> Tally {
@@ -48,6 +55,7 @@ struct DescriptorReader: Reader {
 /// FileHandle, which makes a new Data for every piece.
 struct HandleReader: Reader {
     let path: String
+    let part: Part
     let bufferBytes: Int
     let visit: Visit
 
@@ -55,8 +63,11 @@ struct HandleReader: Reader {
         let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path, isDirectory: false))
         defer { try? handle.close() }
         var tally = Tally()
-        while let piece = try handle.read(upToCount: bufferBytes), !piece.isEmpty {
+        var left = part.length
+        if part.start > 0 { try handle.seek(toOffset: UInt64(part.start)) }
+        while left > 0, let piece = try handle.read(upToCount: min(left, bufferBytes)), !piece.isEmpty {
             tally.add(visit(piece))
+            left -= piece.count
         }
         return tally
     }

@@ -35,6 +35,7 @@ struct MethodLine: Encodable {
     let about: String
     let cache = "through"
     let reads: Reads
+    let parts: Bool?
 }
 
 /// What a method can read.

@@ -42,6 +42,12 @@ enum Target: Sendable {
     }
 }
 
+/// The bytes of a file that are read; all, if nothing else was requested.
+struct Part: Sendable {
+    var start = 0
+    var length = Int.max
+}
+
 /// A path as the bytes for the kernel.
 struct Path: Sendable {
     let raw: ContiguousArray<CChar>

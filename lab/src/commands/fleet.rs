@@ -3,7 +3,7 @@
 
 use super::race::{RaceArgs, config_of};
 use super::rank;
-use crate::experiment::target_spec::TargetSpec;
+use crate::experiment::target_spec::{Split, TargetSpec};
 use crate::record::Share;
 use crate::suite::Suite;
 use crate::target::shown;
@@ -11,6 +11,7 @@ use crate::trial::Transport;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use std::collections::BTreeSet;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -39,8 +40,8 @@ pub enum FleetVerb {
 /// Arguments of `readlab fleet race`.
 #[derive(Debug, Args)]
 pub struct FleetRaceArgs {
-    /// What each rank reads: the same file, or one of its own, with {rank} in its path; as @LIST,
-    /// the path of each rank is in a line of that file
+    /// What each rank reads: the same file, its part of one file, or a file of its own, with {rank}
+    /// in its path; as @LIST, the path of each rank is in a line of that file
     #[arg(long, value_name = "SHARE", default_value = "same")]
     pub share: ShareOption,
     /// Replace the names of hosts and the paths of files by numbers, in the record and all that is
@@ -69,6 +70,8 @@ pub struct FleetScaleArgs {
 pub enum ShareOption {
     /// All read one file.
     Same,
+    /// Each reads its part of one file.
+    Split,
     /// Each reads a file of its own.
     Own,
 }
@@ -77,6 +80,7 @@ impl From<ShareOption> for Share {
     fn from(option: ShareOption) -> Share {
         match option {
             ShareOption::Same => Share::Same,
+            ShareOption::Split => Share::Split,
             ShareOption::Own => Share::Own,
         }
     }
@@ -136,6 +140,11 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
     if *share == ShareOption::Own && !paths.has_rank() {
         bail!("--share own: {}: there is no {{rank}} in the path", word.display());
     }
+    if *share == ShareOption::Split && counts.is_some() {
+        bail!(
+            "--share split: fleet scale compares ranks that read as much each, however many read: same, or own"
+        );
+    }
     let suite = if counts.is_some() { Suite::scale() } else { Suite::race() };
     let config = config_of(race, suite)?;
     let fleet = FleetOptions {
@@ -143,7 +152,10 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
         counts,
         hidden: hide_hosts.then(|| word.to_string_lossy().into_owned()),
     };
-    let target = |rank: u32| Ok(TargetSpec::plain(&paths.of_rank(rank)?, Transport::File));
+    let target = |reader: u32, readers: NonZero<u32>| {
+        let whole = TargetSpec::plain(&paths.of_rank(reader)?, Transport::File);
+        Ok(if *share == ShareOption::Split { whole.split(Split { reader, readers }) } else { whole })
+    };
     rank::run(config, target, fleet, &race.output_options())
 }
 

@@ -14,13 +14,14 @@ use crate::folder::RunFolder;
 use crate::live::{Live, Shown};
 use crate::terminal::notice;
 use anyhow::bail;
+use std::num::NonZero;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-/// Runs one rank of a fleet on the target of its number. Rank 0 writes the record and shows it.
+/// Runs one rank of a fleet on the target of its number, and of how many there are. Rank 0 writes the record and shows it.
 pub(super) fn run(
     mut config: RunConfig,
-    target: impl FnOnce(u32) -> anyhow::Result<TargetSpec>,
+    target: impl FnOnce(u32, NonZero<u32>) -> anyhow::Result<TargetSpec>,
     fleet: FleetOptions,
     options: &OutputOptions,
 ) -> anyhow::Result<ExitCode> {
@@ -29,7 +30,8 @@ pub(super) fn run(
         let seed = job.is_leader().then_some(config.rules.seed);
         config.rules.seed = job.broadcast(seed.as_ref())?;
         let rank = Rank { job: &job, fleet, config: &config };
-        let specs = target(job.rank()).map(|spec| vec![spec]);
+        let ranks = NonZero::new(job.size()).unwrap_or(NonZero::<u32>::MIN);
+        let specs = target(job.rank(), ranks).map(|spec| vec![spec]);
         let done = match specs {
             Ok(specs) if job.is_leader() => rank.lead(specs, options),
             Ok(specs) => rank.serve(specs),

@@ -4,10 +4,10 @@
 use super::targets::OpenTarget;
 use crate::corpus::oracle::{self, ContinueCheck, Truth};
 use crate::target::http::{self, RequestVerb};
+use crate::target::part::open_part;
 use crate::target::{Decoded, Place, Target, shown};
 use anyhow::Context;
 use readlab_protocol::Archive;
-use std::fs::File;
 
 /// The right answers about a target.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ fn facts(archive: Archive, content: &Truth) -> Decoded {
 fn truth(target: &mut Target, check: ContinueCheck) -> anyhow::Result<Truth> {
     let Place::Web { url, .. } = &target.place else {
         let file = target.file().expect("what is not behind a foreign server is a file");
-        return oracle::truth_of(|| File::open(file), check).with_context(|| shown(file));
+        return oracle::truth_of(|| open_part(file, target.part), check).with_context(|| shown(file));
     };
     let wait_check = || check(0);
     let opened = || http::ask(RequestVerb::Get, url, &wait_check).map_err(std::io::Error::other);

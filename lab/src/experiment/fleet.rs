@@ -4,7 +4,7 @@
 use super::execute::ExecuteError;
 use super::recorder::Recorder;
 use super::{Experiment, Procedure, Rounds};
-use crate::fleet::agreement::{Agreement, Answers, Credentials, FileCredentials};
+use crate::fleet::agreement::{Agreement, Answers, Credentials, FileCredentials, SplitFile};
 use crate::fleet::crew::Member;
 use crate::fleet::leader::{FleetSampler, Together};
 use crate::fleet::queue::Place;
@@ -14,10 +14,13 @@ use crate::machine;
 use crate::measure::plan::{Plan, Planned};
 use crate::measure::round;
 use crate::measure::sampler::ProcessSampler;
+use crate::measure::target::CacheControl;
 use crate::record::{EndReason, Fleet, Line, Share};
-use crate::target::{Decoded, TargetFacts};
+use crate::target::part::digest_of_places;
+use crate::target::{Decoded, TargetFacts, shown};
 use crate::trial::CacheState;
 use anyhow::Context;
+use readlab_protocol::Part;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
@@ -50,6 +53,7 @@ impl Experiment {
             is_scaled: !self.rank_counts.is_empty(),
             file: FileCredentials {
                 path: facts.path.clone(),
+                split: target.target.part.map(|part| self.split_file(part)).transpose()?,
                 size_bytes: facts.size_bytes,
                 digest: facts.digest.clone(),
                 answers: Answers {
@@ -60,6 +64,15 @@ impl Experiment {
                 inode: self.caches.first().and_then(|it| it.identity()).map(|it| (it.dev, it.ino)),
             },
         })
+    }
+
+    /// What it says of the file of which it reads a part.
+    fn split_file(&self, part: Part) -> anyhow::Result<SplitFile> {
+        let path = self.targets[0].target.file().context("a part is of a file")?;
+        let identity = self.caches.first().and_then(CacheControl::identity);
+        let file_bytes = identity.context("a file has an identity")?.size_bytes;
+        let places = digest_of_places(path).with_context(|| shown(path))?;
+        Ok(SplitFile { start_bytes: part.start_bytes, file_bytes, places })
     }
 
     /// Has different numbers of ranks read, by turns: what they read together is a target for each
@@ -172,7 +185,7 @@ impl Experiment {
         let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
         let own = of_one_rank(&plan);
         let sampler = ProcessSampler::new(&own, &contenders, measured).inspecting(inspect).after(before);
-        let place = Place::of(job.rank(), &agreement.shared);
+        let place = Place::of(job.rank(), agreement);
         let together = Together { plan: &plan, rank_counts: &rank_counts };
         measure(together, Member::new(Rc::clone(job), place, sampler))
     }
@@ -206,6 +219,7 @@ fn make_joint(facts: &mut TargetFacts, agreement: &Agreement) {
     let is_known = ranks == all || agreement.fleet.share == Share::Same;
     facts.size_bytes = agreement.fleet.ranks.iter().take(ranks).map(|rank| rank.size_bytes).sum();
     facts.answer = is_known.then_some(answers.plain);
+    facts.digest = facts.digest.take().filter(|_| agreement.fleet.share == Share::Same);
     let decoded = facts.decoded.take().zip(answers.decoded.filter(|_| is_known));
     facts.decoded = decoded.map(|(decoded, answer)| Decoded { answer, ..decoded });
     // They are of one rank's file; each rank proves its own.

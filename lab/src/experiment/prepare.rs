@@ -110,7 +110,8 @@ impl<'a> Planning<'a> {
         let mut readable = ReadableTargets::new();
         for (index, (target, expected)) in targets.iter().zip(expected).enumerate() {
             let work = config.work_on(expected.is_text());
-            readable.insert(target.form, ReadableTarget { target: index, work, broken: None });
+            let is_part = target.target.part.is_some();
+            readable.insert(target.form, ReadableTarget { target: index, work, is_part, broken: None });
         }
         let (mut states, mut candidates) = (Vec::new(), Vec::new());
         if let Some(first) = targets.first() {
@@ -170,22 +171,23 @@ impl FirstReading<'_> {
         if let Some(archive) = own_archive(target, expected) {
             let form = TargetForm { archive: Some(archive), over: Transport::File };
             let work = planning.config.work_on(true);
-            planning.readable.insert(form, ReadableTarget { target: 0, work, broken: None });
+            planning.readable.insert(form, ReadableTarget { target: 0, work, is_part: false, broken: None });
             if planning.plan()?.trials.iter().any(|planned| planned.trial.decodes.is_some()) {
                 let broken = target.decode_once(expected, archive, &self.deadline, self.recorder).err();
                 let is_text = broken.is_some() || expected.is_text();
                 let work = planning.config.work_on(is_text);
-                planning.readable.insert(form, ReadableTarget { target: 0, work, broken });
+                planning.readable.insert(form, ReadableTarget { target: 0, work, is_part: false, broken });
             }
         }
         Ok(planning.finish()?)
     }
 }
 
-/// The archive that the user's own file is; `None` for anything else, and for archives of a suite.
+/// The archive that the user's own file is; `None` for anything else, for a part of a file, and for
+/// archives of a suite.
 fn own_archive(target: &OpenTarget, expected: &ExpectedAnswers) -> Option<Archive> {
     let is_plain_file = target.form == TargetForm { archive: None, over: Transport::File };
-    expected.truth.archive.filter(|_| is_plain_file)
+    expected.truth.archive.filter(|_| is_plain_file && target.target.part.is_none())
 }
 
 /// What is recorded about the inside of contenders, for a run with this record; and a warning if

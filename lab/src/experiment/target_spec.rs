@@ -9,6 +9,7 @@ use crate::record::TargetRef;
 use crate::target::{Accept, Target, TargetError, TargetFacts, shown, url};
 use crate::trial::Transport;
 use anyhow::{Context, anyhow};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,17 @@ pub struct TargetSpec {
     /// A path or a URL.
     word: PathBuf,
     form: TargetForm,
+    /// Who reads which part of it; `None` where all of it is read.
+    split: Option<Split>,
+}
+
+/// One of several readers that split a file among themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Split {
+    /// Its number, from 0.
+    pub reader: u32,
+    /// How many they are.
+    pub readers: NonZero<u32>,
 }
 
 /// A target that exists and can be read.
@@ -44,28 +56,38 @@ impl TargetSpec {
     #[must_use]
     pub fn plain(word: &Path, over: Transport) -> TargetSpec {
         let over = if url::is_url(word.as_os_str()) { Transport::Http } else { over };
-        TargetSpec { word: word.to_owned(), form: TargetForm { archive: None, over } }
+        TargetSpec { word: word.to_owned(), form: TargetForm { archive: None, over }, split: None }
     }
 
     /// A file, plain or an archive.
     #[must_use]
     pub fn of_form(archive: Form, path: &Path) -> TargetSpec {
-        TargetSpec { word: path.to_owned(), form: TargetForm { archive, over: Transport::File } }
+        TargetSpec { word: path.to_owned(), form: TargetForm { archive, over: Transport::File }, split: None }
+    }
+
+    /// Only what one of several readers reads of it.
+    #[must_use]
+    pub fn split(self, split: Split) -> TargetSpec {
+        TargetSpec { split: Some(split), ..self }
     }
 
     /// A target of a record.
     pub(super) fn of_record(facts: &TargetFacts, target: &TargetRef) -> TargetSpec {
-        TargetSpec { word: facts.place(), form: TargetForm { archive: target.form, over: target.over } }
+        let form = TargetForm { archive: target.form, over: target.over };
+        TargetSpec { word: facts.place(), form, split: None }
     }
 
     /// Finds out what is known of it. A server is waited for until the deadline.
     pub(super) fn examine(&self, accept: Accept, deadline: &Deadline) -> anyhow::Result<ExaminedTarget> {
-        let target = if url::is_url(self.word.as_os_str()) {
+        let mut target = if url::is_url(self.word.as_os_str()) {
             let word = self.word.to_str().with_context(|| format!("{}: not a URL", shown(&self.word)))?;
             Target::ask(word.parse().map_err(TargetError::from)?, &|| deadline.check())?
         } else {
             Target::examine_as(&self.word, accept)?
         };
+        if let Some(Split { reader, readers }) = self.split {
+            target.split(reader, readers)?;
+        }
         Ok(ExaminedTarget { form: self.form, target })
     }
 }

@@ -42,16 +42,29 @@ impl Credentials {
 pub struct FileCredentials {
     /// Its path.
     pub path: String,
-    /// Its size.
+    /// The file of which this is a part; `None` where all of it is read.
+    pub split: Option<SplitFile>,
+    /// How many bytes are read.
     pub size_bytes: u64,
-    /// Digest of its content.
+    /// Digest of them.
     pub digest: Option<String>,
     /// The right answers about it.
     pub answers: Answers,
-    /// The least that a cold reading of all of it fetches from the device, where that is known.
+    /// The least that a cold reading of them fetches from the device, where that is known.
     pub device_bytes: Option<u64>,
     /// Device and inode, by which ranks that share a kernel know whether they share its pages.
     pub inode: Option<(u64, u64)>,
+}
+
+/// What a rank says of a file of which it reads a part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SplitFile {
+    /// Where its part begins.
+    pub start_bytes: u64,
+    /// The size of the whole file.
+    pub file_bytes: u64,
+    /// Digest of places all over the file.
+    pub places: String,
 }
 
 /// The right answers about a file.
@@ -112,7 +125,7 @@ pub fn agree(
     Ok(found.map(|(all, library)| {
         let answers = all.iter().map(|it| it.file.answers).collect();
         let ranks = ranks(&all);
-        let shared = shared(&all, &ranks);
+        let shared = shared(share, &all, &ranks);
         Agreement { fleet: Fleet { library, share, ranks }, answers, shared }
     }))
 }
@@ -154,6 +167,12 @@ fn difference(share: Share, first: &Credentials, other: &Credentials) -> Option<
             "{theirs} bytes instead of {ours}: where ranks read by turns, files have one size"
         ));
     }
+    if share == Share::Split {
+        let whole =
+            |it: &FileCredentials| it.split.as_ref().map(|split| (split.file_bytes, split.places.clone()));
+        let other = format!("{} has other bytes, or another size, than {}", theirs.path, ours.path);
+        return (whole(theirs) != whole(ours)).then_some(other);
+    }
     let is_same = ours.digest == theirs.digest && ours.size_bytes == theirs.size_bytes;
     (share == Share::Same && !is_same).then(|| {
         format!(
@@ -176,18 +195,25 @@ fn ranks(all: &[Credentials]) -> Vec<Rank> {
     let mut rank = |it: &Credentials| {
         let next = u32::try_from(caches.len()).unwrap_or(u32::MAX);
         let cache = *caches.entry((it.boot.clone(), it.file.inode)).or_insert(next);
-        Rank { host: it.host.clone(), path: it.file.path.clone(), size_bytes: it.file.size_bytes, cache }
+        let FileCredentials { path, split, size_bytes, .. } = &it.file;
+        let start_bytes = split.as_ref().map(|split| split.start_bytes);
+        Rank { host: it.host.clone(), path: path.clone(), start_bytes, size_bytes: *size_bytes, cache }
     };
     all.iter().map(&mut rank).collect()
 }
 
-fn shared(all: &[Credentials], ranks: &[Rank]) -> Vec<SharedCache> {
+fn shared(share: Share, all: &[Credentials], ranks: &[Rank]) -> Vec<SharedCache> {
+    let device_bytes = |ranks: &[usize]| {
+        let mut each = ranks.iter().map(|&rank| all[rank].file.device_bytes);
+        // What all of them read is fetched once.
+        if share == Share::Split { each.sum() } else { each.next().flatten() }
+    };
     let mut by_cache = BTreeMap::<u32, Vec<usize>>::new();
     for (number, rank) in ranks.iter().enumerate() {
         by_cache.entry(rank.cache).or_default().push(number);
     }
     let several = by_cache.into_values().filter(|ranks| ranks.len() > 1);
-    several.map(|ranks| SharedCache { device_bytes: all[ranks[0]].file.device_bytes, ranks }).collect()
+    several.map(|ranks| SharedCache { device_bytes: device_bytes(&ranks), ranks }).collect()
 }
 
 #[cfg(test)]
@@ -204,6 +230,7 @@ mod tests {
             is_scaled: false,
             file: FileCredentials {
                 path: "f".to_owned(),
+                split: None,
                 size_bytes: 5,
                 digest: Some("d".to_owned()),
                 answers: Answers::default(),
@@ -251,12 +278,31 @@ mod tests {
     }
 
     #[test]
+    fn ranks_that_split_a_file_have_the_same_whole_file() {
+        let split = |start_bytes, file_bytes, places: &str| {
+            Some(SplitFile { start_bytes, file_bytes, places: places.to_owned() })
+        };
+        let told = |other| {
+            let mut all = [credentials("a"), credentials("b")];
+            (all[0].file.split, all[1].file.split) = (split(0, 10, "p"), other);
+            compared(Share::Split, all.map(Ok).into()).map(drop)
+        };
+        assert_eq!(told(split(5, 10, "p")), Ok(()));
+        for other in [split(5, 11, "p"), split(5, 10, "q"), None] {
+            let why = told(other).unwrap_err();
+            assert!(why.ends_with("f has other bytes, or another size, than f"), "{why}");
+        }
+    }
+
+    #[test]
     fn ranks_of_one_kernel_with_one_inode_share_a_cache() {
         let mut all = vec![credentials("a"), credentials("a"), credentials("b"), credentials("c")];
         all[2].file.inode = Some((1, 3));
         all[3].boot = Some("another".to_owned());
         let ranks = ranks(&all);
         assert_eq!(ranks.iter().map(|rank| rank.cache).collect::<Vec<_>>(), [0, 0, 1, 2]);
-        assert_eq!(shared(&all, &ranks), [SharedCache { ranks: vec![0, 1], device_bytes: Some(5) }]);
+        let of = |share| shared(share, &all, &ranks);
+        let both = |bytes| [SharedCache { ranks: vec![0, 1], device_bytes: Some(bytes) }];
+        assert_eq!((of(Share::Same), of(Share::Split)), (both(5).into(), both(10).into()));
     }
 }

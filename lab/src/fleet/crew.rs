@@ -52,8 +52,7 @@ impl<'a> Member<'a> {
             }
             Order::Open(trial) => self.sampler.open(*trial).map(Found::Params).map_err(Ended::from),
             Order::WarmUp(trial) => self.queued(|sampler| sampler.warm_up(*trial).map(|()| Found::Done))?,
-            // It is filled by the first of those that share it.
-            Order::Fill(_) if !self.queue.place().is_first() => Ok(Found::Done),
+            Order::Fill(_) if !self.queue.place().fills() => Ok(Found::Done),
             Order::Fill(fill) => self.sampler.fill(*fill).map(Found::Filled).map_err(Ended::from),
             Order::Turn(trial, slot, taking) if taking.has(self.job.rank(), self.job.size()) => {
                 self.turn(*trial, slot)?

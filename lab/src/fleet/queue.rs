@@ -3,7 +3,8 @@
 //! caches are worked on side by side.
 
 use super::job::{Job, JobError};
-use crate::fleet::agreement::SharedCache;
+use crate::fleet::agreement::{Agreement, SharedCache};
+use crate::record::Share;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -14,24 +15,29 @@ pub struct Place {
     pub before: u32,
     /// The most ranks that come after another one, in any cache.
     pub last: u32,
+    /// Whether each rank reads bytes of its own, though others share its cache.
+    pub has_own_bytes: bool,
 }
 
 impl Place {
-    /// Of a rank, where these caches are shared.
+    /// Of a rank of a fleet.
     #[must_use]
-    pub fn of(rank: u32, shared: &[SharedCache]) -> Place {
+    pub fn of(rank: u32, agreement: &Agreement) -> Place {
+        let shared = &agreement.shared;
         let at = |cache: &SharedCache| cache.ranks.iter().position(|&other| other == rank as usize);
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         Place {
             before: shared.iter().find_map(at).map_or(0, number),
             last: shared.iter().map(|cache| number(cache.ranks.len() - 1)).max().unwrap_or(0),
+            has_own_bytes: agreement.fleet.share == Share::Split,
         }
     }
 
-    /// Whether no other rank of its cache comes before it.
+    /// Whether the rank fills the cache with what it reads: where all that share it read the same,
+    /// the first does so for them.
     #[must_use]
-    pub fn is_first(self) -> bool {
-        self.before == 0
+    pub fn fills(self) -> bool {
+        self.before == 0 || self.has_own_bytes
     }
 }
 
@@ -89,14 +95,25 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Fleet;
 
     #[test]
     fn ranks_with_a_cache_of_their_own_are_first_and_every_rank_passes_as_many_barriers() {
         let cache = |ranks: &[usize]| SharedCache { ranks: ranks.to_vec(), device_bytes: None };
-        let shared = [cache(&[0, 2, 5]), cache(&[1, 4])];
-        let places: Vec<Place> = (0..6).map(|rank| Place::of(rank, &shared)).collect();
-        assert_eq!(places.iter().map(|place| place.before).collect::<Vec<_>>(), [0, 0, 1, 0, 1, 2]);
-        assert!(places.iter().all(|place| place.last == 2));
-        assert_eq!(Place::of(3, &[]), Place::default());
+        let shared = vec![cache(&[0, 2, 5]), cache(&[1, 4])];
+        let agreement = |share, shared| {
+            let fleet = Fleet { library: String::new(), share, ranks: Vec::new() };
+            Agreement { fleet, answers: Vec::new(), shared }
+        };
+        let places = |share| {
+            let agreement = agreement(share, shared.clone());
+            (0..6).map(|rank| Place::of(rank, &agreement)).collect::<Vec<_>>()
+        };
+        let same = places(Share::Same);
+        assert_eq!(same.iter().map(|place| place.before).collect::<Vec<_>>(), [0, 0, 1, 0, 1, 2]);
+        assert!(same.iter().all(|place| place.last == 2));
+        assert_eq!(same.iter().filter(|place| place.fills()).count(), 3, "each cache is filled once");
+        assert!(places(Share::Split).iter().all(|place| place.fills()), "each rank fills with its part");
+        assert_eq!(Place::of(3, &agreement(Share::Own, Vec::new())), Place::default());
     }
 }

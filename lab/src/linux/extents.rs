@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 
 /// How an extent stores its bytes. The kernel may say several things of one extent; the first that
@@ -66,15 +67,15 @@ struct Fiemap {
     extents: [RawExtent; BATCH],
 }
 
-/// Calls `take` with each extent of the first `size_bytes` of a file, in order. Dirty pages are
+/// Calls `take` with each extent that has bytes of a range of a file, in order. Dirty pages are
 /// written back first, because pages that have no place yet are in no extent.
 ///
 /// # Errors
 /// If the file system has no such call (`EOPNOTSUPP`, `ENOTTY`), or the call fails.
-pub fn for_each(file: &File, size_bytes: u64, mut take: impl FnMut(Extent)) -> io::Result<()> {
-    let mut start = 0;
-    while start < size_bytes {
-        let batch = batch(file, start, size_bytes)?;
+pub fn for_each(file: &File, range: Range<u64>, mut take: impl FnMut(Extent)) -> io::Result<()> {
+    let mut start = range.start;
+    while start < range.end {
+        let batch = batch(file, start, range.end)?;
         let Some(last) = batch.last() else { break };
         batch.iter().map(Extent::from).for_each(&mut take);
         if last.flags & EXTENT_LAST != 0 {
@@ -100,11 +101,11 @@ impl From<&RawExtent> for Extent {
     }
 }
 
-/// The next extents from `start` on, at most a batch of them.
-fn batch(file: &File, start: u64, size_bytes: u64) -> io::Result<Vec<RawExtent>> {
+/// The next extents from `start` to `end`, at most a batch of them.
+fn batch(file: &File, start: u64, end: u64) -> io::Result<Vec<RawExtent>> {
     let mut map = Fiemap {
         start,
-        length: size_bytes - start,
+        length: end - start,
         flags: FLAG_SYNC,
         mapped_extents: 0,
         extent_count: u32::try_from(BATCH).expect("a batch is small"),

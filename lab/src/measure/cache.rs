@@ -14,9 +14,10 @@ use crate::linux::memory::page_bytes;
 use crate::linux::page_cache;
 use crate::machine::memory::Memory;
 use crate::target::filesystem::{Backing, Filesystem};
-use crate::target::{shown, size_of};
+use crate::target::part::open_part;
+use crate::target::shown;
 use crate::units::{Bytes, Nanos};
-use std::fs::File;
+use readlab_protocol::Part;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -161,6 +162,8 @@ pub struct PageCache {
     eviction: Eviction,
     /// The files below, whose pages would serve a reading that finds none of this file.
     below: Vec<PathBuf>,
+    /// `None` for all of it.
+    part: Option<Part>,
 }
 
 /// Share of a file that may remain in caches below it, in percent: as little as may be missing of
@@ -180,13 +183,26 @@ impl PageCache {
             call: "fstatfs",
             cause,
         })?;
-        Ok(PageCache { path: path.to_owned(), residency, filesystem, eviction, below: Vec::new() })
+        Ok(PageCache {
+            path: path.to_owned(),
+            residency,
+            filesystem,
+            eviction,
+            below: Vec::new(),
+            part: None,
+        })
     }
 
     /// The same with files below it, which [`PageCache::evict`] makes cold too.
     #[must_use]
     pub fn above(self, below: &[PathBuf]) -> PageCache {
         PageCache { below: below.to_vec(), ..self }
+    }
+
+    /// The same for a part of the file.
+    #[must_use]
+    pub fn of_part(self, part: Option<Part>) -> PageCache {
+        PageCache { residency: self.residency.of_part(part), part, ..self }
     }
 
     /// How much of the file is in the page cache now.
@@ -215,15 +231,15 @@ impl PageCache {
     /// # Errors
     /// As for [`PageCache::evict`].
     pub fn evict_below(&self) -> Result<(), CacheError> {
-        let size_bytes = size_of(self.residency.file()).map_err(|cause| self.io("fstat", cause))?;
-        let pages = size_bytes / 100 * REMAINS_PERCENT / page_bytes();
+        let pages = self.size_bytes()? / 100 * REMAINS_PERCENT / page_bytes();
         // Opened when it is needed: a file below whose state is not known takes away the cold state
         // only, not the warm one.
         let open = |path: &PathBuf| PageCache::open(path, Eviction::OfFile);
         self.below.iter().try_for_each(|path| open(path)?.evict_own(pages).map(drop))
     }
 
-    /// Makes this file cold but for so many pages.
+    /// Makes this file cold but for so many pages. Of a part that has pages in common with what is
+    /// around it the rest of the file becomes cold, too.
     fn evict_own(&self, remaining: u64) -> Result<ResidencyProof, CacheError> {
         let (path, filesystem) = (self.path.clone(), self.filesystem);
         match filesystem.backing {
@@ -239,7 +255,7 @@ impl PageCache {
         let mut pause = FIRST_PAUSE;
         let mut tries = 0;
         loop {
-            self.advise_away()?;
+            self.advise_away(self.part.filter(|_| tries == 0))?;
             tries += 1;
             let proof = self.residency.share()?;
             // A probed page represents many.
@@ -281,9 +297,15 @@ impl PageCache {
         self.read_warm(size_bytes, memory)
     }
 
+    /// The size of the file or its part.
+    fn size_bytes(&self) -> Result<u64, CacheError> {
+        let range = self.residency.range().map_err(|cause| self.io("fstat", cause))?;
+        Ok(range.end - range.start)
+    }
+
     /// The size of the file, if it fits the memory.
     fn fitting(&self, memory: &Memory) -> Result<u64, CacheError> {
-        let size_bytes = size_of(self.residency.file()).map_err(|cause| self.io("fstat", cause))?;
+        let size_bytes = self.size_bytes()?;
         if size_bytes > memory.ceiling_bytes() {
             return Err(CacheError::TooLarge { path: self.path.clone(), size_bytes, memory: *memory });
         }
@@ -306,9 +328,11 @@ impl PageCache {
         page_cache::write_back(self.residency.file()).map_err(|cause| self.io("fsync", cause))
     }
 
-    /// Asks the kernel once to evict the pages.
-    fn advise_away(&self) -> Result<(), CacheError> {
-        page_cache::evict(self.residency.file()).map_err(|cause| self.io("posix_fadvise", cause))?;
+    /// Asks the kernel once to evict the pages of a part, or all.
+    fn advise_away(&self, part: Option<Part>) -> Result<(), CacheError> {
+        let file = self.residency.file();
+        part.map_or_else(|| page_cache::evict(file), |part| page_cache::evict_part(file, part))
+            .map_err(|cause| self.io("posix_fadvise", cause))?;
         if self.eviction == Eviction::OfSystem {
             page_cache::evict_machine().map_err(|cause| CacheError::DropCaches { cause })?;
         }
@@ -318,7 +342,7 @@ impl PageCache {
     /// Reads the file once; the time it took. A new description each time: the kernel's readahead
     /// starts afresh.
     fn read_once(&self) -> Result<u64, CacheError> {
-        let mut file = File::open(&self.path).map_err(|cause| self.io("open", cause))?;
+        let mut file = open_part(&self.path, self.part).map_err(|cause| self.io("open", cause))?;
         let mut buffer = vec![0; FILL_BUFFER_BYTES];
         let start = Instant::now();
         let mut at = 0;

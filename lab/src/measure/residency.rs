@@ -12,9 +12,11 @@ use crate::linux::memory::page_bytes;
 use crate::linux::page_cache;
 use crate::target::filesystem::{Backing, Filesystem};
 use crate::target::{shown, size_of};
+use readlab_protocol::Part;
 use std::fmt;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Most pages that are probed, spread evenly, the first and the last among them.
@@ -36,7 +38,7 @@ pub enum Means {
 pub struct ResidencyProof {
     /// How it was found out.
     pub means: Means,
-    /// Pages that the file has.
+    /// Pages that the file has, or its part.
     pub file_pages: u64,
     /// Pages that were checked: all, unless they were probed.
     pub pages: u64,
@@ -75,6 +77,8 @@ pub struct Residency {
     path: PathBuf,
     /// A description of its own: the probe switches its readahead off.
     file: File,
+    /// `None` for all of it.
+    part: Option<Part>,
     means: Means,
 }
 
@@ -146,7 +150,7 @@ impl Residency {
         if filesystem.backing == Backing::Stacked {
             return Residency::open_stacked(path, file);
         }
-        let counted = page_cache::count(&file, 1).map_err(|cause| io("cachestat", cause))?;
+        let counted = page_cache::count(&file, &(0..1)).map_err(|cause| io("cachestat", cause))?;
         let means = if counted.is_some() {
             Means::Cachestat
         } else if page_cache::mincore_is_true(&file, path) {
@@ -177,7 +181,13 @@ impl Residency {
                 cause,
             })?;
         }
-        Ok(Residency { path: path.to_owned(), file, means })
+        Ok(Residency { path: path.to_owned(), file, part: None, means })
+    }
+
+    /// The same for a part of the file, which begins at a page.
+    #[must_use]
+    pub fn of_part(self, part: Option<Part>) -> Residency {
+        Residency { part, ..self }
     }
 
     /// How this file's residency is found out.
@@ -192,6 +202,16 @@ impl Residency {
         &self.file
     }
 
+    /// The bytes whose pages are counted, as far as the file goes.
+    ///
+    /// # Errors
+    /// If it cannot be examined.
+    pub fn range(&self) -> io::Result<Range<u64>> {
+        let size_bytes = size_of(&self.file)?;
+        let range = self.part.map_or(0..size_bytes, Part::range);
+        Ok(range.start.min(size_bytes)..range.end.min(size_bytes))
+    }
+
     /// Counts the file's pages in the page cache now. Leaves the cache as it was: pages that a
     /// probe made the kernel fetch are evicted again.
     ///
@@ -199,16 +219,17 @@ impl Residency {
     /// If a call fails, or if the file system has no reads that do not wait.
     pub fn share(&self) -> Result<ResidencyProof, ResidencyError> {
         let io = |call, cause| ResidencyError::Io { path: self.path.clone(), call, cause };
-        let size = size_of(&self.file).map_err(|cause| io("fstat", cause))?;
-        let file_pages = size.div_ceil(page_bytes());
+        let range = self.range().map_err(|cause| io("fstat", cause))?;
+        let file_pages = (range.end - range.start).div_ceil(page_bytes());
         let empty =
             ResidencyProof { means: self.means, file_pages, pages: file_pages, resident: 0, dirty: None };
-        if size == 0 {
+        if range.is_empty() {
             return Ok(empty);
         }
         match self.means {
             Means::Cachestat => {
-                let counted = page_cache::count(&self.file, size).map_err(|cause| io("cachestat", cause))?;
+                let counted =
+                    page_cache::count(&self.file, &range).map_err(|cause| io("cachestat", cause))?;
                 let Some(counted) = counted else {
                     return Err(self.unknown("the kernel stopped counting its pages with cachestat"));
                 };
@@ -218,17 +239,18 @@ impl Residency {
             }
             Means::Mincore => {
                 let resident =
-                    page_cache::count_by_mincore(&self.file, size).map_err(|cause| io("mincore", cause))?;
+                    page_cache::count_by_mincore(&self.file, range).map_err(|cause| io("mincore", cause))?;
                 Ok(ResidencyProof { resident, ..empty })
             }
-            Means::Probe => self.probe(file_pages),
+            Means::Probe => self.probe(range.start, file_pages),
         }
     }
 
     /// Checks pages spread evenly for whether they can be read without waiting.
-    fn probe(&self, file_pages: u64) -> Result<ResidencyProof, ResidencyError> {
+    fn probe(&self, start: u64, file_pages: u64) -> Result<ResidencyProof, ResidencyError> {
         let pages = file_pages.min(PROBES);
-        let offsets: Vec<u64> = (0..pages).map(|nth| evenly(nth, pages, file_pages) * page_bytes()).collect();
+        let offset = |nth| start + evenly(nth, pages, file_pages) * page_bytes();
+        let offsets: Vec<u64> = (0..pages).map(offset).collect();
         let resident = page_cache::probe(&self.file, &offsets).map_err(|cause| ResidencyError::Io {
             path: self.path.clone(),
             call: "preadv2",
@@ -292,6 +314,26 @@ mod tests {
         std::fs::read(file.path()).unwrap();
         for means in means {
             assert_eq!(by(means, file.path()).share(), Some(1.0), "{means:?}");
+        }
+    }
+
+    #[test]
+    fn of_a_part_only_its_own_pages_are_counted() {
+        let Some(file) = cold_file(300) else { return };
+        let reader = File::open(file.path()).unwrap();
+        page_cache::disable_readahead(&reader).unwrap();
+        reader.read_at(&mut [0], 100 * page_bytes()).unwrap();
+        let (page, cases) = (page_bytes(), [(0, 100, 0), (100, 1, 1), (101, 400, 0), (50, 100, 1)]);
+        for (means, (start, length, resident)) in [Means::Cachestat, Means::Mincore, Means::Probe]
+            .into_iter()
+            .flat_map(|it| cases.map(|case| (it, case)))
+        {
+            let part = Part { start_bytes: start * page, length_bytes: length * page };
+            let residency = Residency::with(file.path(), File::open(file.path()).unwrap(), means).unwrap();
+            let proof = residency.of_part(Some(part)).share().unwrap();
+            let pages = length.min(301 - start);
+            assert_eq!(proof.file_pages, pages, "{means:?} {part:?}");
+            assert!(proof.resident == resident || proof.is_estimate(), "{means:?} {part:?}: {proof}");
         }
     }
 

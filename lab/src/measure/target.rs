@@ -86,7 +86,7 @@ impl CacheControl {
     /// If its file cannot be examined, or its state cannot be observed here.
     pub fn of(target: &Target, eviction: Eviction) -> Result<CacheControl, CacheControlError> {
         let Some(path) = target.file() else { return Ok(CacheControl::Web) };
-        let cache = PageCache::open(path, eviction)?.above(&target.evictable);
+        let cache = PageCache::open(path, eviction)?.above(&target.evictable).of_part(target.part);
         let identity = Identity::of_path(path)
             .map_err(|cause| CacheControlError::Identity { path: path.to_owned(), cause })?;
         let next_layer = NextLayer::of(&target.facts.layers);

@@ -23,6 +23,8 @@ pub enum Share {
     /// All read one file.
     #[default]
     Same,
+    /// Each reads its part of one file.
+    Split,
     /// Each reads a file of its own.
     Own,
 }
@@ -34,7 +36,10 @@ pub struct Rank {
     pub host: String,
     /// What it reads.
     pub path: String,
-    /// Bytes of that.
+    /// Where in the file it begins, if it reads a part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_bytes: Option<u64>,
+    /// Bytes that it reads.
     pub size_bytes: u64,
     /// Ranks with the same number share a page cache of their file.
     pub cache: u32,

@@ -101,6 +101,7 @@ fn who(fleet: &Fleet) -> String {
     let hosts = fleet.ranks.iter().map(|rank| rank.host.as_str()).collect::<BTreeSet<_>>().len();
     let what = match fleet.share {
         Share::Same => "all read one file",
+        Share::Split => "each reads its part of one file",
         Share::Own => "each reads a file of its own",
     };
     let [ranks, hosts] = [(fleet.ranks.len(), "rank"), (hosts, "host")].map(|(n, of)| words::plural(n, of));
@@ -150,7 +151,13 @@ mod tests {
         let mut record = Record::new(testing::header());
         record.add(testing::trial(0, "rust/a", CacheState::Cold, Cache::Through));
         assert_eq!(FleetView::of(&record), None);
-        let rank = |host: &str| Rank { host: host.to_owned(), path: "f".to_owned(), size_bytes: 1, cache: 0 };
+        let rank = |host: &str| Rank {
+            host: host.to_owned(),
+            path: "f".to_owned(),
+            start_bytes: None,
+            size_bytes: 1,
+            cache: 0,
+        };
         let ranks = vec![rank("a"), rank("b")];
         record.fleet = Some(Fleet { library: "Open MPI v4".to_owned(), share: Share::Same, ranks });
         let trial = &mut record.trials[0];

@@ -9,6 +9,7 @@ use crate::linux::file_status::FileStatus;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 
 /// Summary of a file's extents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,21 +33,28 @@ impl Extents {
     /// # Errors
     /// If the file system does not list extents, or the call fails.
     pub fn of(file: &File) -> io::Result<Extents> {
-        let size_bytes = FileStatus::of(file)?.size_bytes;
+        Extents::of_range(file, 0..FileStatus::of(file)?.size_bytes)
+    }
+
+    /// The same for a part of a file.
+    ///
+    /// # Errors
+    /// As for [`Extents::of`].
+    pub fn of_range(file: &File, range: Range<u64>) -> io::Result<Extents> {
         let mut found = Extents::default();
-        let mut end = 0;
-        extents::for_each(file, size_bytes, |extent| end = found.add(extent, end, size_bytes))?;
-        found.hole_bytes += size_bytes.saturating_sub(end);
+        let mut at = range.start;
+        extents::for_each(file, range.clone(), |extent| at = found.add(extent, at, range.end))?;
+        found.hole_bytes += range.end.saturating_sub(at);
         Ok(found)
     }
 
-    /// Counts the next extent and the hole before it; the extent before ended at `end`. Returns
-    /// where this one ends.
-    fn add(&mut self, extent: Extent, end: u64, size_bytes: u64) -> u64 {
-        let start = extent.start.clamp(end, size_bytes);
-        let stop = extent.start.saturating_add(extent.length).clamp(start, size_bytes);
+    /// Counts the next extent and the hole before it, as far as they are between `at`, where the
+    /// extent before ended, and `end`. Returns where this one ends.
+    fn add(&mut self, extent: Extent, at: u64, end: u64) -> u64 {
+        let start = extent.start.clamp(at, end);
+        let stop = extent.start.saturating_add(extent.length).clamp(start, end);
         self.count += 1;
-        self.hole_bytes += start - end;
+        self.hole_bytes += start - at;
         match extent.kind {
             ExtentKind::Unwritten => self.unwritten_bytes += stop - start,
             ExtentKind::Inline => self.inline_bytes += stop - start,
@@ -85,6 +93,15 @@ mod tests {
         let expected = Extents { count: 2, hole_bytes: 8192, unwritten_bytes: 4096, ..Extents::default() };
         assert_eq!(found, expected);
         assert_eq!(found.least_device_bytes(16_384), 4096);
+    }
+
+    #[test]
+    fn of_a_part_only_what_lies_in_it_is_counted() {
+        let mut found = Extents::default();
+        // Of 4096..12288 in a file with an extent from 0 on and a hole after 8192.
+        let at = found.add(Extent { start: 0, length: 8192, kind: ExtentKind::Unwritten }, 4096, 12_288);
+        let expected = Extents { count: 1, unwritten_bytes: 4096, ..Extents::default() };
+        assert_eq!((at, found), (8192, expected));
     }
 
     #[test]

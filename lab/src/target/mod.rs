@@ -15,6 +15,7 @@ pub mod hidden_cache;
 pub mod http;
 pub mod identity;
 pub mod layers;
+pub mod part;
 mod path;
 pub mod url;
 pub mod web;
@@ -25,15 +26,18 @@ use crate::linux::mounts::Mount;
 use crate::linux::open_file;
 use crate::linux::system_root::SystemRoot;
 use crate::terminal::printable::printable;
+use crate::units::Bytes;
 use device::Device;
 use extents::Extents;
 pub use facts::{Decoded, Http, TargetFacts};
 use filesystem::{Backing, Filesystem};
 use layers::{Chain, Evictable};
 pub use path::without_parents;
+use readlab_protocol::Part;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use url::{Url, UrlError};
 use web::Version;
@@ -43,6 +47,9 @@ use web::Version;
 pub struct Target {
     /// Where its bytes come from.
     pub place: Place,
+    /// The part of the file that is read; `None` for all of it. The size in the facts is that of the
+    /// part.
+    pub part: Option<Part>,
     /// Facts about it.
     pub facts: TargetFacts,
     /// The files below it whose pages are evicted for a cold reading, the nearest first.
@@ -120,6 +127,16 @@ pub enum TargetError {
         /// What the system said.
         cause: io::Error,
     },
+    /// There are more readers of parts than pages.
+    #[error("{}: {} is too small to be split by {readers}", shown(.path), Bytes(*.size_bytes).binary())]
+    TooSmall {
+        /// Its path.
+        path: PathBuf,
+        /// Its size.
+        size_bytes: u64,
+        /// Who split it.
+        readers: NonZero<u32>,
+    },
     /// It is no URL that can be raced.
     #[error(transparent)]
     Url(#[from] UrlError),
@@ -181,7 +198,23 @@ impl Target {
             extents,
             ..TargetFacts::at(path)
         };
-        Ok(Target { place: Place::File(path.clone()), facts, evictable })
+        Ok(Target { place: Place::File(path.clone()), part: None, facts, evictable })
+    }
+
+    /// From now on only the part of one of several readers is meant.
+    ///
+    /// # Errors
+    /// If the file is too small for that, or can no longer be examined.
+    pub fn split(&mut self, reader: u32, readers: NonZero<u32>) -> Result<(), TargetError> {
+        let Place::File(path) = &self.place else { return Ok(()) };
+        let size_bytes = self.facts.size_bytes;
+        let too_small = || TargetError::TooSmall { path: path.clone(), size_bytes, readers };
+        let part = part::part_of(size_bytes, reader, readers).ok_or_else(too_small)?;
+        let file = open_file::read_without_waiting(path).map_err(|cause| refusal(path, cause))?;
+        self.facts.extents = Extents::of_range(&file, part.range()).ok();
+        self.facts.size_bytes = part.length_bytes;
+        self.part = Some(part);
+        Ok(())
     }
 
     /// From now on contenders read a file from readlab's own server under `url`; a URL stays as it

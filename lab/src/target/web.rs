@@ -81,7 +81,7 @@ impl Target {
             http: Some(Http::Foreign { software, etag: known.etag, last_modified: known.last_modified }),
             ..TargetFacts::default()
         };
-        Ok(Target { place: Place::Web { url, version }, facts, evictable: Vec::new() })
+        Ok(Target { place: Place::Web { url, version }, part: None, facts, evictable: Vec::new() })
     }
 }
 

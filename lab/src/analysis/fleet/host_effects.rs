@@ -101,8 +101,13 @@ mod tests {
         for (index, name) in ["rust/a", "rust/b"].into_iter().enumerate() {
             record.add(trial(index, name, CacheState::Cold, Cache::Through));
         }
-        let rank =
-            |host: usize| Rank { host: format!("h{host}"), path: "f".to_owned(), size_bytes: 1, cache: 0 };
+        let rank = |host: usize| Rank {
+            host: format!("h{host}"),
+            path: "f".to_owned(),
+            start_bytes: None,
+            size_bytes: 1,
+            cache: 0,
+        };
         record.fleet = Some(Fleet {
             library: "m".to_owned(),
             share: Share::Same,

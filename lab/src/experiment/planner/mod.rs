@@ -259,7 +259,7 @@ impl Planner<'_> {
             return Err(ResolveError::Unavailable(reason));
         }
         let resolved = resolve(self.contenders, &spec.id.method, &spec.id.params, work)?;
-        suits(&resolved.choice, spec.form.over)?;
+        suits(&resolved.choice, spec.form.over, readable)?;
         Ok(resolved)
     }
 
@@ -287,11 +287,15 @@ impl Planner<'_> {
 }
 
 /// Refuses a method that cannot be pointed at such a target.
-fn suits(choice: &ResolvedMethod, over: Transport) -> Result<(), ResolveError> {
-    if over.suits(choice.method.reads) {
-        return Ok(());
-    }
+fn suits(
+    choice: &ResolvedMethod,
+    over: Transport,
+    readable: Option<&ReadableTarget>,
+) -> Result<(), ResolveError> {
+    let is_part = readable.is_some_and(|readable| readable.is_part);
     let what = match over {
+        _ if over.suits(choice.method.reads) && (!is_part || choice.method.parts) => return Ok(()),
+        _ if is_part => "it reads whole files, and each rank reads a part",
         Transport::File => "it reads URLs, and the target is a file (`readlab race --http` serves it)",
         Transport::Http => "it reads files, and the target is a URL",
     };

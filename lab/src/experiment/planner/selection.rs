@@ -50,6 +50,8 @@ pub struct ReadableTarget {
     pub target: usize,
     /// What is done with the bytes unless a trial says otherwise.
     pub work: Work,
+    /// Whether it is a part of a file.
+    pub is_part: bool,
     /// Why it cannot be read, if so.
     pub broken: Option<String>,
 }
@@ -58,7 +60,10 @@ impl ReadableTarget {
     /// The bytes of a single file as they are.
     #[must_use]
     pub fn of_bytes(work: Work) -> ReadableTargets {
-        ReadableTargets::from([(TargetForm::default(), ReadableTarget { target: 0, work, broken: None })])
+        ReadableTargets::from([(
+            TargetForm::default(),
+            ReadableTarget { target: 0, work, is_part: false, broken: None },
+        )])
     }
 }
 

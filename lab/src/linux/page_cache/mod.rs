@@ -10,10 +10,12 @@ use super::memory::page_bytes;
 pub use pages::{
     CachedPages, can_count, count, count_by_mincore, mincore_is_true, mincore_is_true_below, probe,
 };
+use readlab_protocol::Part;
 use rustix::fs::Advice;
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
+use std::num::NonZero;
 
 /// The file through which root empties the caches of the whole machine.
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
@@ -40,6 +42,14 @@ pub fn write_back(file: &File) -> io::Result<()> {
 /// If the file system refuses.
 pub fn evict(file: &File) -> io::Result<()> {
     Ok(rustix::fs::fadvise(file, 0, None, Advice::DontNeed)?)
+}
+
+/// The same for the pages that lie within a part of it. Large pages that go beyond it stay.
+///
+/// # Errors
+/// If the file system refuses.
+pub fn evict_part(file: &File, part: Part) -> io::Result<()> {
+    Ok(rustix::fs::fadvise(file, part.start_bytes, NonZero::new(part.length_bytes), Advice::DontNeed)?)
 }
 
 /// The same for the one page that begins at an offset.

@@ -8,6 +8,7 @@ use rustix::io::{Errno, ReadWriteFlags};
 use std::ffi::c_long;
 use std::fs::File;
 use std::io::{self, IoSliceMut};
+use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -56,13 +57,13 @@ pub fn can_count() -> Result<(), String> {
     }
 }
 
-/// Counts the pages of the first `bytes` of a file with cachestat(2), since Linux 6.5. `None` where
+/// Counts the pages of a range of a file with cachestat(2), since Linux 6.5. `None` where
 /// the kernel, the file system, the owner of the file or a sandbox does not permit that.
 ///
 /// # Errors
 /// If the call fails in another way.
-pub fn count(file: &File, bytes: u64) -> io::Result<Option<CachedPages>> {
-    match cachestat(file.as_fd(), bytes) {
+pub fn count(file: &File, range: &Range<u64>) -> io::Result<Option<CachedPages>> {
+    match cachestat(file.as_fd(), range) {
         Ok(stat) => {
             let dirty = stat.nr_dirty + stat.nr_writeback;
             Ok(Some(CachedPages { resident: stat.nr_cache, dirty }))
@@ -72,10 +73,10 @@ pub fn count(file: &File, bytes: u64) -> io::Result<Option<CachedPages>> {
     }
 }
 
-/// cachestat(2) on the first `len` bytes. The length is given rather than left at 0, "to the end":
-/// the last folio may reach beyond the end of the file.
-fn cachestat(file: BorrowedFd<'_>, len: u64) -> Result<CacheStat, Errno> {
-    let range = [0_u64, len];
+/// cachestat(2) on a range. The length is given rather than left at 0, "to the end": the last folio
+/// may reach beyond the end of the file.
+fn cachestat(file: BorrowedFd<'_>, range: &Range<u64>) -> Result<CacheStat, Errno> {
+    let range = [range.start, range.end - range.start];
     let mut found = CacheStat::default();
     // SAFETY: `range` has the layout of `struct cachestat_range` (two 64-bit integers, offset and
     // length) and is only read; `found` has the layout of `struct cachestat` and is written only
@@ -106,15 +107,15 @@ fn owns(file: &File) -> bool {
     file.metadata().is_ok_and(|meta| user::owns(&meta))
 }
 
-/// Counts the resident pages of the first `bytes` of a file with mincore(2), window by window.
+/// Counts the resident pages of a range of a file with mincore(2), window by window. It begins at a
+/// page.
 ///
 /// # Errors
 /// If the file cannot be mapped, or a call fails.
-pub fn count_by_mincore(file: &File, bytes: u64) -> io::Result<u64> {
-    let mut resident = 0;
-    for offset in (0..bytes).step_by(usize::try_from(WINDOW_BYTES).expect("a window fits the address space"))
-    {
-        resident += count_window(file, offset, WINDOW_BYTES.min(bytes - offset))?;
+pub fn count_by_mincore(file: &File, range: Range<u64>) -> io::Result<u64> {
+    let (mut resident, end) = (0, range.end);
+    for offset in range.step_by(usize::try_from(WINDOW_BYTES).expect("a window fits the address space")) {
+        resident += count_window(file, offset, WINDOW_BYTES.min(end - offset))?;
     }
     Ok(resident)
 }

@@ -69,7 +69,11 @@ pub fn probe(target: &Target, cache: &PageCache, seed: u64) -> HiddenCache {
     // cannot be evicted answer no direct read.
     let _ = cache.evict();
     match DirectPlaces::open(path, cache) {
-        Ok(mut places) => measure(&mut places, &offsets(facts.size_bytes, seed)),
+        Ok(mut places) => {
+            let start = target.part.map_or(0, |part| part.start_bytes);
+            let offsets: Vec<u64> = offsets(facts.size_bytes, seed).iter().map(|at| start + at).collect();
+            measure(&mut places, &offsets)
+        }
         Err(cause) => not(NotProbed::NoDirectReads { cause: cause.to_string() }),
     }
 }

@@ -46,7 +46,7 @@ impl Fixture {
         let answer =
             Answer { bytes: Some(size_bytes), newlines: Some(1), lines: Some(1), ..Answer::default() };
         let truth = Truth { answer, digest: String::new(), text: true, archive: None, wall_ns: PLAINEST_NS };
-        let target = Target { place, facts, evictable: Vec::new() };
+        let target = Target { place, part: None, facts, evictable: Vec::new() };
         Fixture { target, truth, contenders: Contenders::default(), file }
     }
 

@@ -213,6 +213,7 @@ impl<'a> Trials<'a> {
         let contender = contender.expect("the plan names only contenders that answered");
         let target = self.target_of(trial).target;
         let mut command = contender.read_command(method, self.trial(trial).work, target.word());
+        command.args.extend(target.part.into_iter().flat_map(|part| part.words().map(OsString::from)));
         command.env.extend(env);
         if target.facts.transport() == Transport::Http {
             command.env.extend(NO_PROXY.map(|name| (name.into(), "*".into())));
