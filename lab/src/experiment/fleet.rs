@@ -233,14 +233,16 @@ fn digest_of(planned: &Planned) -> (String, String) {
     (format!("{} ({})", trial.id, trial.state), format!("{:016x}", xxh3_64(text.as_bytes())))
 }
 
-/// A warning where ranks share a page cache: a cold reading of one brings bytes for the others.
+/// A warning where ranks share a page cache and read the same: a cold reading of one brings bytes
+/// for the others.
 fn shared_caches(agreement: &Agreement, states: &[CacheState]) -> Option<String> {
+    let is_shared = agreement.fleet.share != Share::Split;
     let ranks = agreement.shared.iter().map(|cache| {
         let ranks: Vec<String> = cache.ranks.iter().map(usize::to_string).collect();
         format!("ranks {} share a page cache", ranks.join(", "))
     });
     let ranks: Vec<String> = ranks.collect();
-    (!ranks.is_empty() && states.contains(&CacheState::Cold)).then(|| {
+    (is_shared && !ranks.is_empty() && states.contains(&CacheState::Cold)).then(|| {
         format!("{}: in a cold turn each byte comes to their host once for all of them", ranks.join("; "))
     })
 }

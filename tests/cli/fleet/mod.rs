@@ -4,6 +4,7 @@
 mod endings;
 mod jobs;
 mod many_ranks;
+mod parts;
 mod races;
 mod scaling;
 
