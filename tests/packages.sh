@@ -26,6 +26,9 @@ want python3 python3
 want node nodejs
 want mpirun.openmpi openmpi-bin
 want mpicc.openmpi libopenmpi-dev
+want sshfs sshfs
+[ -e /usr/lib/openssh/sftp-server ] || missing="$missing openssh-sftp-server"
+want ip iproute2
 want mpirun.mpich mpich
 want mpicc.mpich libmpich-dev
 

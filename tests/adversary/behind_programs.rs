@@ -10,7 +10,7 @@ use std::process::Command;
 
 /// A file that a program serves through /dev/fuse, and how its race ended; `None` where that cannot
 /// be.
-fn race_behind_a_program(home: &Home, more: &[&str]) -> Option<(Value, Said, u32)> {
+fn race_behind_a_program(home: &Home, words: &[&str], more: &[&str]) -> Option<(Value, Said, u32)> {
     if !rustix::process::geteuid().is_root() || !Path::new("/dev/fuse").exists() {
         eprintln!("SKIPPED: only root can mount, and only where there is /dev/fuse");
         return None;
@@ -27,7 +27,7 @@ fn race_behind_a_program(home: &Home, more: &[&str]) -> Option<(Value, Said, u32
         std::mem::forget(undo);
         return None;
     };
-    let (json, said) = home.race_json(&point.join("file"), &cold("rust/read/scalar"));
+    let (json, said) = home.race_json(&point.join("file"), words);
     Some((json, said, helper.0.id()))
 }
 
@@ -45,7 +45,9 @@ fn shows_the_program(trial: &Value, pid: u32) -> bool {
 #[test]
 fn a_file_behind_a_program_is_cold_above_it_and_what_it_reads_is_counted() {
     let home = Home::new();
-    let Some((json, said, pid)) = race_behind_a_program(&home, &[]) else { return };
+    let Some((json, said, pid)) = race_behind_a_program(&home, &cold("rust/read/scalar"), &[]) else {
+        return;
+    };
     assert_eq!(said.code, Some(0), "{said}");
     let trial = trials(&json, "rust/read/scalar", "cold");
     is_cold_above(&json, trial["cold_above"].as_str().unwrap_or_else(|| panic!("{trial}")));
@@ -61,7 +63,9 @@ fn a_file_behind_a_program_is_cold_above_it_and_what_it_reads_is_counted() {
 #[test]
 fn a_file_that_a_program_keeps_in_its_memory_is_never_cold() {
     let home = Home::new();
-    let Some((json, said, pid)) = race_behind_a_program(&home, &["keep"]) else { return };
+    let Some((json, said, pid)) = race_behind_a_program(&home, &cold("rust/read/scalar"), &["keep"]) else {
+        return;
+    };
     let trial = trials(&json, "rust/read/scalar", "cold");
     if !shows_the_program(trial, pid) {
         return;
@@ -70,4 +74,19 @@ fn a_file_that_a_program_keeps_in_its_memory_is_never_cold() {
     let reason = trial["reason"].as_str().unwrap();
     assert!(reason.contains(&format!("process {pid}, got ")), "{reason}");
     assert!(reason.contains("it has a cache of its own"), "{reason}");
+}
+
+#[test]
+fn a_file_whose_pages_are_dropped_at_each_open_is_never_warm_and_one_that_keeps_them_is() {
+    let warm = ["--state", "warm", "--method", "rust/read/scalar"];
+    for (more, outcome, told) in [
+        (&["drop"][..], "unavailable", "cannot be warm: fuse drops its pages from the cache at each open"),
+        (&[], "measured", ""),
+    ] {
+        let home = Home::new();
+        let Some((json, said, _)) = race_behind_a_program(&home, &warm, more) else { return };
+        let trial = trials(&json, "rust/read/scalar", "warm");
+        assert_eq!(trial["outcome"], outcome, "{said}");
+        assert!(trial["reason"].as_str().unwrap_or_default().contains(told), "{trial}");
+    }
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""A file system of one file, `file`, served through /dev/fuse from another file: passthrough.py BACKING MOUNT_POINT [keep]
+"""A file system of one file, `file`, served through /dev/fuse from another file: passthrough.py BACKING MOUNT_POINT [keep|drop]
 
 It does what every FUSE program may do: each read is answered through a page cache of which the kernel, queried for
-MOUNT_POINT/file, has no record; with `keep` from its own memory. Needs root and only Python. Prints "ready" when the file can be read.
+MOUNT_POINT/file, has no record; with `keep` from its own memory. With `drop` the kernel drops the file's pages at each
+open. Needs root and only Python. Prints "ready" when the file can be read.
 """
 import os
 import struct
@@ -42,7 +43,7 @@ def answer(opcode, node, body):
     if opcode == GETATTR:
         return struct.pack("<QII", 3600, 0, 0) + attributes(node)
     if opcode in (OPEN, OPENDIR):
-        return struct.pack("<QII", 0, 2, 0)  # FOPEN_KEEP_CACHE
+        return struct.pack("<QII", 0, 0 if sys.argv[3:] == ["drop"] else 2, 0)  # FOPEN_KEEP_CACHE
     if opcode == READ:
         _, offset, length = struct.unpack_from("<QQI", body)
         return os.pread(source, length, offset) if kept is None else kept[offset:offset + length]

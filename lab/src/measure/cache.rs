@@ -123,6 +123,17 @@ pub enum CacheError {
         /// The memory that there was before the fill.
         memory: Memory,
     },
+    /// The file system forgets its pages whenever the file is opened.
+    #[error(
+        "{}: cannot be warm: {filesystem} drops its pages from the cache at each open, as FUSE does unless it is mounted with kernel_cache or auto_cache",
+        shown(.path)
+    )]
+    DroppedAtOpen {
+        /// The file.
+        path: PathBuf,
+        /// The file system.
+        filesystem: Filesystem,
+    },
     /// The caches of the whole machine could not be emptied.
     #[error("{cause}")]
     DropCaches {
@@ -316,11 +327,20 @@ impl PageCache {
     fn read_warm(&self, size_bytes: u64, memory: Memory) -> Result<Filled, CacheError> {
         let wall_ns = self.read_once()?;
         let proof = self.residency.share()?;
-        if proof.is_warm() {
-            Ok(Filled { wall_ns, proof })
-        } else {
-            Err(CacheError::NotFilled { path: self.path.clone(), size_bytes, proof, memory })
+        if !proof.is_warm() {
+            return Err(CacheError::NotFilled { path: self.path.clone(), size_bytes, proof, memory });
         }
+        self.check_kept_at_open(&proof)?;
+        Ok(Filled { wall_ns, proof })
+    }
+
+    /// Opens the file as every reader does, and looks whether that changes what is cached.
+    fn check_kept_at_open(&self, filled: &ResidencyProof) -> Result<(), CacheError> {
+        let opened = open_part(&self.path, self.part).map_err(|cause| self.io("open", cause))?;
+        let is_dropped = filled.pages > 0 && self.residency.share()?.is_cold();
+        drop(opened);
+        let (path, filesystem) = (self.path.clone(), self.filesystem);
+        if is_dropped { Err(CacheError::DroppedAtOpen { path, filesystem }) } else { Ok(()) }
     }
 
     /// Brings dirty pages to the device; pages that are dirty cannot be evicted.

@@ -15,6 +15,10 @@ const ARRIVED_PERCENT_MIN: u128 = 99;
 /// devices and the network, it answered from its memory.
 const PROGRAM_PERCENT_MIN: u128 = 1;
 
+/// With so many percent of a file arriving during a warm reading, it was not read from the cache.
+/// Interfaces count what others receive, too.
+const WARM_PERCENT_MAX: u128 = 50;
+
 /// What can be counted of the layer below a target's file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NextLayer {
@@ -118,6 +122,19 @@ impl NextLayer {
             _ => format!("{arrived} bytes of {size_bytes} came over the network: the rest came from a cache"),
         })
     }
+
+    /// Why a warm reading of so many bytes is none: they arrived here meanwhile.
+    #[must_use]
+    pub fn too_much(&self, size_bytes: u64, counted: &LayerBytes) -> Option<String> {
+        let arrived = *counted.arrived.as_ref().ok()?;
+        let is_too_much = u128::from(arrived) * 100 >= u128::from(size_bytes) * WARM_PERCENT_MAX;
+        is_too_much.then(|| match self {
+            NextLayer::Program { pid } => format!(
+                "the program that serves the file, process {pid}, got {arrived} bytes during the reading of {size_bytes}"
+            ),
+            _ => format!("{arrived} bytes came over the network during the reading of {size_bytes}"),
+        })
+    }
 }
 
 /// A count, or where there is none, an estimate of what arrived: all that the interfaces of the
@@ -186,6 +203,17 @@ mod tests {
         let estimate = LayerBytes { read: Err(String::new()), arrived: Ok(5) };
         let network = NextLayer::Network { source: "nas".to_owned() };
         assert!(network.too_little(1000, &estimate).unwrap().contains("5 bytes of 1000 (an estimate)"));
+    }
+
+    #[test]
+    fn a_warm_reading_for_which_bytes_arrived_is_none() {
+        let counted = |arrived| LayerBytes { read: Ok(0), arrived: Ok(arrived) };
+        let program = NextLayer::Program { pid: 7 };
+        assert_eq!(program.too_much(1000, &counted(499)), None);
+        let why = program.too_much(1000, &counted(500)).unwrap();
+        assert!(why.ends_with("process 7, got 500 bytes during the reading of 1000"), "{why}");
+        let unknown = LayerBytes { read: Ok(0), arrived: Err(String::new()) };
+        assert_eq!(program.too_much(1000, &unknown), None);
     }
 
     #[test]

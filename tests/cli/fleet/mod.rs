@@ -2,6 +2,7 @@
 //! started. All ranks are on this machine; skipped with a message where there is no launcher.
 
 mod endings;
+mod hosts;
 mod jobs;
 mod many_ranks;
 mod parts;
@@ -99,12 +100,17 @@ impl Flavour {
     /// A fleet that does this with these words.
     fn fleet(&self, home: &Home, ranks: u32, verb: &str, words: &[impl AsRef<OsStr>]) -> Said {
         let mut command = self.command(home, ranks);
-        let output = command.arg(READLAB).args(["fleet", verb]).args(words).output().unwrap();
-        Said {
-            code: output.status.code(),
-            out: String::from_utf8_lossy(&output.stdout).into_owned(),
-            err: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        said(command.arg(READLAB).args(["fleet", verb]).args(words))
+    }
+}
+
+/// What a command says until it ends.
+fn said(command: &mut Command) -> Said {
+    let output = command.output().unwrap();
+    Said {
+        code: output.status.code(),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
 }
 

@@ -142,9 +142,10 @@ impl<'a> ProcessSampler<'a> {
         let request = self.trials.turn_request(trial);
         before_reading(trial, &self.trials)?;
         self.gate.as_mut().map_or(Ok(()), |gate| gate.before_state())?;
-        let before = self.prepare_state(trial)?;
-        let below_before = self.trials.next_layer_bytes(trial.index);
+        let prepared = self.prepare_state(trial)?;
         self.gate.as_mut().map_or(Ok(()), |gate| gate.ready())?;
+        let before = self.gate.as_ref().map_or(prepared, |_| self.trials.still_resident(trial, prepared));
+        let below_before = self.trials.next_layer_bytes(trial.index);
         let turn = self.metered_turn(trial, request)?;
         let below = self.trials.below_since(trial.index, below_before);
         let after = self.resident_after(trial);

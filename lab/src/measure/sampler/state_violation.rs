@@ -4,6 +4,7 @@
 
 use super::observed_turn::ObservedTurn;
 use crate::measure::interface::SampleError;
+use crate::measure::next_layer::{LayerBytes, NextLayer};
 use crate::record::Sample;
 use crate::trial::{CacheState, Transport};
 
@@ -25,7 +26,10 @@ impl ObservedTurn<'_> {
             return None;
         }
         match self.trial.state {
-            CacheState::Warm => samples.iter().find_map(|sample| self.warm_violation(sample)),
+            CacheState::Warm => samples
+                .iter()
+                .find_map(|sample| self.warm_violation(sample))
+                .or_else(|| self.arrival_violation(NextLayer::too_much)),
             CacheState::Unknown => None,
             CacheState::Cold => match &self.before {
                 // A method past the page cache is proven by its bytes alone.
@@ -33,17 +37,21 @@ impl ObservedTurn<'_> {
                     Some(format!("{proof} before the reading"))
                 }
                 _ => self
-                    .arrival_violation()
+                    .arrival_violation(NextLayer::too_little)
                     .or_else(|| samples.iter().find_map(|sample| self.cold_violation(sample))),
             },
         }
     }
 
-    /// Checks that the bytes of a cold turn arrived at the layer below, where that counts them.
-    fn arrival_violation(&self) -> Option<String> {
+    /// Checks that as many bytes arrived at the layer below as belong to the state, where that
+    /// counts them.
+    fn arrival_violation(
+        &self,
+        why: impl FnOnce(&NextLayer, u64, &LayerBytes) -> Option<String>,
+    ) -> Option<String> {
         let below = self.below.as_ref()?;
         let size_bytes = self.facts.size_bytes.saturating_mul(self.turn.readings());
-        below.layer.too_little(size_bytes, &below.bytes)
+        why(&below.layer, size_bytes, &below.bytes)
     }
 
     /// Checks that the bytes came from the device. That nothing was resident was proven before the
@@ -117,7 +125,6 @@ mod tests {
     use super::super::testing::{Fixture, metered};
     use super::*;
     use crate::contender::session::Turn;
-    use crate::measure::next_layer::{LayerBytes, NextLayer};
     use crate::measure::residency::{Means, ResidencyProof};
     use crate::measure::round::testing::{COLD, WARM};
     use crate::target::TargetFacts;
@@ -199,8 +206,9 @@ mod tests {
         assert_eq!(violation(COLD, 40_960), None);
         let why = violation(COLD, 40_000).unwrap();
         assert_eq!(why, "40000 bytes of 40960 came over the network: the rest came from a cache");
-        let warm = violation_below(None, WARM, [10, 10], &sample, Some(0));
-        assert_eq!(warm, None);
+        let warm = |arrived| violation_below(None, WARM, [10, 10], &sample, Some(arrived));
+        assert_eq!(warm(0), None);
+        assert!(warm(40_960).unwrap().contains("came over the network during the reading"));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::measure::cache::PageCache;
 use crate::measure::interface::{SampleError, TrialEnd};
 use crate::measure::next_layer::{LayerBytes, NextLayer};
 use crate::measure::plan::Plan;
+use crate::measure::residency::{Means, ResidencyProof};
 use crate::measure::target::MeasuredTarget;
 use crate::record::{EndReason, Outcome, Start, Trial};
 use crate::target::TargetFacts;
@@ -111,6 +112,18 @@ impl<'a> Trials<'a> {
         let target = self.target_of(trial);
         let decodes = self.trial(trial).decodes.is_some();
         target.decoded.filter(|_| decodes).unwrap_or(target.truth)
+    }
+
+    /// What is resident when all hosts are ready, after this one has waited for them: others may
+    /// have read a cold file meanwhile. Only the fastest means is used, as the start is near.
+    pub(super) fn still_resident(
+        &self,
+        trial: &Trial,
+        before: Option<ResidencyProof>,
+    ) -> Option<ResidencyProof> {
+        let is_fast = before.as_ref().is_some_and(|proof| proof.means == Means::Cachestat);
+        let again = || self.target_of(trial.index).resident().ok();
+        if is_fast && trial.state == CacheState::Cold { again().or(before) } else { before }
     }
 
     /// The page cache of a target that has a file.
