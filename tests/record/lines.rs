@@ -6,7 +6,7 @@ use readlab::record::{
     HotSpot, LeftBehind, Limit, LimitKind, LimitUnit, Line, Outcome, OwnScheduling, Rank, RankClock,
     RankTiming, Receipt, ReferenceCandidate, ReferenceReason, Requested, ResumePlan, Resumption, Rules,
     RunKind, SCHEMA, SCHEMA_VERSION, Sample, Share, Spread, Start, StopReason, Stopped, TargetRef, Trace,
-    Trial, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
+    Trial, WarmedUp, WarmupEnd, Witness, WriteTimes, WriteWay,
 };
 use readlab::target::identity::Identity;
 use readlab::target::{Decoded, Http, TargetFacts};
@@ -209,6 +209,7 @@ pub(super) fn every_line() -> Vec<Line> {
                 size_bytes: 7,
                 cache: 0,
             }],
+            witness: Some(Witness { host: "s".to_owned(), path: "/e/p".to_owned() }),
         })),
         Line::Clocks { round: 1, ranks: vec![RankClock { offset_ns: -5, bound_ns: 7, drift_ppm: 0.5 }] },
         Line::Contender(Receipt {

@@ -17,7 +17,8 @@ use std::process::ExitCode;
 
 /// How a launcher starts it.
 const EXAMPLES: &str = "Examples:\n  mpirun -n 4 --map-by ppr:1:node readlab fleet race /store/file\n  srun -N 4 readlab fleet race \
---share own '/store/file.{rank}'\n  mpirun -n 8 --map-by ppr:1:node readlab fleet scale --hosts 1,2,4,6,8 /store/file";
+--share own '/store/file.{rank}'\n  mpirun -n 8 --map-by ppr:1:node readlab fleet scale --hosts 1,2,4,6,8 /store/file\n  \
+mpirun -n 4 --host a,b,c,d readlab fleet race /store/file : -n 1 --host server readlab fleet witness /export/file";
 
 /// Arguments of `readlab fleet`.
 #[derive(Debug, Args)]
@@ -35,6 +36,16 @@ pub enum FleetVerb {
     Race(FleetRaceArgs),
     /// Show how the rate grows with the hosts that read
     Scale(FleetScaleArgs),
+    /// Make the file cold on its server, too: the last rank of a race, on the server
+    Witness(FleetWitnessArgs),
+}
+
+/// Arguments of `readlab fleet witness`.
+#[derive(Debug, Args)]
+pub struct FleetWitnessArgs {
+    /// The file by its path on the server
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
 }
 
 /// Arguments of `readlab fleet race`.
@@ -125,6 +136,7 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
     let (args, counts) = match &args.verb {
         FleetVerb::Race(args) => (args, None),
         FleetVerb::Scale(args) => (&args.fleet, Some(Counts { given: args.hosts.clone() })),
+        FleetVerb::Witness(args) => return rank::witness(&args.path),
     };
     let FleetRaceArgs { share, hide_hosts, race } = args;
     if race.resume.is_some() {

@@ -9,12 +9,16 @@ use crate::experiment::recorder::Recorder;
 use crate::experiment::target_spec::{TargetSpec, TargetSpecs, examine_all};
 use crate::experiment::{Experiment, participants};
 use crate::fleet::Job;
-use crate::fleet::agreement::{self, Agreement};
+use crate::fleet::agreement::{self, Agreement, Told};
+use crate::fleet::role::{self, Role};
+use crate::fleet::witness::{WatchedFile, Witness};
 use crate::folder::RunFolder;
 use crate::live::{Live, Shown};
+use crate::record::Share;
 use crate::terminal::notice;
 use anyhow::bail;
 use std::num::NonZero;
+use std::path::Path;
 use std::process::ExitCode;
 use std::rc::Rc;
 
@@ -27,27 +31,69 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     until_interrupted(|| {
         let job = Rc::new(Job::join()?);
+        let readers = match role::readers(&job, Role::Reader)? {
+            Ok(readers) => readers,
+            Err(reason) => return Ok(refused(&job, reason)),
+        };
         let seed = job.is_leader().then_some(config.rules.seed);
         config.rules.seed = job.broadcast(seed.as_ref())?;
-        let rank = Rank { job: &job, fleet, config: &config };
-        let ranks = NonZero::new(job.size()).unwrap_or(NonZero::<u32>::MIN);
-        let specs = target(job.rank(), ranks).map(|spec| vec![spec]);
+        let rank = Rank { job: &job, readers, fleet, config: &config };
+        let specs = target(job.rank(), readers).map(|spec| vec![spec]);
         let done = match specs {
             Ok(specs) if job.is_leader() => rank.lead(specs, options),
             Ok(specs) => rank.serve(specs),
             Err(error) => Err(error),
         };
-        match &done {
-            Ok(_) => job.leave(),
-            Err(error) => job.abort(&format!("{error:#}")),
-        }
-        done
+        left(&job, done)
     })
+}
+
+/// Runs the rank on the server, which watches this file.
+pub(super) fn witness(path: &Path) -> anyhow::Result<ExitCode> {
+    until_interrupted(|| {
+        let job = Rc::new(Job::join()?);
+        if let Err(reason) = role::readers(&job, Role::Witness)? {
+            return Ok(refused(&job, reason));
+        }
+        // The seed is for those that plan.
+        job.broadcast::<u64>(None)?;
+        left(&job, watch(&job, path))
+    })
+}
+
+fn watch(job: &Rc<Job>, path: &Path) -> anyhow::Result<u8> {
+    let file = WatchedFile::open(path);
+    let told = file.as_ref().map_err(|error| format!("{error:#}"));
+    let told = told.and_then(|file| file.credentials().map_err(|error| format!("{error:#}")));
+    let agreed = agreement::agree(job, Share::default(), told.map(Told::Witness))?;
+    let (Ok(file), Ok(agreement)) = (file, agreed) else { return Ok(0) };
+    Witness::new(Rc::clone(job), &agreement, file).serve()?;
+    Ok(0)
+}
+
+/// Ends a job whose ranks are no fleet; the reason is told once.
+fn refused(job: &Job, reason: String) -> u8 {
+    if job.is_leader() {
+        notice::show(reason);
+    }
+    job.leave();
+    EXIT_DIFFERENT
+}
+
+/// Leaves the job; after an error the others must not wait for this rank.
+fn left(job: &Job, done: anyhow::Result<u8>) -> anyhow::Result<u8> {
+    match &done {
+        Ok(_) => job.leave(),
+        Err(error) => job.abort(&format!("{error:#}")),
+    }
+    done
 }
 
 /// One rank of a fleet before it measures.
 struct Rank<'a> {
     job: &'a Rc<Job>,
+    /// How many ranks read.
+    readers: NonZero<u32>,
     fleet: FleetOptions,
     config: &'a RunConfig,
 }
@@ -111,7 +157,7 @@ impl Rank<'_> {
     }
 
     fn prepare(&self, specs: TargetSpecs, live: &Live, recorder: &Recorder) -> anyhow::Result<Experiment> {
-        let counts = self.fleet.counts.as_ref().map(|counts| counts.among(self.job.size())).transpose()?;
+        let counts = self.fleet.counts.as_ref().map(|counts| counts.among(self.readers.get())).transpose()?;
         let mut examined = examine_all(self.config, &[specs])?;
         let contenders = Rc::new(participants::discover(self.config, live)?);
         let mut experiment = Experiment::prepare(self.config, &contenders, examined.remove(0), recorder)?;
@@ -128,8 +174,11 @@ impl Rank<'_> {
             Ok(experiment) => experiment.credentials().map_err(|error| format!("{error:#}")),
             Err(error) => Err(format!("{error:#}")),
         };
-        let own = own.map(|own| if self.fleet.hidden.is_some() { own.hidden(self.job.rank()) } else { own });
-        match agreement::agree(self.job, self.fleet.share, own)? {
+        let is_hidden = self.fleet.hidden.is_some();
+        let own = own.map(|own| if is_hidden { own.hidden(self.job.rank()) } else { own });
+        let told = own.map(|own| Told::Reader(Box::new(own)));
+        match agreement::agree(self.job, self.fleet.share, told)? {
+            Ok(agreement) if is_hidden => Ok(Some(agreement.hidden_witness())),
             Ok(agreement) => Ok(Some(agreement)),
             Err(reason) => {
                 if self.job.is_leader() {

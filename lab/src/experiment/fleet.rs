@@ -4,10 +4,9 @@
 use super::execute::ExecuteError;
 use super::recorder::Recorder;
 use super::{Experiment, Procedure, Rounds};
-use crate::fleet::agreement::{Agreement, Answers, Credentials, FileCredentials, SplitFile};
+use crate::fleet::agreement::{Agreement, Answers, Credentials, FileCredentials, WholeFile};
 use crate::fleet::crew::Member;
 use crate::fleet::leader::{FleetSampler, Together};
-use crate::fleet::queue::Place;
 use crate::fleet::{Job, JobError};
 use crate::linux::system;
 use crate::machine;
@@ -20,7 +19,6 @@ use crate::target::part::digest_of_places;
 use crate::target::{Decoded, TargetFacts, shown};
 use crate::trial::CacheState;
 use anyhow::Context;
-use readlab_protocol::Part;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
@@ -53,7 +51,8 @@ impl Experiment {
             is_scaled: !self.rank_counts.is_empty(),
             file: FileCredentials {
                 path: facts.path.clone(),
-                split: target.target.part.map(|part| self.split_file(part)).transpose()?,
+                start_bytes: target.target.part.map(|part| part.start_bytes),
+                whole: self.whole_file()?,
                 size_bytes: facts.size_bytes,
                 digest: facts.digest.clone(),
                 answers: Answers {
@@ -66,13 +65,12 @@ impl Experiment {
         })
     }
 
-    /// What it says of the file of which it reads a part.
-    fn split_file(&self, part: Part) -> anyhow::Result<SplitFile> {
-        let path = self.targets[0].target.file().context("a part is of a file")?;
+    /// What it says of the whole file, of which it may read a part.
+    fn whole_file(&self) -> anyhow::Result<WholeFile> {
+        let path = self.targets[0].target.file().context("a fleet reads files")?;
         let identity = self.caches.first().and_then(CacheControl::identity);
-        let file_bytes = identity.context("a file has an identity")?.size_bytes;
-        let places = digest_of_places(path).with_context(|| shown(path))?;
-        Ok(SplitFile { start_bytes: part.start_bytes, file_bytes, places })
+        let bytes = identity.context("a file has an identity")?.size_bytes;
+        Ok(WholeFile { bytes, places: digest_of_places(path).with_context(|| shown(path))? })
     }
 
     /// Has different numbers of ranks read, by turns: what they read together is a target for each
@@ -185,9 +183,8 @@ impl Experiment {
         let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
         let own = of_one_rank(&plan);
         let sampler = ProcessSampler::new(&own, &contenders, measured).inspecting(inspect).after(before);
-        let place = Place::of(job.rank(), agreement);
         let together = Together { plan: &plan, rank_counts: &rank_counts };
-        measure(together, Member::new(Rc::clone(job), place, sampler))
+        measure(together, Member::new(Rc::clone(job), agreement, sampler))
     }
 
     /// Why a fleet cannot measure it, if so.

@@ -4,7 +4,7 @@
 
 use super::job::{Job, JobError};
 use super::merge::answer;
-use crate::record::{Fleet, Rank, Receipt, Share};
+use crate::record::{Fleet, Rank, Receipt, Share, Witness};
 use crate::trial::Answer;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -42,8 +42,10 @@ impl Credentials {
 pub struct FileCredentials {
     /// Its path.
     pub path: String,
-    /// The file of which this is a part; `None` where all of it is read.
-    pub split: Option<SplitFile>,
+    /// Where in the file its part begins; `None` where all of it is read.
+    pub start_bytes: Option<u64>,
+    /// The whole file.
+    pub whole: WholeFile,
     /// How many bytes are read.
     pub size_bytes: u64,
     /// Digest of them.
@@ -56,15 +58,42 @@ pub struct FileCredentials {
     pub inode: Option<(u64, u64)>,
 }
 
-/// What a rank says of a file of which it reads a part.
+/// A whole file, which ranks may read in parts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SplitFile {
-    /// Where its part begins.
-    pub start_bytes: u64,
-    /// The size of the whole file.
-    pub file_bytes: u64,
-    /// Digest of places all over the file.
+pub struct WholeFile {
+    /// Its size.
+    pub bytes: u64,
+    /// Digest of places all over it.
     pub places: String,
+}
+
+/// What the rank on the server says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WitnessCredentials {
+    /// The name of its host.
+    pub host: String,
+    /// The path of the file there.
+    pub path: String,
+    /// What it is.
+    pub whole: WholeFile,
+}
+
+/// What a rank says before all agree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Told {
+    /// One that reads.
+    Reader(Box<Credentials>),
+    /// The one on the server.
+    Witness(WitnessCredentials),
+}
+
+/// What was compared and found to agree.
+#[derive(Debug, Serialize, Deserialize)]
+struct Compared {
+    share: Share,
+    library: String,
+    readers: Vec<Credentials>,
+    witness: Option<WitnessCredentials>,
 }
 
 /// The right answers about a file.
@@ -88,6 +117,14 @@ pub struct Agreement {
 }
 
 impl Agreement {
+    /// The same without the names of the server and its file.
+    #[must_use]
+    pub fn hidden_witness(mut self) -> Agreement {
+        let hidden = |_| Witness { host: "the server".to_owned(), path: "file".to_owned() };
+        self.fleet.witness = self.fleet.witness.map(hidden);
+        self
+    }
+
     /// The right answers of the first ranks together, so many of them; of any others too if all
     /// read the same.
     #[must_use]
@@ -110,40 +147,49 @@ pub struct SharedCache {
     pub device_bytes: Option<u64>,
 }
 
-/// Compares what all ranks say. A rank that could not get so far says why instead.
+/// Compares what all ranks say. A rank that could not get so far says why instead. What rank 0 says
+/// of the share holds for all.
 ///
 /// # Errors
 /// If the job is broken. That ranks differ is the inner error, the same on every rank.
 pub fn agree(
     job: &Job,
     share: Share,
-    own: Result<Credentials, String>,
+    own: Result<Told, String>,
 ) -> Result<Result<Agreement, String>, JobError> {
     let all = job.gather(&own)?;
-    let found = all.map(|all| compared(share, all).map(|all| (all, job.library().to_owned())));
-    let found: Result<(Vec<Credentials>, String), String> = job.broadcast(found.as_ref())?;
-    Ok(found.map(|(all, library)| {
-        let answers = all.iter().map(|it| it.file.answers).collect();
-        let ranks = ranks(&all);
-        let shared = shared(share, &all, &ranks);
-        Agreement { fleet: Fleet { library, share, ranks }, answers, shared }
+    let found = all.map(|all| compared(share, job.library(), all));
+    let found: Result<Compared, String> = job.broadcast(found.as_ref())?;
+    Ok(found.map(|Compared { share, library, readers, witness }| {
+        let answers = readers.iter().map(|it| it.file.answers).collect();
+        let ranks = ranks(&readers);
+        let shared = shared(share, &readers, &ranks);
+        let witness = witness.map(|it| Witness { host: it.host, path: it.path });
+        Agreement { fleet: Fleet { library, share, ranks, witness }, answers, shared }
     }))
 }
 
-/// The credentials of all ranks, or the first difference from rank 0, with the host that has it.
-fn compared(share: Share, all: Vec<Result<Credentials, String>>) -> Result<Vec<Credentials>, String> {
+/// What all ranks say, or the first difference from rank 0, with the host that has it.
+fn compared(share: Share, library: &str, all: Vec<Result<Told, String>>) -> Result<Compared, String> {
     let several = all.len() > 1;
-    let mut whole = Vec::new();
+    let (mut readers, mut witness) = (Vec::<Credentials>::new(), None);
     for (rank, it) in all.into_iter().enumerate() {
-        whole.push(it.map_err(|reason| if several { format!("rank {rank}: {reason}") } else { reason })?);
+        match it.map_err(|reason| if several { format!("rank {rank}: {reason}") } else { reason })? {
+            Told::Reader(reader) => readers.push(*reader),
+            Told::Witness(it) => witness = Some(it),
+        }
     }
-    let first = &whole[0];
-    for (rank, it) in whole.iter().enumerate().skip(1) {
+    let first = &readers[0];
+    for (rank, it) in readers.iter().enumerate().skip(1) {
         if let Some(what) = difference(share, first, it) {
             return Err(format!("{} (rank {rank}) differs from {} (rank 0): {what}", it.host, first.host));
         }
     }
-    Ok(whole)
+    if let Some(it) = witness.as_ref().filter(|it| it.whole != first.file.whole || share == Share::Own) {
+        let WitnessCredentials { host, path, .. } = it;
+        return Err(format!("the witness on {host}: {path} is not the one file that all ranks read"));
+    }
+    Ok(Compared { share, library: library.to_owned(), readers, witness })
 }
 
 /// What differs, if anything does.
@@ -168,10 +214,8 @@ fn difference(share: Share, first: &Credentials, other: &Credentials) -> Option<
         ));
     }
     if share == Share::Split {
-        let whole =
-            |it: &FileCredentials| it.split.as_ref().map(|split| (split.file_bytes, split.places.clone()));
         let other = format!("{} has other bytes, or another size, than {}", theirs.path, ours.path);
-        return (whole(theirs) != whole(ours)).then_some(other);
+        return (theirs.whole != ours.whole).then_some(other);
     }
     let is_same = ours.digest == theirs.digest && ours.size_bytes == theirs.size_bytes;
     (share == Share::Same && !is_same).then(|| {
@@ -195,9 +239,8 @@ fn ranks(all: &[Credentials]) -> Vec<Rank> {
     let mut rank = |it: &Credentials| {
         let next = u32::try_from(caches.len()).unwrap_or(u32::MAX);
         let cache = *caches.entry((it.boot.clone(), it.file.inode)).or_insert(next);
-        let FileCredentials { path, split, size_bytes, .. } = &it.file;
-        let start_bytes = split.as_ref().map(|split| split.start_bytes);
-        Rank { host: it.host.clone(), path: path.clone(), start_bytes, size_bytes: *size_bytes, cache }
+        let FileCredentials { path, start_bytes, size_bytes, .. } = it.file.clone();
+        Rank { host: it.host.clone(), path, start_bytes, size_bytes, cache }
     };
     all.iter().map(&mut rank).collect()
 }
@@ -230,7 +273,8 @@ mod tests {
             is_scaled: false,
             file: FileCredentials {
                 path: "f".to_owned(),
-                split: None,
+                start_bytes: None,
+                whole: WholeFile { bytes: 5, places: "p".to_owned() },
                 size_bytes: 5,
                 digest: Some("d".to_owned()),
                 answers: Answers::default(),
@@ -243,7 +287,12 @@ mod tests {
     fn told(share: Share, change: impl FnOnce(&mut Credentials)) -> Result<(), String> {
         let mut other = credentials("b");
         change(&mut other);
-        compared(share, vec![Ok(credentials("a")), Ok(other)]).map(drop)
+        all_told(share, [Ok(credentials("a")), Ok(other)])
+    }
+
+    fn all_told<const N: usize>(share: Share, all: [Result<Credentials, String>; N]) -> Result<(), String> {
+        let told = all.map(|it| it.map(|it| Told::Reader(Box::new(it))));
+        compared(share, "MPI", told.into()).map(drop)
     }
 
     #[test]
@@ -261,7 +310,7 @@ mod tests {
         };
         let contender = told(Share::Same, |it| it.contenders.push(receipt)).unwrap_err();
         assert!(contender.ends_with("the contender java 1 (JDK 21)"), "{contender}");
-        let gone = compared(Share::Same, vec![Ok(credentials("a")), Err("f: no such file".to_owned())]);
+        let gone = all_told(Share::Same, [Ok(credentials("a")), Err("f: no such file".to_owned())]);
         assert_eq!(gone.unwrap_err(), "rank 1: f: no such file");
     }
 
@@ -273,25 +322,32 @@ mod tests {
         let mut scaled = [credentials("a"), credentials("b")];
         scaled.iter_mut().for_each(|it| it.is_scaled = true);
         scaled[1].file.size_bytes = 6;
-        let refused = compared(Share::Own, scaled.map(Ok).into()).unwrap_err();
+        let refused = all_told(Share::Own, scaled.map(Ok)).unwrap_err();
         assert!(refused.contains("6 bytes instead of 5: where ranks read by turns"), "{refused}");
     }
 
     #[test]
     fn ranks_that_split_a_file_have_the_same_whole_file() {
-        let split = |start_bytes, file_bytes, places: &str| {
-            Some(SplitFile { start_bytes, file_bytes, places: places.to_owned() })
-        };
-        let told = |other| {
-            let mut all = [credentials("a"), credentials("b")];
-            (all[0].file.split, all[1].file.split) = (split(0, 10, "p"), other);
-            compared(Share::Split, all.map(Ok).into()).map(drop)
-        };
-        assert_eq!(told(split(5, 10, "p")), Ok(()));
-        for other in [split(5, 11, "p"), split(5, 10, "q"), None] {
+        let whole = |bytes, places: &str| WholeFile { bytes, places: places.to_owned() };
+        let told = |other| told(Share::Split, |it| it.file.whole = other);
+        assert_eq!(told(whole(5, "p")), Ok(()));
+        for other in [whole(6, "p"), whole(5, "q")] {
             let why = told(other).unwrap_err();
             assert!(why.ends_with("f has other bytes, or another size, than f"), "{why}");
         }
+    }
+
+    #[test]
+    fn a_witness_watches_the_file_that_all_ranks_read() {
+        let told = |share, bytes| {
+            let whole = WholeFile { bytes, places: "p".to_owned() };
+            let witness = WitnessCredentials { host: "s".to_owned(), path: "/e/f".to_owned(), whole };
+            let all = [Told::Reader(Box::new(credentials("a"))), Told::Witness(witness)];
+            compared(share, "MPI", all.map(Ok).into()).map(|it| it.witness.is_some())
+        };
+        assert_eq!(told(Share::Same, 5), Ok(true));
+        let refused = Err("the witness on s: /e/f is not the one file that all ranks read".to_owned());
+        assert_eq!((told(Share::Same, 6), told(Share::Own, 5)), (refused.clone(), refused));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What every rank does with an order: the same process sampler as on one host follows it, and what
 //! it found becomes a report.
 
+use super::agreement::Agreement;
 use super::job::{Job, JobError};
 use super::order::{Ended, Found, Order, Report};
 use super::queue::{Place, Queue};
@@ -14,6 +15,8 @@ use std::rc::Rc;
 pub struct Member<'a> {
     pub(super) job: Rc<Job>,
     pub(super) sampler: ProcessSampler<'a>,
+    /// How many ranks read.
+    readers: u32,
     gate: Gate,
     queue: Queue,
 }
@@ -21,10 +24,11 @@ pub struct Member<'a> {
 impl<'a> Member<'a> {
     /// A rank that takes its turns with the others.
     #[must_use]
-    pub fn new(job: Rc<Job>, place: Place, sampler: ProcessSampler<'a>) -> Member<'a> {
-        let queue = Queue::new(Rc::clone(&job), place);
+    pub fn new(job: Rc<Job>, agreement: &Agreement, sampler: ProcessSampler<'a>) -> Member<'a> {
+        let queue = Queue::new(Rc::clone(&job), Place::of(job.rank(), agreement));
+        let readers = u32::try_from(agreement.fleet.ranks.len()).expect("ranks are numbered by 32 bits");
         let gate = Gate::new(Rc::clone(&job), queue.clone());
-        Member { job, sampler: sampler.starting_at(Box::new(gate.clone())), gate, queue }
+        Member { job, sampler: sampler.starting_at(Box::new(gate.clone())), readers, gate, queue }
     }
 
     /// Follows the orders of rank 0 until it says that all is done.
@@ -54,7 +58,7 @@ impl<'a> Member<'a> {
             Order::WarmUp(trial) => self.queued(|sampler| sampler.warm_up(*trial).map(|()| Found::Done))?,
             Order::Fill(_) if !self.queue.place().fills() => Ok(Found::Done),
             Order::Fill(fill) => self.sampler.fill(*fill).map(Found::Filled).map_err(Ended::from),
-            Order::Turn(trial, slot, taking) if taking.has(self.job.rank(), self.job.size()) => {
+            Order::Turn(trial, slot, taking) if taking.has(self.job.rank(), self.readers) => {
                 self.turn(*trial, slot)?
             }
             Order::Turn(..) => self.stand_aside()?,

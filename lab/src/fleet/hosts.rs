@@ -13,11 +13,13 @@ pub(super) trait OfHost {
 impl Fleet {
     /// What was found on a rank, with the name of its host, where there are several.
     pub(super) fn of_host<T: OfHost>(&self, rank: usize, what: T) -> T {
-        match self.ranks.get(rank) {
-            Some(_) if self.ranks.len() < 2 => what,
-            Some(found) => what.of_host(&format!("{} (rank {rank})", found.host)),
-            None => what.of_host(&format!("rank {rank}")),
-        }
+        let host = match (self.ranks.get(rank), &self.witness) {
+            (Some(_), None) if self.ranks.len() < 2 => return what,
+            (Some(found), _) => format!("{} (rank {rank})", found.host),
+            (None, Some(witness)) => format!("{} (the witness)", witness.host),
+            (None, None) => format!("rank {rank}"),
+        };
+        what.of_host(&host)
     }
 }
 

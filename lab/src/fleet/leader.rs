@@ -145,7 +145,8 @@ impl<'a> FleetSampler<'a> {
             Found::Clock(clock) => Some(clock),
             _ => None,
         });
-        self.notes.push(Line::Clocks { round: slot.round, ranks: clocks.collect() });
+        let ranks = clocks.take(self.fleet.ranks.len()).collect();
+        self.notes.push(Line::Clocks { round: slot.round, ranks });
         Ok(())
     }
 
@@ -174,7 +175,7 @@ impl<'a> FleetSampler<'a> {
     /// Who takes a turn. Where only some ranks read, others do in the next round, until each has
     /// read as often.
     fn taking(&self, trial: usize, slot: &Slot) -> Taking {
-        let all = self.member.job.size();
+        let all = u32::try_from(self.fleet.ranks.len()).expect("ranks are numbered by 32 bits");
         let count = self.rank_count(trial).unwrap_or(all);
         let first = u64::from(slot.round) * u64::from(count) % u64::from(all);
         Taking { first: u32::try_from(first).expect("less than the number of ranks"), count }

@@ -6,7 +6,8 @@
 //! begins for all at one time that rank 0 names ([`starting_gate`], [`clock`]). Messages pass
 //! through an agent that is linked to MPI (`agent`, [`message`]); [`job`] is what the rest of the
 //! room sees of it. Ranks that share a page cache work on it one after the other ([`queue`]). What
-//! ranks must have in common is compared before anything is measured ([`agreement`]).
+//! ranks must have in common is compared before anything is measured ([`agreement`]). The last rank
+//! may be on the server and take no turns ([`role`], [`witness`]).
 //!
 //! Nothing here reads the measured file, and nothing knows what is done with the record.
 
@@ -22,6 +23,8 @@ pub mod message;
 pub mod order;
 pub mod program;
 pub mod queue;
+pub mod role;
 pub mod starting_gate;
+pub mod witness;
 
 pub use job::{Job, JobError};

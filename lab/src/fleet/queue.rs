@@ -26,9 +26,14 @@ impl Place {
         let shared = &agreement.shared;
         let at = |cache: &SharedCache| cache.ranks.iter().position(|&other| other == rank as usize);
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let fleet = &agreement.fleet;
+        let last = shared.iter().map(|cache| number(cache.ranks.len() - 1)).max().unwrap_or(0);
+        // A witness comes after all ranks that read.
+        let last = last + u32::from(fleet.witness.is_some());
+        let is_witness = fleet.witness.is_some() && rank as usize >= fleet.ranks.len();
         Place {
-            before: shared.iter().find_map(at).map_or(0, number),
-            last: shared.iter().map(|cache| number(cache.ranks.len() - 1)).max().unwrap_or(0),
+            before: if is_witness { last } else { shared.iter().find_map(at).map_or(0, number) },
+            last,
             has_own_bytes: agreement.fleet.share == Share::Split,
         }
     }
@@ -95,14 +100,14 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Fleet;
+    use crate::record::{Fleet, Witness};
 
     #[test]
     fn ranks_with_a_cache_of_their_own_are_first_and_every_rank_passes_as_many_barriers() {
         let cache = |ranks: &[usize]| SharedCache { ranks: ranks.to_vec(), device_bytes: None };
         let shared = vec![cache(&[0, 2, 5]), cache(&[1, 4])];
         let agreement = |share, shared| {
-            let fleet = Fleet { library: String::new(), share, ranks: Vec::new() };
+            let fleet = Fleet { library: String::new(), share, ranks: Vec::new(), witness: None };
             Agreement { fleet, answers: Vec::new(), shared }
         };
         let places = |share| {
@@ -114,6 +119,13 @@ mod tests {
         assert!(same.iter().all(|place| place.last == 2));
         assert_eq!(same.iter().filter(|place| place.fills()).count(), 3, "each cache is filled once");
         assert!(places(Share::Split).iter().all(|place| place.fills()), "each rank fills with its part");
-        assert_eq!(Place::of(3, &agreement(Share::Own, Vec::new())), Place::default());
+        let mut alone = agreement(Share::Own, Vec::new());
+        assert_eq!(Place::of(3, &alone), Place::default());
+        alone.fleet.witness = Some(Witness { host: "h".to_owned(), path: "p".to_owned() });
+        assert_eq!(
+            (Place::of(0, &alone).before, Place::of(0, &alone).last),
+            (1, 1),
+            "it is behind all that read"
+        );
     }
 }

@@ -12,8 +12,21 @@ pub struct Fleet {
     pub library: String,
     /// What of the file each rank reads.
     pub share: Share,
-    /// The ranks in their order.
+    /// The ranks that read, in their order.
     pub ranks: Vec<Rank>,
+    /// The rank on the server that makes the file cold there; `None` where what the server has in
+    /// its cache is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub witness: Option<Witness>,
+}
+
+/// A rank that does not read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Witness {
+    /// The name of the server.
+    pub host: String,
+    /// The file there.
+    pub path: String,
 }
 
 /// What the ranks of a fleet read.

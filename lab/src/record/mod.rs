@@ -41,7 +41,7 @@ pub use command_rules::{Check, CommandRules};
 pub use conduct::{Conduct, LeftBehind, OwnScheduling};
 pub use draft::HIDDEN_NAME;
 pub use file::{RecordError, RecordWriter};
-pub use fleet::{Fleet, FleetTurn, Rank, RankClock, RankTiming, Share};
+pub use fleet::{Fleet, FleetTurn, Rank, RankClock, RankTiming, Share, Witness};
 pub use header::{Header, Receipt, SCHEMA, SCHEMA_VERSION};
 pub use inside::{FlameGraph, HotSpot, Spread, Trace};
 pub use limit::{Limit, LimitKind, LimitUnit};

@@ -42,6 +42,12 @@ impl FleetView {
         let fleet = record.fleet.as_ref()?;
         let effects = host_effects(record);
         let mut lines = vec![who(fleet)];
+        lines.extend(fleet.witness.as_ref().map(|it| {
+            format!(
+                "witness: {} makes {} cold on the server before each cold turn, and proves it",
+                it.host, it.path
+            )
+        }));
         lines.extend(together(record));
         lines.extend(slowest(fleet, &effects));
         let row = |(rank, it): (usize, &crate::record::Rank)| RankRow {
@@ -159,7 +165,8 @@ mod tests {
             cache: 0,
         };
         let ranks = vec![rank("a"), rank("b")];
-        record.fleet = Some(Fleet { library: "Open MPI v4".to_owned(), share: Share::Same, ranks });
+        record.fleet =
+            Some(Fleet { library: "Open MPI v4".to_owned(), share: Share::Same, ranks, witness: None });
         let trial = &mut record.trials[0];
         trial.outcome = Some(Outcome::Measured);
         for round in 0..6 {

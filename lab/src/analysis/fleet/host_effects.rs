@@ -112,6 +112,7 @@ mod tests {
             library: "m".to_owned(),
             share: Share::Same,
             ranks: (0..slowness.len()).map(rank).collect(),
+            witness: None,
         });
         for round in 0..rounds {
             let of_round = spread(0.1);
