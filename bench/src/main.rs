@@ -11,6 +11,7 @@ mod busy_loops;
 mod export;
 mod figures;
 mod fio;
+mod fleet;
 mod hyperfine;
 mod lab;
 mod options;

@@ -186,6 +186,21 @@ fn searched() -> Line {
     }))
 }
 
+fn fleet() -> Line {
+    Line::Fleet(Box::new(Fleet {
+        library: "Open MPI".to_owned(),
+        share: Share::Own,
+        ranks: vec![Rank {
+            host: "h".to_owned(),
+            path: "p".to_owned(),
+            start_bytes: Some(4096),
+            size_bytes: 7,
+            cache: 0,
+        }],
+        witness: Some(Witness { host: "s".to_owned(), path: "/e/p".to_owned() }),
+    }))
+}
+
 /// One line of every kind but the header, in the order of a run.
 pub(super) fn every_line() -> Vec<Line> {
     let how = "counted".to_owned();
@@ -199,18 +214,7 @@ pub(super) fn every_line() -> Vec<Line> {
     vec![
         Line::Target { index: 0, facts: Box::new(target()) },
         Line::Target { index: 1, facts: Box::new(facts) },
-        Line::Fleet(Box::new(Fleet {
-            library: "Open MPI".to_owned(),
-            share: Share::Own,
-            ranks: vec![Rank {
-                host: "h".to_owned(),
-                path: "p".to_owned(),
-                start_bytes: Some(4096),
-                size_bytes: 7,
-                cache: 0,
-            }],
-            witness: Some(Witness { host: "s".to_owned(), path: "/e/p".to_owned() }),
-        })),
+        fleet(),
         Line::Clocks { round: 1, ranks: vec![RankClock { offset_ns: -5, bound_ns: 7, drift_ppm: 0.5 }] },
         Line::Contender(Receipt {
             contender: "rust".into(),

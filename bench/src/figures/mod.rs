@@ -11,6 +11,8 @@ mod falsely_refused;
 mod fastest;
 mod fidelity;
 mod fio;
+mod fleet;
+mod fleet_hosts;
 mod floor;
 mod gate;
 mod intervals;
@@ -73,6 +75,8 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "intervals", about: intervals::ABOUT, measure: intervals::measure },
     Figure { name: "large", about: large::ABOUT, measure: large::measure },
     Figure { name: "memory", about: memory::ABOUT, measure: memory::measure },
+    Figure { name: "fleet", about: fleet::ABOUT, measure: fleet::measure },
+    Figure { name: "fleet-hosts", about: fleet_hosts::ABOUT, measure: fleet_hosts::measure },
     Figure { name: "soak", about: soak::ABOUT, measure: soak::measure },
     Figure { name: "wake-up", about: wake_up::ABOUT, measure: wake_up::measure },
 ];

@@ -8,6 +8,7 @@ use super::crew::Member;
 use super::job::JobError;
 use super::merge::merged;
 use super::order::{Ended, Found, Order, Report, Taking};
+use crate::measure::cold_bytes::least_fetched;
 use crate::measure::interface::{SampleError, Sampler, Slot, TrialEnd};
 use crate::measure::plan::Plan;
 use crate::record::{Count, EndReason, Fill, Fleet, FleetTurn, Line, Outcome, RankTiming, Sample};
@@ -224,13 +225,13 @@ fn check_fetched(cache: &SharedCache, turn: &FleetTurn, samples: &[Sample]) -> R
     let shares = |timing: &RankTiming| cache.ranks.binary_search(&(timing.rank as usize)).is_ok();
     let took = || turn.ranks.iter().zip(samples).filter(|(timing, _)| shares(timing));
     let fetched_bytes = took().map(|(_, sample)| sample.device_read_bytes).sum::<Option<u64>>();
-    match (fetched_bytes, cache.device_bytes.filter(|_| took().next().is_some())) {
-        (Some(fetched), Some(least)) if fetched < least - least / 100 => {
+    let expected_bytes = cache.device_bytes.filter(|_| took().next().is_some()).map(least_fetched);
+    match (fetched_bytes, expected_bytes) {
+        (Some(fetched), Some(least)) if fetched < least => {
             let ranks: Vec<String> = cache.ranks.iter().map(usize::to_string).collect();
             Err(SampleError::Unproven(format!(
-                "only {fetched} bytes came from the device for ranks {}, which share a page cache, at least {} were expected",
-                ranks.join(", "),
-                least - least / 100
+                "only {fetched} bytes came from the device for ranks {}, which share a page cache, at least {least} were expected",
+                ranks.join(", ")
             )))
         }
         _ => Ok(()),

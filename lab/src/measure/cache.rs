@@ -173,8 +173,6 @@ pub struct PageCache {
     eviction: Eviction,
     /// The files below, whose pages would serve a reading that finds none of this file.
     below: Vec<PathBuf>,
-    /// `None` for all of it.
-    part: Option<Part>,
 }
 
 /// Share of a file that may remain in caches below it, in percent: as little as may be missing of
@@ -194,14 +192,7 @@ impl PageCache {
             call: "fstatfs",
             cause,
         })?;
-        Ok(PageCache {
-            path: path.to_owned(),
-            residency,
-            filesystem,
-            eviction,
-            below: Vec::new(),
-            part: None,
-        })
+        Ok(PageCache { path: path.to_owned(), residency, filesystem, eviction, below: Vec::new() })
     }
 
     /// The same with files below it, which [`PageCache::evict`] makes cold too.
@@ -213,7 +204,7 @@ impl PageCache {
     /// The same for a part of the file.
     #[must_use]
     pub fn of_part(self, part: Option<Part>) -> PageCache {
-        PageCache { residency: self.residency.of_part(part), part, ..self }
+        PageCache { residency: self.residency.of_part(part), ..self }
     }
 
     /// How much of the file is in the page cache now.
@@ -266,7 +257,7 @@ impl PageCache {
         let mut pause = FIRST_PAUSE;
         let mut tries = 0;
         loop {
-            self.advise_away(self.part.filter(|_| tries == 0))?;
+            self.advise_away(self.residency.part().filter(|_| tries == 0))?;
             tries += 1;
             let proof = self.residency.share()?;
             // A probed page represents many.
@@ -336,7 +327,7 @@ impl PageCache {
 
     /// Opens the file as every reader does, and looks whether that changes what is cached.
     fn check_kept_at_open(&self, filled: &ResidencyProof) -> Result<(), CacheError> {
-        let opened = open_part(&self.path, self.part).map_err(|cause| self.io("open", cause))?;
+        let opened = open_part(&self.path, self.residency.part()).map_err(|cause| self.io("open", cause))?;
         let is_dropped = filled.pages > 0 && self.residency.share()?.is_cold();
         drop(opened);
         let (path, filesystem) = (self.path.clone(), self.filesystem);
@@ -362,7 +353,8 @@ impl PageCache {
     /// Reads the file once; the time it took. A new description each time: the kernel's readahead
     /// starts afresh.
     fn read_once(&self) -> Result<u64, CacheError> {
-        let mut file = open_part(&self.path, self.part).map_err(|cause| self.io("open", cause))?;
+        let mut file =
+            open_part(&self.path, self.residency.part()).map_err(|cause| self.io("open", cause))?;
         let mut buffer = vec![0; FILL_BUFFER_BYTES];
         let start = Instant::now();
         let mut at = 0;

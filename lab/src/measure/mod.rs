@@ -4,6 +4,7 @@
 mod attempt;
 pub mod busy;
 pub mod cache;
+pub mod cold_bytes;
 pub mod counts;
 pub mod hidden_cache;
 mod holders;

@@ -5,19 +5,17 @@
 //! in that time, not one contender: they show that bytes did not come, never that they came for
 //! this reading alone. A layer that cannot be counted gives a reason, never 0.
 
+use super::cold_bytes::least_fetched;
 use crate::linux::next_layer;
 use crate::target::layers::{self, Layer, LayerKind};
 
-/// Percent of a file that must have arrived over a network in a cold reading.
-const ARRIVED_PERCENT_MIN: u128 = 99;
-
-/// The same for a program, which may decode what it reads: with less than this read from files,
+/// A program may decode what it reads: with less than a hundredth of a file read from files,
 /// devices and the network, it answered from its memory.
-const PROGRAM_PERCENT_MIN: u128 = 1;
+const PROGRAM_SHARE: u64 = 100;
 
-/// With so many percent of a file arriving during a warm reading, it was not read from the cache.
-/// Interfaces count what others receive, too.
-const WARM_PERCENT_MAX: u128 = 50;
+/// With half of a file arriving during a warm reading, it was not read from the cache. Interfaces
+/// count what others receive, too.
+const WARM_SHARE: u64 = 2;
 
 /// What can be counted of the layer below a target's file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,14 +103,13 @@ impl NextLayer {
     /// enough did, or nothing is known.
     #[must_use]
     pub fn too_little(&self, size_bytes: u64, counted: &LayerBytes) -> Option<String> {
-        let percent_min = match self {
-            NextLayer::Program { .. } => PROGRAM_PERCENT_MIN,
+        let least = match self {
+            NextLayer::Program { .. } => size_bytes.div_ceil(PROGRAM_SHARE),
             NextLayer::Uncounted { .. } => return None,
-            _ => ARRIVED_PERCENT_MIN,
+            _ => least_fetched(size_bytes),
         };
         let arrived = *counted.arrived.as_ref().ok()?;
-        let is_too_little = u128::from(arrived) * 100 < u128::from(size_bytes) * percent_min;
-        is_too_little.then(|| match self {
+        (arrived < least).then(|| match self {
             NextLayer::Program { pid } => format!(
                 "the program that serves the file, process {pid}, got {arrived} bytes of {size_bytes}: it has a cache of its own"
             ),
@@ -127,8 +124,7 @@ impl NextLayer {
     #[must_use]
     pub fn too_much(&self, size_bytes: u64, counted: &LayerBytes) -> Option<String> {
         let arrived = *counted.arrived.as_ref().ok()?;
-        let is_too_much = u128::from(arrived) * 100 >= u128::from(size_bytes) * WARM_PERCENT_MAX;
-        is_too_much.then(|| match self {
+        (arrived >= size_bytes.div_ceil(WARM_SHARE)).then(|| match self {
             NextLayer::Program { pid } => format!(
                 "the program that serves the file, process {pid}, got {arrived} bytes during the reading of {size_bytes}"
             ),

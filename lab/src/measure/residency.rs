@@ -190,6 +190,12 @@ impl Residency {
         Residency { part, ..self }
     }
 
+    /// The part whose pages are counted; `None` for all of it.
+    #[must_use]
+    pub fn part(&self) -> Option<Part> {
+        self.part
+    }
+
     /// How this file's residency is found out.
     #[must_use]
     pub fn means(&self) -> Means {

@@ -7,7 +7,7 @@
 # Needs root, /dev/fuse, unshare, nsenter, ip, tc, sshfs and an sftp-server. Nothing is left: all of it is in a pid
 # namespace that ends with this script.
 set -eu
-[ "${1-}" != inside ] && exec unshare --net --mount --pid --fork --kill-child --mount-proc "$0" inside "$@"
+[ "${1-}" != inside ] && exec unshare --net --mount --pid --fork --kill-child --mount-proc sh "$0" inside "$@"
 shift
 hosts=$1
 store=$2

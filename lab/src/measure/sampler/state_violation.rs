@@ -3,13 +3,11 @@
 //! ([`crate::measure::attempt`]).
 
 use super::observed_turn::ObservedTurn;
+use crate::measure::cold_bytes::least_fetched;
 use crate::measure::interface::SampleError;
 use crate::measure::next_layer::{LayerBytes, NextLayer};
 use crate::record::Sample;
 use crate::trial::{CacheState, Transport};
-
-/// Share of the file that must have come from the device for a reading to count as cold.
-const DEVICE_SHARE_MIN: f64 = 0.99;
 
 impl ObservedTurn<'_> {
     /// Checks that these samples started from the state that they claim.
@@ -57,7 +55,7 @@ impl ObservedTurn<'_> {
     /// Checks that the bytes came from the device. That nothing was resident was proven before the
     /// turn.
     fn cold_violation(&self, sample: &Sample) -> Option<String> {
-        let expected_bytes = self.facts.expected_device_bytes().map(least_of);
+        let expected_bytes = self.facts.expected_device_bytes().map(least_fetched);
         match (sample.device_read_bytes, expected_bytes) {
             (Some(device_bytes), Some(expected_bytes)) if device_bytes < expected_bytes => Some(format!(
                 "only {device_bytes} bytes came from the device, at least {expected_bytes} were expected"
@@ -79,7 +77,7 @@ impl ObservedTurn<'_> {
             return Some(format!("{UNKNOWN}, and a method past the page cache leaves no other trace"));
         }
         match &self.after {
-            Some(proof) if proof.share().is_some_and(|share| share >= DEVICE_SHARE_MIN) => None,
+            Some(proof) if proof.resident >= least_fetched(proof.pages) => None,
             Some(proof) => {
                 Some(format!("{UNKNOWN}, and {proof} after the reading: it need not have read the file"))
             }
@@ -105,18 +103,6 @@ impl ObservedTurn<'_> {
             _ => None,
         }
     }
-}
-
-/// How many of the bytes that a whole reading fetches must have come from the device for it to
-/// count as cold.
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a share of a file's size"
-)]
-fn least_of(bytes: u64) -> u64 {
-    (bytes as f64 * DEVICE_SHARE_MIN) as u64
 }
 
 #[cfg(test)]
