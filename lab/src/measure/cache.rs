@@ -167,7 +167,6 @@ pub struct Filled {
 /// The page cache of one file.
 #[derive(Debug)]
 pub struct PageCache {
-    path: PathBuf,
     residency: Residency,
     filesystem: Filesystem,
     eviction: Eviction,
@@ -192,7 +191,7 @@ impl PageCache {
             call: "fstatfs",
             cause,
         })?;
-        Ok(PageCache { path: path.to_owned(), residency, filesystem, eviction, below: Vec::new() })
+        Ok(PageCache { residency, filesystem, eviction, below: Vec::new() })
     }
 
     /// The same with files below it, which [`PageCache::evict`] makes cold too.
@@ -243,7 +242,7 @@ impl PageCache {
     /// Makes this file cold but for so many pages. Of a part that has pages in common with what is
     /// around it the rest of the file becomes cold, too.
     fn evict_own(&self, remaining: u64) -> Result<ResidencyProof, CacheError> {
-        let (path, filesystem) = (self.path.clone(), self.filesystem);
+        let (path, filesystem) = (self.residency.path().to_owned(), self.filesystem);
         match filesystem.backing {
             Backing::Memory => return Err(CacheError::RamBacked { path, filesystem }),
             Backing::OwnCache => return Err(CacheError::OwnCache { path, filesystem }),
@@ -309,7 +308,11 @@ impl PageCache {
     fn fitting(&self, memory: &Memory) -> Result<u64, CacheError> {
         let size_bytes = self.size_bytes()?;
         if size_bytes > memory.ceiling_bytes() {
-            return Err(CacheError::TooLarge { path: self.path.clone(), size_bytes, memory: *memory });
+            return Err(CacheError::TooLarge {
+                path: self.residency.path().to_owned(),
+                size_bytes,
+                memory: *memory,
+            });
         }
         Ok(size_bytes)
     }
@@ -319,7 +322,12 @@ impl PageCache {
         let wall_ns = self.read_once()?;
         let proof = self.residency.share()?;
         if !proof.is_warm() {
-            return Err(CacheError::NotFilled { path: self.path.clone(), size_bytes, proof, memory });
+            return Err(CacheError::NotFilled {
+                path: self.residency.path().to_owned(),
+                size_bytes,
+                proof,
+                memory,
+            });
         }
         self.check_kept_at_open(&proof)?;
         Ok(Filled { wall_ns, proof })
@@ -327,10 +335,11 @@ impl PageCache {
 
     /// Opens the file as every reader does, and looks whether that changes what is cached.
     fn check_kept_at_open(&self, filled: &ResidencyProof) -> Result<(), CacheError> {
-        let opened = open_part(&self.path, self.residency.part()).map_err(|cause| self.io("open", cause))?;
+        let opened = open_part(self.residency.path(), self.residency.part())
+            .map_err(|cause| self.io("open", cause))?;
         let is_dropped = filled.pages > 0 && self.residency.share()?.is_cold();
         drop(opened);
-        let (path, filesystem) = (self.path.clone(), self.filesystem);
+        let (path, filesystem) = (self.residency.path().to_owned(), self.filesystem);
         if is_dropped { Err(CacheError::DroppedAtOpen { path, filesystem }) } else { Ok(()) }
     }
 
@@ -353,8 +362,8 @@ impl PageCache {
     /// Reads the file once; the time it took. A new description each time: the kernel's readahead
     /// starts afresh.
     fn read_once(&self) -> Result<u64, CacheError> {
-        let mut file =
-            open_part(&self.path, self.residency.part()).map_err(|cause| self.io("open", cause))?;
+        let mut file = open_part(self.residency.path(), self.residency.part())
+            .map_err(|cause| self.io("open", cause))?;
         let mut buffer = vec![0; FILL_BUFFER_BYTES];
         let start = Instant::now();
         let mut at = 0;
@@ -370,7 +379,7 @@ impl PageCache {
     }
 
     fn io(&self, call: &'static str, cause: io::Error) -> CacheError {
-        CacheError::Io { path: self.path.clone(), call, cause }
+        CacheError::Io { path: self.residency.path().to_owned(), call, cause }
     }
 }
 

@@ -190,6 +190,12 @@ impl Residency {
         Residency { part, ..self }
     }
 
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The part whose pages are counted; `None` for all of it.
     #[must_use]
     pub fn part(&self) -> Option<Part> {
@@ -330,15 +336,14 @@ mod tests {
         page_cache::disable_readahead(&reader).unwrap();
         reader.read_at(&mut [0], 100 * page_bytes()).unwrap();
         let (page, cases) = (page_bytes(), [(0, 100, 0), (100, 1, 1), (101, 400, 0), (50, 100, 1)]);
-        for (means, (start, length, resident)) in [Means::Cachestat, Means::Mincore, Means::Probe]
-            .into_iter()
-            .flat_map(|it| cases.map(|case| (it, case)))
+        let means = [Means::Cachestat, Means::Mincore, Means::Probe];
+        for (means, (start, length, resident)) in
+            means.into_iter().flat_map(|it| cases.map(|case| (it, case)))
         {
             let part = Part { start_bytes: start * page, length_bytes: length * page };
             let residency = Residency::with(file.path(), File::open(file.path()).unwrap(), means).unwrap();
             let proof = residency.of_part(Some(part)).share().unwrap();
-            let pages = length.min(301 - start);
-            assert_eq!(proof.file_pages, pages, "{means:?} {part:?}");
+            assert_eq!(proof.file_pages, length.min(301 - start), "{means:?} {part:?}");
             assert!(proof.resident == resident || proof.is_estimate(), "{means:?} {part:?}: {proof}");
         }
     }
