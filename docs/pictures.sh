@@ -1,27 +1,56 @@
 #!/bin/sh
 # Draws the pictures of the README and makes the pages of the gallery, from runs on this machine: half an hour, on a quiet
-# one. `make pictures` and `make gallery` run it. Needs script (util-linux) and chromium for the pictures.
+# one. `make pictures` and `make gallery` run it. Needs script (util-linux) and chromium for the pictures; for the many hosts
+# root and what tests/cli/fleet/hosts.sh needs.
 set -eu
 cd "$(dirname "$0")/.."
 root=$(pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
-readlab=$target/release/readlab
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 largest_page_bytes=400000
+# By its name alone, as pages show how they were made.
+PATH=$target/release:$PATH
+export PATH
 
 corpus() {
     # A link, so that no path of this machine is shown.
-    ln -sf "$("$readlab" corpus make "$@")" "$folder/$1"
+    ln -sf "$(readlab corpus make "$@")" "$folder/$1"
+}
+
+# Five hosts that are namespaces of this machine; the store's link carries 400 Mbit/s.
+scaling() {
+    mkdir "$folder/store"
+    cp "$(readlab corpus make lines 8MiB)" "$folder/store/lines"
+    # shellcheck disable=SC2016 # the variable is set by the script
+    (cd "$folder" && LINK_OF_STORE=400mbit "$root/tests/cli/fleet/hosts.sh" 5 "$folder/store" sh -c '
+        exec mpirun.openmpi --mca plm_rsh_agent "$READLAB_RSH" "$@"' sh --allow-run-as-root --bind-to none \
+        --mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24 \
+        --host host1,host2,host3,host4,host5 -n 5 --map-by ppr:1:node \
+        readlab fleet scale /mnt/lines --hosts 1,2,3,4,5 --state cold --method rust/read/memchr --method rust/direct/memchr \
+        --runs 8 --output scaling --quiet --no-progress)
+}
+
+# The charts of its page, without the rest.
+draw_scaling() {
+    [ -d "$folder/scaling" ] || scaling
+    readlab report "$folder/scaling" -o "$folder/whole.html"
+    style='<style>header, main > :not(#scaling), section:not(#scaling) { display: none }</style>'
+    sed "s|</head>|$style</head>|" "$folder/whole.html" >"$folder/charts.html"
+    chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1100,640 \
+        --screenshot="$root/docs/pictures/scaling.png" "file://$folder/charts.html" 2>/dev/null
 }
 
 pictures() {
+    draw_scaling
     corpus lines 256MiB
     columns=110 rows=34
     (cd "$folder" && TERM=xterm-256color script --quiet --flush --command \
-        "stty columns $columns rows $rows; '$readlab' race lines --output run" typescript >/dev/null)
-    "$target/release/readlab-picture" $columns $rows <"$folder/typescript" >docs/pictures/race.svg
-    "$readlab" report "$folder/run" -o "$folder/page.html"
+        "stty columns $columns rows $rows; readlab race lines --output run" typescript >/dev/null)
+    # Its first line is of script, not of readlab.
+    { echo '$ readlab race lines'; sed 1d "$folder/typescript"; } |
+        "$target/release/readlab-picture" $columns $rows >docs/pictures/race.svg
+    readlab report "$folder/run" -o "$folder/page.html"
     chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1100,760 \
         --screenshot="$root/docs/pictures/page.png" "file://$folder/page.html" 2>/dev/null
     ls -l docs/pictures
@@ -29,7 +58,7 @@ pictures() {
 
 # page NAME: the page of the run in $folder/NAME.
 page() {
-    "$readlab" report "$folder/$1" -o "docs/gallery/$1.html"
+    readlab report "$folder/$1" -o "docs/gallery/$1.html"
     bytes=$(wc -c <"docs/gallery/$1.html")
     [ "$bytes" -le "$largest_page_bytes" ] || { echo "docs/gallery/$1.html has $bytes bytes" >&2; exit 1; }
 }
@@ -38,13 +67,14 @@ gallery() {
     corpus lines 64MiB
     corpus gdelt 64MiB
     cd "$folder"
-    "$readlab" race lines --language rust,c,python --output race --quiet
-    "$readlab" tune lines --output tune --quiet --state warm --method rust/read --method rust/mmap
-    "$readlab" suite newlines --size 64MiB --output suite --quiet
+    readlab race lines --language rust,c,python --output race --quiet
+    readlab tune lines --output tune --quiet --state warm --method rust/read --method rust/mmap
+    readlab suite newlines --size 64MiB --output suite --quiet
     mkdir files
-    "$readlab" sweep files --output sweep --quiet --repeat 5 --sizes 10kB..20MB
+    readlab sweep files --output sweep --quiet --repeat 5 --sizes 10kB..20MB
     cd "$root"
-    for name in race tune suite sweep; do
+    scaling
+    for name in race tune suite sweep scaling; do
         page $name
     done
 }

@@ -18,7 +18,7 @@ pub(super) const ABOUT: &str =
     "fleet-hosts: hosts as namespaces: a slow one is named, limits are told, fio gets the same rate";
 
 const FILE: Bytes = Bytes(4 << 20);
-const FIO_FILE: Bytes = Bytes(16 << 20);
+const FIO_FILE: Bytes = Bytes(64 << 20);
 const RACES: usize = 20;
 const VERDICTS: usize = 10;
 const PAIRS: usize = 7;

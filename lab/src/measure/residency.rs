@@ -318,13 +318,12 @@ mod tests {
     #[test]
     fn all_means_agree_on_a_cold_and_on_a_warm_file() {
         let Some(file) = cold_file(300) else { return };
-        let means = [Means::Mincore, Means::Probe, Means::Cachestat];
-        for means in means {
+        for means in [Means::Mincore, Means::Probe, Means::Cachestat] {
             let proof = by(means, file.path());
             assert_eq!((proof.share(), proof.file_pages), (Some(0.0), 301), "{means:?}");
         }
         std::fs::read(file.path()).unwrap();
-        for means in means {
+        for means in [Means::Mincore, Means::Probe, Means::Cachestat] {
             assert_eq!(by(means, file.path()).share(), Some(1.0), "{means:?}");
         }
     }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs a command beside hosts that are namespaces of this machine: `hosts.sh HOSTS STORE COMMAND…`. Each host has a
-# network, a name and mounts of its own; STORE is the folder of a server with a network of its own, and every host
-# mounts it by sshfs at /mnt, which makes a page cache of its own. The command runs where the hosts' bridge is, with
-# READLAB_RSH as the program that starts others on a host ("host1", "host2" … and "store").
+# network, a name and mounts of its own; STORE is the folder of a server with a network of its own (/srv there), and
+# every host mounts that by sshfs at /mnt, which makes a page cache of its own. The command runs where the hosts' bridge
+# is, with READLAB_RSH as the program that starts others on a host ("host1", "host2" … and "store").
 # LINK_OF_STORE and LINK_OF_HOST1 … limit what a link carries towards the hosts, as `tbf` takes rates.
 # Needs root, /dev/fuse, unshare, nsenter, ip, tc, sshfs and an sftp-server. Nothing is left: all of it is in a pid
 # namespace that ends with this script.
@@ -47,6 +47,7 @@ ip address add 10.77.0.254/24 dev bridge
 ip link set bridge up
 echo "127.0.0.1 localhost" >"$work/names"
 make_host store 10.77.0.253
+"$READLAB_RSH" store mount --bind "$store" /srv
 # What leaves the store for the hosts.
 [ -z "${LINK_OF_STORE-}" ] || nsenter --target "$(cat "$work/store")" --net \
     tc qdisc add dev eth0 root tbf rate "$LINK_OF_STORE" burst 256k latency 50ms
@@ -66,7 +67,7 @@ mount --bind "$work/names" /etc/hosts
 for number in $(seq "$hosts"); do
     "$READLAB_RSH" "host$number" mount --bind "$work/names" /etc/hosts
     tries=0
-    until "$READLAB_RSH" "host$number" sshfs -o directport=7777,kernel_cache "store:$store" /mnt 2>"$work/why"; do
+    until "$READLAB_RSH" "host$number" sshfs -o directport=7777,kernel_cache store:/srv /mnt 2>"$work/why"; do
         tries=$((tries + 1))
         [ $tries -lt 50 ] || { cat "$work/why" >&2; exit 3; }
         sleep 0.1
