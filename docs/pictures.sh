@@ -48,7 +48,7 @@ pictures() {
     (cd "$folder" && TERM=xterm-256color script --quiet --flush --command \
         "stty columns $columns rows $rows; readlab race lines --output run" typescript >/dev/null)
     # Its first line is of script, not of readlab.
-    { echo '$ readlab race lines'; sed 1d "$folder/typescript"; } |
+    { printf '$ readlab race lines\r\n'; sed 1d "$folder/typescript"; } |
         "$target/release/readlab-picture" $columns $rows >docs/pictures/race.svg
     readlab report "$folder/run" -o "$folder/page.html"
     chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1100,760 \

@@ -7,11 +7,12 @@ use super::output::{check_options, save, show_and_judge, shown_progress, until_i
 use crate::experiment::config::RunConfig;
 use crate::experiment::recorder::Recorder;
 use crate::experiment::target_spec::{TargetSpec, TargetSpecs, examine_all};
+use crate::experiment::watched_file::WatchedFile;
 use crate::experiment::{Experiment, participants};
 use crate::fleet::Job;
 use crate::fleet::agreement::{self, Agreement, Told};
 use crate::fleet::role::{self, Role};
-use crate::fleet::witness::{WatchedFile, Witness};
+use crate::fleet::witness::Witness;
 use crate::folder::RunFolder;
 use crate::live::{Live, Shown};
 use crate::record::Share;
@@ -22,7 +23,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-/// Runs one rank of a fleet on the target of its number, and of how many there are. Rank 0 writes the record and shows it.
+/// Runs one rank of a fleet on the target of its number, of as many as there are. Rank 0 writes the
+/// record and shows it.
 pub(super) fn run(
     mut config: RunConfig,
     target: impl FnOnce(u32, NonZero<u32>) -> anyhow::Result<TargetSpec>,
@@ -67,7 +69,7 @@ fn watch(job: &Rc<Job>, path: &Path) -> anyhow::Result<u8> {
     let told = told.and_then(|file| file.credentials().map_err(|error| format!("{error:#}")));
     let agreed = agreement::agree(job, Share::default(), told.map(Told::Witness))?;
     let (Ok(file), Ok(agreement)) = (file, agreed) else { return Ok(0) };
-    Witness::new(Rc::clone(job), &agreement, file).serve()?;
+    Witness::new(Rc::clone(job), &agreement, file.cache).serve()?;
     Ok(0)
 }
 

@@ -28,6 +28,7 @@ pub mod sweep;
 pub mod target_spec;
 mod targets;
 pub mod template;
+pub mod watched_file;
 
 use crate::contender::discovery::Contenders;
 use crate::contender::server::Server;

@@ -93,6 +93,17 @@ impl CacheControl {
         Ok(CacheControl::File { identity, cache, next_layer })
     }
 
+    /// Makes the file cold, and proves it.
+    ///
+    /// # Errors
+    /// The reason why it is not.
+    pub fn evict(&self) -> Result<(), String> {
+        match self {
+            CacheControl::File { cache, .. } => cache.evict().map(drop).map_err(|error| error.to_string()),
+            CacheControl::Web => Err(CACHE_UNKNOWN.to_owned()),
+        }
+    }
+
     /// What the file was; `None` behind a foreign server.
     #[must_use]
     pub fn identity(&self) -> Option<Identity> {

@@ -47,8 +47,8 @@ use web::Version;
 pub struct Target {
     /// Where its bytes come from.
     pub place: Place,
-    /// The part of the file that is read; `None` for all of it. The size in the facts is that of the
-    /// part.
+    /// The part of the file that is read; `None` for all of it. The size in the facts is that of
+    /// the part.
     pub part: Option<Part>,
     /// Facts about it.
     pub facts: TargetFacts,

@@ -1,0 +1,48 @@
+//! The file that a witness watches on the server: examined, made cold once, and named to the ranks
+//! that read it through a mount. What the witness does in a turn is in [`crate::fleet::witness`].
+
+use crate::fleet::agreement::{WholeFile, WitnessCredentials};
+use crate::linux::system;
+use crate::measure::cache::Eviction;
+use crate::measure::target::CacheControl;
+use crate::target::part::digest_of_places;
+use crate::target::{Target, shown};
+use anyhow::Context;
+use std::path::Path;
+
+/// A file of the server, with control over its page cache.
+#[derive(Debug)]
+pub struct WatchedFile {
+    target: Target,
+    /// The control over its page cache.
+    pub cache: CacheControl,
+}
+
+impl WatchedFile {
+    /// Examines the file, and makes it cold once.
+    ///
+    /// # Errors
+    /// If it is no file, or cannot be made cold here.
+    pub fn open(path: &Path) -> anyhow::Result<WatchedFile> {
+        let target = Target::examine(path)?;
+        let cache = CacheControl::of(&target, Eviction::OfFile)?;
+        cache.evict().map_err(anyhow::Error::msg)?;
+        Ok(WatchedFile { target, cache })
+    }
+
+    /// What the ranks compare with the file that they read.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn credentials(&self) -> anyhow::Result<WitnessCredentials> {
+        let path = self.target.file().context("a witness watches a file")?;
+        Ok(WitnessCredentials {
+            host: system::host_name(),
+            path: shown(path),
+            whole: WholeFile {
+                bytes: self.target.facts.size_bytes,
+                places: digest_of_places(path).with_context(|| shown(path))?,
+            },
+        })
+    }
+}
