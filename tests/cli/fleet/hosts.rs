@@ -120,8 +120,8 @@ fn without_runs<'a>(words: &[&'a str]) -> Vec<&'a str> {
 fn a_file_that_is_read_again_on_one_host_is_never_cold_there() {
     let home = store(1 << 20);
     let hosts = Hosts { home: &home, count: 2, limits: &[], witness: false };
-    // Before all others, so that a busy machine lets it read between the eviction and "go"; it sleeps
-    // so that the kernel does not throttle it.
+    // Before all others, so that a busy machine lets it read between the eviction and "go"; it
+    // sleeps so that the kernel does not throttle it.
     let again = "import os, time\nos.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))\n\
                  file = os.open('/mnt/f', os.O_RDONLY)\n\
                  while True: os.pread(file, 1 << 20, 0); time.sleep(5e-5)";
