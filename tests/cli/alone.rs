@@ -48,7 +48,7 @@ fn it_races_alone_and_builds_a_contender_into_the_cache_of_its_user() {
     let file = home.file("lines.txt", "one\ntwo\n".repeat(5_000));
     let file = file.to_str().unwrap();
     let methods = ["--method", "rust/read/memchr", "--method", "c/read*"];
-    let said = alone(&home, &[&["race", file, "--state", "warm"], &QUICK[..], &methods].concat());
+    let said = alone(&home, &[&["race", file, "--state", "warm", "--all"], &QUICK[..], &methods].concat());
     assert_eq!(said.code, Some(0), "{said}");
     assert!(said.out.contains("rust/read/memchr"), "{said}");
     if std::process::Command::new("cc").arg("--version").output().is_err() {

@@ -191,6 +191,7 @@ fn fleet() -> Line {
         library: "Open MPI".to_owned(),
         share: Share::Own,
         ranks: vec![Rank {
+            digest: None,
             host: "h".to_owned(),
             path: "p".to_owned(),
             start_bytes: Some(4096),

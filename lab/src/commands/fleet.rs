@@ -2,7 +2,7 @@
 //! host: all ranks take every turn together, or by turns more and more of them.
 
 use super::race::{RaceArgs, config_of};
-use super::rank;
+use super::rank::{self, NewRun, Task};
 use crate::experiment::target_spec::{Split, TargetSpec};
 use crate::record::Share;
 use crate::suite::Suite;
@@ -53,11 +53,11 @@ pub struct FleetWitnessArgs {
 pub struct FleetRaceArgs {
     /// What each rank reads: the same file, its part of one file, or a file of its own, with {rank}
     /// in its path; as @LIST, the path of each rank is in a line of that file
-    #[arg(long, value_name = "SHARE", default_value = "same")]
+    #[arg(long, value_name = "SHARE", default_value = "same", conflicts_with = "resume")]
     pub share: ShareOption,
     /// Replace the names of hosts and the paths of files by numbers, in the record and all that is
     /// made of it
-    #[arg(long)]
+    #[arg(long, conflicts_with = "resume")]
     pub hide_hosts: bool,
     /// As for `readlab race`.
     #[command(flatten)]
@@ -69,7 +69,7 @@ pub struct FleetRaceArgs {
 pub struct FleetScaleArgs {
     /// How many ranks read together, by turns; one rank a host makes them hosts. From five numbers
     /// on, the Universal Scalability Law is fitted [default: 1, 2, 4 and so on, and all]
-    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N,…", conflicts_with = "resume", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub hosts: Vec<u32>,
     /// As for `readlab fleet race`.
     #[command(flatten)]
@@ -139,8 +139,8 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
         FleetVerb::Witness(args) => return rank::witness(&args.path),
     };
     let FleetRaceArgs { share, hide_hosts, race } = args;
-    if race.resume.is_some() {
-        bail!("--resume: a fleet begins anew");
+    if let Some(record) = &race.resume {
+        return rank::run(Task::Rest(record), &race.output_options());
     }
     if race.http {
         bail!("--http: a fleet reads files");
@@ -168,7 +168,8 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
         let whole = TargetSpec::plain(&paths.of_rank(reader)?, Transport::File);
         Ok(if *share == ShareOption::Split { whole.split(Split { reader, readers }) } else { whole })
     };
-    rank::run(config, target, fleet, &race.output_options())
+    let run = Task::Anew(Box::new(NewRun { config, target: &target, fleet }));
+    rank::run(run, &race.output_options())
 }
 
 /// Where the number of a rank stands in a path.

@@ -58,6 +58,7 @@ pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyh
         check_options(options)?;
         let path = path_of(History::of_user().as_ref(), name)?;
         let (interrupted, writer) = InterruptedRun::open(kind, &path)?;
+        let interrupted = interrupted.of_no_fleet().with_context(|| shown(&path))?;
         let live = Live::begin(shown_progress(options));
         let mut recorder = Recorder::of(writer, live);
         let mut experiment = Experiment::from_record(interrupted, &recorder, options.quiet)?;

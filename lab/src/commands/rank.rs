@@ -1,6 +1,7 @@
 //! One rank of a fleet, from joining the job to leaving it: rank 0 writes the record and shows it,
 //! and of the others nothing remains.
 
+use super::compare::path_of;
 use super::fleet::FleetOptions;
 use super::options::OutputOptions;
 use super::output::{check_options, save, show_and_judge, shown_progress, until_interrupted};
@@ -8,46 +9,135 @@ use crate::experiment::config::RunConfig;
 use crate::experiment::recorder::Recorder;
 use crate::experiment::target_spec::{TargetSpec, TargetSpecs, examine_all};
 use crate::experiment::watched_file::WatchedFile;
-use crate::experiment::{Experiment, participants};
+use crate::experiment::{Experiment, FirstLines, InterruptedRun, participants};
 use crate::fleet::Job;
-use crate::fleet::agreement::{self, Agreement, Told};
+use crate::fleet::agreement::{self, Agreement, Terms, Told};
 use crate::fleet::role::{self, Role};
 use crate::fleet::witness::Witness;
 use crate::folder::RunFolder;
 use crate::live::{Live, Shown};
-use crate::record::Share;
+use crate::record::history::History;
+use crate::record::{Fleet, RecordWriter, RunKind, Share};
+use crate::target::shown;
 use crate::terminal::notice;
-use anyhow::bail;
+use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::path::Path;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-/// Runs one rank of a fleet on the target of its number, of as many as there are. Rank 0 writes the
-/// record and shows it.
-pub(super) fn run(
-    mut config: RunConfig,
-    target: impl FnOnce(u32, NonZero<u32>) -> anyhow::Result<TargetSpec>,
-    fleet: FleetOptions,
-    options: &OutputOptions,
-) -> anyhow::Result<ExitCode> {
+/// What a fleet is to do.
+pub(super) enum Task<'a> {
+    /// A new run.
+    Anew(Box<NewRun<'a>>),
+    /// The rest of the run of this record, which rank 0 has.
+    Rest(&'a str),
+}
+
+/// A new run of a fleet.
+pub(super) struct NewRun<'a> {
+    pub(super) config: RunConfig,
+    /// The target of the reader of a number, of as many as there are.
+    pub(super) target: &'a dyn Fn(u32, NonZero<u32>) -> anyhow::Result<TargetSpec>,
+    pub(super) fleet: FleetOptions,
+}
+
+/// What rank 0 tells the others before all prepare.
+#[derive(Debug, Serialize, Deserialize)]
+enum Beginning {
+    /// A new run, whose order is drawn from this seed.
+    Anew { seed: u64 },
+    /// The rest of a run.
+    Rest(FirstLines),
+}
+
+/// An interrupted run with its record, on rank 0.
+struct Reopened {
+    run: InterruptedRun,
+    writer: RecordWriter,
+    fleet: Fleet,
+}
+
+/// Runs one rank of a fleet. Rank 0 writes the record and shows it.
+pub(super) fn run(task: Task, options: &OutputOptions) -> anyhow::Result<ExitCode> {
     until_interrupted(|| {
         let job = Rc::new(Job::join()?);
         let readers = match role::readers(&job, Role::Reader)? {
             Ok(readers) => readers,
             Err(reason) => return Ok(refused(&job, reason)),
         };
-        let seed = job.is_leader().then_some(config.rules.seed);
-        config.rules.seed = job.broadcast(seed.as_ref())?;
-        let rank = Rank { job: &job, readers, fleet, config: &config };
-        let specs = target(job.rank(), readers).map(|spec| vec![spec]);
-        let done = match specs {
-            Ok(specs) if job.is_leader() => rank.lead(specs, options),
-            Ok(specs) => rank.serve(specs),
-            Err(error) => Err(error),
+        let reopened = if job.is_leader() { task.reopened() } else { Ok(None) };
+        let told = job.is_leader().then(|| match &reopened {
+            Ok(reopened) => Ok(task.beginning(reopened.as_ref())),
+            Err(error) => Err(format!("{error:#}")),
+        });
+        let beginning = match job.broadcast(told.as_ref())? {
+            Ok(beginning) => beginning,
+            Err(reason) => return Ok(refused(&job, reason)),
+        };
+        let done = match reopened? {
+            Some(Reopened { run, writer, fleet }) => {
+                let rank = Rank { job: &job, share: fleet.share, before: Some(fleet), hidden: None };
+                rank.lead(run.of_rank(0).map(Work::rest), Some(writer), options)
+            }
+            None => {
+                let rank = Rank { job: &job, share: task.share(), before: None, hidden: task.hidden() };
+                let work = task.work(beginning, job.rank(), readers);
+                if job.is_leader() { rank.lead(work, None, options) } else { rank.serve(work) }
+            }
         };
         left(&job, done)
     })
+}
+
+impl Task<'_> {
+    /// The interrupted run that goes on, if this is none anew.
+    fn reopened(&self) -> anyhow::Result<Option<Reopened>> {
+        let Task::Rest(name) = self else { return Ok(None) };
+        let path = path_of(History::of_user().as_ref(), name)?;
+        let (run, writer) = InterruptedRun::open(RunKind::Race, &path)?;
+        let fleet = run.fleet().with_context(|| shown(&path))?.clone();
+        Ok(Some(Reopened { run, writer, fleet }))
+    }
+
+    fn beginning(&self, reopened: Option<&Reopened>) -> Beginning {
+        match (self, reopened) {
+            (_, Some(reopened)) => Beginning::Rest(reopened.run.first_lines()),
+            (Task::Anew(run), None) => Beginning::Anew { seed: run.config.rules.seed },
+            (Task::Rest(_), None) => unreachable!("rank 0 has reopened it"),
+        }
+    }
+
+    /// What a rank that has no record prepares.
+    fn work(self, beginning: Beginning, rank: u32, readers: NonZero<u32>) -> anyhow::Result<Work> {
+        match (beginning, self) {
+            (Beginning::Rest(lines), _) => lines.of_rank(rank).map(Work::rest),
+            (Beginning::Anew { seed }, Task::Anew(run)) => {
+                let NewRun { mut config, target, fleet } = *run;
+                config.rules.seed = seed;
+                let counts = fleet.counts.as_ref().map(|counts| counts.among(readers.get())).transpose()?;
+                let specs = vec![target(rank, readers)?];
+                Ok(Work::Anew(Box::new(NewWork { config, specs, counts })))
+            }
+            (Beginning::Anew { .. }, Task::Rest(_)) => bail!("--resume: rank 0 begins anew"),
+        }
+    }
+
+    fn share(&self) -> Share {
+        match self {
+            Task::Anew(run) => run.fleet.share,
+            Task::Rest(_) => Share::default(),
+        }
+    }
+
+    fn hidden(&self) -> Option<String> {
+        match self {
+            Task::Anew(run) => run.fleet.hidden.clone(),
+            Task::Rest(_) => None,
+        }
+    }
 }
 
 /// Runs the rank on the server, which watches this file.
@@ -57,8 +147,10 @@ pub(super) fn witness(path: &Path) -> anyhow::Result<ExitCode> {
         if let Err(reason) = role::readers(&job, Role::Witness)? {
             return Ok(refused(&job, reason));
         }
-        // The seed is for those that plan.
-        job.broadcast::<u64>(None)?;
+        // What begins is for those that plan.
+        if let Err(reason) = job.broadcast::<Result<Beginning, String>>(None)? {
+            return Ok(refused(&job, reason));
+        }
         left(&job, watch(&job, path))
     })
 }
@@ -67,7 +159,7 @@ fn watch(job: &Rc<Job>, path: &Path) -> anyhow::Result<u8> {
     let file = WatchedFile::open(path);
     let told = file.as_ref().map_err(|error| format!("{error:#}"));
     let told = told.and_then(|file| file.credentials().map_err(|error| format!("{error:#}")));
-    let agreed = agreement::agree(job, Share::default(), told.map(Told::Witness))?;
+    let agreed = agreement::agree(job, Terms::default(), told.map(Told::Witness))?;
     let (Ok(file), Ok(agreement)) = (file, agreed) else { return Ok(0) };
     Witness::new(Rc::clone(job), &agreement, file.cache).serve()?;
     Ok(0)
@@ -91,48 +183,113 @@ fn left(job: &Job, done: anyhow::Result<u8>) -> anyhow::Result<u8> {
     done
 }
 
+/// What a rank prepares.
+enum Work {
+    Anew(Box<NewWork>),
+    Rest(Box<InterruptedRun>),
+}
+
+struct NewWork {
+    config: RunConfig,
+    specs: TargetSpecs,
+    /// How many ranks read together, by turns; `None` where always all do.
+    counts: Option<BTreeSet<u32>>,
+}
+
+impl Work {
+    fn rest(run: InterruptedRun) -> Work {
+        Work::Rest(Box::new(run))
+    }
+
+    fn prepare(self, live: &Live, recorder: &Recorder) -> anyhow::Result<Experiment> {
+        let experiment = match self {
+            Work::Anew(work) => work.prepare(live, recorder)?,
+            Work::Rest(run) => Experiment::from_record(*run, recorder, true)?,
+        };
+        match experiment.refusal_in_fleet() {
+            Some(reason) => bail!(reason),
+            None => Ok(experiment),
+        }
+    }
+}
+
+impl NewWork {
+    fn prepare(self, live: &Live, recorder: &Recorder) -> anyhow::Result<Experiment> {
+        let mut examined = examine_all(&self.config, &[self.specs])?;
+        let contenders = Rc::new(participants::discover(&self.config, live)?);
+        let mut experiment = Experiment::prepare(&self.config, &contenders, examined.remove(0), recorder)?;
+        self.counts.iter().for_each(|counts| experiment.scale(counts));
+        Ok(experiment)
+    }
+}
+
 /// One rank of a fleet before it measures.
 struct Rank<'a> {
     job: &'a Rc<Job>,
-    /// How many ranks read.
-    readers: NonZero<u32>,
-    fleet: FleetOptions,
-    config: &'a RunConfig,
+    share: Share,
+    /// The fleet whose run goes on, on rank 0.
+    before: Option<Fleet>,
+    /// The word on the command line that names the file, where names are hidden.
+    hidden: Option<String>,
 }
 
-/// What rank 0 has before the ranks agree.
-struct Prepared {
-    folder: RunFolder,
+/// The record of a run, new or reopened.
+struct Begun {
+    /// The folder that was made for it.
+    folder: Option<RunFolder>,
     recorder: Recorder,
-    experiment: Experiment,
+}
+
+impl Begun {
+    fn anew(options: &OutputOptions, live: &Live) -> anyhow::Result<Begun> {
+        let folder = RunFolder::make(options.output.as_deref())?;
+        let recorder = Recorder::begin(&folder, live.clone()).inspect_err(|_| folder.abandon())?;
+        Ok(Begun { folder: Some(folder), recorder })
+    }
+
+    /// Nothing is measured: of a new record nothing remains, and a reopened one is as it was.
+    fn abandon(self) -> anyhow::Result<()> {
+        match self.folder {
+            Some(folder) => {
+                self.recorder.withdraw()?;
+                folder.abandon();
+            }
+            None => drop(self.recorder.finish()),
+        }
+        Ok(())
+    }
 }
 
 impl Rank<'_> {
     /// Rank 0, which shows and records what all do.
-    fn lead(&self, specs: TargetSpecs, options: &OutputOptions) -> anyhow::Result<u8> {
+    fn lead(
+        &self,
+        work: anyhow::Result<Work>,
+        writer: Option<RecordWriter>,
+        options: &OutputOptions,
+    ) -> anyhow::Result<u8> {
         let live = Live::begin(shown_progress(options));
-        let folder = RunFolder::make(options.output.as_deref());
-        let begun = folder.map_err(anyhow::Error::from).and_then(|folder| {
-            let recorder = Recorder::begin(&folder, live.clone()).inspect_err(|_| folder.abandon())?;
-            Ok((folder, recorder))
-        });
-        let prepared = begun.and_then(|(folder, recorder)| {
-            check_options(options)
-                .and_then(|()| self.prepare(specs, &live, &recorder))
-                .inspect_err(|_| folder.abandon())
-                .map(|experiment| Prepared { folder, recorder, experiment })
-        });
-        let agreed = self.agree(prepared.as_ref().map(|prepared| &prepared.experiment))?;
-        let (Ok(Prepared { folder, mut recorder, mut experiment }), agreed) = (prepared, agreed) else {
-            return Ok(EXIT_DIFFERENT);
+        let reopened = writer.map(|writer| Recorder::of(writer, live.clone()));
+        let begun = match reopened {
+            Some(recorder) => Ok(Begun { folder: None, recorder }),
+            None => Begun::anew(options, &live),
         };
+        let prepared = begun.and_then(|begun| {
+            let checked = check_options(options).and(work);
+            match checked.and_then(|work| work.prepare(&live, &begun.recorder)) {
+                Ok(experiment) => Ok((begun, experiment)),
+                Err(error) => begun.abandon().and(Err(error)),
+            }
+        });
+        let agreed = self.agree(prepared.as_ref().map(|(_, experiment)| experiment))?;
+        let Ok((begun, mut experiment)) = prepared else { return Ok(EXIT_DIFFERENT) };
         let Some(agreement) = agreed else {
-            recorder.withdraw()?;
-            folder.abandon();
+            begun.abandon()?;
             return Ok(EXIT_DIFFERENT);
         };
+        let mut recorder = begun.recorder;
         experiment.join_fleet(self.job.rank(), &agreement);
-        self.fleet.hidden.iter().for_each(|word| experiment.hide(word, &agreement.fleet));
+        self.hidden.iter().for_each(|word| experiment.hide(word, &agreement.fleet));
         experiment.introduce(&mut recorder)?;
         recorder.publish()?;
         save(options, recorder.path())?;
@@ -142,12 +299,12 @@ impl Rank<'_> {
     }
 
     /// Another rank, of whose record nothing remains.
-    fn serve(&self, specs: TargetSpecs) -> anyhow::Result<u8> {
+    fn serve(&self, work: anyhow::Result<Work>) -> anyhow::Result<u8> {
         let live = Live::begin(Shown::Nothing);
         let folder = tempfile::tempdir();
         let prepared = folder.map_err(anyhow::Error::from).and_then(|folder| {
             let recorder = Recorder::begin(&RunFolder::make(Some(folder.path()))?, live.clone())?;
-            let experiment = self.prepare(specs, &live, &recorder)?;
+            let experiment = work?.prepare(&live, &recorder)?;
             recorder.withdraw()?;
             Ok(experiment)
         });
@@ -158,28 +315,17 @@ impl Rank<'_> {
         Ok(0)
     }
 
-    fn prepare(&self, specs: TargetSpecs, live: &Live, recorder: &Recorder) -> anyhow::Result<Experiment> {
-        let counts = self.fleet.counts.as_ref().map(|counts| counts.among(self.readers.get())).transpose()?;
-        let mut examined = examine_all(self.config, &[specs])?;
-        let contenders = Rc::new(participants::discover(self.config, live)?);
-        let mut experiment = Experiment::prepare(self.config, &contenders, examined.remove(0), recorder)?;
-        counts.iter().for_each(|counts| experiment.scale(counts));
-        match experiment.refusal_in_fleet() {
-            Some(reason) => bail!(reason),
-            None => Ok(experiment),
-        }
-    }
-
     /// What all ranks agree on; `None` if they do not, of which rank 0 tells the reason.
     fn agree(&self, prepared: Result<&Experiment, &anyhow::Error>) -> anyhow::Result<Option<Agreement>> {
         let own = match prepared {
             Ok(experiment) => experiment.credentials().map_err(|error| format!("{error:#}")),
             Err(error) => Err(format!("{error:#}")),
         };
-        let is_hidden = self.fleet.hidden.is_some();
+        let is_hidden = self.hidden.is_some();
         let own = own.map(|own| if is_hidden { own.hidden(self.job.rank()) } else { own });
         let told = own.map(|own| Told::Reader(Box::new(own)));
-        match agreement::agree(self.job, self.fleet.share, told)? {
+        let terms = Terms { share: self.share, before: self.before.as_ref() };
+        match agreement::agree(self.job, terms, told)? {
             Ok(agreement) if is_hidden => Ok(Some(agreement.hidden_witness())),
             Ok(agreement) => Ok(Some(agreement)),
             Err(reason) => {

@@ -14,7 +14,7 @@ use crate::measure::plan::{Plan, Planned};
 use crate::measure::round;
 use crate::measure::sampler::ProcessSampler;
 use crate::measure::target::CacheControl;
-use crate::record::{EndReason, Fleet, Line, Share};
+use crate::record::{EndReason, Fleet, Header, Line, Share};
 use crate::target::part::digest_of_places;
 use crate::target::{Decoded, TargetFacts, shown};
 use crate::trial::CacheState;
@@ -90,6 +90,7 @@ impl Experiment {
         let lines = std::mem::take(&mut self.preface).into_iter();
         self.preface = lines
             .flat_map(|line| match line {
+                Line::Header(header) => vec![Line::Header(Box::new(Header { agenda: None, ..*header }))],
                 Line::Target { facts, .. } => {
                     let with = |ranks| TargetFacts { ranks: Some(ranks), ..(*facts).clone() };
                     let target = |(index, &ranks)| Line::Target { index, facts: Box::new(with(ranks)) };
@@ -103,10 +104,12 @@ impl Experiment {
 
     /// Makes it that of a rank of a fleet: the record is about what all ranks read together.
     pub fn join_fleet(&mut self, rank: u32, agreement: &Agreement) {
-        let fleet = &agreement.fleet;
         if agreement.shared.iter().any(|cache| cache.ranks.contains(&(rank as usize))) {
             // What another rank brought into the cache is not fetched; rank 0 checks the sum.
             self.targets.iter_mut().for_each(|target| target.target.facts.extents = None);
+        }
+        if matches!(self.procedure, Procedure::Rounds(Rounds::Rest(_))) {
+            return;
         }
         let mut place = self.preface.len();
         for (at, line) in self.preface.iter_mut().enumerate() {
@@ -114,11 +117,8 @@ impl Experiment {
                 make_joint(facts, agreement);
                 place = at + 1;
             }
-            if let Line::Header(header) = line {
-                header.agenda = None;
-            }
         }
-        self.preface.insert(place, Line::Fleet(Box::new(fleet.clone())));
+        self.preface.insert(place, Line::Fleet(Box::new(agreement.fleet.clone())));
         self.preface.extend(shared_caches(agreement, &self.plan.states).map(super::preface::warning));
     }
 
@@ -131,6 +131,8 @@ impl Experiment {
                 Line::Header(header) => {
                     let given = header.command.iter_mut().filter(|it| *it == word);
                     given.for_each(|it| *it = "FILE".to_owned());
+                    // A run goes on only by the paths of its files.
+                    header.agenda = None;
                 }
                 Line::Target { facts, .. } => {
                     (facts.path, facts.path_hex) = (name.to_owned(), None);
@@ -153,9 +155,17 @@ impl Experiment {
         recorder: &mut Recorder,
     ) -> Result<EndReason, ExecuteError> {
         recorder.follow(&self.plan);
+        let rest = match &self.procedure {
+            Procedure::Rounds(Rounds::Rest(record)) => Some(record.clone()),
+            _ => None,
+        };
+        rest.iter().for_each(|record| recorder.recall(record));
         self.measure(job, agreement, |together, member| {
             let mut sampler = FleetSampler::new(together, member, agreement);
-            let end = round::run(together.plan, &mut sampler, recorder);
+            let end = match &rest {
+                None => round::run(together.plan, &mut sampler, recorder),
+                Some(record) => round::resume(together.plan, record, &mut sampler, recorder),
+            };
             sampler.leave();
             Ok(end?)
         })
@@ -190,7 +200,7 @@ impl Experiment {
     /// Why a fleet cannot measure it, if so.
     #[must_use]
     pub fn refusal_in_fleet(&self) -> Option<&'static str> {
-        let is_rounds = matches!(self.procedure, Procedure::Rounds(Rounds::All));
+        let is_rounds = matches!(self.procedure, Procedure::Rounds(Rounds::All | Rounds::Rest(_)));
         let is_file = self.targets.len() == 1 && self.servers.is_empty();
         match (is_rounds, is_file && self.caches.iter().all(|cache| cache.identity().is_some())) {
             (true, true) => None,

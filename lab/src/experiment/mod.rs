@@ -40,7 +40,7 @@ use crate::measure::target::CacheControl;
 use crate::record::{Line, Record, RecordError, Requested, RunKind};
 pub use execute::{ExecuteError, execute};
 use recorder::Recorder;
-pub use resume::InterruptedRun;
+pub use resume::{FirstLines, InterruptedRun};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use sweep::run::Sweep;

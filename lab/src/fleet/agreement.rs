@@ -96,6 +96,15 @@ struct Compared {
     witness: Option<WitnessCredentials>,
 }
 
+/// What rank 0 demands of the others.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Terms<'a> {
+    /// What of the file each rank reads.
+    pub share: Share,
+    /// The fleet whose run goes on, if it is no new one.
+    pub before: Option<&'a Fleet>,
+}
+
 /// The right answers about a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answers {
@@ -147,30 +156,31 @@ pub struct SharedCache {
     pub device_bytes: Option<u64>,
 }
 
-/// Compares what all ranks say. A rank that could not get so far says why instead. What rank 0 says
-/// of the share holds for all.
+/// Compares what all ranks say. A rank that could not get so far says why instead. The terms of
+/// rank 0 hold for all.
 ///
 /// # Errors
 /// If the job is broken. That ranks differ is the inner error, the same on every rank.
 pub fn agree(
     job: &Job,
-    share: Share,
+    terms: Terms,
     own: Result<Told, String>,
 ) -> Result<Result<Agreement, String>, JobError> {
     let all = job.gather(&own)?;
-    let found = all.map(|all| compared(share, job.library(), all));
+    let found = all.map(|all| compared(terms, job.library(), all));
     let found: Result<Compared, String> = job.broadcast(found.as_ref())?;
     Ok(found.map(|Compared { share, library, readers, witness }| {
         let answers = readers.iter().map(|it| it.file.answers).collect();
         let ranks = ranks(&readers);
         let shared = shared(share, &readers, &ranks);
-        let witness = witness.map(|it| Witness { host: it.host, path: it.path });
+        let witness = witness.as_ref().map(WitnessCredentials::shown);
         Agreement { fleet: Fleet { library, share, ranks, witness }, answers, shared }
     }))
 }
 
 /// What all ranks say, or the first difference from rank 0, with the host that has it.
-fn compared(share: Share, library: &str, all: Vec<Result<Told, String>>) -> Result<Compared, String> {
+fn compared(terms: Terms, library: &str, all: Vec<Result<Told, String>>) -> Result<Compared, String> {
+    let share = terms.share;
     let several = all.len() > 1;
     let (mut readers, mut witness) = (Vec::<Credentials>::new(), None);
     for (rank, it) in all.into_iter().enumerate() {
@@ -189,7 +199,17 @@ fn compared(share: Share, library: &str, all: Vec<Result<Told, String>>) -> Resu
         let WitnessCredentials { host, path, .. } = it;
         return Err(format!("the witness on {host}: {path} is not the one file that all ranks read"));
     }
+    let now = (ranks(&readers), witness.as_ref().map(WitnessCredentials::shown));
+    if let Some(what) = terms.before.and_then(|before| before.change(&now.0, now.1.as_ref())) {
+        return Err(format!("{what}: begin anew"));
+    }
     Ok(Compared { share, library: library.to_owned(), readers, witness })
+}
+
+impl WitnessCredentials {
+    fn shown(&self) -> Witness {
+        Witness { host: self.host.clone(), path: self.path.clone() }
+    }
 }
 
 /// What differs, if anything does.
@@ -239,8 +259,8 @@ fn ranks(all: &[Credentials]) -> Vec<Rank> {
     let mut rank = |it: &Credentials| {
         let next = u32::try_from(caches.len()).unwrap_or(u32::MAX);
         let cache = *caches.entry((it.boot.clone(), it.file.inode)).or_insert(next);
-        let FileCredentials { path, start_bytes, size_bytes, .. } = it.file.clone();
-        Rank { host: it.host.clone(), path, start_bytes, size_bytes, cache }
+        let FileCredentials { path, start_bytes, size_bytes, digest, .. } = it.file.clone();
+        Rank { host: it.host.clone(), path, start_bytes, size_bytes, digest, cache }
     };
     all.iter().map(&mut rank).collect()
 }
@@ -292,7 +312,7 @@ mod tests {
 
     fn all_told<const N: usize>(share: Share, all: [Result<Credentials, String>; N]) -> Result<(), String> {
         let told = all.map(|it| it.map(|it| Told::Reader(Box::new(it))));
-        compared(share, "MPI", told.into()).map(drop)
+        compared(Terms { share, before: None }, "MPI", told.into()).map(drop)
     }
 
     #[test]
@@ -343,7 +363,8 @@ mod tests {
             let whole = WholeFile { bytes, places: "p".to_owned() };
             let witness = WitnessCredentials { host: "s".to_owned(), path: "/e/f".to_owned(), whole };
             let all = [Told::Reader(Box::new(credentials("a"))), Told::Witness(witness)];
-            compared(share, "MPI", all.map(Ok).into()).map(|it| it.witness.is_some())
+            let terms = Terms { share, before: None };
+            compared(terms, "MPI", all.map(Ok).into()).map(|it| it.witness.is_some())
         };
         assert_eq!(told(Share::Same, 5), Ok(true));
         let refused = Err("the witness on s: /e/f is not the one file that all ranks read".to_owned());

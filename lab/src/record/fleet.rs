@@ -20,6 +20,26 @@ pub struct Fleet {
     pub witness: Option<Witness>,
 }
 
+impl Fleet {
+    /// How those that have come now differ from these.
+    #[must_use]
+    pub fn change(&self, ranks: &[Rank], witness: Option<&Witness>) -> Option<String> {
+        let (before, now) = (self.ranks.len(), ranks.len());
+        if before != now {
+            return Some(format!("it had {before} ranks that read, and the launcher started {now}"));
+        }
+        let of_rank = |(number, (was, is)): (usize, (&Rank, &Rank))| {
+            if was.host != is.host {
+                return Some(format!("rank {number} was on {}, and is on {}", was.host, is.host));
+            }
+            (was != is).then(|| format!("rank {number} on {} does not read what it read", is.host))
+        };
+        let moved = self.ranks.iter().zip(ranks).enumerate().find_map(of_rank);
+        let is_watched = self.witness.as_ref() == witness;
+        moved.or_else(|| (!is_watched).then(|| "the witness is not that of before".to_owned()))
+    }
+}
+
 /// A rank that does not read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Witness {
@@ -54,6 +74,9 @@ pub struct Rank {
     pub start_bytes: Option<u64>,
     /// Bytes that it reads.
     pub size_bytes: u64,
+    /// Digest of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
     /// Ranks with the same number share a page cache of their file.
     pub cache: u32,
 }
@@ -131,6 +154,28 @@ impl FleetTurn {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fleet_that_goes_on_has_its_ranks_hosts_and_files() {
+        let rank = |host: &str, path: &str| Rank {
+            host: host.to_owned(),
+            path: path.to_owned(),
+            start_bytes: None,
+            size_bytes: 1,
+            digest: None,
+            cache: 0,
+        };
+        let ranks = [rank("a", "f"), rank("b", "f")];
+        let fleet =
+            Fleet { library: String::new(), share: Share::Same, ranks: ranks.to_vec(), witness: None };
+        assert_eq!(fleet.change(&ranks, None), None);
+        let change = |ranks: &[Rank]| fleet.change(ranks, None).unwrap();
+        assert_eq!(change(&ranks[..1]), "it had 2 ranks that read, and the launcher started 1");
+        assert_eq!(change(&[rank("a", "f"), rank("c", "f")]), "rank 1 was on b, and is on c");
+        assert_eq!(change(&[rank("a", "g"), rank("b", "f")]), "rank 0 on a does not read what it read");
+        let witness = Witness { host: "s".to_owned(), path: "f".to_owned() };
+        assert!(fleet.change(&ranks, Some(&witness)).unwrap().contains("witness"));
+    }
 
     #[test]
     fn a_job_lasts_from_the_first_start_to_the_last_end_and_one_rank_has_its_own_time() {

@@ -162,6 +162,7 @@ mod tests {
             path: "f".to_owned(),
             start_bytes: None,
             size_bytes: 1,
+            digest: None,
             cache: 0,
         };
         let ranks = vec![rank("a"), rank("b")];

@@ -8,15 +8,22 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Starts a fleet of two that would race for long, and does something to it when it has a turn.
-fn disturbed(deed: impl FnOnce(&mut std::process::Child, &Home)) -> Option<(Home, Record)> {
+/// More readings than a fleet ever takes.
+const FOR_LONG: &str = "100000";
+
+/// Starts a fleet of two that would take so many readings of each trial, and does something to it
+/// when it has a turn.
+pub(super) fn disturbed(
+    runs: &str,
+    deed: impl FnOnce(&mut std::process::Child, &Home),
+) -> Option<(Home, Record)> {
     let flavour = Flavour::any()?;
     let home = Home::new();
     file_of_each(&home, 2);
     let mut given = words(&["--share", "own", "f.{rank}"], &["--output", "run", "--quiet"]);
     given.extend(["--budget", "20m"]);
-    let runs = given.iter().position(|word| *word == "4").unwrap();
-    given[runs] = "100000";
+    let place = given.iter().position(|word| *word == "4").unwrap();
+    given[place] = runs;
     let mut command = flavour.command(&home, 2);
     let mut launcher = command.arg(READLAB).args(["fleet", "race"]).args(given).spawn().unwrap();
     let record = home.at("run/record.jsonl");
@@ -30,7 +37,7 @@ fn disturbed(deed: impl FnOnce(&mut std::process::Child, &Home)) -> Option<(Home
 }
 
 /// The process of the rank of this number: the parent of its agent.
-fn rank(home: &Home, number: u32) -> u32 {
+pub(super) fn rank(home: &Home, number: u32) -> u32 {
     let given = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"].map(|name| format!("{name}={number}"));
     let is_its = |agent: &&PathBuf| {
         let environment = fs::read(agent.join("environ")).unwrap_or_default();
@@ -43,13 +50,13 @@ fn rank(home: &Home, number: u32) -> u32 {
     parent.trim().parse().unwrap()
 }
 
-fn send(signal: &str, pid: u32) {
+pub(super) fn send(signal: &str, pid: u32) {
     assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
 }
 
 #[test]
 fn a_rank_that_is_killed_ends_the_job_and_the_record_stays_readable() {
-    let killed = disturbed(|_, home| send("-9", rank(home, 1)));
+    let killed = disturbed(FOR_LONG, |_, home| send("-9", rank(home, 1)));
     let Some((_, record)) = killed else { return };
     assert!(record.trials.iter().any(|it| !it.fleet_turns.is_empty()));
     let end = record.end.map(|(reason, _)| reason);
@@ -59,7 +66,7 @@ fn a_rank_that_is_killed_ends_the_job_and_the_record_stays_readable() {
 
 #[test]
 fn a_launcher_that_is_interrupted_keeps_what_was_measured() {
-    let stopped = disturbed(|launcher, _| send("-INT", launcher.id()));
+    let stopped = disturbed(FOR_LONG, |launcher, _| send("-INT", launcher.id()));
     let Some((_, record)) = stopped else { return };
     assert!(record.trials.iter().any(|it| !it.samples.is_empty()));
 }

@@ -7,6 +7,7 @@ mod jobs;
 mod many_ranks;
 mod parts;
 mod races;
+mod resume;
 mod scaling;
 
 use super::{Home, READLAB, Said};

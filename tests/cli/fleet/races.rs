@@ -114,7 +114,10 @@ fn options_that_no_fleet_follows_are_refused_and_so_is_a_start_without_a_launche
         (&["f", "f"], "a fleet reads one file, or one a rank with {rank} in its path"),
         (&["--share", "own", "f"], "--share own: f: there is no {rank} in the path"),
         (&["--http", "f"], "--http: a fleet reads files"),
-        (&["--resume", "last"], "--resume: a fleet begins anew"),
+        (
+            &["--resume", "last"],
+            "no MPI launcher started this: use 'mpirun -n 2 readlab fleet race FILE', or srun",
+        ),
     ] {
         let mut command = home.command(READLAB);
         for name in ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"] {

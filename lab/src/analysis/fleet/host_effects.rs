@@ -106,6 +106,7 @@ mod tests {
             path: "f".to_owned(),
             start_bytes: None,
             size_bytes: 1,
+            digest: None,
             cache: 0,
         };
         record.fleet = Some(Fleet {

@@ -4,11 +4,13 @@
 //! changed: the lab, the targets, the contenders. Which round comes next is decided in
 //! [`crate::measure::round`].
 
+mod fleet;
+
 use super::deadline::Deadline;
 use super::expected_answers::ExpectedAnswers;
 use super::planner::resolve;
 use super::recorder::Recorder;
-use super::target_spec::{ExaminedTarget, TargetSpec, accepted, check_drop_caches};
+use super::target_spec::{ExaminedTarget, Split, TargetSpec, accepted, check_drop_caches};
 use super::targets::{OpenTarget, known, serve};
 use super::{Experiment, Procedure, Rounds, participants, preface};
 use crate::contender::discovery::Contenders;
@@ -23,6 +25,7 @@ use crate::record::{EndReason, Header, Line, Record, RecordWriter, ResumePlan, R
 use crate::target::{TargetFacts, shown, without_parents};
 use crate::trial::{COMMAND, TrialId};
 use anyhow::{Context, anyhow, bail, ensure};
+pub use fleet::FirstLines;
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -37,6 +40,8 @@ pub struct InterruptedRun {
     folder: PathBuf,
     /// Time that the run had taken.
     earlier: Duration,
+    /// Which part of its file a rank of a fleet reads.
+    split: Option<Split>,
 }
 
 impl InterruptedRun {
@@ -53,7 +58,7 @@ impl InterruptedRun {
         let earlier = elapsed(&record, path)?;
         let resume_plan = resume_plan(kind, &record).with_context(|| shown(path))?;
         let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
-        Ok((InterruptedRun { record, resume_plan, folder, earlier }, writer))
+        Ok((InterruptedRun { record, resume_plan, folder, earlier, split: None }, writer))
     }
 }
 
@@ -67,12 +72,12 @@ impl Experiment {
         recorder: &Recorder,
         quiet: bool,
     ) -> anyhow::Result<Experiment> {
-        let InterruptedRun { mut record, resume_plan, folder, earlier } = interrupted;
+        let InterruptedRun { mut record, resume_plan, folder, earlier, split } = interrupted;
         let begun = Instant::now();
         if resume_plan.drop_caches {
             check_drop_caches()?;
         }
-        let mut examined = examine(&resume_plan, &record.targets)?;
+        let mut examined = examine(&resume_plan, &record.targets, split)?;
         let servers = serve(&mut examined)?;
         let mut targets = open_all(&resume_plan, examined)?;
         let contenders = contenders(&resume_plan, &record, recorder.live(), quiet)?;
@@ -112,11 +117,13 @@ fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
         }
         Some(EndReason::Budget) => bail!("nothing is left to do: the time for the whole run was used up"),
         Some(EndReason::TargetChanged) => bail!("it ended because its target changed: begin anew"),
-        Some(EndReason::RankLost) => bail!("it is of a fleet, which begins anew"),
         Some(EndReason::CommandFailed) => bail!("it ended because a command beside it failed: begin anew"),
-        Some(EndReason::Interrupted) | None => {}
+        Some(EndReason::Interrupted | EndReason::RankLost) | None => {}
     }
     let Some(plan) = &header.agenda else {
+        if record.fleet.is_some() {
+            bail!("a fleet goes on only where all ranks always read, and their names are not hidden");
+        }
         bail!("it holds no plan to go on by: it is one of `{}`, or of an earlier readlab", header.kind);
     };
     ensure!(header.kind == kind, "it is one of `{0}`: readlab {0} --resume", header.kind);
@@ -165,11 +172,17 @@ fn elapsed(record: &Record, path: &Path) -> anyhow::Result<Duration> {
 }
 
 /// The targets as they are now.
-fn examine(plan: &ResumePlan, before: &[TargetFacts]) -> anyhow::Result<Vec<ExaminedTarget>> {
+fn examine(
+    plan: &ResumePlan,
+    before: &[TargetFacts],
+    split: Option<Split>,
+) -> anyhow::Result<Vec<ExaminedTarget>> {
     let (accept, deadline) = (accepted(plan.allow_device), Deadline::of_server(&plan.rules));
     let mut targets = Vec::new();
     for (facts, target) in before.iter().zip(&plan.targets) {
-        targets.push(TargetSpec::of_record(facts, target).examine(accept, &deadline)?);
+        let spec = TargetSpec::of_record(facts, target);
+        let spec = split.map_or_else(|| spec.clone(), |split| spec.clone().split(split));
+        targets.push(spec.examine(accept, &deadline)?);
     }
     Ok(targets)
 }
@@ -236,7 +249,7 @@ impl SameAnswers<'_> {
             .map_err(|reason| anyhow!("{path}: {reason}"))?;
         let before = self.before[0].decoded.as_ref().map(|decoded| &decoded.digest);
         let now = expected.decoded.as_ref().map(|content| &content.digest);
-        ensure!(before == now, "{path}: what comes out is not what it was: begin anew");
+        ensure!(before.is_none() || before == now, "{path}: what comes out is not what it was: begin anew");
         Ok(())
     }
 }
