@@ -44,6 +44,7 @@ impl Contender for Harness {
             reads: Reads::File,
             decodes: Vec::new(),
             parts: false,
+            tls: false,
             unavailable: None,
         };
         self.readers.iter().map(method).collect()

@@ -7,6 +7,7 @@
 
 mod message;
 mod part;
+pub mod remote;
 mod scheduling;
 pub mod serve;
 mod turn_request;

@@ -80,6 +80,9 @@ pub struct MethodLine {
     /// Whether it reads a part of a target too ([`crate::Part`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub parts: bool,
+    /// Whether it reads URLs with encryption too; methods that read objects always do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tls: bool,
     /// Why it cannot work on this machine, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable: Option<String>,
@@ -99,7 +102,7 @@ pub enum Cache {
     None,
 }
 
-/// What a method can read: files, URLs or both. Without the field it reads files.
+/// What a method can read: files, URLs, both, or objects. Without the field it reads files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reads {
@@ -110,6 +113,8 @@ pub enum Reads {
     Url,
     /// Either.
     Both,
+    /// An object of an S3 store, by its bucket and key.
+    Object,
 }
 
 impl Reads {
@@ -210,6 +215,24 @@ pub struct SampleLine {
     /// from the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduling: Option<Scheduling>,
+    /// Until the name of the server was resolved, for its first connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dns_ns: Option<u64>,
+    /// Until the first connection to the server was made, from the end of the resolution.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connect_ns: Option<u64>,
+    /// Until its encryption was agreed, from the connection on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls_ns: Option<u64>,
+    /// Until the first byte of the content was there, from the beginning of the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_byte_ns: Option<u64>,
+    /// Requests that were sent, repeated ones included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// Requests that were repeated after a failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retries: Option<u64>,
     /// Proof of work: bytes that were read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,

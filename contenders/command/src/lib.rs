@@ -71,6 +71,7 @@ impl Contender for Commands {
             decodes: Vec::new(),
             // A command that does nothing is as good for a part as for the whole.
             parts: name == NOTHING,
+            tls: true,
             unavailable: None,
         };
         vec![

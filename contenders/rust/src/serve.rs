@@ -118,6 +118,7 @@ fn method_line(method: &Method) -> MethodLine {
         reads: method.reads,
         decodes: method.decodes.to_vec(),
         parts: method.parts,
+        tls: method.tls,
         unavailable: method.available().err(),
     }
 }
@@ -134,5 +135,6 @@ fn sample_line(sample: &Sample) -> SampleLine {
         lines: sample.answer.lines,
         sum: sample.answer.sum.map(u64::from),
         output: None,
+        ..SampleLine::default()
     }
 }

@@ -164,6 +164,7 @@ mod tests {
             reads: readlab_protocol::Reads::File,
             decodes: Vec::new(),
             parts: false,
+            tls: false,
             unavailable: None,
         };
         let command = CommandLine { program: "x".into(), args: Vec::new(), env: Vec::new() };

@@ -173,6 +173,7 @@ mod tests {
             cache: Cache::Through,
             decodes: Vec::new(),
             parts: false,
+            tls: false,
             unavailable: None,
             reads: Reads::File,
         }

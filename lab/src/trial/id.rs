@@ -298,6 +298,7 @@ mod tests {
             reads: Reads::File,
             decodes: Vec::new(),
             parts: false,
+            tls: false,
             unavailable: None,
         };
         let resolved = "buffer=8k".parse::<Params>().unwrap().resolve(&method).unwrap();

@@ -26,6 +26,7 @@ pub(in crate::method) const AUTO: Method = Method {
     feeding: Feeding::InOrder,
     decodes: &[],
     parts: true,
+    tls: false,
     params: &[THREADS],
     build: |settings| {
         if settings.get(&THREADS) == 0 {

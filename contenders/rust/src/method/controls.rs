@@ -22,6 +22,7 @@ pub(super) const NULL: Method = Method {
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
     parts: true,
+    tls: false,
     params: &[],
     build: |_| Ok(Box::new(Null)),
     available: || Ok(()),
@@ -36,6 +37,7 @@ pub(super) const RESIDENT: Method = Method {
     feeding: Feeding::Mapped,
     decodes: &[],
     parts: true,
+    tls: false,
     params: &[SEGMENT, THREADS],
     build: |settings| {
         Ok(Box::new(Resident {

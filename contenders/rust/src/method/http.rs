@@ -31,6 +31,7 @@ pub(super) const HTTP: Method = Method {
     feeding: Feeding::InOrder,
     decodes: &[],
     parts: false,
+    tls: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Http { buffer_bytes: settings.size(&BUFFER) })),
     available: || Ok(()),

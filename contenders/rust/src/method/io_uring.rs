@@ -41,6 +41,7 @@ pub(super) const IO_URING: Method = Method {
     feeding: Feeding::AnyOrder,
     decodes: &[],
     parts: true,
+    tls: false,
     params: &[BUFFER, DEPTH, DIRECT, REGISTERED, RING],
     build: |settings| {
         let (depth, entries) = settle(settings, &DEPTH)?;
@@ -65,6 +66,7 @@ pub(super) const IO_URING_VECTORED: Method = Method {
     feeding: Feeding::AnyOrder,
     decodes: &[],
     parts: true,
+    tls: false,
     params: &[VECTOR_BUFFER, VECTOR_BUFFERS, VECTOR_DEPTH, DIRECT, RING],
     build: |settings| {
         let (depth, entries) = settle(settings, &VECTOR_DEPTH)?;

@@ -45,6 +45,7 @@ pub(super) const COPY: Method = Method {
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
     parts: true,
+    tls: false,
     params: &[COPY_BUFFER, SEGMENT, THREADS],
     build: |settings| {
         let (buffer, segment) = (settings.get(&COPY_BUFFER), settings.get(&SEGMENT));
@@ -71,6 +72,7 @@ pub(super) const FAULTS: Method = Method {
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
     parts: true,
+    tls: false,
     params: &[SMALL_PAGES],
     build: |settings| {
         let (populate, sequential) = (false, false);
@@ -94,6 +96,7 @@ pub(super) const DEVICE: Method = Method {
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
     parts: true,
+    tls: false,
     params: &[DEVICE_BUFFER, DEPTH, SPAN, THREADS],
     build: |settings| {
         let depth = settings.size(&DEPTH);
@@ -120,6 +123,7 @@ pub(super) const SYSCALL: Method = Method {
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
     parts: true,
+    tls: false,
     params: &[CALLS],
     build: |settings| Ok(Box::new(Calls(settings.get(&CALLS)))),
     available: || Ok(()),

@@ -47,6 +47,8 @@ pub struct Method {
     pub decodes: &'static [Archive],
     /// Whether it reads a part of a file, too.
     pub parts: bool,
+    /// Whether it reads URLs with encryption, too.
+    pub tls: bool,
     /// Its parameters.
     pub params: &'static [Param],
     /// Makes a reader; may set values that follow from other values.
