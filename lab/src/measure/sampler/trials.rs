@@ -187,7 +187,7 @@ impl<'a> Trials<'a> {
             || trial.start == Start::EachReading
             || trial.command.prepare.is_some()
             || trial.state == CacheState::Cold
-            || facts.transport() == Transport::Http;
+            || facts.transport() != Transport::File;
         if is_single || reading_ns >= SHORT_READING_NS {
             return TurnRequest { lead: 0, count: 1 };
         }
@@ -228,7 +228,7 @@ impl<'a> Trials<'a> {
         let mut command = contender.read_command(method, self.trial(trial).work, target.word());
         command.args.extend(target.part.into_iter().flat_map(|part| part.words().map(OsString::from)));
         command.env.extend(env);
-        if target.facts.transport() == Transport::Http {
+        if target.facts.transport() != Transport::File {
             command.env.extend(NO_PROXY.map(|name| (name.into(), "*".into())));
         }
         Session::launch(&method.id.contender, &command)
