@@ -2,7 +2,7 @@
 //! contradict themselves.
 
 use super::home::{Home, READLAB};
-use readlab::target::http::{self, RequestVerb};
+use readlab::target::http::{Client, RequestVerb};
 use readlab::target::url::Url;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -50,7 +50,7 @@ impl Server {
     /// The answer to a request for the file.
     fn get(&self) -> String {
         let mut said = String::new();
-        self.asking(self.url.request()).read_to_string(&mut said).unwrap();
+        self.asking(self.url.exact_request()).read_to_string(&mut said).unwrap();
         said
     }
 }
@@ -96,7 +96,7 @@ fn readers_of_the_file_are_not_ended_for_others_and_one_too_many_is_refused() {
     // More than the system holds for readers that do not read.
     File::create(home.at("f")).unwrap().set_len(64 << 20).unwrap();
     let server = Server::after(&home, "", "f");
-    let path = server.url.request();
+    let path = server.url.exact_request();
     let reading = || {
         let mut reader = server.asking(path);
         let mut begin = [0; 12];
@@ -136,7 +136,9 @@ fn answered(answer: String) -> Result<String, String> {
         let _ = client.read(&mut [0; 1]);
     });
     let mut body = String::new();
-    let mut response = http::ask(RequestVerb::Get, &url, &|| Ok(())).map_err(|error| error.to_string())?;
+    let client = Client::default();
+    let mut response =
+        client.ask(RequestVerb::Get, &url, &[], &|| Ok(())).map_err(|error| error.to_string())?;
     response.read_to_string(&mut body).map_err(|error| error.to_string())?;
     Ok(body)
 }

@@ -167,7 +167,7 @@ mod tests {
             tls: false,
             unavailable: None,
         };
-        let command = CommandLine { program: "x".into(), args: Vec::new(), env: Vec::new() };
+        let command = CommandLine { program: "x".into(), ..CommandLine::default() };
         let receipt =
             Receipt { contender: "x".into(), version: "1".into(), runtime: String::new(), language: None };
         Contender { command, receipt, methods: vec![method], warmup: Warmup::default(), collects: false }

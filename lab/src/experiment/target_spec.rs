@@ -81,7 +81,7 @@ impl TargetSpec {
     pub(super) fn examine(&self, accept: Accept, deadline: &Deadline) -> anyhow::Result<ExaminedTarget> {
         let mut target = if url::is_url(self.word.as_os_str()) {
             let word = self.word.to_str().with_context(|| format!("{}: not a URL", shown(&self.word)))?;
-            Target::ask(word.parse().map_err(TargetError::from)?, &|| deadline.check())?
+            Target::ask(word.parse().map_err(TargetError::from)?, None, &|| deadline.check())?
         } else {
             Target::examine_as(&self.word, accept)?
         };

@@ -156,7 +156,7 @@ impl MeasuredTarget<'_> {
             (CacheControl::File { identity, .. }, Place::File(path) | Place::Served { file: path, .. }) => {
                 change_of_file(identity, path)
             }
-            (_, Place::Web { url, version: Some(version) }) => match Version::of(url) {
+            (_, Place::Web { url, version: Some(version), client }) => match Version::of(url, client) {
                 Ok(now) => version.change(&now),
                 Err(error) => Some(format!("can no longer be reached: {error}")),
             },

@@ -17,6 +17,7 @@ pub mod identity;
 pub mod layers;
 pub mod part;
 mod path;
+pub mod secret;
 pub mod url;
 pub mod web;
 
@@ -31,14 +32,17 @@ use device::Device;
 use extents::Extents;
 pub use facts::{Decoded, Http, TargetFacts};
 use filesystem::{Backing, Filesystem};
+use http::Client;
 use layers::{Chain, Evictable};
 pub use path::without_parents;
 use readlab_protocol::Part;
-use std::ffi::OsStr;
+use readlab_protocol::remote::{CACERT_VARIABLE, ETAG_VARIABLE, TARGET_ELSEWHERE, TARGET_VARIABLE};
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use url::{Url, UrlError};
 use web::Version;
 
@@ -74,6 +78,8 @@ pub enum Place {
         url: Url,
         /// The version of the content before measuring; `None` where the server answers no HEAD.
         version: Option<Version>,
+        /// What requests it.
+        client: Arc<Client>,
     },
 }
 
@@ -235,13 +241,31 @@ impl Target {
         }
     }
 
-    /// The path or URL that a contender gets.
+    /// The path or URL that a contender gets on its command line. In place of a URL whose query is
+    /// a secret it gets [`TARGET_ELSEWHERE`], and the URL in its environment.
     #[must_use]
     pub fn word(&self) -> &OsStr {
         match &self.place {
             Place::File(file) => file.as_os_str(),
-            Place::Served { url, .. } | Place::Web { url, .. } => OsStr::new(url.as_str()),
+            Place::Web { url, .. } if url.is_secret() => OsStr::new(TARGET_ELSEWHERE),
+            Place::Served { url, .. } | Place::Web { url, .. } => OsStr::new(url.exact()),
         }
+    }
+
+    /// What a contender gets in its environment to read from another server.
+    #[must_use]
+    pub fn variables(&self) -> Vec<(OsString, OsString)> {
+        let Place::Web { url, version, client } = &self.place else { return Vec::new() };
+        let target = url.is_secret().then(|| url.exact().into());
+        let etag = version.as_ref().and_then(Version::strong_etag).map(OsString::from);
+        // Contenders may run in another folder.
+        let cacert = client.trust().file().map(|file| std::path::absolute(file).unwrap_or(file.to_owned()));
+        let all = [
+            (TARGET_VARIABLE, target),
+            (ETAG_VARIABLE, etag),
+            (CACERT_VARIABLE, cacert.map(PathBuf::into_os_string)),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((name.into(), value?))).collect()
     }
 }
 

@@ -1,49 +1,100 @@
-//! URLs as targets: `http://host[:port]/path[?query]`, as contenders get them.
+//! URLs as targets: `http[s]://host[:port]/path[?query]`, as contenders get them.
 
+use super::secret::{self, HIDDEN};
 use std::ffi::OsStr;
 use std::fmt;
 use std::str::FromStr;
 
-/// A URL that is read over HTTP/1.1 without encryption.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A URL that is read over HTTP/1.1, with or without encryption.
+///
+/// It is shown without its query if that is a secret, in `Debug` too.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Url {
+    scheme: Scheme,
+    /// As the user wrote it.
     text: String,
+    /// For everything that people read, and for every record.
+    shown: String,
     authority: String,
     port: u16,
     request: String,
 }
 
-/// Why a word is no URL that can be raced.
+/// How the bytes of a URL are transported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scheme {
+    /// As they are.
+    Http,
+    /// Encrypted.
+    Https,
+}
+
+/// Why a word is no URL that can be raced. No message has a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// It needs encryption.
-    #[error(
-        "{0}: https is not read: TLS is not built in, and its cost would be measured with every reading; name an http:// URL"
-    )]
-    Tls(String),
     /// It has a user, whose password would be in every record.
     #[error("a URL with a user or a password is not read: both would be in the record")]
     User,
+    /// It was copied from where its query is hidden.
+    #[error("{0}: the query of this URL is a secret, which no record keeps: name the URL again, in full")]
+    Hidden(String),
     /// It has another form.
-    #[error("{0}: not a URL: expected http://host[:port]/path in printable ASCII, without a fragment")]
+    #[error("{0}: not a URL: expected http[s]://host[:port]/path in printable ASCII, without a fragment")]
     Form(String),
 }
-
-const SCHEME: &str = "http://";
 
 /// Whether a word on the command line is a URL and no path.
 #[must_use]
 pub fn is_url(word: &OsStr) -> bool {
     let word = word.as_encoded_bytes();
-    word.starts_with(SCHEME.as_bytes()) || word.starts_with(b"https://")
+    Scheme::ALL.iter().any(|scheme| word.starts_with(scheme.prefix().as_bytes()))
+}
+
+impl Scheme {
+    const ALL: [Scheme; 2] = [Scheme::Http, Scheme::Https];
+
+    fn prefix(self) -> &'static str {
+        match self {
+            Scheme::Http => "http://",
+            Scheme::Https => "https://",
+        }
+    }
+
+    fn default_port(self) -> u16 {
+        match self {
+            Scheme::Http => 80,
+            Scheme::Https => 443,
+        }
+    }
+
+    /// The scheme of a URL, and what comes after it.
+    fn split(text: &str) -> Option<(Scheme, &str)> {
+        Scheme::ALL.into_iter().find_map(|scheme| Some((scheme, text.strip_prefix(scheme.prefix())?)))
+    }
 }
 
 impl Url {
+    /// Whether its bytes are encrypted on their way.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.scheme == Scheme::Https
+    }
+
     /// The address to connect to, as `host:port`.
     #[must_use]
     pub fn address(&self) -> String {
+        format!("{}:{}", self.host_of_authority(), self.port)
+    }
+
+    /// The host, as certificates have it: an IPv6 address without its brackets.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        self.host_of_authority().trim_start_matches('[').trim_end_matches(']')
+    }
+
+    fn host_of_authority(&self) -> &str {
         let host = self.authority.rsplit_once(':').filter(|(_, port)| is_port(port));
-        format!("{}:{}", host.map_or(self.authority.as_str(), |(host, _)| host), self.port)
+        host.map_or(self.authority.as_str(), |(host, _)| host)
     }
 
     /// The value of a request's `Host` field.
@@ -52,15 +103,22 @@ impl Url {
         &self.authority
     }
 
-    /// Path and query.
+    /// Whether its query is a secret.
     #[must_use]
-    pub fn request(&self) -> &str {
+    pub fn is_secret(&self) -> bool {
+        self.shown != self.text
+    }
+
+    /// Path and query, which may be a secret: only for requests.
+    #[must_use]
+    pub fn exact_request(&self) -> &str {
         &self.request
     }
 
-    /// The URL as the user wrote it.
+    /// The URL as the user wrote it, whose query may be a secret: only for contenders, and not on
+    /// their command line.
     #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub fn exact(&self) -> &str {
         &self.text
     }
 }
@@ -69,89 +127,159 @@ fn is_port(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// The port of an authority that names one; `None` if what is after its colon is no port.
+fn port(authority: &str, scheme: Scheme) -> Option<u16> {
+    // The colons of an IPv6 address in brackets do not separate a port.
+    let after_host = authority.rsplit_once(']').map_or(authority, |(_, rest)| rest);
+    match after_host.rsplit_once(':') {
+        Some((_, port)) if is_port(port) => port.parse().ok(),
+        Some(_) => None,
+        None => Some(scheme.default_port()),
+    }
+}
+
 impl FromStr for Url {
     type Err = UrlError;
 
     fn from_str(text: &str) -> Result<Url, UrlError> {
-        let form = || UrlError::Form(text.to_owned());
-        if text.starts_with("https://") {
-            return Err(UrlError::Tls(text.to_owned()));
-        }
-        let rest = text.strip_prefix(SCHEME).ok_or_else(form)?;
-        if !rest.bytes().all(|byte| byte.is_ascii_graphic()) || rest.contains('#') {
-            return Err(form());
-        }
-        let cut = rest.find(['/', '?']).unwrap_or(rest.len());
-        let (authority, request) = rest.split_at(cut);
+        let shown = secret::shown(text);
+        let form = || UrlError::Form(shown.clone());
+        let (scheme, rest) = Scheme::split(text).ok_or_else(form)?;
+        let (authority, request) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         if authority.contains('@') {
             return Err(UrlError::User);
         }
-        // The colons of an IPv6 address in brackets do not separate a port.
-        let after_host = authority.rsplit_once(']').map_or(authority, |(_, rest)| rest);
-        let port = match after_host.rsplit_once(':') {
-            Some((_, port)) if is_port(port) => port.parse().map_err(|_| form())?,
-            Some(_) => return Err(form()),
-            None => 80,
-        };
+        if request.ends_with(&format!("?{HIDDEN}")) {
+            return Err(UrlError::Hidden(shown));
+        }
+        if !rest.bytes().all(|byte| byte.is_ascii_graphic()) || rest.contains('#') {
+            return Err(form());
+        }
+        let port = port(authority, scheme).ok_or_else(form)?;
         let bare = authority.strip_suffix(&format!(":{port}")).unwrap_or(authority);
         if bare.is_empty() {
             return Err(form());
         }
         let request = if request.starts_with('/') { request.to_owned() } else { format!("/{request}") };
-        Ok(Url { text: text.to_owned(), authority: authority.to_owned(), port, request })
+        Ok(Url { scheme, text: text.to_owned(), shown, authority: authority.to_owned(), port, request })
     }
 }
 
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.text)
+        f.pad(&self.shown)
+    }
+}
+
+impl fmt::Debug for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Url").field(&self.shown).finish()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::{Place, Target, TargetFacts};
+    use proptest::prelude::*;
 
     #[test]
     fn a_url_is_split_into_its_parts() {
-        for (text, address, authority, request) in [
-            ("http://host", "host:80", "host", "/"),
-            ("http://host:8080/a/b?c=d", "host:8080", "host:8080", "/a/b?c=d"),
-            ("http://host?c", "host:80", "host", "/?c"),
-            ("http://[::1]:81/", "[::1]:81", "[::1]:81", "/"),
-            ("http://[::1]/x", "[::1]:80", "[::1]", "/x"),
+        for (text, address, host, authority, request) in [
+            ("http://host", "host:80", "host", "host", "/"),
+            ("http://host:8080/a/b?c=d", "host:8080", "host", "host:8080", "/a/b?c=d"),
+            ("http://host?c", "host:80", "host", "host", "/?c"),
+            ("http://[::1]:81/", "[::1]:81", "::1", "[::1]:81", "/"),
+            ("http://[::1]/x", "[::1]:80", "::1", "[::1]", "/x"),
+            ("https://host/x", "host:443", "host", "host", "/x"),
+            ("https://host:80/x", "host:80", "host", "host:80", "/x"),
+            ("https://[::1]/x", "[::1]:443", "::1", "[::1]", "/x"),
         ] {
             let url: Url = text.parse().unwrap();
             assert_eq!(
-                (url.address().as_str(), url.authority(), url.request()),
-                (address, authority, request)
+                [url.address().as_str(), url.host(), url.authority(), url.exact_request()],
+                [address, host, authority, request]
             );
-            assert_eq!(url.to_string(), text);
+            assert_eq!([url.to_string().as_str(), url.exact()], [text; 2]);
+            assert_eq!((url.is_encrypted(), url.is_secret()), (text.starts_with("https"), false));
         }
     }
 
     #[test]
     fn a_url_that_cannot_be_raced_has_a_reason() {
         let why = |text: &str| text.parse::<Url>().unwrap_err().to_string();
-        assert!(why("https://host/").contains("TLS is not built in"));
-        assert!(!why("http://user:secret@host/").contains("secret"));
+        for text in ["http://user:hush@host/", "https://user:hush@host/a b", "ftp://user:hush@host/"] {
+            assert!(!why(text).contains("hush"), "{}", why(text));
+        }
+        assert_eq!("https://u@h/".parse::<Url>(), Err(UrlError::User));
         for text in [
             "http://",
+            "https://",
             "http:///x",
             "http://:80/",
             "http://h:x/",
-            "http://h:99999/",
+            "https://h:99999/",
             "http://h/a b",
             "http://h/#a",
             "ftp://h/",
         ] {
             assert!(why(text).contains("not a URL"), "{text}");
         }
+        assert_eq!(
+            why("https://h/o?sig=hush#a"),
+            "https://h/o?…: not a URL: expected http[s]://host[:port]/path in printable ASCII, without a fragment"
+        );
+    }
+
+    #[test]
+    fn a_hidden_query_must_be_named_again() {
+        let url: Url = "https://h/o?X-Amz-Signature=hush".parse().unwrap();
+        assert_eq!((url.to_string().as_str(), url.is_secret()), ("https://h/o?…", true));
+        assert_eq!(
+            url.to_string().parse::<Url>().unwrap_err().to_string(),
+            "https://h/o?…: the query of this URL is a secret, which no record keeps: name the URL again, in full"
+        );
     }
 
     #[test]
     fn only_a_whole_scheme_makes_a_url() {
         assert!(is_url("http://h".as_ref()) && is_url("https://h".as_ref()));
         assert!(!is_url("http:/h".as_ref()) && !is_url("./http://h".as_ref()));
+    }
+
+    /// Everything of a target that people or records see.
+    fn seen(url: &Url, target: &Target) -> String {
+        let facts = serde_json::to_string(&target.facts).unwrap();
+        format!("{url} {url:?} {target:?} {facts} {}", target.word().display())
+    }
+
+    proptest! {
+        #[test]
+        fn no_part_of_a_secret_query_is_ever_seen(
+            before in proptest::collection::vec("[a-z]{1,5}=[0-9]{4,9}", 0..3),
+            name in prop::sample::select(vec![
+                "X-Amz-Signature", "X-Amz-Credential", "x-amz-security-token", "X-Goog-Signature", "Signature",
+                "SIG", "token", "access_token", "Policy", "Key-Pair-Id", "se", "sp", "sv",
+            ]),
+            value in "[0-9]{4}[0-9%/+.~_-]{0,40}[0-9]{4}",
+            after in proptest::collection::vec("[a-z]{1,5}=[0-9]{4,9}", 0..3),
+        ) {
+            let pair = format!("{name}={value}");
+            let query = [before, vec![pair], after].concat();
+            let text = format!("https://host/object?{}", query.join("&"));
+            let url: Url = text.parse().unwrap();
+            let facts = TargetFacts { path: url.to_string(), ..TargetFacts::default() };
+            let place = Place::Web { url: url.clone(), version: None, client: Default::default() };
+            let target = Target { place, part: None, facts, evictable: Vec::new() };
+            let seen = seen(&url, &target);
+            for pair in &query {
+                let value = pair.split_once('=').unwrap().1;
+                for part in value.as_bytes().windows(4) {
+                    let part = std::str::from_utf8(part).unwrap();
+                    prop_assert!(!seen.contains(part), "{part} of {value} is in {seen}");
+                }
+            }
+            prop_assert_eq!(url.exact(), &text);
+        }
     }
 }

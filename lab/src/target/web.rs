@@ -1,8 +1,10 @@
 //! A URL at another server as a target: its facts, and whether its content has changed.
 
-use super::http::{self, HttpError, RequestVerb, Response, WaitCheck};
+use super::http::{Client, HttpError, RequestVerb, Response, Trust, WaitCheck};
 use super::url::Url;
 use super::{Http, Place, Target, TargetError, TargetFacts};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The words for the cache of another server, wherever a state is shown.
 pub const CACHE_UNKNOWN: &str = "state of the server's cache: unknown";
@@ -24,8 +26,18 @@ impl Version {
     ///
     /// # Errors
     /// If the server cannot be reached, or does not answer with 200.
-    pub fn of(url: &Url) -> Result<Version, HttpError> {
-        http::ask(RequestVerb::Head, url, &|| Ok(())).map(|response| Version::in_head(&response))
+    pub fn of(url: &Url, client: &Client) -> Result<Version, HttpError> {
+        client.ask(RequestVerb::Head, url, &[], &|| Ok(())).map(|response| Version::in_head(&response))
+    }
+
+    /// The `ETag` if it is strong: two contents of which it is the same have the same bytes, so
+    /// that a request can be made for it alone, with `If-Match`.
+    #[must_use]
+    pub fn strong_etag(&self) -> Option<&str> {
+        let etag = self.etag.as_deref()?;
+        let inner = etag.strip_prefix('"')?.strip_suffix('"')?;
+        let is_tag = |c: char| !(c == '"' || c.is_whitespace() || c.is_control());
+        inner.chars().all(is_tag).then_some(etag)
     }
 
     fn in_head(response: &Response<'_>) -> Version {
@@ -57,18 +69,21 @@ impl Version {
 
 impl Target {
     /// Collects the facts about a URL except its size and answer, which take a whole read
-    /// ([`crate::corpus`]).
+    /// ([`crate::corpus`]). Servers are trusted by the certificates of a file, `cacert`, instead of
+    /// those of the system.
     ///
     /// # Errors
-    /// If the server cannot be reached, or does not send the URL's bytes; or the error of `check`.
-    pub fn ask(url: Url, check: WaitCheck) -> Result<Target, TargetError> {
+    /// If the server cannot be reached, is not trusted, or does not send the URL's bytes; or the
+    /// error of `check`.
+    pub fn ask(url: Url, cacert: Option<PathBuf>, check: WaitCheck) -> Result<Target, TargetError> {
+        let client = Arc::new(Client::new(Trust::from(cacert)));
         let failed = |cause| TargetError::Web { url: url.clone(), cause };
         // A server may refuse HEAD and still send the bytes: then a GET decides, which ends after
         // its head.
-        let (version, response) = match http::ask(RequestVerb::Head, &url, check) {
+        let (version, response) = match client.ask(RequestVerb::Head, &url, &[], check) {
             Ok(response) => (Some(Version::in_head(&response)), response),
             Err(HttpError::Status { .. } | HttpError::Redirect { .. }) => {
-                (None, http::ask(RequestVerb::Get, &url, check).map_err(failed)?)
+                (None, client.ask(RequestVerb::Get, &url, &[], check).map_err(failed)?)
             }
             Err(cause) => return Err(failed(cause)),
         };
@@ -81,7 +96,7 @@ impl Target {
             http: Some(Http::Foreign { software, etag: known.etag, last_modified: known.last_modified }),
             ..TargetFacts::default()
         };
-        Ok(Target { place: Place::Web { url, version }, part: None, facts, evictable: Vec::new() })
+        Ok(Target { place: Place::Web { url, version, client }, part: None, facts, evictable: Vec::new() })
     }
 }
 
@@ -108,6 +123,21 @@ mod tests {
         let now = Version { etag: Some("b".into()), content_length: Some("1".into()), ..before.clone() };
         assert_eq!(before.change(&now).unwrap(), "changed its ETag from a to b");
         assert_eq!(before.change(&Version::default()).unwrap(), "changed its ETag from a to none");
+    }
+
+    #[test]
+    fn only_a_strong_etag_is_for_conditions() {
+        let strong = |etag: &str| {
+            let version = Version { etag: Some(etag.to_owned()), ..Version::default() };
+            version.strong_etag().map(str::to_owned)
+        };
+        for etag in ["\"a\"", "\"\"", "\"d41d8cd9-2\"", "\"W/\""] {
+            assert_eq!(strong(etag).as_deref(), Some(etag));
+        }
+        for etag in ["W/\"a\"", "w/\"a\"", "a", "\"", "\"a", "\"a\"b\"", "\"a\", \"b\"", "\"a\rb\"", ""] {
+            assert_eq!(strong(etag), None, "{etag}");
+        }
+        assert_eq!(Version::default().strong_etag(), None);
     }
 
     #[test]

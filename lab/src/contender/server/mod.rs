@@ -70,7 +70,7 @@ impl Server {
         let not_started = |cause| ServerError::NotStarted { file: file.to_owned(), cause };
         let program = std::env::current_exe().map_err(not_started)?.into_os_string();
         let line =
-            CommandLine { program, args: vec![VERB.into(), "--".into(), file.into()], env: Vec::new() };
+            CommandLine { program, args: vec![VERB.into(), "--".into(), file.into()], ..CommandLine::default() };
         let mut process = Process::spawn(&line, LINE_BYTES_MAX).map_err(not_started)?;
         let said = match process.read_line(START_TIMEOUT) {
             Ok(said) => said,

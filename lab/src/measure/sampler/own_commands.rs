@@ -142,7 +142,7 @@ fn ended(option: &str, line: &str, target: OsString, runner: Runner) -> Result<(
     let said = tempfile::tempfile().map_err(|error| failed(format!("has nowhere to write to: {error}")))?;
     let script = line.replace("{}", "\"$1\"");
     let args = vec!["-c".into(), script.into(), "sh".into(), target];
-    let shell = CommandLine { program: "sh".into(), args, env: Vec::new() };
+    let shell = CommandLine { program: "sh".into(), args, ..CommandLine::default() };
     let status = runner(&shell, Path::new("."), &said, TIME_LIMIT).map_err(|error| match error {
         ReadError::Interrupted => HookError::Interrupted,
         other => failed(format!("could not be run: {other}")),

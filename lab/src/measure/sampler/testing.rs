@@ -28,7 +28,8 @@ pub(super) struct Fixture {
 impl Fixture {
     /// A target of this size behind a foreign server: nothing is read from it.
     pub(super) fn of_size(size_bytes: u64) -> Fixture {
-        let place = Place::Web { url: "http://localhost/f".parse().unwrap(), version: None };
+        let url = "http://localhost/f".parse().unwrap();
+        let place = Place::Web { url, version: None, client: Default::default() };
         Fixture::new(place, size_bytes, None)
     }
 

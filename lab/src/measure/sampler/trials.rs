@@ -228,6 +228,7 @@ impl<'a> Trials<'a> {
         let mut command = contender.read_command(method, self.trial(trial).work, target.word());
         command.args.extend(target.part.into_iter().flat_map(|part| part.words().map(OsString::from)));
         command.env.extend(env);
+        command.env.extend(target.variables());
         if target.facts.transport() != Transport::File {
             command.env.extend(NO_PROXY.map(|name| (name.into(), "*".into())));
         }

@@ -1,21 +1,16 @@
-//! The body of an answer, and the connection over which it arrives.
+//! The body of an answer: where it ends, and whether all of it arrived.
 
-use super::{HEAD_BYTES_MAX, HttpError, WaitCheck, line};
-use crate::linux::interrupt;
+use super::connection::{Connection, TimedPart};
+use super::{HEAD_BYTES_MAX, HttpError, line};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
-use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long the client waits after the last byte for the server to close the connection.
 const CLOSE_WAIT_MAX: Duration = Duration::from_millis(100);
 
-/// How long each part may take from its first byte to its end: the head, the line before a chunk,
-/// the trailers. A server that sends a byte now and then is never silent.
-pub(super) const PART_TIME_MAX: Duration = Duration::from_secs(30);
-
 /// The body of an answer.
 pub(super) struct Body<'a> {
-    pub(super) wire: BufReader<Wire<'a>>,
+    pub(super) wire: BufReader<Connection<'a>>,
     pub(super) framing: Framing,
     pub(super) got: u64,
 }
@@ -31,27 +26,6 @@ pub(super) enum Framing {
     Close,
     /// It has already ended.
     Ended,
-}
-
-/// A part of an answer that must end in [`PART_TIME_MAX`].
-pub(super) struct TimedPart {
-    name: &'static str,
-    begin: Instant,
-}
-
-/// A connection with a limit on silence.
-pub(super) struct Wire<'a> {
-    pub(super) stream: TcpStream,
-    pub(super) silence_max: Duration,
-    pub(super) check: WaitCheck<'a>,
-    /// The part of the answer that must end in time, if one is being read.
-    pub(super) part: Option<TimedPart>,
-}
-
-impl TimedPart {
-    pub(super) fn begin(name: &'static str) -> TimedPart {
-        TimedPart { name, begin: Instant::now() }
-    }
 }
 
 /// Where the body ends, by the fields. Chunks have precedence over a length where a server sends
@@ -101,7 +75,7 @@ impl Read for Body<'_> {
             Framing::Chunked(left) => room.min(left),
         };
         let most = usize::try_from(most).unwrap_or(buffer.len());
-        let count = self.wire.read(&mut buffer[..most])?;
+        let count = self.read_wire(&mut buffer[..most])?;
         self.got += count as u64;
         match &mut self.framing {
             Framing::Length(promised) if count == 0 => {
@@ -118,9 +92,21 @@ impl Read for Body<'_> {
 }
 
 impl Body<'_> {
+    /// Reads from the connection; 0 at its end. An end that TLS did not announce may have been made
+    /// by others: it ends no body that has no other end.
+    fn read_wire(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match (self.wire.read(buffer), self.framing) {
+            (Err(error), Framing::Close) if error.kind() == ErrorKind::UnexpectedEof => {
+                Err(io::Error::other(HttpError::CutEncrypted { got: self.got }))
+            }
+            (Err(error), _) if error.kind() == ErrorKind::UnexpectedEof => Ok(0),
+            (read, _) => read,
+        }
+    }
+
     /// All bytes have arrived; checks that the server sends no more.
     fn end_of(&mut self, promised: u64) -> io::Result<usize> {
-        self.wire.get_mut().silence_max = CLOSE_WAIT_MAX;
+        self.wire.get_mut().wire().silence_max = CLOSE_WAIT_MAX;
         let more = self.wire.fill_buf().is_ok_and(|more| !more.is_empty());
         self.framing = Framing::Ended;
         if more { Err(io::Error::other(HttpError::TooMany { promised })) } else { Ok(0) }
@@ -148,7 +134,8 @@ impl Body<'_> {
 
     /// The trailers after the last chunk, up to an empty line.
     fn trailers(&mut self) -> io::Result<()> {
-        self.wire.get_mut().part = Some(TimedPart::begin("what comes after the last chunk"));
+        self.wire.get_mut().wire().part =
+            Some(TimedPart::begin("what comes after the last chunk of its answer"));
         let mut rest = (&mut self.wire).take(HEAD_BYTES_MAX);
         loop {
             match line(&mut rest) {
@@ -163,14 +150,14 @@ impl Body<'_> {
                 Err(error) => return Err(io::Error::other(error)),
             }
         }
-        self.wire.get_mut().part = None;
+        self.wire.get_mut().wire().part = None;
         Ok(())
     }
 
     fn chunk_line(&mut self) -> io::Result<String> {
-        self.wire.get_mut().part = Some(TimedPart::begin("the line before a chunk"));
+        self.wire.get_mut().wire().part = Some(TimedPart::begin("the line before a chunk of its answer"));
         let line = self.next_line();
-        self.wire.get_mut().part = None;
+        self.wire.get_mut().wire().part = None;
         line
     }
 
@@ -183,33 +170,5 @@ impl Body<'_> {
 
     fn cut_chunks(&self) -> io::Error {
         io::Error::other(HttpError::CutChunks { got: self.got })
-    }
-}
-
-impl Read for Wire<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let deadline = Instant::now() + self.silence_max;
-        loop {
-            if interrupt::requested() {
-                return Err(io::Error::other(HttpError::Interrupted));
-            }
-            (self.check)()?;
-            if let Some(part) = &self.part
-                && part.begin.elapsed() > PART_TIME_MAX
-            {
-                return Err(io::Error::other(HttpError::Slow(part.name)));
-            }
-            match self.stream.read(buffer) {
-                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                    if Instant::now() >= deadline {
-                        return Err(io::Error::other(HttpError::Silent(self.silence_max)));
-                    }
-                }
-                // Not returned: the caller would only read again, and this loop checks for the wish
-                // to stop.
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                read => return read,
-            }
-        }
     }
 }

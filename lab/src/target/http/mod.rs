@@ -1,17 +1,26 @@
-//! The lab's own plain HTTP/1.1 client: one request over one connection, no proxy, no redirect, no
-//! cache.
+//! The lab's own HTTP/1.1 client, plain or over TLS: one request over one connection, no proxy, no
+//! redirect, no cache.
 //!
 //! It reads a URL once for the right answer, and checks around readings whether the content has
 //! changed. It shares no code with any contender, and reports every answer that has fewer or more
 //! bytes than its head says.
 
 mod body;
+mod connection;
+mod error;
+mod trust;
 
+use super::secret;
 use super::url::Url;
-use body::{Body, PART_TIME_MAX, TimedPart, Wire, framing};
-use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use body::{Body, framing};
+use connection::{Connection, TimedPart};
+pub use error::{CertificateFault, HttpError};
+use rustls::ClientConfig;
+use std::fmt;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+pub use trust::{Trust, TrustError};
 
 /// How long a server may be silent.
 pub const SILENCE_MAX: Duration = Duration::from_secs(10);
@@ -34,65 +43,6 @@ pub enum RequestVerb {
 /// Called whenever the client waits for bytes; its error ends the wait.
 pub type WaitCheck<'a> = &'a dyn Fn() -> io::Result<()>;
 
-/// Why a request failed.
-#[derive(Debug, thiserror::Error)]
-pub enum HttpError {
-    /// Nothing accepts connections at this address.
-    #[error("cannot connect: {0}")]
-    NotConnected(io::Error),
-    /// The connection is open, and no bytes arrive.
-    #[error("no answer within {0:?}")]
-    Silent(Duration),
-    /// Bytes arrive too slowly.
-    #[error("{0} of its answer took longer than {PART_TIME_MAX:?}")]
-    Slow(&'static str),
-    /// The server answered with another status than 200.
-    #[error("the server answers {code}{}", .reason.is_empty().then(String::new).unwrap_or_else(|| format!(" {}", .reason)))]
-    Status {
-        /// The status.
-        code: u16,
-        /// The server's reason.
-        reason: String,
-    },
-    /// The server redirects to another URL.
-    #[error("the server answers {code} with a redirect, which is not followed: name {to} instead")]
-    Redirect {
-        /// The status.
-        code: u16,
-        /// The other URL.
-        to: String,
-    },
-    /// The answer is no HTTP/1.
-    #[error("not an answer in HTTP/1: {0}")]
-    Garbled(&'static str),
-    /// The connection ended before the end of the body.
-    #[error("the connection ended after {got} of {promised} bytes")]
-    Cut {
-        /// Bytes that arrived.
-        got: u64,
-        /// The length by the head.
-        promised: u64,
-    },
-    /// The connection ended in the middle of a chunked body.
-    #[error("the connection ended after {got} bytes, before the end of the chunked body")]
-    CutChunks {
-        /// Bytes that arrived.
-        got: u64,
-    },
-    /// More bytes arrived than the head says.
-    #[error("the server sends more than the {promised} bytes that it promises")]
-    TooMany {
-        /// The length by the head.
-        promised: u64,
-    },
-    /// The user wants to stop.
-    #[error("interrupted")]
-    Interrupted,
-    /// The connection failed.
-    #[error("{0}")]
-    Io(io::Error),
-}
-
 /// An answer, of which the head has arrived.
 pub struct Response<'a> {
     fields: Vec<(String, String)>,
@@ -107,53 +57,115 @@ struct ResponseHead {
     fields: Vec<(String, String)>,
 }
 
-/// Requests a URL and reads the head, with the status 200. `check` is called again while the body
-/// is read.
-///
-/// # Errors
-/// If there is no answer in time, or another one; or the error of `check`.
-pub fn ask<'a>(verb: RequestVerb, url: &Url, check: WaitCheck<'a>) -> Result<Response<'a>, HttpError> {
-    let stream = connect(url)?;
-    stream.set_read_timeout(Some(INTERRUPT_CHECK)).map_err(HttpError::Io)?;
-    stream.set_write_timeout(Some(SILENCE_MAX)).map_err(HttpError::Io)?;
+/// What sends requests: by whom it trusts servers. It never uses a proxy.
+#[derive(Default)]
+pub struct Client {
+    trust: Trust,
+    /// Made for the first encrypted connection.
+    config: OnceLock<Arc<ClientConfig>>,
+}
+
+impl Client {
+    /// A client that trusts these servers. Certificates are read when they are first needed.
+    #[must_use]
+    pub fn new(trust: Trust) -> Client {
+        Client { trust, config: OnceLock::new() }
+    }
+
+    /// Whom it trusts.
+    #[must_use]
+    pub fn trust(&self) -> &Trust {
+        &self.trust
+    }
+
+    /// Requests a URL with these fields beside the client's own, and reads the head, with the
+    /// status 200. `check` is called again while the body is read.
+    ///
+    /// # Errors
+    /// If there is no answer in time, or another one; or the error of `check`.
+    pub fn ask<'a>(
+        &self,
+        verb: RequestVerb,
+        url: &Url,
+        fields: &[(&str, &str)],
+        check: WaitCheck<'a>,
+    ) -> Result<Response<'a>, HttpError> {
+        let request = request(verb, url, fields)?;
+        let mut connection = match url.is_encrypted() {
+            true => Connection::encrypted(url, self.config()?, check)?,
+            false => Connection::plain(url, check)?,
+        };
+        connection.send(request.as_bytes())?;
+        connection.wire().part = Some(TimedPart::begin("the head of its answer"));
+        let mut wire = BufReader::new(connection);
+        let head = read_head(&mut wire)?;
+        wire.get_mut().wire().part = None;
+        let fields = head.accepted()?;
+        let framing = framing(&fields)?;
+        Ok(Response { fields, body: Body { wire, framing, got: 0 } })
+    }
+
+    fn config(&self) -> Result<Arc<ClientConfig>, HttpError> {
+        if let Some(config) = self.config.get() {
+            return Ok(Arc::clone(config));
+        }
+        let config = self.trust.config()?;
+        Ok(Arc::clone(self.config.get_or_init(|| config)))
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("trust", &self.trust).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Client {
+    /// Whether both trust the same servers.
+    fn eq(&self, other: &Client) -> bool {
+        self.trust == other.trust
+    }
+}
+
+impl Eq for Client {}
+
+/// The bytes of a request.
+fn request(verb: RequestVerb, url: &Url, fields: &[(&str, &str)]) -> Result<String, HttpError> {
     let word = if verb == RequestVerb::Get { "GET" } else { "HEAD" };
-    let request = format!(
-        "{word} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: readlab/{}\r\nAccept: */*\r\nAccept-Encoding: identity\r\nConnection: close\r\n\r\n",
-        url.request(),
+    let mut request = format!(
+        "{word} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: readlab/{}\r\nAccept: */*\r\nAccept-Encoding: identity\r\nConnection: close\r\n",
+        url.exact_request(),
         url.authority(),
         env!("CARGO_PKG_VERSION"),
     );
-    (&stream).write_all(request.as_bytes()).map_err(HttpError::Io)?;
-    let part = Some(TimedPart::begin("the head"));
-    let mut wire = BufReader::new(Wire { stream, silence_max: SILENCE_MAX, check, part });
-    let head = read_head(&mut wire)?;
-    wire.get_mut().part = None;
-    let fields = head.accepted()?;
-    let framing = framing(&fields)?;
-    Ok(Response { fields, body: Body { wire, framing, got: 0 } })
+    for (name, value) in fields {
+        if name.chars().chain(value.chars()).any(char::is_control) {
+            return Err(HttpError::Field((*name).to_owned()));
+        }
+        request.extend([name, ": ", value, "\r\n"]);
+    }
+    Ok(request + "\r\n")
 }
 
 impl ResponseHead {
     /// The fields of an answer with the status 200.
     fn accepted(self) -> Result<Vec<(String, String)>, HttpError> {
         match (self.code, find(&self.fields, "location")) {
-            (200, _) => Ok(self.fields),
-            (code @ 300..=399, Some(to)) => Err(HttpError::Redirect { code, to: to.to_owned() }),
+            (200, _) => self.unencoded(),
+            (code @ 300..=399, Some(to)) => Err(HttpError::Redirect { code, to: secret::shown(to) }),
             (code, _) => Err(HttpError::Status { code, reason: self.reason }),
         }
     }
-}
 
-fn connect(url: &Url) -> Result<TcpStream, HttpError> {
-    let addresses = url.address().to_socket_addrs().map_err(HttpError::NotConnected)?;
-    let mut last = io::Error::from(ErrorKind::AddrNotAvailable);
-    for address in addresses {
-        match TcpStream::connect_timeout(&address, SILENCE_MAX) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => last = error,
+    /// The fields, if the body is the content as it is.
+    fn unencoded(self) -> Result<Vec<(String, String)>, HttpError> {
+        let encodings = self.fields.iter().filter(|(name, _)| name == "content-encoding");
+        let mut encodings = encodings.flat_map(|(_, value)| value.split(',')).map(str::trim);
+        match encodings.find(|it| !it.is_empty() && !it.eq_ignore_ascii_case("identity")) {
+            Some(encoding) => Err(HttpError::Encoded(encoding.to_owned())),
+            None => Ok(self.fields),
         }
     }
-    Err(HttpError::NotConnected(last))
 }
 
 fn read_head(wire: &mut impl BufRead) -> Result<ResponseHead, HttpError> {
@@ -179,21 +191,17 @@ fn read_head(wire: &mut impl BufRead) -> Result<ResponseHead, HttpError> {
 /// The next line without its end.
 fn line(wire: &mut impl BufRead) -> Result<String, HttpError> {
     let mut line = Vec::new();
-    wire.read_until(b'\n', &mut line).map_err(http_error)?;
+    match wire.read_until(b'\n', &mut line) {
+        // The end of an encrypted connection without notice: the line has no end either.
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => 0,
+        read => read.map_err(HttpError::of)?,
+    };
     let line = line.strip_suffix(b"\n").ok_or(HttpError::Garbled("its head has no end"))?;
     Ok(String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned())
 }
 
 fn find<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'a str> {
     fields.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
-}
-
-/// The error of a failed read: the one that this client put into it, or the system's.
-fn http_error(error: io::Error) -> HttpError {
-    match error.downcast::<HttpError>() {
-        Ok(error) => error,
-        Err(error) => HttpError::Io(error),
-    }
 }
 
 impl Response<'_> {

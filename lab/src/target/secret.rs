@@ -1,0 +1,153 @@
+//! Secrets in URLs: queries that let everybody who has them read, and texts without them.
+//!
+//! A query is hidden as a whole if one of its names means a secret. A name that merely might is
+//! hidden too: a hidden query must be named again, one that is shown stays in every record.
+
+/// In place of a query that is a secret.
+pub(super) const HIDDEN: &str = "…";
+
+/// Names of secrets, in lower case: of stores (AWS, Google, Azure, CloudFront, Akamai) and of
+/// programs.
+const NAMES: [&str; 21] = [
+    "auth",
+    "authorization",
+    "awsaccesskeyid",
+    "code",
+    "googleaccessid",
+    "hdnea",
+    "hdntl",
+    "hdnts",
+    "hmac",
+    "jwt",
+    "key",
+    "key-pair-id",
+    "policy",
+    "pwd",
+    "se",
+    "session",
+    "sessionid",
+    "sid",
+    "sig",
+    "sp",
+    "sv",
+];
+
+/// Parts of names of secrets, in lower case.
+const PARTS: [&str; 9] =
+    ["accesskey", "access_key", "apikey", "api_key", "credential", "passw", "secret", "signature", "token"];
+
+/// Whether a query, without its `?`, has a secret.
+pub(super) fn is_secret(query: &str) -> bool {
+    query.split(['&', ';', '?', '#']).any(|pair| is_name(pair.split('=').next().unwrap_or(pair)))
+}
+
+/// Whether a name of a query means a secret.
+fn is_name(name: &str) -> bool {
+    let name = decoded(name).to_ascii_lowercase();
+    NAMES.contains(&name.as_str()) || PARTS.iter().any(|part| name.contains(part))
+}
+
+/// A name without percent encoding; what is no UTF-8 then is no name of a secret.
+fn decoded(name: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::new(), name.as_bytes());
+    while let [first, after @ ..] = rest {
+        let code = name_byte(rest);
+        bytes.push(code.unwrap_or(*first));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The byte of a `%41` at the beginning.
+fn name_byte(text: &[u8]) -> Option<u8> {
+    let [b'%', high, low, ..] = text else { return None };
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    Some(digit(*high)? << 4 | digit(*low)?)
+}
+
+/// A URL, or what should be one, without its user and without a query that is a secret.
+#[must_use]
+pub fn shown(url: &str) -> String {
+    let (before, query) = url.split_once(['?', '#']).unwrap_or((url, ""));
+    if is_secret(query) { format!("{}?{HIDDEN}", without_user(before)) } else { without_user(url) }
+}
+
+/// A URL whose user and password are hidden.
+fn without_user(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    match authority.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}://{HIDDEN}@{host}{path}"),
+        None => url.to_owned(),
+    }
+}
+
+/// A text, such as a command line, with every URL in it as it is [`shown`].
+#[must_use]
+pub fn shown_in(text: &str) -> String {
+    let (mut shown_text, mut rest) = (String::new(), text);
+    while let Some(begin) = rest.find("://") {
+        let url = &rest[begin..];
+        let end = url.find(|c: char| c.is_whitespace() || "'\"`".contains(c)).unwrap_or(url.len());
+        shown_text.push_str(&rest[..begin]);
+        shown_text.push_str(&shown(&url[..end]));
+        rest = &url[end..];
+    }
+    shown_text + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_secrets_are_known_in_every_spelling() {
+        for query in [
+            "X-Amz-Signature=a",
+            "x-amz-credential=a",
+            "a=b&X-AMZ-SECURITY-TOKEN=c",
+            "X-Goog-Signature=a",
+            "X%2dAmz%2DSignature=a",
+            "sv=1&se=2&sp=r&sig=abc",
+            "Expires=1&Signature=a&Key-Pair-Id=b",
+            "Policy=a",
+            "access_token",
+            "a;token=b",
+            "?token=b",
+            "apiKey=a",
+        ] {
+            assert!(is_secret(query), "{query}");
+        }
+    }
+
+    #[test]
+    fn other_names_and_all_values_are_harmless() {
+        for query in
+            ["", "a=b", "versionId=token", "x-id=GetObject", "page=2&sort=sig", "sigma=1", "%=1", "%4=%"]
+        {
+            assert!(!is_secret(query), "{query}");
+        }
+    }
+
+    #[test]
+    fn a_url_is_shown_without_its_secret_query_and_its_user() {
+        for (url, with) in [
+            ("https://h/o?token=a#b", "https://h/o?…"),
+            ("https://h/o?a=b", "https://h/o?a=b"),
+            ("https://h/o#token=a", "https://h/o?…"),
+            ("/o?sig=a", "/o?…"),
+            ("https://me:pw@h/o?a=b@c", "https://…@h/o?a=b@c"),
+            ("https://me:pw@h?sig=a", "https://…@h?…"),
+            ("/a/b@c", "/a/b@c"),
+        ] {
+            assert_eq!(shown(url), with);
+        }
+    }
+
+    #[test]
+    fn urls_within_a_text_are_shown_without_secrets() {
+        let text = "curl -s 'https://h/o?a=1&sig=s' \"http://u:p@h/\" --url=https://h/o?a=b | wc";
+        assert_eq!(shown_in(text), "curl -s 'https://h/o?…' \"http://…@h/\" --url=https://h/o?a=b | wc");
+        assert_eq!(shown_in("readlab race /f?token=a"), "readlab race /f?token=a");
+    }
+}
