@@ -41,7 +41,7 @@ impl Experiment {
         let now = Instant::now();
         let begun = now.checked_sub(examined.took).unwrap_or(now);
         let mut examined = examined.targets;
-        let servers = serve(&mut examined)?;
+        let servers = serve(&mut examined, &config.server)?;
         let mut targets = open_all(examined, config.drop_caches)?;
         // Before the first whole reading, which would fill a cache below the file system.
         probe_hidden_caches(config, &mut targets, recorder);
@@ -118,7 +118,8 @@ impl<'a> Planning<'a> {
         let (mut states, mut candidates) = (Vec::new(), Vec::new());
         if let Some(first) = targets.first() {
             states = config.states_of(&first.target.facts);
-            candidates = config.candidates(contenders, readable[&first.form].work)?;
+            let over = first.form.over;
+            candidates = config.candidates(contenders, readable[&first.form].work, over)?;
         }
         Ok(Planning { config, contenders, readable, states, candidates })
     }

@@ -32,6 +32,10 @@ pub(super) fn of(
         trace: inspect.trace,
         drop_caches: config.drop_caches,
         allow_device: config.allow_device,
+        server: ServerOptions {
+            cacert: config.server.cacert.as_ref().map(|file| std::path::absolute(file).unwrap_or(file.clone())),
+            ..config.server.clone()
+        },
         requested: requested(config),
     })
 }

@@ -28,9 +28,9 @@ pub(super) struct Fixture {
 impl Fixture {
     /// A target of this size behind a foreign server: nothing is read from it.
     pub(super) fn of_size(size_bytes: u64) -> Fixture {
-        let url = "http://localhost/f".parse().unwrap();
-        let place = Place::Web { url, version: None, client: Default::default() };
-        Fixture::new(place, size_bytes, None)
+        let source = Source::Url("http://localhost/f".parse().unwrap());
+        let remote = Remote::new(source, &ServerOptions::default());
+        Fixture::new(Place::Web(Box::new(remote)), size_bytes, None)
     }
 
     /// A file with this content.
