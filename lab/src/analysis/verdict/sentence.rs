@@ -76,12 +76,17 @@ fn server(wait: &ServerWait, facts: &TrialFacts) -> String {
             percent(*share),
             times(facts)
         ),
-        ServerWait::Connection { remedy: Remedy { name, times: faster } } => format!(
-            "stopped by what its connections bring at once: {name} is {faster:.1} times as fast{}",
+        ServerWait::Connection { connections, remedy: Remedy { name, times: faster } } => format!(
+            "stopped by what {} brings; with more, {name} is {faster:.1} times as fast{}",
+            at_once(*connections),
             times(facts)
         ),
         ServerWait::Server => format!("stopped by waiting for the server{}", times(facts)),
     }
+}
+
+fn at_once(connections: u64) -> String {
+    if connections == 1 { "one connection".to_owned() } else { format!("{connections} connections") }
 }
 
 fn device(pace: &Pace, facts: &TrialFacts) -> String {
@@ -175,8 +180,8 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
         Verdict::Processing { lift: None } => "processing".to_owned(),
         Verdict::Latency => "latency".to_owned(),
         Verdict::Server { wait: ServerWait::FirstByte { share } } => format!("first byte {}", percent(*share)),
-        Verdict::Server { wait: ServerWait::Connection { remedy } } => {
-            format!("one connection, {:.1}× by more", remedy.times)
+        Verdict::Server { wait: ServerWait::Connection { connections, remedy } } => {
+            format!("{}, {:.1}× by more", at_once(*connections), remedy.times)
         }
         Verdict::Server { wait: ServerWait::Server } => "server".to_owned(),
         Verdict::Decoding => share("decoding"),

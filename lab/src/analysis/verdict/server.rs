@@ -19,6 +19,8 @@ pub enum ServerWait {
     },
     /// The bytes of its connections, where more connections bring more.
     Connection {
+        /// How many it has at once.
+        connections: u64,
         /// A trial with more connections at once that is faster beyond doubt, the fastest of them.
         remedy: Remedy,
     },
@@ -38,7 +40,8 @@ pub(super) fn waits_for(record: &Record, it: &TrialRecord) -> ServerWait {
             && same(other) == same(it)
             && connections(other) > connections(it)
     });
-    best(it, more).map_or(ServerWait::Server, |remedy| ServerWait::Connection { remedy })
+    let connections = connections(it);
+    best(it, more).map_or(ServerWait::Server, |remedy| ServerWait::Connection { connections, remedy })
 }
 
 /// How many connections a method has at once at most.

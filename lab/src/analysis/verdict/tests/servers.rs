@@ -73,7 +73,7 @@ fn one_connection_stops_where_several_are_faster() {
     let four = requested(&mut record, "rust/http-ranged@concurrency=4", 110, Some(1));
     let eight = requested(&mut record, "rust/http-ranged@concurrency=8", 110, Some(1));
     let (wait, word) = waits_for(&record, one);
-    let ServerWait::Connection { remedy } = wait else { panic!("{wait:?}") };
+    let ServerWait::Connection { connections: 1, remedy } = wait else { panic!("{wait:?}") };
     assert!(remedy.name.starts_with("rust/http-ranged") && remedy.times > 3.0, "{remedy:?}");
     assert_eq!(word, "one connection, 3.6× by more");
     // More connections than four bring nothing.
