@@ -105,6 +105,9 @@ pub struct ServerFlags {
     /// environment or of the AWS configuration]
     #[arg(long, value_name = "URL")]
     pub endpoint: Option<String>,
+    /// Do not sign requests to the S3 store: the object is public
+    #[arg(long)]
+    pub no_sign_request: bool,
     /// Trust servers by the certificates in this PEM file instead of those of the system
     #[arg(long, value_name = "FILE")]
     pub cacert: Option<PathBuf>,
@@ -118,6 +121,7 @@ impl ServerFlags {
     pub(super) fn values(&self) -> ServerOptions {
         ServerOptions {
             endpoint: self.endpoint.clone(),
+            unsigned: self.no_sign_request,
             cacert: self.cacert.clone(),
             commands_get_credentials: self.commands_get_credentials,
         }

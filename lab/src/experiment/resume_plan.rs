@@ -6,6 +6,7 @@ use super::targets::OpenTarget;
 use crate::machine;
 use crate::measure::plan::Plan;
 use crate::measure::sampler::InspectPlan;
+use crate::target::source::ServerOptions;
 use crate::record::{ResumePlan, TargetRef};
 use std::path::PathBuf;
 

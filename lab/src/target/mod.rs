@@ -140,10 +140,10 @@ pub enum TargetError {
     #[error(transparent)]
     Source(#[from] SourceError),
     /// Its server does not send it.
-    #[error("{source}: {cause}")]
+    #[error("{name}: {cause}")]
     Web {
         /// What was requested.
-        source: String,
+        name: String,
         /// What happened instead.
         cause: http::HttpError,
     },

@@ -44,6 +44,9 @@ pub struct ServerOptions {
     /// The address of the store, instead of the configured one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<String>,
+    /// Whether requests for objects are not signed.
+    #[serde(default)]
+    pub unsigned: bool,
     /// A file of certificates by which servers are trusted, instead of those of the system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cacert: Option<PathBuf>,
@@ -95,7 +98,7 @@ impl Source {
             return Ok(Source::Url(word.parse()?));
         }
         let name = word.parse()?;
-        let store = Store::configured(&StoreOptions { endpoint: options.endpoint.clone() }, &OfProcess)?;
+        let store = Store::configured(&StoreOptions { endpoint: options.endpoint.clone(), unsigned: options.unsigned }, &OfProcess)?;
         Ok(Source::Object(Box::new(StoredObject { store, name })))
     }
 

@@ -94,7 +94,7 @@ impl Remote {
     }
 
     fn failed(&self, cause: HttpError) -> TargetError {
-        TargetError::Web { source: self.source.to_string(), cause }
+        TargetError::Web { name: self.source.to_string(), cause }
     }
 
     /// Requests it with the lab's own client.

@@ -30,7 +30,9 @@ impl Inheriting {
     pub fn start(line: &CommandLine) -> io::Result<Inheriting> {
         let mut command = Command::new(&line.program);
         command.args(&line.args).stdin(Stdio::piped()).stdout(Stdio::piped());
-        line.env_removed.iter().for_each(|name| drop(command.env_remove(name)));
+        for name in &line.env_removed {
+            command.env_remove(name);
+        }
         command.envs(line.env.iter().cloned());
         let mut process = command.spawn()?;
         let (input, output) = (process.stdin.take(), process.stdout.take());

@@ -94,7 +94,9 @@ impl Task {
         let Task { line, folder, streams: [stdin, stdout, stderr] } = self;
         let mut command = Command::new(&line.program);
         command.args(&line.args);
-        line.env_removed.iter().for_each(|name| drop(command.env_remove(name)));
+        for name in &line.env_removed {
+            command.env_remove(name);
+        }
         command.envs(line.env);
         if let Some(folder) = folder {
             command.current_dir(folder);
