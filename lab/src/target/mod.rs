@@ -17,6 +17,7 @@ pub mod identity;
 pub mod layers;
 pub mod part;
 mod path;
+pub mod s3;
 pub mod url;
 pub mod web;
 
