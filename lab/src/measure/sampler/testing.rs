@@ -9,6 +9,8 @@ use crate::measure::meters::{Disturbance, Metered, Missing, Whole};
 use crate::measure::plan::Plan;
 use crate::measure::round::testing::{plan, runs};
 use crate::measure::target::{CacheControl, MeasuredTarget};
+use crate::target::source::{ServerOptions, Source};
+use crate::target::web::Remote;
 use crate::target::{Place, Target, TargetFacts};
 use crate::trial::{Answer, CacheState};
 use readlab_protocol::SampleLine;
