@@ -49,7 +49,7 @@ final class Failure {
             return "could not connect";
         }
         if (failure instanceof SSLHandshakeException) {
-            return "the server's certificate: " + message(failure);
+            return "TLS: " + message(failure);
         }
         if (failure instanceof CharacterCodingException) {
             return "not valid UTF-8 (" + message(failure) + ")";
