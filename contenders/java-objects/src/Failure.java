@@ -62,7 +62,7 @@ final class Failure {
             return "permission denied";
         }
         if (has(failure, SSLException.class) || has(failure, CertificateException.class)) {
-            return "the server's certificate is not trusted: " + message(innermost);
+            return "TLS: " + message(innermost);
         }
         if (innermost instanceof OutOfMemoryError) {
             long heapMiB = Runtime.getRuntime().maxMemory() >> 20;

@@ -47,8 +47,17 @@ record RangedSource(S3Client client, Observer observer, Request request, Executo
             readEmpty(window, total);
             return total;
         }
-        readRanges(new Ranges(body, first, window, total));
+        if (isEmptyWhole(body.response())) {
+            BlockingSource.visit(body, request.profile().etag(), window, total, new byte[1]);
+        } else {
+            readRanges(new Ranges(body, first, window, total));
+        }
         return total;
+    }
+
+    /** Some servers answer so if there is no byte to have a range of; the others with 416. */
+    private static boolean isEmptyWhole(GetObjectResponse head) {
+        return head.contentRange() == null && head.contentLength() != null && head.contentLength() == 0;
     }
 
     /** An empty object has no range; then a plain request must show that it is empty. */

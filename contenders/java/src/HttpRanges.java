@@ -105,6 +105,9 @@ final class HttpRanges {
             if (first && info.statusCode() == HttpHead.RANGE_NOT_SATISFIABLE) {
                 content.complete(new Content(0, Optional.empty()));
             }
+            if (first && isEmptyWhole(info)) {
+                content.complete(new Content(0, Optional.empty()));
+            }
             head.check(info.statusCode(), info.headers(), info.version());
             long size = head.size(info.headers());
             if (first) {
@@ -116,6 +119,11 @@ final class HttpRanges {
         } catch (IOException refused) {
             return HttpBody.refused(refused);
         }
+    }
+
+    /** Some servers answer so if there is no byte to have a range of; the others with 416. */
+    private static boolean isEmptyWhole(ResponseInfo info) {
+        return info.statusCode() == HttpHead.OK && info.headers().firstValueAsLong("Content-Length").orElse(-1) == 0;
     }
 
     private void add(HttpResponse<Tally> answer, long start) {
