@@ -11,7 +11,7 @@ use readlab_protocol::remote::{CACERT_VARIABLE, ETAG_VARIABLE};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use std::{env, fs};
 use ureq::http::header::{
     CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, ETAG, IF_MATCH, RANGE,
@@ -22,6 +22,9 @@ use ureq::{Agent, Body};
 
 /// The client's own input buffer by default; a larger one of ours would never be filled from it.
 pub(super) const CLIENT_BUFFER_BYTES: usize = 128 << 10;
+
+/// A server that does not answer or does not go on for so long is given up.
+const SILENCE_MAX: Duration = Duration::from_secs(30);
 
 /// How a client is made.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +52,8 @@ impl Client {
             .max_redirects_will_error(false)
             .http_status_as_error(false)
             .accept_encoding("identity")
+            .timeout_recv_response(Some(SILENCE_MAX))
+            .timeout_per_read(Some(SILENCE_MAX))
             .input_buffer_size(settings.buffer_bytes.max(CLIENT_BUFFER_BYTES))
             .max_idle_connections(settings.idle_connections)
             .max_idle_connections_per_host(settings.idle_connections);

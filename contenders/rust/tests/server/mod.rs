@@ -62,6 +62,11 @@ impl Request {
         headers.into_iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
+    /// Whether only the headers are asked for.
+    pub fn is_head(&self) -> bool {
+        self.0[0].starts_with("HEAD ")
+    }
+
     /// The range that is asked for, as far as the content goes.
     pub fn range(&self, content: &[u8]) -> Option<Range<usize>> {
         let (first, last) = self.header("range")?.strip_prefix("bytes=")?.split_once('-')?;
@@ -89,6 +94,12 @@ impl Answer {
         let mut bytes =
             format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\n\r\n").into_bytes();
         bytes.extend(body);
+        Answer { bytes, close: false }
+    }
+
+    /// The headers of an answer with so many bytes.
+    pub fn head(length: usize) -> Answer {
+        let bytes = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n").into_bytes();
         Answer { bytes, close: false }
     }
 
