@@ -9,7 +9,8 @@ final class Methods {
     static final List<Method> ALL = List.of(
             new Method("S3Client", "getObject of the AWS SDK's blocking client, its stream read into one array",
                     List.of(BUFFER, Method.KEPT), BlockingSource::stream),
-            new Method("S3Client-bytes", "getObjectAsBytes of the AWS SDK's blocking client: the object in one array",
+            new Method("S3Client-bytes",
+                    "getObjectAsBytes of the AWS SDK's blocking client: the object in one array",
                     List.of(Method.KEPT), BlockingSource::bytes),
             new Method("S3AsyncClient",
                     "getObject of the AWS SDK's asynchronous client (Netty), its buffers visited as they come",
