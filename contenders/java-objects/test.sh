@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the contender java-objects, compiles the code that advice shows for it, and tests how it reads from servers.
-# Needs a JDK and Maven.
+# Builds the contender java-objects, compiles the code that advice shows for it, and tests how it
+# reads from servers. Needs a JDK and Maven.
 set -eu
 if ! javac --release 17 -version >/dev/null 2>&1 || ! mvn -v >/dev/null 2>&1; then
     echo "SKIPPED: the tests of the contender java-objects: no JDK 17 or later, or no Maven, on the PATH" >&2

@@ -18,11 +18,11 @@ final class Methods {
             new Method("S3Client-ranged", "ranges by the AWS SDK's blocking client, each read by a thread",
                     List.of(PART, CONCURRENCY, Method.KEPT), RangedSource::open),
             new Method("S3TransferManager",
-                    "the AWS SDK's transfer manager (in Java, over Netty): ranges of a URL that it presigned, visited as"
+                    "the AWS SDK's transfer manager (Netty): ranges of a URL that it presigned, visited as"
                             + " they come",
                     List.of(PART, CONCURRENCY, Method.KEPT), TransferSource::ranges),
             new Method("S3TransferManager-parts",
-                    "the AWS SDK's transfer manager (in Java, over Netty): the parts in which the object was uploaded,"
+                    "the AWS SDK's transfer manager (Netty): the parts in which the object was uploaded,"
                             + " visited as they come",
                     List.of(CONCURRENCY, Method.KEPT), TransferSource::uploadedParts));
 

@@ -1,5 +1,5 @@
-// What a session takes from its environment for reading from a server. A URL from here is a secret: it is never printed
-// with its query.
+// What a session takes from its environment for reading from a server. A URL from here is a secret:
+// it is never printed with its query.
 
 import Foundation
 
@@ -11,8 +11,8 @@ enum Environment {
     /// The certificates by which servers must be trusted instead of those of the system.
     static var certificates: String? { value("READLAB_CACERT") }
 
-    /// libcurl asks a proxy that the environment names, whatever the session's configuration says. Every method must
-    /// use the same server.
+    /// libcurl asks a proxy that the environment names, whatever the session's configuration says.
+    /// Every method must use the same server.
     static func ignoreProxies() {
         for name in ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"] { unsetenv(name) }
     }
