@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds the contender java-objects with the JDK and Maven on the PATH: its classes into build/classes, the AWS SDK
-# for Java and what that needs into build/lib. Maven downloads them once into its local repository.
+# Builds the contender java-objects with the JDK and Maven on the PATH: its classes into
+# build/classes, the AWS SDK for Java and what that needs into build/lib. Maven downloads them once
+# into its local repository.
 set -eu
 cd "$(dirname "$0")"
 version=$(javac -version 2>&1)

@@ -3,8 +3,9 @@ import java.util.Optional;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /**
- * What a response must be to count as an answer: the object asked for, its bytes as they are, and as many as promised.
- * The SDK checks less: that the connection did not end early, and the checksum if there is one for the whole.
+ * What a response must be to count as an answer: the object asked for, its bytes as they are, and
+ * as many as promised. The SDK checks less: that the connection did not end early, and the checksum
+ * if there is one for the whole.
  */
 final class Answer {
     private Answer() {}

@@ -1,7 +1,10 @@
 import java.io.IOException;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
-/** One request by {@link S3AsyncClient}; its buffers are visited as they come, on the event loop of Netty. */
+/**
+ * One request by {@link S3AsyncClient}; its buffers are visited as they come, on the event loop of
+ * Netty.
+ */
 record AsyncSource(S3AsyncClient client, Observer observer, Request request) implements Source {
     static Source open(Request request) {
         Observer observer = new Observer();

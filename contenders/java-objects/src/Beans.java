@@ -5,11 +5,12 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 
 /**
- * The counts of the management beans since the start of the virtual machine. They are read before the first and after
- * the last reading of a turn, so never inside a window.
+ * The counts of the management beans since the start of the virtual machine. They are read before
+ * the first and after the last reading of a turn, so never inside a window.
  *
- * <p>Bytes are those of all threads, if the virtual machine sums them up (JDK 21, and updates of older ones) and no
- * thread came or went: a thread that ended a moment ago may be missing in the sum.
+ * <p>Bytes are those of all threads, if the virtual machine sums them up (JDK 21, and updates of
+ * older ones) and no thread came or went: a thread that ended a moment ago may be missing in the
+ * sum.
  */
 record Beans(long threadsStarted, int threadsAlive, long collections, long collectionMillis, long allocatedBytes) {
     private static final String ALLOCATED = "allocated_bytes";

@@ -6,7 +6,10 @@ import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
-/** The methods of {@link S3Client} with one request: a stream that is read into one array, and all bytes at once. */
+/**
+ * The methods of {@link S3Client} with one request: a stream that is read into one array, and all
+ * bytes at once.
+ */
 record BlockingSource(S3Client client, Observer observer, Request request, boolean atOnce) implements Source {
     static Source stream(Request request) {
         return open(request, false);

@@ -12,9 +12,10 @@ import software.amazon.awssdk.services.s3.S3Configuration;
 import software.amazon.awssdk.services.s3.presigner.S3Presigner;
 
 /**
- * Makes the SDK's clients. They have the SDK's defaults: its HTTP clients, its retries, and its checks of checksums,
- * which compare a whole object with the checksum that the server has for it. The rest is what makes contenders
- * comparable: the server and the credentials of the environment alone, no proxy, no encoding.
+ * Makes the SDK's clients. They have the SDK's defaults: its HTTP clients, its retries, and its
+ * checks of checksums, which compare a whole object with the checksum that the server has for it.
+ * The rest is what makes contenders comparable: the server and the credentials of the environment
+ * alone, no proxy, no encoding.
  */
 final class Clients {
     /** The SDK's own limit of connections; there are more if more requests run at once. */

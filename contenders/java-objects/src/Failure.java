@@ -11,8 +11,8 @@ import javax.net.ssl.SSLException;
 import software.amazon.awssdk.awscore.exception.AwsServiceException;
 
 /**
- * Turns an exception into a short message; the caller puts the object in front. Messages of the SDK can have a URL,
- * whose query is a secret, so only the innermost cause is shown, without queries.
+ * Turns an exception into a short message; the caller puts the object in front. Messages of the SDK
+ * can have a URL, whose query is a secret, so only the innermost cause is shown, without queries.
  */
 final class Failure {
     private Failure() {}

@@ -19,7 +19,10 @@ record Method(String name, String about, List<Param> params, Opening opening) {
     static final String LOOP = "loop";
     /** For a work without a choice. */
     static final String NO_SCAN = "-";
-    /** The parameter of every method: whether the client and its connections stay from reading to reading. */
+    /**
+     * The parameter of every method: whether the client and its connections stay from reading to
+     * reading.
+     */
     static final Param KEPT = new Param("kept", 1, 0, 1);
 
     /** For each work, the ways of visiting the bytes, best first. */

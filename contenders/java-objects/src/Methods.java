@@ -9,7 +9,8 @@ final class Methods {
     static final List<Method> ALL = List.of(
             new Method("S3Client", "getObject of the AWS SDK's blocking client, its stream read into one array",
                     List.of(BUFFER, Method.KEPT), BlockingSource::stream),
-            new Method("S3Client-bytes", "getObjectAsBytes of the AWS SDK's blocking client: the object in one array",
+            new Method("S3Client-bytes",
+                    "getObjectAsBytes of the AWS SDK's blocking client: the object in one array",
                     List.of(Method.KEPT), BlockingSource::bytes),
             new Method("S3AsyncClient",
                     "getObject of the AWS SDK's asynchronous client (Netty), its buffers visited as they come",
@@ -17,11 +18,11 @@ final class Methods {
             new Method("S3Client-ranged", "ranges by the AWS SDK's blocking client, each read by a thread",
                     List.of(PART, CONCURRENCY, Method.KEPT), RangedSource::open),
             new Method("S3TransferManager",
-                    "the AWS SDK's transfer manager (in Java, over Netty): ranges of a URL that it presigned, visited as"
+                    "the AWS SDK's transfer manager (Netty): ranges of a URL that it presigned, visited as"
                             + " they come",
                     List.of(PART, CONCURRENCY, Method.KEPT), TransferSource::ranges),
             new Method("S3TransferManager-parts",
-                    "the AWS SDK's transfer manager (in Java, over Netty): the parts in which the object was uploaded,"
+                    "the AWS SDK's transfer manager (Netty): the parts in which the object was uploaded,"
                             + " visited as they come",
                     List.of(CONCURRENCY, Method.KEPT), TransferSource::uploadedParts));
 

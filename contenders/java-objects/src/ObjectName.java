@@ -1,6 +1,6 @@
 /**
- * The object that is read, as {@code s3://BUCKET/KEY} names it. The key is everything behind the bucket's slash as it
- * is: nothing in it is decoded.
+ * The object that is read, as {@code s3://BUCKET/KEY} names it. The key is everything behind the
+ * bucket's slash as it is: nothing in it is decoded.
  */
 record ObjectName(String bucket, String key) {
     private static final String SCHEME = "s3://";

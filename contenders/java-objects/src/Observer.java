@@ -3,8 +3,9 @@ import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 
 /**
- * Counts what a client of the SDK does for the reading that goes on: {@code beforeExecution} is called for each call of
- * the program, {@code beforeTransmission} for each request that is sent, repeated ones included.
+ * Counts what a client of the SDK does for the reading that goes on: {@code beforeExecution} is
+ * called for each call of the program, {@code beforeTransmission} for each request that is sent,
+ * repeated ones included.
  */
 final class Observer implements ExecutionInterceptor {
     private volatile Window window;

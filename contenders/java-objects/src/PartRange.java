@@ -16,7 +16,10 @@ record PartRange(long start, long length) {
         return "bytes=" + start + "-" + (start + length - 1);
     }
 
-    /** The object's size, from the {@code Content-Range} of an answer that has this range and no other. */
+    /**
+     * The object's size, from the {@code Content-Range} of an answer that has this range and no
+     * other.
+     */
     long sizeBehind(String contentRange) throws IOException {
         Matcher words = CONTENT_RANGE.matcher(contentRange == null ? "" : contentRange);
         if (!words.matches()) {

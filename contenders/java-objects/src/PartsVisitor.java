@@ -6,9 +6,9 @@ import software.amazon.awssdk.core.async.SdkPublisher;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /**
- * Visits an object that comes in several responses at once, each with a {@link Visitor}. The SDK's own transformers
- * only do that into a file or into one array; others get one part after the other. The works do not depend on the
- * order of the parts.
+ * Visits an object that comes in several responses at once, each with a {@link Visitor}. The SDK's
+ * own transformers only do that into a file or into one array; others get one part after the other.
+ * The works do not depend on the order of the parts.
  */
 final class PartsVisitor extends Visitor<GetObjectResponse> {
     private final Request request;

@@ -10,8 +10,8 @@ import software.amazon.awssdk.http.TlsTrustManagersProvider;
 import software.amazon.awssdk.regions.Region;
 
 /**
- * How objects are requested, from the environment (PROTOCOL.md). It is no record, because the {@code toString} of a
- * record would have the credentials.
+ * How objects are requested, from the environment (PROTOCOL.md). It is no record, because the
+ * {@code toString} of a record would have the credentials.
  */
 final class Profile {
     private final Map<String, String> environment;
@@ -51,7 +51,9 @@ final class Profile {
         return of("AWS_ACCESS_KEY_ID").isPresent() && of("AWS_SECRET_ACCESS_KEY").isPresent();
     }
 
-    /** What is in the environment and nothing else: no file and no service of the machine is asked. */
+    /**
+     * What is in the environment and nothing else: no file and no service of the machine is asked.
+     */
     AwsCredentialsProvider credentials() {
         if (!signs()) {
             return AnonymousCredentialsProvider.create();

@@ -13,8 +13,9 @@ import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
 /**
- * Ranges of an object, several at once, each read by a thread through one {@link S3Client}. The first answer has the
- * object's size; while its body is read, the other threads begin with the ranges behind it.
+ * Ranges of an object, several at once, each read by a thread through one {@link S3Client}. The
+ * first answer has the object's size; while its body is read, the other threads begin with the
+ * ranges behind it.
  */
 record RangedSource(S3Client client, Observer observer, Request request, ExecutorService threads)
         implements Source {

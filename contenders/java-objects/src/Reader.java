@@ -5,11 +5,11 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The contender java-objects of readlab: reads objects of S3 stores with the AWS SDK for Java and measures each
- * reading.
+ * The contender java-objects of readlab: reads objects of S3 stores with the AWS SDK for Java and
+ * measures each reading.
  *
- * <p>This class implements the three ways of being started (PROTOCOL.md) and does not read objects; {@link Session}
- * takes the turns, {@link Methods} lists the methods.
+ * <p>This class implements the three ways of being started (PROTOCOL.md) and does not read objects;
+ * {@link Session} takes the turns, {@link Methods} lists the methods.
  */
 public final class Reader {
     private static final String USAGE = "usage: Reader hello | methods | read METHOD SCAN WORK TARGET [name=value ...]";

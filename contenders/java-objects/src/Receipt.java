@@ -4,7 +4,10 @@ import java.lang.management.RuntimeMXBean;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The runtime of this program, from the management beans: virtual machine, collector, heap limit, flags. */
+/**
+ * The runtime of this program, from the management beans: virtual machine, collector, heap limit,
+ * flags.
+ */
 final class Receipt {
     private Receipt() {}
 

@@ -4,13 +4,18 @@ import java.util.Optional;
 import java.util.TreeMap;
 import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 
-/** The request of one session: an object and where it is, the work on it, and every parameter in force. */
+/**
+ * The request of one session: an object and where it is, the work on it, and every parameter in
+ * force.
+ */
 record Request(ObjectName object, Profile profile, Work work, Map<String, Long> params) {
     private static final int SCAN = 2;
     private static final int WORK = 3;
     private static final int TARGET = 4;
 
-    /** Reads {@code read METHOD SCAN WORK TARGET [name=value ...]} and checks it against the method. */
+    /**
+     * Reads {@code read METHOD SCAN WORK TARGET [name=value ...]} and checks it against the method.
+     */
     static Request parse(Method method, String[] args) throws Refusal {
         Work work = Work.parse(args[WORK]);
         List<String> scans = Method.SCANS.get(work);

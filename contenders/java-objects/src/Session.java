@@ -13,9 +13,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The turns of a session: reads with a clock around each timed reading, and prints only after the last one of a turn.
+ * The turns of a session: reads with a clock around each timed reading, and prints only after the
+ * last one of a turn.
  *
- * <p>A client that is kept is made before {@code ready}; otherwise the window has its making and its closing.
+ * <p>A client that is kept is made before {@code ready}; otherwise the window has its making and
+ * its closing.
  */
 final class Session {
     static final int EXIT_FAILED = 1;

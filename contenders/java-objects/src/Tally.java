@@ -3,8 +3,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The consumer of all methods: it counts the bytes and does the work, with plain indexed loops that the compiler may
- * optimise. Each response has its own; those of a reading are added up.
+ * The consumer of all methods: it counts the bytes and does the work, with plain indexed loops that
+ * the compiler may optimise. Each response has its own; those of a reading are added up.
  */
 final class Tally {
     private final Work work;

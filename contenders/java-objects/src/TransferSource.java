@@ -11,9 +11,9 @@ import software.amazon.awssdk.transfer.s3.model.PresignedDownloadRequest;
 /**
  * Downloads by {@link S3TransferManager}, over the SDK's multipart client in Java.
  *
- * <p>Of an object, that client requests the parts in which it was uploaded, whatever size they have. Only of a
- * presigned URL it requests ranges of a size that the program chose; so {@link #ranges} signs a URL first, within the
- * window.
+ * <p>Of an object, that client requests the parts in which it was uploaded, whatever size they
+ * have. Only of a presigned URL it requests ranges of a size that the program chose; so {@link
+ * #ranges} signs a URL first, within the window.
  */
 final class TransferSource implements Source {
     private static final Duration SIGNED_FOR = Duration.ofHours(1);

@@ -11,7 +11,10 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import software.amazon.awssdk.http.TlsTrustManagersProvider;
 
-/** The certificates of READLAB_CACERT, a PEM file, by which servers are trusted instead of those of the JDK. */
+/**
+ * The certificates of READLAB_CACERT, a PEM file, by which servers are trusted instead of those of
+ * the JDK.
+ */
 final class Trust {
     private Trust() {}
 

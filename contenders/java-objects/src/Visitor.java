@@ -9,8 +9,8 @@ import software.amazon.awssdk.core.async.SdkPublisher;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /**
- * Visits the buffers of one response as they come, on the thread that received them. If the SDK repeats the request,
- * it prepares the visitor again, which then forgets what it visited.
+ * Visits the buffers of one response as they come, on the thread that received them. If the SDK
+ * repeats the request, it prepares the visitor again, which then forgets what it visited.
  *
  * @param <T> what the response and the tally of its bytes become
  */

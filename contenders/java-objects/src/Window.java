@@ -3,8 +3,8 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * One reading while it goes on: its clock, which is {@link System#nanoTime}, the moment of its first byte, and its
- * requests. Made when the window opens.
+ * One reading while it goes on: its clock, which is {@link System#nanoTime}, the moment of its
+ * first byte, and its requests. Made when the window opens.
  */
 final class Window {
     private final long startNanos = System.nanoTime();

@@ -7,8 +7,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 
 /**
- * The body of one answer, visited buffer by buffer as the client delivers it; the buffers are not kept. An answer that
- * must not be read is refused: none of it is visited, and the reading has failed.
+ * The body of one answer, visited buffer by buffer as the client delivers it; the buffers are not
+ * kept. An answer that must not be read is refused: none of it is visited, and the reading has
+ * failed.
  */
 final class HttpBody implements BodySubscriber<Tally> {
     private final Tally tally;
@@ -34,7 +35,8 @@ final class HttpBody implements BodySubscriber<Tally> {
 
     @Override
     public void onSubscribe(Flow.Subscription subscription) {
-        // A refused body is not requested. It is not cancelled either: for HTTP/2 that would become the reason.
+        // A refused body is not requested. It is not cancelled either: for HTTP/2 that would become
+        // the reason.
         if (!visited.isDone()) {
             subscription.request(Long.MAX_VALUE);
         }

@@ -49,7 +49,10 @@ record HttpHead(int status, Optional<String> etag, Version version, List<Long> r
         }
     }
 
-    /** The size of the content, from the {@code Content-Range} of an answer that has this range and no other. */
+    /**
+     * The size of the content, from the {@code Content-Range} of an answer that has this range and
+     * no other.
+     */
     long size(HttpHeaders headers) throws IOException {
         String header = headers.firstValue("Content-Range").orElse("none");
         String asked = "bytes " + range.get(0) + "-" + range.get(1) + " were asked for, the answer has ";

@@ -9,8 +9,9 @@ import java.net.http.HttpResponse.ResponseInfo;
 import java.util.List;
 
 /**
- * The methods over HTTP, by java.net.http: the body is visited buffer by buffer as it arrives, or as an {@link
- * InputStream}, or as ranges that arrive at once ({@link HttpRanges}). {@link HttpSession} has the clients.
+ * The methods over HTTP, by java.net.http: the body is visited buffer by buffer as it arrives, or
+ * as an {@link InputStream}, or as ranges that arrive at once ({@link HttpRanges}). {@link
+ * HttpSession} has the clients.
  */
 final class HttpMethods {
     private static final String HOW = "GET by java.net.http.HttpClient, ";

@@ -12,9 +12,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * One reading by ranges that are requested at once. The head of the first answer has the content's size; the other
- * ranges begin then, while the first body still comes. Each range that ends begins the next one, so there are never
- * more at once than were asked for, and no byte is kept.
+ * One reading by ranges that are requested at once. The head of the first answer has the content's
+ * size; the other ranges begin then, while the first body still comes. Each range that ends begins
+ * the next one, so there are never more at once than were asked for, and no byte is kept.
  */
 final class HttpRanges {
     static final Param PART = new Param("part_bytes", 8_388_608, 65_536, 1 << 30);

@@ -8,19 +8,19 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The clients of a session that reads from a server. With {@code kept=1} one is made before the first window and serves
- * all readings; with {@code kept=0} each reading makes one. No proxy and no redirect: every method must request the
- * same bytes from the same server.
+ * The clients of a session that reads from a server. With {@code kept=1} one is made before the
+ * first window and serves all readings; with {@code kept=0} each reading makes one. No proxy and no
+ * redirect: every method must request the same bytes from the same server.
  *
- * <p>Before JDK 21 a client cannot be closed: it ends when the collector finds that nothing refers to it, so the
- * collector is called at the end of a turn.
+ * <p>Before JDK 21 a client cannot be closed: it ends when the collector finds that nothing refers
+ * to it, so the collector is called at the end of a turn.
  */
 final class HttpSession {
     static final Param KEPT = new Param("kept", 0, 0, 1);
     static final Param HTTP = new Param("http", 1, 1, 2);
 
-    // The properties are read once, when the first client or request is made. The client does not say whether it
-    // repeated a request, so it must not.
+    // The properties are read once, when the first client or request is made. The client does not
+    // say whether it repeated a request, so it must not.
     static {
         System.setProperty("jdk.httpclient.allowRestrictedHeaders", "connection");
         System.setProperty("jdk.httpclient.redirects.retrylimit", "1");

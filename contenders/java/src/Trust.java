@@ -12,7 +12,8 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * By which certificates servers are trusted: those of READLAB_CACERT, a PEM file, or those of the JDK.
+ * By which certificates servers are trusted: those of READLAB_CACERT, a PEM file, or those of the
+ * JDK.
  *
  * @param managers of the file's certificates; none for those of the JDK
  */
@@ -29,7 +30,10 @@ record Trust(Optional<TrustManager[]> managers) {
         }
     }
 
-    /** Each client has a context of its own, so that it cannot resume the encryption of an earlier client. */
+    /**
+     * Each client has a context of its own, so that it cannot resume the encryption of an earlier
+     * client.
+     */
     SSLContext context() throws IOException {
         try {
             SSLContext context = SSLContext.getInstance("TLS");

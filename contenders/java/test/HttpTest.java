@@ -12,8 +12,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
 /**
- * Tests of what a session takes from its environment: certificates, the ETag, a URL that is a secret. Each session is a
- * process; the certificates are made by keytool.
+ * Tests of what a session takes from its environment: certificates, the ETag, a URL that is a
+ * secret. Each session is a process; the certificates are made by keytool.
  */
 final class HttpTest {
     private static final List<String> METHODS = List.of("HttpClient", "HttpClient-stream", "HttpClient-ranged");

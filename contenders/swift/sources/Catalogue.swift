@@ -30,7 +30,7 @@ struct Method: Sendable {
     var line: MethodLine {
         let words = works.map { ($0.rawValue, $0 == .discard ? ["-"] : scans.map(\.rawValue)) }
         return MethodLine(method: name, scans: Dictionary(uniqueKeysWithValues: words), params: params, about: about,
-            reads: reads, parts: parts ? true : nil)
+            reads: reads, parts: parts ? true : nil, tls: reads == .both ? true : nil)
     }
 }
 

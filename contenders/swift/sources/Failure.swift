@@ -7,6 +7,8 @@ enum Failure: Error, CustomStringConvertible {
     case system(path: String, call: String, code: Int32)
     /// The server answered, but not with the bytes.
     case status(url: String, code: Int)
+    /// The server answered with other bytes than those that were asked for.
+    case different(url: String, what: String)
     /// The connection ended before the promised bytes were there.
     case truncated(url: String, received: UInt64, promised: Int64)
     /// Concurrent readers of one target got different bytes.
@@ -22,6 +24,7 @@ enum Failure: Error, CustomStringConvertible {
         switch self {
         case .system(let path, let call, let code): "\(path): \(call): \(String(cString: strerror(code)))"
         case .status(let url, let code): "\(url): the server answered with status \(code)"
+        case .different(let url, let what): "\(url): the answer has \(what)"
         case .truncated(let url, let received, let promised):
             "\(url): the connection ended after \(received) of \(promised) bytes"
         case .disagreement(let target): "\(target): concurrent readers got different bytes"
@@ -35,7 +38,9 @@ enum Failure: Error, CustomStringConvertible {
         if let failure = error as? Failure { return failure }
         let cause = error as NSError
         let text = cause.userInfo[NSLocalizedDescriptionKey] as? String ?? cause.localizedDescription
+        // Foundation's text can have the URL, whose query can be a secret.
         let line = text.replacingOccurrences(of: "\n", with: " ")
+            .replacingOccurrences(of: #"\?\S*"#, with: "", options: .regularExpression)
         return .foundation(target: target, cause: "\(line) (\(cause.domain) \(cause.code))")
     }
 }

@@ -36,6 +36,7 @@ struct MethodLine: Encodable {
     let cache = "through"
     let reads: Reads
     let parts: Bool?
+    let tls: Bool?
 }
 
 /// What a method can read.

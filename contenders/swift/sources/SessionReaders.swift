@@ -18,15 +18,20 @@ struct Fetch: Sendable {
     private let request: URLRequest
     private let switchboard = Switchboard()
     let url: URL
+    /// The name of the target, for messages.
+    let name: String
 
     init(_ target: Target, _ delivery: Delivery) throws {
         url = try target.url()
+        name = target.name
+        try Self.refuseOtherCertificates(for: url)
         let configuration = URLSessionConfiguration.ephemeral
         // A second reading must not be answered from the first one's bytes.
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        configuration.httpAdditionalHeaders = ["Accept-Encoding": "identity", "Connection": "close"]
+        configuration.httpAdditionalHeaders = Self.headers
         // Every method must use the same server.
+        Environment.ignoreProxies()
         configuration.connectionProxyDictionary = [:]
         #if canImport(Darwin)
         request = URLRequest(url: url)
@@ -52,16 +57,30 @@ struct Fetch: Sendable {
         task.resume()
     }
 
-    /// The name of the target, for messages.
-    var name: String { url.isFileURL ? url.path : url.absoluteString }
+    private static var headers: [String: String] {
+        let always = ["Accept-Encoding": "identity", "Connection": "close"]
+        return always.merging(Environment.etag.map { ["If-Match": $0] } ?? [:]) { $1 }
+    }
+
+    /// On Linux, URLSession has libcurl verify a server by the system's certificates: no setting names others, and the
+    /// delegate is not asked about servers.
+    private static func refuseOtherCertificates(for url: URL) throws {
+        if url.scheme == "https" && Environment.certificates != nil {
+            throw Failure.unsuitable("URLSession only trusts the system's certificates here, and READLAB_CACERT names others")
+        }
+    }
 
     /// Throws unless the response is a success with all of its bytes.
     func check(_ response: URLResponse?, received: UInt64) throws {
         guard let response = response as? HTTPURLResponse else { return }
         guard response.statusCode == 200 else { throw Failure.status(url: name, code: response.statusCode) }
-        let encoded = response.value(forHTTPHeaderField: "Content-Encoding").map { $0 != "identity" } ?? false
+        let encoding = response.value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
+        guard encoding == "identity" else { throw Failure.different(url: name, what: "the content encoding \(encoding)") }
+        if let etag = Environment.etag, response.value(forHTTPHeaderField: "ETag") != etag {
+            throw Failure.different(url: name, what: "another ETag")
+        }
         let promised = response.expectedContentLength
-        if promised >= 0 && !encoded && UInt64(promised) != received {
+        if promised >= 0 && UInt64(promised) != received {
             throw Failure.truncated(url: name, received: received, promised: promised)
         }
     }

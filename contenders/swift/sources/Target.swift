@@ -9,14 +9,22 @@ enum Target: Sendable {
 
     init(word: UnsafePointer<CChar>) throws {
         let path = Path(word: word)
-        guard let text = path.text, text.hasPrefix("http://") || text.hasPrefix("https://") else {
+        let secret = path.text == "-" ? Environment.target : nil
+        guard let text = secret ?? path.text, secret != nil || Self.isURL(text) else {
             self = .file(path)
             return
         }
-        guard let url = URL(string: text), url.host != nil else {
-            throw Failure.usage("\(text): not a URL")
+        guard Self.isURL(text), let url = URL(string: text), url.host?.isEmpty == false else {
+            throw Failure.usage("\(secret == nil ? Self.shown(text) : "READLAB_TARGET"): not a URL")
         }
         self = .web(url)
+    }
+
+    private static func isURL(_ text: String) -> Bool { text.hasPrefix("http://") || text.hasPrefix("https://") }
+
+    /// A URL without its query, which can be a secret.
+    private static func shown(_ url: String) -> String {
+        String(url.prefix { $0 != "?" && $0 != "#" })
     }
 
     /// The file, for methods without network.
@@ -29,7 +37,7 @@ enum Target: Sendable {
     var name: String {
         switch self {
         case .file(let path): path.shown
-        case .web(let url): url.absoluteString
+        case .web(let url): Self.shown(url.absoluteString)
         }
     }
 

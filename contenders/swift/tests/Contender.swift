@@ -19,8 +19,11 @@ struct Contender {
     let program: URL
     static let deadline = 60.0
 
-    func talk(_ words: [String], turns: String = "") throws -> Conversation {
-        try run(program, words, turns)
+    func talk(_ words: [String], turns: String = "", environment: [String: String] = [:]) throws -> Conversation {
+        let settings = environment.map { "\($0.key)=\($0.value)" }
+        return try environment.isEmpty
+            ? run(program, words, turns)
+            : run(URL(fileURLWithPath: "/usr/bin/env"), settings + [program.path] + words, turns)
     }
 
     /// The same with a target whose bytes are not a string: the shell makes them from `\0ooo` escapes.

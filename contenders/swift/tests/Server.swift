@@ -30,7 +30,8 @@ final class Server: Sendable {
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }
 
     /// `KIND/NAME`: whole, unsized (ends with the connection), chunked, short (one byte less than promised), half, cut (in
-    /// the middle of a chunked body), moved, or 404.
+    /// the middle of a chunked body), moved, gzip (by its head only), or 404. Every file has the ETag "one", and `If-Match` with
+    /// another one is refused.
     private static func answer(_ connection: Int32, _ bodies: [String: Data]) {
         defer { close(connection) }
         var request = Data()
@@ -40,10 +41,14 @@ final class Server: Sendable {
             if count <= 0 { return }
             request.append(contentsOf: buffer[..<count])
         }
-        let path = String(decoding: request, as: UTF8.self).split(separator: " ")[1]
+        let path = String(decoding: request, as: UTF8.self).split(separator: " ")[1].prefix { $0 != "?" }
         let words = path.split(separator: "/").map(String.init)
         guard words.count == 2, let body = bodies[words[1]], words[0] != "404" else {
             return write(connection, Data("HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nConnection: close\r\n\r\nnone".utf8))
+        }
+        let head = String(decoding: request, as: UTF8.self)
+        if head.contains("If-Match: ") && !head.contains("If-Match: \"one\"\r\n") {
+            return write(connection, Data("HTTP/1.1 412 Precondition Failed\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8))
         }
         if words[0] == "moved" {
             let head = "HTTP/1.1 302 Found\r\nLocation: /whole/\(words[1])\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -58,7 +63,8 @@ final class Server: Sendable {
             return write(connection, Data("0\r\n\r\n".utf8))
         }
         let size = words[0] == "unsized" ? "" : "Content-Length: \(body.count)\r\n"
-        write(connection, Data("HTTP/1.1 200 OK\r\n\(size)Connection: close\r\n\r\n".utf8))
+        let encoding = words[0] == "gzip" ? "Content-Encoding: gzip\r\n" : ""
+        write(connection, Data("HTTP/1.1 200 OK\r\n\(size)\(encoding)ETag: \"one\"\r\nConnection: close\r\n\r\n".utf8))
         switch words[0] {
         case "short": write(connection, body.dropLast())
         case "half": write(connection, body.prefix(body.count / 2))

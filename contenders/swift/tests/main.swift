@@ -150,11 +150,38 @@ struct Tests {
             try right(words + [server.url("chunked/mixed")], "sum", bodies["mixed"]!)
             try fails(words + [server.url("cut/mixed")], with: server.url("cut/mixed"))
             try fails(words + ["http://127.0.0.1:1/mixed"], with: "127.0.0.1:1")
+            try fails(words + [server.url("gzip/mixed")], with: server.url("gzip/mixed"))
+            try secrets(words)
         }
         try fails(["nothing", "for", "sum", path("mixed")], with: "no method nothing")
         try fails(["read", "for", "lines", path("mixed")], with: "no work lines")
         let talk = try contender.talk(["read", "read", "for", "sum", path("mixed")], turns: "stop\n")
         report.expect(talk.reason.contains("go LEAD COUNT"), "a line that is no turn", "\(talk.lines)")
+    }
+}
+
+/// What a session takes from its environment.
+extension Tests {
+    mutating func secrets(_ words: [String]) throws {
+        let url = server.url("whole/mixed") + "?secret=1"
+        let right = ["READLAB_TARGET": url, "READLAB_ETAG": "\"one\"", "http_proxy": "http://127.0.0.1:1"]
+        try environment(words + ["-"], right, say: "done", with: "")
+        try environment(words + ["-"], right.merging(["READLAB_ETAG": "\"two\""]) { $1 }, say: "failed", with: "status 412")
+        try environment(words + ["-"], ["READLAB_TARGET": "http:///?secret=1"], say: "failed", with: "not a URL")
+        try environment(words + [server.url("404/mixed") + "?secret=1"], ["X": "y"], say: "failed", with: "status 404")
+        let encrypted = ["READLAB_TARGET": "https://127.0.0.1:1/?secret=1"]
+        try environment(words + ["-"], encrypted, say: "failed", with: "https://127.0.0.1:1/")
+        let certificates = encrypted.merging(["READLAB_CACERT": "/certificates.pem"]) { $1 }
+        try environment(words + ["-"], certificates, say: "unavailable", with: "the system's certificates")
+    }
+
+    private mutating func environment(
+        _ words: [String], _ environment: [String: String], say: String, with part: String
+    ) throws {
+        let talk = try contender.talk(["read"] + words, turns: "go 0 1\n", environment: environment)
+        let silent = !"\(talk.lines)".contains("secret")
+        let holds = talk.last["say"] as? String == say && (part.isEmpty || talk.reason.contains(part)) && silent
+        report.expect(holds, words.joined(separator: " "), "expected \(say) with '\(part)', got \(talk.lines)")
     }
 }
 
