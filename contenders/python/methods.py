@@ -4,6 +4,7 @@ from collections import namedtuple
 
 import chunks
 import lines
+import urls
 import whole
 
 # A setting of a method; the name carries its unit.
@@ -11,19 +12,22 @@ Param = namedtuple("Param", "name default min max")
 
 # One way of reading. Its read opens, reads the bytes and closes: that is the window, and no byte of the file is kept.
 # For each work its scans are the ways of visiting the bytes, best first.
-# Some read a part of a file, too.
-Method = namedtuple("Method", "name about scans params read unavailable parts", defaults=[None, False])
+# Some read a part of a file, too. Some read a URL instead, and may prepare a client that all readings use.
+Method = namedtuple("Method", "name about scans params read unavailable parts reads prepare",
+                    defaults=[None, False, "file", None])
 
 BYTES_MAX = 1 << 30
 
 OF_LINES = {"newlines": ["-"], "lines": ["-"]}
 OF_BYTES = {"newlines": ["count"], "sum": ["sum"], "discard": ["-"]}
+OF_BODY = {"newlines": ["count"], "lines": ["split"], "sum": ["sum"], "discard": ["-"]}
 OF_MAPPING = {"newlines": ["slice", "find"], "lines": ["readline"], "sum": ["sum"], "discard": ["-"]}
 OF_ARRAY = {"newlines": ["count_nonzero"], "sum": ["sum"], "discard": ["-"]}
 
 # The argument `buffering` of open; 0 leaves the size to Python.
 BUFFERING = Param("buffer_bytes", 0, 0, BYTES_MAX)
 OWN_BUFFER = Param("buffer_bytes", 64 << 10, 1, BYTES_MAX)
+KEPT = Param("kept", 0, 0, 1)
 
 METHODS = [
     Method("lines", "iteration over a text file: a str for every line, decoded from UTF-8", OF_LINES, [BUFFERING],
@@ -40,4 +44,8 @@ METHODS = [
            parts=True),
     Method("numpy.fromfile", "numpy.fromfile: the whole file in one array of uint8", OF_ARRAY, [], whole.by_fromfile,
            whole.NO_NUMPY, parts=True),
+    Method("urllib", "urllib.request: one connection for each reading, which it always closes", OF_BODY, [OWN_BUFFER],
+           urls.by_urllib, reads="url"),
+    Method("http.client", "http.client: GET over a connection that is closed or, with kept=1, stays", OF_BODY,
+           [OWN_BUFFER, KEPT], urls.by_http_client, reads="url", prepare=urls.prepare_http_client),
 ]

@@ -1,6 +1,6 @@
-"""The Python contender of readlab: reads files with Python's standard library, and with NumPy if it is.
+"""The Python contender of readlab: reads files with Python's standard library, and with NumPy if it is; and URLs.
 
-This file parses the command line and starts one session (PROTOCOL.md); it does not read files.
+This file parses the command line and starts one session (PROTOCOL.md); it does not read.
 """
 
 import sys

@@ -4,6 +4,7 @@ import os
 
 from methods import METHODS
 from part import Part
+from url import Url
 
 
 class Refusal(Exception):
@@ -17,8 +18,11 @@ class Request:
         self.work = work
         # The exact bytes: arguments that are not text in the locale's encoding have surrogates.
         self.path = os.fsencode(target)
+        self.url = url_of(target) if method.reads == "url" else None
         self.part = Part()
         self.params = {param.name: param.default for param in method.params}
+        # What stays from reading to reading, of methods that keep a client.
+        self.client = None
 
     @staticmethod
     def parse(words):
@@ -51,5 +55,15 @@ class Request:
         self.params[name] = int(digits)
 
     def shown(self):
-        """The path for messages."""
+        """The target for messages: the path, or the URL without its query."""
+        if self.url:
+            return self.url.shown
         return self.path.decode("utf-8", "replace")
+
+
+def url_of(target):
+    try:
+        return Url(target)
+    except ValueError as cause:
+        # Without the text of the cause, which may have parts of a secret URL.
+        raise Refusal("the target is not a URL that begins with http:// or https://") from cause

@@ -19,6 +19,9 @@ def method(listed):
               "about": listed.about, "cache": "through"}
     if listed.parts:
         fields["parts"] = True
+    if listed.reads == "url":
+        fields["reads"] = "url"
+        fields["tls"] = True
     if listed.unavailable:
         fields["unavailable"] = listed.unavailable
     tell(line("method", **fields))

@@ -2,9 +2,12 @@
 The clock is time.perf_counter_ns; CPU times are those of getrusage.
 """
 
+import http.client
 import re
 import resource
 import time
+import urllib.error
+from contextlib import contextmanager
 
 import say
 from request import Refusal
@@ -15,14 +18,34 @@ TURN_MAX = 0xFFFF_FFFF
 
 def serve(request, turns):
     """Takes turns until the end of the input."""
-    say.ready(request.params)
-    for line in turns:
-        lead, count = parse(line.rstrip("\n"))
-        try:
-            samples = turn(request, lead, count)
-        except (OSError, MemoryError, ValueError) as failure:
-            raise Refusal(f"{request.shown()}: {cause(failure)}") from failure
-        say.samples(samples)
+    with prepared(request):
+        say.ready(request.params)
+        for line in turns:
+            lead, count = parse(line.rstrip("\n"))
+            with refused(request):
+                samples = turn(request, lead, count)
+            say.samples(samples)
+
+
+@contextmanager
+def prepared(request):
+    """Makes the client that all readings use, if the method keeps one, and closes it in the end."""
+    with refused(request):
+        request.client = request.method.prepare(request) if request.method.prepare else None
+    try:
+        yield
+    finally:
+        if request.client:
+            request.client.close()
+
+
+@contextmanager
+def refused(request):
+    """Makes one line of a failure: the target and the cause."""
+    try:
+        yield
+    except (OSError, MemoryError, ValueError, http.client.HTTPException) as failure:
+        raise Refusal(f"{request.shown()}: {cause(failure)}") from failure
 
 
 def parse(line):
@@ -57,7 +80,15 @@ def nanoseconds(seconds):
 
 
 def cause(failure):
-    """The failure without the path, which the message already has."""
+    """The failure without the path, which the message already has, and without the query of a URL."""
+    if isinstance(failure, http.client.BadStatusLine) and not isinstance(failure, OSError):
+        return "the response does not begin like one of HTTP"
+    if isinstance(failure, http.client.InvalidURL):
+        return "the URL has a character that it may not have"
+    if isinstance(failure, urllib.error.HTTPError):
+        return f"{failure.code} {failure.reason}"
+    if isinstance(failure, urllib.error.URLError):
+        return cause(failure.reason) if isinstance(failure.reason, Exception) else str(failure.reason)
     if isinstance(failure, OSError) and failure.strerror:
         return failure.strerror
     return str(failure) or type(failure).__name__
