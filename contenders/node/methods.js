@@ -1,9 +1,12 @@
 // All methods, in the order of the list. For each work `scans` are the ways of visiting the bytes, best first. A
-// reading opens, reads the bytes and closes: that is the window, and no byte of the file is kept. With
-// `parts` it reads a part of a file, too.
+// reading opens, reads the bytes and closes: that is the window, and no byte of the file is kept. With `parts` it reads
+// a part of a file, too. `prepare` is called before `ready`: it makes what is kept open with kept=1.
 'use strict';
 
 const bytes = require('./bytes');
+const fetched = require('./fetch');
+const http2 = require('./http2');
+const https = require('./https');
 const lines = require('./lines');
 
 const BYTES_MAX = 2 ** 30;
@@ -12,6 +15,15 @@ const OF_BYTES = { newlines: ['indexOf', 'loop'], sum: ['loop'], discard: ['-'] 
 
 // The default buffer of file streams.
 const BUFFER = { name: 'buffer_bytes', default: 65536, min: 1, max: BYTES_MAX };
+
+// A method that reads from a server, with TLS or without.
+const OF_URLS = { reads: 'url', tls: true, scans: OF_BYTES };
+const KEPT = { name: 'kept', default: 0, min: 0, max: 1 };
+const PART = { name: 'part_bytes', default: 8388608, min: 65536, max: BYTES_MAX };
+const CONCURRENCY = { name: 'concurrency', default: 8, min: 1, max: 256 };
+const HTTP2_ONLY = { name: 'http', default: 2, min: 2, max: 2 };
+// The default of HTTP/2: how many bytes a server sends before the client says that it has read them.
+const WINDOW = { name: 'window_bytes', default: 65535, min: 65535, max: 2 ** 31 - 1 };
 
 const METHODS = [
   {
@@ -57,6 +69,38 @@ const METHODS = [
     scans: OF_BYTES,
     params: [],
     read: bytes.byReadFile,
+  },
+  {
+    name: 'fetch',
+    about: 'the global fetch, by for await over its body: a Uint8Array every time',
+    ...OF_URLS,
+    params: [KEPT],
+    prepare: fetched.prepare,
+    read: fetched.byFetch,
+  },
+  {
+    name: 'https.get',
+    about: "get of the modules https and http, by the answer's 'data' events: a Buffer every time",
+    ...OF_URLS,
+    params: [KEPT],
+    prepare: https.prepare,
+    read: https.byGet,
+  },
+  {
+    name: 'https.get-ranged',
+    about: 'get of the modules https and http: ranges at once, over the connections of one Agent',
+    ...OF_URLS,
+    params: [PART, CONCURRENCY, KEPT],
+    prepare: https.prepare,
+    read: https.byRanges,
+  },
+  {
+    name: 'http2',
+    about: "the module http2 over TLS: a stream of one session, by its 'data' events",
+    ...OF_URLS,
+    params: [KEPT, HTTP2_ONLY, WINDOW],
+    prepare: http2.prepare,
+    read: http2.byHttp2,
   },
 ];
 

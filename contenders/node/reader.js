@@ -1,9 +1,10 @@
-// The Node.js contender of readlab: reads files with Node's standard library. This file parses the command line and
-// starts one session (PROTOCOL.md); it does not read files.
+// The Node.js contender of readlab: reads files and URLs with Node's standard library. This file parses the command
+// line and starts one session (PROTOCOL.md); it does not read.
 'use strict';
 
-const { parse, Refusal } = require('./request');
+const { parse } = require('./request');
 const { METHODS } = require('./methods');
+const { Refusal, Unavailable } = require('./refusal');
 const say = require('./say');
 const session = require('./session');
 
@@ -29,7 +30,8 @@ async function converse(words) {
       return 0;
     } catch (failure) {
       if (!(failure instanceof Refusal)) throw failure;
-      say.failed(failure.message);
+      if (failure instanceof Unavailable) say.unavailable(failure.message);
+      else say.failed(failure.message);
       return EXIT_FAILED;
     }
   }

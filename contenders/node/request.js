@@ -1,28 +1,9 @@
 // The request of one session: a method, the work and the scan, the target, and every parameter in force.
 'use strict';
 
-const fs = require('fs');
 const { METHODS } = require('./methods');
-
-/** The request is not possible; the message has the reason. */
-class Refusal extends Error {}
-
-const NUL = 0;
-
-/**
- * The exact bytes of the word at this place of `read`'s words. Node decodes its arguments as UTF-8 and loses other
- * bytes; /proc has them.
- */
-function exactBytes(words, index) {
-  const line = fs.readFileSync('/proc/self/cmdline');
-  const parts = [];
-  for (let start = 0; start < line.length; ) {
-    const end = line.indexOf(NUL, start);
-    parts.push(line.subarray(start, end));
-    start = end + 1;
-  }
-  return parts[parts.length - words.length + index];
-}
+const { Refusal } = require('./refusal');
+const { targetOf } = require('./target');
 
 /** The part of the file that words ask for, or null, and the other words. */
 function partOf(method, words) {
@@ -50,7 +31,7 @@ function setting(method, word) {
 
 /** Reads METHOD SCAN WORK TARGET [name=value ...] and checks it against the method. */
 function parse(words) {
-  const [name, scan, work, target] = words;
+  const [name, scan, work] = words;
   const method = METHODS.find((known) => known.name === name);
   if (!method) throw new Refusal(`there is no method '${name}'`);
   if (!Object.hasOwn(method.scans, work)) throw new Refusal(`${name} does not do the work '${work}'`);
@@ -59,7 +40,7 @@ function parse(words) {
   const { part, others } = partOf(method, words.slice(4));
   const given = others.map((word) => setting(method, word));
   const params = Object.fromEntries([...defaults, ...given]);
-  return { method, scan, work, path: exactBytes(words, 3), shown: target, part, params };
+  return { method, scan, work, ...targetOf(method, words, 3), part, params };
 }
 
-module.exports = { parse, Refusal };
+module.exports = { parse };

@@ -24,13 +24,14 @@ function hello() {
 }
 
 function method(listed) {
-  const { name, scans, params, about, parts } = listed;
-  tell(line('method', { method: name, scans, params, about, cache: 'through', parts }));
+  const { name, scans, params, about, reads, tls, parts } = listed;
+  tell(line('method', { method: name, scans, params, about, cache: 'through', reads, tls, parts }));
 }
 
 const ready = (params) => tell(line('ready', { params }));
 const samples = (taken) =>
   tell(taken.map((sample) => line('sample', sample)).join('') + line('done', { count: taken.length }));
+const unavailable = (reason) => tell(line('unavailable', { reason }));
 const failed = (reason) => tell(line('failed', { reason }));
 
-module.exports = { hello, method, ready, samples, failed };
+module.exports = { hello, method, ready, samples, unavailable, failed };

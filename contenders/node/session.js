@@ -3,7 +3,8 @@
 'use strict';
 
 const readline = require('readline');
-const { Refusal } = require('./request');
+const { Meters } = require('./meters');
+const { Refusal, cause } = require('./refusal');
 const say = require('./say');
 
 const TURN = /^go (\d{1,10}) (\d{1,10})$/;
@@ -12,6 +13,7 @@ const NS_PER_US = 1000;
 
 /** Takes turns until the end of the input. */
 async function serve(request, input) {
+  request.method.prepare?.(request);
   say.ready(request.params);
   for await (const line of readline.createInterface({ input })) {
     const [lead, count] = parseTurn(line);
@@ -19,6 +21,7 @@ async function serve(request, input) {
     try {
       samples = await turn(request, lead, count);
     } catch (failure) {
+      if (failure instanceof Refusal) throw failure;
       throw new Refusal(`${request.shown}: ${cause(failure)}`);
     }
     // The bytes that were read are garbage now, and are collected before the turn ends; the roster starts Node with
@@ -38,7 +41,7 @@ function parseTurn(line) {
 }
 
 async function turn(request, lead, count) {
-  for (let i = 0; i < lead; i++) await request.method.read(request);
+  for (let i = 0; i < lead; i++) await request.method.read(request, new Meters());
   const samples = [];
   for (let i = 0; i < count; i++) samples.push(await timed(request));
   return samples;
@@ -46,22 +49,17 @@ async function turn(request, lead, count) {
 
 async function timed(request) {
   const before = process.resourceUsage();
-  const start = process.hrtime.bigint();
-  const answer = await request.method.read(request);
-  const wall = process.hrtime.bigint() - start;
+  const meters = new Meters();
+  const answer = await request.method.read(request, meters);
+  const wall_ns = meters.elapsed();
   const after = process.resourceUsage();
   return {
-    wall_ns: Number(wall),
+    wall_ns,
     cpu_user_ns: (after.userCPUTime - before.userCPUTime) * NS_PER_US,
     cpu_system_ns: (after.systemCPUTime - before.systemCPUTime) * NS_PER_US,
+    ...meters.seen,
     ...answer,
   };
-}
-
-/** Node's message, `ENOENT: no such file or directory, open '…'`, without its code and the path. */
-function cause(failure) {
-  const system = /^[A-Z0-9]+: ([^,]+), /.exec(failure.message);
-  return system ? system[1] : failure.message;
 }
 
 module.exports = { serve };
