@@ -10,7 +10,7 @@ use readlab::corpus::oracle;
 use readlab::record::Record;
 use readlab::report::{self, Page, Style};
 use readlab::suite::Suite;
-use readlab::target::http::{self, RequestVerb};
+use readlab::target::http::{Client, RequestVerb};
 use readlab::target::url::Url;
 use readlab::terminal::printable::is_obeyed;
 use readlab::trial::{Params, TrialId};
@@ -177,7 +177,7 @@ pub(crate) fn http(input: &[u8]) {
             // Until the client has gone: an early end would take what it has not yet read.
             let _ = client.read(&mut [0; 1024]);
         });
-        if let Ok(response) = http::ask(RequestVerb::Get, &url, &|| Ok(())) {
+        if let Ok(response) = Client::default().ask(RequestVerb::Get, &url, &[], &|| Ok(())) {
             let _ = std::io::copy(&mut response.take(ANSWER_BYTES_MAX), &mut std::io::sink());
         }
         // A scope only waits for the work of a thread. A join waits until the thread is gone, which

@@ -39,6 +39,13 @@ const CONTENDERS: &str = "carried/contenders";
 /// A link to the agent of fleets, which is built like a contender.
 const AGENT: &str = "carried/fleet/agent";
 
+/// Links to the files of a contender that is a crate, built like other contenders. A package holds
+/// no folder with a file `Cargo.toml`, so its manifest and lock have other names here.
+const RUST_OBJECTS: &str = "carried/rust-objects";
+
+/// Those names, and the true ones.
+const RENAMED: [(&str, &str); 2] = [("manifest", "Cargo.toml"), ("lock", "Cargo.lock")];
+
 /// A link of its own: a package holds no folder of another crate.
 const RUST_SNIPPETS: &str = "carried/rust-snippets";
 
@@ -59,8 +66,10 @@ fn carried() -> Vec<(String, PathBuf)> {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         (name, folder)
     });
-    println!("cargo::rerun-if-changed={AGENT}");
-    let mut named: Vec<_> = named.chain([("fleet-agent".to_owned(), PathBuf::from(AGENT))]).collect();
+    let others = [("fleet-agent", AGENT), ("rust-objects", RUST_OBJECTS)];
+    others.iter().for_each(|(_, folder)| println!("cargo::rerun-if-changed={folder}"));
+    let others = others.map(|(name, folder)| (name.to_owned(), PathBuf::from(folder)));
+    let mut named: Vec<_> = named.chain(others).collect();
     named.sort();
     named
 }
@@ -106,10 +115,12 @@ fn contenders_sources() {
         for file in files {
             let inside = file.strip_prefix(&folder).expect("it was found in the folder");
             let path = file.canonicalize().expect("a file that was just listed");
+            let inside = inside.display().to_string();
+            let renamed = RENAMED.iter().find(|(here, _)| *here == inside).filter(|_| name == "rust-objects");
             let _ = write!(
                 list,
                 "({:?}, include_bytes!({:?})), ",
-                inside.display().to_string(),
+                renamed.map_or(inside.as_str(), |(_, truly)| *truly),
                 path.display().to_string()
             );
         }

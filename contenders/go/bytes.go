@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"io"
 	"os"
 	"syscall"
@@ -38,18 +37,11 @@ func readByBufferedRead(r request) (answer, error) {
 
 // drain reads to the end through one slice of buffer_bytes.
 func drain(r request, from io.Reader) (answer, error) {
-	buffer := make([]byte, r.params["buffer_bytes"])
 	tally := newTally(r)
-	for {
-		length, err := from.Read(buffer)
-		tally.take(buffer[:length])
-		if errors.Is(err, io.EOF) {
-			return tally.answer(), nil
-		}
-		if err != nil {
-			return answer{}, err
-		}
+	if err := tally.drain(from, make([]byte, r.params["buffer_bytes"])); err != nil {
+		return answer{}, err
 	}
+	return tally.answer(), nil
 }
 
 func readWhole(r request) (answer, error) {

@@ -1,5 +1,5 @@
-// The Go contender of readlab: reads files with Go's standard library. This file parses the command line and starts
-// one session (PROTOCOL.md); it does not read files.
+// The Go contender of readlab: reads files and URLs with Go's standard library. This file parses the command line
+// and starts one session (PROTOCOL.md); it does not read.
 package main
 
 import (

@@ -18,6 +18,8 @@ type method struct {
 	read   func(request) (answer, error)
 	// Whether it reads a part of a file, too.
 	parts bool
+	// "url", if it reads from a server; otherwise files.
+	reads string
 }
 
 const bytesMax = 1 << 30
@@ -31,19 +33,28 @@ var (
 	bufioBuffer = param{"buffer_bytes", 4096, 16, bytesMax}
 	lineMax     = param{"line_bytes_max", 64 << 10, 1, bytesMax}
 	ownBuffer   = param{"buffer_bytes", 64 << 10, 1, bytesMax}
+
+	partSize    = param{"part_bytes", 8 << 20, 64 << 10, bytesMax}
+	concurrency = param{"concurrency", 8, 1, 256}
+	keptClient  = param{"kept", 0, 0, 1}
+	httpVersion = param{"http", 1, 1, 2}
 )
 
 // All methods, in the order of the list.
 var methods = []method{
 	{"bufio.Scanner", "Scan of a bufio.Scanner; Text makes a string of every line, Bytes does not", ofScans,
-		[]param{lineMax}, readByScanner, false},
+		[]param{lineMax}, readByScanner, false, ""},
 	{"bufio.Reader.ReadSlice", "ReadSlice of a bufio.Reader: lines where they lie in its buffer", ofLines,
-		[]param{bufioBuffer}, readBySlice, false},
+		[]param{bufioBuffer}, readBySlice, false, ""},
 	{"bufio.Reader.ReadBytes", "ReadBytes of a bufio.Reader: a slice is made for every line", ofLines,
-		[]param{bufioBuffer}, readByLineOfBytes, false},
+		[]param{bufioBuffer}, readByLineOfBytes, false, ""},
 	{"bufio.Reader.Read", "Read of a bufio.Reader into a slice as large as its buffer", ofBytes,
-		[]param{bufioBuffer}, readByBufferedRead, true},
-	{"os.File.Read", "Read of an os.File into one slice", ofBytes, []param{ownBuffer}, readByRead, true},
-	{"os.ReadFile", "os.ReadFile: the whole file in one slice", ofBytes, nil, readWhole, false},
-	{"syscall.Mmap", "the whole file mapped by syscall.Mmap", ofBytes, nil, readMapped, true},
+		[]param{bufioBuffer}, readByBufferedRead, true, ""},
+	{"os.File.Read", "Read of an os.File into one slice", ofBytes, []param{ownBuffer}, readByRead, true, ""},
+	{"os.ReadFile", "os.ReadFile: the whole file in one slice", ofBytes, nil, readWhole, false, ""},
+	{"syscall.Mmap", "the whole file mapped by syscall.Mmap", ofBytes, nil, readMapped, true, ""},
+	{"http.Client", "GET of an http.Client, its Body read into one slice", ofBytes,
+		[]param{ownBuffer, keptClient, httpVersion}, readByGet, false, "url"},
+	{"http.Client-ranged", "GETs of ranges at once by goroutines, one http.Client", ofBytes,
+		[]param{partSize, concurrency, keptClient, httpVersion}, readByRanges, false, "url"},
 }

@@ -4,16 +4,23 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
-// A request is the method, the target and every parameter in force. A path is any bytes.
+// A request is the method, the target and every parameter in force. A path is any bytes. What is
+// read over the network has no path but an address and what the environment says about its server,
+// and the client of a session, if it is kept.
 type request struct {
-	method method
-	scan   string
-	work   string
-	path   string
-	part   part
-	params map[string]int
+	method  method
+	scan    string
+	work    string
+	path    string
+	part    part
+	params  map[string]int
+	address address
+	server  server
+	client  *client
+	start   time.Time
 }
 
 // parseRequest reads METHOD SCAN WORK TARGET [name=value ...] and checks it against the method.
@@ -30,7 +37,7 @@ func parseRequest(words []string) (request, error) {
 	if !contains(scans, scan) {
 		return request{}, fmt.Errorf("%s has no scan %q for %s", name, scan, work)
 	}
-	r := request{found, scan, work, words[3], wholeFile, map[string]int{}}
+	r := request{method: found, scan: scan, work: work, part: wholeFile, params: map[string]int{}}
 	for _, param := range found.params {
 		r.params[param.Name] = param.Default
 	}
@@ -39,7 +46,33 @@ func parseRequest(words []string) (request, error) {
 			return request{}, err
 		}
 	}
-	return r, nil
+	if found.reads != "url" {
+		r.path = words[3]
+		return r, nil
+	}
+	return r, r.connectTo(words[3])
+}
+
+// connectTo sets what is read over the network. A kept client is made here, before any window.
+func (r *request) connectTo(target string) (err error) {
+	if r.address, err = parseAddress(target); err != nil {
+		return err
+	}
+	if r.params["http"] == 2 && r.address.url.Scheme != "https" {
+		return fmt.Errorf("%s: http=2 needs encryption, an https URL", r.target())
+	}
+	if r.server, err = serverOfEnvironment(); err == nil && r.params["kept"] == 1 {
+		r.client = newClient(*r)
+	}
+	return err
+}
+
+// target is what messages call what is read.
+func (r *request) target() string {
+	if r.method.reads == "url" {
+		return r.address.shown
+	}
+	return r.path
 }
 
 // set sets one name=value.

@@ -38,7 +38,9 @@ func sayMethod(m method) {
 		About  string              `json:"about"`
 		Cache  string              `json:"cache"`
 		Parts  bool                `json:"parts,omitempty"`
-	}{"method", m.name, m.scans, params, m.about, "through", m.parts})
+		Reads  string              `json:"reads,omitempty"`
+		TLS    bool                `json:"tls,omitempty"`
+	}{"method", m.name, m.scans, params, m.about, "through", m.parts, m.reads, m.reads == "url"})
 }
 
 func sayReady(params map[string]int) {

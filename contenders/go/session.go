@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"regexp"
 	"runtime/debug"
 	"strconv"
@@ -35,7 +36,7 @@ func serve(r request, input io.Reader) error {
 		}
 		samples, err := turn(r, lead, count)
 		if err != nil {
-			return fmt.Errorf("%s: %w", r.path, cause(err))
+			return fmt.Errorf("%s: %w", r.target(), cause(err))
 		}
 		// The bytes that were read are garbage now; their memory is returned to the kernel before the turn ends.
 		debug.FreeOSMemory()
@@ -59,6 +60,7 @@ func parseTurn(line string) (lead, count uint64, err error) {
 
 func turn(r request, lead, count uint64) ([]sample, error) {
 	for i := uint64(0); i < lead; i++ {
+		r.start = time.Now()
 		if _, err := r.method.read(r); err != nil {
 			return nil, err
 		}
@@ -79,9 +81,9 @@ func timed(r request) (sample, error) {
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &before); err != nil {
 		return sample{}, err
 	}
-	start := time.Now()
+	r.start = time.Now()
 	found, err := r.method.read(r)
-	wall := time.Since(start)
+	wall := time.Since(r.start)
 	if err != nil {
 		return sample{}, err
 	}
@@ -90,11 +92,16 @@ func timed(r request) (sample, error) {
 	return sample{wall.Nanoseconds(), user, system, found}, err
 }
 
-// cause is the error without the path, which the message already has.
+// cause is the error without the path or the URL, which the message already has; that of a URL may
+// be secret.
 func cause(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		return at.Err
+	}
+	var to *url.Error
+	if errors.As(err, &to) {
+		return to.Err
 	}
 	return err
 }

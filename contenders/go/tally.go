@@ -1,9 +1,15 @@
 package main
 
-import "bytes"
+import (
+	"bytes"
+	"errors"
+	"io"
+)
 
-// An answer is the proof of work: the numbers of a reading that the method knows.
+// An answer is the proof of work: the numbers of a reading that the method knows. One over the
+// network has those of its requests, too.
 type answer struct {
+	network
 	Bytes    *uint64 `json:"bytes,omitempty"`
 	Newlines *uint64 `json:"newlines,omitempty"`
 	Lines    *uint64 `json:"lines,omitempty"`
@@ -31,6 +37,27 @@ func (t *tally) take(chunk []byte) {
 	case t.work == "newlines":
 		t.newlines += newlines(chunk)
 	}
+}
+
+// drain takes everything that a reader has, through one buffer.
+func (t *tally) drain(from io.Reader, buffer []byte) error {
+	for {
+		length, err := from.Read(buffer)
+		t.take(buffer[:length])
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// add takes what another tally of the same reading has found.
+func (t *tally) add(other *tally) {
+	t.bytes += other.bytes
+	t.newlines += other.newlines
+	t.sum += other.sum
 }
 
 func newlines(chunk []byte) (count uint64) {

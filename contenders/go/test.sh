@@ -8,7 +8,12 @@ fi
 cd "$(dirname "$0")"
 unformatted=$(gofmt -l .)
 [ -z "$unformatted" ] || { echo "not as gofmt has it: $unformatted" >&2; exit 1; }
-GOTOOLCHAIN=local go vet .
+export GOTOOLCHAIN=local GOPROXY=off GOFLAGS=
+go vet . ./tests
 ./build.sh
+# URLs, from servers of the tests' own. The list of what passed becomes its number.
+said=$(go test -count=1 -v ./tests 2>&1) || { echo "$said" >&2; exit 1; }
+echo "$(echo "$said" | grep -c -- '--- PASS') passed, 0 failed"
 ../conformance.sh build/readlab-go
+[ ! -x ../objects.sh ] || ../objects.sh build/readlab-go
 ../snippets.sh go

@@ -19,6 +19,15 @@ pub const ETAG_VARIABLE: &str = "READLAB_ETAG";
 /// the system.
 pub const CACERT_VARIABLE: &str = "READLAB_CACERT";
 
+/// `1` if the user lets foreign commands have the [`SECRET_VARIABLES`], and a URL with a secret
+/// query on their command line. The lab sets it for the contender `command` alone.
+pub const COMMANDS_GET_CREDENTIALS_VARIABLE: &str = "READLAB_COMMANDS_GET_CREDENTIALS";
+
+/// The variables whose values are secrets, or name the account that they belong to. A contender
+/// that starts programs of others removes them from the environment of these.
+pub const SECRET_VARIABLES: [&str; 4] =
+    [TARGET_VARIABLE, "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
+
 /// `path`, or `virtual` for buckets that are part of the server's name.
 pub const STYLE_VARIABLE: &str = "READLAB_S3_STYLE";
 
@@ -43,6 +52,18 @@ mod tests {
     fn a_message_never_has_a_query() {
         assert_eq!(shown("https://h/o?X-Amz-Signature=secret"), "https://h/o");
         assert_eq!(shown("s3://b/k"), "s3://b/k");
+    }
+
+    #[test]
+    fn every_secret_variable_is_on_the_page() {
+        let page = include_str!("../../PROTOCOL.md");
+        for name in SECRET_VARIABLES {
+            assert!(page.contains(&format!("`{name}`")), "{name}");
+        }
+        let credentials = page.lines().find(|line| line.contains("how requests for objects are signed"));
+        for name in credentials.unwrap().split('`').filter(|word| word.starts_with("AWS_")) {
+            assert!(SECRET_VARIABLES.contains(&name), "{name} is a credential");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod claims;
 mod compare;
 mod devices;
 mod documents;
+mod encrypted;
 mod exits;
 #[path = "../common/fake.rs"]
 mod fake;
@@ -25,10 +26,12 @@ mod killed;
 mod live;
 mod loopback;
 mod memory;
+mod objects;
 mod own_commands;
 #[path = "../common/pseudo_terminal.rs"]
 mod pseudo_terminal;
 mod race;
+mod real_servers;
 mod readme;
 mod resume;
 mod rights;

@@ -2,6 +2,7 @@
 //! output is, for `output` its digest.
 
 use crate::counted::Counted;
+use crate::hiding::Hiding;
 use crate::output::Output;
 use readlab_protocol::SampleLine;
 
@@ -16,6 +17,7 @@ pub(crate) fn answered(
     output: &Output,
     work: &str,
     counted: Option<Counted>,
+    hiding: &Hiding,
 ) -> Result<SampleLine, String> {
     match work {
         "discard" => return Ok(SampleLine { bytes: Some(output.bytes), ..sample }),
@@ -25,7 +27,8 @@ pub(crate) fn answered(
     let text = String::from_utf8_lossy(&output.beginning);
     let number = text.split_whitespace().find_map(|word| word.parse().ok());
     let number = number.ok_or_else(|| {
-        let start: String = text.chars().take(60).collect();
+        // What is hidden is hidden before the text is cut: a part of a secret is not recognized.
+        let start: String = hiding.hide(whole_words(&text, output)).chars().take(60).collect();
         format!("no number in its output: {start:?}")
     })?;
     match (work, counted) {
@@ -36,14 +39,34 @@ pub(crate) fn answered(
     Ok(sample)
 }
 
+/// The beginning of the output without a last word that may be cut.
+fn whole_words<'a>(beginning: &'a str, output: &Output) -> &'a str {
+    if output.bytes == output.beginning.len() as u64 {
+        return beginning;
+    }
+    beginning.rsplit_once(char::is_whitespace).map_or("", |(whole, _)| whole)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const SECRET: &str = "secret-that-is-longer-than-the-part-of-the-output-that-is-shown-in-a-failure";
+
     fn answered(printed: &str, work: &str, counted: Option<Counted>) -> Result<SampleLine, String> {
         let mut output = if work == "output" { Output::as_answer(None) } else { Output::default() };
         output.drain(printed.as_bytes()).unwrap();
-        super::answered(SampleLine::default(), &output, work, counted)
+        let hiding = Hiding::of("-", &[SECRET.to_owned()]);
+        super::answered(SampleLine::default(), &output, work, counted, &hiding)
+    }
+
+    #[test]
+    fn no_part_of_a_secret_is_in_a_failure() {
+        let failure = |printed: &str| answered(printed, "newlines", None).unwrap_err();
+        assert_eq!(failure(&format!("{SECRET} is wrong")), "no number in its output: \"… is wrong\"");
+        let cut = failure(&format!("cut {}?{} {SECRET}", SECRET, "x".repeat(4096 - 120)));
+        assert_eq!(cut, "no number in its output: \"cut …?…\"");
+        assert_eq!(failure(&"y".repeat(5000)), "no number in its output: \"\"");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //! input and ends with 0 if it is right.
 
 use crate::execution::how_it_ended;
+use crate::relay::Relay;
+use crate::secrets::Secrets;
 use crate::template::Template;
 use readlab_protocol::CHECK_VARIABLE;
 use std::ffi::OsStr;
@@ -12,6 +14,7 @@ use std::process::{Child, Command, Stdio};
 pub(crate) struct Checker {
     line: String,
     child: Child,
+    relay: Relay,
     /// Whether it still reads. One that knows enough may end before the output does.
     reads: bool,
 }
@@ -19,18 +22,16 @@ pub(crate) struct Checker {
 impl Checker {
     /// Starts the check that the environment names for the output about this target; `None` if it
     /// names none.
-    pub(crate) fn of_environment(target: &OsStr) -> Option<Result<Checker, String>> {
+    pub(crate) fn of_environment(target: &OsStr, secrets: &Secrets) -> Option<Result<Checker, String>> {
         let line = std::env::var_os(CHECK_VARIABLE)?.to_string_lossy().into_owned();
-        Some(Checker::start(line, target))
+        Some(Checker::start(line, target, secrets))
     }
 
-    fn start(line: String, target: &OsStr) -> Result<Checker, String> {
-        let words = Template::for_shell(&line).command(target);
-        let mut command = Command::new(&words[0]);
-        command.args(&words[1..]).env_remove(CHECK_VARIABLE);
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::inherit());
-        let child = command.spawn().map_err(|error| format!("the check '{line}': {error}"))?;
-        Ok(Checker { line, child, reads: true })
+    fn start(line: String, target: &OsStr, secrets: &Secrets) -> Result<Checker, String> {
+        let not_started = |error: io::Error| format!("the check '{line}': {error}");
+        let (relay, stderr) = Relay::start(secrets.hiding()).map_err(not_started)?;
+        let child = command(&line, target, secrets).stderr(stderr).spawn().map_err(not_started)?;
+        Ok(Checker { line, child, relay, reads: true })
     }
 
     /// Gives it more of the output.
@@ -45,6 +46,7 @@ impl Checker {
         let unwaited =
             |error: io::Error| format!("the check '{}' could not be waited for: {error}", self.line);
         let status = self.child.wait().map_err(unwaited)?;
+        self.relay.end();
         if status.success() {
             return Ok(());
         }
@@ -52,12 +54,24 @@ impl Checker {
     }
 }
 
+/// The shell for this line, with the output as its input.
+fn command(line: &str, target: &OsStr, secrets: &Secrets) -> Command {
+    let words = Template::for_shell(line).command(target);
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).env_remove(CHECK_VARIABLE);
+    secrets.withhold_from(&mut command);
+    command.stdin(Stdio::piped()).stdout(Stdio::null());
+    command
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use readlab_protocol::remote::SECRET_VARIABLES;
 
     fn checked(line: &str, output: &[u8]) -> Result<(), String> {
-        let mut checker = Checker::start(line.to_owned(), OsStr::new("a b")).unwrap();
+        let secrets = Secrets::with("a b", &[]);
+        let mut checker = Checker::start(line.to_owned(), OsStr::new("a b"), &secrets).unwrap();
         output.chunks(1 << 16).for_each(|bytes| checker.write(bytes));
         checker.end()
     }
@@ -74,5 +88,13 @@ mod tests {
     #[test]
     fn a_check_that_ends_before_the_output_does_is_believed() {
         assert_eq!(checked("true", &vec![0; 1 << 20]), Ok(()));
+    }
+    #[test]
+    fn a_check_is_started_without_secrets() {
+        let command = command("true", OsStr::new("f"), &Secrets::with("f", &[]));
+        let removed: Vec<_> = command.get_envs().filter(|(_, value)| value.is_none()).collect();
+        for name in SECRET_VARIABLES {
+            assert!(removed.contains(&(OsStr::new(name), None)), "{name}");
+        }
     }
 }

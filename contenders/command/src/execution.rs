@@ -6,7 +6,9 @@
 //! then this process's anonymous memory, a fraction of a mebibyte and less than any program needs.
 
 use crate::output::Output;
+use crate::relay::Relay;
 use crate::scheduling;
+use crate::secrets::Secrets;
 use readlab_protocol::serve::Refusal;
 use readlab_protocol::{CHECK_VARIABLE, SampleLine};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
@@ -23,9 +25,15 @@ use std::time::Instant;
 /// # Errors
 /// Unavailable if the program does not exist; failed if it cannot be started or does not end with
 /// 0.
-pub(crate) fn execute(words: &[OsString], output: &mut Output) -> Result<SampleLine, Refusal> {
+pub(crate) fn execute(
+    words: &[OsString],
+    secrets: &Secrets,
+    output: &mut Output,
+) -> Result<SampleLine, Refusal> {
     let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut command = command(words);
+    let (relay, stderr) = Relay::start(secrets.hiding()).map_err(|error| not_started(&name, &error))?;
+    let mut command = command(words, secrets);
+    command.stderr(stderr);
     let start = Instant::now();
     let mut child = command.spawn().map_err(|error| not_started(&name, &error))?;
     let drained = child.stdout.take().map_or(Ok(()), |stdout| output.drain(stdout));
@@ -35,6 +43,9 @@ pub(crate) fn execute(words: &[OsString], output: &mut Output) -> Result<SampleL
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let scheduling = scheduling::changed_by(child.id());
     let (status, usage) = reap(&child).map_err(not_waited)?;
+    // The relay ends when nobody can write to it any more.
+    drop(command);
+    relay.end();
     drained.map_err(|error| failed(format!("could not be heard: {error}")))?;
     if !status.success() {
         return Err(failed(how_it_ended(status)));
@@ -67,12 +78,12 @@ fn not_started(name: &str, error: &io::Error) -> Refusal {
     }
 }
 
-/// The command with its streams: no input, output to this contender, errors to this contender's
-/// standard error.
-fn command(words: &[OsString]) -> Command {
+/// The command without input, and with its output to this contender.
+fn command(words: &[OsString], secrets: &Secrets) -> Command {
     let mut command = Command::new(words.first().cloned().unwrap_or_default());
     command.args(words.iter().skip(1)).env_remove(CHECK_VARIABLE);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    secrets.withhold_from(&mut command);
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
     let die_with_us = || Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?);
     // SAFETY: between fork and exec one system call is made and nothing is allocated.
     unsafe { command.pre_exec(die_with_us) };
@@ -116,19 +127,31 @@ fn nanos(time: libc::timeval) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use readlab_protocol::remote::SECRET_VARIABLES;
+    use std::ffi::OsStr;
 
     fn words(text: &str) -> Vec<OsString> {
         text.split(' ').map(OsString::from).collect()
     }
 
     fn execute(words: &[OsString]) -> Result<SampleLine, Refusal> {
-        super::execute(words, &mut Output::default())
+        super::execute(words, &Secrets::with("/f", &[]), &mut Output::default())
+    }
+
+    #[test]
+    fn a_command_is_started_without_secrets() {
+        let command = command(&words("true"), &Secrets::with("/f", &[]));
+        let removed: Vec<_> = command.get_envs().filter(|(_, value)| value.is_none()).collect();
+        for name in SECRET_VARIABLES {
+            assert!(removed.contains(&(OsStr::new(name), None)), "{name}");
+        }
     }
 
     #[test]
     fn what_is_printed_is_drained_within_the_time() {
         let mut output = Output::default();
-        let sample = super::execute(&words("head -c 100000 /dev/zero"), &mut output).unwrap();
+        let secrets = Secrets::with("/f", &[]);
+        let sample = super::execute(&words("head -c 100000 /dev/zero"), &secrets, &mut output).unwrap();
         assert!(sample.wall_ns > 0 && output.bytes == 100_000, "{}", output.bytes);
     }
 

@@ -10,9 +10,12 @@ mod answer;
 mod checker;
 mod counted;
 mod execution;
+mod hiding;
 mod output;
 mod programs;
+mod relay;
 mod scheduling;
+mod secrets;
 mod template;
 
 use checker::Checker;
@@ -20,6 +23,7 @@ use counted::Counted;
 use output::Output;
 use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};
 use readlab_protocol::{Cache, MethodLine, Reads, SampleLine, TurnRequest};
+use secrets::Secrets;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -40,6 +44,7 @@ struct Commands;
 struct Execution {
     words: Vec<OsString>,
     target: OsString,
+    secrets: Secrets,
     work: String,
     counted: Option<Counted>,
     is_control: bool,
@@ -92,10 +97,12 @@ impl Contender for Commands {
         if let Some(reason) = programs::missing(template.programs()) {
             return Err(Refusal::Unavailable(reason));
         }
-        let (words, work) = (template.command(request.target), request.work.to_owned());
-        let target = request.target.to_owned();
-        let (counted, is_control) = (template.counted(), request.method == NOTHING);
-        Ok(Box::new(Execution { words, target, work, counted, is_control }))
+        let secrets = Secrets::of_environment(request.target);
+        let is_control = request.method == NOTHING;
+        // The control reads nothing, so the word itself is as good.
+        let target = if is_control { request.target.to_owned() } else { secrets.target(request.target)? };
+        let (words, work) = (template.command(&target), request.work.to_owned());
+        Ok(Box::new(Execution { words, target, secrets, work, counted: template.counted(), is_control }))
     }
 }
 
@@ -105,22 +112,28 @@ impl Reader for Execution {
     }
 
     fn turn(&mut self, request: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
+        let samples = self.readings(request);
+        samples.map_err(|refusal| self.secrets.hidden(refusal))
+    }
+}
+
+impl Execution {
+    fn readings(&self, request: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
         for _ in 0..request.lead {
             self.once()?;
         }
         (0..request.count).map(|_| self.once()).collect()
     }
-}
 
-impl Execution {
     fn once(&self) -> Result<SampleLine, Refusal> {
         let mut output = self.output()?;
-        let sample = execution::execute(&self.words, &mut output)?;
+        let sample = execution::execute(&self.words, &self.secrets, &mut output)?;
         if self.is_control {
             return Ok(sample);
         }
         output.checked().map_err(Refusal::Failed)?;
-        answer::answered(sample, &output, &self.work, self.counted).map_err(Refusal::Failed)
+        let hiding = self.secrets.hiding();
+        answer::answered(sample, &output, &self.work, self.counted, hiding).map_err(Refusal::Failed)
     }
 
     /// What takes the output of a reading.
@@ -128,7 +141,44 @@ impl Execution {
         if self.work != "output" {
             return Ok(Output::default());
         }
-        let checker = Checker::of_environment(&self.target).transpose();
+        let checker = Checker::of_environment(&self.target, &self.secrets).transpose();
         Ok(Output::as_answer(checker.map_err(Refusal::Failed)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const URL: &str = "https://h/o?X-Amz-Signature=0123456789abcdef";
+
+    /// The reason why a command for the secret URL has no answer.
+    fn failure(line: &str) -> String {
+        let shared = ("READLAB_COMMANDS_GET_CREDENTIALS", "1");
+        let secrets = Secrets::with("-", &[shared, ("READLAB_TARGET", URL)]);
+        let target = secrets.target("-".as_ref()).unwrap();
+        let words = Template::parse(line).unwrap().command(&target);
+        let work = "newlines".to_owned();
+        let mut execution = Execution { words, target, secrets, work, counted: None, is_control: false };
+        execution.turn(TurnRequest { lead: 0, count: 1 }).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_failure_never_has_the_query_of_a_secret_url() {
+        assert!(failure("{}").starts_with("https://h/o?…"), "the URL as the program");
+        assert_eq!(failure("echo {}"), "no number in its output: \"https://h/o?…\"");
+        assert_eq!(failure("false {}"), "false ended with exit code 1");
+    }
+
+    #[test]
+    fn a_command_for_a_secret_url_is_unavailable_and_the_control_is_not() {
+        let open = |method| {
+            let target = "-".as_ref();
+            let request =
+                Request { method, scan: "-", work: "newlines", target, part: None, settings: Vec::new() };
+            Commands.open(&request).map(drop)
+        };
+        assert!(matches!(open("wc -l {}"), Err(Refusal::Unavailable(_))));
+        assert_eq!(open(NOTHING), Ok(()));
     }
 }

@@ -1,7 +1,7 @@
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Proof of work: the numbers of a reading, by their names in messages. */
+/** The numbers of a reading, by their names in messages: proof of work, and what a client says about its requests. */
 record Answer(Map<String, Long> found) {
     /** The proof of a method that visits bytes. */
     static Answer ofBytes(Work work, long bytes, long counted) {
@@ -10,6 +10,13 @@ record Answer(Map<String, Long> found) {
             found.put(work.word(), counted);
         }
         return new Answer(found);
+    }
+
+    /** The same with another number. */
+    Answer with(String name, long value) {
+        Map<String, Long> more = new TreeMap<>(found);
+        more.put(name, value);
+        return new Answer(more);
     }
 
     /** The proof of a method that visits lines; an unterminated last one counts. */

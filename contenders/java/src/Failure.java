@@ -1,16 +1,33 @@
 import java.io.EOFException;
 import java.io.FileNotFoundException;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.ConnectException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import javax.net.ssl.SSLHandshakeException;
 
 /** Turns an exception into a short message; the caller puts the path in front. */
 final class Failure {
+    /** What the HTTP client's stream says of itself, whatever the reason is. */
+    private static final String STREAM_IS_CLOSED = "closed";
+
     private Failure() {}
+
+    /** The failure of an answer's body, out of what the HTTP client wrapped around it. */
+    static IOException ofBody(Throwable failure) {
+        Throwable body = failure;
+        while (body.getCause() != null
+                && (body instanceof ExecutionException || body instanceof CompletionException
+                        || STREAM_IS_CLOSED.equals(body.getMessage()))) {
+            body = body.getCause();
+        }
+        return body instanceof IOException cause ? cause : new IOException(cause(body), body);
+    }
 
     static String cause(Throwable failure) {
         if (failure instanceof UncheckedIOException || failure instanceof ExecutionException) {
@@ -30,6 +47,9 @@ final class Failure {
         }
         if (failure instanceof ConnectException) {
             return "could not connect";
+        }
+        if (failure instanceof SSLHandshakeException) {
+            return "TLS: " + message(failure);
         }
         if (failure instanceof CharacterCodingException) {
             return "not valid UTF-8 (" + message(failure) + ")";

@@ -77,6 +77,10 @@ record Method(
         return new Method(name, about, scans, decodes, params, reads, true, unavailable, reading);
     }
 
+    boolean readsUrls() {
+        return reads.equals(URL);
+    }
+
     /** The same, for URLs. */
     Method ofUrls() {
         return new Method(name, about, scans, decodes, params, URL, parts, unavailable, reading);

@@ -1,9 +1,20 @@
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
-/** The request of one session: a target, the work on it, the scan, and every parameter in force. */
-record Request(Target target, Part part, Work work, String scan, Map<String, Long> params) {
+/**
+ * The request of one session.
+ *
+ * @param target what is read
+ * @param part the bytes of it that are read
+ * @param work what is done with them
+ * @param scan the way of visiting them
+ * @param params every parameter in force
+ * @param server how a server is asked; empty for methods that read files
+ */
+record Request(
+        Target target, Part part, Work work, String scan, Map<String, Long> params, Optional<HttpSession> server) {
     private static final int SCAN = 2;
     private static final int WORK = 3;
     private static final int TARGET = 4;
@@ -32,7 +43,10 @@ record Request(Target target, Part part, Work work, String scan, Map<String, Lon
             }
         }
         method.params().forEach(param -> params.putIfAbsent(param.name(), param.defaultValue()));
-        return new Request(Target.of(args, TARGET), part, work, scan, params);
+        Target target = Target.of(args, TARGET);
+        Optional<HttpSession> server =
+                method.readsUrls() ? Optional.of(HttpSession.of(params, System.getenv())) : Optional.empty();
+        return new Request(target, part, work, scan, params, server);
     }
 
     private static void set(Map<String, Long> params, Method method, String word) throws Refusal {
@@ -51,6 +65,11 @@ record Request(Target target, Part part, Work work, String scan, Map<String, Lon
         if (params.put(name, value) != null) {
             throw new Refusal(method.name() + ": " + name + " is given twice");
         }
+    }
+
+    /** The HTTP clients of a method that reads URLs. */
+    HttpSession http() {
+        return server.orElseThrow();
     }
 
     /** A parameter that fits into an array's length. */

@@ -24,10 +24,11 @@ final class Say {
         String params = method.params().stream().map(Say::param).collect(Collectors.joining(",", "[", "]"));
         String decodes = method.decodes().isEmpty() ? "" : ",\"decodes\":" + list(method.decodes());
         String parts = method.parts() ? ",\"parts\":true" : "";
+        String tls = method.readsUrls() ? ",\"tls\":true" : "";
         String unavailable = method.unavailable().map(why -> "," + field("unavailable", why)).orElse("");
         return message("method", field("method", method.name()), "\"scans\":" + scans, "\"params\":" + params,
                 field("about", method.about()), field("cache", "through"),
-                field("reads", method.reads()) + decodes + parts + unavailable);
+                field("reads", method.reads()) + decodes + parts + tls + unavailable);
     }
 
     static String ready(Map<String, Long> params) {

@@ -62,6 +62,7 @@ final class Session {
         Beans beans = Beans.begin();
         List<Sample> samples = samples(lead, count);
         List<Count> counts = beans.end();
+        request.server().ifPresent(HttpSession::endTurn);
         samples.forEach(sample -> out.println(Say.sample(sample)));
         counts.forEach(it -> out.println(Say.count(it)));
         say(Say.done(count));

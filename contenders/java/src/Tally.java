@@ -48,6 +48,15 @@ final class Tally {
         counted += count;
     }
 
+    /** Adds what another one counted, from any thread. */
+    synchronized void add(Tally other) {
+        add(other.bytes, other.counted);
+    }
+
+    long bytes() {
+        return bytes;
+    }
+
     Answer answer() {
         return Answer.ofBytes(work, bytes, work == Work.SUM ? counted & 0xFF : counted);
     }

@@ -17,26 +17,51 @@ import java.util.Optional;
  * /proc/self/cmdline, and a {@code file:} URI with percent escapes is the one public way to make a {@link Path} of
  * them. {@link File} cannot do that, so methods with it refuse these names instead of opening another file.
  *
- * @param shown the name for messages; perhaps not exact
+ * @param shown the name for messages; perhaps not exact, and a URL without its query
  * @param path where the file is; empty for a URL
  * @param url the URL; empty for a path
  */
 record Target(String shown, Optional<Path> path, Optional<URI> url) {
     private static final Path COMMAND_LINE = Path.of("/proc/self/cmdline");
     private static final String WORKING_DIRECTORY = "/proc/self/cwd/";
+    /** The word for a URL that is in the environment, because its query is a secret. */
+    private static final String FROM_ENVIRONMENT = "-";
     private static final char REPLACEMENT = '\uFFFD';
 
     /** The target at {@code index} of the arguments. */
     static Target of(String[] args, int index) throws Refusal {
         String word = args[index];
+        String secret = word.equals(FROM_ENVIRONMENT) ? System.getenv("READLAB_TARGET") : null;
+        String url = secret == null ? word : secret;
+        if (secret != null || isUrl(url)) {
+            return ofUrl(url);
+        }
         try {
-            if (word.startsWith("http://") || word.startsWith("https://")) {
-                return new Target(word, Optional.empty(), Optional.of(URI.create(word)));
-            }
             return new Target(word, Optional.of(exactPath(args, index)), Optional.empty());
         } catch (IllegalArgumentException cause) {
             throw new Refusal(word + ": " + Failure.cause(cause));
         }
+    }
+
+    private static Target ofUrl(String url) throws Refusal {
+        String shown = url.replaceFirst("[?#].*", "");
+        try {
+            if (isUrl(url)) {
+                return new Target(shown, Optional.empty(), Optional.of(URI.create(url)));
+            }
+        } catch (IllegalArgumentException malformed) {
+            // Its message has the whole URL.
+        }
+        throw new Refusal(isUrl(url) ? shown + ": not a valid URL" : "READLAB_TARGET is not a URL");
+    }
+
+    private static boolean isUrl(String word) {
+        return word.startsWith("http://") || word.startsWith("https://");
+    }
+
+    /** The URL, or the reason why there is none. */
+    URI server() throws IOException {
+        return url.orElseThrow(() -> new IOException("HttpClient reads URLs only"));
     }
 
     /** The path, or the reason why it is not available. */

@@ -28,6 +28,7 @@ public final class ConformanceTest {
             silentUntilDone();
             BadInput.test(folder, server);
             CountsTest.test(folder);
+            HttpTest.test(folder, server, Path.of(args[0]));
             ProcessTest.test(folder, Path.of(args[0]));
         } finally {
             delete(folder);
@@ -57,7 +58,7 @@ public final class ConformanceTest {
             for (String scan : scans.getValue()) {
                 answered(Talk.read(method, scan, scans.getKey(), target), method, scan, scans.getKey(), corpus);
                 String[] small = small(method);
-                if (small.length > 0 && corpus.content().length < 40_000) {
+                if (small.length > 0 && (corpus.content().length < 40_000 || method.readsUrls())) {
                     Talk talk = Talk.read(method, scan, scans.getKey(), target, small);
                     answered(talk, method, scan, scans.getKey(), corpus);
                 }
@@ -72,6 +73,8 @@ public final class ConformanceTest {
                     case "window_bytes" -> 4096;
                     case "readers" -> 3;
                     case "verify" -> 0;
+                    case "kept", "http" -> 1;
+                    case "part_bytes" -> 65_536;
                     default -> 7;
                 })
                 .toArray(String[]::new);

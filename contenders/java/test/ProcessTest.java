@@ -104,12 +104,12 @@ final class ProcessTest {
         return ended(builder.start());
     }
 
-    private static Talk ended(Process process) throws Exception {
+    static Talk ended(Process process) throws Exception {
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         return new Talk(said.lines().toList(), process.waitFor());
     }
 
-    private static String program() {
+    static String program() {
         return Path.of(URI.create("file://" + System.getProperty("java.home"))).resolve("bin/java").toString();
     }
 }

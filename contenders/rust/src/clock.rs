@@ -4,7 +4,7 @@ use crate::reading::{ReadError, Reading};
 use crate::work::Answer;
 use std::io;
 use std::mem::MaybeUninit;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What one timed reading took, and what came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,10 @@ pub struct Sample {
     pub cpu: CpuTime,
     /// Proof of work.
     pub answer: Answer,
+    /// From the beginning of the window until the first byte from a server was there.
+    pub first_byte_ns: Option<u64>,
+    /// Requests to a server.
+    pub requests: Option<u64>,
 }
 
 /// CPU time of all threads of a process, from getrusage(2), which counts microseconds.
@@ -37,7 +41,14 @@ impl Sample {
         let answer = reading.read()?;
         let wall = start.elapsed();
         let cpu = CpuTime::now().since(before);
-        Ok(Sample { wall_ns: u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX), cpu, answer })
+        let traffic = reading.traffic();
+        Ok(Sample {
+            wall_ns: whole_nanoseconds(wall),
+            cpu,
+            answer,
+            first_byte_ns: traffic.first_byte.map(|at| whole_nanoseconds(at.duration_since(start))),
+            requests: traffic.requests,
+        })
     }
 }
 
@@ -64,6 +75,10 @@ impl CpuTime {
             system_ns: self.system_ns.saturating_sub(before.system_ns),
         }
     }
+}
+
+fn whole_nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn nanoseconds(time: libc::timeval) -> u64 {

@@ -16,8 +16,9 @@
 //!
 //! The modules, from the bytes up: `segments` is what methods share; [`scan`] and
 //! [`Consumer`] visit bytes; [`method`] holds the ways of reading and their list; [`reading`] and
-//! [`clock`] make one and time it; [`serve`] speaks the protocol and [`heap`] steadies the
-//! allocator for it. Nothing here knows rounds, caches or statistics.
+//! [`clock`] make one and time it, and [`traffic`] counts its requests; [`serve`] speaks the
+//! protocol and [`heap`] steadies the allocator for it. Nothing here knows rounds, caches or
+//! statistics.
 
 pub mod clock;
 mod consumer;
@@ -29,6 +30,7 @@ mod segments;
 pub mod serve;
 pub mod setting;
 mod source;
+pub mod traffic;
 mod work;
 
 pub use clock::Sample;

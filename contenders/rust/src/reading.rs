@@ -7,6 +7,7 @@ use crate::method::{Fault, Method, Reader, registry};
 use crate::scan::{self, NO_SCAN, Visit};
 use crate::setting::{SettingError, Settings};
 use crate::source::Source;
+use crate::traffic::Traffic;
 use crate::work::{Answer, Work};
 use readlab_protocol::Part;
 use std::fmt;
@@ -123,7 +124,7 @@ impl Reading {
     /// # Errors
     /// If the file cannot be read, or does not fit into memory.
     pub fn prepare(&mut self) -> Result<(), ReadError> {
-        self.reader.prepare(&self.source).map_err(|fault| ReadError::new(self.source.path(), fault))
+        self.reader.prepare(&self.source).map_err(|fault| ReadError::new(self.source.shown(), fault))
     }
 
     /// Opens the file, reads all of it or its part, closes it.
@@ -131,7 +132,13 @@ impl Reading {
     /// # Errors
     /// If a call fails, or the file system lacks what the method needs.
     pub fn read(&mut self) -> Result<Answer, ReadError> {
-        self.reader.read(&self.source, self.visit).map_err(|fault| ReadError::new(self.source.path(), fault))
+        self.reader.read(&self.source, self.visit).map_err(|fault| ReadError::new(self.source.shown(), fault))
+    }
+
+    /// What the last reading requested of a server.
+    #[must_use]
+    pub fn traffic(&self) -> Traffic {
+        self.reader.traffic()
     }
 
     /// Releases what `prepare` allocated.

@@ -9,6 +9,7 @@ use crate::reading::{ReadError, Reading, RequestError};
 #[cfg(target_arch = "x86_64")]
 use crate::scan::levels::Level;
 use crate::work::Work;
+use readlab_protocol::remote;
 use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};
 use readlab_protocol::{MethodLine, ParamLine, SampleLine, TurnRequest};
 use std::collections::BTreeMap;
@@ -59,7 +60,8 @@ impl Contender for Rust {
     fn open(&self, request: &Request) -> Result<Box<dyn Reader>, Refusal> {
         let work: Work = request.work.parse().map_err(|error| Refusal::Failed(format!("read: {error}")))?;
         let settings = request.settings.iter().copied();
-        let reading = Reading::new(request.method, request.scan, work, request.target.as_ref(), settings);
+        let target = remote::target(request.target);
+        let reading = Reading::new(request.method, request.scan, work, target.as_ref(), settings);
         let reading = reading.and_then(|reading| match request.part {
             Some(part) => reading.part(part),
             None => Ok(reading),
@@ -135,6 +137,8 @@ fn sample_line(sample: &Sample) -> SampleLine {
         lines: sample.answer.lines,
         sum: sample.answer.sum.map(u64::from),
         output: None,
+        first_byte_ns: sample.first_byte_ns,
+        requests: sample.requests,
         ..SampleLine::default()
     }
 }

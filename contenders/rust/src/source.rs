@@ -4,7 +4,8 @@
 //! bytes are read is up to the methods.
 
 use crate::method::Fault;
-use readlab_protocol::Part;
+use readlab_protocol::{Part, remote};
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Take};
 use std::ops::Range;
@@ -12,7 +13,6 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// A target, or a part of one.
-#[derive(Debug)]
 pub(crate) struct Source {
     path: PathBuf,
     part: Option<Part>,
@@ -31,6 +31,20 @@ impl Source {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The target for messages: the query of a URL may be a secret.
+    pub(crate) fn shown(&self) -> &Path {
+        match self.url() {
+            Some(url) => Path::new(remote::shown(url)),
+            None => &self.path,
+        }
+    }
+
+    /// The target, if it is a URL.
+    pub(crate) fn url(&self) -> Option<&str> {
+        let begins = |url: &&str| url.starts_with("http://") || url.starts_with("https://");
+        self.path.to_str().filter(begins)
     }
 
     pub(crate) fn as_part(&self) -> Option<Part> {
@@ -73,6 +87,12 @@ impl Source {
     pub(crate) fn length_in(&self, file: &File) -> Result<usize, Fault> {
         let range = self.range_in(file)?;
         Ok(usize::try_from(range.end - range.start).map_err(io::Error::other)?)
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source").field("path", &self.shown()).field("part", &self.part).finish()
     }
 }
 

@@ -9,10 +9,11 @@
 )]
 
 use readlab_protocol::Archive;
-use std::io::{self, BufRead, BufReader, Write};
-use std::net::TcpListener;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::{fs, iter, thread};
+use std::{fs, iter};
+
+mod server;
 
 #[path = "../snippets/auto.rs"]
 mod auto;
@@ -28,6 +29,8 @@ mod gzip;
 mod gzip_libdeflate;
 #[path = "../snippets/http.rs"]
 mod http;
+#[path = "../snippets/http-ranged.rs"]
+mod http_ranged;
 #[path = "../snippets/io_uring.rs"]
 mod io_uring_read;
 #[path = "../snippets/io_uring-vectored.rs"]
@@ -166,8 +169,11 @@ fn every_method_and_scan_that_can_win_has_its_snippet_and_every_snippet_its_test
         names.sort();
         names
     };
-    let tested =
-        TOTALS.iter().map(|(name, _)| *name).chain(DECODERS.iter().map(|(name, _, _)| *name)).chain(["http"]);
+    let tested = TOTALS
+        .iter()
+        .map(|(name, _)| *name)
+        .chain(DECODERS.iter().map(|(name, _, _)| *name))
+        .chain(["http", "http-ranged"]);
     let tested = sorted(tested.collect());
     assert_eq!(files_in(""), tested);
     let readers = readlab_rust::method::registry::ALL
@@ -201,22 +207,13 @@ fn every_way_of_reading_counts_right() {
 
 #[test]
 fn a_url_is_counted_right() {
-    let bytes = text(300_001);
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/f", listener.local_addr().unwrap());
-    let found = thread::scope(|scope| {
-        scope.spawn(|| {
-            let (mut stream, _) = listener.accept().unwrap();
-            // All of the question, which ends with an empty line, or the answer may be reset.
-            let lines = BufReader::new(stream.try_clone().unwrap()).lines();
-            assert!(lines.map_while(Result::ok).any(|line| line.is_empty()));
-            write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", bytes.len())
-                .unwrap();
-            stream.write_all(&bytes).unwrap();
-        });
-        http::total(&url, naive)
-    });
-    assert_eq!(found.unwrap(), naive(&bytes));
+    for size in [0, 1, 300_001, (8 << 20) + 1] {
+        let bytes = text(size);
+        let served = bytes.clone();
+        let server = server::Server::start(move |request| request.answer(&served));
+        assert_eq!(http::total(&server.url, naive).unwrap(), naive(&bytes));
+        assert_eq!(http_ranged::total(&server.url, naive).unwrap(), naive(&bytes));
+    }
 }
 
 #[test]

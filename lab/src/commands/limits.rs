@@ -12,6 +12,7 @@ use crate::linux::interrupt;
 use crate::record::RunKind;
 use crate::suite::Suite;
 use crate::target::shown;
+use crate::target::source::ServerOptions;
 use crate::trial::{Transport, Work};
 use crate::units::Bytes;
 use anyhow::Context;
@@ -47,6 +48,7 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
         trials: TrialOptions { work: Some(Work::Newlines), ..TrialOptions::default() },
         inspect: InspectConfig::default(),
         space: None,
+        server: ServerOptions::default(),
         quiet: args.output.quiet,
     };
     let config = RunConfig::merge(RunKind::Limits, Suite::find("limits")?, user)?;

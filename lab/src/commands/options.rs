@@ -12,6 +12,7 @@ use crate::experiment::config::{InspectConfig, OwnCommand, SamplingConfig, Trial
 use crate::experiment::template;
 use crate::record::history::SaveName;
 use crate::suite::States;
+use crate::target::source::ServerOptions;
 use crate::trial::{Params, Work};
 use crate::units::Nanos;
 use clap::{Args, ValueEnum};
@@ -94,6 +95,37 @@ pub struct SelectionOptions {
     /// A roster file with more contenders, like contenders/roster.toml; may be repeated
     #[arg(long = "roster", value_name = "FILE")]
     pub rosters: Vec<PathBuf>,
+}
+
+/// How servers are reached and trusted.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Servers")]
+pub struct ServerFlags {
+    /// The address of the S3 store, for example http://127.0.0.1:9000 [default: that of the
+    /// environment or of the AWS configuration]
+    #[arg(long, value_name = "URL")]
+    pub endpoint: Option<String>,
+    /// Do not sign requests to the S3 store: the object is public
+    #[arg(long)]
+    pub no_sign_request: bool,
+    /// Trust servers by the certificates in this PEM file instead of those of the system
+    #[arg(long, value_name = "FILE")]
+    pub cacert: Option<PathBuf>,
+    /// Give your commands the credentials of the store and signed URLs, in their environment and,
+    /// where `{}` is a signed URL, on their command line, which every user of this machine can see
+    #[arg(long)]
+    pub commands_get_credentials: bool,
+}
+
+impl ServerFlags {
+    pub(super) fn values(&self) -> ServerOptions {
+        ServerOptions {
+            endpoint: self.endpoint.clone(),
+            unsigned: self.no_sign_request,
+            cacert: self.cacert.clone(),
+            commands_get_credentials: self.commands_get_credentials,
+        }
+    }
 }
 
 /// What a run prints and writes.

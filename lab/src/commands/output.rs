@@ -10,7 +10,7 @@ use crate::experiment::outcome::exit_code;
 use crate::experiment::recorder::Recorder;
 use crate::experiment::sweep::config::SweepConfig;
 use crate::experiment::sweep::run::PreparedSweep;
-use crate::experiment::target_spec::{ExaminedTargets, TargetSpecs, examine_all};
+use crate::experiment::target_spec::{ExaminedTargets, TargetSpecs, examine_all, transports};
 use crate::experiment::{ExecuteError, Experiment, InterruptedRun, execute, participants};
 use crate::folder::{REPORT, RunFolder, scratch};
 use crate::linux::interrupt;
@@ -37,7 +37,7 @@ pub(super) fn run(
         let live = Live::begin(shown_progress(options));
         let examined = examine_all(config, runs)?;
         check_before_runs(options, examined.len())?;
-        let contenders = Rc::new(participants::discover(config, &live)?);
+        let contenders = Rc::new(participants::discover(config, &transports(&examined), &live)?);
         if interrupt::requested() {
             return Ok(interrupt::EXIT_CODE);
         }

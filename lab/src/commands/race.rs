@@ -1,7 +1,7 @@
 //! `readlab race TARGET…`: every available way of reading on the user's own file, cold and warm, or
-//! on a URL.
+//! on a URL or an object of an S3 store.
 
-use super::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
+use super::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions, ServerFlags};
 use super::output;
 use super::own_commands::CommandOptions;
 use crate::experiment::config::{RunConfig, TrialOptions, UserOptions};
@@ -17,19 +17,23 @@ use std::process::ExitCode;
 /// Arguments of `readlab race`.
 #[derive(Debug, Args)]
 pub struct RaceArgs {
-    /// The files or http:// URLs to read; each is a separate race
+    /// The files, URLs (http://, https://) or objects (s3://BUCKET/KEY) to read; each is a separate
+    /// race
     #[arg(required_unless_present = "resume", value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
     /// Read the files over HTTP from readlab's own server on 127.0.0.1
     #[arg(long)]
     pub http: bool,
+    /// Read the files as objects of an S3 store, readlab's own server on 127.0.0.1
+    #[arg(long, conflicts_with = "http")]
+    pub s3: bool,
     /// Race the whole line-up, not only the usual and the best ways of each language, and list
     /// every row; with --method or --resume it only lists every row
     #[arg(long)]
     pub all: bool,
     /// Continue a run that was cut short, by the plan in its record: the record's path, `last`,
     /// or a name given with --save
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "http", "SamplingOptions", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "http", "s3", "ServerFlags", "SamplingOptions", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     /// How many readings, and how long.
     #[command(flatten)]
@@ -40,6 +44,9 @@ pub struct RaceArgs {
     /// Commands as they are.
     #[command(flatten)]
     pub own: CommandOptions,
+    /// How servers are reached.
+    #[command(flatten)]
+    pub server: ServerFlags,
     /// What is recorded about the inside of contenders.
     #[command(flatten)]
     pub inspect: InspectOptions,
@@ -65,7 +72,11 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
         return output::resume(RunKind::Race, record, &output);
     }
     let config = config_of(args, Suite::race())?;
-    let over = if args.http { Transport::Http } else { Transport::File };
+    let over = match args {
+        RaceArgs { s3: true, .. } => Transport::S3,
+        RaceArgs { http: true, .. } => Transport::Http,
+        _ => Transport::File,
+    };
     let runs: Vec<_> = args.targets.iter().map(|word| vec![TargetSpec::plain(word, over)]).collect();
     output::run(&config, &runs, &output)
 }
@@ -83,6 +94,7 @@ pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConf
         trials: TrialOptions { all: args.all, ..trials },
         inspect: args.inspect.values(),
         space: None,
+        server: args.server.values(),
         quiet: args.output.quiet,
     };
     let suite = if args.own.is_count() { suite } else { Suite::commands() };

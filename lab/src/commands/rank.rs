@@ -7,7 +7,7 @@ use super::options::OutputOptions;
 use super::output::{check_options, save, show_and_judge, shown_progress, until_interrupted};
 use crate::experiment::config::RunConfig;
 use crate::experiment::recorder::Recorder;
-use crate::experiment::target_spec::{TargetSpec, TargetSpecs, examine_all};
+use crate::experiment::target_spec::{TargetSpec, TargetSpecs, examine_all, transports};
 use crate::experiment::watched_file::WatchedFile;
 use crate::experiment::{Experiment, FirstLines, InterruptedRun, participants};
 use crate::fleet::Job;
@@ -216,7 +216,7 @@ impl Work {
 impl NewWork {
     fn prepare(self, live: &Live, recorder: &Recorder) -> anyhow::Result<Experiment> {
         let mut examined = examine_all(&self.config, &[self.specs])?;
-        let contenders = Rc::new(participants::discover(&self.config, live)?);
+        let contenders = Rc::new(participants::discover(&self.config, &transports(&examined), live)?);
         let mut experiment = Experiment::prepare(&self.config, &contenders, examined.remove(0), recorder)?;
         self.counts.iter().for_each(|counts| experiment.scale(counts));
         Ok(experiment)

@@ -1,6 +1,6 @@
 //! `readlab suite NAME|FILE.toml`: a published experiment, or the user's own definition.
 
-use super::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions};
+use super::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions, ServerFlags};
 use super::output;
 use crate::corpus;
 use crate::experiment::config::{RunConfig, UserOptions};
@@ -23,7 +23,8 @@ pub struct SuiteArgs {
     /// A built-in suite or a file
     #[arg(required_unless_present = "resume", value_name = "NAME|FILE.toml")]
     pub suite: Option<String>,
-    /// The files or http:// URLs to read [default: the suite's own corpus, made if it is missing]
+    /// The files, URLs or objects (s3://BUCKET/KEY) to read [default: the suite's own corpus, made if
+    /// it is missing]
     #[arg(value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
     /// Run it as it was published: its corpus in the size of the publication, and each trial with
@@ -35,7 +36,7 @@ pub struct SuiteArgs {
     pub size: Option<Bytes>,
     /// Continue a run that was cut short, by the plan in its record: the record's path, `last`,
     /// or a name given with --save
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "targets", "full", "size", "SamplingOptions", "SelectionOptions", "InspectOptions", "output"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "targets", "full", "size", "ServerFlags", "SamplingOptions", "SelectionOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     /// How many readings, and how long.
     #[command(flatten)]
@@ -43,6 +44,9 @@ pub struct SuiteArgs {
     /// What takes part.
     #[command(flatten)]
     pub selection: SelectionOptions,
+    /// How servers are reached.
+    #[command(flatten)]
+    pub server: ServerFlags,
     /// What is recorded about the inside of contenders.
     #[command(flatten)]
     pub inspect: InspectOptions,
@@ -70,6 +74,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         trials: args.selection.values(&args.targets)?,
         inspect: args.inspect.values(),
         space: None,
+        server: args.server.values(),
         quiet: args.output.quiet,
     };
     let config = RunConfig::merge(RunKind::Suite, suite.clone(), user)?;

@@ -2,7 +2,7 @@
 //! the readings that measuring them all would take; what to use, how sure that is, and the code for
 //! it.
 
-use super::options::{InspectOptions, OutputOptions, seed_of_now};
+use super::options::{InspectOptions, OutputOptions, ServerFlags, seed_of_now};
 use super::output;
 use crate::analysis::stats::EXHAUSTIVE_READINGS;
 use crate::contender::language::LanguageChoice;
@@ -21,9 +21,12 @@ use std::process::ExitCode;
 /// Arguments of `readlab tune`.
 #[derive(Debug, Args)]
 pub struct TuneArgs {
-    /// The file to read
+    /// The file, URL (http://, https://) or object (s3://BUCKET/KEY) to read
     #[arg(value_name = "TARGET")]
     pub target: PathBuf,
+    /// Read the file as an object of an S3 store, readlab's own server on 127.0.0.1
+    #[arg(long)]
+    pub s3: bool,
     /// Methods to search, for example 'rust/mmap' or 'java/*'; may be repeated [default: the
     /// methods that have settings, of contender rust or of the languages]
     #[arg(long = "method", value_name = "GLOB", help_heading = "Searching")]
@@ -60,6 +63,9 @@ pub struct TuneArgs {
     /// A roster file with more contenders, like contenders/roster.toml; may be repeated
     #[arg(long = "roster", value_name = "FILE", help_heading = "Searching")]
     pub rosters: Vec<PathBuf>,
+    /// How servers are reached.
+    #[command(flatten)]
+    pub server: ServerFlags,
     /// What is recorded about the inside of contenders.
     #[command(flatten)]
     pub inspect: InspectOptions,
@@ -81,11 +87,13 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
         trials: args.trials()?,
         inspect: args.inspect.values(),
         space: Some(args.space.clone().unwrap_or_else(Space::usual)),
+        server: args.server.values(),
         quiet: args.output.quiet,
     };
     let config = RunConfig::merge(RunKind::Tune, Suite::find("tune")?, user)?;
     let output = OutputOptions { lists_all: args.all, ..args.output.clone() };
-    output::run(&config, &[vec![TargetSpec::plain(&args.target, Transport::File)]], &output)
+    let over = if args.s3 { Transport::S3 } else { Transport::File };
+    output::run(&config, &[vec![TargetSpec::plain(&args.target, over)]], &output)
 }
 
 impl TuneArgs {

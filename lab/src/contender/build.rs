@@ -255,7 +255,12 @@ impl RosterEntry {
     pub(super) fn line(&self, words: &[String], place: Option<&Workplace>) -> CommandLine {
         let mut words = words.iter().map(|word| self.fill(word, place));
         let env = self.env.iter().map(|(name, value)| (name.into(), self.fill(value, place)));
-        CommandLine { program: words.next().unwrap_or_default(), args: words.collect(), env: env.collect() }
+        CommandLine {
+            program: words.next().unwrap_or_default(),
+            args: words.collect(),
+            env: env.collect(),
+            ..CommandLine::default()
+        }
     }
 
     /// A word of the roster with `{self}`, `{sources}`, `{build}` and `{toolchains}` filled in.

@@ -3,9 +3,10 @@
 use super::roster::Warmup;
 use crate::linux::program::CommandLine;
 use crate::record::Receipt;
+use crate::target::source::ReadRequest;
 use crate::trial::{MethodId, Params, TrialError, Work};
 use readlab_protocol::MethodLine;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
 /// A contender that answered, with the methods that it offers.
 #[derive(Debug, Clone)]
@@ -118,12 +119,14 @@ impl Contender {
 
     /// The command that starts a session for one choice.
     #[must_use]
-    pub fn read_command(&self, choice: &ResolvedMethod, work: Work, target: &OsStr) -> CommandLine {
+    pub fn read_command(&self, choice: &ResolvedMethod, work: Work, request: &ReadRequest) -> CommandLine {
         let mut command = self.command.clone();
         let scan = choice.id.scan.as_deref().unwrap_or(NO_SCAN);
         command.args.extend(["read", &choice.id.method, scan, work.word()].map(OsString::from));
-        command.args.push(target.to_owned());
+        command.args.push(request.word.clone());
         command.args.extend(choice.params.0.iter().map(|(name, value)| format!("{name}={value}").into()));
+        command.env_removed.extend(request.env_removed.iter().cloned());
+        command.env.extend(request.env.iter().cloned());
         command
     }
 }
@@ -167,7 +170,7 @@ mod tests {
             tls: false,
             unavailable: None,
         };
-        let command = CommandLine { program: "x".into(), args: Vec::new(), env: Vec::new() };
+        let command = CommandLine { program: "x".into(), ..CommandLine::default() };
         let receipt =
             Receipt { contender: "x".into(), version: "1".into(), runtime: String::new(), language: None };
         Contender { command, receipt, methods: vec![method], warmup: Warmup::default(), collects: false }

@@ -55,6 +55,10 @@ pub struct RosterEntry {
     /// Whether it collects garbage after the last reading of a turn and before it answers.
     #[serde(default)]
     pub collects: bool,
+    /// Whether it only requests from servers: it takes no part, and is not built, where files are
+    /// read.
+    #[serde(default)]
+    pub asks_servers: bool,
     /// The language of its programs, as reports name it; its own name if it is left out.
     #[serde(default)]
     pub language: Option<String>,

@@ -8,6 +8,7 @@ use crate::contender::scheduling;
 use crate::linux::memory;
 use crate::linux::program::{CommandLine, Leftovers, Process, ReadError};
 use crate::record::{Outcome, OwnScheduling, Receipt};
+use crate::target::secret;
 use crate::trial::Params;
 use readlab_protocol::{
     CountLine, LINE_BYTES_MAX, Message, MethodLine, SampleLine, SayError, TurnRequest, VERSION,
@@ -99,7 +100,8 @@ impl SessionError {
     /// What this makes of the trial; `None` when it is not the contender's doing.
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
-        let reason = self.to_string();
+        // What a program says may have the URL that it was given.
+        let reason = secret::shown_in(&self.to_string());
         match self {
             SessionError::Interrupted => None,
             SessionError::Unavailable(_) | SessionError::NotBuilt(_) | SessionError::NotStarted { .. } => {

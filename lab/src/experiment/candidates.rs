@@ -7,13 +7,13 @@ use crate::contender::language::LanguageChoice;
 use crate::contender::snippet::is_easy;
 use crate::experiment::planner::{PlanError, no_match};
 use crate::suite::parameter_space::Space;
-use crate::trial::{MethodId, Params, SplitName, TrialId, Work};
+use crate::trial::{MethodId, Params, SplitName, Transport, TrialId, Work};
 use globset::Glob;
 use readlab_protocol::{Cache, MethodLine};
 use std::collections::BTreeSet;
 
-/// The contender whose methods are searched when none is named.
-const USUAL: &str = "rust";
+/// The contenders whose methods are searched when none is named.
+const USUAL: [&str; 2] = ["rust", "rust-objects"];
 
 /// Where candidates are searched.
 #[derive(Clone, Copy)]
@@ -26,6 +26,8 @@ pub struct Candidates<'a> {
     pub languages: &'a LanguageChoice,
     /// What is done with the bytes.
     pub work: Work,
+    /// How the bytes come to contenders.
+    pub over: Transport,
 }
 
 impl Candidates<'_> {
@@ -58,10 +60,10 @@ impl Candidates<'_> {
     /// Adds the methods that are searched when none is named.
     fn usual(self, found: &mut CandidateSet) {
         let is_asked = |contender: &str| match self.languages.names() {
-            [] => contender == USUAL,
+            [] => USUAL.contains(&contender),
             _ => self.languages.admits(contender),
         };
-        let of_usual = offered(self.contenders).filter(|(contender, _)| is_asked(contender));
+        let of_usual = self.offered().filter(|(contender, _)| is_asked(contender));
         for (contender, method) in of_usual.filter(|(_, method)| self.space.tunes(method)) {
             for id in scans(contender, method, self.work) {
                 found.add(&id, method);
@@ -73,7 +75,7 @@ impl Candidates<'_> {
     fn matching(self, glob: &str, found: &mut CandidateSet) -> Result<(), PlanError> {
         let SplitName { path, params: kept } = SplitName::parse(glob)?;
         let matcher = Glob::new(path)?.compile_matcher();
-        let asked = offered(self.contenders).filter(|(contender, _)| self.languages.admits(contender));
+        let asked = self.offered().filter(|(contender, _)| self.languages.admits(contender));
         for (contender, method) in asked {
             let ids = if matcher.is_match(format!("{contender}/{}", method.method)) {
                 scans(contender, method, self.work)
@@ -87,6 +89,20 @@ impl Candidates<'_> {
             }
         }
         Ok(())
+    }
+}
+
+impl<'a> Candidates<'a> {
+    /// Every method that reads what there is, with its contender's name.
+    fn offered(self) -> impl Iterator<Item = (&'a str, &'a MethodLine)> {
+        self.contenders.present().iter().flat_map(move |contender| {
+            // What is searched is how bytes are read, not what comes out of an archive.
+            let reads_bytes = move |line: &&MethodLine| {
+                line.cache != Cache::None && line.decodes.is_empty() && self.over.suits(line.reads)
+            };
+            let methods = contender.methods.iter().filter(reads_bytes).filter(|line| line.method != "*");
+            methods.map(|method| (contender.receipt.contender.as_str(), method))
+        })
     }
 }
 
@@ -133,16 +149,6 @@ impl CandidateSet<'_> {
             }
         }
     }
-}
-
-/// Every method that reads, with its contender's name.
-fn offered(contenders: &Contenders) -> impl Iterator<Item = (&str, &MethodLine)> {
-    contenders.present().iter().flat_map(|contender| {
-        // What is searched is how the bytes of a file are read, not what comes out of an archive.
-        let reads_bytes = |line: &&MethodLine| line.cache != Cache::None && line.decodes.is_empty();
-        let methods = contender.methods.iter().filter(reads_bytes).filter(|line| line.method != "*");
-        methods.map(|method| (contender.receipt.contender.as_str(), method))
-    })
 }
 
 /// The method with its best scan; and if it is easy to have but not with that one, with the best

@@ -13,6 +13,7 @@ use crate::record::{CommandRules, Requested, RunKind};
 use crate::suite::parameter_space::Space;
 use crate::suite::{Entry, States, Suite};
 use crate::target::TargetFacts;
+use crate::target::source::ServerOptions;
 use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::{COMMAND, CacheState, Params, Transport, TrialId, Work};
 use crate::units::Nanos;
@@ -30,6 +31,8 @@ pub struct UserOptions {
     pub inspect: InspectConfig,
     /// The settings to search; `None` where every trial is measured.
     pub space: Option<Space>,
+    /// How servers are reached and trusted.
+    pub server: ServerOptions,
     /// Whether only warnings and errors are printed.
     pub quiet: bool,
 }
@@ -150,6 +153,8 @@ pub struct RunConfig {
     pub named: Vec<Requested>,
     /// What is recorded about the inside of contenders.
     pub inspect: InspectConfig,
+    /// How servers are reached and trusted.
+    pub server: ServerOptions,
     /// Whether only warnings and errors are printed.
     pub quiet: bool,
 }
@@ -179,7 +184,7 @@ impl RunConfig {
     /// # Errors
     /// If a time in the suite or the name of the reference is malformed.
     pub fn merge(kind: RunKind, suite: Suite, user: UserOptions) -> anyhow::Result<RunConfig> {
-        let UserOptions { sampling, trials, inspect, space, quiet } = user;
+        let UserOptions { sampling, trials, inspect, space, server, quiet } = user;
         let rules = rules::rules(&suite, &sampling)?;
         let named = named(&suite, &trials);
         let reference = trials.reference.or(suite.reference);
@@ -212,6 +217,7 @@ impl RunConfig {
             rosters: trials.rosters,
             named,
             inspect,
+            server,
             quiet,
         })
     }
@@ -220,10 +226,15 @@ impl RunConfig {
     ///
     /// # Errors
     /// If a name is misspelled or matches nothing.
-    pub fn candidates(&self, contenders: &Contenders, work: Work) -> Result<Vec<TrialId>, PlanError> {
+    pub fn candidates(
+        &self,
+        contenders: &Contenders,
+        work: Work,
+        over: Transport,
+    ) -> Result<Vec<TrialId>, PlanError> {
         match &self.space {
             Some(space) => {
-                Candidates { contenders, space, languages: &self.languages, work }.find(&self.methods)
+                Candidates { contenders, space, languages: &self.languages, work, over }.find(&self.methods)
             }
             None => Ok(Vec::new()),
         }
@@ -323,6 +334,7 @@ mod tests {
             trials: TrialOptions::default(),
             inspect: InspectConfig::default(),
             space: None,
+            server: ServerOptions::default(),
             quiet: false,
         }
     }

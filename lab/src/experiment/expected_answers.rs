@@ -73,13 +73,13 @@ fn facts(archive: Archive, content: &Truth) -> Decoded {
 /// The right answers about a file, or about what a server sends. Reading a URL also finds its size,
 /// which servers need not declare.
 fn truth(target: &mut Target, check: ContinueCheck) -> anyhow::Result<Truth> {
-    let Place::Web { url, client, .. } = &target.place else {
+    let Place::Web(remote) = &target.place else {
         let file = target.file().expect("what is not behind a foreign server is a file");
         return oracle::truth_of(|| open_part(file, target.part), check).with_context(|| shown(file));
     };
     let wait_check = || check(0);
-    let opened = || client.ask(RequestVerb::Get, url, &[], &wait_check).map_err(std::io::Error::other);
-    let found = oracle::truth_of(opened, check).with_context(|| url.to_string())?;
+    let opened = || remote.ask(RequestVerb::Get, &wait_check).map_err(std::io::Error::other);
+    let found = oracle::truth_of(opened, check).with_context(|| remote.source.to_string())?;
     target.facts.size_bytes = found.answer.bytes.unwrap_or(0);
     Ok(found)
 }

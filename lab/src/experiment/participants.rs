@@ -7,16 +7,25 @@ use crate::contender::roster::Roster;
 use crate::live::Live;
 use crate::record::Requested;
 use crate::terminal::notice;
+use crate::trial::Transport;
+use std::collections::BTreeSet;
 
 /// Builds and starts every contender that the trials of a run may need.
 ///
 /// # Errors
 /// If a roster cannot be read.
-pub fn discover(config: &RunConfig, live: &Live) -> anyhow::Result<Contenders> {
+pub fn discover(
+    config: &RunConfig,
+    transports: &BTreeSet<Transport>,
+    live: &Live,
+) -> anyhow::Result<Contenders> {
     let roster = Roster::with(&config.rosters)?;
     let built_in = Roster::built_in();
+    let asks_servers = transports.iter().any(|over| *over != Transport::File);
     let is_needed = |name: &str| {
-        built_in.entry(name).is_none() || names_reference(config, name) || names_trial(config, &roster, name)
+        let Some(entry) = built_in.entry(name) else { return true };
+        names_reference(config, name)
+            || (asks_servers || !entry.asks_servers) && names_trial(config, transports, &roster, name)
     };
     Ok(build_and_discover(&roster, is_needed, live, config.quiet))
 }
@@ -59,14 +68,20 @@ fn names_reference(config: &RunConfig, contender: &str) -> bool {
 
 /// Whether a trial of the run may be of this contender. Globs choose among methods only: the
 /// controls and commands of the suite take part beside them, and their contenders are not built.
-fn names_trial(config: &RunConfig, roster: &Roster, contender: &str) -> bool {
+fn names_trial(
+    config: &RunConfig,
+    transports: &BTreeSet<Transport>,
+    roster: &Roster,
+    contender: &str,
+) -> bool {
     let needs_no_building = roster.entry(contender).is_none_or(|entry| entry.sources.is_none());
     if !needs_no_building && !config.languages.admits(contender) {
         return false;
     }
     if config.methods.is_empty() {
         let is_searched = config.space.is_some() && !config.languages.names().is_empty();
-        return is_searched || config.entries.iter().any(|entry| is_of(&entry.trial, contender));
+        let mut entries = config.entries.iter().filter(|entry| transports.contains(&entry.over));
+        return is_searched || entries.any(|entry| is_of(&entry.trial, contender));
     }
     needs_no_building || config.methods.iter().any(|glob| may_match(glob, contender))
 }

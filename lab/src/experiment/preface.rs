@@ -5,6 +5,7 @@ use crate::contender::discovery::Contenders;
 use crate::machine::Machine;
 use crate::measure::plan::Plan;
 use crate::record::{Check, Header, Line, RunKind, SCHEMA, SCHEMA_VERSION};
+use crate::target::secret;
 use crate::trial::TrialId;
 
 /// The first line of a record that begins now, on this machine, by this command.
@@ -15,7 +16,7 @@ pub(super) fn header(kind: RunKind, seed: u64, reference: Option<TrialId>) -> He
         lab: env!("CARGO_PKG_VERSION").to_owned(),
         revision: env!("READLAB_REVISION").to_owned(),
         kind,
-        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+        command: std::env::args_os().map(|word| secret::shown_in(&word.to_string_lossy())).collect(),
         started: jiff::Timestamp::now().to_string(),
         seed,
         reference,

@@ -41,7 +41,7 @@ impl Experiment {
         let now = Instant::now();
         let begun = now.checked_sub(examined.took).unwrap_or(now);
         let mut examined = examined.targets;
-        let servers = serve(&mut examined)?;
+        let servers = serve(&mut examined, &config.server)?;
         let mut targets = open_all(examined, config.drop_caches)?;
         // Before the first whole reading, which would fill a cache below the file system.
         probe_hidden_caches(config, &mut targets, recorder);
@@ -111,12 +111,15 @@ impl<'a> Planning<'a> {
         for (index, (target, expected)) in targets.iter().zip(expected).enumerate() {
             let work = config.work_on(expected.is_text());
             let is_part = target.target.part.is_some();
-            readable.insert(target.form, ReadableTarget { target: index, work, is_part, broken: None });
+            let is_encrypted = target.target.is_encrypted();
+            let found = ReadableTarget { is_part, is_encrypted, ..ReadableTarget::plain(index, work) };
+            readable.insert(target.form, found);
         }
         let (mut states, mut candidates) = (Vec::new(), Vec::new());
         if let Some(first) = targets.first() {
             states = config.states_of(&first.target.facts);
-            candidates = config.candidates(contenders, readable[&first.form].work)?;
+            let over = first.form.over;
+            candidates = config.candidates(contenders, readable[&first.form].work, over)?;
         }
         Ok(Planning { config, contenders, readable, states, candidates })
     }
@@ -171,12 +174,12 @@ impl FirstReading<'_> {
         if let Some(archive) = own_archive(target, expected) {
             let form = TargetForm { archive: Some(archive), over: Transport::File };
             let work = planning.config.work_on(true);
-            planning.readable.insert(form, ReadableTarget { target: 0, work, is_part: false, broken: None });
+            planning.readable.insert(form, ReadableTarget::plain(0, work));
             if planning.plan()?.trials.iter().any(|planned| planned.trial.decodes.is_some()) {
                 let broken = target.decode_once(expected, archive, &self.deadline, self.recorder).err();
                 let is_text = broken.is_some() || expected.is_text();
                 let work = planning.config.work_on(is_text);
-                planning.readable.insert(form, ReadableTarget { target: 0, work, is_part: false, broken });
+                planning.readable.insert(form, ReadableTarget { broken, ..ReadableTarget::plain(0, work) });
             }
         }
         Ok(planning.finish()?)

@@ -6,6 +6,7 @@ use super::targets::OpenTarget;
 use crate::machine;
 use crate::measure::plan::Plan;
 use crate::measure::sampler::InspectPlan;
+use crate::target::source::ServerOptions;
 use crate::record::{ResumePlan, TargetRef};
 use std::path::PathBuf;
 
@@ -32,6 +33,10 @@ pub(super) fn of(
         trace: inspect.trace,
         drop_caches: config.drop_caches,
         allow_device: config.allow_device,
+        server: ServerOptions {
+            cacert: config.server.cacert.as_ref().map(|file| std::path::absolute(file).unwrap_or(file.clone())),
+            ..config.server.clone()
+        },
         requested: requested(config),
     })
 }

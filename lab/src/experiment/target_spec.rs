@@ -1,4 +1,5 @@
-//! What a run reads, as the user named it: a path or a URL, examined before anything else happens.
+//! What a run reads, as the user named it: a path, a URL or an object, examined before anything
+//! else happens.
 
 use super::config::RunConfig;
 use super::deadline::Deadline;
@@ -6,9 +7,11 @@ use crate::corpus::Form;
 use crate::experiment::planner::TargetForm;
 use crate::measure::rights;
 use crate::record::TargetRef;
-use crate::target::{Accept, Target, TargetError, TargetFacts, shown, url};
+use crate::target::source::{ServerOptions, Source};
+use crate::target::{Accept, Target, TargetError, TargetFacts, s3, shown, url};
 use crate::trial::Transport;
 use anyhow::{Context, anyhow};
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -19,7 +22,7 @@ pub type TargetSpecs = Vec<TargetSpec>;
 /// One target as the user named it.
 #[derive(Debug, Clone)]
 pub struct TargetSpec {
-    /// A path or a URL.
+    /// A path, a URL or an object.
     word: PathBuf,
     form: TargetForm,
     /// Who reads which part of it; `None` where all of it is read.
@@ -52,10 +55,14 @@ pub struct ExaminedTargets {
 }
 
 impl TargetSpec {
-    /// A path, or a URL, whose bytes are read as they are.
+    /// A path, a URL or an object, whose bytes are read as they are.
     #[must_use]
     pub fn plain(word: &Path, over: Transport) -> TargetSpec {
-        let over = if url::is_url(word.as_os_str()) { Transport::Http } else { over };
+        let over = match word.as_os_str() {
+            word if url::is_url(word) => Transport::Http,
+            word if s3::is_object(word) => Transport::S3,
+            _ => over,
+        };
         TargetSpec { word: word.to_owned(), form: TargetForm { archive: None, over }, split: None }
     }
 
@@ -78,10 +85,13 @@ impl TargetSpec {
     }
 
     /// Finds out what is known of it. A server is waited for until the deadline.
-    pub(super) fn examine(&self, accept: Accept, deadline: &Deadline) -> anyhow::Result<ExaminedTarget> {
-        let mut target = if url::is_url(self.word.as_os_str()) {
+    pub(super) fn examine(&self, examination: &Examination) -> anyhow::Result<ExaminedTarget> {
+        let Examination { accept, server, deadline } = *examination;
+        let word = self.word.as_os_str();
+        let mut target = if url::is_url(word) || s3::is_object(word) {
             let word = self.word.to_str().with_context(|| format!("{}: not a URL", shown(&self.word)))?;
-            Target::ask(word.parse().map_err(TargetError::from)?, None, &|| deadline.check())?
+            let source = Source::parse(word, server).map_err(TargetError::from)?;
+            Target::ask(source, server, &|| deadline.check())?
         } else {
             Target::examine_as(&self.word, accept)?
         };
@@ -90,6 +100,17 @@ impl TargetSpec {
         }
         Ok(ExaminedTarget { form: self.form, target })
     }
+}
+
+/// How targets are examined.
+#[derive(Clone, Copy)]
+pub(super) struct Examination<'a> {
+    /// Which files may be targets.
+    pub(super) accept: Accept,
+    /// How servers are reached.
+    pub(super) server: &'a ServerOptions,
+    /// How long servers are waited for.
+    pub(super) deadline: &'a Deadline,
 }
 
 /// Which files may be targets.
@@ -114,9 +135,16 @@ pub fn examine_all(config: &RunConfig, specs: &[TargetSpecs]) -> anyhow::Result<
 
 fn examine(config: &RunConfig, specs: &TargetSpecs) -> anyhow::Result<ExaminedTargets> {
     let (begun, deadline) = (Instant::now(), Deadline::of_server(&config.rules));
-    let accept = accepted(config.allow_device);
-    let targets = specs.iter().map(|spec| spec.examine(accept, &deadline)).collect::<anyhow::Result<_>>()?;
+    let (accept, server) = (accepted(config.allow_device), &config.server);
+    let examination = Examination { accept, server, deadline: &deadline };
+    let targets = specs.iter().map(|spec| spec.examine(&examination)).collect::<anyhow::Result<_>>()?;
     Ok(ExaminedTargets { targets, took: begun.elapsed() })
+}
+
+/// The transports of all targets, each once.
+#[must_use]
+pub fn transports(examined: &[ExaminedTargets]) -> BTreeSet<Transport> {
+    examined.iter().flat_map(|run| &run.targets).map(|target| target.form.over).collect()
 }
 
 /// Refuses `--drop-caches` where the kernel would not allow it to this user.

@@ -9,6 +9,7 @@ use crate::contender::server::Server;
 use crate::experiment::planner::TargetForm;
 use crate::measure::cache::Eviction;
 use crate::measure::target::{CacheControl, CacheControlError, MeasuredTarget};
+use crate::target::source::ServerOptions;
 use crate::target::{Place, Target};
 use crate::trial::Transport;
 use readlab_protocol::Archive;
@@ -28,15 +29,21 @@ pub(super) struct KnownTarget {
     pub(super) expected: ExpectedAnswers,
 }
 
-/// Starts a server for each file that contenders read over HTTP.
-pub(super) fn serve(targets: &mut [ExaminedTarget]) -> anyhow::Result<Vec<Server>> {
+/// Starts a server for each file that contenders request from one.
+pub(super) fn serve(
+    targets: &mut [ExaminedTarget],
+    options: &ServerOptions,
+) -> anyhow::Result<Vec<Server>> {
     let mut servers = Vec::new();
     for ExaminedTarget { form, target } in targets {
-        if let (Place::File(file), Transport::Http) = (&target.place, form.over) {
-            let server = Server::start(file)?;
-            target.serve(server.url.clone());
-            servers.push(server);
-        }
+        let Place::File(file) = &target.place else { continue };
+        let server = match form.over {
+            Transport::File => continue,
+            Transport::Http => Server::start(file)?,
+            Transport::S3 => Server::start_s3(file)?,
+        };
+        target.serve(server.source.clone(), options)?;
+        servers.push(server);
     }
     Ok(servers)
 }

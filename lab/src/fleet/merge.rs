@@ -1,7 +1,7 @@
 //! The samples that all ranks took in one turn as one sample of the job: its time is from the first
 //! start to the last end, its counts and answers are sums.
 
-use crate::record::{FleetTurn, Sample, TurnSeen};
+use crate::record::{FleetTurn, RequestMeters, Sample, TurnSeen};
 use crate::trial::{Answer, CacheState};
 
 /// The sample of the job; `None` if no rank took one. A meter that one rank lacks is missing.
@@ -26,9 +26,25 @@ pub(super) fn merged(state: CacheState, turn: &FleetTurn, samples: &[Sample]) ->
         resident_before: farthest(|it| it.resident_before),
         resident_after: farthest(|it| it.resident_after),
         turn: seen(samples),
+        request: requests(samples),
         answer: answer(samples.iter().map(|it| it.answer)),
         ..first.clone()
     })
+}
+
+/// The requests of all ranks, and of each part of their time the longest.
+fn requests(samples: &[Sample]) -> RequestMeters {
+    let each = || samples.iter().map(|sample| sample.request);
+    let longest = |of: fn(RequestMeters) -> Option<u64>| each().map(of).max().flatten();
+    let sum = |of: fn(RequestMeters) -> Option<u64>| each().map(of).sum::<Option<u64>>();
+    RequestMeters {
+        dns_ns: longest(|it| it.dns_ns),
+        connect_ns: longest(|it| it.connect_ns),
+        tls_ns: longest(|it| it.tls_ns),
+        first_byte_ns: longest(|it| it.first_byte_ns),
+        requests: sum(|it| it.requests),
+        retries: sum(|it| it.retries),
+    }
 }
 
 /// What was seen of the turn from outside, on all hosts together.

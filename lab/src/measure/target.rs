@@ -7,7 +7,7 @@ use super::next_layer::NextLayer;
 use super::residency::ResidencyProof;
 use crate::corpus::oracle::Truth;
 use crate::target::identity::Identity;
-use crate::target::web::{CACHE_UNKNOWN, Version};
+use crate::target::web::CACHE_UNKNOWN;
 use crate::target::{Place, Target, shown};
 use std::path::Path;
 
@@ -156,10 +156,7 @@ impl MeasuredTarget<'_> {
             (CacheControl::File { identity, .. }, Place::File(path) | Place::Served { file: path, .. }) => {
                 change_of_file(identity, path)
             }
-            (_, Place::Web { url, version: Some(version), client }) => match Version::of(url, client) {
-                Ok(now) => version.change(&now),
-                Err(error) => Some(format!("can no longer be reached: {error}")),
-            },
+            (_, Place::Web(remote)) => remote.change(),
             _ => None,
         }
     }

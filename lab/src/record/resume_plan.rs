@@ -8,6 +8,7 @@ use super::requested::Requested;
 use super::rules::Rules;
 use super::trial::{Outcome, Trial};
 use crate::target::identity::Identity;
+use crate::target::source::ServerOptions;
 use crate::trial::{CacheState, Transport};
 use readlab_protocol::Archive;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,9 @@ pub struct ResumePlan {
     pub drop_caches: bool,
     /// Whether a block device may be the target.
     pub allow_device: bool,
+    /// How servers are reached and trusted.
+    #[serde(default, skip_serializing_if = "ServerOptions::is_default")]
+    pub server: ServerOptions,
     /// What the user requested by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requested: Vec<Requested>,

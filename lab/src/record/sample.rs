@@ -1,5 +1,6 @@
 //! A sample: one timed reading with its metrics.
 
+use super::RequestMeters;
 use crate::trial::Answer;
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +50,9 @@ pub struct Sample {
     /// What the lab saw of the whole turn from outside.
     #[serde(default, skip_serializing_if = "TurnSeen::is_unknown")]
     pub turn: TurnSeen,
+    /// What the contender says of its requests.
+    #[serde(default, skip_serializing_if = "RequestMeters::is_unknown")]
+    pub request: RequestMeters,
     /// Proof of work.
     pub answer: Answer,
 }
@@ -144,11 +148,23 @@ pub enum Metric {
     MajorFaults,
     /// Bytes fetched from the device.
     DeviceReadBytes,
+    /// Resolving a server's name.
+    DnsNs,
+    /// Connecting to a server.
+    ConnectNs,
+    /// Agreeing on encryption.
+    TlsNs,
+    /// Until the first byte of the content.
+    FirstByteNs,
+    /// Requests.
+    Requests,
+    /// Repeated requests.
+    Retries,
 }
 
 impl Metric {
     /// All of them, in the order of tables.
-    pub const ALL: [Metric; 7] = [
+    pub const ALL: [Metric; 13] = [
         Metric::WallNs,
         Metric::CpuUserNs,
         Metric::CpuSystemNs,
@@ -156,7 +172,27 @@ impl Metric {
         Metric::MinorFaults,
         Metric::MajorFaults,
         Metric::DeviceReadBytes,
+        Metric::DnsNs,
+        Metric::ConnectNs,
+        Metric::TlsNs,
+        Metric::FirstByteNs,
+        Metric::Requests,
+        Metric::Retries,
     ];
+
+    /// Whether only requests to a server have it.
+    #[must_use]
+    pub fn is_of_requests(self) -> bool {
+        matches!(
+            self,
+            Metric::DnsNs
+                | Metric::ConnectNs
+                | Metric::TlsNs
+                | Metric::FirstByteNs
+                | Metric::Requests
+                | Metric::Retries
+        )
+    }
 
     /// The name used in files.
     #[must_use]
@@ -169,6 +205,12 @@ impl Metric {
             Metric::MinorFaults => "minor_faults",
             Metric::MajorFaults => "major_faults",
             Metric::DeviceReadBytes => "device_read_bytes",
+            Metric::DnsNs => "dns_ns",
+            Metric::ConnectNs => "connect_ns",
+            Metric::TlsNs => "tls_ns",
+            Metric::FirstByteNs => "first_byte_ns",
+            Metric::Requests => "requests",
+            Metric::Retries => "retries",
         }
     }
 
@@ -183,6 +225,12 @@ impl Metric {
             Metric::MinorFaults => sample.minor_faults,
             Metric::MajorFaults => sample.major_faults,
             Metric::DeviceReadBytes => sample.device_read_bytes,
+            Metric::DnsNs => sample.request.dns_ns,
+            Metric::ConnectNs => sample.request.connect_ns,
+            Metric::TlsNs => sample.request.tls_ns,
+            Metric::FirstByteNs => sample.request.first_byte_ns,
+            Metric::Requests => sample.request.requests,
+            Metric::Retries => sample.request.retries,
         }
     }
 }

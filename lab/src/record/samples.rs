@@ -8,7 +8,7 @@
 //! out as they went in. What samples are lives in [`super::sample`], and how files hold them in
 //! [`super::file`].
 
-use super::{Delivered, Sample, TurnSeen};
+use super::{Delivered, RequestMeters, Sample, TurnSeen};
 use crate::trial::Answer;
 use integer_encoding::{VarIntReader, VarIntWriter};
 use serde::{Serialize, Serializer};
@@ -20,8 +20,11 @@ const OWN: usize = 22;
 /// How many fields a turn has.
 const OF_TURN: usize = 11;
 
+/// How many fields the requests of a reading have.
+const OF_REQUESTS: usize = 6;
+
 /// How many fields are packed.
-const FIELDS: usize = OWN + OF_TURN;
+const FIELDS: usize = OWN + OF_TURN + OF_REQUESTS;
 
 /// A sample's fields, those that change from one to the next first; a field that is always known is
 /// never `None`.
@@ -158,6 +161,7 @@ fn fields(sample: &Sample) -> SampleFields {
         resident_before,
         resident_after,
         turn,
+        request,
         answer: Answer { bytes, newlines, lines, sum, output },
     } = *sample;
     let number = |number: u32| Some(u64::from(number));
@@ -186,10 +190,17 @@ fn fields(sample: &Sample) -> SampleFields {
         output,
     ];
     let mut fields = [None; FIELDS];
-    let (first, last) = fields.split_at_mut(OWN);
+    let (first, rest) = fields.split_at_mut(OWN);
+    let (of_turn, of_requests) = rest.split_at_mut(OF_TURN);
     first.copy_from_slice(&own);
-    last.copy_from_slice(&turn_fields(turn));
+    of_turn.copy_from_slice(&turn_fields(turn));
+    of_requests.copy_from_slice(&request_fields(request));
     fields
+}
+
+fn request_fields(request: RequestMeters) -> [Option<u64>; OF_REQUESTS] {
+    let RequestMeters { dns_ns, connect_ns, tls_ns, first_byte_ns, requests, retries } = request;
+    [dns_ns, connect_ns, tls_ns, first_byte_ns, requests, retries]
 }
 
 fn turn_fields(turn: TurnSeen) -> [Option<u64>; OF_TURN] {
@@ -223,7 +234,8 @@ fn turn_fields(turn: TurnSeen) -> [Option<u64>; OF_TURN] {
 
 fn sample(fields: &SampleFields) -> Sample {
     let number = |field: Option<u64>| u32::try_from(field.expect(PACKED)).expect(PACKED);
-    let (own, turn) = (fields.first_chunk::<OWN>(), fields.last_chunk::<OF_TURN>());
+    let (own, rest) = fields.split_first_chunk::<OWN>().expect(PACKED);
+    let (turn, requests) = rest.split_first_chunk::<OF_TURN>().expect(PACKED);
     let [
         wall_ns,
         reading,
@@ -247,7 +259,7 @@ fn sample(fields: &SampleFields) -> Sample {
         lines,
         sum,
         output,
-    ] = *own.expect(PACKED);
+    ] = *own;
     Sample {
         trial: usize::try_from(trial.expect(PACKED)).expect(PACKED),
         fill: number(fill),
@@ -266,9 +278,15 @@ fn sample(fields: &SampleFields) -> Sample {
         below_read_bytes,
         resident_before: resident_before.map(f64::from_bits),
         resident_after: resident_after.map(f64::from_bits),
-        turn: turn_seen(turn.expect(PACKED)),
+        turn: turn_seen(turn),
+        request: request_meters(requests.try_into().expect(PACKED)),
         answer: Answer { bytes, newlines, lines, sum, output },
     }
+}
+
+fn request_meters(fields: [Option<u64>; OF_REQUESTS]) -> RequestMeters {
+    let [dns_ns, connect_ns, tls_ns, first_byte_ns, requests, retries] = fields;
+    RequestMeters { dns_ns, connect_ns, tls_ns, first_byte_ns, requests, retries }
 }
 
 fn turn_seen(fields: &[Option<u64>; OF_TURN]) -> TurnSeen {
@@ -347,6 +365,14 @@ mod tests {
                                 if by & 1 == 0 { Delivered::Calls } else { Delivered::Faults }
                             },
                         ),
+                    },
+                    request: RequestMeters {
+                        dns_ns: m[3],
+                        connect_ns: m[5],
+                        tls_ns: m[7],
+                        first_byte_ns: m[11],
+                        requests: m[19],
+                        retries: m[21],
                     },
                     answer: Answer { bytes: m[6], newlines: m[7], lines: m[8], sum: m[9], output: m[9] },
                 }

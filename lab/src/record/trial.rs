@@ -2,6 +2,7 @@
 
 use super::command_rules::CommandRules;
 use super::conduct::Conduct;
+use super::request_meters;
 use super::fleet::FleetTurn;
 use super::inside::{FlameGraph, Trace};
 use super::limit::LimitKind;
@@ -321,6 +322,15 @@ impl TrialRecord {
     pub(super) fn reopen(&mut self) {
         self.outcome = None;
         self.stopped = self.stopped.filter(|stopped| stopped.why == StopReason::NotFirst);
+    }
+
+    /// What a reader of its numbers should know of its readings: what its contender did beside
+    /// reading, and that it repeated requests. One remark a line.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = self.conduct.words();
+        remarks.extend(request_meters::repeated(&self.samples));
+        remarks
     }
 
     /// Whether it had no further rounds because another trial was found faster.

@@ -4,7 +4,7 @@
 //! Empty fields are meters that could not be read. Samples of refused and failed trials are there
 //! too, with the outcome beside them.
 
-use crate::record::{Record, Sample, TrialRecord, TurnSeen};
+use crate::record::{RequestMeters, Record, Sample, TrialRecord, TurnSeen};
 use crate::target::TargetFacts;
 use crate::terminal::printable::printable;
 use crate::trial::CacheState;
@@ -63,6 +63,10 @@ const TURN_COLUMNS: [&str; 8] = [
     "memory_pressure_ns",
 ];
 
+/// What contenders say of their requests; a record of files has none of these columns.
+const REQUEST_COLUMNS: [&str; 6] =
+    ["dns_ns", "connect_ns", "tls_ns", "first_byte_ns", "requests", "retries"];
+
 /// Writes the samples of a record.
 ///
 /// # Errors
@@ -71,11 +75,16 @@ pub fn csv(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     let has_turns = record.trials.iter().flat_map(samples).any(|sample| sample.turn.has_disturbance());
     let of_turn = if has_turns { TURN_COLUMNS.len() } else { 0 };
-    writer.write_record(COLUMNS.iter().chain(&TURN_COLUMNS[..of_turn]))?;
+    let has_requests = record.trials.iter().flat_map(samples).any(|sample| !sample.request.is_unknown());
+    let of_request = if has_requests { REQUEST_COLUMNS.len() } else { 0 };
+    let columns = COLUMNS.iter().chain(&TURN_COLUMNS[..of_turn]);
+    writer.write_record(columns.chain(&REQUEST_COLUMNS[..of_request]))?;
     for trial in &record.trials {
         for sample in samples(trial) {
             let turn = turn_fields(&sample.turn);
-            writer.write_record(row(record, trial, &sample).iter().chain(&turn[..of_turn]))?;
+            let request = request_fields(&sample.request);
+            let own = row(record, trial, &sample);
+            writer.write_record(own.iter().chain(&turn[..of_turn]).chain(&request[..of_request]))?;
         }
     }
     writer.flush()
@@ -98,6 +107,11 @@ fn turn_fields(turn: &TurnSeen) -> [String; TURN_COLUMNS.len()] {
         turn.memory_pressure_ns,
     ]
     .map(whole)
+}
+
+fn request_fields(request: &RequestMeters) -> [String; REQUEST_COLUMNS.len()] {
+    let RequestMeters { dns_ns, connect_ns, tls_ns, first_byte_ns, requests, retries } = *request;
+    [dns_ns, connect_ns, tls_ns, first_byte_ns, requests, retries].map(whole)
 }
 
 fn whole(value: Option<u64>) -> String {
@@ -148,7 +162,7 @@ fn row(record: &Record, trial: &TrialRecord, sample: &Sample) -> [String; COLUMN
         whole(target.map(|target| it.bytes_out(target))),
         whole(sample.below_read_bytes),
         printable(&cold_above.unwrap_or_default()),
-        trial.conduct.words().join("; "),
+        trial.remarks().join("; "),
     ]
 }
 

@@ -279,7 +279,9 @@ fn verdict_of(judged: &Diagnosis) -> Value {
 /// One object a metric, `null` where no sample holds it.
 fn summary(row: &RankingRow) -> Value {
     let metrics = Metric::ALL.into_iter();
+    let is_shown = |metric: &Metric| !metric.is_of_requests() || row.summaries.contains_key(metric);
     metrics
+        .filter(is_shown)
         .map(|metric| (metric.name().to_owned(), json!(row.summaries.get(&metric))))
         .collect::<Map<_, _>>()
         .into()
@@ -353,7 +355,7 @@ fn missing(it: &TrialRecord, ranked: Option<&Ranked>) -> BTreeMap<String, String
         FROM_SAMPLES.iter().for_each(|field| explain(field, "its samples are not told, as its outcome says"));
         return missing;
     };
-    for metric in Metric::ALL {
+    for metric in Metric::ALL.into_iter().filter(|metric| !metric.is_of_requests()) {
         if !row.summaries.contains_key(&metric) {
             explain(metric.name(), "no sample holds it and no reason was recorded");
         }

@@ -63,8 +63,8 @@ fn section(ranking: &Ranking, center: Center) -> Vec<String> {
     let title = format!("### {}, {}, {}, {size}", ranking.condition(), ranking.work, code(&ranking.path));
     let mut blocks = vec![title, format!("**{}**", text(&ranking.headline()))];
     if !ranking.rows.is_empty() {
-        // Only what is decoded has other bytes going in than coming out.
-        let (title, rule) = if ranking.decodes.is_some() { (" rate in |", " --: |") } else { ("", "") };
+        let optional = OptionalColumns::of(ranking);
+        let (title, rule) = optional.head();
         let [located, scatter] = match center {
             Center::Median => ["median", "±95 %"],
             Center::Mean => ["mean", "sd"],
@@ -75,7 +75,7 @@ fn section(ranking: &Ranking, center: Center) -> Vec<String> {
             ),
             format!("| :-- | :-- | --: | --: | --: |{rule} --: | --: | --: | :-- | :-- |"),
         ];
-        lines.extend(ranking.rows.iter().map(|row| line(row, center, ranking.decodes.is_some())));
+        lines.extend(ranking.rows.iter().map(|row| line(row, center, optional)));
         blocks.push(lines.join("\n"));
     }
     let mut facts: Vec<String> =
@@ -127,7 +127,33 @@ fn series(series: &Series) -> String {
     lines.join("\n")
 }
 
-fn line(row: &RankingRow, center: Center, decodes: bool) -> String {
+/// The columns that only some tables have.
+#[derive(Debug, Clone, Copy)]
+struct OptionalColumns {
+    /// Only what is decoded has other bytes going in than coming out.
+    rate_in: bool,
+    /// Only what is requested has it.
+    first_byte: bool,
+}
+
+impl OptionalColumns {
+    fn of(ranking: &Ranking) -> OptionalColumns {
+        let has_first_byte = |row: &RankingRow| row.summaries.contains_key(&Metric::FirstByteNs);
+        OptionalColumns {
+            rate_in: ranking.decodes.is_some(),
+            first_byte: ranking.rows.iter().any(has_first_byte),
+        }
+    }
+
+    /// Their titles and the rules below them.
+    fn head(self) -> (String, String) {
+        let titles = [(self.rate_in, " rate in |"), (self.first_byte, " first byte |")];
+        let shown = titles.into_iter().filter(|(is_shown, _)| *is_shown);
+        shown.map(|(_, title)| (title, " --: |")).unzip()
+    }
+}
+
+fn line(row: &RankingRow, center: Center, optional: OptionalColumns) -> String {
     let median = |metric| row.summaries.get(&metric).map(|summary| summary.median);
     let time = |metric| row.summaries.get(&metric).map_or_else(|| NONE.to_owned(), words::time);
     let rank = row.rank.map_or_else(String::new, Rank::word);
@@ -135,12 +161,13 @@ fn line(row: &RankingRow, center: Center, decodes: bool) -> String {
     let peak = median(Metric::PeakRssBytes).map_or_else(|| NONE.to_owned(), |bytes| Bytes(bytes).binary());
     let mut cells = vec![
         rank,
-        format!("{label}{}{}", code(&row.name), if row.has_conduct { words::CONDUCT_MARK } else { "" }),
+        format!("{label}{}{}", code(&row.name), if row.is_marked { words::CONDUCT_MARK } else { "" }),
         words::located(&row.wall, center),
         words::scatter(&row.wall, center).unwrap_or_else(|| NONE.to_owned()),
         words::rate(row.throughput, &row.wall),
     ];
-    cells.extend(decodes.then(|| words::rate(row.rate_in, &row.wall)));
+    cells.extend(optional.rate_in.then(|| words::rate(row.rate_in, &row.wall)));
+    cells.extend(optional.first_byte.then(|| time(Metric::FirstByteNs)));
     cells.extend([
         time(Metric::CpuUserNs),
         time(Metric::CpuSystemNs),

@@ -4,7 +4,9 @@
 use super::words::plural;
 use crate::record::{Header, Receipt, Record};
 use crate::target::web::CACHE_UNKNOWN;
+use crate::target::s3::StoreFacts;
 use crate::target::{Http, TargetFacts};
+use crate::trial::Transport;
 use crate::units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -69,7 +71,8 @@ fn place(target: &TargetFacts) -> Option<String> {
 /// What was read, in one line.
 fn target_title(target: &TargetFacts) -> String {
     let mut facts = vec![target.path.clone(), Bytes(target.size_bytes).to_string()];
-    facts.extend(target.http.as_ref().map(server));
+    facts.extend(target.http.as_ref().map(|http| server(target.transport(), http)));
+    facts.extend(target.store.as_ref().map(store));
     facts.extend(target.decoded.as_ref().map(|decoded| {
         let out = target.bytes_out(Some(decoded.archive));
         format!("a {}, of which {} come out", decoded.archive, Bytes(out))
@@ -80,14 +83,22 @@ fn target_title(target: &TargetFacts) -> String {
 }
 
 /// The server that serves the target.
-fn server(http: &Http) -> String {
+fn server(over: Transport, http: &Http) -> String {
+    let over = over.word();
     match http {
-        Http::Own => "over http, from readlab's own server on 127.0.0.1".to_owned(),
+        Http::Own => format!("over {over}, from readlab's own server on 127.0.0.1"),
         Http::Foreign { software, .. } => {
             let name = software.as_ref().map_or_else(String::new, |name| format!(" ({name})"));
-            format!("over http, from a server that is not readlab's{name}; {CACHE_UNKNOWN}")
+            format!("over {over}, from a server that is not readlab's{name}; {CACHE_UNKNOWN}")
         }
     }
+}
+
+/// The store of an object.
+fn store(store: &StoreFacts) -> String {
+    let StoreFacts { endpoint, region, style, signed } = store;
+    let signed = if *signed { "signed" } else { "not signed" };
+    format!("store {endpoint}, region {region}, {} style, requests {signed}", style.word())
 }
 
 /// Meters that could not be read, those with the same reason together.

@@ -276,10 +276,10 @@ fn unsteady(trial: &TrialRecord) -> Option<String> {
     Some(format!("{} ({}): {why}", trial.trial.id, trial.trial.state))
 }
 
-/// Cautions about what a contender did beside reading, with the mark of its row.
+/// Cautions about the readings of a trial, with the mark of its row.
 fn conduct(trial: &TrialRecord) -> impl Iterator<Item = String> {
     let name = format!("{} ({})", trial.trial.id, trial.trial.state);
-    trial.conduct.words().into_iter().map(move |what| format!("{name}{}: {what}", words::CONDUCT_MARK))
+    trial.remarks().into_iter().map(move |what| format!("{name}{}: {what}", words::CONDUCT_MARK))
 }
 
 /// The machine, with the hidden caches that were found below it.

@@ -31,7 +31,7 @@ pub(super) struct UnsteadyStarts {
 }
 
 /// Contenders that did more than read.
-const CONDUCT: &str = "a contender did more than read";
+const CONDUCT: &str = "a contender did more than read, or repeated requests";
 
 impl UnsteadyStarts {
     /// `None` where every start became steady.
@@ -145,7 +145,7 @@ fn of_trials(record: &Record) -> Vec<WarningGroup> {
                 causes.entry(cause).or_default().push(TrialCase { trial, line });
             }
         }
-        for what in trial.conduct.words() {
+        for what in trial.remarks() {
             let line = format!("{name}{CONDUCT_MARK}: {what}");
             causes.entry(CONDUCT).or_default().push(TrialCase { trial, line });
         }

@@ -161,10 +161,16 @@ pub(super) fn cores(cores: f64) -> String {
 /// A value of a metric with its unit.
 pub(super) fn value(metric: Metric, value: u64) -> String {
     match metric {
-        Metric::WallNs | Metric::CpuUserNs | Metric::CpuSystemNs => Nanos(value).to_string(),
+        Metric::WallNs
+        | Metric::CpuUserNs
+        | Metric::CpuSystemNs
+        | Metric::DnsNs
+        | Metric::ConnectNs
+        | Metric::TlsNs
+        | Metric::FirstByteNs => Nanos(value).to_string(),
         Metric::PeakRssBytes => Bytes(value).binary(),
         Metric::DeviceReadBytes => Bytes(value).to_string(),
-        Metric::MinorFaults | Metric::MajorFaults => grouped(value),
+        Metric::MinorFaults | Metric::MajorFaults | Metric::Requests | Metric::Retries => grouped(value),
     }
 }
 
@@ -187,6 +193,12 @@ pub(super) fn metric(metric: Metric) -> &'static str {
         Metric::MinorFaults => "minor page faults",
         Metric::MajorFaults => "major page faults",
         Metric::DeviceReadBytes => "bytes from the device",
+        Metric::DnsNs => "resolving the name",
+        Metric::ConnectNs => "connecting",
+        Metric::TlsNs => "agreeing on encryption",
+        Metric::FirstByteNs => "until the first byte",
+        Metric::Requests => "requests",
+        Metric::Retries => "repeated requests",
     }
 }
 

@@ -21,13 +21,14 @@ pub struct Space {
 /// The space unless the user names one: what is worth setting in most programs, in steps that
 /// change the rate.
 const USUAL: &str = "buffer=16KiB|64KiB|256KiB|1MiB|4MiB,chunk=16KiB|64KiB|256KiB|1MiB|4MiB,depth=1|4|16|64,\
-                     threads=1..all,populate=0|1,sequential=0|1,direct=0|1";
+                     threads=1..all,populate=0|1,sequential=0|1,direct=0|1,\
+                     part=1MiB|4MiB|16MiB|64MiB,concurrency=1|4|16|64";
 
 /// Memory in flight that keeps any device busy. The usual space has no setting with more.
 const USUAL_IN_FLIGHT_BYTES: u64 = 64 << 20;
 
 /// The parameters whose product is the memory in flight.
-const IN_FLIGHT: [&str; 4] = ["buffer", "buffers", "depth", "threads"];
+const IN_FLIGHT: [&str; 6] = ["buffer", "buffers", "depth", "threads", "part", "concurrency"];
 
 /// Why a text is not a space.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

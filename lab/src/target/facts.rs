@@ -4,6 +4,7 @@ use super::device::Device;
 use super::extents::Extents;
 use super::hidden_cache::HiddenCache;
 use super::layers::{self, Layer};
+use super::s3::StoreFacts;
 use crate::trial::{Answer, Transport};
 use readlab_protocol::Archive;
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,9 @@ pub struct TargetFacts {
     /// The server that it is read from; `None` for a file that contenders open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http: Option<Http>,
+    /// The store that it is an object of; `None` for a file and for a URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store: Option<StoreFacts>,
 }
 
 /// The decoded content of an archive.
@@ -104,7 +108,11 @@ impl TargetFacts {
     /// How its bytes come to a contender.
     #[must_use]
     pub fn transport(&self) -> Transport {
-        if self.http.is_some() { Transport::Http } else { Transport::File }
+        match (&self.store, &self.http) {
+            (Some(_), _) => Transport::S3,
+            (None, Some(_)) => Transport::Http,
+            (None, None) => Transport::File,
+        }
     }
 
     /// Whether it is read from another server, whose cache is unknown.

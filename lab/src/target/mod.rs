@@ -17,7 +17,9 @@ pub mod identity;
 pub mod layers;
 pub mod part;
 mod path;
+pub mod s3;
 pub mod secret;
+pub mod source;
 pub mod url;
 pub mod web;
 
@@ -32,19 +34,17 @@ use device::Device;
 use extents::Extents;
 pub use facts::{Decoded, Http, TargetFacts};
 use filesystem::{Backing, Filesystem};
-use http::Client;
 use layers::{Chain, Evictable};
 pub use path::without_parents;
-use readlab_protocol::Part;
-use readlab_protocol::remote::{CACERT_VARIABLE, ETAG_VARIABLE, TARGET_ELSEWHERE, TARGET_VARIABLE};
-use std::ffi::{OsStr, OsString};
+use readlab_protocol::{Part, Reads};
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use url::{Url, UrlError};
-use web::Version;
+use s3::PresignError;
+use source::{ReadRequest, ServerOptions, Source, SourceError};
+use web::Remote;
 
 /// A target that can be raced: it exists, has a size, and can be opened again and again.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,18 +69,11 @@ pub enum Place {
     Served {
         /// Its absolute path.
         file: PathBuf,
-        /// Its URL at the server.
-        url: Url,
+        /// What is requested from the server.
+        remote: Box<Remote>,
     },
     /// Another server.
-    Web {
-        /// The URL that is requested.
-        url: Url,
-        /// The version of the content before measuring; `None` where the server answers no HEAD.
-        version: Option<Version>,
-        /// What requests it.
-        client: Arc<Client>,
-    },
+    Web(Box<Remote>),
 }
 
 /// Which kinds of files are accepted as targets.
@@ -143,14 +136,14 @@ pub enum TargetError {
         /// Who split it.
         readers: NonZero<u32>,
     },
-    /// It is no URL that can be raced.
+    /// It is nothing that a server could be asked for.
     #[error(transparent)]
-    Url(#[from] UrlError),
+    Source(#[from] SourceError),
     /// Its server does not send it.
-    #[error("{url}: {cause}")]
+    #[error("{name}: {cause}")]
     Web {
-        /// The URL.
-        url: Url,
+        /// What was requested.
+        name: String,
         /// What happened instead.
         cause: http::HttpError,
     },
@@ -223,13 +216,34 @@ impl Target {
         Ok(())
     }
 
-    /// From now on contenders read a file from readlab's own server under `url`; a URL stays as it
-    /// is.
-    pub fn serve(&mut self, url: Url) {
+    /// From now on contenders request a file from readlab's own server; what is on another server
+    /// stays there.
+    ///
+    /// # Errors
+    /// If the server does not answer.
+    pub fn serve(&mut self, source: Source, options: &ServerOptions) -> Result<(), TargetError> {
         if let Place::File(file) = &self.place {
-            self.place = Place::Served { file: file.clone(), url };
             self.facts.http = Some(Http::Own);
+            self.facts.store = source.store();
+            let remote = Box::new(Remote::of_own_server(source, options)?);
+            self.place = Place::Served { file: file.clone(), remote };
         }
+        Ok(())
+    }
+
+    /// What is requested, if it is behind a server.
+    #[must_use]
+    pub fn remote(&self) -> Option<&Remote> {
+        match &self.place {
+            Place::File(_) => None,
+            Place::Served { remote, .. } | Place::Web(remote) => Some(remote),
+        }
+    }
+
+    /// Whether its server speaks with encryption.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.remote().is_some_and(|remote| remote.source.is_encrypted())
     }
 
     /// The file of this machine that holds its bytes; `None` for another server's URL.
@@ -237,35 +251,31 @@ impl Target {
     pub fn file(&self) -> Option<&Path> {
         match &self.place {
             Place::File(file) | Place::Served { file, .. } => Some(file),
-            Place::Web { .. } => None,
+            Place::Web(_) => None,
         }
     }
 
-    /// The path or URL that a contender gets on its command line. In place of a URL whose query is
-    /// a secret it gets [`TARGET_ELSEWHERE`], and the URL in its environment.
+    /// It as messages name it, and as a command beside the measurement gets it: a path, or what is
+    /// requested without anything secret.
     #[must_use]
-    pub fn word(&self) -> &OsStr {
+    pub fn name(&self) -> OsString {
         match &self.place {
-            Place::File(file) => file.as_os_str(),
-            Place::Web { url, .. } if url.is_secret() => OsStr::new(TARGET_ELSEWHERE),
-            Place::Served { url, .. } | Place::Web { url, .. } => OsStr::new(url.exact()),
+            Place::File(file) => file.clone().into_os_string(),
+            Place::Served { remote, .. } | Place::Web(remote) => remote.source.to_string().into(),
         }
     }
 
-    /// What a contender gets in its environment to read from another server.
-    #[must_use]
-    pub fn variables(&self) -> Vec<(OsString, OsString)> {
-        let Place::Web { url, version, client } = &self.place else { return Vec::new() };
-        let target = url.is_secret().then(|| url.exact().into());
-        let etag = version.as_ref().and_then(Version::strong_etag).map(OsString::from);
-        // Contenders may run in another folder.
-        let cacert = client.trust().file().map(|file| std::path::absolute(file).unwrap_or(file.to_owned()));
-        let all = [
-            (TARGET_VARIABLE, target),
-            (ETAG_VARIABLE, etag),
-            (CACERT_VARIABLE, cacert.map(PathBuf::into_os_string)),
-        ];
-        all.into_iter().filter_map(|(name, value)| Some((name.into(), value?))).collect()
+    /// What a contender gets to read it by a method that reads this.
+    ///
+    /// # Errors
+    /// If an object has no signed URL.
+    pub fn request(&self, reads: Reads) -> Result<ReadRequest, PresignError> {
+        match &self.place {
+            Place::File(file) => {
+                Ok(ReadRequest { word: file.clone().into_os_string(), ..ReadRequest::default() })
+            }
+            Place::Served { remote, .. } | Place::Web(remote) => remote.request(reads),
+        }
     }
 }
 

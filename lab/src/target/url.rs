@@ -180,6 +180,9 @@ impl fmt::Debug for Url {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::source::{ServerOptions, Source};
+    use crate::target::web::Remote;
+    use readlab_protocol::Reads;
     use crate::target::{Place, Target, TargetFacts};
     use proptest::prelude::*;
 
@@ -250,7 +253,8 @@ mod tests {
     /// Everything of a target that people or records see.
     fn seen(url: &Url, target: &Target) -> String {
         let facts = serde_json::to_string(&target.facts).unwrap();
-        format!("{url} {url:?} {target:?} {facts} {}", target.word().display())
+        let word = target.request(Reads::Url).unwrap().word;
+        format!("{url} {url:?} {target:?} {facts} {} {}", target.name().display(), word.display())
     }
 
     proptest! {
@@ -269,7 +273,8 @@ mod tests {
             let text = format!("https://host/object?{}", query.join("&"));
             let url: Url = text.parse().unwrap();
             let facts = TargetFacts { path: url.to_string(), ..TargetFacts::default() };
-            let place = Place::Web { url: url.clone(), version: None, client: Default::default() };
+            let remote = Remote::new(Source::Url(url.clone()), &ServerOptions::default());
+            let place = Place::Web(Box::new(remote));
             let target = Target { place, part: None, facts, evictable: Vec::new() };
             let seen = seen(&url, &target);
             for pair in &query {

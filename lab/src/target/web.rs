@@ -1,8 +1,12 @@
-//! A URL at another server as a target: its facts, and whether its content has changed.
+//! What is on another server as a target: its facts, and whether its content has changed.
 
 use super::http::{Client, HttpError, RequestVerb, Response, Trust, WaitCheck};
-use super::url::Url;
+use super::s3::PresignError;
+use super::source::{ReadRequest, ServerOptions, Source};
 use super::{Http, Place, Target, TargetError, TargetFacts};
+use readlab_protocol::Reads;
+use readlab_protocol::remote::{CACERT_VARIABLE, ETAG_VARIABLE};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -22,14 +26,6 @@ pub struct Version {
 }
 
 impl Version {
-    /// Of the content now, by a HEAD.
-    ///
-    /// # Errors
-    /// If the server cannot be reached, or does not answer with 200.
-    pub fn of(url: &Url, client: &Client) -> Result<Version, HttpError> {
-        client.ask(RequestVerb::Head, url, &[], &|| Ok(())).map(|response| Version::in_head(&response))
-    }
-
     /// The `ETag` if it is strong: two contents of which it is the same have the same bytes, so
     /// that a request can be made for it alone, with `If-Match`.
     #[must_use]
@@ -67,36 +63,105 @@ impl Version {
     }
 }
 
-impl Target {
-    /// Collects the facts about a URL except its size and answer, which take a whole read
-    /// ([`crate::corpus`]). Servers are trusted by the certificates of a file, `cacert`, instead of
-    /// those of the system.
+/// What is requested from a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remote {
+    /// What it is.
+    pub source: Source,
+    /// The version of the content before measuring; `None` where the server answers no HEAD.
+    pub version: Option<Version>,
+    /// How the server is reached and trusted.
+    options: ServerOptions,
+    client: Arc<Client>,
+}
+
+impl Remote {
+    /// Nothing is requested yet.
+    pub(crate) fn new(source: Source, options: &ServerOptions) -> Remote {
+        let client = Arc::new(Client::new(Trust::from(options.cacert.clone())));
+        Remote { source, version: None, options: options.clone(), client }
+    }
+
+    /// What readlab's own server has.
     ///
     /// # Errors
-    /// If the server cannot be reached, is not trusted, or does not send the URL's bytes; or the
-    /// error of `check`.
-    pub fn ask(url: Url, cacert: Option<PathBuf>, check: WaitCheck) -> Result<Target, TargetError> {
-        let client = Arc::new(Client::new(Trust::from(cacert)));
-        let failed = |cause| TargetError::Web { url: url.clone(), cause };
+    /// If the server does not answer.
+    pub(super) fn of_own_server(source: Source, options: &ServerOptions) -> Result<Remote, TargetError> {
+        let mut remote = Remote::new(source, options);
+        let version = remote.version_now().map_err(|cause| remote.failed(cause))?;
+        remote.version = Some(version);
+        Ok(remote)
+    }
+
+    fn failed(&self, cause: HttpError) -> TargetError {
+        TargetError::Web { name: self.source.to_string(), cause }
+    }
+
+    /// Requests it with the lab's own client.
+    ///
+    /// # Errors
+    /// If there is no answer with the status 200, or the error of `check`.
+    pub fn ask<'a>(&self, verb: RequestVerb, check: WaitCheck<'a>) -> Result<Response<'a>, HttpError> {
+        let url = self.source.url(verb).map_err(HttpError::Presign)?;
+        self.client.ask(verb, &url, &[], check)
+    }
+
+    fn version_now(&self) -> Result<Version, HttpError> {
+        self.ask(RequestVerb::Head, &|| Ok(())).map(|response| Version::in_head(&response))
+    }
+
+    /// How its content has changed; `None` where the server says nothing about that.
+    #[must_use]
+    pub fn change(&self) -> Option<String> {
+        let before = self.version.as_ref()?;
+        match self.version_now() {
+            Ok(now) => before.change(&now),
+            Err(error) => Some(format!("can no longer be reached: {error}")),
+        }
+    }
+
+    /// What a contender gets whose method reads this.
+    pub(super) fn request(&self, reads: Reads) -> Result<ReadRequest, PresignError> {
+        let mut request = self.source.request(reads, self.options.commands_get_credentials)?;
+        let etag = self.version.as_ref().and_then(Version::strong_etag).map(OsString::from);
+        // Contenders may run in another folder.
+        let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or(file.clone()).into_os_string();
+        let all = [(ETAG_VARIABLE, etag), (CACERT_VARIABLE, self.options.cacert.as_ref().map(absolute))];
+        request.env.extend(all.into_iter().filter_map(|(name, value)| Some((name.into(), value?))));
+        Ok(request)
+    }
+}
+
+impl Target {
+    /// Collects the facts about what is requested except its size and answer, which take a whole
+    /// read ([`crate::corpus`]).
+    ///
+    /// # Errors
+    /// If the server cannot be reached, is not trusted, or does not send the bytes; or the error of
+    /// `check`.
+    pub fn ask(source: Source, options: &ServerOptions, check: WaitCheck) -> Result<Target, TargetError> {
+        let mut remote = Remote::new(source, options);
         // A server may refuse HEAD and still send the bytes: then a GET decides, which ends after
         // its head.
-        let (version, response) = match client.ask(RequestVerb::Head, &url, &[], check) {
+        let (version, response) = match remote.ask(RequestVerb::Head, check) {
             Ok(response) => (Some(Version::in_head(&response)), response),
             Err(HttpError::Status { .. } | HttpError::Redirect { .. }) => {
-                (None, client.ask(RequestVerb::Get, &url, &[], check).map_err(failed)?)
+                (None, remote.ask(RequestVerb::Get, check).map_err(|cause| remote.failed(cause))?)
             }
-            Err(cause) => return Err(failed(cause)),
+            Err(cause) => return Err(remote.failed(cause)),
         };
         let software = response.field("server").map(str::to_owned);
         let known = version.clone().unwrap_or_default();
         let facts = TargetFacts {
-            path: url.to_string(),
+            path: remote.source.to_string(),
             size_bytes: response.field("content-length").and_then(|it| it.parse().ok()).unwrap_or(0),
             cautions: cautions(version.as_ref()),
             http: Some(Http::Foreign { software, etag: known.etag, last_modified: known.last_modified }),
+            store: remote.source.store(),
             ..TargetFacts::default()
         };
-        Ok(Target { place: Place::Web { url, version, client }, part: None, facts, evictable: Vec::new() })
+        remote.version = version;
+        Ok(Target { place: Place::Web(Box::new(remote)), part: None, facts, evictable: Vec::new() })
     }
 }
 

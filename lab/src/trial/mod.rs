@@ -59,8 +59,10 @@ pub enum Transport {
     /// A file that it opens.
     #[default]
     File,
-    /// A server from which it requests them.
+    /// A server from which it requests a URL.
     Http,
+    /// A store from which it requests an object.
+    S3,
 }
 
 impl Work {
@@ -106,6 +108,7 @@ impl Transport {
         match self {
             Transport::File => "file",
             Transport::Http => "http",
+            Transport::S3 => "s3",
         }
     }
 
@@ -113,8 +116,10 @@ impl Transport {
     #[must_use]
     pub fn suits(self, reads: Reads) -> bool {
         match self {
-            Transport::File => reads != Reads::Url,
-            Transport::Http => reads != Reads::File,
+            Transport::File => matches!(reads, Reads::File | Reads::Both),
+            Transport::Http => matches!(reads, Reads::Url | Reads::Both),
+            // An object has a URL that is signed for it.
+            Transport::S3 => reads != Reads::File,
         }
     }
 }

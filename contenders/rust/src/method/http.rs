@@ -1,72 +1,77 @@
 //! The method `http`: a GET through the crate ureq, its body streamed through one buffer.
 //!
-//! Each reading makes a new client with a new connection, and requests that the server closes it,
-//! so no state is kept. There is no proxy and no redirect: every method must request the same bytes
-//! from the same server.
+//! By default each reading makes a new client with a new connection, and requests that the server
+//! closes it, so no state is kept. With `kept=1` the client and its connection stay.
 
+use super::client::{Arriving, CLIENT_BUFFER_BYTES, Client, ClientSettings};
 use super::read::drain;
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
+use crate::traffic::Traffic;
 use crate::work::Answer;
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, Reads};
-use std::io::{self, ErrorKind};
-use ureq::Agent;
-use ureq::http::StatusCode;
-use ureq::http::header::CONNECTION;
 
-const BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 1, 1 << 30);
-
-/// The client's own input buffer by default; a larger one of ours would never be filled from it.
-const CLIENT_BUFFER_BYTES: usize = 128 << 10;
+const BUFFER: Param = Param::new("buffer_bytes", CLIENT_BUFFER_BYTES as u64, 1, 1 << 30);
+const KEPT: Param = Param::switch("kept");
 
 pub(super) const HTTP: Method = Method {
     name: "http",
-    about: "GET by the crate ureq, HTTP/1.1, a connection for each reading, the body read into one buffer",
+    about: "GET by the crate ureq, HTTP/1.1, the body read into one buffer; a client and a connection for each \
+            reading, or with kept=1 for all",
     cache: Cache::Through,
     reads: Reads::Url,
     feeding: Feeding::InOrder,
     decodes: &[],
     parts: false,
-    tls: false,
-    params: &[BUFFER],
-    build: |settings| Ok(Box::new(Http { buffer_bytes: settings.size(&BUFFER) })),
+    tls: true,
+    params: &[BUFFER, KEPT],
+    build: |settings| {
+        let buffer_bytes = settings.size(&BUFFER);
+        let is_kept = settings.is_on(&KEPT);
+        let client = ClientSettings { buffer_bytes, idle_connections: usize::from(is_kept) };
+        Ok(Box::new(Http { client, is_kept, kept: None, traffic: Traffic::default() }))
+    },
     available: || Ok(()),
 };
 
 struct Http {
-    buffer_bytes: usize,
+    client: ClientSettings,
+    is_kept: bool,
+    kept: Option<Client>,
+    /// Of the last reading.
+    traffic: Traffic,
 }
 
 impl Reader for Http {
-    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
-        let url =
-            source.path().to_str().ok_or_else(|| Fault::from(io::Error::from(ErrorKind::InvalidInput)))?;
-        let response =
-            self.client().get(url).header(CONNECTION, "close").call().map_err(ureq::Error::into_io)?;
-        if response.status() != StatusCode::OK {
-            return Err(io::Error::other(format!("status {}", response.status())).into());
+    fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
+        if self.is_kept && self.kept.is_none() {
+            self.kept = Some(Client::make(source, self.client)?);
         }
-        let mut body = response.into_body().into_reader();
-        let mut buffer = Buffer::new(self.buffer_bytes)?;
+        Ok(())
+    }
+
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let made;
+        let client = match &self.kept {
+            Some(client) => client,
+            None => {
+                made = Client::make(source, self.client)?;
+                &made
+            }
+        };
+        let mut body = Arriving::new(client.get(!self.is_kept)?.into_body().into_reader());
+        let mut buffer = Buffer::new(self.client.buffer_bytes)?;
         let mut consumer = Consumer::new(visit);
-        drain(&mut body, &mut buffer[..self.buffer_bytes], &mut consumer)?;
+        drain(&mut body, &mut buffer[..self.client.buffer_bytes], &mut consumer)?;
+        self.traffic = body.traffic();
         Ok(consumer.finish())
     }
-}
 
-impl Http {
-    fn client(&self) -> Agent {
-        Agent::config_builder()
-            .proxy(None)
-            .max_redirects(0)
-            .http_status_as_error(false)
-            .input_buffer_size(self.buffer_bytes.max(CLIENT_BUFFER_BYTES))
-            .max_idle_connections(0)
-            .build()
-            .into()
+    fn traffic(&self) -> Traffic {
+        self.traffic
     }
 }

@@ -7,10 +7,12 @@
 mod archive;
 mod auto;
 mod buffered;
+mod client;
 mod controls;
 mod direct;
 mod fits;
 mod http;
+mod http_ranged;
 mod inflate;
 mod io_uring;
 mod limits;
@@ -26,6 +28,7 @@ mod whole;
 use crate::scan::{self, NO_SCAN, Visit};
 use crate::setting::{Param, SettingError, Settings};
 use crate::source::Source;
+use crate::traffic::Traffic;
 use crate::work::{Answer, Work};
 use readlab_protocol::{Archive, Cache, Reads};
 use std::io;
@@ -79,6 +82,11 @@ pub(crate) trait Reader: Send {
 
     /// Opens the file, reads all of it or its part, closes it.
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault>;
+
+    /// What the last reading requested of a server; nothing, if it read a file.
+    fn traffic(&self) -> Traffic {
+        Traffic::default()
+    }
 
     /// Cleanup after a turn: no byte of the file stays in memory, except what the control
     /// `resident` visits.

@@ -1,8 +1,8 @@
 //! The list of all methods, in the order of reports.
 
 use super::{
-    Method, archive, auto, buffered, controls, direct, http, inflate, io_uring, limits, lines, mmap, pread,
-    read, vectored, whole,
+    Method, archive, auto, buffered, controls, direct, http, http_ranged, inflate, io_uring, limits, lines,
+    mmap, pread, read, vectored, whole,
 };
 
 /// Every method.
@@ -31,6 +31,7 @@ pub static ALL: &[Method] = &[
     archive::GZIP,
     inflate::GZIP,
     http::HTTP,
+    http_ranged::HTTP_RANGED,
 ];
 
 /// The method of that name.

@@ -11,6 +11,7 @@ mod device_bytes;
 mod limits;
 mod parts;
 mod sentence;
+mod server;
 
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ mod tests;
 pub use device_bytes::explain_device_bytes;
 pub use limits::{limits, replaced};
 pub use parts::{Part, Parts};
+pub use server::ServerWait;
 
 use crate::analysis::stats::{self, Significance};
 use crate::record::{Limit, LimitKind, Record, TrialRecord};
@@ -62,7 +64,10 @@ pub enum Verdict {
     /// Waiting, with an idle processor and an idle device.
     Latency,
     /// Waiting for the server that gives the bytes.
-    Server,
+    Server {
+        /// What of it.
+        wait: ServerWait,
+    },
     /// Decoding: the trial's own of an archive, or the file system's of what it stores otherwise
     /// than it reads.
     Decoding,
@@ -198,8 +203,8 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
 /// What a reading waits for that leaves its processor idle.
 fn waiting(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
     let target = record.targets.get(trial.trial.target);
-    if target.is_some_and(|target| target.transport() == Transport::Http) {
-        return Verdict::Server;
+    if target.is_some_and(|target| target.transport() != Transport::File) {
+        return Verdict::Server { wait: server::waits_for(record, trial) };
     }
     if trial.trial.state == CacheState::Warm {
         return Verdict::Latency;

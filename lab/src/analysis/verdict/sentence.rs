@@ -1,7 +1,7 @@
 //! The sentence of a verdict, with the numbers that it is based on.
 
 use super::parts::{Near, Part, TrialFacts};
-use super::{ABOVE_LIMIT, Diagnosis, Pace, Remedy, Verdict};
+use super::{ABOVE_LIMIT, Diagnosis, Pace, Remedy, ServerWait, Verdict};
 use crate::record::LimitKind;
 use crate::units::Throughput;
 
@@ -39,7 +39,7 @@ fn alone(verdict: &Verdict, facts: &TrialFacts) -> String {
         Verdict::Latency => {
             format!("stopped by waiting, with an idle processor and an idle device{}", times(facts))
         }
-        Verdict::Server => format!("stopped by waiting for the server{}", times(facts)),
+        Verdict::Server { wait } => server(wait, facts),
         Verdict::Decoding if facts.limit(LimitKind::Decoding).is_some() => {
             format!("stopped by decoding: {}{}", of_limit(LimitKind::Decoding, facts), times(facts))
         }
@@ -67,6 +67,26 @@ fn beyond(kind: LimitKind, name: &str, facts: &TrialFacts) -> String {
         },
     );
     format!("limit not known here: {rates}, so that is no limit of the {}{}", kind.word(), times(facts))
+}
+
+fn server(wait: &ServerWait, facts: &TrialFacts) -> String {
+    match wait {
+        ServerWait::FirstByte { share } => format!(
+            "stopped by waiting for the server's first byte, which takes {} of the time{}",
+            percent(*share),
+            times(facts)
+        ),
+        ServerWait::Connection { connections, remedy: Remedy { name, times: faster } } => format!(
+            "stopped by what {} brings; with more, {name} is {faster:.1} times as fast{}",
+            at_once(*connections),
+            times(facts)
+        ),
+        ServerWait::Server => format!("stopped by waiting for the server{}", times(facts)),
+    }
+}
+
+fn at_once(connections: u64) -> String {
+    if connections == 1 { "one connection".to_owned() } else { format!("{connections} connections") }
 }
 
 fn device(pace: &Pace, facts: &TrialFacts) -> String {
@@ -159,7 +179,11 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
         }
         Verdict::Processing { lift: None } => "processing".to_owned(),
         Verdict::Latency => "latency".to_owned(),
-        Verdict::Server => "server".to_owned(),
+        Verdict::Server { wait: ServerWait::FirstByte { share } } => format!("first byte {}", percent(*share)),
+        Verdict::Server { wait: ServerWait::Connection { connections, remedy } } => {
+            format!("{}, {:.1}× by more", at_once(*connections), remedy.times)
+        }
+        Verdict::Server { wait: ServerWait::Server } => "server".to_owned(),
         Verdict::Decoding => share("decoding"),
         Verdict::Faults => "faults".to_owned(),
         Verdict::Mixed { shares } => match shares.first() {

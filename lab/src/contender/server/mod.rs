@@ -7,7 +7,8 @@ mod connections;
 
 use crate::linux::program::{CommandLine, Process, ReadError};
 use crate::target::shown;
-use crate::target::url::{Url, UrlError};
+use crate::target::source::Source;
+use crate::target::url::UrlError;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,8 +27,8 @@ const LINE_BYTES_MAX: usize = 4096;
 #[derive(Debug)]
 pub struct Server {
     process: Process,
-    /// The URL of the file.
-    pub url: Url,
+    /// What is requested.
+    pub source: Source,
 }
 
 /// Why the server did not start.
@@ -70,7 +71,7 @@ impl Server {
         let not_started = |cause| ServerError::NotStarted { file: file.to_owned(), cause };
         let program = std::env::current_exe().map_err(not_started)?.into_os_string();
         let line =
-            CommandLine { program, args: vec![VERB.into(), "--".into(), file.into()], env: Vec::new() };
+            CommandLine { program, args: vec![VERB.into(), "--".into(), file.into()], ..CommandLine::default() };
         let mut process = Process::spawn(&line, LINE_BYTES_MAX).map_err(not_started)?;
         let said = match process.read_line(START_TIMEOUT) {
             Ok(said) => said,
@@ -79,9 +80,11 @@ impl Server {
             }
         };
         let url = said.parse().map_err(|cause| ServerError::NoUrl { file: file.to_owned(), cause })?;
-        Ok(Server { process, url })
+        Ok(Server { process, source: Source::Url(url) })
     }
 
+    /// Not yet.
+    pub fn start_s3(_file: &Path) -> Result<Server, ServerError> { unimplemented!() }
     /// Its process id.
     #[must_use]
     pub fn id(&self) -> u32 {

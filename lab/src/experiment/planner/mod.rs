@@ -15,7 +15,7 @@ use crate::measure::plan::{Plan, Rules};
 use crate::record::{LimitKind, Outcome, Trial};
 use crate::trial::{CacheState, MethodId, NearestNames, Params, Transport, TrialError, TrialId, Work};
 pub use pattern::MethodPattern;
-use readlab_protocol::Cache;
+use readlab_protocol::{Cache, Reads};
 pub(super) use reference::as_planned;
 pub(super) use resolve::{ResolvedTrial, resolve};
 use selection::TrialSpec;
@@ -269,7 +269,7 @@ impl Planner<'_> {
         let word = archive.map(|archive| archive.word()).unwrap_or_default();
         let decodes = self.contenders.method(&spec.id.method).map_or(&[][..], |method| &method.decodes);
         match readable {
-            None if over == Transport::Http => {
+            None if over != Transport::File => {
                 Some(format!("it reads what comes out of a {word}, and only files are decoded"))
             }
             None => Some(format!("it reads what comes out of a {word}, and the target is none")),
@@ -293,11 +293,17 @@ fn suits(
     readable: Option<&ReadableTarget>,
 ) -> Result<(), ResolveError> {
     let is_part = readable.is_some_and(|readable| readable.is_part);
+    let is_encrypted = readable.is_some_and(|readable| readable.is_encrypted);
+    let reads = choice.method.reads;
+    let lacks_tls = is_encrypted && !choice.method.tls && reads != Reads::Object;
     let what = match over {
-        _ if over.suits(choice.method.reads) && (!is_part || choice.method.parts) => return Ok(()),
-        _ if is_part => "it reads whole files, and each rank reads a part",
-        Transport::File => "it reads URLs, and the target is a file (`readlab race --http` serves it)",
+        _ if is_part && !choice.method.parts => "it reads whole files, and each rank reads a part",
+        _ if over.suits(reads) && lacks_tls => "it does not read with encryption, and the server's URL is https",
+        _ if over.suits(reads) => return Ok(()),
+        Transport::File => "it reads from servers, and the target is a file (`readlab race --http` serves it)",
+        Transport::Http if reads == Reads::Object => "it reads objects of S3 stores, and the target is a URL",
         Transport::Http => "it reads files, and the target is a URL",
+        Transport::S3 => "it reads files, and the target is an object",
     };
     Err(ResolveError::Unavailable(what.to_owned()))
 }

@@ -52,17 +52,25 @@ pub struct ReadableTarget {
     pub work: Work,
     /// Whether it is a part of a file.
     pub is_part: bool,
+    /// Whether its server speaks with encryption only.
+    pub is_encrypted: bool,
     /// Why it cannot be read, if so.
     pub broken: Option<String>,
 }
 
 impl ReadableTarget {
+    /// All bytes of a target that can be read.
+    #[must_use]
+    pub fn plain(target: usize, work: Work) -> ReadableTarget {
+        ReadableTarget { target, work, is_part: false, is_encrypted: false, broken: None }
+    }
+
     /// The bytes of a single file as they are.
     #[must_use]
     pub fn of_bytes(work: Work) -> ReadableTargets {
         ReadableTargets::from([(
             TargetForm::default(),
-            ReadableTarget { target: 0, work, is_part: false, broken: None },
+            ReadableTarget::plain(0, work),
         )])
     }
 }

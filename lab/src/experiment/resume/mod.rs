@@ -10,7 +10,7 @@ use super::deadline::Deadline;
 use super::expected_answers::ExpectedAnswers;
 use super::planner::resolve;
 use super::recorder::Recorder;
-use super::target_spec::{ExaminedTarget, Split, TargetSpec, accepted, check_drop_caches};
+use super::target_spec::{ExaminedTarget, Examination, Split, TargetSpec, accepted, check_drop_caches};
 use super::targets::{OpenTarget, known, serve};
 use super::{Experiment, Procedure, Rounds, participants, preface};
 use crate::contender::discovery::Contenders;
@@ -78,7 +78,7 @@ impl Experiment {
             check_drop_caches()?;
         }
         let mut examined = examine(&resume_plan, &record.targets, split)?;
-        let servers = serve(&mut examined)?;
+        let servers = serve(&mut examined, &resume_plan.server)?;
         let mut targets = open_all(&resume_plan, examined)?;
         let contenders = contenders(&resume_plan, &record, recorder.live(), quiet)?;
         let mut plan = plan(&resume_plan, &contenders)?;
@@ -178,11 +178,12 @@ fn examine(
     split: Option<Split>,
 ) -> anyhow::Result<Vec<ExaminedTarget>> {
     let (accept, deadline) = (accepted(plan.allow_device), Deadline::of_server(&plan.rules));
+    let examination = Examination { accept, server: &plan.server, deadline: &deadline };
     let mut targets = Vec::new();
     for (facts, target) in before.iter().zip(&plan.targets) {
         let spec = TargetSpec::of_record(facts, target);
         let spec = split.map_or_else(|| spec.clone(), |split| spec.clone().split(split));
-        targets.push(spec.examine(accept, &deadline)?);
+        targets.push(spec.examine(&examination)?);
     }
     Ok(targets)
 }

@@ -29,7 +29,11 @@ impl Inheriting {
     /// If it cannot be started.
     pub fn start(line: &CommandLine) -> io::Result<Inheriting> {
         let mut command = Command::new(&line.program);
-        command.args(&line.args).envs(line.env.iter().cloned()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args(&line.args).stdin(Stdio::piped()).stdout(Stdio::piped());
+        for name in &line.env_removed {
+            command.env_remove(name);
+        }
+        command.envs(line.env.iter().cloned());
         let mut process = command.spawn()?;
         let (input, output) = (process.stdin.take(), process.stdout.take());
         let (input, output) = input.zip(output).expect("both were asked for");
@@ -92,7 +96,7 @@ mod tests {
 
     fn shell(script: &str) -> Inheriting {
         let args = vec!["-c".into(), script.into()];
-        Inheriting::start(&CommandLine { program: "sh".into(), args, env: Vec::new() }).unwrap()
+        Inheriting::start(&CommandLine { program: "sh".into(), args, ..CommandLine::default() }).unwrap()
     }
 
     #[test]

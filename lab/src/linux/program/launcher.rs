@@ -117,20 +117,24 @@ fn send(mut socket: &UnixStream, task: &Task, supervisor: &UnixStream) -> io::Re
 impl Task {
     /// Whether no word holds a zero byte, which ends words here as it does for every program.
     fn can_be_sent(&self) -> bool {
-        let CommandLine { program, args, env } = &self.line;
-        let words = args.iter().chain(env.iter().flat_map(|(name, value)| [name, value]));
+        let CommandLine { program, args, env_removed, env } = &self.line;
+        let variables = env_removed.iter().chain(env.iter().flat_map(|(name, value)| [name, value]));
+        let words = args.iter().chain(variables);
         !words.chain([program]).any(|word| word.as_bytes().contains(&0))
     }
 }
 
 /// The words of a task, each ended by a zero byte, which no word can hold: the folder, the program,
-/// the number of arguments, the arguments, and the names and values of the environment.
+/// the number of arguments, the arguments, the number of variables that are removed, their names,
+/// and the names and values of those that are added.
 fn encoded(task: &Task) -> Vec<u8> {
-    let CommandLine { program, args, env } = &task.line;
+    let CommandLine { program, args, env_removed, env } = &task.line;
     let folder = task.folder.as_ref().map_or(&b""[..], |folder| folder.as_os_str().as_bytes());
-    let count = args.len().to_string();
-    let mut words = vec![folder, program.as_bytes(), count.as_bytes()];
+    let counts = [args.len().to_string(), env_removed.len().to_string()];
+    let mut words = vec![folder, program.as_bytes(), counts[0].as_bytes()];
     words.extend(args.iter().map(|word| word.as_bytes()));
+    words.push(counts[1].as_bytes());
+    words.extend(env_removed.iter().map(|name| name.as_bytes()));
     words.extend(env.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]));
     words.into_iter().flat_map(|word| word.iter().copied().chain([0])).collect()
 }
@@ -140,14 +144,17 @@ fn decoded(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<Task> {
     let words = bytes.strip_suffix(&[0])?.split(|&byte| byte == 0);
     let mut words = words.map(|word| OsString::from_vec(word.to_vec()));
     let (folder, program) = (words.next()?, words.next()?);
-    let count = words.next()?.to_str()?.parse().ok()?;
-    let args: Vec<OsString> = words.by_ref().take(count).collect();
+    let mut counted = || {
+        let count = words.next()?.to_str()?.parse().ok()?;
+        Some(words.by_ref().take(count).collect::<Vec<OsString>>())
+    };
+    let (args, env_removed) = (counted()?, counted()?);
     let mut env = Vec::new();
     while let Some(name) = words.next() {
         env.push((name, words.next()?));
     }
     let folder = Some(folder).filter(|folder| !folder.is_empty()).map(Into::into);
-    Some(Task { line: CommandLine { program, args, env }, folder, streams })
+    Some(Task { line: CommandLine { program, args, env_removed, env }, folder, streams })
 }
 
 /// Receives one task from the lab; `None` when the lab has closed the socket or died.
@@ -254,10 +261,11 @@ mod tests {
         let null = || OwnedFd::from(File::open("/dev/null").unwrap());
         let odd = OsString::from_vec(vec![0xff, b'\n', b' ']);
         let lines = [
-            CommandLine { program: "p".into(), args: Vec::new(), env: Vec::new() },
+            CommandLine { program: "p".into(), ..CommandLine::default() },
             CommandLine {
                 program: odd.clone(),
                 args: vec!["".into(), odd.clone(), "a".repeat(1 << 20).into()],
+                env_removed: vec!["X".into(), "Y".into()],
                 env: vec![("N".into(), "".into()), ("M".into(), odd)],
             },
         ];

@@ -23,13 +23,15 @@ use std::process::ExitStatus;
 use std::time::Duration;
 use supervisor::Task;
 
-/// A program with its arguments and what is added to its environment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A program with its arguments and what is different in its environment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandLine {
     /// The program; found on the PATH if it has no slash.
     pub program: OsString,
     /// Its arguments.
     pub args: Vec<OsString>,
+    /// Variables removed from the environment, before others are added.
+    pub env_removed: Vec<OsString>,
     /// Variables added to the environment.
     pub env: Vec<(OsString, OsString)>,
 }

@@ -93,7 +93,11 @@ impl Task {
     pub(super) fn command(self) -> Command {
         let Task { line, folder, streams: [stdin, stdout, stderr] } = self;
         let mut command = Command::new(&line.program);
-        command.args(&line.args).envs(line.env);
+        command.args(&line.args);
+        for name in &line.env_removed {
+            command.env_remove(name);
+        }
+        command.envs(line.env);
         if let Some(folder) = folder {
             command.current_dir(folder);
         }

@@ -7,12 +7,12 @@ use crate::measure::interface::Slot;
 use crate::measure::meters::{CpuSplit, Metered, Missing};
 use crate::measure::next_layer::{LayerBytes, NextLayer};
 use crate::measure::residency::ResidencyProof;
-use crate::record::{Delivered, LimitKind, Sample, Trial, TurnSeen};
+use crate::record::{Delivered, LimitKind, RequestMeters, Sample, Trial, TurnSeen};
 use crate::target::TargetFacts;
 use crate::trial::{Answer, COMMAND, Transport};
 use readlab_protocol::{SampleLine, TurnRequest};
 
-/// Why a reading over HTTP has no bytes from a device.
+/// Why a reading from a server has no bytes from a device.
 const BEHIND_SERVER: &str = "the server reads the device, not the contender";
 
 /// Why a control has no reading of most meters.
@@ -105,6 +105,7 @@ impl ObservedTurn<'_> {
             cpu_user_ns: cpu(line.cpu_user_ns, "cpu_user_ns", |split| split.user_ns),
             cpu_system_ns: cpu(line.cpu_system_ns, "cpu_system_ns", |split| split.system_ns),
             peak_rss_bytes: common.peak_rss_bytes.or(line.peak_rss_bytes),
+            request: RequestMeters::from(line),
             answer: Answer::from(line),
             ..common.clone()
         }
@@ -156,7 +157,7 @@ impl ObservedTurn<'_> {
 
     /// Bytes from the device, where it is the contender that makes the kernel fetch them.
     fn device_bytes(&self, notes: &mut Notes) -> Option<u64> {
-        if !self.trial.is_control() && self.facts.transport() == Transport::Http {
+        if !self.trial.is_control() && self.facts.transport() != Transport::File {
             notes.missing("device_read_bytes", BEHIND_SERVER);
             return None;
         }

@@ -59,7 +59,7 @@ impl OwnCommands {
         // What a set-up did before it failed is cleaned up, too.
         self.set_up.push(trial.index);
         let Some(line) = &trial.command.setup else { return Ok(()) };
-        run("--setup", line, trials.target_word(trial.index))
+        run("--setup", line, trials.target_name(trial.index))
     }
 
     /// Reads once untimed, and keeps the digest of what was printed if the check accepts it.
@@ -103,7 +103,7 @@ impl OwnCommands {
         let mut failed = None;
         for trial in std::mem::take(&mut self.set_up) {
             let Some(line) = &trials.trial(trial).command.cleanup else { continue };
-            let ended = ended("--cleanup", line, trials.target_word(trial), program::run_in_any_case);
+            let ended = ended("--cleanup", line, trials.target_name(trial), program::run_in_any_case);
             if let Err(HookError::Failed(reason)) = ended {
                 failed.get_or_insert(reason);
             }
@@ -115,7 +115,7 @@ impl OwnCommands {
 /// Runs what must be run before each reading of a command.
 pub(super) fn before_reading(trial: &Trial, trials: &Trials) -> Result<(), TrialEnd> {
     let Some(line) = &trial.command.prepare else { return Ok(()) };
-    run("--prepare", line, trials.target_word(trial.index))
+    run("--prepare", line, trials.target_name(trial.index))
 }
 
 /// Why a command around readings did not do its work.
@@ -142,7 +142,7 @@ fn ended(option: &str, line: &str, target: OsString, runner: Runner) -> Result<(
     let said = tempfile::tempfile().map_err(|error| failed(format!("has nowhere to write to: {error}")))?;
     let script = line.replace("{}", "\"$1\"");
     let args = vec!["-c".into(), script.into(), "sh".into(), target];
-    let shell = CommandLine { program: "sh".into(), args, env: Vec::new() };
+    let shell = CommandLine { program: "sh".into(), args, ..CommandLine::default() };
     let status = runner(&shell, Path::new("."), &said, TIME_LIMIT).map_err(|error| match error {
         ReadError::Interrupted => HookError::Interrupted,
         other => failed(format!("could not be run: {other}")),

@@ -9,6 +9,8 @@ use crate::measure::meters::{Disturbance, Metered, Missing, Whole};
 use crate::measure::plan::Plan;
 use crate::measure::round::testing::{plan, runs};
 use crate::measure::target::{CacheControl, MeasuredTarget};
+use crate::target::source::{ServerOptions, Source};
+use crate::target::web::Remote;
 use crate::target::{Place, Target, TargetFacts};
 use crate::trial::{Answer, CacheState};
 use readlab_protocol::SampleLine;
@@ -28,9 +30,9 @@ pub(super) struct Fixture {
 impl Fixture {
     /// A target of this size behind a foreign server: nothing is read from it.
     pub(super) fn of_size(size_bytes: u64) -> Fixture {
-        let url = "http://localhost/f".parse().unwrap();
-        let place = Place::Web { url, version: None, client: Default::default() };
-        Fixture::new(place, size_bytes, None)
+        let source = Source::Url("http://localhost/f".parse().unwrap());
+        let remote = Remote::new(source, &ServerOptions::default());
+        Fixture::new(Place::Web(Box::new(remote)), size_bytes, None)
     }
 
     /// A file with this content.

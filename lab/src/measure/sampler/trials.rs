@@ -86,9 +86,9 @@ impl<'a> Trials<'a> {
         trials.find(|trial| trial.id.to_string() == name)
     }
 
-    /// What the contender of a trial is told to read.
-    pub(super) fn target_word(&self, trial: usize) -> OsString {
-        self.target_of(trial).target.word().to_owned()
+    /// What a trial reads, by a name without anything secret.
+    pub(super) fn target_name(&self, trial: usize) -> OsString {
+        self.target_of(trial).target.name()
     }
 
     /// The target of this number.
@@ -187,7 +187,7 @@ impl<'a> Trials<'a> {
             || trial.start == Start::EachReading
             || trial.command.prepare.is_some()
             || trial.state == CacheState::Cold
-            || facts.transport() == Transport::Http;
+            || facts.transport() != Transport::File;
         if is_single || reading_ns >= SHORT_READING_NS {
             return TurnRequest { lead: 0, count: 1 };
         }
@@ -225,11 +225,12 @@ impl<'a> Trials<'a> {
         let contender = self.contenders.contender(&method.id.contender);
         let contender = contender.expect("the plan names only contenders that answered");
         let target = self.target_of(trial).target;
-        let mut command = contender.read_command(method, self.trial(trial).work, target.word());
+        let request = target.request(method.method.reads);
+        let request = request.map_err(|error| SessionError::Unavailable(error.to_string()))?;
+        let mut command = contender.read_command(method, self.trial(trial).work, &request);
         command.args.extend(target.part.into_iter().flat_map(|part| part.words().map(OsString::from)));
         command.env.extend(env);
-        command.env.extend(target.variables());
-        if target.facts.transport() == Transport::Http {
+        if target.remote().is_some() {
             command.env.extend(NO_PROXY.map(|name| (name.into(), "*".into())));
         }
         Session::launch(&method.id.contender, &command)

@@ -168,6 +168,12 @@ impl RecordCheck {
             ("turn.cpu_pressure_ns", NS_MAX, &mut sample.turn.cpu_pressure_ns),
             ("turn.io_pressure_ns", NS_MAX, &mut sample.turn.io_pressure_ns),
             ("turn.memory_pressure_ns", NS_MAX, &mut sample.turn.memory_pressure_ns),
+            ("dns_ns", NS_MAX, &mut sample.request.dns_ns),
+            ("connect_ns", NS_MAX, &mut sample.request.connect_ns),
+            ("tls_ns", NS_MAX, &mut sample.request.tls_ns),
+            ("first_byte_ns", NS_MAX, &mut sample.request.first_byte_ns),
+            ("requests", COUNT_MAX, &mut sample.request.requests),
+            ("retries", COUNT_MAX, &mut sample.request.retries),
         ] {
             let Some(value) = meter.take_if(|value| *value > max) else { continue };
             if self.mended.insert((sample.trial, name)) {

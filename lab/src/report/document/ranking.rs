@@ -86,7 +86,7 @@ fn ranking_table(ranking: &Ranking) -> Element {
     let mut strips = forest.as_ref().map_or_else(Vec::new, Forest::strips).into_iter();
     let place = |row: &RankingRow| row.rank.map(|rank| rank.place);
     let rows = ranking.rows.iter().enumerate().map(|(at, row)| {
-        let mark = if row.has_conduct { wording::CONDUCT_MARK } else { "" };
+        let mark = if row.is_marked { wording::CONDUCT_MARK } else { "" };
         let next = ranking.rows.get(at + 1);
         let ends_group = next.is_some_and(|next| place(next) != place(row));
         TableRow::of(row, mark, cells(ranking, row, strips.next())).ending_group(ends_group)

@@ -113,20 +113,27 @@ fn kinds(ranking: &Ranking) -> BTreeSet<&str> {
 
 fn effort_table(ranking: &Ranking) -> Element {
     let kinds = kinds(ranking);
-    let metrics = [
+    let mut metrics = vec![
         Metric::CpuUserNs,
         Metric::CpuSystemNs,
         Metric::PeakRssBytes,
         Metric::MinorFaults,
         Metric::DeviceReadBytes,
     ];
+    let is_held = |metric: &Metric| {
+        metric.is_of_requests() && ranking.rows.iter().any(|row| row.summaries.contains_key(metric))
+    };
+    let of_requests: Vec<Metric> = Metric::ALL.into_iter().filter(is_held).collect();
     let mut columns = vec![
         Column::text("method"),
         Column::number("wall"),
         Column::number("user"),
         Column::number("kernel"),
     ];
-    columns.extend(["peak memory", "minor faults", "from device", "processors"].map(Column::number));
+    columns.extend(["peak memory", "minor faults", "from device"].map(Column::number));
+    columns.extend(of_requests.iter().map(|&metric| Column::number(wording::metric(metric))));
+    columns.push(Column::number("processors"));
+    metrics.extend(of_requests);
     columns.extend(kinds.iter().map(|kind| Column::number(kind)));
     let row = |row: &RankingRow| {
         let median = |metric| {
@@ -139,7 +146,7 @@ fn effort_table(ranking: &Ranking) -> Element {
             TableCell::number(value.map(|value| Number::new(wording::counted(kind, value), float(value))))
         };
         let mut cells = vec![TableCell::number(median(Metric::WallNs))];
-        cells.extend(metrics.map(|metric| TableCell::number(median(metric))));
+        cells.extend(metrics.iter().map(|&metric| TableCell::number(median(metric))));
         cells.push(TableCell::number(row.cores.map(|cores| Number::new(wording::cores(cores), cores))));
         cells.extend(kinds.iter().map(count));
         TableRow::of(row, "", cells)

@@ -34,9 +34,9 @@ impl Ranking {
         let is_above_cache = self.state == CacheState::Cold && self.cold_above.is_some();
         let above = if is_above_cache { " above a cache" } else { "" };
         match (self.state, self.over) {
-            (CacheState::Unknown, _) => format!("over http ({CACHE_UNKNOWN})"),
-            (state, Transport::Http) => format!("{state}{above} over http"),
+            (CacheState::Unknown, over) => format!("over {} ({CACHE_UNKNOWN})", over.word()),
             (state, Transport::File) => format!("{state}{above}"),
+            (state, over) => format!("{state}{above} over {}", over.word()),
         }
     }
 }

@@ -82,7 +82,7 @@ impl StateProof {
             Transport::File => {
                 format!("from the device {} of the size{}", between(self.device_share), self.of_device())
             }
-            Transport::Http => "what came from the device, the server read".to_owned(),
+            Transport::Http | Transport::S3 => "what came from the device, the server read".to_owned(),
         };
         let below = self.below_share.map_or_else(String::new, |share| {
             format!("; the layer below read {} of the size", between(Some(share)))

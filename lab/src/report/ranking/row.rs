@@ -68,8 +68,9 @@ pub struct RankingRow {
     pub fills: Option<FillSpread>,
     /// Readings rejected because their cache state could not be proven.
     pub rejected: usize,
-    /// Whether the contender did more than read; then the record has a caution about it.
-    pub has_conduct: bool,
+    /// Whether there is a caution about its readings: its contender did more than read, or repeated
+    /// requests.
+    pub is_marked: bool,
     /// Whether the run was cut short before this trial was done.
     pub cut_short: bool,
     /// Why it had no further rounds; `None` in older records.
@@ -151,7 +152,7 @@ impl RankingRow {
             device_share: Range::over(device_shares(trial, size)),
             fills: stats::fill_spread(&trial.samples).filter(|_| trial.trial.state == CacheState::Warm),
             rejected: trial.rejected.len(),
-            has_conduct: !trial.conduct.is_plain(),
+            is_marked: !trial.remarks().is_empty(),
             cut_short: trial.outcome.is_none(),
             stopped: trial.stopped,
             diagnosis: None,

@@ -112,12 +112,14 @@ enum Column {
     User,
     System,
     Peak,
+    FirstByte,
+    Requests,
     Ratio,
     StopsAt,
 }
 
 impl Column {
-    const ALL: [Column; 12] = [
+    const ALL: [Column; 14] = [
         Column::Rank,
         Column::Method,
         Column::Median,
@@ -128,12 +130,22 @@ impl Column {
         Column::User,
         Column::System,
         Column::Peak,
+        Column::FirstByte,
+        Column::Requests,
         Column::Ratio,
         Column::StopsAt,
     ];
     /// What a narrow terminal does without, in this order.
-    const SPARE: [Column; 6] =
-        [Column::Bar, Column::Peak, Column::System, Column::User, Column::StopsAt, Column::PlusMinus];
+    const SPARE: [Column; 8] = [
+        Column::Bar,
+        Column::Requests,
+        Column::Peak,
+        Column::System,
+        Column::User,
+        Column::FirstByte,
+        Column::StopsAt,
+        Column::PlusMinus,
+    ];
     /// What a terminal does without on which a name has fewer than [`NAME_MIN`] letters, in this
     /// order.
     const LAST: [Column; 4] = [Column::RateIn, Column::Median, Column::Ratio, Column::Rate];
@@ -152,6 +164,8 @@ impl Column {
             Column::User => "user",
             Column::System => "system",
             Column::Peak => "peak",
+            Column::FirstByte => "first byte",
+            Column::Requests => "requests",
             Column::Ratio => "× reference",
             Column::StopsAt => "stops at",
         }
@@ -160,6 +174,20 @@ impl Column {
     /// Whether it is aligned left; numbers are aligned right.
     fn is_text(self) -> bool {
         matches!(self, Column::Rank | Column::Method | Column::Bar | Column::Ratio | Column::StopsAt)
+    }
+
+    /// Whether some row has something to show in it.
+    fn is_held(self, rows: &[TableRow]) -> bool {
+        let some = |holds: &dyn Fn(&RankingRow) -> bool| {
+            rows.iter().any(|row| matches!(row, TableRow::Trial(row) if holds(row)))
+        };
+        match self {
+            // Only what is decoded has other bytes going in than coming out.
+            Column::RateIn => some(&|row| row.rate_in.is_some()),
+            Column::FirstByte => some(&|row| row.summaries.contains_key(&Metric::FirstByteNs)),
+            Column::Requests => some(&|row| row.summaries.contains_key(&Metric::Requests)),
+            _ => true,
+        }
     }
 
     fn text(self, row: &RankingRow, center: Center, fastest: f64) -> String {
@@ -176,6 +204,8 @@ impl Column {
             Column::User => time(Metric::CpuUserNs),
             Column::System => time(Metric::CpuSystemNs),
             Column::Peak => median(Metric::PeakRssBytes).map(|bytes| Bytes(bytes).binary()),
+            Column::FirstByte => time(Metric::FirstByteNs),
+            Column::Requests => median(Metric::Requests).map(words::grouped),
             Column::Ratio => Some(row.ratio.map_or_else(|| NONE.to_owned(), |ratio| words::ratio(&ratio))),
             Column::StopsAt => row.diagnosis.as_ref().map(Diagnosis::stops_at),
         };
@@ -194,9 +224,7 @@ struct Shown<'a> {
 pub(super) fn lines(rows: &[TableRow], center: Center, style: Style) -> Vec<String> {
     let shown = Shown { rows, center };
     let mut columns = Column::ALL.to_vec();
-    // Only what is decoded has other bytes going in than coming out.
-    let decodes = |row: &TableRow| matches!(row, TableRow::Trial(row) if row.rate_in.is_some());
-    columns.retain(|column| *column != Column::RateIn || rows.iter().any(decodes));
+    columns.retain(|column| column.is_held(rows));
     let width = usize::from(style.width);
     for spare in Column::SPARE {
         if build(shown, &columns, NameLength::Whole, style).width() <= width {
@@ -251,7 +279,7 @@ pub(super) fn name(row: &RankingRow) -> String {
         None => row.name.clone(),
     };
     let cut = if row.cut_short { " (cut short)" } else { "" };
-    let mark = if row.has_conduct { words::CONDUCT_MARK } else { "" };
+    let mark = if row.is_marked { words::CONDUCT_MARK } else { "" };
     printable(&name) + mark + cut
 }
 

@@ -21,6 +21,9 @@ pub enum HttpError {
     /// It is not known whom to trust.
     #[error(transparent)]
     Trust(#[from] TrustError),
+    /// An object has no signed URL.
+    #[error(transparent)]
+    Presign(crate::target::s3::PresignError),
     /// The server's certificate is refused.
     #[error("its certificate {fault}")]
     Certificate {

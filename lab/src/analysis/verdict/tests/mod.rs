@@ -4,6 +4,7 @@
 
 mod devices;
 mod limits;
+mod servers;
 
 use super::*;
 use crate::record::{Header, LimitUnit, Line, Outcome, Sample, testing};
@@ -304,23 +305,5 @@ proptest! {
                 prop_assert!((0.0..=ABOVE_LIMIT).contains(&share), "{judged:?}");
             }
         }
-    }
-}
-
-#[test]
-fn who_waits_for_a_server_is_stopped_by_the_server_in_every_state() {
-    use crate::target::Http;
-    let foreign = Http::Foreign { software: None, etag: None, last_modified: None };
-    for (http, state) in
-        [(Http::Own, CacheState::Cold), (Http::Own, CacheState::Warm), (foreign, CacheState::Unknown)]
-    {
-        let mut record = record(None);
-        record.targets[0].http = Some(http);
-        let waits = add(&mut record, "rust/http", state, Cache::Through, cpu(100, 20, 20));
-        let works = add(&mut record, "rust/http/scalar", state, Cache::Through, cpu(100, 80, 10));
-        let judged = verdict_on(&record, waits);
-        assert_eq!((&judged.verdict, judged.stops_at().as_str()), (&Verdict::Server, "server"));
-        assert!(judged.sentence.starts_with("stopped by waiting for the server; of its time 60 % waiting"));
-        assert!(matches!(verdict_on(&record, works).verdict, Verdict::Processing { .. }));
     }
 }

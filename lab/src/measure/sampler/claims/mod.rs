@@ -5,6 +5,7 @@
 use super::observed_turn::MeteredTurn;
 use crate::machine::memory::Memory;
 use crate::measure::meters::tick_ns;
+use crate::record::RequestMeters;
 use readlab_protocol::SampleLine;
 
 /// A claim may exceed the kernel's count by two clock ticks and by one part in this many: some
@@ -20,7 +21,23 @@ const PEAK_SLACK_BYTES: u64 = 4 << 20;
 
 /// Why the claims of a turn cannot be true; `None` if they can.
 pub(super) fn refuted(turn: &MeteredTurn) -> Option<String> {
-    too_much_cpu(turn).or_else(|| too_little_cpu(turn)).or_else(|| impossible_peak(turn))
+    too_much_cpu(turn)
+        .or_else(|| too_little_cpu(turn))
+        .or_else(|| impossible_peak(turn))
+        .or_else(|| impossible_request(turn))
+}
+
+/// A part of a window that is longer than the window, or more repeated requests than requests.
+fn impossible_request(turn: &MeteredTurn) -> Option<String> {
+    turn.answer.samples.iter().find_map(|line| {
+        let meters = RequestMeters::from(line);
+        if let Some((name, ns)) = meters.longer_than(line.wall_ns) {
+            return Some(format!("it claims {name} of {ns} in a window of {} ns", line.wall_ns));
+        }
+        let (requests, retries) = (meters.requests?, meters.retries?);
+        (retries >= requests && retries > 0)
+            .then(|| format!("it claims {retries} repeated requests among {requests}"))
+    })
 }
 
 /// The CPU time claimed in a turn; `None` if none was.

@@ -1,0 +1,19 @@
+import java.util.concurrent.atomic.AtomicLong;
+
+/** When the first byte of the content was there, counted from the beginning of a reading; any thread may report it. */
+final class FirstByte {
+    private final long startNanos = System.nanoTime();
+    private final AtomicLong nanos = new AtomicLong();
+
+    void arrived() {
+        if (nanos.get() == 0) {
+            nanos.compareAndSet(0, System.nanoTime() - startNanos);
+        }
+    }
+
+    /** The answer of a reading that sent so many requests; without content there is no first byte. */
+    Answer of(Answer answer, long requests) {
+        Answer counted = answer.with("requests", requests);
+        return nanos.get() == 0 ? counted : counted.with("first_byte_ns", nanos.get());
+    }
+}

@@ -1,0 +1,84 @@
+//! The client of HTTP below all methods: a `reqwest::Client` that sends what it is asked to and
+//! nothing else, and what must be true of every answer.
+
+use crate::environment;
+use crate::failure::Failure;
+use http::{HeaderMap, HeaderValue, header};
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, Client, ClientBuilder, retry};
+use std::fs;
+use std::time::Duration;
+
+/// A server that is silent for so long is given up.
+const SILENCE_MAX: Duration = Duration::from_secs(30);
+const CONNECT_MAX: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    Http1,
+    Http2,
+}
+
+/// Makes a client, and loads the certificates that it trusts, as every program does.
+pub(crate) fn make(version: Version) -> Result<Client, Failure> {
+    let builder = Client::builder()
+        .user_agent(concat!("readlab/", env!("CARGO_PKG_VERSION")))
+        .default_headers(HeaderMap::from_iter([(
+            header::ACCEPT_ENCODING,
+            HeaderValue::from_static("identity"),
+        )]))
+        .no_proxy()
+        .referer(false)
+        .redirect(Policy::none())
+        // What repeats requests, counts them: object_store does, reqwest would not say it.
+        .retry(retry::never())
+        .connect_timeout(CONNECT_MAX)
+        .read_timeout(SILENCE_MAX);
+    let builder = match version {
+        Version::Http1 => builder.http1_only(),
+        Version::Http2 => builder.http2_prior_knowledge(),
+    };
+    trusting(builder)?.build().map_err(Failure::of_request)
+}
+
+/// With the certificates of the file, or else those of the system.
+fn trusting(builder: ClientBuilder) -> Result<ClientBuilder, Failure> {
+    let Some(path) = environment::cacert()? else { return Ok(builder) };
+    let bytes = fs::read(&path).map_err(|error| Failure::of(&error).about(&path))?;
+    let certificates = Certificate::from_pem_bundle(&bytes);
+    let certificates = certificates.map_err(|error| Failure::of_request(error).about(&path))?;
+    Ok(builder.tls_certs_only(certificates))
+}
+
+/// Checks that the content is sent as it is, and is of the version that was demanded.
+pub(crate) fn check_headers(headers: &HeaderMap, etag: Option<&HeaderValue>) -> Result<(), Failure> {
+    if let Some(encoding) = headers.get(header::CONTENT_ENCODING)
+        && encoding != "identity"
+    {
+        return Err(Failure::new(format!("the answer has the content encoding {encoding:?}")));
+    }
+    match (headers.get(header::ETAG), etag) {
+        (Some(found), Some(demanded)) if found != demanded => {
+            Err(Failure::new("the answer is of another version than the one demanded"))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_that_is_encoded_or_of_another_version_is_refused() {
+        let headers = |name, value| HeaderMap::from_iter([(name, HeaderValue::from_static(value))]);
+        let etag = HeaderValue::from_static("\"a\"");
+        let check = |headers: HeaderMap| check_headers(&headers, Some(&etag)).is_ok();
+        assert!(check(HeaderMap::new()));
+        assert!(check(headers(header::CONTENT_ENCODING, "identity")));
+        assert!(!check(headers(header::CONTENT_ENCODING, "gzip")));
+        assert!(check(headers(header::ETAG, "\"a\"")));
+        assert!(!check(headers(header::ETAG, "\"b\"")));
+        assert!(check_headers(&headers(header::ETAG, "\"b\""), None).is_ok());
+    }
+}

@@ -1,0 +1,184 @@
+//! The methods of the crate `object_store`.
+//!
+//! A method has a store for all readings, or makes one for each. How it reads from the store is the
+//! part that differs; counting is done below, where requests are sent.
+
+mod store;
+mod traffic;
+
+use crate::failure::Failure;
+use crate::method::{COALESCE, CONCURRENCY, KEPT, PART, Reader, Reading};
+use crate::parts;
+use crate::request::{Request, Work};
+use crate::tally::Tally;
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use object_store::{OBJECT_STORE_COALESCE_DEFAULT, coalesce_ranges};
+use std::iter;
+use std::ops::Range;
+use store::{Location, Store};
+
+/// One way of reading an object from a store.
+#[async_trait]
+pub(crate) trait Way: Send + Sync + 'static {
+    fn of(request: &Request) -> Self;
+
+    /// Reads the whole object.
+    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Failure>;
+}
+
+struct Objects<W> {
+    way: W,
+    work: Work,
+    location: Location,
+    /// The store, if it stays from reading to reading.
+    kept: Option<Store>,
+}
+
+pub(crate) fn open<W: Way>(request: &Request) -> Result<Box<dyn Reader>, Failure> {
+    let location = Location::of_environment(&request.target)?;
+    let kept = request.is_on(&KEPT).then(|| Store::make(&location)).transpose()?;
+    Ok(Box::new(Objects { way: W::of(request), work: request.work, location, kept }))
+}
+
+#[async_trait]
+impl<W: Way> Reader for Objects<W> {
+    async fn read(&self) -> Result<Reading, Failure> {
+        let made;
+        let store = match &self.kept {
+            Some(store) => store,
+            None => {
+                made = Store::make(&self.location)?;
+                &made
+            }
+        };
+        store.traffic.restart();
+        let mut tally = self.way.read(store, self.work).await?;
+        let counts = store.traffic.counts();
+        // Pieces come to the tally later, if the library collects them.
+        tally.first_byte = counts.first_byte;
+        Ok(Reading { tally, requests: counts.requests, retries: Some(counts.failures) })
+    }
+}
+
+/// The whole object in memory.
+pub(crate) struct Get;
+
+#[async_trait]
+impl Way for Get {
+    fn of(_request: &Request) -> Get {
+        Get
+    }
+
+    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Failure> {
+        let result = store.get(None).await?;
+        let size_bytes = result.meta.size;
+        let bytes = result.bytes().await.map_err(|error| Failure::of(&error))?;
+        let mut tally = Tally::new(work);
+        tally.take(&bytes);
+        complete(tally, size_bytes)
+    }
+}
+
+/// Piece by piece, as the pieces arrive.
+pub(crate) struct Streamed;
+
+#[async_trait]
+impl Way for Streamed {
+    fn of(_request: &Request) -> Streamed {
+        Streamed
+    }
+
+    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Failure> {
+        let result = store.get(None).await?;
+        let size_bytes = result.meta.size;
+        let mut pieces = result.into_stream();
+        let mut tally = Tally::new(work);
+        while let Some(piece) = pieces.try_next().await.map_err(|error| Failure::of(&error))? {
+            tally.take(&piece);
+        }
+        complete(tally, size_bytes)
+    }
+}
+
+/// Ranges in any order, some of them at once.
+pub(crate) struct Ranged {
+    part_bytes: u64,
+    concurrency: usize,
+}
+
+#[async_trait]
+impl Way for Ranged {
+    fn of(request: &Request) -> Ranged {
+        Ranged { part_bytes: request.param(&PART), concurrency: request.count(&CONCURRENCY) }
+    }
+
+    /// The size of the object comes with the answer to the first range; the other ranges are
+    /// requested while the bytes of the first one arrive.
+    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Failure> {
+        let mut tally = Tally::new(work);
+        let first = match store.get(Some(0..self.part_bytes)).await {
+            // Only an empty object does not have its first byte.
+            Err(_) if store.traffic.counts().unsatisfiable => return Ok(tally),
+            first => first?,
+        };
+        let size_bytes = first.meta.size;
+        let first = store::whole(first).boxed();
+        let others = parts::cut(self.part_bytes.min(size_bytes)..size_bytes, self.part_bytes);
+        let others = others.map(|range| store.part(range).boxed());
+        // A future does nothing before it is polled.
+        let all: Vec<_> = iter::once(first).chain(others).collect();
+        let mut parts = stream::iter(all).buffer_unordered(self.concurrency);
+        while let Some(bytes) = parts.try_next().await? {
+            tally.take(&bytes);
+        }
+        complete(tally, size_bytes)
+    }
+}
+
+/// Small ranges that the library joins, as it does for readers of columns.
+pub(crate) struct Coalesced {
+    part_bytes: u64,
+    coalesce_bytes: u64,
+    concurrency: usize,
+}
+
+#[async_trait]
+impl Way for Coalesced {
+    fn of(request: &Request) -> Coalesced {
+        Coalesced {
+            part_bytes: request.param(&PART),
+            coalesce_bytes: request.param(&COALESCE),
+            concurrency: request.count(&CONCURRENCY),
+        }
+    }
+
+    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Failure> {
+        let size_bytes = store.size().await?;
+        let joined = parts::cut(0..size_bytes, self.coalesce_bytes).map(|range| self.fetch(store, range));
+        let mut groups = stream::iter(joined).buffer_unordered(self.concurrency);
+        let mut tally = Tally::new(work);
+        while let Some(group) = groups.try_next().await? {
+            group.iter().for_each(|bytes| tally.take(bytes));
+        }
+        complete(tally, size_bytes)
+    }
+}
+
+impl Coalesced {
+    /// What `get_ranges` does, but each request also demands the version of the content.
+    async fn fetch(&self, store: &Store, joined: Range<u64>) -> Result<Vec<Bytes>, Failure> {
+        let ranges: Vec<Range<u64>> = parts::cut(joined, self.part_bytes).collect();
+        coalesce_ranges(&ranges, |range| store.part(range), OBJECT_STORE_COALESCE_DEFAULT).await
+    }
+}
+
+/// A reading is complete if it has as many bytes as the object.
+fn complete(tally: Tally, size_bytes: u64) -> Result<Tally, Failure> {
+    if tally.bytes == size_bytes {
+        return Ok(tally);
+    }
+    Err(Failure::new(format!("{} bytes instead of {size_bytes}", tally.bytes)))
+}

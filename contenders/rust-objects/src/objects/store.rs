@@ -1,0 +1,125 @@
+//! A store of object_store with one object, made of the environment.
+
+use super::traffic::{Counted, Traffic};
+use crate::client::{self, Version};
+use crate::environment;
+use crate::failure::Failure;
+use bytes::Bytes;
+use http::HeaderValue;
+use object_store::aws::{AmazonS3, AmazonS3Builder};
+use object_store::client::{HttpClient, HttpConnector};
+use object_store::path::Path;
+use object_store::{ClientOptions, GetOptions, GetRange, GetResult, ObjectStore, RetryConfig};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// After this time a request is not repeated; the last pause before may take as long again. The
+/// library's own three minutes are more patience than a reading is given.
+const RETRY_MAX: Duration = Duration::from_secs(15);
+
+/// Where an object is.
+pub(super) struct Location {
+    store: environment::Store,
+    bucket: String,
+    key: Path,
+    etag: Option<HeaderValue>,
+}
+
+/// A store that is ready to be asked for the object.
+pub(crate) struct Store {
+    s3: AmazonS3,
+    key: Path,
+    etag: Option<String>,
+    pub(super) traffic: Arc<Traffic>,
+}
+
+impl Location {
+    pub(super) fn of_environment(target: &str) -> Result<Location, Failure> {
+        let named = target.strip_prefix("s3://").and_then(|name| name.split_once('/'));
+        let named = named.filter(|(bucket, key)| !bucket.is_empty() && !key.is_empty());
+        let (bucket, key) = named.ok_or_else(|| Failure::new("expected s3://BUCKET/KEY"))?;
+        // Of other keys the library would make the name of another object.
+        let path = Path::parse(key).ok().filter(|path| path.as_ref() == key);
+        let key = path.ok_or_else(|| Failure::new("object_store has no name for this key"))?;
+        let (store, etag) = (environment::Store::of_environment()?, environment::etag()?);
+        Ok(Location { store, bucket: bucket.to_owned(), key, etag })
+    }
+
+    /// For virtual style the library wants the bucket in the endpoint.
+    fn endpoint(&self) -> Result<String, Failure> {
+        let endpoint = self.store.endpoint.trim_end_matches('/');
+        if !self.store.virtual_style {
+            return Ok(endpoint.to_owned());
+        }
+        let (scheme, host) =
+            endpoint.split_once("://").ok_or_else(|| Failure::new("AWS_ENDPOINT_URL_S3 has no scheme"))?;
+        Ok(format!("{scheme}://{}.{host}", self.bucket))
+    }
+}
+
+impl Store {
+    pub(super) fn make(location: &Location) -> Result<Store, Failure> {
+        let traffic = Arc::new(Traffic::default());
+        let client = client::make(Version::Http1)?;
+        let client = HttpClient::new(Counted::new(client, traffic.clone(), location.etag.clone()));
+        let mut builder = AmazonS3Builder::new()
+            .with_endpoint(location.endpoint()?)
+            .with_region(&location.store.region)
+            .with_bucket_name(&location.bucket)
+            .with_virtual_hosted_style_request(location.store.virtual_style)
+            .with_skip_signature(location.store.credentials.is_none())
+            .with_retry(RetryConfig { retry_timeout: RETRY_MAX, ..RetryConfig::default() })
+            .with_http_connector(Made(client));
+        if let Some(credentials) = &location.store.credentials {
+            builder =
+                builder.with_access_key_id(&credentials.key_id).with_secret_access_key(&credentials.secret);
+            if let Some(token) = &credentials.token {
+                builder = builder.with_token(token);
+            }
+        }
+        let s3 = builder.build().map_err(|error| Failure::of(&error))?;
+        let etag = location.etag.as_ref().and_then(|etag| etag.to_str().ok()).map(str::to_owned);
+        Ok(Store { s3, key: location.key.clone(), etag, traffic })
+    }
+
+    /// The answer to a request for the object or a range. The library checks that the answer is
+    /// about this range.
+    pub(super) async fn get(&self, range: Option<Range<u64>>) -> Result<GetResult, Failure> {
+        let range = range.map(GetRange::Bounded);
+        let options = GetOptions { range, if_match: self.etag.clone(), ..GetOptions::default() };
+        self.s3.get_opts(&self.key, options).await.map_err(|error| Failure::of(&error))
+    }
+
+    /// The size of the object, by a request for nothing else.
+    pub(super) async fn size(&self) -> Result<u64, Failure> {
+        let options = GetOptions { head: true, if_match: self.etag.clone(), ..GetOptions::default() };
+        let found = self.s3.get_opts(&self.key, options).await.map_err(|error| Failure::of(&error))?;
+        Ok(found.meta.size)
+    }
+
+    /// The bytes of a range.
+    pub(super) async fn part(&self, range: Range<u64>) -> Result<Bytes, Failure> {
+        whole(self.get(Some(range)).await?).await
+    }
+}
+
+/// All bytes of an answer, as many as it promised.
+pub(super) async fn whole(result: GetResult) -> Result<Bytes, Failure> {
+    let promised = result.range.end - result.range.start;
+    let bytes = result.bytes().await.map_err(|error| Failure::of(&error))?;
+    if bytes.len() as u64 != promised {
+        return Err(Failure::new(format!("{} bytes instead of {promised} in a range", bytes.len())));
+    }
+    Ok(bytes)
+}
+
+/// Hands over the client that was made, so that there is one for everything.
+#[derive(Debug)]
+struct Made(HttpClient);
+
+impl HttpConnector for Made {
+    fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
+        Ok(self.0.clone())
+    }
+}

@@ -1,0 +1,128 @@
+//! What object_store sends and receives: requests are counted, and every answer is checked, where
+//! the library hands them to its transport.
+
+use crate::client;
+use crate::failure::Failure;
+use async_trait::async_trait;
+use http::{HeaderValue, StatusCode, response};
+use http_body_util::{BodyExt, Limited};
+use object_store::client::{
+    HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
+};
+use reqwest::Client;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// The answers that say why a request was refused are shorter.
+const REFUSAL_BYTES_MAX: usize = 64 << 10;
+
+/// Counts of one reading.
+#[derive(Debug, Default)]
+pub(super) struct Traffic(Mutex<Counts>);
+
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Counts {
+    pub(super) requests: u64,
+    /// Requests without the content that was asked for. A reading that succeeds nevertheless has
+    /// repeated each of them.
+    pub(super) failures: u64,
+    /// Whether a range was beyond the end of the object.
+    pub(super) unsatisfiable: bool,
+    pub(super) first_byte: Option<Instant>,
+}
+
+impl Traffic {
+    fn lock(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn restart(&self) {
+        *self.lock() = Counts::default();
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        *self.lock()
+    }
+
+    fn failure(&self) {
+        self.lock().failures += 1;
+    }
+
+    fn arrived(&self, length: usize) {
+        if length > 0 {
+            self.lock().first_byte.get_or_insert_with(Instant::now);
+        }
+    }
+}
+
+/// The transport with counts.
+#[derive(Debug)]
+pub(super) struct Counted {
+    client: Client,
+    traffic: Arc<Traffic>,
+    etag: Option<HeaderValue>,
+}
+
+impl Counted {
+    pub(super) fn new(client: Client, traffic: Arc<Traffic>, etag: Option<HeaderValue>) -> Counted {
+        Counted { client, traffic, etag }
+    }
+
+    /// An answer without content. Its text can repeat credentials, and the library would print it:
+    /// only its code is passed on.
+    async fn refusal(&self, parts: response::Parts, body: HttpResponseBody) -> HttpResponse {
+        let status = parts.status;
+        let repeatable = [StatusCode::TOO_MANY_REQUESTS, StatusCode::REQUEST_TIMEOUT].contains(&status);
+        if status.is_server_error() || repeatable {
+            self.traffic.failure();
+        }
+        self.traffic.lock().unsatisfiable |= status == StatusCode::RANGE_NOT_SATISFIABLE;
+        let text = Limited::new(body, REFUSAL_BYTES_MAX).collect().await.map(|text| text.to_bytes());
+        let code = text.map(|text| code(&String::from_utf8_lossy(&text))).unwrap_or_default();
+        HttpResponse::from_parts(parts, HttpResponseBody::from(code))
+    }
+}
+
+#[async_trait]
+impl HttpService for Counted {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        self.traffic.lock().requests += 1;
+        let answer = self.client.call(request).await.inspect_err(|_| self.traffic.failure())?;
+        let (parts, body) = answer.into_parts();
+        if !parts.status.is_success() {
+            return Ok(self.refusal(parts, body).await);
+        }
+        client::check_headers(&parts.headers, self.etag.as_ref())
+            .map_err(|why: Failure| HttpError::new(HttpErrorKind::Unknown, why))?;
+        let (arriving, failing) = (self.traffic.clone(), self.traffic.clone());
+        let body = body
+            .map_frame(move |frame| {
+                arriving.arrived(frame.data_ref().map_or(0, |bytes| bytes.len()));
+                frame
+            })
+            .map_err(move |error| {
+                failing.failure();
+                error
+            });
+        Ok(HttpResponse::from_parts(parts, HttpResponseBody::new(body)))
+    }
+}
+
+/// The code in the text of an S3 error, such as `SlowDown`.
+fn code(text: &str) -> String {
+    let after = text.split_once("<Code>").map_or("", |(_, after)| after);
+    let code = after.split_once("</Code>").map_or("", |(code, _)| code);
+    code.chars().filter(|c| c.is_ascii_alphanumeric()).take(100).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_refusal_only_the_code_is_shown() {
+        let text = "<Error><Code>InvalidAccessKeyId</Code><AWSAccessKeyId>secret</AWSAccessKeyId></Error>";
+        assert_eq!(code(text), "InvalidAccessKeyId");
+        assert_eq!(code("<html>"), "");
+    }
+}

@@ -1,0 +1,212 @@
+//! What the methods that read URLs have in common: the client of the crate ureq, its requests, and
+//! what must be true of every answer.
+//!
+//! There is no proxy and no redirect: every method must request the same bytes from the same
+//! server. An error never has the URL, whose query may be a secret.
+
+use super::Fault;
+use crate::source::Source;
+use crate::traffic::Traffic;
+use readlab_protocol::remote::{CACERT_VARIABLE, ETAG_VARIABLE};
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+use std::{env, fs};
+use ureq::http::header::{
+    CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, ETAG, IF_MATCH, RANGE,
+};
+use ureq::http::{HeaderName, Response, StatusCode};
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::{Agent, Body};
+
+/// The client's own input buffer by default; a larger one of ours would never be filled from it.
+pub(super) const CLIENT_BUFFER_BYTES: usize = 128 << 10;
+
+/// How a client is made.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ClientSettings {
+    pub(super) buffer_bytes: usize,
+    /// Connections that stay open for later requests.
+    pub(super) idle_connections: usize,
+}
+
+/// A client, and what it requests.
+pub(super) struct Client {
+    agent: Agent,
+    url: String,
+    etag: Option<String>,
+}
+
+impl Client {
+    pub(super) fn make(source: &Source, settings: ClientSettings) -> Result<Client, Fault> {
+        let url = source.url().ok_or_else(|| failed("this is no http:// or https:// URL"))?.to_owned();
+        let etag = env::var_os(ETAG_VARIABLE).map(|etag| etag.into_string());
+        let etag = etag.transpose().map_err(|_| failed(format!("{ETAG_VARIABLE} is not UTF-8")))?;
+        let mut config = Agent::config_builder()
+            .proxy(None)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .http_status_as_error(false)
+            .accept_encoding("identity")
+            .input_buffer_size(settings.buffer_bytes.max(CLIENT_BUFFER_BYTES))
+            .max_idle_connections(settings.idle_connections)
+            .max_idle_connections_per_host(settings.idle_connections);
+        if url.starts_with("https://") {
+            config = config.tls_config(encryption()?);
+        }
+        Ok(Client { agent: config.build().into(), url, etag })
+    }
+
+    /// Requests all of the content; `close` if the connection is for this request only.
+    pub(super) fn get(&self, close: bool) -> Result<Response<Body>, Fault> {
+        let headers = close.then(|| (CONNECTION, "close".to_owned()));
+        let answer = self.request(headers)?;
+        match answer.status() {
+            StatusCode::OK => Ok(answer),
+            status => Err(failed(format!("status {status}"))),
+        }
+    }
+
+    /// Requests a range. Its answer is not checked, so that the caller can recognize empty content.
+    pub(super) fn get_range(&self, range: &Range<u64>) -> Result<Response<Body>, Fault> {
+        self.request(Some((RANGE, format!("bytes={}-{}", range.start, range.end - 1))))
+    }
+
+    fn request(&self, header: Option<(HeaderName, String)>) -> Result<Response<Body>, Fault> {
+        let mut request = self.agent.get(&self.url);
+        let version = self.etag.iter().map(|etag| (IF_MATCH, etag.clone()));
+        for (name, value) in version.chain(header) {
+            request = request.header(name, value);
+        }
+        let answer = request.call().map_err(cause)?;
+        let header = |name| answer.headers().get(name).and_then(|value| value.to_str().ok());
+        if !answer.status().is_success() {
+            return Ok(answer);
+        }
+        if let Some(encoding) = header(CONTENT_ENCODING).filter(|encoding| *encoding != "identity") {
+            return Err(failed(format!("the answer has the content encoding {encoding}")));
+        }
+        match (header(ETAG), &self.etag) {
+            (Some(found), Some(demanded)) if found != demanded => {
+                Err(failed(format!("the answer is of the version {found}, not {demanded}")))
+            }
+            _ => Ok(answer),
+        }
+    }
+}
+
+/// An answer that promises a range: which, and the size of all.
+pub(super) fn range_of(answer: &Response<Body>) -> Result<(Range<u64>, u64), Fault> {
+    if answer.status() != StatusCode::PARTIAL_CONTENT {
+        return Err(failed(format!("status {} to a range", answer.status())));
+    }
+    let value = answer.headers().get(CONTENT_RANGE).and_then(|value| value.to_str().ok());
+    value.and_then(content_range).ok_or_else(|| failed("the answer has no Content-Range"))
+}
+
+/// The range and the size in `bytes 0-99/1234`.
+fn content_range(value: &str) -> Option<(Range<u64>, u64)> {
+    let (range, size) = value.trim().strip_prefix("bytes ")?.split_once('/')?;
+    let (first, last) = range.split_once('-')?;
+    let end = last.parse::<u64>().ok()?.checked_add(1)?;
+    Some((first.parse().ok()?..end, size.parse().ok()?))
+}
+
+/// Whether an answer to the first range says that there is no first byte.
+pub(super) fn is_empty(answer: &Response<Body>) -> bool {
+    let length = answer.headers().get(CONTENT_LENGTH).map(|length| length.as_bytes());
+    let whole = answer.status() == StatusCode::OK && length == Some(b"0");
+    whole || answer.status() == StatusCode::RANGE_NOT_SATISFIABLE
+}
+
+/// The encryption by ring, and the certificates of the file or else those of the system.
+fn encryption() -> Result<TlsConfig, Fault> {
+    let roots = match env::var_os(CACERT_VARIABLE) {
+        Some(path) => {
+            let named = |cause: String| failed(format!("{}: {cause}", path.display()));
+            let pem = fs::read(&path).map_err(|error| named(error.to_string()))?;
+            certificates(&pem).map_err(|error| named(error.to_string()))?
+        }
+        None => {
+            let found = rustls_native_certs::load_native_certs().certs;
+            found.iter().map(|der| Certificate::from_der(der).to_owned()).collect()
+        }
+    };
+    Ok(TlsConfig::builder()
+        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .root_certs(RootCerts::Specific(Arc::new(roots)))
+        .build())
+}
+
+fn certificates(pem: &[u8]) -> Result<Vec<Certificate<'static>>, ureq::Error> {
+    let items = parse_pem(pem).filter_map(|item| match item {
+        Ok(PemItem::Certificate(certificate)) => Some(Ok(certificate)),
+        Ok(_) => None,
+        Err(error) => Some(Err(error)),
+    });
+    items.collect()
+}
+
+/// Why a request failed, without the URL.
+fn cause(error: ureq::Error) -> Fault {
+    match error {
+        ureq::Error::BadUri(_) => failed("this URL has no host or no scheme"),
+        error => error.into_io().into(),
+    }
+}
+
+pub(super) fn failed(reason: impl Into<String>) -> Fault {
+    io::Error::other(reason.into()).into()
+}
+
+/// The body of an answer, which notes when its first byte comes.
+pub(super) struct Arriving<R> {
+    body: R,
+    first_byte: Option<Instant>,
+}
+
+impl<R> Arriving<R> {
+    pub(super) fn new(body: R) -> Arriving<R> {
+        Arriving { body, first_byte: None }
+    }
+
+    /// One request, and its first byte.
+    pub(super) fn traffic(&self) -> Traffic {
+        Traffic { requests: Some(1), first_byte: self.first_byte }
+    }
+}
+
+impl<R: Read> Read for Arriving<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.body.read(buffer)?;
+        if count > 0 && self.first_byte.is_none() {
+            self.first_byte = Some(Instant::now());
+        }
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_read_as_servers_write_it() {
+        assert_eq!(content_range("bytes 0-0/1"), Some((0..1, 1)));
+        assert_eq!(content_range("bytes 5-9/10"), Some((5..10, 10)));
+        for bad in ["bytes 0-0/*", "bytes */0", "0-1/2", "bytes 0-18446744073709551615/1", ""] {
+            assert_eq!(content_range(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_first_byte_is_noted_once() {
+        let mut body = Arriving::new(&b"ab"[..]);
+        assert_eq!(body.traffic().first_byte, None);
+        body.read_exact(&mut [0]).unwrap();
+        let first = body.traffic().first_byte;
+        body.read_exact(&mut [0]).unwrap();
+        assert!(first.is_some() && body.traffic().first_byte == first);
+    }
+}

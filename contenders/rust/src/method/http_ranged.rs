@@ -1,0 +1,145 @@
+//! The method `http-ranged`: ranges of a URL, requested by several threads through the crate ureq.
+//!
+//! The first request tells the size of all. The threads then take ranges in turn; the thread that
+//! takes the first one reads the answer that is already there.
+
+use super::client::{self, Arriving, CLIENT_BUFFER_BYTES, Client, ClientSettings};
+use super::read::drain;
+use super::{Fault, Feeding, Method, Reader};
+use crate::consumer::Consumer;
+use crate::scan::Visit;
+use crate::segments::Segments;
+use crate::setting::Param;
+use crate::source::Source;
+use crate::traffic::Traffic;
+use crate::work::Answer;
+use readlab_auto::buffer::Buffer;
+use readlab_protocol::{Cache, Reads};
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+use ureq::Body;
+use ureq::http::Response;
+
+const CONCURRENCY: Param = Param::new("concurrency", 8, 1, 256);
+const KEPT: Param = Param::switch("kept");
+const PART: Param = Param::new("part_bytes", 8 << 20, 64 << 10, 1 << 30);
+
+pub(super) const HTTP_RANGED: Method = Method {
+    name: "http-ranged",
+    about: "GET of ranges by the crate ureq, HTTP/1.1, by threads that take ranges in turn; a client for each reading, \
+            or with kept=1 for all",
+    cache: Cache::Through,
+    reads: Reads::Url,
+    feeding: Feeding::AnyOrder,
+    decodes: &[],
+    parts: false,
+    tls: true,
+    params: &[CONCURRENCY, KEPT, PART],
+    build: |settings| {
+        let idle_connections = settings.size(&CONCURRENCY);
+        Ok(Box::new(Ranged {
+            client: ClientSettings { buffer_bytes: CLIENT_BUFFER_BYTES, idle_connections },
+            part_bytes: settings.get(&PART),
+            threads: settings.get(&CONCURRENCY),
+            is_kept: settings.is_on(&KEPT),
+            kept: None,
+            traffic: Traffic::default(),
+        }))
+    },
+    available: || Ok(()),
+};
+
+struct Ranged {
+    client: ClientSettings,
+    part_bytes: u64,
+    threads: u64,
+    is_kept: bool,
+    kept: Option<Client>,
+    /// Of the last reading.
+    traffic: Traffic,
+}
+
+impl Reader for Ranged {
+    fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
+        if self.is_kept && self.kept.is_none() {
+            self.kept = Some(Client::make(source, self.client)?);
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let made;
+        let client = match &self.kept {
+            Some(client) => client,
+            None => {
+                made = Client::make(source, self.client)?;
+                &made
+            }
+        };
+        let first = client.get_range(&(0..self.part_bytes))?;
+        if client::is_empty(&first) {
+            self.traffic = Traffic { requests: Some(1), first_byte: None };
+            return Ok(Consumer::new(visit).finish());
+        }
+        let (_, size_bytes) = client::range_of(&first)?;
+        let content = Content { client, size_bytes, first: Mutex::new(Some(first)) };
+        let parts = Segments::new(0..size_bytes, self.part_bytes)
+            .share(self.threads, |segments| content.visit(segments, visit))?;
+        let (answers, traffic): (Vec<Answer>, Vec<Traffic>) = parts.into_iter().unzip();
+        self.traffic = traffic.into_iter().fold(Traffic::default(), Traffic::merge);
+        Ok(Answer::of_parts(answers))
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.traffic
+    }
+}
+
+/// What the threads read.
+struct Content<'a> {
+    client: &'a Client,
+    size_bytes: u64,
+    /// The answer to the request for the first range.
+    first: Mutex<Option<Response<Body>>>,
+}
+
+impl Content<'_> {
+    /// Reads ranges until none is left.
+    fn visit(&self, segments: &Segments, visit: Visit) -> Result<(Answer, Traffic), Fault> {
+        let mut buffer = Buffer::new(CLIENT_BUFFER_BYTES)?;
+        let mut consumer = Consumer::new(visit);
+        let mut traffic = Traffic::default();
+        while let Some(range) = segments.take() {
+            let mut body = Arriving::new(self.answer(&range)?.into_body().into_reader());
+            let length = drain(&mut body, &mut buffer[..CLIENT_BUFFER_BYTES], &mut consumer)
+                .map_err(|fault| within(&range, fault))?;
+            if length != range.end - range.start {
+                let wanted = range.end - range.start;
+                return Err(client::failed(format!("{length} bytes instead of {wanted} in a range")));
+            }
+            traffic = traffic.merge(body.traffic());
+        }
+        Ok((consumer.finish(), traffic))
+    }
+
+    /// The answer to the request for a range, which must be about that range.
+    fn answer(&self, range: &Range<u64>) -> Result<Response<Body>, Fault> {
+        let first = match range.start {
+            0 => self.first.lock().unwrap_or_else(PoisonError::into_inner).take(),
+            _ => None,
+        };
+        let answer = first.map_or_else(|| self.client.get_range(range), Ok)?;
+        if client::range_of(&answer)? != (range.clone(), self.size_bytes) {
+            return Err(client::failed("the answer is about another range"));
+        }
+        Ok(answer)
+    }
+}
+
+/// An error at a place in a range, at its place in the whole.
+fn within(range: &Range<u64>, fault: Fault) -> Fault {
+    match fault {
+        Fault::Io { at: Some(at), cause } => Fault::at(range.start + at, cause),
+        fault => fault,
+    }
+}

@@ -1,0 +1,36 @@
+//! What a reading of a URL requested of its server, for its sample.
+
+use std::time::Instant;
+
+/// Requests of one reading, and when the first byte of the content came.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// How many were sent; `None` for a reading of a file.
+    pub requests: Option<u64>,
+    /// When the first byte was there; `None` without content, and for a file.
+    pub first_byte: Option<Instant>,
+}
+
+impl Traffic {
+    /// Both together.
+    #[must_use]
+    pub fn merge(self, other: Traffic) -> Traffic {
+        let requests = [self.requests, other.requests].into_iter().flatten().reduce(|one, two| one + two);
+        let first_byte = [self.first_byte, other.first_byte].into_iter().flatten().min();
+        Traffic { requests, first_byte }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_add_up_and_the_first_byte_is_the_earliest() {
+        let now = Instant::now();
+        let one = Traffic { requests: Some(1), first_byte: Some(now) };
+        let two = Traffic { requests: Some(2), first_byte: None };
+        assert_eq!(one.merge(two), Traffic { requests: Some(3), first_byte: Some(now) });
+        assert_eq!(Traffic::default().merge(Traffic::default()), Traffic::default());
+    }
+}

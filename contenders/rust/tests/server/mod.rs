@@ -1,0 +1,106 @@
+//! A server for tests: it answers each request as a function says, over plain connections that stay
+//! open.
+#![allow(dead_code, unreachable_pub, reason = "each test program uses a part")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::ops::Range;
+use std::sync::Arc;
+use std::thread;
+
+/// A server that runs until the test program ends.
+pub struct Server {
+    pub url: String,
+}
+
+/// A request: its lines, without the last, empty one.
+pub struct Request(Vec<String>);
+
+/// The bytes of an answer, and whether the connection is closed after it.
+pub struct Answer {
+    pub bytes: Vec<u8>,
+    pub close: bool,
+}
+
+impl Server {
+    pub fn start(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/f", listener.local_addr().unwrap());
+        let answer = Arc::new(answer);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (stream, answer) = (stream.unwrap(), answer.clone());
+                thread::spawn(move || converse(stream.try_clone().unwrap(), stream, &*answer));
+            }
+        });
+        Server { url }
+    }
+}
+
+/// Answers requests until the client goes. A client may go at any time.
+pub fn converse(input: impl Read, mut output: impl Write, answer: &dyn Fn(&Request) -> Answer) {
+    let mut lines = BufReader::new(input).lines();
+    loop {
+        let request: Vec<String> =
+            lines.by_ref().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
+        if request.is_empty() {
+            return;
+        }
+        let request = Request(request);
+        let answer = answer(&request);
+        let sent = output.write_all(&answer.bytes).and_then(|()| output.flush());
+        if sent.is_err() || answer.close || request.header("connection") == Some("close") {
+            return;
+        }
+    }
+}
+
+impl Request {
+    /// The value of a header, by its name in small letters.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let headers = self.0.iter().skip(1).filter_map(|line| line.split_once(": "));
+        headers.into_iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// The range that is asked for, as far as the content goes.
+    pub fn range(&self, content: &[u8]) -> Option<Range<usize>> {
+        let (first, last) = self.header("range")?.strip_prefix("bytes=")?.split_once('-')?;
+        let last: usize = last.parse().unwrap();
+        Some(first.parse().unwrap()..content.len().min(last + 1))
+    }
+
+    /// The right answer about this content.
+    pub fn answer(&self, content: &[u8]) -> Answer {
+        match self.range(content) {
+            None => Answer::new("200 OK", "", content),
+            Some(range) if range.start >= content.len() => {
+                let all = format!("Content-Range: bytes */{}\r\n", content.len());
+                Answer::new("416 Range Not Satisfiable", &all, b"")
+            }
+            Some(range) => Answer::part(range.clone(), content.len(), &content[range]),
+        }
+    }
+}
+
+impl Answer {
+    /// An answer with further headers, each with its end of line.
+    pub fn new(status: &str, headers: &str, body: &[u8]) -> Answer {
+        let length = body.len();
+        let mut bytes =
+            format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\n\r\n").into_bytes();
+        bytes.extend(body);
+        Answer { bytes, close: false }
+    }
+
+    /// An answer that says to be a range, of a size, and has this body.
+    pub fn part(range: Range<usize>, size: usize, body: &[u8]) -> Answer {
+        let range = format!("Content-Range: bytes {}-{}/{size}\r\n", range.start, range.end - 1);
+        Answer::new("206 Partial Content", &range, body)
+    }
+
+    /// The answer without its end.
+    pub fn cut(mut self, bytes: usize) -> Answer {
+        self.bytes.truncate(self.bytes.len() - bytes);
+        Answer { close: true, ..self }
+    }
+}

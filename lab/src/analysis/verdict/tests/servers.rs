@@ -1,0 +1,83 @@
+//! Readings that wait for a server: for its first byte, for one connection, for it as a whole.
+
+use super::*;
+use crate::record::RequestMeters;
+use crate::target::Http;
+
+fn of_server(http: Http) -> Record {
+    let mut record = record(None);
+    record.targets[0].http = Some(http);
+    record
+}
+
+/// Adds a trial over a server, whose first byte comes after this long.
+fn requested(record: &mut Record, name: &str, wall_ms: u64, first_byte_ms: Option<u64>) -> usize {
+    let index = record.trials.len();
+    record.add(testing::trial(index, name, CacheState::Unknown, Cache::Through));
+    for round in 0..12 {
+        let first_byte_ns = first_byte_ms.map(|ms| ms * 1_000_000);
+        record.add(Line::Sample(Box::new(Sample {
+            trial: index,
+            round,
+            wall_ns: wall_ms * 1_000_000 + u64::from(round) * 1_000,
+            cpu_user_ns: Some(wall_ms * 100_000),
+            cpu_system_ns: Some(wall_ms * 100_000),
+            request: RequestMeters { first_byte_ns, ..RequestMeters::default() },
+            ..Sample::default()
+        })));
+    }
+    testing::outcome(record, index, Outcome::Measured);
+    index
+}
+
+fn waits_for(record: &Record, trial: usize) -> (ServerWait, String) {
+    let judged = verdict_on(record, trial);
+    let Verdict::Server { wait } = judged.verdict.clone() else { panic!("{judged:?}") };
+    (wait, judged.stops_at())
+}
+
+#[test]
+fn who_waits_for_a_server_is_stopped_by_the_server_in_every_state() {
+    let foreign = Http::Foreign { software: None, etag: None, last_modified: None };
+    for (http, state) in
+        [(Http::Own, CacheState::Cold), (Http::Own, CacheState::Warm), (foreign, CacheState::Unknown)]
+    {
+        let mut record = of_server(http);
+        let waits = add(&mut record, "rust/http", state, Cache::Through, cpu(100, 20, 20));
+        let works = add(&mut record, "rust/http/scalar", state, Cache::Through, cpu(100, 80, 10));
+        let judged = verdict_on(&record, waits);
+        let server = Verdict::Server { wait: ServerWait::Server };
+        assert_eq!((&judged.verdict, judged.stops_at().as_str()), (&server, "server"));
+        assert!(judged.sentence.starts_with("stopped by waiting for the server; of its time 60 % waiting"));
+        assert!(matches!(verdict_on(&record, works).verdict, Verdict::Processing { .. }));
+    }
+}
+
+#[test]
+fn a_first_byte_that_takes_most_of_the_time_is_what_stops() {
+    let mut record = of_server(Http::Own);
+    let late = requested(&mut record, "rust/http", 100, Some(60));
+    let soon = requested(&mut record, "rust/http/scalar", 100, Some(40));
+    let unknown = requested(&mut record, "rust/http/iterator", 100, None);
+    let (wait, word) = waits_for(&record, late);
+    assert!(matches!(wait, ServerWait::FirstByte { share } if (share - 0.6).abs() < 0.01), "{wait:?}");
+    assert_eq!(word, "first byte 60 %");
+    assert_eq!(waits_for(&record, soon).0, ServerWait::Server);
+    assert_eq!(waits_for(&record, unknown).0, ServerWait::Server);
+}
+
+#[test]
+fn one_connection_stops_where_several_are_faster() {
+    let mut record = of_server(Http::Own);
+    let one = requested(&mut record, "rust/http", 400, Some(1));
+    let four = requested(&mut record, "rust/http-ranged@concurrency=4", 110, Some(1));
+    let eight = requested(&mut record, "rust/http-ranged@concurrency=8", 110, Some(1));
+    let (wait, word) = waits_for(&record, one);
+    let ServerWait::Connection { connections: 1, remedy } = wait else { panic!("{wait:?}") };
+    assert!(remedy.name.starts_with("rust/http-ranged") && remedy.times > 3.0, "{remedy:?}");
+    assert_eq!(word, "one connection, 3.6× by more");
+    // More connections than four bring nothing.
+    for trial in [four, eight] {
+        assert_eq!(waits_for(&record, trial).0, ServerWait::Server);
+    }
+}

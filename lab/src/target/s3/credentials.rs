@@ -1,0 +1,76 @@
+//! By what requests are signed. Nothing here shows a secret: neither `Debug` nor an error does.
+
+use jiff::Timestamp;
+use std::fmt;
+
+/// An access key with its secret, as a store knows them.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    /// The identifier of the key; it is a part of every signature's scope.
+    pub access_key: String,
+    /// What signs.
+    pub secret: Secret,
+    /// Goes with every request, where the key is a temporary one.
+    pub session_token: Option<Secret>,
+    /// Until when a temporary key is valid, if that is known.
+    pub expires: Option<Timestamp>,
+}
+
+/// A text that is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Credentials {
+    /// A key without an end.
+    #[must_use]
+    pub fn new(access_key: &str, secret: &str) -> Credentials {
+        Credentials {
+            access_key: access_key.to_owned(),
+            secret: Secret::new(secret),
+            session_token: None,
+            expires: None,
+        }
+    }
+}
+
+impl Secret {
+    /// Hides a text.
+    #[must_use]
+    pub fn new(text: &str) -> Secret {
+        Secret(text.to_owned())
+    }
+
+    /// The text, for a signature or the environment of a contender.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(hidden)")
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credentials(hidden)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_shows_nothing_of_them() {
+        let token = Some(Secret::new("the-token"));
+        let credentials = Credentials { session_token: token, ..Credentials::new("the-key", "the-secret") };
+        for shown in
+            [format!("{credentials:?}"), format!("{credentials:#?}"), format!("{:?}", credentials.secret)]
+        {
+            assert!(shown.contains("hidden") && !shown.contains("the-"), "{shown}");
+        }
+    }
+}

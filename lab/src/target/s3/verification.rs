@@ -1,0 +1,182 @@
+//! The server's side of AWS Signature Version 4: whether a request is signed by the one key that
+//! the server knows, in its head or in its URL.
+
+use super::credentials::Credentials;
+use super::signature::{
+    self, ALGORITHM, Moment, SIGNATURE_PARAMETER, SignedParts, UNSIGNED_PAYLOAD, decoded, parameters,
+};
+use super::store::VALID_MAX;
+use jiff::{SignedDuration, Timestamp};
+
+/// The SHA-256 digest of no bytes.
+pub const EMPTY_PAYLOAD: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+/// How far the clocks of both sides may be apart.
+const SKEW_MAX: SignedDuration = SignedDuration::from_mins(15);
+
+/// A request as it arrived.
+#[derive(Debug, Clone, Copy)]
+pub struct ReceivedRequest<'a> {
+    /// The verb, in capital letters.
+    pub verb: &'a str,
+    /// The path, percent-encoded.
+    pub path: &'a str,
+    /// The query, percent-encoded, without its question mark.
+    pub query: &'a str,
+    /// The fields of its head, with their names in small letters.
+    pub fields: &'a [(String, String)],
+}
+
+/// Why a request is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It is not signed.
+    #[error("the request is not signed")]
+    Unsigned,
+    /// What it has as a signature is none.
+    #[error("{0}")]
+    Malformed(&'static str),
+    /// It is signed by another key.
+    #[error("the access key is not known here")]
+    UnknownKey,
+    /// A part that has to be signed is not.
+    #[error("a field of the head is not signed: host and every x-amz- field must be")]
+    UnsignedField,
+    /// A part of the body's digest.
+    #[error("x-amz-content-sha256 must be {UNSIGNED_PAYLOAD} or the digest of no bytes")]
+    Payload,
+    /// It was signed at another time.
+    #[error("the clocks of the client and the server differ by more than 15 minutes")]
+    Skewed,
+    /// The URL is not valid any longer, or not yet.
+    #[error("the signed URL has expired or is not valid yet")]
+    Expired,
+    /// The signature is wrong.
+    #[error("the signature does not match the request, the key or the secret")]
+    Mismatch,
+}
+
+/// What a request says about its signature.
+struct Claim<'a> {
+    credential: String,
+    names: String,
+    signature: String,
+    moment: Moment,
+    payload: &'a str,
+}
+
+impl ReceivedRequest<'_> {
+    /// Whether the owner of the credentials signed it for this region and it is valid now.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn verify(&self, credentials: &Credentials, region: &str, now: Timestamp) -> Result<(), Refusal> {
+        let in_head = self.field("authorization");
+        let in_query = self.parameter(SIGNATURE_PARAMETER);
+        let claim = match (in_head, in_query) {
+            (Some(_), Some(_)) => return Err(Refusal::Malformed("the request is signed twice")),
+            (Some(text), None) => self.claim_of_head(&text, now)?,
+            (None, Some(signature)) => self.claim_of_query(signature, now)?,
+            (None, None) => return Err(Refusal::Unsigned),
+        };
+        check_scope(&claim, credentials, region)?;
+        let parts = SignedParts {
+            verb: self.verb,
+            path: self.path,
+            query: self.query,
+            fields: self.signed_fields(&claim.names)?,
+            payload: claim.payload,
+        };
+        let secret = credentials.secret.reveal();
+        if parts.is_signed_by(&claim.signature, secret, region, &claim.moment) {
+            Ok(())
+        } else {
+            Err(Refusal::Mismatch)
+        }
+    }
+
+    /// The values of a field; several of one name are one with commas.
+    fn field(&self, name: &str) -> Option<String> {
+        let values: Vec<_> =
+            self.fields.iter().filter(|(known, _)| known == name).map(|(_, value)| value.trim()).collect();
+        (!values.is_empty()).then(|| values.join(","))
+    }
+
+    fn parameter(&self, name: &str) -> Option<String> {
+        let (_, value) = parameters(self.query).find(|(known, _)| *known == name)?;
+        String::from_utf8(decoded(value)).ok()
+    }
+
+    /// `AWS4-HMAC-SHA256 Credential=…, SignedHeaders=…, Signature=…`
+    fn claim_of_head(&self, text: &str, now: Timestamp) -> Result<Claim<'static>, Refusal> {
+        const PARTS: Refusal =
+            Refusal::Malformed("the field Authorization has not the parts that it must have");
+        let rest =
+            text.strip_prefix(ALGORITHM).ok_or(Refusal::Malformed("only AWS4-HMAC-SHA256 is known"))?;
+        let part = |name: &str| {
+            let mut parts = rest.split(',').filter_map(|part| part.trim().split_once('='));
+            parts.find(|(known, _)| *known == name).map(|(_, value)| value.to_owned()).ok_or(PARTS)
+        };
+        let date = self.field("x-amz-date").ok_or(Refusal::Malformed("the request has no x-amz-date"))?;
+        let (moment, time) = Moment::read(&date).ok_or(Refusal::Malformed("x-amz-date is no date"))?;
+        if time.duration_since(now).abs() > SKEW_MAX {
+            return Err(Refusal::Skewed);
+        }
+        let payload = match self.field("x-amz-content-sha256").as_deref() {
+            Some(UNSIGNED_PAYLOAD) => UNSIGNED_PAYLOAD,
+            Some(EMPTY_PAYLOAD) => EMPTY_PAYLOAD,
+            _ => return Err(Refusal::Payload),
+        };
+        let [credential, names, signature] =
+            [part("Credential")?, part("SignedHeaders")?, part("Signature")?];
+        Ok(Claim { credential, names, signature, moment, payload })
+    }
+
+    /// The parameters `X-Amz-…`.
+    fn claim_of_query(&self, signature: String, now: Timestamp) -> Result<Claim<'static>, Refusal> {
+        const PARTS: Refusal = Refusal::Malformed("the query has not the parameters that it must have");
+        let part = |name: &str| self.parameter(name).ok_or(PARTS);
+        if part("X-Amz-Algorithm")? != ALGORITHM {
+            return Err(Refusal::Malformed("only AWS4-HMAC-SHA256 is known"));
+        }
+        let (moment, from) =
+            Moment::read(&part("X-Amz-Date")?).ok_or(Refusal::Malformed("X-Amz-Date is no date"))?;
+        let valid = part("X-Amz-Expires")?.parse().ok().filter(|s| (1..=VALID_MAX.as_secs()).contains(s));
+        let valid = valid.ok_or(Refusal::Malformed("X-Amz-Expires must be 1 to 604800 seconds"))?;
+        let age = now.duration_since(from);
+        if age < -SKEW_MAX || age.as_secs() > i64::try_from(valid).unwrap_or(i64::MAX) {
+            return Err(Refusal::Expired);
+        }
+        let [credential, names] = [part("X-Amz-Credential")?, part("X-Amz-SignedHeaders")?];
+        Ok(Claim { credential, names, signature, moment, payload: UNSIGNED_PAYLOAD })
+    }
+
+    /// The fields that are signed: the host, and all of the store's own, must be among them.
+    fn signed_fields<'n>(&self, names: &'n str) -> Result<Vec<(&'n str, String)>, Refusal> {
+        let names: Vec<&str> = names.split(';').collect();
+        let must_be = |name: &str| name == "host" || name.starts_with("x-amz-");
+        let is_left_out = |name: &str| must_be(name) && !names.contains(&name);
+        if is_left_out("host") || self.fields.iter().any(|(name, _)| is_left_out(name)) {
+            return Err(Refusal::UnsignedField);
+        }
+        let field = |name: &'n str| Some((name, self.field(name)?));
+        let fields: Option<Vec<_>> = names.iter().copied().map(field).collect();
+        fields.ok_or(Refusal::Malformed("a signed field is missing"))
+    }
+}
+
+/// Whether a claim is for the key, the day, the region and the service.
+fn check_scope(claim: &Claim<'_>, credentials: &Credentials, region: &str) -> Result<(), Refusal> {
+    let (key, scope) =
+        claim.credential.split_once('/').ok_or(Refusal::Malformed("the credential has no scope"))?;
+    if key != credentials.access_key {
+        return Err(Refusal::UnknownKey);
+    }
+    if scope != signature::scope(&claim.moment, region) {
+        return Err(Refusal::Malformed("the scope of the credential is another day, region or service"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

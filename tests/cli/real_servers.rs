@@ -1,0 +1,54 @@
+//! Servers of others for tests, started by the scripts in `tests/servers`: an nginx with
+//! certificates, and an S3 store. They end when they are dropped.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+/// With this status a script says that its server cannot be had.
+const SKIPPED: i32 = 3;
+
+/// A server, and where it is.
+pub(super) struct RealServer {
+    process: Child,
+    /// The server runs until this is closed.
+    stdin: Option<ChildStdin>,
+    places: BTreeMap<String, String>,
+}
+
+impl RealServer {
+    /// The server of a script over a folder; `None` if it cannot be had here, which the script has
+    /// said.
+    pub(super) fn start(script: &str, folder: &Path) -> Option<RealServer> {
+        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/servers");
+        let mut command = Command::new(scripts.join(script));
+        command.arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn().unwrap_or_else(|error| panic!("{script}: {error}"));
+        let stdin = process.stdin.take();
+        let mut places = BTreeMap::new();
+        for line in BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap) {
+            match line.split_once('=') {
+                Some((name, value)) => drop(places.insert(name.to_owned(), value.to_owned())),
+                None if line == "ready" => return Some(RealServer { process, stdin, places }),
+                None => panic!("{script} says {line}"),
+            }
+        }
+        let status = process.wait().unwrap();
+        assert_eq!(status.code(), Some(SKIPPED), "{script} ended with {status}");
+        None
+    }
+
+    /// Where something is, by its name in the script.
+    pub(super) fn at(&self, name: &str) -> &str {
+        self.places.get(name).unwrap_or_else(|| panic!("the script does not say {name}"))
+    }
+}
+
+impl Drop for RealServer {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        // It ends by itself; how does not matter here.
+        let _ = self.process.wait();
+    }
+}
