@@ -98,8 +98,10 @@ pub enum HttpError {
 /// What is wrong with a server's certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CertificateFault {
-    /// No trusted authority issued it.
+    /// No trusted authority issued it, though one may have the issuer's name.
     NotTrusted,
+    /// It is an authority's own, and no server's.
+    OfAuthority,
     /// Its time is over.
     Expired,
     /// Its time has not begun, or the clock of this machine is wrong.
@@ -116,6 +118,9 @@ impl fmt::Display for CertificateFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             CertificateFault::NotTrusted => "is not trusted: no trusted authority issued it",
+            CertificateFault::OfAuthority => {
+                "is that of an authority (CA:TRUE): a server needs its own, even if it signed it itself"
+            }
             CertificateFault::Expired => "has expired",
             CertificateFault::NotYetValid => "is not valid yet by the clock of this machine",
             CertificateFault::OtherHost => "is for another host",
@@ -129,7 +134,8 @@ impl From<rustls::CertificateError> for CertificateFault {
     fn from(error: rustls::CertificateError) -> CertificateFault {
         use rustls::CertificateError as Error;
         match error {
-            Error::UnknownIssuer => CertificateFault::NotTrusted,
+            Error::UnknownIssuer | Error::BadSignature => CertificateFault::NotTrusted,
+            Error::Other(other) if other.to_string() == "CaUsedAsEndEntity" => CertificateFault::OfAuthority,
             Error::Expired | Error::ExpiredContext { .. } => CertificateFault::Expired,
             Error::NotValidYet | Error::NotValidYetContext { .. } => CertificateFault::NotYetValid,
             Error::NotValidForName | Error::NotValidForNameContext { .. } => CertificateFault::OtherHost,

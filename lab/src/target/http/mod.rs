@@ -8,6 +8,8 @@
 mod body;
 mod connection;
 mod error;
+#[cfg(test)]
+mod tests;
 mod trust;
 
 use super::secret;
