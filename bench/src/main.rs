@@ -16,6 +16,7 @@ mod hyperfine;
 mod lab;
 mod options;
 mod outcomes;
+mod paced_server;
 mod pairs;
 mod pairwise;
 mod places;

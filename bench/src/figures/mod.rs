@@ -20,6 +20,7 @@ mod languages;
 mod large;
 mod left_out;
 mod memory;
+mod objects;
 mod page;
 mod power;
 mod program;
@@ -77,6 +78,7 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "memory", about: memory::ABOUT, measure: memory::measure },
     Figure { name: "fleet", about: fleet::ABOUT, measure: fleet::measure },
     Figure { name: "fleet-hosts", about: fleet_hosts::ABOUT, measure: fleet_hosts::measure },
+    Figure { name: "objects", about: objects::ABOUT, measure: objects::measure },
     Figure { name: "soak", about: soak::ABOUT, measure: soak::measure },
     Figure { name: "wake-up", about: wake_up::ABOUT, measure: wake_up::measure },
 ];

@@ -1,0 +1,145 @@
+//! Figure: reading from servers: what ranges at once gain on a server that paces connections,
+//! whether verdicts are right where the limit was made, how long the default race takes, how the
+//! best method compares with curl.
+
+use crate::paced_server::{self, Pace};
+use crate::pairs;
+use crate::programs::{Programs, Race};
+use crate::row::Row;
+use anyhow::{Context, ensure};
+use readlab::analysis::verdict::{self, ServerWait, Verdict};
+use readlab::record::{Outcome, Record, TrialRecord};
+use readlab::units::{Bytes, Nanos};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+pub(super) const ABOUT: &str =
+    "objects: ranges on a paced server, verdicts of made limits, the default race over S3, beside curl";
+
+const CONTENT: Bytes = Bytes(4 << 20);
+const LARGE: Bytes = Bytes(256 << 20);
+/// Of each connection.
+const BYTES_PER_S: f64 = 20e6;
+const CONNECTIONS: f64 = 4.0;
+const ONE: &str = "rust/http/memchr@kept=1";
+const RANGED: &str = "rust/http-ranged/memchr@concurrency=4,kept=1,part=512KiB";
+const VERDICTS: usize = 20;
+const PAIRS: usize = 7;
+
+/// A limit that a server was made with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Made {
+    FirstByte,
+    Connection,
+}
+
+pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
+    let or_failed =
+        |figure: &str, found: anyhow::Result<Row>| found.unwrap_or_else(|error| Row::failed(figure, &error));
+    Ok(vec![
+        or_failed("ranges on a paced server", paced(programs)),
+        or_failed("verdict of a late first byte", verdicts(programs, Made::FirstByte)),
+        or_failed("verdict of a paced connection", verdicts(programs, Made::Connection)),
+        or_failed("default race over S3", default_race(programs)),
+        or_failed("beside curl", beside_curl(programs)),
+    ])
+}
+
+fn content(programs: &Programs, size: Bytes) -> anyhow::Result<Vec<u8>> {
+    let file = programs.lines(size)?;
+    fs::read(&file).with_context(|| file.display().to_string())
+}
+
+fn race(programs: &Programs, target: &str, trials: &[&str], options: &[&str]) -> anyhow::Result<Record> {
+    programs.race(&Race { name: "objects", trials, file: Path::new(target), state: None, options })
+}
+
+fn trial<'r>(record: &'r Record, method: &str) -> anyhow::Result<&'r TrialRecord> {
+    let is_it = |it: &&TrialRecord| it.trial.method() == method;
+    let trial = record.trials.iter().find(is_it).with_context(|| format!("no trial of {method}"))?;
+    ensure!(trial.outcome == Some(Outcome::Measured), "{method}: {:?}", trial.outcome);
+    Ok(trial)
+}
+
+fn median(trial: &TrialRecord) -> f64 {
+    pairs::median(&pairs::floats(trial.samples.iter().map(|sample| sample.wall_ns)))
+}
+
+/// How near ranges over four connections come to four times one connection.
+fn paced(programs: &Programs) -> anyhow::Result<Row> {
+    let pace = Pace { bytes_per_s: Some(BYTES_PER_S), delay: Duration::ZERO };
+    let url = paced_server::start(content(programs, CONTENT)?, pace)?;
+    let mut found = Vec::new();
+    for _ in 0..programs.repeats(PAIRS) {
+        let record = race(programs, &url, &[ONE, RANGED], &["--runs", "5"])?;
+        let (one, ranged) = (median(trial(&record, "http")?), median(trial(&record, "http-ranged")?));
+        found.push((one, ranged * CONNECTIONS));
+    }
+    let ratio = pairs::ratio(&found);
+    let figure = "paced server: ranges over four connections ÷ four times one GET";
+    let ok = ratio.estimate >= 0.9;
+    Ok(Row::judged(figure, "at least 0.9", ratio.estimate, ok, ratio.words()).with(ratio.ci95))
+}
+
+/// How often what a server was made with is the verdict on one GET.
+fn verdicts(programs: &Programs, made: Made) -> anyhow::Result<Row> {
+    let pace = match made {
+        Made::FirstByte => Pace { bytes_per_s: None, delay: Duration::from_millis(50) },
+        Made::Connection => Pace { bytes_per_s: Some(BYTES_PER_S), delay: Duration::ZERO },
+    };
+    let url = paced_server::start(content(programs, CONTENT)?, pace)?;
+    let repeats = programs.repeats(VERDICTS);
+    let mut right = 0;
+    for _ in 0..repeats {
+        let record = race(programs, &url, &[ONE, RANGED], &["--runs", "8"])?;
+        let judged = verdict::judge(&record, &verdict::limits(&record), trial(&record, "http")?);
+        right += usize::from(match judged.context("no verdict")?.verdict {
+            Verdict::Server { wait: ServerWait::FirstByte { .. } } => made == Made::FirstByte,
+            Verdict::Server { wait: ServerWait::Connection { .. } } => made == Made::Connection,
+            _ => false,
+        });
+    }
+    let value = f64::from(u32::try_from(right)?);
+    let words = format!("right in {right} of {repeats}");
+    Ok(Row::judged(format!("verdict: {made:?}"), "right in 19 of 20", value, right * 20 >= repeats * 19, words))
+}
+
+/// How long the default race of an object takes, without building contenders.
+fn default_race(programs: &Programs) -> anyhow::Result<Row> {
+    let file = programs.lines(LARGE)?;
+    let folder = programs.empty_folder("objects-default")?;
+    let run = |options: &[&str]| -> anyhow::Result<()> {
+        let mut command = programs.lab().command("race");
+        command.args(["--s3", "--quiet"]).args(options).arg("--output").arg(&folder).arg(&file);
+        // What is not measured here is shown by its exit code 1.
+        command.stdout(Stdio::null()).stderr(Stdio::null()).status().context("readlab race")?;
+        fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())
+    };
+    run(&["--runs", "1", "--budget", "1s"])?;
+    let begun = Instant::now();
+    run(&[])?;
+    let took = Nanos::from(begun.elapsed());
+    let seconds = begun.elapsed().as_secs_f64();
+    let figure = format!("default race over S3 of {}", LARGE.binary());
+    Ok(Row::judged(figure, "at most 90 s", seconds, seconds <= 90.0, took.to_string()))
+}
+
+/// The fastest method's time over that of curl, on the same object in the same race.
+fn beside_curl(programs: &Programs) -> anyhow::Result<Row> {
+    ensure!(Command::new("curl").arg("--version").stdout(Stdio::null()).status().is_ok(), "no curl");
+    let file = programs.lines(LARGE)?;
+    let command = r#"curl -s "$READLAB_TARGET" | wc -l # {}"#;
+    let mut found = Vec::new();
+    for _ in 0..programs.repeats(PAIRS) {
+        let options = ["--s3", "--state", "warm", "--runs", "5", "--commands-get-credentials", "-c", command];
+        let record = race(programs, &file.display().to_string(), &[ONE, RANGED], &options)?;
+        let best = median(trial(&record, "http")?).min(median(trial(&record, "http-ranged")?));
+        let is_curl = |it: &&TrialRecord| it.trial.id.to_string().contains("curl");
+        found.push((best, median(record.trials.iter().find(is_curl).context("no trial of curl")?)));
+    }
+    let ratio = pairs::ratio(&found);
+    Ok(Row::unjudged("best of rust/http, -ranged ÷ curl | wc -l, warm", ratio.estimate, ratio.words())
+        .with(ratio.ci95))
+}
