@@ -42,7 +42,7 @@ final class HttpMethods {
             throws IOException, InterruptedException {
         try {
             HttpSession session = request.http();
-            return client.send(session.get(url).build(), info -> body(info, request, firstByte)).body().answer();
+            return client.send(session.whole(url), info -> body(info, request, firstByte)).body().answer();
         } catch (IOException failure) {
             throw Failure.ofBody(failure);
         }
@@ -67,7 +67,7 @@ final class HttpMethods {
     private static Answer drained(HttpClient client, Request request, FirstByte firstByte, URI url)
             throws IOException, InterruptedException {
         HttpSession session = request.http();
-        HttpResponse<InputStream> response = client.send(session.get(url).build(), BodyHandlers.ofInputStream());
+        HttpResponse<InputStream> response = client.send(session.whole(url), BodyHandlers.ofInputStream());
         try (InputStream in = response.body()) {
             session.expected(HttpHead.OK).check(response.statusCode(), response.headers(), response.version());
             return visited(in, request, firstByte);

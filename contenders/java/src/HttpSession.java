@@ -98,13 +98,19 @@ final class HttpSession {
         }
     }
 
-    /** The GET of the whole, or what a range is added to. */
-    HttpRequest.Builder get(URI url) {
-        HttpRequest.Builder get = HttpRequest.newBuilder(url).header("Accept-Encoding", "identity");
-        etag.ifPresent(value -> get.header("If-Match", value));
+    /** The GET of the whole, the only request of its reading. */
+    HttpRequest whole(URI url) {
+        HttpRequest.Builder get = get(url);
         if (kept.isEmpty() && version == Version.HTTP_1_1) {
             get.header("Connection", "close");
         }
+        return get.build();
+    }
+
+    /** One of several requests of a reading, which may use one connection after the other. */
+    HttpRequest.Builder get(URI url) {
+        HttpRequest.Builder get = HttpRequest.newBuilder(url).header("Accept-Encoding", "identity");
+        etag.ifPresent(value -> get.header("If-Match", value));
         return get;
     }
 
