@@ -100,7 +100,6 @@ printf '%s\n' "$said" | sed 's/": /":/g; s/, "/,"/g' | awk '
             for (j = 1; j <= m; j++) { gsub(/"/, "", each[j]); print method, work, each[j] }
         }
     }' >"$folder/grid"
-touch "$folder/grid"
 # Whether the contender reads no files: then only what needs none is tested.
 reads_no_files() { [ ! -s "$folder/grid" ] && printf '%s\n' "$said" | grep -qE '"reads": *"(url|object)"'; }
 no_files=$(reads_no_files && echo yes)
