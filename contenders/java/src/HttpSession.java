@@ -19,8 +19,8 @@ final class HttpSession {
     static final Param KEPT = new Param("kept", 0, 0, 1);
     static final Param HTTP = new Param("http", 1, 1, 2);
 
-    // The properties are read once, when the first client or request is made. The client does not
-    // say whether it repeated a request, so it must not.
+    // The properties are read once, when the first client or request is made. The client must not
+    // repeat a request, because it would not say so: HttpRequests does it.
     static {
         System.setProperty("jdk.httpclient.allowRestrictedHeaders", "connection");
         System.setProperty("jdk.httpclient.redirects.retrylimit", "1");
