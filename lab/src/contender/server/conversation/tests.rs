@@ -190,7 +190,7 @@ fn store(credentials: Credentials) -> Store {
 /// The path and query of a URL that is signed now.
 fn signed(store: &Store, verb: RequestVerb, object: &ObjectName) -> String {
     let url = store.presigned(verb, object, Duration::from_secs(60), Timestamp::now()).unwrap();
-    url.request().to_owned()
+    url.exact_request().to_owned()
 }
 
 #[test]
