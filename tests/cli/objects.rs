@@ -121,9 +121,9 @@ fn an_object_of_another_store_is_raced_and_its_cache_is_unknown() {
 fn commands_get_credentials_only_if_the_user_says_so() {
     let Some(it) = OtherStore::start() else { return };
     let reads = "curl -s \"$READLAB_TARGET\" | wc -l # {}";
-    let without = it.race(&["--method", "none/*", "-c", reads]);
+    let without = it.race(&["--method", "command/*", "-c", reads]);
     assert_eq!(without.code, Some(1), "{without}");
-    let with = it.race(&["--method", "none/*", "-c", reads, "--commands-get-credentials"]);
+    let with = it.race(&["--method", "command/*", "-c", reads, "--commands-get-credentials"]);
     if !with.out.contains("unavailable") {
         assert_eq!(with.code, Some(0), "{with}");
     } else {

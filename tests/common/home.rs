@@ -41,10 +41,18 @@ pub(crate) fn contenders() -> &'static Path {
         let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("builder");
         fs::create_dir_all(&home).unwrap();
         let mut command = Command::new(READLAB);
-        let said = Said::of(command.arg("build").env("HOME", &home).env_remove("XDG_CACHE_HOME"));
+        command.arg("build").env("HOME", &home).env_remove("XDG_CACHE_HOME").envs(homes_of_cargo());
+        let said = Said::of(&mut command);
         eprintln!("contenders of other languages: {said}");
         home.join(".cache/readlab/contenders")
     })
+}
+
+/// Where cargo and rustup have their files: with another home they would find none.
+fn homes_of_cargo() -> Vec<(&'static str, PathBuf)> {
+    let own = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    let home = |name, folder| (name, std::env::var_os(name).map_or_else(|| own.join(folder), PathBuf::from));
+    vec![home("CARGO_HOME", ".cargo"), home("RUSTUP_HOME", ".rustup")]
 }
 
 /// The files in a folder, without the mark of a folder that readlab made; none if there is no

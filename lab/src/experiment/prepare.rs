@@ -112,7 +112,9 @@ impl<'a> Planning<'a> {
             let work = config.work_on(expected.is_text());
             let is_part = target.target.part.is_some();
             let is_encrypted = target.target.is_encrypted();
-            let found = ReadableTarget { is_part, is_encrypted, ..ReadableTarget::plain(index, work) };
+            let has_ranges = target.target.remote().is_none_or(|remote| remote.has_ranges);
+            let plain = ReadableTarget::plain(index, work);
+            let found = ReadableTarget { is_part, is_encrypted, has_ranges, ..plain };
             readable.insert(target.form, found);
         }
         let (mut states, mut candidates) = (Vec::new(), Vec::new());

@@ -10,6 +10,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// By which variables the programs of others trust the certificates of a file: curl, what is built
+/// with OpenSSL, AWS's tools.
+const CACERTS_OF_COMMANDS: [&str; 3] = ["CURL_CA_BUNDLE", "SSL_CERT_FILE", "AWS_CA_BUNDLE"];
+
 /// The words for the cache of another server, wherever a state is shown.
 pub const CACHE_UNKNOWN: &str = "state of the server's cache: unknown";
 
@@ -70,6 +74,8 @@ pub struct Remote {
     pub source: Source,
     /// The version of the content before measuring; `None` where the server answers no HEAD.
     pub version: Option<Version>,
+    /// Whether the server says that it answers requests for ranges.
+    pub has_ranges: bool,
     /// How the server is reached and trusted.
     options: ServerOptions,
     client: Arc<Client>,
@@ -79,7 +85,7 @@ impl Remote {
     /// Nothing is requested yet.
     pub(crate) fn new(source: Source, options: &ServerOptions) -> Remote {
         let client = Arc::new(Client::new(Trust::from(options.cacert.clone())));
-        Remote { source, version: None, options: options.clone(), client }
+        Remote { source, version: None, has_ranges: false, options: options.clone(), client }
     }
 
     /// What readlab's own server has.
@@ -88,8 +94,11 @@ impl Remote {
     /// If the server does not answer.
     pub(super) fn of_own_server(source: Source, options: &ServerOptions) -> Result<Remote, TargetError> {
         let mut remote = Remote::new(source, options);
-        let version = remote.version_now().map_err(|cause| remote.failed(cause))?;
-        remote.version = Some(version);
+        let asked = remote.ask(RequestVerb::Head, &|| Ok(()));
+        let (version, has_ranges) = asked
+            .map(|response| (Version::in_head(&response), has_ranges(&response)))
+            .map_err(|cause| remote.failed(cause))?;
+        (remote.version, remote.has_ranges) = (Some(version), has_ranges);
         Ok(remote)
     }
 
@@ -126,8 +135,11 @@ impl Remote {
         let etag = self.version.as_ref().and_then(Version::strong_etag).map(OsString::from);
         // Contenders may run in another folder.
         let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or(file.clone()).into_os_string();
-        let all = [(ETAG_VARIABLE, etag), (CACERT_VARIABLE, self.options.cacert.as_ref().map(absolute))];
-        request.env.extend(all.into_iter().filter_map(|(name, value)| Some((name.into(), value?))));
+        let cacert = self.options.cacert.as_ref().map(absolute);
+        let names: &[&str] = if reads == Reads::Both { &CACERTS_OF_COMMANDS } else { &[CACERT_VARIABLE] };
+        let certificates = names.iter().map(|&name| (name, cacert.clone()));
+        let all = certificates.chain([(ETAG_VARIABLE, etag)]);
+        request.env.extend(all.filter_map(|(name, value)| Some((name.into(), value?))));
         Ok(request)
     }
 }
@@ -160,9 +172,16 @@ impl Target {
             store: remote.source.store(),
             ..TargetFacts::default()
         };
-        remote.version = version;
+        let has_ranges = has_ranges(&response);
+        (remote.version, remote.has_ranges) = (version, has_ranges);
         Ok(Target { place: Place::Web(Box::new(remote)), part: None, facts, evictable: Vec::new() })
     }
+}
+
+/// Whether a server says in a head that it answers requests for ranges (RFC 9110, 14.3).
+fn has_ranges(response: &Response<'_>) -> bool {
+    let accepted = response.field("accept-ranges").unwrap_or_default();
+    accepted.split(',').any(|unit| unit.trim().eq_ignore_ascii_case("bytes"))
 }
 
 fn cautions(version: Option<&Version>) -> Vec<String> {

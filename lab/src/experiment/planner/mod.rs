@@ -286,6 +286,9 @@ impl Planner<'_> {
     }
 }
 
+/// The parameter of methods that request ranges.
+const PART: &str = "part_bytes";
+
 /// Refuses a method that cannot be pointed at such a target.
 fn suits(
     choice: &ResolvedMethod,
@@ -295,11 +298,16 @@ fn suits(
     let is_part = readable.is_some_and(|readable| readable.is_part);
     let is_encrypted = readable.is_some_and(|readable| readable.is_encrypted);
     let reads = choice.method.reads;
+    let needs_ranges = choice.method.params.iter().any(|param| param.name == PART);
+    let lacks_ranges = needs_ranges && readable.is_some_and(|readable| !readable.has_ranges);
     let lacks_tls = is_encrypted && !choice.method.tls && reads != Reads::Object;
     let what = match over {
         _ if is_part && !choice.method.parts => "it reads whole files, and each rank reads a part",
         _ if over.suits(reads) && lacks_tls => {
             "it does not read with encryption, and the server's URL is https"
+        }
+        _ if over.suits(reads) && lacks_ranges => {
+            "it requests ranges, and the server does not say that it answers them (Accept-Ranges)"
         }
         _ if over.suits(reads) => return Ok(()),
         Transport::File => {

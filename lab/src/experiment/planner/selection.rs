@@ -54,6 +54,8 @@ pub struct ReadableTarget {
     pub is_part: bool,
     /// Whether its server speaks with encryption only.
     pub is_encrypted: bool,
+    /// Whether its server answers requests for ranges.
+    pub has_ranges: bool,
     /// Why it cannot be read, if so.
     pub broken: Option<String>,
 }
@@ -62,7 +64,7 @@ impl ReadableTarget {
     /// All bytes of a target that can be read.
     #[must_use]
     pub fn plain(target: usize, work: Work) -> ReadableTarget {
-        ReadableTarget { target, work, is_part: false, is_encrypted: false, broken: None }
+        ReadableTarget { target, work, is_part: false, is_encrypted: false, has_ranges: true, broken: None }
     }
 
     /// The bytes of a single file as they are.
