@@ -182,9 +182,9 @@ mod tests {
     use super::*;
     use crate::target::source::{ServerOptions, Source};
     use crate::target::web::Remote;
-    use readlab_protocol::Reads;
     use crate::target::{Place, Target, TargetFacts};
     use proptest::prelude::*;
+    use readlab_protocol::Reads;
 
     #[test]
     fn a_url_is_split_into_its_parts() {
