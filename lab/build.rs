@@ -75,7 +75,20 @@ fn carried() -> Vec<(String, PathBuf)> {
 }
 
 /// The contenders that have pieces of code to show.
-const SHOWN: [&str; 7] = ["rust", "c", "go", "java", "node", "python", "swift"];
+const SHOWN: [&str; 12] = [
+    "rust",
+    "c",
+    "go",
+    "java",
+    "node",
+    "python",
+    "swift",
+    "rust-objects",
+    "go-objects",
+    "java-objects",
+    "node-objects",
+    "python-objects",
+];
 
 /// Writes a list of snippets, each its contender, name, ending and text, as one Rust expression.
 fn snippets() {
@@ -84,11 +97,15 @@ fn snippets() {
     for contender in SHOWN {
         let folder = match contender {
             "rust" => PathBuf::from(RUST_SNIPPETS),
+            "rust-objects" => Path::new(RUST_OBJECTS).join("snippets"),
             other => Path::new(CONTENDERS).join(other).join("snippets"),
         };
         println!("cargo::rerun-if-changed={}", folder.display());
         let mut files = Vec::new();
-        gather(&folder, &mut files);
+        // A contender may have no piece of code to show yet.
+        if folder.is_dir() {
+            gather(&folder, &mut files);
+        }
         files.sort();
         for file in files {
             let inside = file.strip_prefix(&folder).expect("it was found in the folder").with_extension("");

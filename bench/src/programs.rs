@@ -253,7 +253,7 @@ impl Programs {
         readlab::linux::program::CommandLine {
             program: self.lab.program.clone().into(),
             args,
-            env: Vec::new(),
+            ..readlab::linux::program::CommandLine::default()
         }
     }
 }

@@ -4,4 +4,4 @@ set -eu
 cd "$(dirname "$0")"
 mkdir -p build
 # No toolchain and no module is downloaded, and version control is not used.
-GOTOOLCHAIN=local GOFLAGS= GOPROXY=off GO111MODULE=on go build -buildvcs=false -o build/readlab-go .
+GOTOOLCHAIN=local GOFLAGS= GOPROXY=off GO111MODULE=on GOWORK=off go build -buildvcs=false -o build/readlab-go .

@@ -64,8 +64,3 @@ func (c *client) get(ctx context.Context, r request, byteRange string) (io.ReadC
 	}
 	return response.Body, nil
 }
-
-// close ends the connections; those of a request that still runs end with it.
-func (c *client) close() {
-	c.wire.transport.CloseIdleConnections()
-}

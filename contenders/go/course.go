@@ -20,7 +20,7 @@ type course struct {
 
 	mutex    sync.Mutex
 	attempts uint64
-	asked    map[string]bool
+	asked    map[string]error
 	times    network
 	size     int64
 	flaw     error
@@ -31,7 +31,7 @@ const sizeUnknown = -1
 
 func newCourse(start time.Time) *course {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &course{start: start, ctx: ctx, cancel: cancel, asked: map[string]bool{}, size: sizeUnknown}
+	return &course{start: start, ctx: ctx, cancel: cancel, asked: map[string]error{}, size: sizeUnknown}
 }
 
 func (c *course) update(change func()) {
@@ -58,10 +58,17 @@ func (c *course) failure() error {
 	return c.flaw
 }
 
-// asks notes a request. One for the same bytes as an earlier one repeats it.
-func (c *course) asks(request *http.Request) {
+// asks notes a request and returns what it is called here. One for the same bytes as an earlier one
+// repeats it, and makes up for a body of the earlier one that was cut off.
+func (c *course) asks(request *http.Request) string {
 	key := request.Method + " " + request.URL.RequestURI() + " " + request.Header.Get("Range")
-	c.update(func() { c.asked[key] = true })
+	c.update(func() { c.asked[key] = nil })
+	return key
+}
+
+// loses notes that the body of a request was cut off. Some libraries pass over that.
+func (c *course) loses(key string, why error) {
+	c.update(func() { c.asked[key] = why })
 }
 
 // measures notes the size of the content that an answer states; all must state the same.
@@ -84,8 +91,7 @@ func (c *course) length() int64 {
 	return c.size
 }
 
-// finish ends the reading and is its answer. A library that passes over a body's early end is
-// found out by the number of bytes.
+// finish ends the reading and is its answer, if every request of it succeeded in the end.
 func (c *course) finish(found *tally, err error) (answer, error) {
 	c.cancel()
 	c.mutex.Lock()
@@ -95,6 +101,11 @@ func (c *course) finish(found *tally, err error) (answer, error) {
 	}
 	if err != nil {
 		return answer{}, err
+	}
+	for _, cut := range c.asked {
+		if cut != nil {
+			return answer{}, cut
+		}
 	}
 	if c.size != sizeUnknown && found.bytes != uint64(c.size) {
 		return answer{}, fmt.Errorf("%d of %d bytes arrived", found.bytes, c.size)

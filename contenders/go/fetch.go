@@ -32,7 +32,7 @@ func readURL(r request, read func(*client, *course) (*tally, error)) (answer, er
 	client := r.client
 	if client == nil {
 		client = newClient(r)
-		defer client.close()
+		defer client.wire.close()
 	}
 	course := client.wire.begin(r.start)
 	found, err := read(client, course)

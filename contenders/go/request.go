@@ -61,10 +61,13 @@ func (r *request) connectTo(target string) (err error) {
 	if r.params["http"] == 2 && r.address.url.Scheme != "https" {
 		return fmt.Errorf("%s: http=2 needs encryption, an https URL", r.target())
 	}
-	if r.server, err = serverOfEnvironment(); err == nil && r.params["kept"] == 1 {
+	if r.server, err = serverOfEnvironment(); err != nil {
+		return fmt.Errorf("%s: %w", r.target(), err)
+	}
+	if r.params["kept"] == 1 {
 		r.client = newClient(*r)
 	}
-	return err
+	return nil
 }
 
 // target is what messages call what is read.

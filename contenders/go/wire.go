@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -26,7 +27,7 @@ func (w *wire) begin(start time.Time) *course {
 
 func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 	course := w.course
-	course.asks(request)
+	key := course.asks(request)
 	traced := httptrace.WithClientTrace(request.Context(), course.trace())
 	response, err := w.transport.RoundTrip(request.WithContext(traced))
 	if err != nil {
@@ -40,7 +41,7 @@ func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 		course.fail(err)
 	}
 	if response.StatusCode < http.StatusMultipleChoices {
-		response.Body = &content{ReadCloser: response.Body, course: course}
+		response.Body = &content{ReadCloser: response.Body, course: course, key: key}
 	}
 	return response, nil
 }
@@ -49,6 +50,7 @@ func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 type content struct {
 	io.ReadCloser
 	course *course
+	key    string
 	begun  uint32
 }
 
@@ -57,5 +59,13 @@ func (b *content) Read(buffer []byte) (int, error) {
 	if length > 0 && atomic.SwapUint32(&b.begun, 1) == 0 {
 		b.course.update(func() { took(&b.course.times.FirstByteNs, b.course.start, nil) })
 	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.course.loses(b.key, err)
+	}
 	return length, err
+}
+
+// close ends the connections.
+func (w *wire) close() {
+	w.transport.CloseIdleConnections()
 }

@@ -13,21 +13,25 @@ const NS_PER_US = 1000;
 
 /** Takes turns until the end of the input. */
 async function serve(request, input) {
-  request.method.prepare?.(request);
+  await orRefusal(request, () => request.method.prepare?.(request));
   say.ready(request.params);
   for await (const line of readline.createInterface({ input })) {
     const [lead, count] = parseTurn(line);
-    let samples;
-    try {
-      samples = await turn(request, lead, count);
-    } catch (failure) {
-      if (failure instanceof Refusal) throw failure;
-      throw new Refusal(`${request.shown}: ${cause(failure)}`);
-    }
+    const samples = await orRefusal(request, () => turn(request, lead, count));
     // The bytes that were read are garbage now, and are collected before the turn ends; the roster starts Node with
     // --expose-gc.
     globalThis.gc?.();
     say.samples(samples);
+  }
+}
+
+/** What the action returns; a failure becomes a refusal with the target and the cause. */
+async function orRefusal(request, action) {
+  try {
+    return await action();
+  } catch (failure) {
+    if (failure instanceof Refusal) throw failure;
+    throw new Refusal(`${request.shown}: ${cause(failure)}`);
   }
 }
 

@@ -13,6 +13,9 @@ use std::time::Duration;
 /// What a server may take on a busy machine; without bounds it takes a minute a stranger.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How many readers the server has at once, and how many strangers.
+const CONNECTIONS_MAX: usize = 320;
+
 /// Readlab's server of a file, ended with the value.
 struct Server {
     process: Child,
@@ -38,11 +41,11 @@ impl Server {
         client
     }
 
-    /// A connection that has requested a path.
+    /// A connection that has requested a path, once.
     fn asking(&self, path: &str) -> TcpStream {
         let mut client = self.connect();
         // At once, as clients do; a refused connection may fail here.
-        let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n");
+        let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
         let _ = client.write_all(request.as_bytes());
         client
     }
@@ -67,7 +70,7 @@ fn silent_clients_do_not_block_the_file() {
     let home = Home::new();
     home.file("f", "content");
     let server = Server::after(&home, "", "f");
-    let mut strangers: Vec<TcpStream> = (0..300).map(|_| server.connect()).collect();
+    let mut strangers: Vec<TcpStream> = (0..CONNECTIONS_MAX).map(|_| server.connect()).collect();
     strangers.iter_mut().step_by(3).for_each(|it| drop(it.write_all(b"GET / HT")));
     for _ in 0..10 {
         assert!(server.get().ends_with("\r\n\r\ncontent"));
@@ -105,7 +108,7 @@ fn readers_of_the_file_are_not_ended_for_others_and_one_too_many_is_refused() {
         (String::from_utf8_lossy(&begin).into_owned(), reader)
     };
     let mut readers = Vec::new();
-    for nth in 0..64 {
+    for nth in 0..CONNECTIONS_MAX {
         let (said, reader) = reading();
         assert_eq!(said, "HTTP/1.1 200", "reader {nth}");
         readers.push(reader);

@@ -33,11 +33,13 @@ impl Encrypted {
 #[test]
 fn a_url_is_raced_over_tls_by_a_server_that_a_file_of_certificates_trusts() {
     let Some(it) = encrypted() else { return };
-    let trusting = ["--cacert", it.server.at("cacert"), "--method", "rust/http", "--method", "rust/http-ranged"];
+    let trusting =
+        ["--cacert", it.server.at("cacert"), "--method", "rust/http", "--method", "rust/http-ranged"];
     let (json, said) = it.home.race_json(Path::new(&it.url("https")), &trusting);
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
     for name in ["rust/http", "rust/http-ranged"] {
-        let named = |trial: &&serde_json::Value| trial["id"].as_str().unwrap().starts_with(&format!("{name}/"));
+        let named =
+            |trial: &&serde_json::Value| trial["id"].as_str().unwrap().starts_with(&format!("{name}/"));
         let trial = json["trials"].as_array().unwrap().iter().find(named).unwrap();
         assert_eq!((&trial["state"], &trial["outcome"]), (&"unknown".into(), &"measured".into()), "{trial}");
     }

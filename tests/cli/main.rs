@@ -31,8 +31,8 @@ mod own_commands;
 #[path = "../common/pseudo_terminal.rs"]
 mod pseudo_terminal;
 mod race;
-mod real_servers;
 mod readme;
+mod real_servers;
 mod resume;
 mod rights;
 mod scripted_server;

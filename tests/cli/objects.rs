@@ -98,7 +98,8 @@ fn an_object_of_another_store_is_raced_and_its_cache_is_unknown() {
     let Some(it) = OtherStore::start() else { return };
     // What a command prints is only its count; what it sees goes to a file.
     let look = "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' >>lines; env >>variables; wc -l <'store/bucket/my log.txt' # {}";
-    let said = it.race(&["--method", "rust/http*", "-c", look, "--export-json", "a.json", "--export-csv", "a.csv"]);
+    let said =
+        it.race(&["--method", "rust/http*", "-c", look, "--export-json", "a.json", "--export-csv", "a.csv"]);
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
     it.assert_has_no_secret(&said.to_string(), "what is printed");
     let read = |name: &Path| String::from_utf8_lossy(&fs::read(name).unwrap()).into_owned();

@@ -11,6 +11,7 @@ use crate::row::Row;
 use anyhow::{Context, bail};
 use readlab::contender::roster::Roster;
 use readlab::record::Outcome;
+use readlab::target::source::ReadRequest;
 use readlab::trial::{CacheState, TrialId, Work};
 use readlab::units::Bytes;
 use std::collections::BTreeMap;
@@ -75,7 +76,7 @@ fn roster(programs: &Programs, contender: &str, trial: &str, notes: &Path) -> an
     let there = entry.query().context(contender.to_owned())?;
     let id: TrialId = trial.parse().with_context(|| trial.to_owned())?;
     let choice = there.choose(&id.method, &id.params, Work::Newlines).context(trial.to_owned())?;
-    let command = there.read_command(&choice, Work::Newlines, "".as_ref());
+    let command = there.read_command(&choice, Work::Newlines, &ReadRequest::default());
     // The words before those of the protocol.
     let program = command.args.iter().take_while(|word| *word != "read");
     let relay = programs.relay().display().to_string();

@@ -103,7 +103,13 @@ fn verdicts(programs: &Programs, made: Made) -> anyhow::Result<Row> {
     }
     let value = f64::from(u32::try_from(right)?);
     let words = format!("right in {right} of {repeats}");
-    Ok(Row::judged(format!("verdict: {made:?}"), "right in 19 of 20", value, right * 20 >= repeats * 19, words))
+    Ok(Row::judged(
+        format!("verdict: {made:?}"),
+        "right in 19 of 20",
+        value,
+        right * 20 >= repeats * 19,
+        words,
+    ))
 }
 
 /// How long the default race of an object takes, without building contenders.

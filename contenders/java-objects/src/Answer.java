@@ -21,6 +21,13 @@ final class Answer {
         }
     }
 
+    /** Checks that the answer is the whole object. */
+    static void checkWhole(GetObjectResponse head) throws IOException {
+        if (head.contentRange() != null) {
+            throw new IOException("the whole was asked for, the answer is a range");
+        }
+    }
+
     /** Checks that as many bytes came as the head promised. */
     static void checkLength(GetObjectResponse head, long bytes) throws IOException {
         if (head.contentLength() != null && head.contentLength() != bytes) {

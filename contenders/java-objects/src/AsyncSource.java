@@ -14,8 +14,13 @@ record AsyncSource(S3AsyncClient client, Observer observer, Request request) imp
     @Override
     public Tally read(Window window) throws IOException, InterruptedException {
         observer.observe(window);
-        return Failure.await(
-                client.getObject(request.get(), new Visitor<>(request, window, (head, tally) -> tally)));
+        Tally total = new Tally(request.work());
+        Answer.checkWhole(Failure.await(client.getObject(
+                request.get(), new Visitor<>(request, window, (head, tally) -> {
+                    total.add(tally);
+                    return head;
+                }))));
+        return total;
     }
 
     @Override

@@ -33,7 +33,9 @@ record BlockingSource(S3Client client, Observer observer, Request request, boole
     private Tally readStream(Window window) throws IOException {
         Tally tally = new Tally(request.work());
         byte[] buffer = new byte[request.intParam("buffer_bytes")];
-        visit(client.getObject(request.get()), request.profile().etag(), window, tally, buffer);
+        ResponseInputStream<GetObjectResponse> body = client.getObject(request.get());
+        visit(body, request.profile().etag(), window, tally, buffer);
+        Answer.checkWhole(body.response());
         return tally;
     }
 
@@ -41,6 +43,7 @@ record BlockingSource(S3Client client, Observer observer, Request request, boole
         GetObjectRequest get = request.get();
         ResponseBytes<GetObjectResponse> answer = client.getObjectAsBytes(get);
         Answer.check(answer.response(), request.profile().etag());
+        Answer.checkWhole(answer.response());
         byte[] bytes = answer.asByteArrayUnsafe();
         Tally tally = new Tally(request.work());
         tally.take(bytes, bytes.length);

@@ -1,4 +1,5 @@
 import java.io.IOException;
+import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -10,6 +11,12 @@ import java.util.regex.Pattern;
  */
 record PartRange(long start, long length) {
     private static final Pattern CONTENT_RANGE = Pattern.compile("bytes (\\d{1,18})-(\\d{1,18})/(\\d{1,18})");
+
+    /** The object's size, if a {@code Content-Range} has it. */
+    static OptionalLong size(String contentRange) {
+        Matcher words = CONTENT_RANGE.matcher(contentRange == null ? "" : contentRange);
+        return words.matches() ? OptionalLong.of(Long.parseLong(words.group(3))) : OptionalLong.empty();
+    }
 
     /** The value of the header {@code Range}. */
     String header() {

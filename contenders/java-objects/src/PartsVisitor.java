@@ -1,5 +1,7 @@
+import java.io.IOException;
 import java.util.Iterator;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import software.amazon.awssdk.core.SplittingTransformerConfiguration;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
 import software.amazon.awssdk.core.async.SdkPublisher;
@@ -14,9 +16,16 @@ final class PartsVisitor extends Visitor<GetObjectResponse> {
     private final Request request;
     private final Window window;
     private final Tally total;
+    /** The object's size, by the last answer that has it; else negative. */
+    private final AtomicLong size;
 
     PartsVisitor(Request request, Window window, Tally total) {
-        super(request, window, (head, tally) -> added(head, tally, total));
+        this(request, window, total, new AtomicLong(-1));
+    }
+
+    private PartsVisitor(Request request, Window window, Tally total, AtomicLong size) {
+        super(request, window, (head, tally) -> added(head, tally, total, size));
+        this.size = size;
         this.request = request;
         this.window = window;
         this.total = total;
@@ -41,13 +50,24 @@ final class PartsVisitor extends Visitor<GetObjectResponse> {
 
             @Override
             public AsyncResponseTransformer<GetObjectResponse, GetObjectResponse> next() {
-                return new Visitor<>(request, window, (head, tally) -> added(head, tally, total));
+                return new Visitor<>(request, window, (head, tally) -> added(head, tally, total, size));
             }
         };
     }
 
-    private static GetObjectResponse added(GetObjectResponse head, Tally part, Tally total) {
+    /**
+     * The SDK does not compare the parts with the size of the object, if they are those of an
+     * upload.
+     */
+    void checkWhole() throws IOException {
+        if (size.get() >= 0 && size.get() != total.bytes()) {
+            throw new IOException("the object has " + size.get() + " bytes, " + total.bytes() + " came");
+        }
+    }
+
+    private static GetObjectResponse added(GetObjectResponse head, Tally part, Tally total, AtomicLong size) {
         total.add(part);
+        PartRange.size(head.contentRange()).ifPresent(size::set);
         return head;
     }
 }

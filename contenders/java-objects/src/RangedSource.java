@@ -63,7 +63,8 @@ record RangedSource(S3Client client, Observer observer, Request request, Executo
 
     /** An empty object has no range; then a plain request must show that it is empty. */
     private void readEmpty(Window window, Tally total) throws IOException {
-        BlockingSource.visit(client.getObject(request.get()), request.profile().etag(), window, total, new byte[1]);
+        ResponseInputStream<GetObjectResponse> whole = client.getObject(request.get());
+        BlockingSource.visit(whole, request.profile().etag(), window, total, new byte[1]);
         if (total.bytes() > 0) {
             throw new IOException("the server refuses ranges of an object that has bytes");
         }

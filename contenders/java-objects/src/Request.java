@@ -29,7 +29,12 @@ record Request(ObjectName object, Profile profile, Work work, Map<String, Long> 
             set(params, method, args[i]);
         }
         method.params().forEach(param -> params.putIfAbsent(param.name(), param.defaultValue()));
-        return new Request(ObjectName.parse(args[TARGET]), new Profile(System.getenv()), work, params);
+        ObjectName object = ObjectName.parse(args[TARGET]);
+        try {
+            return new Request(object, new Profile(System.getenv()), work, params);
+        } catch (Refusal cause) {
+            throw new Refusal(object.shown() + ": " + cause.getMessage());
+        }
     }
 
     private static void set(Map<String, Long> params, Method method, String word) throws Refusal {

@@ -52,7 +52,9 @@ final class TransferSource implements Source {
     public Tally read(Window window) throws IOException, InterruptedException {
         observer.observe(window);
         Tally total = new Tally(request.work());
-        Failure.await(download(new PartsVisitor(request, window, total)));
+        PartsVisitor visitor = new PartsVisitor(request, window, total);
+        Failure.await(download(visitor));
+        visitor.checkWhole();
         return total;
     }
 

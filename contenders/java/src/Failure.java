@@ -7,6 +7,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import javax.net.ssl.SSLHandshakeException;
@@ -27,6 +28,15 @@ final class Failure {
             body = body.getCause();
         }
         return body instanceof IOException cause ? cause : new IOException(cause(body), body);
+    }
+
+    /** Waits for an answer of the HTTP client. */
+    static <T> T await(CompletableFuture<T> answer) throws IOException, InterruptedException {
+        try {
+            return answer.get();
+        } catch (ExecutionException failure) {
+            throw ofBody(failure);
+        }
     }
 
     static String cause(Throwable failure) {

@@ -14,11 +14,8 @@ final class FirstByte {
         }
     }
 
-    /**
-     * The answer of a reading that sent so many requests; without content there is no first byte.
-     */
-    Answer of(Answer answer, long requests) {
-        Answer counted = answer.with("requests", requests);
-        return nanos.get() == 0 ? counted : counted.with("first_byte_ns", nanos.get());
+    /** The answer with the moment; without content there is no first byte. */
+    Answer of(Answer answer) {
+        return nanos.get() == 0 ? answer : answer.with("first_byte_ns", nanos.get());
     }
 }

@@ -1,7 +1,6 @@
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.URI;
-import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpResponse.BodySubscriber;
@@ -31,21 +30,12 @@ final class HttpMethods {
 
     private static Answer flow(Request request) throws IOException, InterruptedException {
         FirstByte firstByte = new FirstByte();
-        URI url = request.target().server();
-        HttpSession session = request.http();
-        Answer answer = session.read(client -> unwrapped(client, request, firstByte, url));
-        return firstByte.of(answer, 1);
-    }
-
-    // The client wraps a failure of the body into an exception that names the client's classes.
-    private static Answer unwrapped(HttpClient client, Request request, FirstByte firstByte, URI url)
-            throws IOException, InterruptedException {
-        try {
-            HttpSession session = request.http();
-            return client.send(session.get(url).build(), info -> body(info, request, firstByte)).body().answer();
-        } catch (IOException failure) {
-            throw Failure.ofBody(failure);
-        }
+        HttpRequest get = request.http().whole(request.target().server());
+        return firstByte.of(request.http().read(client -> {
+            HttpRequests requests = new HttpRequests(client);
+            Tally tally = Failure.await(requests.send(get, head -> body(head, request, firstByte))).body();
+            return requests.counted(tally.answer());
+        }));
     }
 
     private static BodySubscriber<Tally> body(ResponseInfo info, Request request, FirstByte firstByte) {
@@ -59,17 +49,19 @@ final class HttpMethods {
 
     private static Answer stream(Request request) throws IOException, InterruptedException {
         FirstByte firstByte = new FirstByte();
-        URI url = request.target().server();
-        Answer answer = request.http().read(client -> drained(client, request, firstByte, url));
-        return firstByte.of(answer, 1);
+        HttpRequest get = request.http().whole(request.target().server());
+        return firstByte.of(request.http().read(client -> {
+            HttpRequests requests = new HttpRequests(client);
+            HttpResponse<InputStream> response = Failure.await(requests.send(get, BodyHandlers.ofInputStream()));
+            return requests.counted(drained(response, request, firstByte));
+        }));
     }
 
-    private static Answer drained(HttpClient client, Request request, FirstByte firstByte, URI url)
-            throws IOException, InterruptedException {
-        HttpSession session = request.http();
-        HttpResponse<InputStream> response = client.send(session.get(url).build(), BodyHandlers.ofInputStream());
+    private static Answer drained(HttpResponse<InputStream> response, Request request, FirstByte firstByte)
+            throws IOException {
+        HttpHead expected = request.http().expected(HttpHead.OK);
         try (InputStream in = response.body()) {
-            session.expected(HttpHead.OK).check(response.statusCode(), response.headers(), response.version());
+            expected.check(response.statusCode(), response.headers(), response.version());
             return visited(in, request, firstByte);
         } catch (IOException failure) {
             throw Failure.ofBody(failure);

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -20,20 +19,19 @@ final class HttpRanges {
     static final Param PART = new Param("part_bytes", 8_388_608, 65_536, 1 << 30);
     static final Param CONCURRENCY = new Param("concurrency", 8, 1, 256);
 
-    private final HttpClient client;
+    private final HttpRequests requests;
     private final Request request;
     private final long partBytes;
     private final FirstByte firstByte = new FirstByte();
     private final Tally total;
     private final AtomicLong next = new AtomicLong(1);
-    private final AtomicLong requests = new AtomicLong();
     private final CompletableFuture<Content> content = new CompletableFuture<>();
 
     /** What the first answer says about the content that all ranges are of. */
     private record Content(long size, Optional<String> etag) {}
 
     private HttpRanges(HttpClient client, Request request) {
-        this.client = client;
+        this.requests = new HttpRequests(client);
         this.request = request;
         this.partBytes = request.params().get(PART.name());
         this.total = new Tally(request.work());
@@ -51,16 +49,16 @@ final class HttpRanges {
             return null;
         });
         try {
-            Content found = await(content);
+            Content found = Failure.await(content);
             if (found.size() == 0) {
                 readEmpty();
             } else {
-                await(all(first, found));
+                Failure.await(all(first, found));
             }
         } finally {
             next.set(Long.MAX_VALUE / 2);
         }
-        return firstByte.of(total.answer(), requests.get());
+        return firstByte.of(requests.counted(total.answer()));
     }
 
     /** All ranges: as many chains as may run at once, the first one of which has begun. */
@@ -95,8 +93,7 @@ final class HttpRanges {
         HttpRequest get = request.http().get(request.target().url().orElseThrow())
                 .header("Range", "bytes=" + start + "-" + (start + partBytes - 1))
                 .build();
-        requests.incrementAndGet();
-        return client.sendAsync(get, info -> body(info, head)).thenAccept(answer -> add(answer, start));
+        return requests.send(get, info -> body(info, head)).thenAccept(answer -> add(answer, start));
     }
 
     private BodySubscriber<Tally> body(ResponseInfo info, HttpHead head) {
@@ -136,10 +133,9 @@ final class HttpRanges {
 
     /** An empty content has no range; then a plain request must show that it is empty. */
     private void readEmpty() throws IOException, InterruptedException {
-        requests.incrementAndGet();
         HttpRequest get = request.http().get(request.target().url().orElseThrow()).build();
         HttpHead head = request.http().expected(HttpHead.OK);
-        Tally tally = await(client.sendAsync(get, info -> {
+        Tally tally = Failure.await(requests.send(get, info -> {
             try {
                 head.check(info.statusCode(), info.headers(), info.version());
                 return new HttpBody(new Tally(request.work()), firstByte);
@@ -149,14 +145,6 @@ final class HttpRanges {
         })).body();
         if (tally.bytes() > 0) {
             throw new IOException("the server refuses ranges of a content that has bytes");
-        }
-    }
-
-    private static <T> T await(CompletableFuture<T> result) throws IOException, InterruptedException {
-        try {
-            return result.get();
-        } catch (ExecutionException failure) {
-            throw Failure.ofBody(failure);
         }
     }
 }

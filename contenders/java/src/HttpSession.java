@@ -19,8 +19,8 @@ final class HttpSession {
     static final Param KEPT = new Param("kept", 0, 0, 1);
     static final Param HTTP = new Param("http", 1, 1, 2);
 
-    // The properties are read once, when the first client or request is made. The client does not
-    // say whether it repeated a request, so it must not.
+    // The properties are read once, when the first client or request is made. The client must not
+    // repeat a request, because it would not say so: HttpRequests does it.
     static {
         System.setProperty("jdk.httpclient.allowRestrictedHeaders", "connection");
         System.setProperty("jdk.httpclient.redirects.retrylimit", "1");
@@ -98,13 +98,19 @@ final class HttpSession {
         }
     }
 
-    /** The GET of the whole, or what a range is added to. */
-    HttpRequest.Builder get(URI url) {
-        HttpRequest.Builder get = HttpRequest.newBuilder(url).header("Accept-Encoding", "identity");
-        etag.ifPresent(value -> get.header("If-Match", value));
+    /** The GET of the whole, the only request of its reading. */
+    HttpRequest whole(URI url) {
+        HttpRequest.Builder get = get(url);
         if (kept.isEmpty() && version == Version.HTTP_1_1) {
             get.header("Connection", "close");
         }
+        return get.build();
+    }
+
+    /** One of several requests of a reading, which may use one connection after the other. */
+    HttpRequest.Builder get(URI url) {
+        HttpRequest.Builder get = HttpRequest.newBuilder(url).header("Accept-Encoding", "identity");
+        etag.ifPresent(value -> get.header("If-Match", value));
         return get;
     }
 

@@ -44,9 +44,16 @@ record Request(
         }
         method.params().forEach(param -> params.putIfAbsent(param.name(), param.defaultValue()));
         Target target = Target.of(args, TARGET);
-        Optional<HttpSession> server =
-                method.readsUrls() ? Optional.of(HttpSession.of(params, System.getenv())) : Optional.empty();
-        return new Request(target, part, work, scan, params, server);
+        return new Request(target, part, work, scan, params, server(method, target, params));
+    }
+
+    private static Optional<HttpSession> server(Method method, Target target, Map<String, Long> params)
+            throws Refusal {
+        try {
+            return method.readsUrls() ? Optional.of(HttpSession.of(params, System.getenv())) : Optional.empty();
+        } catch (Refusal cause) {
+            throw new Refusal(target.shown() + ": " + cause.getMessage());
+        }
     }
 
     private static void set(Map<String, Long> params, Method method, String word) throws Refusal {

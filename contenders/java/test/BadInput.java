@@ -114,11 +114,22 @@ final class BadInput {
             fails(method, server.urlOfNobody(), "could not connect");
             String range = method.endsWith("ranged") ? "206 Partial; Content-Range: bytes 0-4/5; " : "200 OK; ";
             fails(method, server.urlOf(range + "Content-Length: 100000", "half\n"), "bytes received: 5");
-            fails(method, server.urlOf(range + "Transfer-Encoding: chunked", "100\r\nhalf\n"), "chunked transfer encoding");
+            String chunk = server.urlOf(range + "Transfer-Encoding: chunked", "100\r\nhalf\n");
+            fails(method, chunk, "chunked transfer encoding");
             String gzip = server.urlOf(range + "Content-Length: 5; Content-Encoding: gzip", "half\n");
             fails(method, gzip, "content encoding: gzip");
+            hangUps(server, method, range + "Content-Length: 5");
         }
         ranges(server);
+    }
+
+    /** A request without an answer is repeated, and that is counted; but not without end. */
+    private static void hangUps(Server server, String name, String head) {
+        String url = server.urlAfterHangUps(2, head, "half\n");
+        Talk talk = Talk.of("go 0 1\n", "read", name, Method.LOOP, "sum", url);
+        boolean counted = talk.lines().stream().anyMatch(line -> line.contains("\"requests\":3,\"retries\":2"));
+        Check.that(counted, name + " after two connections without an answer", talk);
+        fails(name, server.urlAfterHangUps(5, head, "half\n"), "5 connections ended before an answer");
     }
 
     /** Answers to the request for the first 65536 bytes that are not what was asked for. */

@@ -76,7 +76,8 @@ final class HttpTest {
                 Check.that(foreign.failedWith("localhost"), method + " of a certificate for another host", foreign);
             }
             Talk none = read("HttpClient", url(encrypted), Map.of("READLAB_CACERT", file.toString()));
-            Check.that(none.failedWith("READLAB_CACERT: "), "a file without certificates", none);
+            boolean named = none.failedWith(url(encrypted) + ": READLAB_CACERT: ");
+            Check.that(named, "a file without certificates", none);
         } finally {
             encrypted.stop(0);
             other.stop(0);

@@ -23,6 +23,7 @@ final class Server implements AutoCloseable {
     private final HttpServer files;
     private final ServerSocket liar;
     private volatile String lie = "";
+    private volatile int hangUps;
 
     Server() throws IOException {
         InetAddress loopback = InetAddress.getLoopbackAddress();
@@ -97,6 +98,10 @@ final class Server implements AutoCloseable {
         while (!liar.isClosed()) {
             try (Socket socket = liar.accept()) {
                 socket.getInputStream().read(new byte[4096]);
+                if (hangUps > 0) {
+                    hangUps--;
+                    continue;
+                }
                 OutputStream out = socket.getOutputStream();
                 out.write(lie.getBytes(StandardCharsets.US_ASCII));
                 out.flush();
@@ -118,6 +123,12 @@ final class Server implements AutoCloseable {
     String urlOf(String head, String body) {
         lie = "HTTP/1.1 " + head.replace("; ", "\r\n") + "\r\nConnection: close\r\n\r\n" + body;
         return "http://localhost:" + liar.getLocalPort() + "/?secret=1";
+    }
+
+    /** Closes some connections without an answer, and gives the answer over the next one. */
+    String urlAfterHangUps(int count, String head, String body) {
+        hangUps = count;
+        return urlOf(head, body);
     }
 
     String urlOfNobody() throws IOException {

@@ -62,8 +62,8 @@ pub(crate) const PART: Param = Param::new("part_bytes", 8 << 20, 64 << 10, 1 << 
 pub(crate) const CONCURRENCY: Param = Param::new("concurrency", 8, 1, 256);
 /// The size of the ranges of which object_store makes one request.
 pub(crate) const SMALL_PART: Param = Param::new("part_bytes", 1 << 20, 64 << 10, 1 << 30);
-/// As many bytes as a range of the method `ranged`, so that at their defaults both send the same
-/// requests.
+/// As many bytes as a range of the method `ranged`: at their defaults both request the same ranges,
+/// and here the size of the object before.
 pub(crate) const COALESCE: Param = Param::new("coalesce_bytes", 8 << 20, 64 << 10, 1 << 30);
 /// Whether the client and its connections stay open. A store is meant to be made once.
 pub(crate) const KEPT: Param = Param::new("kept", 1, 0, 1);

@@ -23,8 +23,8 @@ pub struct SuiteArgs {
     /// A built-in suite or a file
     #[arg(required_unless_present = "resume", value_name = "NAME|FILE.toml")]
     pub suite: Option<String>,
-    /// The files, URLs or objects (s3://BUCKET/KEY) to read [default: the suite's own corpus, made if
-    /// it is missing]
+    /// The files, URLs or objects (s3://BUCKET/KEY) to read [default: the suite's own corpus, made
+    /// if it is missing]
     #[arg(value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
     /// Run it as it was published: its corpus in the size of the publication, and each trial with

@@ -6,8 +6,8 @@ use super::targets::OpenTarget;
 use crate::machine;
 use crate::measure::plan::Plan;
 use crate::measure::sampler::InspectPlan;
-use crate::target::source::ServerOptions;
 use crate::record::{ResumePlan, TargetRef};
+use crate::target::source::ServerOptions;
 use std::path::PathBuf;
 
 /// The plan of a run; `None` for one that cannot be resumed.
@@ -34,7 +34,11 @@ pub(super) fn of(
         drop_caches: config.drop_caches,
         allow_device: config.allow_device,
         server: ServerOptions {
-            cacert: config.server.cacert.as_ref().map(|file| std::path::absolute(file).unwrap_or(file.clone())),
+            cacert: config
+                .server
+                .cacert
+                .as_ref()
+                .map(|file| std::path::absolute(file).unwrap_or(file.clone())),
             ..config.server.clone()
         },
         requested: requested(config),

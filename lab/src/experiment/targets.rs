@@ -30,10 +30,7 @@ pub(super) struct KnownTarget {
 }
 
 /// Starts a server for each file that contenders request from one.
-pub(super) fn serve(
-    targets: &mut [ExaminedTarget],
-    options: &ServerOptions,
-) -> anyhow::Result<Vec<Server>> {
+pub(super) fn serve(targets: &mut [ExaminedTarget], options: &ServerOptions) -> anyhow::Result<Vec<Server>> {
     let mut servers = Vec::new();
     for ExaminedTarget { form, target } in targets {
         let Place::File(file) = &target.place else { continue };

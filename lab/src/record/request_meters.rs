@@ -48,7 +48,8 @@ impl RequestMeters {
             ("tls_ns", self.tls_ns),
             ("first_byte_ns", self.first_byte_ns),
         ];
-        let too_long = |(name, ns): (&'static str, Option<u64>)| ns.filter(|ns| *ns > wall_ns).map(|ns| (name, ns));
+        let too_long =
+            |(name, ns): (&'static str, Option<u64>)| ns.filter(|ns| *ns > wall_ns).map(|ns| (name, ns));
         parts.into_iter().find_map(too_long)
     }
 }

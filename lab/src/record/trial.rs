@@ -2,10 +2,10 @@
 
 use super::command_rules::CommandRules;
 use super::conduct::Conduct;
-use super::request_meters;
 use super::fleet::FleetTurn;
 use super::inside::{FlameGraph, Trace};
 use super::limit::LimitKind;
+use super::request_meters;
 use super::samples::Samples;
 use super::stop::{StopReason, Stopped};
 use super::warm::WarmedUp;

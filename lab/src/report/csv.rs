@@ -4,7 +4,7 @@
 //! Empty fields are meters that could not be read. Samples of refused and failed trials are there
 //! too, with the outcome beside them.
 
-use crate::record::{RequestMeters, Record, Sample, TrialRecord, TurnSeen};
+use crate::record::{Record, RequestMeters, Sample, TrialRecord, TurnSeen};
 use crate::target::TargetFacts;
 use crate::terminal::printable::printable;
 use crate::trial::CacheState;
@@ -64,8 +64,7 @@ const TURN_COLUMNS: [&str; 8] = [
 ];
 
 /// What contenders say of their requests; a record of files has none of these columns.
-const REQUEST_COLUMNS: [&str; 6] =
-    ["dns_ns", "connect_ns", "tls_ns", "first_byte_ns", "requests", "retries"];
+const REQUEST_COLUMNS: [&str; 6] = ["dns_ns", "connect_ns", "tls_ns", "first_byte_ns", "requests", "retries"];
 
 /// Writes the samples of a record.
 ///

@@ -3,8 +3,8 @@
 
 use super::words::plural;
 use crate::record::{Header, Receipt, Record};
-use crate::target::web::CACHE_UNKNOWN;
 use crate::target::s3::StoreFacts;
+use crate::target::web::CACHE_UNKNOWN;
 use crate::target::{Http, TargetFacts};
 use crate::trial::Transport;
 use crate::units::Bytes;

@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn the_usual_space_is_one_and_takes_no_more_memory_than_is_of_use() {
         let space = Space::usual();
-        assert_eq!((space.values.len(), space.names_given().count()), (7, 0));
+        assert_eq!((space.values.len(), space.names_given().count()), (9, 0));
         let ring = method(&[("buffer_bytes", 512, 1 << 30), ("depth", 1, 4096)]);
         let settings = space.settings(&ring);
         assert_eq!(settings.len(), 19, "all but 64 times 4 MiB");

@@ -37,13 +37,13 @@ use filesystem::{Backing, Filesystem};
 use layers::{Chain, Evictable};
 pub use path::without_parents;
 use readlab_protocol::{Part, Reads};
+use s3::PresignError;
+use source::{ReadRequest, ServerOptions, Source, SourceError};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use s3::PresignError;
-use source::{ReadRequest, ServerOptions, Source, SourceError};
 use web::Remote;
 
 /// A target that can be raced: it exists, has a size, and can be opened again and again.

@@ -98,7 +98,10 @@ impl Source {
             return Ok(Source::Url(word.parse()?));
         }
         let name = word.parse()?;
-        let store = Store::configured(&StoreOptions { endpoint: options.endpoint.clone(), unsigned: options.unsigned }, &OfProcess)?;
+        let store = Store::configured(
+            &StoreOptions { endpoint: options.endpoint.clone(), unsigned: options.unsigned },
+            &OfProcess,
+        )?;
         Ok(Source::Object(Box::new(StoredObject { store, name })))
     }
 

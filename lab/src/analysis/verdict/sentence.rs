@@ -179,7 +179,9 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
         }
         Verdict::Processing { lift: None } => "processing".to_owned(),
         Verdict::Latency => "latency".to_owned(),
-        Verdict::Server { wait: ServerWait::FirstByte { share } } => format!("first byte {}", percent(*share)),
+        Verdict::Server { wait: ServerWait::FirstByte { share } } => {
+            format!("first byte {}", percent(*share))
+        }
         Verdict::Server { wait: ServerWait::Connection { connections, remedy } } => {
             format!("{}, {:.1}× by more", at_once(*connections), remedy.times)
         }

@@ -1,18 +1,20 @@
 //! The connections of the loopback server: their number is limited, and one that has not requested
 //! the file makes room for the next.
 //!
-//! Every user of the machine can connect to the port, but only a contender knows the path. So a
-//! connection has no claim until it has sent the whole head of a request for that path: if there is
-//! no room, the oldest connection without a claim is ended. A reader of the file is never ended for
-//! another client; the other client is turned away. [`super::answers`] has the answers.
+//! Every user of the machine can connect to the port, but only a contender knows the path or the
+//! key. So a connection has no claim until it has sent the whole head of a request that may be
+//! answered: if there is no room for another stranger, the oldest is ended. A reader is never ended
+//! for a stranger. If there is no room for another reader, the one that has not requested anything
+//! for the longest time is ended: a client that keeps connections must expect that of any server.
+//! If all get the file, the new one is turned away. [`super::conversation`] has the answers.
 
 use std::collections::BTreeMap;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Connections at once, each with a thread: far more than any contender has readers.
-pub(super) const CONNECTIONS_MAX: usize = 64;
+/// Readers at once, and strangers at once, each with a thread: more than any contender has.
+pub(super) const CONNECTIONS_MAX: usize = 320;
 
 /// How long to wait for the end of a connection's thread.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -27,6 +29,7 @@ pub(super) struct Connections {
 /// Connections by their age.
 #[derive(Debug, Default)]
 struct Open {
+    /// Counts connections, and ends of answers.
     next: u64,
     all: BTreeMap<u64, OpenConnection>,
 }
@@ -44,8 +47,19 @@ enum ConnectionState {
     Stranger,
     /// It has requested the file and gets it.
     Reader,
+    /// It was a reader, and may be one again; the number is higher for one that read later.
+    Idle(u64),
     /// It was ended; its thread has not ended yet.
     Leaving,
+}
+
+/// Why a connection gets nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoClaim {
+    /// It was ended for another one.
+    Ended,
+    /// All others read the file.
+    Full,
 }
 
 /// An admitted connection; it is removed from the list when this is dropped.
@@ -57,15 +71,45 @@ pub(super) struct Connection {
     pub(super) stream: Arc<TcpStream>,
 }
 
+impl Open {
+    fn strangers(&self) -> usize {
+        self.all.values().filter(|it| it.state == ConnectionState::Stranger).count()
+    }
+
+    fn readers(&self) -> usize {
+        let is_reader = |state| matches!(state, ConnectionState::Reader | ConnectionState::Idle(_));
+        self.all.values().filter(|it| is_reader(it.state)).count()
+    }
+
+    fn oldest_stranger(&self) -> Option<u64> {
+        let (number, _) = self.all.iter().find(|(_, it)| it.state == ConnectionState::Stranger)?;
+        Some(*number)
+    }
+
+    /// The reader whose last answer ended first.
+    fn longest_idle(&self) -> Option<u64> {
+        let idle = self.all.iter().filter_map(|(number, it)| match it.state {
+            ConnectionState::Idle(since) => Some((since, *number)),
+            _ => None,
+        });
+        idle.min().map(|(_, number)| number)
+    }
+
+    fn count(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+}
+
 impl Connections {
-    /// Admits a connection; returns it if all others read the file.
+    /// Admits a connection; returns it if no stranger leaves for it.
     pub(super) fn admit(self: &Arc<Self>, stream: TcpStream) -> Result<Connection, TcpStream> {
-        if self.lock().all.len() >= CONNECTIONS_MAX && !self.make_room() {
+        let is_full = self.lock().strangers() >= CONNECTIONS_MAX;
+        if is_full && !self.end_stranger() {
             return Err(stream);
         }
         let mut open = self.lock();
-        let (number, stream) = (open.next, Arc::new(stream));
-        open.next += 1;
+        let (number, stream) = (open.count(), Arc::new(stream));
         open.all
             .insert(number, OpenConnection { stream: Arc::clone(&stream), state: ConnectionState::Stranger });
         Ok(Connection { connections: Arc::clone(self), number, stream })
@@ -73,10 +117,19 @@ impl Connections {
 
     /// Ends the oldest connection that has not requested the file, and waits for its end; `false`
     /// if there is none, or it does not end.
-    pub(super) fn make_room(&self) -> bool {
+    pub(super) fn end_stranger(&self) -> bool {
+        self.end(Open::oldest_stranger)
+    }
+
+    /// The same for the reader that has been idle for the longest time.
+    fn end_idle(&self) -> bool {
+        self.end(Open::longest_idle)
+    }
+
+    fn end(&self, chosen: impl Fn(&Open) -> Option<u64>) -> bool {
         let mut open = self.lock();
-        let stranger = open.all.iter_mut().find(|(_, it)| it.state == ConnectionState::Stranger);
-        let Some((&number, entry)) = stranger else { return false };
+        let Some(number) = chosen(&open) else { return false };
+        let Some(entry) = open.all.get_mut(&number) else { return false };
         entry.state = ConnectionState::Leaving;
         // One that is closed already is removed as well.
         let _ = entry.stream.shutdown(Shutdown::Both);
@@ -91,21 +144,42 @@ impl Connections {
 }
 
 impl Connection {
-    /// Records that it requested the file: from now on it is not ended for others. `false` if it
-    /// has been ended already.
-    pub(super) fn keep(&self) -> bool {
-        match self.connections.lock().all.get_mut(&self.number) {
-            Some(entry) if entry.state != ConnectionState::Leaving => {
-                entry.state = ConnectionState::Reader;
-                true
+    /// Records that it requested the file: from now on it is not ended for others.
+    pub(super) fn claim(&self) -> Result<(), NoClaim> {
+        loop {
+            let mut open = self.connections.lock();
+            let readers = open.readers();
+            let entry = open.all.get_mut(&self.number).ok_or(NoClaim::Ended)?;
+            match entry.state {
+                ConnectionState::Leaving => return Err(NoClaim::Ended),
+                ConnectionState::Stranger if readers >= CONNECTIONS_MAX => {}
+                _ => {
+                    entry.state = ConnectionState::Reader;
+                    return Ok(());
+                }
             }
-            _ => false,
+            drop(open);
+            if !self.connections.end_idle() {
+                return Err(NoClaim::Full);
+            }
         }
     }
 
-    /// Ends connections without a claim, where the system limits files and connections together.
+    /// Records that it has its answer: it may be ended for another reader until its next request.
+    pub(super) fn rest(&self) {
+        let mut open = self.connections.lock();
+        let since = open.count();
+        if let Some(entry) = open.all.get_mut(&self.number)
+            && entry.state == ConnectionState::Reader
+        {
+            entry.state = ConnectionState::Idle(since);
+        }
+    }
+
+    /// Ends a stranger, or else a reader that is idle, for what this reader needs: the system
+    /// limits files and connections together.
     pub(super) fn make_room(&self) -> bool {
-        self.connections.make_room()
+        self.connections.end_stranger() || self.connections.end_idle()
     }
 }
 
@@ -166,12 +240,61 @@ mod tests {
         for _ in 0..CONNECTIONS_MAX {
             let (client, server) = port.connection();
             let connection = connections.admit(server).unwrap();
-            assert!(connection.keep());
+            connection.claim().unwrap();
             readers.push((client, connection));
         }
-        assert!(connections.admit(port.connection().1).is_err());
+        let (_client, server) = port.connection();
+        let another = connections.admit(server).unwrap();
+        assert_eq!(another.claim(), Err(NoClaim::Full));
         readers.pop();
-        assert!(connections.admit(port.connection().1).is_ok(), "there is room again");
+        assert_eq!(another.claim(), Ok(()), "there is room again");
+    }
+
+    #[test]
+    fn a_reader_that_is_idle_makes_room_for_a_reader_and_not_for_a_stranger() {
+        let (port, connections) = (Port::new(), Arc::new(Connections::default()));
+        let mut clients = Vec::new();
+        for nth in 0..CONNECTIONS_MAX {
+            let (client, server) = port.connection();
+            let connection = connections.admit(server).unwrap();
+            connection.claim().unwrap();
+            if nth == 2 {
+                connection.rest();
+            }
+            attend(connection);
+            clients.push(client);
+        }
+        let mut strangers = Vec::new();
+        for _ in 0..CONNECTIONS_MAX + 1 {
+            let (client, server) = port.connection();
+            attend(connections.admit(server).unwrap());
+            strangers.push(client);
+        }
+        assert_eq!(connections.lock().readers(), CONNECTIONS_MAX, "no stranger ended a reader");
+        let (_client, server) = port.connection();
+        let reader = connections.admit(server).unwrap();
+        assert_eq!(reader.claim(), Ok(()));
+        assert_eq!(clients[2].read(&mut [0]).unwrap(), 0, "the idle one was ended");
+        let (_client, server) = port.connection();
+        assert_eq!(connections.admit(server).unwrap().claim(), Err(NoClaim::Full), "no other is idle");
+    }
+
+    #[test]
+    fn the_reader_that_was_idle_first_is_ended_first() {
+        let (port, connections) = (Port::new(), Arc::new(Connections::default()));
+        let admit = || {
+            let (client, server) = port.connection();
+            let connection = connections.admit(server).unwrap();
+            connection.claim().unwrap();
+            (client, connection)
+        };
+        let ((_one, first), (_other, second)) = (admit(), admit());
+        second.rest();
+        first.rest();
+        assert_eq!(connections.lock().longest_idle(), Some(second.number));
+        second.claim().unwrap();
+        second.rest();
+        assert_eq!(connections.lock().longest_idle(), Some(first.number));
     }
 
     #[test]
@@ -181,6 +304,8 @@ mod tests {
         let connection = connections.admit(server).unwrap();
         let number = connection.number;
         connections.lock().all.get_mut(&number).unwrap().state = ConnectionState::Leaving;
-        assert!(!connection.keep());
+        assert_eq!(connection.claim(), Err(NoClaim::Ended));
+        connection.rest();
+        assert_eq!(connections.lock().all[&number].state, ConnectionState::Leaving);
     }
 }

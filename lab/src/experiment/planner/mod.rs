@@ -298,9 +298,13 @@ fn suits(
     let lacks_tls = is_encrypted && !choice.method.tls && reads != Reads::Object;
     let what = match over {
         _ if is_part && !choice.method.parts => "it reads whole files, and each rank reads a part",
-        _ if over.suits(reads) && lacks_tls => "it does not read with encryption, and the server's URL is https",
+        _ if over.suits(reads) && lacks_tls => {
+            "it does not read with encryption, and the server's URL is https"
+        }
         _ if over.suits(reads) => return Ok(()),
-        Transport::File => "it reads from servers, and the target is a file (`readlab race --http` serves it)",
+        Transport::File => {
+            "it reads from servers, and the target is a file (`readlab race --http` serves it)"
+        }
         Transport::Http if reads == Reads::Object => "it reads objects of S3 stores, and the target is a URL",
         Transport::Http => "it reads files, and the target is a URL",
         Transport::S3 => "it reads files, and the target is an object",

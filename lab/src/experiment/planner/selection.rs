@@ -68,10 +68,7 @@ impl ReadableTarget {
     /// The bytes of a single file as they are.
     #[must_use]
     pub fn of_bytes(work: Work) -> ReadableTargets {
-        ReadableTargets::from([(
-            TargetForm::default(),
-            ReadableTarget::plain(0, work),
-        )])
+        ReadableTargets::from([(TargetForm::default(), ReadableTarget::plain(0, work))])
     }
 }
 

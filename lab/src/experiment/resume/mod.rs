@@ -10,7 +10,7 @@ use super::deadline::Deadline;
 use super::expected_answers::ExpectedAnswers;
 use super::planner::resolve;
 use super::recorder::Recorder;
-use super::target_spec::{ExaminedTarget, Examination, Split, TargetSpec, accepted, check_drop_caches};
+use super::target_spec::{Examination, ExaminedTarget, Split, TargetSpec, accepted, check_drop_caches};
 use super::targets::{OpenTarget, known, serve};
 use super::{Experiment, Procedure, Rounds, participants, preface};
 use crate::contender::discovery::Contenders;

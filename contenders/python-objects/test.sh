@@ -1,0 +1,17 @@
+#!/bin/sh
+# Builds the Python contender for objects and URLs and tests it against the protocol; needs Python 3.10 or later and
+# the index of pip. The servers of objects.sh are those of the tests.
+set -eu
+if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1; then
+    echo "SKIPPED: the Python contender for objects: no python3 of Python 3.10 or later on the PATH" >&2
+    exit 0
+fi
+cd "$(dirname "$0")"
+if ! said=$(./build.sh 2>&1); then
+    echo "SKIPPED: the Python contender for objects is not built: $(echo "$said" | tail -n 1)" >&2
+    exit 0
+fi
+PYTHONPYCACHEPREFIX=$PWD/build
+export PYTHONPYCACHEPREFIX
+build/venv/bin/python -W error -m unittest discover -q -s tests -t .
+[ ! -x ../objects.sh ] || ../objects.sh "$PWD/build/venv/bin/python" "$PWD/reader.py"

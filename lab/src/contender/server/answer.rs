@@ -1,0 +1,243 @@
+//! Answers of the loopback server, and how they are sent.
+//!
+//! The bytes of the file pass through one buffer by read(2) and write(2), not by sendfile(2): with
+//! sendfile(2) the network may hold pages of the page cache after the last byte has arrived, and a
+//! file with held pages cannot be made cold.
+
+use super::file_version::head_time;
+use jiff::Timestamp;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::net::TcpStream;
+use std::ops::Range;
+
+/// Bytes between the file and the connection: enough that calls cost little, few enough to stay in
+/// a processor's cache.
+const PIECE_BYTES: usize = 256 << 10;
+
+/// An answer before it is sent.
+#[derive(Debug)]
+pub(super) struct Answer {
+    status: Status,
+    fields: Vec<(&'static str, String)>,
+    body: Body,
+}
+
+/// A status that is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Status {
+    Ok,
+    PartialContent,
+    NotModified,
+    BadRequest,
+    Forbidden,
+    NotFound,
+    MethodNotAllowed,
+    PreconditionFailed,
+    RangeNotSatisfiable,
+    NotImplemented,
+    Busy,
+}
+
+/// What follows the head.
+#[derive(Debug)]
+enum Body {
+    Text(String),
+    Part(File, Range<u64>),
+}
+
+/// How an answer is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Delivery {
+    /// Without its body.
+    pub(super) is_head: bool,
+    /// As the last of its connection.
+    pub(super) is_last: bool,
+}
+
+/// Sends answers to one client; the buffer is made for the first.
+#[derive(Debug)]
+pub(super) struct Sender<'a> {
+    stream: &'a TcpStream,
+    piece: Vec<u8>,
+}
+
+impl Status {
+    /// Its number with its words.
+    fn line(self) -> &'static str {
+        match self {
+            Status::Ok => "200 OK",
+            Status::PartialContent => "206 Partial Content",
+            Status::NotModified => "304 Not Modified",
+            Status::BadRequest => "400 Bad Request",
+            Status::Forbidden => "403 Forbidden",
+            Status::NotFound => "404 Not Found",
+            Status::MethodNotAllowed => "405 Method Not Allowed",
+            Status::PreconditionFailed => "412 Precondition Failed",
+            Status::RangeNotSatisfiable => "416 Range Not Satisfiable",
+            Status::NotImplemented => "501 Not Implemented",
+            Status::Busy => "503 Service Unavailable",
+        }
+    }
+}
+
+impl Answer {
+    /// Without a body.
+    pub(super) fn empty(status: Status) -> Answer {
+        Answer::text(status, String::new())
+    }
+
+    pub(super) fn text(status: Status, text: String) -> Answer {
+        Answer { status, fields: Vec::new(), body: Body::Text(text) }
+    }
+
+    /// Some bytes of a file.
+    pub(super) fn part(status: Status, file: File, part: Range<u64>) -> Answer {
+        Answer { status, fields: Vec::new(), body: Body::Part(file, part) }
+    }
+
+    pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Answer {
+        self.fields.push((name, value.into()));
+        self
+    }
+
+    fn head(&self, is_last: bool) -> String {
+        let mut head =
+            format!("HTTP/1.1 {}\r\nDate: {}\r\n", self.status.line(), head_time(Timestamp::now()));
+        // This status has no body, and its length would be that of the content.
+        if self.status != Status::NotModified {
+            write!(head, "Content-Length: {}\r\n", self.body.length()).expect("a String takes everything");
+        }
+        for (name, value) in &self.fields {
+            write!(head, "{name}: {value}\r\n").expect("a String takes everything");
+        }
+        head + if is_last { "Connection: close\r\n\r\n" } else { "\r\n" }
+    }
+}
+
+impl Body {
+    fn length(&self) -> u64 {
+        match self {
+            Body::Text(text) => text.len() as u64,
+            Body::Part(_, part) => part.end - part.start,
+        }
+    }
+}
+
+impl<'a> Sender<'a> {
+    pub(super) fn of(stream: &'a TcpStream) -> Sender<'a> {
+        Sender { stream, piece: Vec::new() }
+    }
+
+    /// Sends an answer to its end.
+    pub(super) fn send(&mut self, answer: Answer, how: Delivery) -> io::Result<()> {
+        let head = answer.head(how.is_last);
+        match answer.body {
+            Body::Part(file, part) if !how.is_head => self.send_part(&head, file, part),
+            Body::Text(text) if !how.is_head => self.stream.write_all((head + &text).as_bytes()),
+            _ => self.stream.write_all(head.as_bytes()),
+        }
+    }
+
+    /// The head goes together with the first bytes. If the file became shorter, the connection ends
+    /// early, and the client sees that.
+    fn send_part(&mut self, head: &str, mut file: File, part: Range<u64>) -> io::Result<()> {
+        self.piece.resize(PIECE_BYTES, 0);
+        self.piece[..head.len()].copy_from_slice(head.as_bytes());
+        let mut filled = head.len();
+        let mut left = part.end - part.start;
+        if part.start > 0 {
+            file.seek(SeekFrom::Start(part.start))?;
+        }
+        while left > 0 {
+            let room = &mut self.piece[filled..];
+            let wanted = usize::try_from(left).map_or(room.len(), |left| left.min(room.len()));
+            let count = read(&mut file, &mut room[..wanted])?;
+            if count == 0 {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
+            self.stream.write_all(&self.piece[..filled + count])?;
+            filled = 0;
+            left -= count as u64;
+        }
+        // An empty file has no bytes that the head could go with.
+        self.stream.write_all(&self.piece[..filled])
+    }
+}
+
+/// Reads once, whatever signals come.
+fn read(file: &mut File, piece: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match file.read(piece) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            read => return read,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, TcpListener};
+
+    /// What a client gets of an answer, and whether it was sent to its end.
+    fn sent(answer: Answer, how: Delivery) -> (String, bool) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        let thread = std::thread::spawn(move || Sender::of(&server).send(answer, how).is_ok());
+        let mut got = Vec::new();
+        client.read_to_end(&mut got).unwrap();
+        (String::from_utf8(got).unwrap(), thread.join().unwrap())
+    }
+
+    fn file_of(bytes: &[u8]) -> File {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        file.rewind().unwrap();
+        file
+    }
+
+    const KEPT: Delivery = Delivery { is_head: false, is_last: false };
+
+    #[test]
+    fn a_part_of_any_length_is_sent_whole() {
+        let bytes: Vec<u8> = (0..3 * PIECE_BYTES).map(|at| b'a' + (at % 23) as u8).collect();
+        let end = bytes.len() as u64;
+        let near = PIECE_BYTES as u64;
+        for part in [0..0, 0..1, 5..6, 0..near, 7..near + 7, near - 200..near + 1, 0..end, end - 1..end] {
+            let (text, is_whole) = sent(Answer::part(Status::Ok, file_of(&bytes), part.clone()), KEPT);
+            let (head, body) = text.split_once("\r\n\r\n").unwrap();
+            assert!(head.contains(&format!("Content-Length: {}", part.end - part.start)), "{head}");
+            let expected = &bytes[part.start as usize..part.end as usize];
+            assert!(is_whole && body.as_bytes() == expected, "{part:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_became_shorter_ends_the_connection() {
+        let (text, is_whole) = sent(Answer::part(Status::Ok, file_of(b"short"), 0..9), KEPT);
+        assert!(text.contains("Content-Length: 9") && text.ends_with("short") && !is_whole);
+    }
+
+    #[test]
+    fn a_head_is_that_of_the_whole_answer_without_its_body() {
+        let head = Delivery { is_head: true, is_last: true };
+        let (text, _) = sent(Answer::part(Status::Ok, file_of(b"content"), 0..7), head);
+        assert!(
+            text.contains("Content-Length: 7\r\n") && text.ends_with("Connection: close\r\n\r\n"),
+            "{text}"
+        );
+        let (text, _) = sent(Answer::text(Status::NotFound, "reason".to_owned()), head);
+        assert!(text.starts_with("HTTP/1.1 404 Not Found\r\n") && !text.contains("reason"), "{text}");
+    }
+
+    #[test]
+    fn only_the_last_answer_says_that_the_connection_ends() {
+        let (text, _) = sent(Answer::empty(Status::NotModified).with("ETag", "x"), KEPT);
+        assert!(
+            !text.contains("Connection") && !text.contains("Length") && text.ends_with("ETag: x\r\n\r\n")
+        );
+    }
+}

@@ -1,0 +1,70 @@
+//! What rightly signed requests get; who may sign is tested where signatures are.
+
+use super::*;
+
+/// The status and the document of the answer to a request that is already known as signed.
+fn routed(line: &str) -> String {
+    let file = tempfile::Builder::new().prefix("named").tempfile().unwrap();
+    let service = S3::new(file.path(), Credentials::new("key", "secret"));
+    let line = line.replace("KEY", &service.key);
+    match service.route(&Request::of_text(&format!("{line} HTTP/1.1\r\n\r\n"))) {
+        Decision::File => "file".to_owned(),
+        Decision::OnlyPart => "only part".to_owned(),
+        Decision::Other(answer) | Decision::Refused(answer) => format!("{answer:?}"),
+    }
+}
+
+#[test]
+fn only_the_one_key_of_the_one_bucket_is_the_file() {
+    for line in [
+        "GET /readlab/KEY",
+        "HEAD /readlab/KEY",
+        "GET /readlab/KEY?x-id=GetObject&X-Amz-Signature=00&response-content-type=a",
+        "GET /%72eadlab/KEY",
+    ] {
+        assert_eq!(routed(line), "file", "{line}");
+    }
+    assert_eq!(routed("GET /readlab/KEY?partNumber=1"), "only part");
+    for (line, code) in [
+        ("GET /readlab/other", "NoSuchKey"),
+        ("GET /readlab//KEY", "NoSuchKey"),
+        ("GET /readlab/KEY/", "NoSuchKey"),
+        ("GET /other/KEY", "NoSuchBucket"),
+        ("GET //readlab/KEY", "ListAllMyBucketsResult"),
+        ("GET readlab/KEY", "NoSuchBucket"),
+        ("GET /readlab/KEY?partNumber=2", "InvalidPartNumber"),
+        ("GET /readlab/KEY?acl", "NotImplemented"),
+        ("GET /readlab/KEY?uploadId=1", "NotImplemented"),
+        ("GET /readlab?versions", "NotImplemented"),
+        ("PUT /readlab/KEY", "MethodNotAllowed"),
+        ("DELETE /readlab/KEY", "MethodNotAllowed"),
+        ("POST /readlab?delete", "MethodNotAllowed"),
+    ] {
+        assert!(routed(line).contains(code), "{line}: {}", routed(line));
+    }
+}
+
+#[test]
+fn the_bucket_answers_what_tools_ask_on_the_way() {
+    assert!(routed("HEAD /readlab").contains("x-amz-bucket-region"));
+    assert!(routed("GET /readlab?location").contains("<LocationConstraint"));
+    assert!(routed("GET /readlab?list-type=2&prefix=named&encoding-type=url").contains("<Key>named"));
+    assert!(routed("GET /readlab/?delimiter=%2F&prefix=none").contains("<ListBucketResult"));
+    assert!(routed("GET /").contains("<Name>readlab</Name>"));
+}
+
+#[test]
+fn every_refusal_of_a_signature_has_its_own_name_and_no_secret() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let service = S3::new(file.path(), Credentials::new("the-key", "the-secret"));
+    for problem in [Problem::NoFile, Problem::OtherVersion, Problem::Range, Problem::Body, Problem::Busy] {
+        let answer = format!("{:?}", service.problem(problem));
+        assert!(answer.contains("<Error><Code>") && !answer.contains("the-"), "{answer}");
+    }
+    assert!(!format!("{service:?}").contains("the-"));
+    for refusal in [Refusal::Unsigned, Refusal::Mismatch, Refusal::UnknownKey, Refusal::Malformed("why")] {
+        let document = documents::error(refusal_code(refusal));
+        let document = roxmltree::Document::parse(&document).unwrap();
+        assert!(document.descendants().any(|node| node.has_tag_name("Code")), "{refusal}");
+    }
+}

@@ -1,0 +1,42 @@
+# What contenders/objects.sh lets a method read from the server that misbehaves, and what it expects. Sourced.
+
+# FAULT EXPECTED [name=value …]: an object of the server that misbehaves, with a name of its own.
+faulty() {
+    path=bucket/$1.$((cases + 1))
+    title_of_fault=$1
+    expected_of_fault=$2
+    shift 2
+    target_of_fault=s3://$path
+    with="$(store "$faulty_endpoint" $FAULTY_ACCESS $FAULTY_SECRET) AWS_SESSION_TOKEN=$FAULTY_TOKEN"
+    if [ "$reads" != object ]; then
+        with="READLAB_TARGET='$faulty_endpoint/$path?$SECRET_QUERY'"
+        target_of_fault=-
+    fi
+    with="$with READLAB_ETAG='$WELL_ETAG'"
+    $turn "$expected_of_fault" "a server with: $title_of_fault${*:+, $*}" "$target_of_fault" "$@"
+}
+
+# Those that a client only ends by its own limit of time; started before all others.
+slow_faults() {
+    turn=one
+    # shellcheck disable=SC2046 # one word a parameter
+    set -- $(small)
+    for fault in slow-header silent; do faulty $fault ends "$@"; done
+}
+
+faults() {
+    turn=one
+    # shellcheck disable=SC2046 # one word a parameter
+    set -- $(small)
+    faulty slow-down failed "$@"
+    faulty slow-down-twice retried "$@"
+    for fault in truncated reset chunk-cut other-range shorter-range encoded other-etag precondition redirect; do
+        faulty $fault failed "$@"
+    done
+    for fault in longer-part shorter-part whole changing; do faulty $fault ranged "$@"; done
+    turn=in_two_turns
+    # Not every client can see what follows the promised bytes; it must not get into an answer, nor into the next one.
+    faulty endless either "$@"
+    faulty well seen "$@"
+    for each in 0 1; do ! has kept || faulty well "seen-$each" "$@" kept=$each; done
+}
