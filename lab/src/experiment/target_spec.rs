@@ -8,10 +8,11 @@ use crate::experiment::planner::TargetForm;
 use crate::measure::rights;
 use crate::record::TargetRef;
 use crate::target::source::{ServerOptions, Source};
-use crate::target::{Accept, Target, TargetError, TargetFacts, s3, shown, url};
+use crate::target::{Accept, Target, TargetError, TargetFacts, s3, secret, shown, url};
 use crate::trial::Transport;
 use anyhow::{Context, anyhow};
 use std::collections::BTreeSet;
+use std::fmt;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -19,8 +20,8 @@ use std::time::{Duration, Instant};
 /// What one run reads, the plain file first.
 pub type TargetSpecs = Vec<TargetSpec>;
 
-/// One target as the user named it.
-#[derive(Debug, Clone)]
+/// One target as the user named it. `Debug` shows no secret of a URL.
+#[derive(Clone)]
 pub struct TargetSpec {
     /// A path, a URL or an object.
     word: PathBuf,
@@ -52,6 +53,13 @@ pub struct ExaminedTarget {
 pub struct ExaminedTargets {
     pub(super) targets: Vec<ExaminedTarget>,
     pub(super) took: Duration,
+}
+
+impl fmt::Debug for TargetSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = secret::shown(&self.word.to_string_lossy());
+        f.debug_struct("TargetSpec").field("word", &word).field("form", &self.form).finish_non_exhaustive()
+    }
 }
 
 impl TargetSpec {
@@ -89,7 +97,10 @@ impl TargetSpec {
         let Examination { accept, server, deadline } = *examination;
         let word = self.word.as_os_str();
         let mut target = if url::is_url(word) || s3::is_object(word) {
-            let word = self.word.to_str().with_context(|| format!("{}: not a URL", shown(&self.word)))?;
+            let word = self
+                .word
+                .to_str()
+                .with_context(|| format!("{}: not a URL", secret::shown(&shown(&self.word))))?;
             let source = Source::parse(word, server).map_err(TargetError::from)?;
             Target::ask(source, server, &|| deadline.check())?
         } else {

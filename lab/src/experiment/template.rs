@@ -5,9 +5,11 @@
 
 use super::config::{OwnCommand, TrialOptions};
 use crate::linux::file_status::FileStatus;
-use crate::target::shown;
+use crate::record::{Check, CommandRules};
+use crate::target::{secret, shown};
 use crate::terminal::notice;
 use crate::trial::COMMAND;
+use anyhow::{bail, ensure};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -20,16 +22,17 @@ const BETWEEN_WORDS: &str = " \t\n|&;<>()";
 /// The options with `{}` in every command that names a target. A notice says which do.
 ///
 /// # Errors
-/// If a command names a target within quotes, where it cannot be replaced.
+/// If a command names a target within quotes, where it cannot be replaced, or has another secret.
 pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<TrialOptions> {
-    for OwnCommand { line, .. } in &mut options.commands {
-        match template(line, targets)? {
-            Some(template) => {
-                notice::show(format!("the command '{line}' names the file: raced as '{template}'"));
-                *line = template;
-            }
-            None if !line.contains(PLACE) => {
-                notice::show(format!("the command '{line}' names no file: raced as '{line} {PLACE}'"));
+    for command in &mut options.commands {
+        let given = secret::shown_in(&command.line);
+        let template = template(&command.line, targets)?;
+        command.line = template.clone().unwrap_or_else(|| command.line.clone());
+        check_secrets(command)?;
+        match template {
+            Some(line) => notice::show(format!("the command '{given}' names the file: raced as '{line}'")),
+            None if !given.contains(PLACE) => {
+                notice::show(format!("the command '{given}' names no file: raced as '{given} {PLACE}'"));
             }
             None => {}
         }
@@ -43,6 +46,21 @@ pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<
         }
     }
     Ok(options)
+}
+
+/// Refuses a command with a secret in a URL, except that of a target.
+fn check_secrets(command: &OwnCommand) -> anyhow::Result<()> {
+    let CommandRules { check, setup, prepare, cleanup } = &command.rules;
+    let check = if let Check::Accepted { by } = check { Some(by) } else { None };
+    let around = [check, setup.as_ref(), prepare.as_ref(), cleanup.as_ref()];
+    for line in around.into_iter().flatten().chain([&command.line]) {
+        let shown = secret::shown_in(line);
+        ensure!(
+            shown == *line,
+            "the command '{shown}' has a secret in a URL, which would be in the record: put it into a variable"
+        );
+    }
+    Ok(())
 }
 
 /// The command with `{}` for each word that names a target; `None` where it has a `{}` or names
@@ -65,9 +83,10 @@ fn template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option<String>
     match targets.iter().find(|target| within(target)) {
         _ if end > 0 => Ok(Some(template + &command[end..])),
         Some(target) => {
-            anyhow::bail!(
-                "the command '{command}' names {} within quotes: write {PLACE} there",
-                shown(target)
+            bail!(
+                "the command '{}' names {} within quotes: write {PLACE} there",
+                secret::shown_in(command),
+                secret::shown_in(&shown(target))
             )
         }
         None => Ok(None),
@@ -173,5 +192,37 @@ mod tests {
         let said = template("sh -c 'wc -l f.txt | cat'", &targets).unwrap_err().to_string();
         assert_eq!(said, "the command 'sh -c 'wc -l f.txt | cat'' names f.txt within quotes: write {} there");
         assert_eq!(template("grep -c 'f.txt.' x", &targets).unwrap(), None);
+    }
+
+    /// A command with what is run before each of its readings.
+    fn own(line: &str, prepare: Option<&str>) -> TrialOptions {
+        let rules = CommandRules { prepare: prepare.map(str::to_owned), ..CommandRules::default() };
+        let commands = vec![OwnCommand { line: line.to_owned(), rules }];
+        TrialOptions { commands, ..TrialOptions::default() }
+    }
+
+    #[test]
+    fn a_signed_url_that_is_the_target_leaves_the_command() {
+        let url = "https://h/o?X-Amz-Signature=hush";
+        let options = placed(own(&format!("curl -s '{url}'"), None), &[url.into()]).unwrap();
+        assert_eq!(options.commands[0].line, "curl -s {}");
+    }
+
+    #[test]
+    fn another_secret_of_a_command_is_refused_and_a_variable_is_not() {
+        let target = PathBuf::from("https://h/o?sig=hush");
+        let refusal = |line: &str, prepare: Option<&str>| {
+            placed(own(line, prepare), std::slice::from_ref(&target)).unwrap_err().to_string()
+        };
+        for said in [
+            refusal("curl 'https://other/o?sig=hush' {}", None),
+            refusal("curl https://me:hush@h/", None),
+            refusal("curl {}", Some("curl https://h/purge?token=hush")),
+            refusal("sh -c 'curl https://h/o?sig=hush | wc'", None),
+        ] {
+            assert!(said.contains("secret in a URL") || said.contains("within quotes"), "{said}");
+            assert!(!said.contains("hush"), "{said}");
+        }
+        placed(own("sh -c 'curl \"https://h/o?token=$TOKEN\" {}'", None), &[target]).unwrap();
     }
 }

@@ -37,8 +37,9 @@ const PARTS: [&str; 9] =
     ["accesskey", "access_key", "apikey", "api_key", "credential", "passw", "secret", "signature", "token"];
 
 /// Whether a query, without its `?`, has a secret.
-pub(super) fn is_secret(query: &str) -> bool {
-    query.split(['&', ';', '?', '#']).any(|pair| is_name(pair.split('=').next().unwrap_or(pair)))
+fn is_secret(query: &str, is_secret_value: fn(&str) -> bool) -> bool {
+    let mut pairs = query.split(['&', ';', '?', '#']).map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    pairs.any(|(name, value)| is_name(name) && is_secret_value(value))
 }
 
 /// Whether a name of a query means a secret.
@@ -68,32 +69,42 @@ fn name_byte(text: &[u8]) -> Option<u8> {
 /// A URL, or what should be one, without its user and without a query that is a secret.
 #[must_use]
 pub fn shown(url: &str) -> String {
-    let (before, query) = url.split_once(['?', '#']).unwrap_or((url, ""));
-    if is_secret(query) { format!("{}?{HIDDEN}", without_user(before)) } else { without_user(url) }
+    hide(url, |_| true)
 }
 
-/// A URL whose user and password are hidden.
-fn without_user(url: &str) -> String {
+/// A command line with every URL in it as it is [`shown`]. A variable of the shell is no secret.
+#[must_use]
+pub fn shown_in(command: &str) -> String {
+    let (mut shown_command, mut rest) = (String::new(), command);
+    while let Some(slashes) = rest.find("://") {
+        let begin = rest[..slashes].rfind(|c: char| !c.is_ascii_alphanumeric());
+        let (before, url) = rest.split_at(begin.map_or(0, |at| rest.ceil_char_boundary(at + 1)));
+        let end = url.find(|c: char| c.is_whitespace() || "'\"`".contains(c)).unwrap_or(url.len());
+        shown_command.push_str(before);
+        shown_command.push_str(&hide(&url[..end], |value| !value.starts_with('$')));
+        rest = &url[end..];
+    }
+    shown_command + rest
+}
+
+fn hide(url: &str, is_secret_value: fn(&str) -> bool) -> String {
+    let (before, query) = url.split_once(['?', '#']).unwrap_or((url, ""));
+    if is_secret(query, is_secret_value) {
+        return format!("{}?{HIDDEN}", without_user(before, is_secret_value));
+    }
+    without_user(url, is_secret_value)
+}
+
+/// A URL without its password, or without the user of a website, which may be a token.
+fn without_user(url: &str, is_secret_value: fn(&str) -> bool) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     match authority.rsplit_once('@') {
-        Some((_, host)) => format!("{scheme}://{HIDDEN}@{host}{path}"),
-        None => url.to_owned(),
+        Some((user, host)) if (scheme.starts_with("http") || user.contains(':')) && is_secret_value(user) => {
+            format!("{scheme}://{HIDDEN}@{host}{path}")
+        }
+        _ => url.to_owned(),
     }
-}
-
-/// A text, such as a command line, with every URL in it as it is [`shown`].
-#[must_use]
-pub fn shown_in(text: &str) -> String {
-    let (mut shown_text, mut rest) = (String::new(), text);
-    while let Some(begin) = rest.find("://") {
-        let url = &rest[begin..];
-        let end = url.find(|c: char| c.is_whitespace() || "'\"`".contains(c)).unwrap_or(url.len());
-        shown_text.push_str(&rest[..begin]);
-        shown_text.push_str(&shown(&url[..end]));
-        rest = &url[end..];
-    }
-    shown_text + rest
 }
 
 #[cfg(test)]
@@ -116,7 +127,7 @@ mod tests {
             "?token=b",
             "apiKey=a",
         ] {
-            assert!(is_secret(query), "{query}");
+            assert!(is_secret(query, |_| true), "{query}");
         }
     }
 
@@ -125,7 +136,7 @@ mod tests {
         for query in
             ["", "a=b", "versionId=token", "x-id=GetObject", "page=2&sort=sig", "sigma=1", "%=1", "%4=%"]
         {
-            assert!(!is_secret(query), "{query}");
+            assert!(!is_secret(query, |_| true), "{query}");
         }
     }
 
@@ -148,6 +159,15 @@ mod tests {
     fn urls_within_a_text_are_shown_without_secrets() {
         let text = "curl -s 'https://h/o?a=1&sig=s' \"http://u:p@h/\" --url=https://h/o?a=b | wc";
         assert_eq!(shown_in(text), "curl -s 'https://h/o?…' \"http://…@h/\" --url=https://h/o?a=b | wc");
-        assert_eq!(shown_in("readlab race /f?token=a"), "readlab race /f?token=a");
+        assert_eq!(shown_in("é://u:p@h?sig=s https://h"), "é://…@h?… https://h");
+        for harmless in [
+            "readlab race /f?token=a",
+            "curl 'https://h/o?token=$TOKEN&a=b'",
+            "curl https://$USER:$PASSWORD@h/",
+            "git fetch ssh://git@h/o",
+            "://",
+        ] {
+            assert_eq!(shown_in(harmless), harmless);
+        }
     }
 }
