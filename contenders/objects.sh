@@ -24,7 +24,7 @@ FAULTY_SECRET=readlabsecret/0123+456789
 FAULTY_TOKEN=readlabtoken0123456789
 OTHER_ETAG='"another"'
 WELL_ETAG='"0123456789abcdef0123456789abcdef"'
-ODD_KEY='folder/a b+c %41 "d" ä€&=;@:,.txt'
+ODD_KEY='folder/a b+c %41 "d" ä€&=;@:,?x=y#z.txt'
 NOWHERE=http://127.0.0.1:9
 DEADLINE_S=45
 PATIENCE_S=35

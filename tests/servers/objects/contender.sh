@@ -11,7 +11,8 @@ program=$folder/program
 } >"$program"
 chmod +x "$program"
 
-# Its methods, one a line: METHOD READS TLS PARAMETERS, and the grid: METHOD WORK SCAN.
+# Its methods, one a line: METHOD READS TLS PARAMETERS (with http=1, http=2
+# if it can be set so), and the grid: METHOD WORK SCAN.
 "$program" methods | sed 's/": /":/g; s/, "/,"/g' | grep -E '"reads":"(url|both|object)"' >"$folder/listing"
 grep '"unavailable"' "$folder/listing" |
     sed 's/.*"method":"\([^"]*\)".*"unavailable":"\(.*\)".*/SKIPPED: \1: \2/' >&2
@@ -29,6 +30,8 @@ awk -v grid="$folder/grid" -v only=" ${METHODS-} " '
             parameters = parameters substr(rest, RSTART + 8, RLENGTH - 9) ","
             rest = substr(rest, RSTART + RLENGTH)
         }
+        if (match($0, /"name":"http","default":[0-9],"min":1/)) parameters = parameters "http=1,"
+        if (match($0, /"name":"http","default":[0-9],"min":[0-9],"max":[2-9]/)) parameters = parameters "http=2,"
         print method, text("reads"), (/"tls":true/ ? "tls" : "-"), parameters
         scans = $0; sub(/.*"scans":\{/, "", scans); sub(/\}.*/, "", scans)
         n = split(scans, works, "]")

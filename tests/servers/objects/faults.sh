@@ -1,5 +1,7 @@
 # What contenders/objects.sh lets a method read from the server that misbehaves, and what it expects. Sourced.
 
+asks_for_ranges() { case $parameters in *part_*,* | *block_*,* | *chunk_*,* | *range*,* | *concurrency,*) ;; *) return 1 ;; esac; }
+
 # FAULT EXPECTED [name=value …]: an object of the server that misbehaves, with a name of its own.
 faulty() {
     path=bucket/$1.$((cases + 1))
@@ -18,6 +20,7 @@ faulty() {
 
 # Those that a client only ends by its own limit of time; started before all others.
 slow_faults() {
+    ! only_http_2 || return 0
     turn=one
     # shellcheck disable=SC2046 # one word a parameter
     set -- $(small)
@@ -30,13 +33,15 @@ faults() {
     set -- $(small)
     faulty slow-down failed "$@"
     faulty slow-down-twice retried "$@"
-    for fault in truncated reset chunk-cut other-range shorter-range encoded other-etag precondition redirect; do
+    for fault in truncated reset chunk-cut other-range shorter-range encoded other-etag redirect; do
         faulty $fault failed "$@"
     done
-    for fault in longer-part shorter-part whole changing; do faulty $fault ranged "$@"; done
+    if asks_for_ranges; then
+        for fault in longer-part shorter-part whole changing; do faulty $fault ranged "$@"; done
+    fi
     turn=in_two_turns
     # Not every client can see what follows the promised bytes; it must not get into an answer, nor into the next one.
     faulty endless either "$@"
-    faulty well seen "$@"
+    has kept || faulty well seen "$@"
     for each in 0 1; do ! has kept || faulty well "seen-$each" "$@" kept=$each; done
 }

@@ -55,6 +55,9 @@ refused() {
     case $(shape) in "hello failed" | "hello ready failed") ;; *) return 1 ;; esac
     printf '%s\n' "$said" | tail -n 1 | grep -qF "$shown"
 }
+unavailable() { [ "$(shape)" = "hello unavailable" ] || refused; }
+# The file is named by a whole path, or by its variable.
+refused_by_file() { refused || { shown=absent.pem; refused; } || { shown=READLAB_CACERT; refused; }; }
 # Some readings, all right, then a failure or not.
 nothing_wrong() {
     case $(shape) in
@@ -82,6 +85,8 @@ no end within $DEADLINE_S s"
     failed | ends) check "$title: fails, and its reason has the target ($shown)" refused ;;
     either) check "$title: fails, or is right" nothing_wrong well ;;
     ranged) judge_ranged ;;
+    no-file) check "$title: fails, and its reason has the target or the file" refused_by_file ;;
+    unavailable) check "$title: fails or is unavailable" unavailable ;;
     retried) check "$title: fails, or is right and counts retries" retried ;;
     misspelled) check "$title: fails" [ "$(shape)" = "hello ready sample done failed" ] ;;
     argument) check "$title: fails" [ "$(shape)" = "hello failed" ] ;;
@@ -141,9 +146,10 @@ judge_seen() {
 }
 
 judge_parts_and_connections() {
-    most=1
+    # A client may need a moment to see that a connection is free again, and open another one instead.
+    most=2
     case $title in
-    *concurrency=3*) most=4 ;;
+    *concurrency=3*) most=5 ;;
     esac
     # A method that joins parts has a parameter for it.
     case $title$said in

@@ -18,20 +18,31 @@ small() {
 # EXPECTED TITLE TARGET [name=value …]: a reading by that way.
 one() { expected_=$1 title_=$2 target_=$3; shift 3; start "$expected_" "$title_" "$scan" "$work" "$target_" "$@"; }
 
-# AT: files that a good server serves, and all ways; the target of a file is AT/FILE.
+# AT: the target of a file is AT/FILE. Every way of the method and every file that a good server serves comes up at
+# least once; more only if there are more of the one than of the other.
 right_answers() {
     grep "^$method " "$folder/grid" >"$folder/ways"
-    while read -r _ each_work each_scan <&3; do
-        start text "text" "$each_scan" "$each_work" "$1/text"
-    done 3<"$folder/ways"
-    one empty "nothing" "$1/empty"
-    one one-byte "one byte" "$1/one-byte"
-    one long-text "20 MiB of text" "$1/long-text"
-    # shellcheck disable=SC2046 # one word a parameter
-    one long-text "20 MiB in small parts" "$1/long-text" $(small)
-    for each in 0 1; do ! has kept || in_two_turns long-text "twice" "$1/long-text" kept=$each; done
+    printf '%s\n' long-text text one-byte empty >"$folder/files-to-read"
+    ways=$(wc -l <"$folder/ways")
+    for number in $(seq "$((ways > 4 ? ways : 4))"); do
+        # The words of a line: METHOD WORK SCAN FILE.
+        # shellcheck disable=SC2046 # one word an argument
+        set -- "$1" $(nth "$number" "$folder/ways") $(nth "$number" "$folder/files-to-read")
+        start "$5" "$5" "$4" "$3" "$1/$5"
+    done
     ! way "sum discard" || one random "20 MiB of all bytes" "$1/random"
     way "$WORKS"
+    kept_in_parts "$1" 0
+}
+# NUMBER FILE: a line, counted from the first again after the last.
+nth() { sed -n "$((($1 - 1) % $(wc -l <"$2") + 1))p" "$2"; }
+# AT KEPT: two turns, with connections that stay or not where the method has that choice.
+kept_in_parts() {
+    # shellcheck disable=SC2046 # one word a parameter
+    set -- "$1" $(small) $(! has kept || echo "kept=$2")
+    at_=$1
+    shift
+    in_two_turns long-text "20 MiB twice${*:+, $*}" "$at_/long-text" "$@"
 }
 WORKS='newlines lines sum discard'
 in_two_turns() {
@@ -41,17 +52,29 @@ go 1 1'
     turns='go 0 1'
 }
 
+# AT: of a server that is trusted with the authority of the tests; the assignments in $with say where it is.
 certificates() {
-    # Of a server that is trusted with the authority of the tests: AT, and the assignments in $with.
     one failed "no authority" "$1/text"
     with="$with READLAB_CACERT=$folder/absent.pem"
-    one failed "an absent file of authorities" "$1/text"
+    ! first_of_its_kind || one no-file "an absent file of authorities" "$1/text"
 }
+# What methods of a contender have in common is tested by the first one that reads URLs, and by the first of objects.
+first_of_its_kind() { [ "$method" = "$(grep -m 1 " $reads " "$folder/methods" | cut -d ' ' -f 1)" ]; }
 
 urls() {
     at=$http/bucket
     with="READLAB_ETAG='$text_etag'"
-    one text "without encryption" "$at/text"
+    if only_http_2; then
+        one unavailable "without encryption" "$at/text?$SECRET_QUERY"
+        encrypted_urls
+        with="READLAB_CACERT=$cacert"
+        right_answers "$at"
+        kept_in_parts "$at" 1
+        echo "SKIPPED: $method: the server that misbehaves, which does not speak HTTP/2" >&2
+        return
+    fi
+    # shellcheck disable=SC2046 # one word a parameter
+    one text "without encryption" "$at/text" $(small)
     with="READLAB_ETAG='$OTHER_ETAG'"
     one failed "another ETag" "$at/text?$SECRET_QUERY"
     with="READLAB_TARGET='$at/missing?$SECRET_QUERY'"
@@ -67,17 +90,20 @@ urls() {
     faults
 }
 
+# Whether the method speaks HTTP/2 only, as its parameter says, and so needs encryption.
+only_http_2() { has http && ! has http=1; }
+
 # Sets `at` for what follows.
 encrypted_urls() {
     with=
     certificates "$https/bucket"
     with="READLAB_CACERT=$cacert READLAB_TARGET='$expired/bucket/text?$SECRET_QUERY'"
-    one failed "an expired certificate" -
+    ! first_of_its_kind || one failed "an expired certificate" -
     with="READLAB_CACERT=$cacert READLAB_TARGET='$other_host/bucket/text?$SECRET_QUERY'"
     one failed "a certificate for another host" -
     for each in 1 2; do
         with="READLAB_CACERT=$cacert READLAB_TARGET='$https/bucket/text?case=$((cases + 1))'"
-        ! has http || in_two_turns "version-$each" "HTTP/$each" - http=$each
+        ! has http=$each || in_two_turns "version-$each" "HTTP/$each" - http=$each
     done
     at=$https/bucket
 }
@@ -93,10 +119,10 @@ objects() {
     with=$(store "$NOWHERE" "$access" "$secret")
     one failed "no server" s3://bucket/text
     if [ "$nginx_runs" ]; then
-        for each in "$expired" "$other_host"; do
-            with="$(store "$each" "$access" "$secret") READLAB_CACERT=$cacert"
-            one failed "an expired certificate, or for another host" s3://bucket/text
-        done
+        with="$(store "$other_host" "$access" "$secret") READLAB_CACERT=$cacert"
+        one failed "a certificate for another host" s3://bucket/text
+        with="$(store "$expired" "$access" "$secret") READLAB_CACERT=$cacert"
+        ! first_of_its_kind || one failed "an expired certificate" s3://bucket/text
     fi
     faults
     path=bucket/well.$((cases + 1))
@@ -112,17 +138,14 @@ real_store() {
     with=$(store "$tls_endpoint" "$access" "$secret")
     certificates s3://bucket
     with="$(store "$tls_endpoint" "$access" "$secret") READLAB_CACERT=$s3_cacert"
-    one text "with encryption" s3://bucket/text
+    kept_in_parts s3://bucket 1
     with=$(store "$endpoint" "$access" "$secret")
     one failed "a missing object" s3://bucket/missing
-    one failed "a missing bucket" s3://missing-bucket/text
-    for key in "$ODD_KEY" 'folder/what?is=this#then'; do one text "$key" "s3://bucket/$key"; done
-    right_answers s3://bucket
+    one text "$ODD_KEY" "s3://bucket/$ODD_KEY"
     with="$with READLAB_ETAG='$OTHER_ETAG'"
     one failed "another ETag" s3://bucket/text
-    with="$with READLAB_ETAG='\"by-hand\"'"
-    # shellcheck disable=SC2046 # one word a parameter
-    one text "its ETag" s3://bucket/text $(small)
+    with="$(store "$endpoint" "$access" "$secret") READLAB_ETAG='\"by-hand\"'"
+    right_answers s3://bucket
 }
 
 # What no method takes; of the first one alone.

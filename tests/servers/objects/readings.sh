@@ -8,14 +8,14 @@ for _ in $(seq 8); do echo >&8; done
 take_slot() {
     case $1 in
     ends) ;;
-    failed | retried | either | ranged) read -r _ <&8 ;;
+    failed | retried | either | ranged | no-file | unavailable) read -r _ <&8 ;;
     *) read -r _ <&7 ;;
     esac
 }
 leave_slot() {
     case $1 in
     ends) ;;
-    failed | retried | either | ranged) echo >&8 ;;
+    failed | retried | either | ranged | no-file | unavailable) echo >&8 ;;
     *) echo >&7 ;;
     esac
 }
