@@ -112,15 +112,68 @@ SWIFT
     "$here/swift/swiftc.sh" "$folder/program" -module-name snippet "$folder/main.swift" "$1" && ./program empty one unended long
 }
 
+# A snippet that reads a URL is a whole program: it prints the newlines of what its argument names.
+is_program() {
+    case $language in
+    go) grep -q '^func main()' "$1" ;;
+    python) grep -q 'sys\.argv' "$1" ;;
+    node) grep -q 'process\.argv' "$1" ;;
+    *) false ;;
+    esac
+}
+
+run_program() {
+    case $language in
+    go) GOTOOLCHAIN=local command go run "$1" "$2" 2>&1 ;;
+    python) python3 -W error "$1" "$2" ;;
+    node) NODE_EXTRA_CA_CERTS=$cacert command node "$1" "$2" ;;
+    esac
+}
+
+# A server of this folder, until this script ends: its URLs are in http, https and cacert. Fails if it cannot be had.
+serve() {
+    mkfifo until_closed
+    "$here/../tests/servers/nginx.sh" "$folder" <until_closed >served &
+    exec 8>until_closed
+    until grep -q '^ready' served; do
+        kill -0 $! 2>/dev/null || return 1
+        sleep 0.05
+    done
+    http=$(sed -n 's/^http=//p' served)
+    https=$(sed -n 's/^https=//p' served)
+    cacert=$(sed -n 's/^cacert=//p' served)
+}
+
+check_program() {
+    if [ -z "${served-}" ]; then
+        served=no
+        ! serve || served=yes
+    fi
+    if [ $served = no ]; then
+        echo "SKIPPED: $1: no server" >&2
+        return
+    fi
+    url=$http
+    # HTTP/2 is spoken with encryption.
+    ! grep -q http2 "$1" || url=$https
+    said=$(for file in empty one unended long; do run_program "$1" "$url/$file"; done | tr '\n' ' ' | sed 's/ *$//')
+    compare "$1" "$newlines"
+}
+
 check() {
     expected=$newlines
     ! grep -q 'Counts lines\|// lines counts' "$@" || expected=$lines
     said=$($language "$@" 2>&1 | sed 's/ *$//')
-    if [ "$said" = "$expected" ]; then
+    compare "$*" "$expected"
+}
+
+# WHAT EXPECTED: what was said is what was expected.
+compare() {
+    if [ "$said" = "$2" ]; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        printf 'FAILED: %s\nexpected: %s\n%s\n' "$*" "$expected" "$said" >&2
+        printf 'FAILED: %s\nexpected: %s\n%s\n' "$1" "$2" "$said" >&2
     fi
 }
 
@@ -133,6 +186,10 @@ scans() {
 for snippet in "$here/$language"/snippets/*.*; do
     if grep -q '^# needs: NumPy' "$snippet" && ! python3 -c 'import numpy' 2>/dev/null; then
         echo "SKIPPED: $snippet: no NumPy" >&2
+        continue
+    fi
+    if is_program "$snippet"; then
+        check_program "$snippet"
         continue
     fi
     with=$(scans "$snippet")
