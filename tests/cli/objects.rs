@@ -153,3 +153,41 @@ fn an_object_that_cannot_be_read_is_refused_before_anything_is_measured() {
     assert!(said.refusal().contains("AWS_ACCESS_KEY_ID"), "{said}");
     assert!(it.home.runs().is_empty(), "no run was begun");
 }
+
+/// The method of each contender that its users begin with.
+const SDKS: [&str; 5] = [
+    "rust-objects/stream",
+    "go-objects/GetObject",
+    "java-objects/S3Client",
+    "node-objects/GetObjectCommand",
+    "python-objects/boto3.get_object",
+];
+
+#[test]
+fn the_sdks_of_five_languages_read_an_object_and_every_answer_is_right() {
+    let home = Home::new();
+    let file = home.file("f.txt", "line\n".repeat(50_000));
+    for sdk in SDKS {
+        let (contender, _) = sdk.split_once('/').unwrap();
+        let asked = home.readlab(["build", contender]);
+        if asked.code != Some(0) {
+            eprintln!("SKIPPED: {sdk}: {}", asked.err);
+            continue;
+        }
+        let (json, said) =
+            home.race_json(&file, &["--s3", "--state", "warm", "--method", sdk, "--fills", "1"]);
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
+        let trial = trial(&json, sdk, "warm");
+        assert_eq!(trial["outcome"], "measured", "{trial}");
+        for sample in trial["samples"].as_array().unwrap() {
+            assert_eq!(sample["answer"]["newlines"], 50_000, "{sdk}: {sample}");
+            let request = &sample["request"];
+            let first_byte_ns = request["first_byte_ns"].as_u64();
+            assert!(
+                first_byte_ns.is_some_and(|ns| ns <= sample["wall_ns"].as_u64().unwrap()),
+                "{sdk}: {sample}"
+            );
+            assert!(request["requests"].as_u64() >= Some(1), "{sdk}: {sample}");
+        }
+    }
+}

@@ -77,8 +77,9 @@ pub fn shown(url: &str) -> String {
 pub fn shown_in(command: &str) -> String {
     let (mut shown_command, mut rest) = (String::new(), command);
     while let Some(slashes) = rest.find("://") {
-        let begin = rest[..slashes].rfind(|c: char| !c.is_ascii_alphanumeric());
-        let (before, url) = rest.split_at(begin.map_or(0, |at| rest.ceil_char_boundary(at + 1)));
+        // What is before the scheme ends with a character that no scheme has.
+        let before = rest[..slashes].trim_end_matches(|c: char| c.is_ascii_alphanumeric());
+        let (before, url) = rest.split_at(before.len());
         let end = url.find(|c: char| c.is_whitespace() || "'\"`".contains(c)).unwrap_or(url.len());
         shown_command.push_str(before);
         shown_command.push_str(&hide(&url[..end], |value| !value.starts_with('$')));

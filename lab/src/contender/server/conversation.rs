@@ -65,22 +65,21 @@ fn answer_reader(
     sender: &mut Sender<'_>,
     allowed: Decision,
 ) -> io::Result<bool> {
-    let problem = match connection.claim() {
-        Err(NoClaim::Ended) => return Ok(true),
-        Err(NoClaim::Full) => Some(Problem::Busy),
-        // Where the next request begins is not known.
-        Ok(()) if request.has_body() => Some(Problem::Body),
-        Ok(()) => None,
-    };
-    let is_last = problem.is_some() || request.is_last();
-    let answer = match (problem, allowed) {
-        (Some(problem), _) => service.problem(problem),
-        (None, Decision::Other(answer) | Decision::Refused(answer)) => answer,
-        (None, Decision::File) => file_answer(service, request, open(connection, service.file())),
-        (None, Decision::OnlyPart) => {
-            let request = request.clone().with_range("bytes=0-");
-            let file = open(connection, service.file());
-            file_answer(service, &request, file).with("x-amz-mp-parts-count", "1")
+    let claim = connection.claim();
+    if claim == Err(NoClaim::Ended) {
+        return Ok(true);
+    }
+    // Where the request after a body begins is not known.
+    let is_last = claim.is_err() || request.has_body() || request.is_last();
+    let open = || open(connection, service.file());
+    let answer = match allowed {
+        _ if claim.is_err() => service.problem(Problem::Busy),
+        Decision::Other(answer) | Decision::Refused(answer) => answer,
+        _ if request.has_body() => service.problem(Problem::Body),
+        Decision::File => file_answer(service, request, open()),
+        Decision::OnlyPart => {
+            let part = request.clone().with_range("bytes=0-");
+            file_answer(service, &part, open()).with("x-amz-mp-parts-count", "1")
         }
     };
     connection.stream.set_write_timeout(Some(TIMEOUT))?;

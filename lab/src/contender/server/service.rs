@@ -1,6 +1,6 @@
-//! What the loopback server serves: one file, to those who may read it. The two services differ in
-//! how a client shows that, and in the words of their errors: [`super::secret_path`],
-//! [`super::s3`].
+//! What the loopback server serves: one file, to those who may read it. The two services,
+//! [`super::secret_path`] and [`super::s3`], differ in how a client shows that it may, and in the
+//! words of their errors.
 
 use super::answer::{Answer, Status};
 use super::file_version::{Asked, FileVersion};

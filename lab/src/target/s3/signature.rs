@@ -153,7 +153,7 @@ impl SignedParts<'_> {
         let mut text = format!("{}\n{path}\n{}\n", self.verb, canonical_query(self.query));
         for (name, value) in &self.fields {
             let value = value.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
-            write!(text, "{name}:{value}\n").expect("a String takes everything");
+            writeln!(text, "{name}:{value}").expect("a String takes everything");
         }
         text + "\n" + &self.names() + "\n" + self.payload
     }

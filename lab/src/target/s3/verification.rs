@@ -42,7 +42,7 @@ pub enum Refusal {
     /// A part that has to be signed is not.
     #[error("a field of the head is not signed: host and every x-amz- field must be")]
     UnsignedField,
-    /// A part of the body's digest.
+    /// The digest is that of a body, which this verb does not have.
     #[error("x-amz-content-sha256 must be {UNSIGNED_PAYLOAD} or the digest of no bytes")]
     Payload,
     /// It was signed at another time.
@@ -57,12 +57,12 @@ pub enum Refusal {
 }
 
 /// What a request says about its signature.
-struct Claim<'a> {
+struct Claim {
     credential: String,
     names: String,
     signature: String,
     moment: Moment,
-    payload: &'a str,
+    payload: String,
 }
 
 impl ReceivedRequest<'_> {
@@ -85,14 +85,15 @@ impl ReceivedRequest<'_> {
             path: self.path,
             query: self.query,
             fields: self.signed_fields(&claim.names)?,
-            payload: claim.payload,
+            payload: &claim.payload,
         };
         let secret = credentials.secret.reveal();
-        if parts.is_signed_by(&claim.signature, secret, region, &claim.moment) {
-            Ok(())
-        } else {
-            Err(Refusal::Mismatch)
+        if !parts.is_signed_by(&claim.signature, secret, region, &claim.moment) {
+            return Err(Refusal::Mismatch);
         }
+        // A verb that writes comes with a body, and is refused by the server for itself.
+        let has_no_body = [UNSIGNED_PAYLOAD, EMPTY_PAYLOAD].contains(&parts.payload);
+        if has_no_body || !["GET", "HEAD"].contains(&self.verb) { Ok(()) } else { Err(Refusal::Payload) }
     }
 
     /// The values of a field; several of one name are one with commas.
@@ -108,7 +109,7 @@ impl ReceivedRequest<'_> {
     }
 
     /// `AWS4-HMAC-SHA256 Credential=…, SignedHeaders=…, Signature=…`
-    fn claim_of_head(&self, text: &str, now: Timestamp) -> Result<Claim<'static>, Refusal> {
+    fn claim_of_head(&self, text: &str, now: Timestamp) -> Result<Claim, Refusal> {
         const PARTS: Refusal =
             Refusal::Malformed("the field Authorization has not the parts that it must have");
         let rest =
@@ -122,18 +123,14 @@ impl ReceivedRequest<'_> {
         if time.duration_since(now).abs() > SKEW_MAX {
             return Err(Refusal::Skewed);
         }
-        let payload = match self.field("x-amz-content-sha256").as_deref() {
-            Some(UNSIGNED_PAYLOAD) => UNSIGNED_PAYLOAD,
-            Some(EMPTY_PAYLOAD) => EMPTY_PAYLOAD,
-            _ => return Err(Refusal::Payload),
-        };
+        let payload = self.field("x-amz-content-sha256").ok_or(Refusal::Payload)?;
         let [credential, names, signature] =
             [part("Credential")?, part("SignedHeaders")?, part("Signature")?];
         Ok(Claim { credential, names, signature, moment, payload })
     }
 
     /// The parameters `X-Amz-…`.
-    fn claim_of_query(&self, signature: String, now: Timestamp) -> Result<Claim<'static>, Refusal> {
+    fn claim_of_query(&self, signature: String, now: Timestamp) -> Result<Claim, Refusal> {
         const PARTS: Refusal = Refusal::Malformed("the query has not the parameters that it must have");
         let part = |name: &str| self.parameter(name).ok_or(PARTS);
         if part("X-Amz-Algorithm")? != ALGORITHM {
@@ -148,7 +145,7 @@ impl ReceivedRequest<'_> {
             return Err(Refusal::Expired);
         }
         let [credential, names] = [part("X-Amz-Credential")?, part("X-Amz-SignedHeaders")?];
-        Ok(Claim { credential, names, signature, moment, payload: UNSIGNED_PAYLOAD })
+        Ok(Claim { credential, names, signature, moment, payload: UNSIGNED_PAYLOAD.to_owned() })
     }
 
     /// The fields that are signed: the host, and all of the store's own, must be among them.
@@ -166,7 +163,7 @@ impl ReceivedRequest<'_> {
 }
 
 /// Whether a claim is for the key, the day, the region and the service.
-fn check_scope(claim: &Claim<'_>, credentials: &Credentials, region: &str) -> Result<(), Refusal> {
+fn check_scope(claim: &Claim, credentials: &Credentials, region: &str) -> Result<(), Refusal> {
     let (key, scope) =
         claim.credential.split_once('/').ok_or(Refusal::Malformed("the credential has no scope"))?;
     if key != credentials.access_key {

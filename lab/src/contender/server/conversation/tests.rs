@@ -5,6 +5,7 @@ use super::super::s3::S3;
 use super::super::secret_path::SecretPath;
 use super::*;
 use crate::target::http::RequestVerb;
+use crate::target::s3::signature::{Moment, SignedParts, scope};
 use crate::target::s3::{Credentials, ObjectName, Store, Style};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener};
@@ -220,6 +221,37 @@ fn a_signed_url_reads_an_object_again_and_again() {
     assert_eq!(client.ask(&format!("GET {path}"), "").body, "0123456789", "the connection still goes on");
     let put = client.ask(&format!("PUT {path}"), "");
     assert!(put.body.contains("<Code>SignatureDoesNotMatch</Code>"), "the verb is signed");
+}
+
+#[test]
+fn a_write_is_refused_for_itself_and_its_body_ends_the_connection() {
+    let file = file();
+    let credentials = Credentials::new("key", "secret");
+    let mut client = Client::of(S3::new(file.path(), credentials.clone()));
+    let time = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
+    let (moment, _) = Moment::read(&time).unwrap();
+    let parts = SignedParts {
+        verb: "PUT",
+        path: "/readlab/file",
+        query: "",
+        fields: vec![
+            ("host", "x".to_owned()),
+            ("x-amz-content-sha256", "digest".to_owned()),
+            ("x-amz-date", time.clone()),
+        ],
+        payload: "digest",
+    };
+    let signature = parts.signature(credentials.secret.reveal(), "us-east-1", &moment);
+    client.send(&format!(
+        "PUT /readlab/file HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nx-amz-date: {time}\r\n\
+         x-amz-content-sha256: digest\r\nAuthorization: AWS4-HMAC-SHA256 Credential=key/{}, \
+         SignedHeaders={}, Signature={signature}\r\n\r\nbody",
+        scope(&moment, "us-east-1"),
+        parts.names(),
+    ));
+    let rest = client.rest();
+    assert!(rest.starts_with("HTTP/1.1 405 ") && rest.contains("<Code>MethodNotAllowed</Code>"), "{rest}");
+    assert!(rest.contains("Connection: close\r\n"), "{rest}");
 }
 
 #[test]

@@ -154,8 +154,28 @@ fn spaces_in_a_field_are_no_difference() {
 #[test]
 fn a_request_with_a_body_or_without_a_signature_is_refused() {
     let get = Sent::get();
-    let streamed = get.with("x-amz-content-sha256", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD");
-    assert_eq!(streamed.judged(), Err(Refusal::Payload));
+    for verb in ["GET", "PUT"] {
+        let parts = SignedParts {
+            verb,
+            path: "/k",
+            query: "",
+            fields: vec![
+                ("host", "h".to_owned()),
+                ("x-amz-content-sha256", "STREAMING".to_owned()),
+                ("x-amz-date", "20130524T000000Z".to_owned()),
+            ],
+            payload: "STREAMING",
+        };
+        let (moment, _) = Moment::read("20130524T000000Z").unwrap();
+        let signature = parts.signature(credentials().secret.reveal(), REGION, &moment);
+        let mut sent = Sent::documented("", None, &signature).with("x-amz-content-sha256", "STREAMING");
+        (sent.verb, sent.path) = (verb, "/k".to_owned());
+        let expected = if verb == "GET" { Err(Refusal::Payload) } else { Ok(()) };
+        assert_eq!(sent.with("host", "h").judged(), expected, "{verb}");
+    }
+    let mut without = get.clone();
+    without.fields.retain(|(name, _)| name != "x-amz-content-sha256");
+    assert_eq!(without.judged(), Err(Refusal::Payload));
     let plain = |sent: &Sent| Sent { fields: vec![("host".into(), "h".into())], ..sent.clone() };
     assert_eq!(plain(&get).judged(), Err(Refusal::Unsigned));
     for text in
