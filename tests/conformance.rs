@@ -9,6 +9,7 @@ use readlab::contender::roster::Roster;
 use readlab::contender::session::{Session, SessionError};
 use readlab::corpus::oracle::{self, Truth};
 use readlab::corpus::recipe::{CorpusKind, Recipe};
+use readlab::target::source::ReadRequest;
 use readlab::trial::{Answer, MethodId, Params, Work};
 use readlab_protocol::{Archive, Cache, MethodLine, Reads, TurnRequest};
 use std::collections::{BTreeMap, BTreeSet};
@@ -178,7 +179,9 @@ impl Talk<'_> {
 
     fn answers(&self) -> Result<Vec<Answer>, SessionError> {
         let choice = self.contender.choose(&self.id, &self.params, self.work).unwrap();
-        let command = self.contender.read_command(&choice, self.work, self.case.path.as_os_str());
+        let word = self.case.path.as_os_str().to_owned();
+        let request = ReadRequest { word, ..ReadRequest::default() };
+        let command = self.contender.read_command(&choice, self.work, &request);
         let mut session = Session::start(&self.id.contender, &command)?;
         session.ready()?;
         let first = session.turn(TurnRequest { lead: 0, count: 1 }, PATIENCE)?;

@@ -19,7 +19,11 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const SHORT_PATIENCE: Duration = Duration::from_millis(300);
 
 fn shell(script: &str) -> CommandLine {
-    CommandLine { program: "/bin/sh".into(), args: vec!["-c".into(), script.into()], env: Vec::new() }
+    CommandLine {
+        program: "/bin/sh".into(),
+        args: vec!["-c".into(), script.into()],
+        ..CommandLine::default()
+    }
 }
 
 /// A whole conversation of one turn with a contender that runs these lines; `go` waits for the
@@ -157,7 +161,7 @@ fn a_flood_on_standard_error_does_not_block() {
 
 #[test]
 fn a_program_that_does_not_exist_is_unavailable_with_its_name() {
-    let line = CommandLine { program: "/no/such/reader".into(), args: Vec::new(), env: Vec::new() };
+    let line = CommandLine { program: "/no/such/reader".into(), ..CommandLine::default() };
     let breach = Session::start("fake", &line).unwrap_err();
     assert!(matches!(breach.outcome(), Some(Outcome::Unavailable { .. })));
     assert!(breach.to_string().contains("/no/such/reader"));

@@ -9,6 +9,7 @@ use readlab::record::{
     Trial, WarmedUp, WarmupEnd, Witness, WriteTimes, WriteWay,
 };
 use readlab::target::identity::Identity;
+use readlab::target::source::ServerOptions;
 use readlab::target::{Decoded, Http, TargetFacts};
 use readlab::trial::{Answer, CacheState, Params, Transport, Work};
 use readlab::units::Nanos;
@@ -67,6 +68,7 @@ fn agenda() -> ResumePlan {
         trace: true,
         drop_caches: true,
         allow_device: true,
+        server: ServerOptions { cacert: Some("/ca.pem".into()), ..ServerOptions::default() },
         requested: vec![Requested::Command("./mine {}".to_owned()), Requested::Method("rust/*".to_owned())],
     }
 }
