@@ -33,6 +33,10 @@ pub(crate) struct Said {
     pub(crate) err: String,
 }
 
+/// The contenders of other languages that are built for all tests. Those with SDKs of objects take
+/// minutes: the tests that need them have them built.
+const LANGUAGES: [&str; 6] = ["c", "go", "java", "node", "python", "swift"];
+
 /// Contenders of other languages, built once for all tests; those whose compilers are not here stay
 /// absent.
 pub(crate) fn contenders() -> &'static Path {
@@ -41,7 +45,7 @@ pub(crate) fn contenders() -> &'static Path {
         let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("builder");
         fs::create_dir_all(&home).unwrap();
         let mut command = Command::new(READLAB);
-        command.arg("build").env("HOME", &home).env_remove("XDG_CACHE_HOME").envs(homes_of_cargo());
+        command.arg("build").args(LANGUAGES).env("HOME", &home).env_remove("XDG_CACHE_HOME");
         let said = Said::of(&mut command);
         eprintln!("contenders of other languages: {said}");
         home.join(".cache/readlab/contenders")
@@ -96,7 +100,12 @@ impl Home {
 
     /// The environment of every run.
     pub(crate) fn environment(&self) -> Vec<(&'static str, PathBuf)> {
-        vec![("HOME", self.folder.path().to_owned()), ("TMPDIR", self.temporary()), ("COLUMNS", "100".into())]
+        let own = [
+            ("HOME", self.folder.path().to_owned()),
+            ("TMPDIR", self.temporary()),
+            ("COLUMNS", "100".into()),
+        ];
+        own.into_iter().chain(homes_of_cargo()).collect()
     }
 
     /// Readlab with these words, or another program that starts it.
