@@ -168,25 +168,24 @@ fn the_sdks_of_five_languages_read_an_object_and_every_answer_is_right() {
     let home = Home::new();
     let file = home.file("f.txt", "line\n".repeat(50_000));
     for sdk in SDKS {
-        let (contender, _) = sdk.split_once('/').unwrap();
-        let asked = home.readlab(["build", contender]);
-        if asked.code != Some(0) {
-            eprintln!("SKIPPED: {sdk}: {}", asked.err);
+        // It is built now; one that cannot be built here has no methods.
+        let words =
+            ["--s3", "--state", "warm", "--method", sdk, "--fills", "1", "--quiet", "--export-json", "-"];
+        let said = home.race(&file, &words);
+        if said.code == Some(2) && said.err.contains("no method matches") {
+            eprintln!("SKIPPED: {sdk}: {}", said.err);
             continue;
         }
-        let (json, said) =
-            home.race_json(&file, &["--s3", "--state", "warm", "--method", sdk, "--fills", "1"]);
-        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
+        assert_eq!(said.code, Some(0), "{said}");
+        let json: Value = serde_json::from_str(&said.out).unwrap();
         let trial = trial(&json, sdk, "warm");
         assert_eq!(trial["outcome"], "measured", "{trial}");
         for sample in trial["samples"].as_array().unwrap() {
             assert_eq!(sample["answer"]["newlines"], 50_000, "{sdk}: {sample}");
             let request = &sample["request"];
             let first_byte_ns = request["first_byte_ns"].as_u64();
-            assert!(
-                first_byte_ns.is_some_and(|ns| ns <= sample["wall_ns"].as_u64().unwrap()),
-                "{sdk}: {sample}"
-            );
+            let wall_ns = sample["wall_ns"].as_u64().unwrap();
+            assert!(first_byte_ns.is_some_and(|ns| ns <= wall_ns), "{sdk}: {sample}");
             assert!(request["requests"].as_u64() >= Some(1), "{sdk}: {sample}");
         }
     }
