@@ -55,6 +55,7 @@ func (s *minioStore) line() *wire {
 
 func (s *minioStore) options() minio.GetObjectOptions {
 	var options minio.GetObjectOptions
+	options.Set("Accept-Encoding", "identity")
 	if s.etag != "" {
 		options.Set("If-Match", s.etag)
 	}

@@ -21,8 +21,9 @@ type sample struct {
 
 var turnWords = regexp.MustCompile(`^go (\d{1,10}) (\d{1,10})$`)
 
-// serve takes turns until the end of the input: it reads with a clock around each timed reading, and prints only
-// after the last one of a turn. The clock is that of time.Since; CPU times are those of getrusage.
+// serve takes turns until the end of the input: it reads with a clock around each timed reading, and
+// prints only after the last one of a turn. The clock is that of time.Since; CPU times are those of
+// getrusage.
 func serve(r request, input io.Reader) error {
 	sayReady(r.params)
 	lines := bufio.NewScanner(input)
@@ -35,7 +36,8 @@ func serve(r request, input io.Reader) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.object, cause(err))
 		}
-		// The bytes that were read are garbage now; their memory is returned to the kernel before the turn ends.
+		// The bytes that were read are garbage now; their memory is returned to the kernel before the
+		// turn ends.
 		debug.FreeOSMemory()
 		saySamples(samples)
 	}

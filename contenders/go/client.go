@@ -40,7 +40,7 @@ func newClient(r request) *client {
 
 // get requests the URL; of a range, its bytes. The wire checks the rest of the answer's head.
 func (c *client) get(ctx context.Context, r request, byteRange string) (io.ReadCloser, error) {
-	request := (&http.Request{Method: http.MethodGet, URL: r.address.url, Header: http.Header{}}).WithContext(ctx)
+	request := &http.Request{Method: http.MethodGet, URL: r.address.url, Header: http.Header{}}
 	request.Header.Set("Accept-Encoding", "identity")
 	if r.server.etag != "" {
 		request.Header.Set("If-Match", r.server.etag)
@@ -48,7 +48,7 @@ func (c *client) get(ctx context.Context, r request, byteRange string) (io.ReadC
 	if byteRange != "" {
 		request.Header.Set("Range", byteRange)
 	}
-	response, err := c.http.Do(request)
+	response, err := c.http.Do(request.WithContext(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,8 @@ func verifyRange(asked []string, response *http.Response) (int64, error) {
 		return 0, nil
 	}
 	if response.StatusCode != http.StatusPartialContent {
-		return sizeUnknown, fmt.Errorf("the answer to a range has the status %s", statusName(response.StatusCode))
+		return sizeUnknown, fmt.Errorf("the answer to a range has the status %s",
+			statusName(response.StatusCode))
 	}
 	given := contentRangeWords.FindStringSubmatch(response.Header.Get("Content-Range"))
 	if given == nil {
@@ -63,10 +64,12 @@ func verifyRange(asked []string, response *http.Response) (int64, error) {
 		end = size - 1
 	}
 	if first != number(asked[1]) || last != end {
-		return sizeUnknown, fmt.Errorf("the range %s-%s was answered with %s-%s", asked[1], asked[2], given[1], given[2])
+		return sizeUnknown, fmt.Errorf("the range %s-%s was answered with %s-%s",
+			asked[1], asked[2], given[1], given[2])
 	}
 	if length := response.ContentLength; length >= 0 && length != last-first+1 {
-		return sizeUnknown, fmt.Errorf("the range %s-%s was answered with %d bytes", asked[1], asked[2], length)
+		return sizeUnknown, fmt.Errorf("the range %s-%s was answered with %d bytes",
+			asked[1], asked[2], length)
 	}
 	return size, nil
 }

@@ -59,28 +59,34 @@ func TestAnswersAreRightAndRequestsAreCounted(t *testing.T) {
 	for _, length := range []int{0, 1, 65535, 65536, 65537, 200_000, 655_360} {
 		everyMethod(t, func(t *testing.T, method string) {
 			for _, version := range []string{" http=1", " http=2"} {
-				served := &counter{content: text(length)}
-				server := served.start(t)
-				samples, last := reads(t, method+version, server.URL+"/a/file", "READLAB_ETAG="+etag,
-					"READLAB_CACERT="+trusted(t, server))
-				if len(samples) != 2 || !samples[0].isRight(served.content) || !samples[1].isRight(served.content) {
-					t.Fatalf("%d bytes%s: %d samples, %+v", length, version, len(samples), last)
-				}
-				if said := *samples[0].Requests + *samples[1].Requests; said != served.requests {
-					t.Errorf("%d bytes%s: it says %d requests, the server saw %d", length, version, said, served.requests)
-				}
-				if *samples[0].Retries != 0 || *samples[1].Retries != 0 || served.flaws > 0 {
-					t.Errorf("%d bytes%s: %d retries, %d without a header", length, version, *samples[0].Retries, served.flaws)
-				}
-				first := samples[0]
-				if first.ConnectNs == nil || first.TLSNs == nil || (first.FirstNs == nil) != (length == 0) {
-					t.Errorf("%d bytes%s: times are missing: %+v", length, version, first)
-				}
-				if kept := strings.Contains(method, "kept=1"); (samples[1].ConnectNs == nil) != kept {
-					t.Errorf("%d bytes%s: the second reading connects: %v", length, version, !kept)
-				}
+				isReadRightly(t, method+version, length)
 			}
 		})
+	}
+}
+
+// isReadRightly tests two readings of a content of this length over TLS.
+func isReadRightly(t *testing.T, method string, length int) {
+	served := &counter{content: text(length)}
+	server := served.start(t)
+	samples, last := reads(t, method, server.URL+"/a/file", "READLAB_ETAG="+etag,
+		"READLAB_CACERT="+trusted(t, server))
+	if len(samples) != 2 || !samples[0].isRight(served.content) || !samples[1].isRight(served.content) {
+		t.Fatalf("%d bytes, %s: %d samples, %+v", length, method, len(samples), last)
+	}
+	first, second := samples[0], samples[1]
+	if said := *first.Requests + *second.Requests; said != served.requests {
+		t.Errorf("%d bytes, %s: it says %d requests, the server saw %d", length, method, said, served.requests)
+	}
+	if *first.Retries != 0 || *second.Retries != 0 || served.flaws > 0 {
+		t.Errorf("%d bytes, %s: %d and %d retries, %d requests without a header", length, method,
+			*first.Retries, *second.Retries, served.flaws)
+	}
+	if first.ConnectNs == nil || first.TLSNs == nil || (first.FirstNs == nil) != (length == 0) {
+		t.Errorf("%d bytes, %s: times are missing: %+v", length, method, first)
+	}
+	if kept := strings.Contains(method, "kept=1"); (second.ConnectNs == nil) != kept {
+		t.Errorf("%d bytes, %s: the second reading connects: %v", length, method, !kept)
 	}
 }
 

@@ -52,8 +52,10 @@ func issue(t *testing.T, until time.Time, host string, address net.IP) tls.Certi
 	if err != nil {
 		t.Fatal(err)
 	}
-	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: until.Add(-48 * time.Hour), NotAfter: until,
-		DNSNames: []string{host}, IsCA: true, BasicConstraintsValid: true}
+	about := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: until.Add(-48 * time.Hour), NotAfter: until,
+		DNSNames: []string{host}, IsCA: true, BasicConstraintsValid: true,
+	}
 	if address != nil {
 		about.IPAddresses = []net.IP{address}
 	}
