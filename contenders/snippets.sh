@@ -133,6 +133,7 @@ run_program() {
 # A server of this folder, until this script ends: its URLs are in http, https and cacert. Fails if it cannot be had.
 serve() {
     mkfifo until_closed
+    : >served
     "$here/../tests/servers/nginx.sh" "$folder" <until_closed >served &
     exec 8>until_closed
     until grep -q '^ready' served; do
