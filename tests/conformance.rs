@@ -277,9 +277,12 @@ fn who_reads_urls_is_right_on_files_that_are_served() {
         urls.zip(files).map(|(url, file)| Case { path: url.into(), truth: file.truth }).collect();
     let methods = rust.methods.iter().filter(|method| method.reads == Reads::Url);
     let mut all: Vec<Talk> = methods.flat_map(|method| talks(&rust, method, &cases)).collect();
-    let small = Params(BTreeMap::from([("buffer_bytes".to_owned(), 7)]));
     all.extend(talks(&rust, rust.methods.iter().find(|method| method.method == "http").unwrap(), &cases));
-    all.iter_mut().skip(1).step_by(2).for_each(|talk| talk.params = small.clone());
+    let set = |name: &str, value| Params(BTreeMap::from([(name.to_owned(), value)]));
+    for talk in all.iter_mut().skip(1).step_by(2) {
+        let is_ranged = talk.id.method == "http-ranged";
+        talk.params = if is_ranged { set("part_bytes", 64 << 10) } else { set("buffer_bytes", 7) };
+    }
     for (line, work) in [("curl -s {} | wc -l", Work::Newlines), ("curl -sf {}", Work::Discard)] {
         let (id, params) = (MethodId::command(line), Params::default());
         all.extend(cases.iter().map(|case| Talk {

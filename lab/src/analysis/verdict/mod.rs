@@ -66,6 +66,7 @@ pub enum Verdict {
     /// Waiting for the server that gives the bytes.
     Server {
         /// What of it.
+        #[serde(skip_serializing_if = "ServerWait::is_server")]
         wait: ServerWait,
     },
     /// Decoding: the trial's own of an archive, or the file system's of what it stores otherwise

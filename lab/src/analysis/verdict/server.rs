@@ -28,6 +28,14 @@ pub enum ServerWait {
     Server,
 }
 
+impl ServerWait {
+    /// Whether no part of the server is known to be what is waited for.
+    #[must_use]
+    pub fn is_server(&self) -> bool {
+        *self == ServerWait::Server
+    }
+}
+
 /// What a trial that waits for its server waits for.
 pub(super) fn waits_for(record: &Record, it: &TrialRecord) -> ServerWait {
     if let Some(share) = first_byte_share(it).filter(|share| *share >= DOMINANT) {

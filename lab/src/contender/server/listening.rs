@@ -40,7 +40,7 @@ pub fn serve(file: &Path) -> io::Result<()> {
 }
 
 /// Serves the file as the one object of a store until standard input ends; prints first what
-/// [`super::S3Server`] reads.
+/// [`super::Server::start_s3`] reads.
 ///
 /// # Errors
 /// As for [`serve`].
