@@ -79,7 +79,7 @@ judge() {
     fi
     said=$(cat "$run.out")
     [ "$status" != 124 ] || said="$said
-no end within $DEADLINE_S s"
+no end within its deadline"
     [ -n "$said" ] || said=$(tail -n 3 "$run.err")
     case $expected in
     failed | ends) check "$title: fails, and its reason has the target ($shown)" refused ;;

@@ -48,11 +48,14 @@ start() {
     shift 2
     cases=$((cases + 1))
     run=$folder/runs/$cases
-    limit=$DEADLINE_S
+    case $expected in
+    ends) limit=$PATIENCE_S ;;
+    failed | retried | either | ranged) limit=$DEADLINE_S ;;
+    *) limit=$RIGHT_WITHIN_S ;;
+    esac
     shown=$3
     [ "$shown" != - ] || shown=$(eval "$with"; echo "$READLAB_TARGET")
     printf '%s\t%s\t%s\t%s\t%s\n' "$run" "$expected" "$2" "${shown%%\?*}" "$method/$1 $2: $title" >>"$folder/cases"
-    [ "$expected" != ends ] || limit=$PATIENCE_S
     take_slot "$expected"
     (
         trap - EXIT HUP INT TERM
