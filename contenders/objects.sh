@@ -7,6 +7,7 @@
 #
 #   JOBS=N               how many readings that should be right run at once; one more than there are processors
 #   METHODS='A B'        only these methods
+#   PATIENCE_S=N         how long a client may wait for a server that is silent, before that is skipped; 35
 #   MEMORY_MAX_KIB=N     also the most memory that a method may need for 256 MiB, beside part_bytes × concurrency;
 #                        not of the methods in MEMORY_WHOLE='A B', whose interface returns everything at once
 set -u
@@ -29,7 +30,7 @@ NOWHERE=http://127.0.0.1:9
 # Until a reading has failed; a right answer may take longer on a busy machine.
 DEADLINE_S=60
 RIGHT_WITHIN_S=200
-PATIENCE_S=35
+PATIENCE_S=${PATIENCE_S:-35}
 
 folder=$(mktemp -d) || exit 1
 mkdir "$folder/runs" "$folder/files"

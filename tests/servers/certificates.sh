@@ -42,7 +42,11 @@ authorityKeyIdentifier = keyid
 CNF
 # Each kind of leaf has its names in its own section.
 for names in localhost other-host; do
-    { echo "[leaf-$names]"; sed -n '/^\[leaf\]/,$p' openssl.cnf | sed 1d; sed -n "/^\[$names\]/{n;p;}" openssl.cnf; } >"$names.cnf"
+    {
+        echo "[leaf-$names]"
+        sed -n '/^\[leaf\]/,$p' openssl.cnf | sed 1d
+        sed -n "/^\[$names\]/{n;p;}" openssl.cnf
+    } >"$names.cnf"
 done
 cat localhost.cnf other-host.cnf >>openssl.cnf
 

@@ -13,6 +13,10 @@ def credentials(request):
     return "query" if any(secret in query for secret in SECRETS) else "none"
 
 
+def has_session_token(request):
+    return "x-amz-security-token" in request.headers or "x-amz-security-token=" in request.query.lower()
+
+
 class RequestLog:
     """Of one server."""
 
@@ -34,7 +38,7 @@ class RequestLog:
             "method=%s" % request.method,
             "path=%s" % request.path,
             "credentials=%s" % credentials(request),
-            "session_token=%s" % ("yes" if "x-amz-security-token" in request.headers else "no"),
+            "session_token=%s" % ("yes" if has_session_token(request) else "no"),
         ]
         for name in ("range", "if-match", "accept-encoding"):
             value = request.headers.get(name, "-").replace(" ", "")

@@ -30,8 +30,11 @@ awk -v grid="$folder/grid" -v only=" ${METHODS-} " '
             parameters = parameters substr(rest, RSTART + 8, RLENGTH - 9) ","
             rest = substr(rest, RSTART + RLENGTH)
         }
-        if (match($0, /"name":"http","default":[0-9],"min":1/)) parameters = parameters "http=1,"
-        if (match($0, /"name":"http","default":[0-9],"min":[0-9],"max":[2-9]/)) parameters = parameters "http=2,"
+        if (match($0, /\{[^{}]*"name":"http"[^{}]*\}/)) {
+            http = substr($0, RSTART, RLENGTH)
+            if (http ~ /"min":1[,}]/) parameters = parameters "http=1,"
+            if (http ~ /"max":2[,}]/) parameters = parameters "http=2,"
+        }
         print method, text("reads"), (/"tls":true/ ? "tls" : "-"), parameters
         scans = $0; sub(/.*"scans":\{/, "", scans); sub(/\}.*/, "", scans)
         n = split(scans, works, "]")
