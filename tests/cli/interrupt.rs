@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// Until something that must happen has happened; long, as machines may be busy.
-const STEPS: u32 = 3000;
+const STEPS: u32 = 15_000;
 const STEP: Duration = Duration::from_millis(20);
 
 /// Until a race has its first sample.

@@ -5,7 +5,7 @@ use super::super::{Home, READLAB};
 use super::{Flavour, agents, file_of_each, words};
 use readlab::record::{EndReason, Record};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// More readings than a fleet ever takes.
@@ -27,13 +27,22 @@ pub(super) fn disturbed(
     let mut command = flavour.command(&home, 2);
     let mut launcher = command.arg(READLAB).args(["fleet", "race"]).args(given).spawn().unwrap();
     let record = home.at("run/record.jsonl");
-    let has_turn = || fs::read_to_string(&record).is_ok_and(|text| text.contains("\"line\":\"fleet_turn\""));
-    assert!(soon(has_turn), "no turn was ever taken");
+    if !soon(|| is_under_way(&record)) {
+        launcher.kill().unwrap();
+        let said = launcher.wait_with_output().unwrap();
+        panic!("no turn was ever taken: {said:?}, {:?}", fs::read_to_string(&record));
+    }
     deed(&mut launcher, &home);
     let ended = soon(|| launcher.try_wait().unwrap().is_some());
     assert!(ended, "the job is over soon");
     assert!(soon(|| agents(&home).is_empty()), "no agent is left");
     Some((home, Record::read(&record).unwrap()))
+}
+
+/// Whether a turn was taken. On a busy machine the first ones may be rejected for a late start.
+fn is_under_way(record: &Path) -> bool {
+    let text = fs::read_to_string(record).unwrap_or_default();
+    ["fleet_turn", "rejected"].iter().any(|line| text.contains(&format!("\"line\":\"{line}\"")))
 }
 
 /// The process of the rank of this number: the parent of its agent.
@@ -58,7 +67,7 @@ pub(super) fn send(signal: &str, pid: u32) {
 fn a_rank_that_is_killed_ends_the_job_and_the_record_stays_readable() {
     let killed = disturbed(FOR_LONG, |_, home| send("-9", rank(home, 1)));
     let Some((_, record)) = killed else { return };
-    assert!(record.trials.iter().any(|it| !it.fleet_turns.is_empty()));
+    assert!(!record.trials.is_empty());
     let end = record.end.map(|(reason, _)| reason);
     let known = [None, Some(EndReason::Interrupted), Some(EndReason::RankLost)];
     assert!(known.contains(&end), "it is no whole run: {end:?}");
@@ -68,5 +77,5 @@ fn a_rank_that_is_killed_ends_the_job_and_the_record_stays_readable() {
 fn a_launcher_that_is_interrupted_keeps_what_was_measured() {
     let stopped = disturbed(FOR_LONG, |launcher, _| send("-INT", launcher.id()));
     let Some((_, record)) = stopped else { return };
-    assert!(record.trials.iter().any(|it| !it.samples.is_empty()));
+    assert!(record.trials.iter().any(|it| !it.samples.is_empty() || !it.rejected.is_empty()));
 }
