@@ -4,7 +4,7 @@
 use crate::client;
 use crate::failure::Failure;
 use async_trait::async_trait;
-use http::{HeaderValue, StatusCode, response};
+use http::{HeaderValue, StatusCode, header, response};
 use http_body_util::{BodyExt, Limited};
 use object_store::client::{
     HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
@@ -87,13 +87,18 @@ impl Counted {
 impl HttpService for Counted {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         self.traffic.lock().requests += 1;
+        let is_whole = !request.headers().contains_key(header::RANGE);
         let answer = self.client.call(request).await.inspect_err(|_| self.traffic.failure())?;
         let (parts, body) = answer.into_parts();
         if !parts.status.is_success() {
             return Ok(self.refusal(parts, body).await);
         }
-        client::check_headers(&parts.headers, self.etag.as_ref())
-            .map_err(|why: Failure| HttpError::new(HttpErrorKind::Unknown, why))?;
+        let refused = |why: Failure| HttpError::new(HttpErrorKind::Unknown, why);
+        client::check_headers(&parts.headers, self.etag.as_ref()).map_err(refused)?;
+        // The library takes part of an object for the whole.
+        if is_whole && parts.status == StatusCode::PARTIAL_CONTENT {
+            return Err(refused(Failure::new("the whole was asked for, the answer is a range")));
+        }
         let (arriving, failing) = (self.traffic.clone(), self.traffic.clone());
         let body = body
             .map_frame(move |frame| {
