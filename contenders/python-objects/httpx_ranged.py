@@ -39,7 +39,7 @@ class Reading:
         first = first_of(part_bytes)
         response = await self.send(Range=first.header())
         async with aclosing(response):
-            if response.status_code == NO_SUCH_RANGE:
+            if is_nothing(response):
                 await self.read_nothing()
             else:
                 length, size = self.check(first, response)
@@ -81,6 +81,12 @@ class Reading:
 
     def check(self, part, response):
         return url_rules.check_part(part, response.status_code, response.reason_phrase, response.headers)
+
+
+def is_nothing(response):
+    """What a server answers to a range of nothing: that there is none, or all of it."""
+    is_empty = response.status_code == 200 and response.headers.get("Content-Length") == "0"
+    return response.status_code == NO_SUCH_RANGE or is_empty
 
 
 async def together(*parts):
