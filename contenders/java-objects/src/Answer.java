@@ -16,6 +16,10 @@ final class Answer {
         if (encoding != null && !encoding.isEmpty() && !encoding.equals("identity")) {
             throw new IOException("the answer has a content encoding: " + encoding);
         }
+        // Netty takes the end of the connection for the end of a chunked body.
+        if (head.contentLength() == null) {
+            throw new IOException("the answer does not say its length");
+        }
         if (etag.isPresent() && !etag.get().equals(head.eTag())) {
             throw new IOException("the answer has another ETag");
         }
@@ -30,7 +34,7 @@ final class Answer {
 
     /** Checks that as many bytes came as the head promised. */
     static void checkLength(GetObjectResponse head, long bytes) throws IOException {
-        if (head.contentLength() != null && head.contentLength() != bytes) {
+        if (head.contentLength() != bytes) {
             throw new IOException("the answer promised " + head.contentLength() + " bytes, " + bytes + " came");
         }
     }
