@@ -264,6 +264,7 @@ mod tests {
             attend(connection);
             clients.push(client);
         }
+        assert!(!connections.end_stranger(), "no reader is ended in place of a stranger");
         let mut strangers = Vec::new();
         for _ in 0..CONNECTIONS_MAX + 1 {
             let (client, server) = port.connection();

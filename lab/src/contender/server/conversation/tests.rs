@@ -138,6 +138,16 @@ fn who_does_not_know_the_path_gets_one_answer_and_no_more() {
 }
 
 #[test]
+fn a_client_that_still_sends_gets_its_refusal_and_no_reset() {
+    let file = file();
+    let mut client = Client::of(SecretPath::new(file.path(), "secret"));
+    let body = "x".repeat(40 << 10);
+    client.send(&format!("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n{body}", body.len()));
+    let rest = client.rest();
+    assert!(rest.starts_with("HTTP/1.1 404 ") && rest.ends_with("Connection: close\r\n\r\n"), "{rest}");
+}
+
+#[test]
 fn a_body_ends_the_connection() {
     let file = file();
     let mut client = Client::of(SecretPath::new(file.path(), "secret"));

@@ -169,6 +169,24 @@ fn a_profile_is_what_both_files_have_under_its_name() {
 }
 
 #[test]
+fn the_file_of_keys_comes_before_the_other_one() {
+    let one = "[default]\naws_access_key_id = one\naws_secret_access_key = s\n";
+    let made = Made::home().config(one).keys(&one.replace("one", "other"));
+    assert_eq!(made.access_key(), "other");
+    assert_eq!(Made::home().config(one).access_key(), "one");
+}
+
+#[test]
+fn profiles_differ_by_their_case_and_what_is_before_them_is_of_none() {
+    let config =
+        "region = of-no-profile\n[profile Work]\nregion = of-upper\n[profile work]\nregion = of-lower\n";
+    let region = |made: Made| made.config(config).store().region;
+    assert_eq!(region(Made::signed().with("AWS_PROFILE", "Work")), "of-upper");
+    assert_eq!(region(Made::signed().with("AWS_PROFILE", "work")), "of-lower");
+    assert_eq!(region(Made::signed()), "us-east-1");
+}
+
+#[test]
 fn the_files_may_be_elsewhere_and_missing_ones_are_empty() {
     let made = Made::signed()
         .with("AWS_CONFIG_FILE", "~/elsewhere")

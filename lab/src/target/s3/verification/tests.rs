@@ -143,6 +143,9 @@ fn other_fields_may_be_unsigned_but_not_the_stores_own() {
     assert_eq!(get.with("if-match", "\"a\"").with("user-agent", "x").judged(), Ok(()));
     assert_eq!(get.with("x-amz-meta", "x").judged(), Err(Refusal::UnsignedField));
     assert_eq!(get.with_authorization("host;", "").judged(), Err(Refusal::UnsignedField));
+    let mut homeless = get.with_authorization("host;", "");
+    homeless.fields.retain(|(name, _)| name != "host");
+    assert_eq!(homeless.judged(), Err(Refusal::UnsignedField));
     assert!(matches!(get.with_authorization("host;", "host;missing;").judged(), Err(Refusal::Malformed(_))));
 }
 
