@@ -23,6 +23,7 @@ mod http;
 mod inside;
 mod interrupt;
 mod killed;
+mod limits;
 mod live;
 mod loopback;
 mod memory;

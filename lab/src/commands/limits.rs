@@ -1,7 +1,8 @@
-//! `readlab limits [DIR|FILE]`: what memory, the kernel's copy, page faults, system calls and the
-//! device do at best.
+//! `readlab limits [DIR|FILE|URL]`: what memory, the kernel's copy, page faults, system calls and
+//! the device do at best; of a server, what one and several connections bring, and what the link,
+//! the kernel and the decryption allow.
 
-use super::options::{OutputOptions, SamplingOptions};
+use super::options::{OutputOptions, SamplingOptions, ServerFlags};
 use super::output;
 use crate::corpus;
 use crate::corpus::recipe::{CorpusKind, Recipe};
@@ -12,10 +13,9 @@ use crate::linux::interrupt;
 use crate::record::RunKind;
 use crate::suite::Suite;
 use crate::target::shown;
-use crate::target::source::ServerOptions;
-use crate::trial::{Transport, Work};
+use crate::trial::Transport;
 use crate::units::Bytes;
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,19 +23,38 @@ use std::process::ExitCode;
 /// Arguments of `readlab limits`.
 #[derive(Debug, Args)]
 pub struct LimitsArgs {
-    /// A folder, in which readlab makes a file and removes it again; or a file, which readlab only
-    /// reads
-    #[arg(value_name = "DIR|FILE", default_value = ".")]
+    /// A folder, in which readlab makes a file and removes it again; a file, which readlab only
+    /// reads; or a URL (http://, https://) or object (s3://BUCKET/KEY)
+    #[arg(value_name = "DIR|FILE|URL", default_value = ".")]
     pub place: PathBuf,
+    /// Read the file from readlab's own server on 127.0.0.1
+    #[arg(long, conflicts_with = "s3")]
+    pub http: bool,
+    /// Read the file as an object of an S3 store, readlab's own server on 127.0.0.1
+    #[arg(long)]
+    pub s3: bool,
     /// Size of the file made in a folder
     #[arg(long, value_name = "SIZE", default_value = "256MiB")]
     pub size: Bytes,
     /// How many readings, and how long.
     #[command(flatten)]
     pub sampling: SamplingOptions,
+    /// How servers are reached.
+    #[command(flatten)]
+    pub server: ServerFlags,
     /// What is shown and saved.
     #[command(flatten)]
     pub output: OutputOptions,
+}
+
+impl LimitsArgs {
+    fn over(&self) -> Transport {
+        match (self.http, self.s3) {
+            (true, _) => Transport::Http,
+            (_, true) => Transport::S3,
+            _ => Transport::File,
+        }
+    }
 }
 
 /// Measures the limits of a place.
@@ -45,18 +64,19 @@ pub struct LimitsArgs {
 pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
     let user = UserOptions {
         sampling: args.sampling.values(),
-        trials: TrialOptions { work: Some(Work::Newlines), ..TrialOptions::default() },
+        trials: TrialOptions::default(),
         inspect: InspectConfig::default(),
         space: None,
-        server: ServerOptions::default(),
+        server: args.server.values(),
         quiet: args.output.quiet,
     };
     let config = RunConfig::merge(RunKind::Limits, Suite::find("limits")?, user)?;
     let on =
-        |file: &Path| output::run(&config, &[vec![TargetSpec::plain(file, Transport::File)]], &args.output);
+        |place: &Path| output::run(&config, &[vec![TargetSpec::plain(place, args.over())]], &args.output);
     if !args.place.is_dir() {
         return on(&args.place);
     }
+    ensure!(args.over() == Transport::File, "{}: a folder, and a server needs a file", shown(&args.place));
     // From here on Ctrl-C is an ordinary return, so that the folder is removed.
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     let folder = Scratch::make(&args.place, "limits").with_context(|| shown(&args.place))?;

@@ -1,6 +1,7 @@
 //! Executes an experiment: its trials are measured, and whatever is found goes to the record.
 
 use super::fio::{FioPoint, fio};
+use super::link;
 use super::recorder::Recorder;
 use super::{Experiment, Procedure, Rounds};
 use crate::linux::interrupt;
@@ -9,7 +10,8 @@ use crate::measure::round;
 use crate::measure::sampler::ProcessSampler;
 use crate::measure::search;
 use crate::record::{EndReason, Line, RecordError, RunKind};
-use crate::target::Target;
+use crate::target::Place;
+use crate::target::web::Remote;
 use std::path::Path;
 
 /// The blocks and depths at which fio reads the device: those at which our own methods are best.
@@ -56,10 +58,26 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
     drop(servers);
     let end = end?;
     if kind == RunKind::Limits && !interrupt::requested() {
-        let file = targets.first().and_then(|known| Target::file(&known.target));
-        file.map_or(Ok(()), |file| compare_with_fio(recorder, file))?;
+        for known in &targets {
+            match &known.target.place {
+                Place::File(file) => compare_with_fio(recorder, file)?,
+                Place::Served { .. } => {}
+                Place::Web(remote) => note_link(recorder, remote)?,
+            }
+        }
     }
     Ok(end)
+}
+
+/// Records the speed of the interface on the way to a server. If it is not known, a warning says
+/// so.
+fn note_link(recorder: &mut Recorder, remote: &Remote) -> Result<(), RecordError> {
+    let line = match link::limit(remote, 0) {
+        Ok(Some(limit)) => Line::Limit(Box::new(limit)),
+        Ok(None) => return Ok(()),
+        Err(error) => Line::Warning { text: format!("no limit of the link: {error}") },
+    };
+    recorder.append(line)
 }
 
 /// Records what fio reads from the same device. If it cannot run, a warning says why.

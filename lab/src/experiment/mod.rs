@@ -12,6 +12,7 @@ mod execute;
 mod expected_answers;
 pub mod fio;
 pub mod fleet;
+mod link;
 pub mod longest_run;
 pub mod outcome;
 pub mod participants;

@@ -16,6 +16,7 @@ pub mod filesystem;
 pub mod fuse;
 pub mod hypervisor;
 pub mod instance_lock;
+pub mod interface;
 pub mod interrupt;
 pub mod io_uring;
 mod kernel_file;

@@ -21,6 +21,16 @@ pub enum LimitKind {
     Device,
     /// Decoding an archive that is in memory; of what comes out.
     Decoding,
+    /// What a server and the way to it bring over one connection.
+    Connection,
+    /// What they bring over several connections at once.
+    Connections,
+    /// What an interface of the network is made for.
+    Link,
+    /// What the kernel brings over a connection to itself.
+    Loopback,
+    /// Decrypting what an encrypted connection brings.
+    Decryption,
 }
 
 impl LimitKind {
@@ -34,6 +44,11 @@ impl LimitKind {
             LimitKind::Syscall => "syscall",
             LimitKind::Device => "device",
             LimitKind::Decoding => "decoding",
+            LimitKind::Connection => "connection",
+            LimitKind::Connections => "connections",
+            LimitKind::Link => "link",
+            LimitKind::Loopback => "loopback",
+            LimitKind::Decryption => "decryption",
         }
     }
 
@@ -48,6 +63,8 @@ impl LimitKind {
             "syscall" => Some(LimitKind::Syscall),
             "device" => Some(LimitKind::Device),
             "decoder" => Some(LimitKind::Decoding),
+            "loopback" => Some(LimitKind::Loopback),
+            "decryption" => Some(LimitKind::Decryption),
             _ => None,
         }
     }

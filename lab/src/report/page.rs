@@ -79,6 +79,8 @@ pub struct Page {
     pub counted: Vec<(String, Vec<String>)>,
     /// What the machine does at best.
     pub limits: Vec<Limit>,
+    /// Whether nothing but limits was measured, or what was read was read to show them.
+    pub is_of_limits: bool,
     /// What a reader of the numbers should know: of the targets, then of the run.
     pub cautions: Vec<String>,
     /// The same by cause.
@@ -88,14 +90,6 @@ pub struct Page {
 }
 
 impl Page {
-    /// Whether nothing but limits was measured.
-    #[must_use]
-    pub fn is_of_limits(&self) -> bool {
-        !self.limits.is_empty()
-            && self.sweep.is_none()
-            && self.rankings.iter().all(|ranking| ranking.rows.is_empty())
-    }
-
     /// Computes everything that the formats show.
     #[must_use]
     pub fn of(record: &Record) -> Page {
@@ -105,14 +99,15 @@ impl Page {
         let rankings = if sweep.is_some() { Vec::new() } else { Ranking::all(record, &limits) };
         let fleet = FleetView::of(record);
         let grown = fleet.as_ref().and_then(|fleet| scaling::sentence(&fleet.scaling));
+        let is_ranked = rankings.iter().any(|it| !it.rows.is_empty());
+        let is_of_limits =
+            !limits.is_empty() && sweep.is_none() && (header.kind == RunKind::Limits || !is_ranked);
         let answer = match &sweep {
             Some(view) => answer::sentence_of_sweep(view),
-            None if !limits.is_empty() && rankings.iter().all(|it| it.rows.is_empty()) => {
-                answer::sentence_of_limits(&limits)
-            }
+            None if is_of_limits => answer::sentence_of_limits(&limits),
             None => grown.unwrap_or_else(|| answer::sentence(&rankings)),
         };
-        let advice = Advice::all(record, &rankings);
+        let advice = if is_of_limits { Vec::new() } else { Advice::all(record, &rankings) };
         let advised = |n: usize| advice.iter().find(|it| it.ranking == n);
         let claims = match &sweep {
             Some(view) => claim::claims_of_sweep(view),
@@ -149,6 +144,7 @@ impl Page {
             rejected: method::rejected(record),
             counted: method::counted(record),
             limits,
+            is_of_limits,
             end: end_line(record),
         }
     }

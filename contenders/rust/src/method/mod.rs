@@ -22,6 +22,7 @@ mod mmap;
 mod pread;
 mod read;
 pub mod registry;
+mod server_limits;
 mod vectored;
 mod whole;
 

@@ -2,7 +2,7 @@
 
 use super::{
     Method, archive, auto, buffered, controls, direct, http, http_ranged, inflate, io_uring, limits, lines,
-    mmap, pread, read, vectored, whole,
+    mmap, pread, read, server_limits, vectored, whole,
 };
 
 /// Every method.
@@ -13,6 +13,8 @@ pub static ALL: &[Method] = &[
     limits::FAULTS,
     limits::DEVICE,
     limits::SYSCALL,
+    server_limits::LOOPBACK,
+    server_limits::DECRYPTION,
     inflate::DECODER,
     auto::AUTO,
     lines::LINES,

@@ -6,9 +6,10 @@
 //! it.
 
 use super::parts::{self, TrialFacts};
+use super::server::connections;
 use crate::analysis::stats::{self, Confidence, Observation};
-use crate::record::{Limit, LimitKind, LimitUnit, Metric, Record, Sample, Trial, TrialRecord};
-use crate::trial::CacheState;
+use crate::record::{Limit, LimitKind, LimitUnit, Metric, Record, RunKind, Sample, Trial, TrialRecord};
+use crate::trial::{COMMAND, CacheState, Transport};
 use crate::units::Throughput;
 use std::collections::BTreeSet;
 
@@ -109,7 +110,8 @@ pub fn replaced(record: &Record, limits: &[Limit], target: usize, state: CacheSt
 /// The limit that a trial shows; `None` for an ordinary reading, and without accepted samples.
 fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     let trial = &it.trial;
-    let kind = trial.limit().or_else(|| trial.bypasses_cache().then_some(LimitKind::Device))?;
+    let past_cache = || trial.bypasses_cache().then_some(LimitKind::Device);
+    let kind = trial.limit().or_else(past_cache).or_else(|| of_server(record, it))?;
     if !it.is_accepted() {
         return None;
     }
@@ -125,7 +127,11 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
         return None;
     }
     let calls = trial.params.0.get("calls").copied();
-    let bytes = if kind == LimitKind::Decoding { target.bytes_out(trial.decodes) } else { size_bytes };
+    let bytes = match kind {
+        LimitKind::Decoding => target.bytes_out(trial.decodes),
+        LimitKind::Loopback | LimitKind::Decryption => trial.params.0.get("span_bytes").copied()?,
+        _ => size_bytes,
+    };
     let number = |sample: &Sample| number(kind, sample, bytes, calls);
     let observed: Vec<Observation> = it
         .samples
@@ -149,6 +155,16 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     })
 }
 
+/// What a reading from a server shows where limits are measured: there it is made to show it.
+fn of_server(record: &Record, it: &TrialRecord) -> Option<LimitKind> {
+    let target = record.targets.get(it.trial.target)?;
+    let is_limit = record.header.kind == RunKind::Limits
+        && target.transport() != Transport::File
+        && !it.trial.is_control()
+        && it.trial.contender() != COMMAND;
+    is_limit.then(|| if connections(it) > 1 { LimitKind::Connections } else { LimitKind::Connection })
+}
+
 /// One sample as a number of this limit; `None` where a meter is missing.
 #[expect(clippy::cast_precision_loss, reason = "rates and costs have three digits")]
 fn number(kind: LimitKind, sample: &Sample, bytes: u64, calls: Option<u64>) -> Option<f64> {
@@ -156,7 +172,14 @@ fn number(kind: LimitKind, sample: &Sample, bytes: u64, calls: Option<u64>) -> O
     let rate = |bytes: u64| (bytes > 0).then(|| bytes as f64 * 1e9 / wall_ns);
     let each = |count: u64| (count > 0).then(|| wall_ns / count as f64);
     match kind {
-        LimitKind::Memory | LimitKind::Copy | LimitKind::Decoding => rate(bytes),
+        LimitKind::Memory
+        | LimitKind::Copy
+        | LimitKind::Decoding
+        | LimitKind::Connection
+        | LimitKind::Connections
+        | LimitKind::Link
+        | LimitKind::Loopback
+        | LimitKind::Decryption => rate(bytes),
         // The bytes from the device, not the requested bytes: holes cost nothing, and a file system
         // may compress.
         LimitKind::Device => rate(sample.device_read_bytes?),
@@ -167,10 +190,8 @@ fn number(kind: LimitKind, sample: &Sample, bytes: u64, calls: Option<u64>) -> O
 
 fn unit(kind: LimitKind) -> LimitUnit {
     match kind {
-        LimitKind::Memory | LimitKind::Copy | LimitKind::Device | LimitKind::Decoding => {
-            LimitUnit::BytesPerSecond
-        }
         LimitKind::Faults | LimitKind::Syscall => LimitUnit::Nanoseconds,
+        _ => LimitUnit::BytesPerSecond,
     }
 }
 
@@ -185,6 +206,11 @@ fn how(kind: LimitKind) -> &'static str {
             "an archive in memory decoded whole by the fastest decoder at hand; bytes that come out over the window"
         }
         LimitKind::Syscall => "getppid(2) in a loop; time for each call",
+        LimitKind::Connection => "the target over one connection that is kept, and not looked at",
+        LimitKind::Connections => "ranges of the target over connections that are kept, and not looked at",
+        LimitKind::Link => "what the interface says",
+        LimitKind::Loopback => "bytes over a TCP connection from a process to itself, and not looked at",
+        LimitKind::Decryption => "records of 16 KiB decrypted in memory by AES-256-GCM, on one processor",
         LimitKind::Device => "reads past the page cache (O_DIRECT); bytes from the device over the window",
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn waits_for(record: &Record, it: &TrialRecord) -> ServerWait {
 }
 
 /// How many connections a method has at once at most.
-fn connections(it: &TrialRecord) -> u64 {
+pub(super) fn connections(it: &TrialRecord) -> u64 {
     it.trial.params.0.get("concurrency").copied().unwrap_or(1) * it.trial.readers()
 }
 

@@ -325,10 +325,9 @@ fn suits(
 fn is_measured_elsewhere(plan: &Plan, trial: &Trial) -> bool {
     match trial.limit() {
         Some(LimitKind::Device) => trial.state == CacheState::Warm,
-        Some(LimitKind::Copy | LimitKind::Faults | LimitKind::Syscall | LimitKind::Decoding) => {
-            trial.state == CacheState::Cold && plan.states.contains(&CacheState::Warm)
-        }
         Some(LimitKind::Memory) | None => false,
+        // None of them reads the target as it is.
+        Some(_) => trial.state == CacheState::Cold && plan.states.contains(&CacheState::Warm),
     }
 }
 

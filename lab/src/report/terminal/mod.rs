@@ -30,7 +30,7 @@ pub struct Style {
 /// The whole page; `saved` is the path of the record.
 #[must_use]
 pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
-    let mut lines = if page.is_of_limits() { limits_of(page, style) } else { rankings(page, style) };
+    let mut lines = if page.is_of_limits { limits_of(page, style) } else { rankings(page, style) };
     lines.extend(advice(page, style));
     lines.extend((!page.archives.is_empty()).then(String::new));
     lines.extend(page.archives.iter().map(|it| printable(&format!("plain or packed: {}", it.sentence()))));

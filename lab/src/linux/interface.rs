@@ -1,0 +1,62 @@
+//! The interface of the network through which packets to a server leave this machine, and the
+//! speed that it is made for. Whether something slower lies behind it, the interface does not know.
+
+use std::fs;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+
+/// An interface.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interface {
+    /// Its name, such as `eth0`.
+    pub name: String,
+    /// Whether what is sent there stays on this machine.
+    pub is_loopback: bool,
+    /// Bits a second by `/sys/class/net/NAME/speed`; `None` where the driver does not know, as
+    /// those of virtual machines.
+    pub bits_per_s: Option<u64>,
+}
+
+/// The interface on the way to an address. Nothing is sent.
+///
+/// # Errors
+/// If there is no way to it, or no interface has the address that would be its sender.
+pub fn towards(server: SocketAddr) -> io::Result<Interface> {
+    let any: IpAddr =
+        if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    // Connecting a UDP socket only chooses the way.
+    let socket = UdpSocket::bind((any, 0))?;
+    socket.connect(server)?;
+    let own = socket.local_addr()?.ip();
+    let found = if_addrs::get_if_addrs()?.into_iter().find(|it| it.ip() == own);
+    let found = found.ok_or_else(|| io::Error::other(format!("no interface has the address {own}")))?;
+    let speed = fs::read_to_string(format!("/sys/class/net/{}/speed", found.name));
+    let bits_per_s = speed.ok().and_then(|text| bits_per_s(&text));
+    Ok(Interface { is_loopback: found.is_loopback(), name: found.name, bits_per_s })
+}
+
+/// What the kernel prints, in megabits; -1 for a speed that is not known.
+fn bits_per_s(text: &str) -> Option<u64> {
+    let megabits: u64 = text.trim().parse().ok()?;
+    megabits.checked_mul(1_000_000).filter(|speed| *speed > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stays_on_this_machine_leaves_through_the_loopback_interface() {
+        let found = towards("127.0.0.1:80".parse().unwrap()).unwrap();
+        assert!(found.is_loopback, "{found:?}");
+        assert_eq!(found.bits_per_s, None);
+    }
+
+    #[test]
+    fn speeds_are_megabits_and_some_are_not_known() {
+        assert_eq!(bits_per_s("10000\n"), Some(10_000_000_000));
+        for unknown in ["-1\n", "0\n", "", "fast\n", "99999999999999999999\n"] {
+            assert_eq!(bits_per_s(unknown), None, "{unknown:?}");
+        }
+    }
+}
