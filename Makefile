@@ -71,7 +71,7 @@ contenders:
 contenders/%/test.sh: always
 	$@
 
-test-servers: ## test what contenders read from servers, by nginx, an S3 store and a server that misbehaves; an hour
+test-servers: ## test what contenders read from servers, by nginx, an S3 store and a server that misbehaves; fifteen minutes
 	WITH_SERVERS=1 $(MAKE) contenders
 
 test-package: ## install readlab from its packages, offline in an empty home, and use it; five minutes

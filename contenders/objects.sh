@@ -10,6 +10,7 @@
 #   PATIENCE_S=N         how long a client may wait for a server that is silent, before that is skipped; 35
 #   MEMORY_MAX_KIB=N     also the most memory that a method may need for 256 MiB, beside part_bytes × concurrency;
 #                        not of the methods in MEMORY_WHOLE='A B', whose interface returns everything at once
+#   SNIPPETS='COMMAND'   also the programs in ./snippets, by this command
 set -u
 [ $# -gt 0 ] || { echo "usage: $0 COMMAND…" >&2; exit 2; }
 LC_ALL=C.UTF-8
@@ -54,6 +55,7 @@ trap 'exit 130' HUP INT TERM
 . "$servers/objects/faults.sh"
 . "$servers/objects/judge.sh"
 . "$servers/objects/memory.sh"
+. "$servers/objects/snippets.sh"
 
 start_servers
 where_servers_are
@@ -71,6 +73,7 @@ misuse
 wait_for_readings
 judge_all
 [ -z "${MEMORY_MAX_KIB-}" ] || judge_memory
+[ -z "${SNIPPETS-}" ] || judge_snippets
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
