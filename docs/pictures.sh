@@ -68,13 +68,14 @@ gallery() {
     corpus gdelt 64MiB
     cd "$folder"
     readlab race lines --language rust,c,python --output race --quiet
+    readlab race --s3 lines --output objects --quiet
     readlab tune lines --output tune --quiet --state warm --method rust/read --method rust/mmap
     readlab suite newlines --size 64MiB --output suite --quiet
     mkdir files
     readlab sweep files --output sweep --quiet --repeat 5 --sizes 10kB..20MB
     cd "$root"
     scaling
-    for name in race tune suite sweep scaling; do
+    for name in race objects tune suite sweep scaling; do
         page $name
     done
 }

@@ -52,8 +52,17 @@ fn content(programs: &Programs, size: Bytes) -> anyhow::Result<Vec<u8>> {
     fs::read(&file).with_context(|| file.display().to_string())
 }
 
-fn race(programs: &Programs, target: &str, trials: &[&str], options: &[&str]) -> anyhow::Result<Record> {
-    programs.race(&Race { name: "objects", trials, file: Path::new(target), state: None, options })
+/// A race of these methods: a suite names its trials too, but reads no URL.
+fn race(programs: &Programs, target: &str, methods: &[&str], options: &[&str]) -> anyhow::Result<Record> {
+    let methods = methods.iter().flat_map(|&method| ["--method", method]);
+    let options: Vec<&str> = methods.chain(options.iter().copied()).collect();
+    programs.race(&Race {
+        name: "objects",
+        trials: &[],
+        file: Path::new(target),
+        state: None,
+        options: &options,
+    })
 }
 
 fn trial<'r>(record: &'r Record, method: &str) -> anyhow::Result<&'r TrialRecord> {

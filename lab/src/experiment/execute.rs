@@ -3,6 +3,7 @@
 use super::fio::{FioPoint, fio};
 use super::link;
 use super::recorder::Recorder;
+use super::targets::KnownTarget;
 use super::{Experiment, Procedure, Rounds};
 use crate::linux::interrupt;
 use crate::measure::interface::Sink;
@@ -10,8 +11,7 @@ use crate::measure::round;
 use crate::measure::sampler::ProcessSampler;
 use crate::measure::search;
 use crate::record::{EndReason, Line, RecordError, RunKind};
-use crate::target::Place;
-use crate::target::web::Remote;
+use crate::target::{Place, Target};
 use std::path::Path;
 
 /// The blocks and depths at which fio reads the device: those at which our own methods are best.
@@ -46,6 +46,9 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
     if let Rounds::Rest(record) = &rounds {
         recorder.recall(record);
     }
+    if !matches!(rounds, Rounds::Rest(_)) {
+        note_links(kind, &targets, recorder)?;
+    }
     let measured = targets.iter().zip(caches).enumerate();
     let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
     let mut sampler = ProcessSampler::new(&plan, &contenders, measured).inspecting(inspect).after(before);
@@ -58,26 +61,26 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
     drop(servers);
     let end = end?;
     if kind == RunKind::Limits && !interrupt::requested() {
-        for known in &targets {
-            match &known.target.place {
-                Place::File(file) => compare_with_fio(recorder, file)?,
-                Place::Served { .. } => {}
-                Place::Web(remote) => note_link(recorder, remote)?,
-            }
-        }
+        let file = targets.first().and_then(|known| Target::file(&known.target));
+        file.map_or(Ok(()), |file| compare_with_fio(recorder, file))?;
     }
     Ok(end)
 }
 
-/// Records the speed of the interface on the way to a server. If it is not known, a warning says
-/// so.
-fn note_link(recorder: &mut Recorder, remote: &Remote) -> Result<(), RecordError> {
-    let line = match link::limit(remote, 0) {
-        Ok(Some(limit)) => Line::Limit(Box::new(limit)),
-        Ok(None) => return Ok(()),
-        Err(error) => Line::Warning { text: format!("no limit of the link: {error}") },
-    };
-    recorder.append(line)
+/// Records the speed of the interfaces on the way to foreign servers. That one is not known is said
+/// where limits are asked for.
+fn note_links(kind: RunKind, targets: &[KnownTarget], recorder: &mut Recorder) -> Result<(), RecordError> {
+    for (index, known) in targets.iter().enumerate() {
+        let Place::Web(remote) = &known.target.place else { continue };
+        match link::limit(remote, index) {
+            Ok(Some(limit)) => recorder.append(Line::Limit(Box::new(limit)))?,
+            Err(error) if kind == RunKind::Limits => {
+                recorder.append(Line::Warning { text: format!("no limit of the link: {error}") })?;
+            }
+            Ok(None) | Err(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// Records what fio reads from the same device. If it cannot run, a warning says why.

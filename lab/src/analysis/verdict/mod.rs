@@ -168,6 +168,9 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
     if at(LimitKind::Device) {
         return Verdict::Device { pace: Pace::Saturated };
     }
+    if at(LimitKind::Link) {
+        return Verdict::Server { wait: ServerWait::Link };
+    }
     if at(LimitKind::Decoding) {
         return Verdict::Decoding;
     }

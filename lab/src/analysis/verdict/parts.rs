@@ -6,7 +6,7 @@ use super::limits::{Needs, for_trial};
 use crate::analysis::stats::{self, Confidence, Interval, Observation};
 use crate::record::{Limit, LimitKind, Metric, Record, TrialRecord};
 use crate::target::TargetFacts;
-use crate::trial::CacheState;
+use crate::trial::{CacheState, Transport};
 use serde::Serialize;
 
 /// Bytes that the kernel maps around a fault on a cached file (fault_around_bytes, 64 KiB by
@@ -154,6 +154,10 @@ impl<'a> TrialFacts<'a> {
                 Some(per_second(size * readers)).filter(|_| parts.is_some_and(|parts| parts.copy > 0.0)),
             ),
             (LimitKind::Memory, Some(rate).filter(|_| it.trial.work.touches_bytes())),
+            (
+                LimitKind::Link,
+                Some(per_second(size * readers)).filter(|_| target.transport() != Transport::File),
+            ),
         ];
         let near = rates.into_iter().filter_map(|(kind, rate)| Some(Near::of(limit(kind)?, rate?)));
         // What fewer threads showed is no limit for those who are faster by having more.

@@ -81,6 +81,9 @@ fn server(wait: &ServerWait, facts: &TrialFacts) -> String {
             at_once(*connections),
             times(facts)
         ),
+        ServerWait::Link => {
+            format!("stopped by the link: {}{}", of_limit(LimitKind::Link, facts), times(facts))
+        }
         ServerWait::Server => format!("stopped by waiting for the server{}", times(facts)),
     }
 }
@@ -185,6 +188,7 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
         Verdict::Server { wait: ServerWait::Connection { connections, remedy } } => {
             format!("{}, {:.1}× by more", at_once(*connections), remedy.times)
         }
+        Verdict::Server { wait: ServerWait::Link } => share("link"),
         Verdict::Server { wait: ServerWait::Server } => "server".to_owned(),
         Verdict::Decoding => share("decoding"),
         Verdict::Faults => "faults".to_owned(),

@@ -81,3 +81,30 @@ fn one_connection_stops_where_several_are_faster() {
         assert_eq!(waits_for(&record, trial).0, ServerWait::Server);
     }
 }
+
+#[test]
+fn a_rate_near_that_of_the_interface_is_stopped_by_the_link() {
+    let mut record = of_server(Http::Foreign { software: None, etag: None, last_modified: None });
+    let size_bytes = record.targets[0].size_bytes;
+    let near = requested(&mut record, "rust/http", 100, Some(1));
+    let far = requested(&mut record, "rust/http/scalar", 200, Some(1));
+    // Nine tenths of it are read in 100 ms.
+    let value = size_bytes * 10 * 10 / 9;
+    record.add(Line::Limit(Box::new(Limit {
+        kind: LimitKind::Link,
+        name: "eth0".to_owned(),
+        target: 0,
+        state: None,
+        trial: None,
+        threads: 1,
+        unit: LimitUnit::BytesPerSecond,
+        value,
+        ci95: None,
+        samples: vec![value],
+        how: String::new(),
+    })));
+    let (wait, word) = waits_for(&record, near);
+    assert_eq!((wait, word.as_str()), (ServerWait::Link, "link 90 %"));
+    assert!(verdict_on(&record, near).sentence.contains("that eth0 showed"));
+    assert_eq!(waits_for(&record, far).0, ServerWait::Server);
+}
