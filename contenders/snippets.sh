@@ -77,17 +77,23 @@ PYTHON
     "$python" -W error main.py "$*" empty one unended long
 }
 
-node() {
-    cat "$@" >main.js
-    cat >>main.js <<'NODE'
+# A program of JavaScript: main.cjs, because Deno takes other names for modules.
+javascript() {
+    cat "$@" >main.cjs
+    cat >>main.cjs <<'NODE'
 (async () => {
   for (const path of process.argv.slice(2)) {
     process.stdout.write(`${await (typeof total === 'function' ? total(path, count) : lines(path))} `);
   }
 })();
 NODE
-    command node main.js empty one unended long
 }
+
+node() { javascript "$@" && command node main.cjs empty one unended long; }
+
+bun() { javascript "$@" && command bun main.cjs empty one unended long; }
+
+deno() { javascript "$@" && command deno run --quiet --allow-read main.cjs empty one unended long; }
 
 java() {
     class=$(sed -n 's/^final class \([A-Za-z]*\).*/\1/p' "$1")
@@ -184,7 +190,7 @@ compare() {
 # The scans that go with a snippet: those whose function it takes as an argument.
 scans() {
     argument=$(sed -n 's/.*path[a-z ]*, .*\(count\|visit\)[ ),].*/\1/p' "$1" | head -n 1)
-    case $language in c | go | python | node) [ -z "$argument" ] || grep -lE "\<$argument\(" "$(dirname "$1")"/scan/* ;; esac
+    case $language in c | go | python | node | bun | deno) [ -z "$argument" ] || grep -lE "\<$argument\(" "$(dirname "$1")"/scan/* ;; esac
 }
 
 # Why this machine cannot run a snippet; nothing if it can.
@@ -194,6 +200,8 @@ lack() {
     elif grep -q '^// needs: Go 1.24' "$1" && ! GOTOOLCHAIN=local command go list -f '{{context.ReleaseTags}}' unsafe |
         grep -qw 'go1\.24'; then
         echo "no Go 1.24 or later"
+    elif grep -q '^// needs: Java 22' "$1" && ! javac --release 22 -version >/dev/null 2>&1; then
+        echo "no JDK 22 or later"
     fi
 }
 
