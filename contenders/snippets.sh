@@ -1,12 +1,15 @@
 #!/bin/sh
-# Tests the code that advice shows: `snippets.sh LANGUAGE`. Each compiles without a warning beside every scan that it
+# Tests the code that advice shows: `snippets.sh NAME [LANGUAGE]`, the language of a contender of another name; PYTHON
+# is the interpreter that has the libraries of its snippets. Each compiles without a warning beside every scan that it
 # takes, and gives the counts of wc on files of awkward sizes. The snippets of Rust are tested by
 # rust/tests/snippets.rs. Ends with "N snippets passed, N failed"; exit 1 if any failed.
 set -u
-language=${1:?usage: snippets.sh LANGUAGE}
+contender=${1:?usage: snippets.sh NAME [LANGUAGE]}
+language=${2:-$contender}
+python=${PYTHON:-python3}
 here=$(cd "$(dirname "$0")" && pwd)
 # Within the project, where a compiler in a separate folder can read it.
-mkdir -p "$here/$language/build" && folder=$(mktemp -d "$here/$language/build/snippets.XXXXXX") || exit 1
+mkdir -p "$here/$contender/build" && folder=$(mktemp -d "$here/$contender/build/snippets.XXXXXX") || exit 1
 trap 'rm -rf "$folder"' EXIT
 passed=0
 failed=0
@@ -71,20 +74,26 @@ method, *scan = (runpy.run_path(path) for path in sys.argv[1].split())
 function = method.get("newlines") or method["lines"]
 print(*[function(path, *(found["count"] for found in scan)) for path in sys.argv[2:]])
 PYTHON
-    python3 -W error main.py "$*" empty one unended long
+    "$python" -W error main.py "$*" empty one unended long
 }
 
-node() {
-    cat "$@" >main.js
-    cat >>main.js <<'NODE'
+# A program of JavaScript: main.cjs, because Deno takes other names for modules.
+javascript() {
+    cat "$@" >main.cjs
+    cat >>main.cjs <<'NODE'
 (async () => {
   for (const path of process.argv.slice(2)) {
     process.stdout.write(`${await (typeof total === 'function' ? total(path, count) : lines(path))} `);
   }
 })();
 NODE
-    command node main.js empty one unended long
 }
+
+node() { javascript "$@" && command node main.cjs empty one unended long; }
+
+bun() { javascript "$@" && command bun main.cjs empty one unended long; }
+
+deno() { javascript "$@" && command deno run --quiet --allow-read main.cjs empty one unended long; }
 
 java() {
     class=$(sed -n 's/^final class \([A-Za-z]*\).*/\1/p' "$1")
@@ -125,7 +134,7 @@ is_program() {
 run_program() {
     case $language in
     go) GOTOOLCHAIN=local command go run "$1" "$2" 2>&1 ;;
-    python) python3 -W error "$1" "$2" ;;
+    python) "$python" -W error "$1" "$2" ;;
     node) NODE_EXTRA_CA_CERTS=$cacert command node "$1" "$2" ;;
     esac
 }
@@ -181,12 +190,25 @@ compare() {
 # The scans that go with a snippet: those whose function it takes as an argument.
 scans() {
     argument=$(sed -n 's/.*path[a-z ]*, .*\(count\|visit\)[ ),].*/\1/p' "$1" | head -n 1)
-    case $language in c | go | python | node) [ -z "$argument" ] || grep -lE "\<$argument\(" "$(dirname "$1")"/scan/* ;; esac
+    case $language in c | go | python | node | bun | deno) [ -z "$argument" ] || grep -lE "\<$argument\(" "$(dirname "$1")"/scan/* ;; esac
 }
 
-for snippet in "$here/$language"/snippets/*.*; do
-    if grep -q '^# needs: NumPy' "$snippet" && ! python3 -c 'import numpy' 2>/dev/null; then
-        echo "SKIPPED: $snippet: no NumPy" >&2
+# Why this machine cannot run a snippet; nothing if it can.
+lack() {
+    if grep -q '^# needs: NumPy' "$1" && ! "$python" -c 'import numpy' 2>/dev/null; then
+        echo "no NumPy"
+    elif grep -q '^// needs: Go 1.24' "$1" && ! GOTOOLCHAIN=local command go list -f '{{context.ReleaseTags}}' unsafe |
+        grep -qw 'go1\.24'; then
+        echo "no Go 1.24 or later"
+    elif grep -q '^// needs: Java 22' "$1" && ! javac --release 22 -version >/dev/null 2>&1; then
+        echo "no JDK 22 or later"
+    fi
+}
+
+for snippet in "$here/$contender"/snippets/*.*; do
+    reason=$(lack "$snippet")
+    if [ -n "$reason" ]; then
+        echo "SKIPPED: $snippet: $reason" >&2
         continue
     fi
     if is_program "$snippet"; then

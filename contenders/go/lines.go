@@ -45,8 +45,12 @@ func readByLineOfBytes(r request) (answer, error) {
 	return readLines(r, (*bufio.Reader).ReadBytes)
 }
 
+func readByLineOfString(r request) (answer, error) {
+	return readLines(r, (*bufio.Reader).ReadString)
+}
+
 // A slice that fills the buffer is a part of a line.
-func readLines(r request, next func(*bufio.Reader, byte) ([]byte, error)) (answer, error) {
+func readLines[line []byte | string](r request, next func(*bufio.Reader, byte) (line, error)) (answer, error) {
 	file, err := os.Open(r.path)
 	if err != nil {
 		return answer{}, err
@@ -73,5 +77,34 @@ func readLines(r request, next func(*bufio.Reader, byte) ([]byte, error)) (answe
 			return answer{}, err
 		}
 		within = true
+	}
+}
+
+// ReadLine returns a line without its end, or a part of one that is longer than the buffer; like a Scanner it can only
+// prove lines.
+func readByLine(r request) (answer, error) {
+	file, err := os.Open(r.path)
+	if err != nil {
+		return answer{}, err
+	}
+	defer file.Close()
+	reader := bufio.NewReaderSize(file, r.params["buffer_bytes"])
+	var lines uint64
+	within := false
+	for {
+		_, isPrefix, err := reader.ReadLine()
+		if errors.Is(err, io.EOF) {
+			if within {
+				lines++
+			}
+			return answer{Lines: &lines}, nil
+		}
+		if err != nil {
+			return answer{}, err
+		}
+		if !isPrefix {
+			lines++
+		}
+		within = isPrefix
 	}
 }

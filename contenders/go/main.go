@@ -31,6 +31,10 @@ func converse(words []string) int {
 	case len(words) >= 5 && words[0] == "read":
 		sayHello()
 		request, err := parseRequest(words[1:])
+		if lack := request.method.unavailable(); err == nil && lack != "" {
+			sayUnavailable(lack)
+			return 0
+		}
 		if err == nil {
 			err = serve(request, os.Stdin)
 		}

@@ -1,5 +1,7 @@
 package main
 
+import "runtime"
+
 // A param is a setting of a method; the name carries its unit.
 type param struct {
 	Name    string `json:"name"`
@@ -15,7 +17,8 @@ type method struct {
 	about  string
 	scans  map[string][]string
 	params []param
-	read   func(request) (answer, error)
+	// nil, if the contender was built by a Go without what it needs.
+	read func(request) (answer, error)
 	// Whether it reads a part of a file, too.
 	parts bool
 	// "url", if it reads from a server; otherwise files.
@@ -40,6 +43,14 @@ var (
 	httpVersion = param{"http", 1, 1, 2}
 )
 
+// unavailable is why a method cannot read, or empty.
+func (m method) unavailable() string {
+	if m.read != nil {
+		return ""
+	}
+	return "it needs Go 1.24 or later; this contender was built by " + runtime.Version()
+}
+
 // All methods, in the order of the list.
 var methods = []method{
 	{"bufio.Scanner", "Scan of a bufio.Scanner; Text makes a string of every line, Bytes does not", ofScans,
@@ -48,9 +59,19 @@ var methods = []method{
 		[]param{bufioBuffer}, readBySlice, false, ""},
 	{"bufio.Reader.ReadBytes", "ReadBytes of a bufio.Reader: a slice is made for every line", ofLines,
 		[]param{bufioBuffer}, readByLineOfBytes, false, ""},
+	{"bufio.Reader.ReadLine", "ReadLine of a bufio.Reader: lines or parts of long ones, where they are in its buffer",
+		ofLines, []param{bufioBuffer}, readByLine, false, ""},
+	{"bufio.Reader.ReadString", "ReadString of a bufio.Reader: a string is made for every line", ofLines,
+		[]param{bufioBuffer}, readByLineOfString, false, ""},
+	{"bytes.Lines", "range over bytes.Lines of what os.ReadFile returns: lines where they are in one slice", ofLines,
+		nil, readByBytesLines, false, ""},
+	{"strings.Lines", "range over strings.Lines of what os.ReadFile returns, copied into one string", ofLines,
+		nil, readByStringsLines, false, ""},
 	{"bufio.Reader.Read", "Read of a bufio.Reader into a slice as large as its buffer", ofBytes,
 		[]param{bufioBuffer}, readByBufferedRead, true, ""},
 	{"os.File.Read", "Read of an os.File into one slice", ofBytes, []param{ownBuffer}, readByRead, true, ""},
+	{"io.Copy", "io.Copy of an os.File into a Writer that visits the bytes", ofBytes, nil, readByCopy, true, ""},
+	{"io.ReadAll", "io.ReadAll of an os.File: the whole file in one slice, which grows", ofBytes, nil, readAll, true, ""},
 	{"os.ReadFile", "os.ReadFile: the whole file in one slice", ofBytes, nil, readWhole, false, ""},
 	{"syscall.Mmap", "the whole file mapped by syscall.Mmap", ofBytes, nil, readMapped, true, ""},
 	{"http.Client", "GET of an http.Client, its Body read into one slice", ofBytes,

@@ -40,7 +40,8 @@ func sayMethod(m method) {
 		Parts  bool                `json:"parts,omitempty"`
 		Reads  string              `json:"reads,omitempty"`
 		TLS    bool                `json:"tls,omitempty"`
-	}{"method", m.name, m.scans, params, m.about, "through", m.parts, m.reads, m.reads == "url"})
+		Lack   string              `json:"unavailable,omitempty"`
+	}{"method", m.name, m.scans, params, m.about, "through", m.parts, m.reads, m.reads == "url", m.unavailable()})
 }
 
 func sayReady(params map[string]int) {
@@ -64,6 +65,13 @@ func saySamples(samples []sample) {
 		Count int    `json:"count"`
 	}{"done", len(samples)}))
 	os.Stdout.Write(lines.Bytes())
+}
+
+func sayUnavailable(reason string) {
+	say(struct {
+		Say    string `json:"say"`
+		Reason string `json:"reason"`
+	}{"unavailable", reason})
 }
 
 func sayFailed(why error) {

@@ -39,6 +39,12 @@ func (t *tally) take(chunk []byte) {
 	}
 }
 
+// Write takes what io.Copy gives.
+func (t *tally) Write(chunk []byte) (int, error) {
+	t.take(chunk)
+	return len(chunk), nil
+}
+
 // drain takes everything that a reader has, through one buffer.
 func (t *tally) drain(from io.Reader, buffer []byte) error {
 	for {

@@ -3,6 +3,8 @@
 
 const fs = require('fs');
 const { once } = require('events');
+const { Writable } = require('stream');
+const { pipeline } = require('stream/promises');
 const { Tally } = require('./tally');
 
 async function byStream(request) {
@@ -13,6 +15,44 @@ async function byStream(request) {
   const stream = fs.createReadStream(request.path, { highWaterMark: request.params.buffer_bytes, ...bounds });
   stream.on('data', (chunk) => tally.take(chunk));
   await once(stream, 'close');
+  return tally.answer();
+}
+
+async function byStreamForAwait(request) {
+  const tally = new Tally(request);
+  const stream = fs.createReadStream(request.path, { highWaterMark: request.params.buffer_bytes });
+  const closed = once(stream, 'close');
+  const visited = (async () => {
+    for await (const chunk of stream) tally.take(chunk);
+  })();
+  await Promise.all([closed, visited]);
+  return tally.answer();
+}
+
+async function byPipeline(request) {
+  const tally = new Tally(request);
+  const stream = fs.createReadStream(request.path, { highWaterMark: request.params.buffer_bytes });
+  const visitor = new Writable({
+    write(chunk, _encoding, done) {
+      tally.take(chunk);
+      done();
+    },
+  });
+  await Promise.all([once(stream, 'close'), pipeline(stream, visitor)]);
+  return tally.answer();
+}
+
+async function byFileHandle(request) {
+  const tally = new Tally(request);
+  const file = await fs.promises.open(request.path);
+  try {
+    const buffer = Buffer.allocUnsafe(request.params.buffer_bytes);
+    for (let bytesRead; ({ bytesRead } = await file.read(buffer)), bytesRead > 0; ) {
+      tally.take(buffer.subarray(0, bytesRead));
+    }
+  } finally {
+    await file.close();
+  }
   return tally.answer();
 }
 
@@ -45,4 +85,6 @@ async function byReadFile(request) {
   return tally.answer();
 }
 
-module.exports = { byStream, byReadSync, byReadFileSync, byReadFile };
+module.exports = {
+  byStream, byStreamForAwait, byPipeline, byReadSync, byFileHandle, byReadFileSync, byReadFile,
+};

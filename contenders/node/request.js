@@ -1,8 +1,7 @@
 // The request of one session: a method, the work and the scan, the target, and every parameter in force.
 'use strict';
 
-const { METHODS } = require('./methods');
-const { Refusal } = require('./refusal');
+const { Refusal, Unavailable } = require('./refusal');
 const { targetOf } = require('./target');
 
 /** The part of the file that words ask for, or null, and the other words. */
@@ -30,9 +29,9 @@ function setting(method, word) {
 }
 
 /** Reads METHOD SCAN WORK TARGET [name=value ...] and checks it against the method. */
-function parse(words) {
+function parse(contender, words) {
   const [name, scan, work] = words;
-  const method = METHODS.find((known) => known.name === name);
+  const method = contender.methods.find((known) => known.name === name);
   if (!method) throw new Refusal(`there is no method '${name}'`);
   if (!Object.hasOwn(method.scans, work)) throw new Refusal(`${name} does not do the work '${work}'`);
   if (!method.scans[work].includes(scan)) throw new Refusal(`${name} has no scan '${scan}' for ${work}`);
@@ -40,7 +39,8 @@ function parse(words) {
   const { part, others } = partOf(method, words.slice(4));
   const given = others.map((word) => setting(method, word));
   const params = Object.fromEntries([...defaults, ...given]);
-  return { method, scan, work, ...targetOf(method, words, 3), part, params };
+  if (method.unavailable) throw new Unavailable(method.unavailable);
+  return { method, scan, work, ...targetOf(contender, method, words, 3), part, params };
 }
 
 module.exports = { parse };

@@ -4,7 +4,6 @@
 const fs = require('fs');
 
 const PROTOCOL = 1;
-const CONTENDER = 'node';
 const VERSION = '0.1.0';
 const STDOUT = 1;
 
@@ -18,14 +17,13 @@ function tell(lines) {
   while (rest.length > 0) rest = rest.subarray(fs.writeSync(STDOUT, rest));
 }
 
-function hello() {
-  const runtime = `Node.js ${process.version}, V8 ${process.versions.v8}`;
-  tell(line('hello', { protocol: PROTOCOL, contender: CONTENDER, version: VERSION, runtime }));
+function hello({ name, runtime }) {
+  tell(line('hello', { protocol: PROTOCOL, contender: name, version: VERSION, runtime }));
 }
 
 function method(listed) {
-  const { name, scans, params, about, reads, tls, parts } = listed;
-  tell(line('method', { method: name, scans, params, about, cache: 'through', reads, tls, parts }));
+  const { name, scans, params, about, reads, tls, parts, unavailable } = listed;
+  tell(line('method', { method: name, scans, params, about, cache: 'through', reads, tls, parts, unavailable }));
 }
 
 const ready = (params) => tell(line('ready', { params }));

@@ -3,7 +3,7 @@
 'use strict';
 
 const fs = require('fs');
-const { Refusal } = require('./refusal');
+const { Refusal, Unavailable } = require('./refusal');
 
 const NUL = 0;
 const ELSEWHERE = '-';
@@ -37,13 +37,24 @@ function urlOf(word) {
   return url;
 }
 
+/**
+ * The path by its bytes, or as text for a runtime that takes no other. With a name that is not UTF-8
+ * it would open another file.
+ */
+function pathOf(contender, words, index) {
+  const path = exactBytes(words, index);
+  if (!contender.onlyText) return path;
+  if (path.equals(Buffer.from(words[index]))) return words[index];
+  throw new Unavailable(`${words[index]}: ${contender.name} can only spell names in UTF-8`);
+}
+
 /** What a method reads, and how messages show it: a URL has no query and no user there. */
-function targetOf(method, words, index) {
+function targetOf(contender, method, words, index) {
   if (method.reads === 'url') {
     const url = urlOf(words[index]);
     return { url, shown: `${url.origin}${url.pathname}` };
   }
-  return { path: exactBytes(words, index), shown: words[index] };
+  return { path: pathOf(contender, words, index), shown: words[index] };
 }
 
 module.exports = { targetOf };

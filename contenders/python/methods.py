@@ -19,6 +19,7 @@ Method = namedtuple("Method", "name about scans params read unavailable parts re
 BYTES_MAX = 1 << 30
 
 OF_LINES = {"newlines": ["-"], "lines": ["-"]}
+OF_TEXT = {"newlines": ["count"], "lines": ["split"]}
 OF_BYTES = {"newlines": ["count"], "sum": ["sum"], "discard": ["-"]}
 OF_BODY = {"newlines": ["count"], "lines": ["split"], "sum": ["sum"], "discard": ["-"]}
 OF_MAPPING = {"newlines": ["slice", "find"], "lines": ["readline"], "sum": ["sum"], "discard": ["-"]}
@@ -34,10 +35,18 @@ METHODS = [
            lines.of_text),
     Method("binary-lines", "iteration over a binary file: bytes for every line", OF_LINES, [BUFFERING],
            lines.of_binary),
+    Method("readlines", "readlines of a text file: a list of all lines, held at once", OF_LINES, [BUFFERING],
+           lines.of_readlines),
+    Method("fileinput", "iteration over fileinput.input: the lines of the files that a command line names", OF_LINES,
+           [], lines.of_fileinput),
+    Method("read_text", "pathlib's read_text: the whole file in one str, decoded from UTF-8", OF_TEXT, [],
+           lines.of_read_text),
     Method("read", "read of an unbuffered file: new bytes every time", OF_BYTES, [OWN_BUFFER], chunks.by_read,
            parts=True),
     Method("readinto", "readinto of an unbuffered file: one bytearray, over and over", OF_BYTES, [OWN_BUFFER],
            chunks.by_readinto, parts=True),
+    Method("os.read", "os.read in a loop, without a file object: new bytes every time", OF_BYTES, [OWN_BUFFER],
+           chunks.by_os_read),
     Method("read_bytes", "read of a binary file to its end: the whole of it in one bytes", OF_BYTES, [],
            whole.by_read),
     Method("mmap", "the whole file mapped by mmap; slice copies it out piece by piece", OF_MAPPING, [], whole.by_mmap,

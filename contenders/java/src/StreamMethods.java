@@ -19,6 +19,9 @@ final class StreamMethods {
     static final List<Method> ALL = List.of(
             Method.ofBytes("FileInputStream", "read of a FileInputStream into one array", LOOP,
                     StreamMethods::fileInputStream, BUFFER),
+            Method.ofBytes("FileInputStream.transferTo",
+                    "transferTo of a FileInputStream into an OutputStream that visits the bytes", LOOP,
+                    StreamMethods::transferTo),
             Method.ofBytes("BufferedInputStream", "read of a BufferedInputStream, one call for each byte", READ,
                     StreamMethods::bufferedInputStream, BUFFER)
                     .withScans(Map.of(Work.NEWLINES, READ, Work.SUM, READ, Work.DISCARD, READ)),
@@ -43,6 +46,14 @@ final class StreamMethods {
             tally.take(buffer, length);
         }
         return tally.answer();
+    }
+
+    private static Answer transferTo(Request request) throws IOException {
+        try (InputStream in = new FileInputStream(request.target().legacyFile())) {
+            Tally tally = new Tally(request.work());
+            in.transferTo(new TallyStream(tally));
+            return tally.answer();
+        }
     }
 
     private static Answer bufferedInputStream(Request request) throws IOException {

@@ -104,6 +104,7 @@ final class BadInput {
         byte[] latin = "caf\u00e9\n".getBytes(StandardCharsets.ISO_8859_1);
         fails("Files.lines", "latin", latin, "not valid UTF-8");
         fails("Files.readAllLines", "latin", latin, "not valid UTF-8");
+        fails("Files.readString", "latin", latin, "not valid UTF-8");
     }
 
     private void servers(Server server) throws IOException {

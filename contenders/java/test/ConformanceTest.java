@@ -73,7 +73,7 @@ public final class ConformanceTest {
                     case "window_bytes" -> 4096;
                     case "readers" -> 3;
                     case "verify" -> 0;
-                    case "kept", "http" -> 1;
+                    case "kept", "http", "parallel" -> 1;
                     case "part_bytes" -> 65_536;
                     default -> 7;
                 })

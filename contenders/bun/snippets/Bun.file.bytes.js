@@ -1,0 +1,5 @@
+// usual: yes
+// Counts over the file's bytes, which are all in memory.
+async function total(path, count) {
+  return count(await Bun.file(path).bytes());
+}

@@ -1,0 +1,14 @@
+const BUFFER_BYTES = 65536; // = buffer_bytes
+
+// Adds up count over the file's bytes, one read at a time into one Uint8Array.
+function total(path, count) {
+  const file = Deno.openSync(path);
+  try {
+    const buffer = new Uint8Array(BUFFER_BYTES);
+    let sum = 0;
+    for (let length; (length = file.readSync(buffer)) !== null; ) sum += count(buffer.subarray(0, length));
+    return sum;
+  } finally {
+    file.close();
+  }
+}

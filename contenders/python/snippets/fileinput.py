@@ -1,0 +1,7 @@
+import fileinput
+
+
+def lines(path):
+    """Counts lines, each a new str. Without arguments, fileinput.input reads the files in sys.argv."""
+    with fileinput.input([path], openhook=fileinput.hook_encoded("utf-8", "replace")) as file:
+        return sum(1 for _ in file)
