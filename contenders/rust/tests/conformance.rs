@@ -123,11 +123,17 @@ fn proven(method: &Method, work: Work) -> Work {
     if ["copy", "faults", "device"].contains(&method.name) { Work::Discard } else { work }
 }
 
+/// Whether a method refuses bytes that are no text.
+fn needs_text(method: &Method) -> bool {
+    method.name == "read_to_string"
+}
+
 /// Checks one method with some settings for every scan, work and file.
 fn check(method: &Method, settings: Given<'_>, files: &[(PathBuf, Vec<u8>)]) {
     for work in Work::ALL {
         for scan in method.scans(work) {
-            for (path, bytes) in files {
+            let suits = |bytes: &[u8]| !needs_text(method) || str::from_utf8(bytes).is_ok();
+            for (path, bytes) in files.iter().filter(|(_, bytes)| suits(bytes)) {
                 let what = format!("{}/{scan} {work} {settings:?} of {} bytes", method.name, bytes.len());
                 if let Some(answer) = read(method, scan, work, path, settings) {
                     assert_proves(answer, proven(method, work), oracle(bytes), &what);
@@ -150,6 +156,9 @@ fn every_method_is_right_with_settings_that_cut_the_files_awkwardly() {
     let (_dir, files) = files();
     let settings: &[(&str, Given<'_>)] = &[
         ("lines", &[("buffer_bytes", 7)]),
+        ("read_line", &[("buffer_bytes", 7)]),
+        ("split", &[("buffer_bytes", 7)]),
+        ("read_until", &[("buffer_bytes", 7)]),
         ("buffered", &[("buffer_bytes", 61)]),
         ("read", &[("buffer_bytes", 1000)]),
         ("pread", &[("buffer_bytes", 1000), ("segment_bytes", 5000), ("threads", 3)]),
@@ -265,6 +274,18 @@ fn a_file_that_is_not_there_is_named_in_the_error() {
         };
         let error = reading.prepare().and_then(|()| reading.read()).unwrap_err().to_string();
         assert!(error.starts_with("/nonexistent/file: No such file"), "{}: {error}", method.name);
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_are_refused_where_a_text_is_made() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = dir.path().join("f");
+    fs::write(&path, b"one\n\xff\n").unwrap();
+    for method in registry::ALL.iter().filter(|method| needs_text(method)) {
+        let mut reading = Reading::new(method.name, "-", Work::Lines, &path, []).unwrap();
+        let error = reading.prepare().and_then(|()| reading.read()).unwrap_err().to_string();
+        assert!(error.ends_with("stream did not contain valid UTF-8"), "{error}");
     }
 }
 

@@ -23,6 +23,8 @@ mod buffered;
 mod direct;
 #[path = "../snippets/dontcache.rs"]
 mod dontcache;
+#[path = "../snippets/fs-read.rs"]
+mod fs_read;
 #[path = "../snippets/gzip.rs"]
 mod gzip;
 #[path = "../snippets/gzip-libdeflate.rs"]
@@ -43,6 +45,14 @@ mod mmap;
 mod pread;
 #[path = "../snippets/read.rs"]
 mod read;
+#[path = "../snippets/read_line.rs"]
+mod read_line;
+#[path = "../snippets/read_to_string.rs"]
+mod read_to_string;
+#[path = "../snippets/read_until.rs"]
+mod read_until;
+#[path = "../snippets/split.rs"]
+mod split;
 #[path = "../snippets/vectored.rs"]
 mod vectored;
 #[path = "../snippets/whole.rs"]
@@ -90,9 +100,14 @@ mod scan_scalar;
 /// A way of bringing bytes, and what a machine without it says.
 type Total = fn(&Path) -> io::Result<u64>;
 
-const TOTALS: [(&str, Total); 12] = [
+const TOTALS: [(&str, Total); 17] = [
     ("auto", |path| auto::total(path, naive).map_err(io::Error::other)),
     ("lines", lines::lines),
+    ("read_line", read_line::lines),
+    ("split", split::lines),
+    ("read_until", read_until::lines),
+    ("read_to_string", read_to_string::lines),
+    ("fs-read", |path| fs_read::total(path, naive)),
     ("buffered", |path| buffered::total(path, naive)),
     ("read", |path| read::total(path, naive)),
     ("dontcache", |path| dontcache::total(path, naive)),

@@ -1,8 +1,8 @@
 //! The list of all methods, in the order of reports.
 
 use super::{
-    Method, archive, auto, buffered, controls, direct, http, http_ranged, inflate, io_uring, limits, lines,
-    mmap, pread, read, server_limits, vectored, whole,
+    Method, archive, auto, buffered, controls, direct, fs_read, http, http_ranged, inflate, io_uring, limits,
+    lines, mmap, pread, read, read_line, read_to_string, read_until, server_limits, split, vectored, whole,
 };
 
 /// Every method.
@@ -18,10 +18,15 @@ pub static ALL: &[Method] = &[
     inflate::DECODER,
     auto::AUTO,
     lines::LINES,
+    read_line::READ_LINE,
+    split::SPLIT,
+    read_until::READ_UNTIL,
+    read_to_string::READ_TO_STRING,
     buffered::BUFFERED,
     read::READ,
     read::DONTCACHE,
     whole::WHOLE,
+    fs_read::FS_READ,
     pread::PREAD,
     vectored::VECTORED,
     direct::DIRECT,

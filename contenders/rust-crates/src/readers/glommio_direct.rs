@@ -1,0 +1,96 @@
+//! The method `glommio-direct`: the `DmaStreamReader` of the runtime glommio, past the page cache.
+//! `depth` is the number of buffers that are read ahead.
+//!
+//! On a file system in memory the library reads through the page cache and does not say so: there
+//! the method is unavailable.
+
+use super::glommio_file::{executor, failure};
+use crate::failure::Failure;
+use crate::method::{DIRECT_BUFFER, READ_AHEAD, Reader};
+use crate::request::{Request, Work};
+use crate::tally::{Answer, Tally};
+use glommio::io::{DmaFile, DmaStreamReaderBuilder};
+use glommio::{GlommioError, LocalExecutor};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+
+struct DirectFile {
+    executor: LocalExecutor,
+    path: PathBuf,
+    work: Work,
+    buffer_bytes: usize,
+    read_ahead: usize,
+}
+
+pub(crate) fn open(request: &Request) -> Result<Box<dyn Reader>, Failure> {
+    let buffer_bytes = request.size(&DIRECT_BUFFER);
+    // The library finds buffers by the bits of their positions.
+    if !buffer_bytes.is_power_of_two() {
+        return Err(Failure::new(format!("buffer_bytes must be a power of two, got {buffer_bytes}")));
+    }
+    Ok(Box::new(DirectFile {
+        executor: executor()?,
+        path: request.path.clone(),
+        work: request.work,
+        buffer_bytes,
+        read_ahead: request.size(&READ_AHEAD),
+    }))
+}
+
+impl Reader for DirectFile {
+    fn read(&mut self) -> Result<Answer, Failure> {
+        self.executor.run(self.visit())
+    }
+}
+
+impl DirectFile {
+    async fn visit(&self) -> Result<Answer, Failure> {
+        let file = self.file().await?;
+        let reader = DmaStreamReaderBuilder::new(file);
+        let reader = reader.with_buffer_size(self.buffer_bytes).with_read_ahead(self.read_ahead);
+        let mut reader = reader.build();
+        let mut tally = Tally::new(self.work);
+        loop {
+            let piece = reader.get_buffer_aligned(self.buffer_bytes as u64).await.map_err(failure)?;
+            if piece.is_empty() {
+                break;
+            }
+            tally.take(&piece);
+        }
+        reader.close().await.map_err(failure)?;
+        Ok(tally.answer())
+    }
+
+    /// The file, if its reads are direct.
+    async fn file(&self) -> Result<DmaFile, Failure> {
+        let file = match DmaFile::open(&self.path).await {
+            Err(GlommioError::EnhancedIoError { source, .. }) => return Err(self.not_opened(source)),
+            opened => opened.map_err(failure)?,
+        };
+        if is_direct(&file) {
+            return Ok(file);
+        }
+        file.close().await.map_err(failure)?;
+        Err(self.not_taken())
+    }
+
+    /// Why the file is not open. A file system without direct reads refuses them with EINVAL, and so
+    /// does a folder.
+    fn not_opened(&self, error: io::Error) -> Failure {
+        if error.raw_os_error() == Some(libc::EINVAL) { self.not_taken() } else { error.into() }
+    }
+
+    fn not_taken(&self) -> Failure {
+        if self.path.is_dir() {
+            return io::Error::from_raw_os_error(libc::EISDIR).into();
+        }
+        Failure::Unavailable("O_DIRECT: the file system does not take it".to_owned())
+    }
+}
+
+fn is_direct(file: &DmaFile) -> bool {
+    // SAFETY: the descriptor is open as long as the file is.
+    let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
+    flags >= 0 && flags & libc::O_DIRECT != 0
+}
