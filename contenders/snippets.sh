@@ -38,6 +38,32 @@ c() {
     cc -std=gnu11 -O1 -Wall -Wextra -Werror -o program main.c "$@" && ./program empty one unended long
 }
 
+cpp() {
+    function=$(sed -n 's/^std::uint64_t \([a-z]*\)(.*/\1/p' "$1")
+    arguments=$(sed -n "s/^std::uint64_t $function(\(.*\))$/\1/p" "$1")
+    library=
+    ! grep -q '^// needs: the library Boost.Iostreams' "$1" || library=-lboost_iostreams
+    {
+        printf '#include <cstdint>\n#include <iostream>\n#include <string>\n#include <string_view>\n'
+        echo "std::uint64_t $function($arguments);"
+        echo 'std::uint64_t count(std::string_view bytes);'
+        if [ -z "$arguments" ]; then
+            echo "int main() { std::cout << $function() << ' '; }"
+        else
+            echo 'int main(int, char **files) {'
+            echo "    while (*++files) std::cout << $function(*files${2:+, count}) << ' ';"
+            echo '}'
+        fi
+    } >main.cpp
+    # shellcheck disable=SC2086 # no word without a library
+    c++ -std=c++17 -O1 -Wall -Wextra -Werror -o program main.cpp "$@" $library || return
+    if [ -n "$arguments" ]; then
+        ./program empty one unended long
+    else
+        for file in empty one unended long; do ./program <$file; done
+    fi
+}
+
 go() {
     rm -rf module
     mkdir module
@@ -190,7 +216,12 @@ compare() {
 # The scans that go with a snippet: those whose function it takes as an argument.
 scans() {
     argument=$(sed -n 's/.*path[a-z ]*, .*\(count\|visit\)[ ),].*/\1/p' "$1" | head -n 1)
-    case $language in c | go | python | node | bun | deno) [ -z "$argument" ] || grep -lE "\<$argument\(" "$(dirname "$1")"/scan/* ;; esac
+    case $language in c | cpp | go | python | node | bun | deno) [ -z "$argument" ] || grep -lE "\<$argument\(" "$(dirname "$1")"/scan/* ;; esac
+}
+
+has_boost() {
+    printf '#include <boost/iostreams/device/mapped_file.hpp>\nint main() {}\n' |
+        c++ -x c++ -o program - -x none -lboost_iostreams 2>/dev/null
 }
 
 # Why this machine cannot run a snippet; nothing if it can.
@@ -209,6 +240,10 @@ for snippet in "$here/$contender"/snippets/*.*; do
     reason=$(lack "$snippet")
     if [ -n "$reason" ]; then
         echo "SKIPPED: $snippet: $reason" >&2
+        continue
+    fi
+    if grep -q '^// needs: the library Boost.Iostreams' "$snippet" && ! has_boost; then
+        echo "SKIPPED: $snippet: no Boost.Iostreams" >&2
         continue
     fi
     if is_program "$snippet"; then

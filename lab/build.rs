@@ -75,9 +75,10 @@ fn carried() -> Vec<(String, PathBuf)> {
 }
 
 /// The contenders that have pieces of code to show.
-const SHOWN: [&str; 12] = [
+const SHOWN: [&str; 13] = [
     "rust",
     "c",
+    "cpp",
     "go",
     "java",
     "node",

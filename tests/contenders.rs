@@ -156,6 +156,12 @@ fn c_takes_part_where_a_compiler_is() {
 }
 
 #[test]
+fn cpp_takes_part_where_a_compiler_is() {
+    carried("cpp", "cpp/getline", None, &[]);
+    carried("cpp", "cpp/stdin.getline@synced=0", None, &[]);
+}
+
+#[test]
 fn go_takes_part_where_its_compiler_is() {
     carried("go", "go/bufio.Scanner/Bytes", None, &[]);
 }

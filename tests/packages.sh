@@ -22,6 +22,7 @@ want openssl openssl
 [ -x /usr/sbin/nginx ] || want nginx nginx-light
 want jq jq
 want setpriv util-linux
+want c++ g++
 want javac default-jdk-headless
 want go golang-go
 want python3 python3

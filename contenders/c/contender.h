@@ -63,6 +63,12 @@ extern const struct method methods[];
 reader read_by_read, read_by_fread, read_by_mmap;
 // lines.c
 reader read_by_getline, read_by_fgets;
+// characters.c
+reader read_by_getc, read_by_getc_unlocked;
+
+// stream.c: a stream with a buffer of this many bytes, to be freed after the stream is closed, or of
+// the library's size for 0.
+FILE *open_stream(const char *path, size_t buffer_bytes, char **buffer);
 
 // tally.c: the consumer of all methods that see bytes.
 void take(const struct request *request, const unsigned char *bytes, size_t length, struct answer *answer);

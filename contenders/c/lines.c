@@ -5,22 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A stream to read lines from, with a buffer of this many bytes, or the library's size for 0.
-static FILE *open_stream(const char *path, size_t buffer_bytes, char **buffer)
-{
-    *buffer = NULL;
-    FILE *file = fopen(path, "r");
-    if (!file || buffer_bytes == 0)
-        return file;
-    *buffer = malloc(buffer_bytes);
-    if (*buffer && setvbuf(file, *buffer, _IOFBF, buffer_bytes) == 0)
-        return file;
-    fclose(file);
-    free(*buffer);
-    errno = ENOMEM;
-    return NULL;
-}
-
 cause read_by_getline(const struct request *request, struct answer *answer)
 {
     char *buffer;

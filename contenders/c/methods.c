@@ -5,6 +5,7 @@ const char *const work_words[WORKS] = {"newlines", "lines", "sum", "discard"};
 
 #define BYTES_MAX ((uint64_t)1 << 30)
 #define OF_BYTES {[NEWLINES] = {"memchr", "loop"}, [SUM] = {"loop"}, [DISCARD] = {"-"}}
+#define OF_CHARACTERS {[NEWLINES] = {"-"}, [SUM] = {"-"}, [DISCARD] = {"-"}}
 #define OF_LINES {[NEWLINES] = {"-"}, [LINES] = {"-"}}
 // The buffer of a stream; 0 leaves its size to the library, which commonly uses the file system's block.
 #define STREAM_BUFFER {"buffer_bytes", 0, 0, BYTES_MAX}
@@ -18,5 +19,9 @@ const struct method methods[] = {
      {STREAM_BUFFER}, read_by_getline, false},
     {"fgets", "fgets into an array; a file with NUL bytes fails, for they end its strings", OF_LINES,
      {{"line_bytes", 4096, 2, BYTES_MAX}, STREAM_BUFFER}, read_by_fgets, false},
+    {"getc", "a call of getc for each byte; a stream's buffer of 0 bytes is the library's own", OF_CHARACTERS,
+     {STREAM_BUFFER}, read_by_getc, false},
+    {"getc_unlocked", "getc_unlocked for each byte, which is inlined and takes no lock", OF_CHARACTERS, {STREAM_BUFFER},
+     read_by_getc_unlocked, false},
     {0},
 };

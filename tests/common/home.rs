@@ -35,7 +35,7 @@ pub(crate) struct Said {
 
 /// The contenders of other languages that are built for all tests. Those with SDKs of objects take
 /// minutes: the tests that need them have them built.
-const LANGUAGES: [&str; 6] = ["c", "go", "java", "node", "python", "swift"];
+const LANGUAGES: [&str; 7] = ["c", "cpp", "go", "java", "node", "python", "swift"];
 
 /// Contenders of other languages, built once for all tests; those whose compilers are not here stay
 /// absent.

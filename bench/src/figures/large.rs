@@ -21,11 +21,12 @@ pub(super) const ABOUT: &str =
 const SIZES: [(&str, u64); 4] =
     [("2^31", 1 << 31), ("2^32 - 1", (1 << 32) - 1), ("2^32", 1 << 32), ("2^32 + 1", (1 << 32) + 1)];
 /// Contenders whose loops count four thousand million newlines within seconds.
-const QUICK: [&str; 10] = [
+const QUICK: [&str; 11] = [
     "rust/*/avx512*",
     "rust/*/memchr",
     "rust/auto",
     "c/*/loop",
+    "cpp/ifstream.read/loop",
     "go/*/Count",
     "java/*/loop",
     "swift/read/for-unsafe",

@@ -17,7 +17,7 @@ const RUNS: &str = "5";
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let roster = Roster::built_in();
-    let names = ["rust", "command", "c", "go", "java", "node", "python", "swift"];
+    let names = ["rust", "command", "c", "cpp", "go", "java", "node", "python", "swift"];
     let mut rows = Vec::new();
     for size in SIZES {
         let file = programs.lines(size)?;
