@@ -233,6 +233,8 @@ lack() {
         echo "no Go 1.24 or later"
     elif grep -q '^// needs: Java 22' "$1" && ! javac --release 22 -version >/dev/null 2>&1; then
         echo "no JDK 22 or later"
+    elif grep -q '^// needs: the library Boost.Iostreams' "$1" && ! has_boost; then
+        echo "no Boost.Iostreams"
     fi
 }
 
@@ -240,10 +242,6 @@ for snippet in "$here/$contender"/snippets/*.*; do
     reason=$(lack "$snippet")
     if [ -n "$reason" ]; then
         echo "SKIPPED: $snippet: $reason" >&2
-        continue
-    fi
-    if grep -q '^// needs: the library Boost.Iostreams' "$snippet" && ! has_boost; then
-        echo "SKIPPED: $snippet: no Boost.Iostreams" >&2
         continue
     fi
     if is_program "$snippet"; then
