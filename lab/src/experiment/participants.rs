@@ -112,3 +112,63 @@ fn may_match(glob: &str, contender: &str) -> bool {
     let Some((first, _)) = glob.split_once('/') else { return true };
     globset::Glob::new(first).is_ok_and(|glob| glob.compile_matcher().is_match(contender))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::config::{InspectConfig, SamplingConfig, TrialOptions, UserOptions};
+    use crate::record::RunKind;
+    use crate::suite::Suite;
+    use crate::target::source::ServerOptions;
+
+    /// How a contender takes part in a race of a file.
+    fn of(contender: &str, trials: TrialOptions) -> Participation {
+        let user = UserOptions {
+            sampling: SamplingConfig::default(),
+            trials,
+            inspect: InspectConfig::default(),
+            space: None,
+            server: ServerOptions::default(),
+            quiet: false,
+        };
+        let config = RunConfig::merge(RunKind::Race, Suite::race(), user).unwrap();
+        let roster = Roster::built_in();
+        participation(&config, &BTreeSet::from([Transport::File]), roster.entry(contender).unwrap())
+    }
+
+    fn with_method(glob: &str) -> TrialOptions {
+        TrialOptions { methods: vec![glob.to_owned()], ..TrialOptions::default() }
+    }
+
+    #[test]
+    fn a_contender_on_request_is_built_only_if_it_is_named() {
+        let all = TrialOptions { all: true, ..TrialOptions::default() };
+        let reference = Some("rust-crates/bstr".to_owned());
+        let reference = TrialOptions { reference, ..TrialOptions::default() };
+        for (trials, expected) in [
+            (TrialOptions::default(), Participation::LeftOut),
+            (all, Participation::AsBuilt),
+            (with_method("*/bstr"), Participation::AsBuilt),
+            (with_method("rust*/bstr"), Participation::AsBuilt),
+            (with_method("rust/*"), Participation::LeftOut),
+            (with_method("rust-crates/*"), Participation::Built),
+            (with_method("rust-crates/bstr@buffer=64KiB"), Participation::Built),
+            (reference, Participation::Built),
+        ] {
+            let named = format!("{:?} {:?}", trials.methods, trials.reference);
+            assert_eq!(of("rust-crates", trials), expected, "{named}");
+        }
+    }
+
+    #[test]
+    fn other_contenders_are_built_for_every_race_that_may_need_them() {
+        for (contender, trials, expected) in [
+            ("c", TrialOptions::default(), Participation::Built),
+            ("c", with_method("*/read"), Participation::Built),
+            ("c", with_method("go/*"), Participation::LeftOut),
+            ("rust-objects", with_method("*/get"), Participation::LeftOut),
+        ] {
+            assert_eq!(of(contender, trials), expected, "{contender}");
+        }
+    }
+}
