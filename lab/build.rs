@@ -39,9 +39,10 @@ const CONTENDERS: &str = "carried/contenders";
 /// A link to the agent of fleets, which is built like a contender.
 const AGENT: &str = "carried/fleet/agent";
 
-/// Links to the files of a contender that is a crate, built like other contenders. A package holds
-/// no folder with a file `Cargo.toml`, so its manifest and lock have other names here.
-const RUST_OBJECTS: &str = "carried/rust-objects";
+/// Links to the files of the contenders that are crates, built like other contenders. A package
+/// holds no folder with a file `Cargo.toml`, so their manifests and locks have other names here.
+const CRATES: [(&str, &str); 2] =
+    [("rust-crates", "carried/rust-crates"), ("rust-objects", "carried/rust-objects")];
 
 /// Those names, and the true ones.
 const RENAMED: [(&str, &str); 2] = [("manifest", "Cargo.toml"), ("lock", "Cargo.lock")];
@@ -66,12 +67,17 @@ fn carried() -> Vec<(String, PathBuf)> {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         (name, folder)
     });
-    let others = [("fleet-agent", AGENT), ("rust-objects", RUST_OBJECTS)];
-    others.iter().for_each(|(_, folder)| println!("cargo::rerun-if-changed={folder}"));
-    let others = others.map(|(name, folder)| (name.to_owned(), PathBuf::from(folder)));
+    let others = || CRATES.into_iter().chain([("fleet-agent", AGENT)]);
+    others().for_each(|(_, folder)| println!("cargo::rerun-if-changed={folder}"));
+    let others = others().map(|(name, folder)| (name.to_owned(), PathBuf::from(folder)));
     let mut named: Vec<_> = named.chain(others).collect();
     named.sort();
     named
+}
+
+/// The links to the files of a contender that is a crate.
+fn crate_folder(contender: &str) -> Option<&'static str> {
+    CRATES.iter().find(|(name, _)| *name == contender).map(|(_, folder)| *folder)
 }
 
 /// The contenders that have pieces of code to show.
@@ -84,6 +90,7 @@ const SHOWN: [&str; 13] = [
     "node",
     "python",
     "swift",
+    "rust-crates",
     "rust-objects",
     "go-objects",
     "java-objects",
@@ -96,10 +103,10 @@ fn snippets() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let mut list = String::from("&[");
     for contender in SHOWN {
-        let folder = match contender {
-            "rust" => PathBuf::from(RUST_SNIPPETS),
-            "rust-objects" => Path::new(RUST_OBJECTS).join("snippets"),
-            other => Path::new(CONTENDERS).join(other).join("snippets"),
+        let folder = match (contender, crate_folder(contender)) {
+            ("rust", _) => PathBuf::from(RUST_SNIPPETS),
+            (_, Some(folder)) => Path::new(folder).join("snippets"),
+            (other, None) => Path::new(CONTENDERS).join(other).join("snippets"),
         };
         println!("cargo::rerun-if-changed={}", folder.display());
         let mut files = Vec::new();
@@ -134,7 +141,8 @@ fn contenders_sources() {
             let inside = file.strip_prefix(&folder).expect("it was found in the folder");
             let path = file.canonicalize().expect("a file that was just listed");
             let inside = inside.display().to_string();
-            let renamed = RENAMED.iter().find(|(here, _)| *here == inside).filter(|_| name == "rust-objects");
+            let is_crate = crate_folder(&name).is_some();
+            let renamed = RENAMED.iter().find(|(here, _)| is_crate && *here == inside);
             let _ = write!(
                 list,
                 "({:?}, include_bytes!({:?})), ",

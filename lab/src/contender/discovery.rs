@@ -20,6 +20,17 @@ pub struct Contenders {
     absent: BTreeMap<String, String>,
 }
 
+/// Whether a contender takes part in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Participation {
+    /// It does not.
+    LeftOut,
+    /// As it was built; if it was not, it is absent.
+    AsBuilt,
+    /// It is built first, unless it is.
+    Built,
+}
+
 /// What is done to find out which contenders can take part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiscoveryStep<'a> {
@@ -44,18 +55,23 @@ impl Contenders {
         found
     }
 
-    /// The same, but first builds those that are not built. Calls `about_to` before each step.
+    /// The same, but first builds those that are to be built. Calls `about_to` before each step.
     pub fn build_and_discover(
         roster: &Roster,
-        is_selected: impl Fn(&str) -> bool,
+        participation: impl Fn(&RosterEntry) -> Participation,
         about_to: impl Fn(DiscoveryStep),
     ) -> Contenders {
         let mut found = Contenders::default();
-        let selected: Vec<_> = roster.entries.iter().filter(|entry| is_selected(&entry.name)).collect();
-        for (number, entry) in (1..).zip(&selected) {
+        let entries = roster.entries.iter().map(|entry| (entry, participation(entry)));
+        let selected: Vec<_> = entries.filter(|(_, how)| *how != Participation::LeftOut).collect();
+        for (number, (entry, how)) in (1..).zip(&selected) {
             let name = entry.name.as_str();
             about_to(DiscoveryStep::Querying { name, number, of: selected.len() });
-            match entry.build_once(|| about_to(DiscoveryStep::Building(name))) {
+            let built = match how {
+                Participation::Built => entry.build_once(|| about_to(DiscoveryStep::Building(name))),
+                Participation::AsBuilt | Participation::LeftOut => Ok(()),
+            };
+            match built {
                 Ok(()) => found.query(entry),
                 Err(error) => found.mark_unavailable(entry, error.to_string()),
             }
@@ -151,4 +167,26 @@ impl RosterEntry {
 
 fn unavailable(error: BuildError) -> SessionError {
     SessionError::Unavailable(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn what_takes_part_as_it_was_built_is_not_built() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("roster.toml");
+        let entry = "[[contender]]\nname = 'x'\nabout = 'x'\nsources = '.'\nbuild = [['mkdir', 'build']]\nrun = ['x']\n";
+        fs::write(&path, entry).unwrap();
+        let roster = Roster::load(&path).unwrap();
+        let found = |how| Contenders::build_and_discover(&roster, |_| how, |_| {});
+        assert!(found(Participation::LeftOut).absent().is_empty());
+        let as_built = found(Participation::AsBuilt);
+        assert_eq!(as_built.absent()["x"], "not built yet: `readlab build x` builds it");
+        assert!(!folder.path().join("build").exists());
+        assert!(!found(Participation::Built).absent()["x"].starts_with("not built"));
+        assert!(folder.path().join("build").exists());
+    }
 }

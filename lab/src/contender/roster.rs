@@ -59,6 +59,10 @@ pub struct RosterEntry {
     /// read.
     #[serde(default)]
     pub asks_servers: bool,
+    /// Whether it is built for a run only if the user names it; a run of everything takes it as it
+    /// was built.
+    #[serde(default)]
+    pub on_request: bool,
     /// The language of its programs, as reports name it; its own name if it is left out.
     #[serde(default)]
     pub language: Option<String>,

@@ -2,8 +2,8 @@
 //! the names that the user expects to see measured.
 
 use super::config::RunConfig;
-use crate::contender::discovery::{Contenders, DiscoveryStep};
-use crate::contender::roster::Roster;
+use crate::contender::discovery::{Contenders, DiscoveryStep, Participation};
+use crate::contender::roster::{Roster, RosterEntry};
 use crate::live::Live;
 use crate::record::Requested;
 use crate::terminal::notice;
@@ -20,20 +20,31 @@ pub fn discover(
     live: &Live,
 ) -> anyhow::Result<Contenders> {
     let roster = Roster::with(&config.rosters)?;
-    let built_in = Roster::built_in();
+    let participation = |entry: &RosterEntry| participation(config, transports, entry);
+    Ok(build_and_discover(&roster, participation, live, config.quiet))
+}
+
+/// How a contender takes part. Those of the user's rosters are requested by their file.
+fn participation(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &RosterEntry) -> Participation {
+    let is_own = entry.home.is_some();
+    if is_own || names_reference(config, &entry.name) {
+        return Participation::Built;
+    }
     let asks_servers = transports.iter().any(|over| *over != Transport::File);
-    let is_needed = |name: &str| {
-        let Some(entry) = built_in.entry(name) else { return true };
-        names_reference(config, name)
-            || (asks_servers || !entry.asks_servers) && names_trial(config, transports, &roster, name)
-    };
-    Ok(build_and_discover(&roster, is_needed, live, config.quiet))
+    let has_target = asks_servers || !entry.asks_servers;
+    if !has_target || !names_trial(config, transports, entry) {
+        Participation::LeftOut
+    } else if entry.on_request && !is_named(config, &entry.name) {
+        Participation::AsBuilt
+    } else {
+        Participation::Built
+    }
 }
 
 /// Builds and starts the contenders that are needed, and shows it.
 pub(super) fn build_and_discover(
     roster: &Roster,
-    is_needed: impl Fn(&str) -> bool,
+    participation: impl Fn(&RosterEntry) -> Participation,
     live: &Live,
     quiet: bool,
 ) -> Contenders {
@@ -48,7 +59,7 @@ pub(super) fn build_and_discover(
             live.activity(&format!("asking contender {number} of {of} for its methods: {name}"));
         }
     };
-    Contenders::build_and_discover(roster, is_needed, show)
+    Contenders::build_and_discover(roster, participation, show)
 }
 
 /// What the user expects to see measured: what the options and the suite file name, and the
@@ -66,15 +77,20 @@ fn names_reference(config: &RunConfig, contender: &str) -> bool {
     config.named.iter().any(|named| matches!(named, Requested::Reference(trial) if is_of(trial, contender)))
 }
 
+/// Whether the user names a method or a trial of this contender, and not merely a glob that matches
+/// its name.
+fn is_named(config: &RunConfig, contender: &str) -> bool {
+    config.named.iter().any(|named| match named {
+        Requested::Method(name) | Requested::Trial(name) => is_of(name, contender),
+        _ => false,
+    })
+}
+
 /// Whether a trial of the run may be of this contender. Globs choose among methods only: the
 /// controls and commands of the suite take part beside them, and their contenders are not built.
-fn names_trial(
-    config: &RunConfig,
-    transports: &BTreeSet<Transport>,
-    roster: &Roster,
-    contender: &str,
-) -> bool {
-    let needs_no_building = roster.entry(contender).is_none_or(|entry| entry.sources.is_none());
+fn names_trial(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &RosterEntry) -> bool {
+    let contender = entry.name.as_str();
+    let needs_no_building = entry.sources.is_none();
     if !needs_no_building && !config.languages.admits(contender) {
         return false;
     }
@@ -95,4 +111,64 @@ pub(super) fn is_of(trial: &str, contender: &str) -> bool {
 fn may_match(glob: &str, contender: &str) -> bool {
     let Some((first, _)) = glob.split_once('/') else { return true };
     globset::Glob::new(first).is_ok_and(|glob| glob.compile_matcher().is_match(contender))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::config::{InspectConfig, SamplingConfig, TrialOptions, UserOptions};
+    use crate::record::RunKind;
+    use crate::suite::Suite;
+    use crate::target::source::ServerOptions;
+
+    /// How a contender takes part in a race of a file.
+    fn of(contender: &str, trials: TrialOptions) -> Participation {
+        let user = UserOptions {
+            sampling: SamplingConfig::default(),
+            trials,
+            inspect: InspectConfig::default(),
+            space: None,
+            server: ServerOptions::default(),
+            quiet: false,
+        };
+        let config = RunConfig::merge(RunKind::Race, Suite::race(), user).unwrap();
+        let roster = Roster::built_in();
+        participation(&config, &BTreeSet::from([Transport::File]), roster.entry(contender).unwrap())
+    }
+
+    fn with_method(glob: &str) -> TrialOptions {
+        TrialOptions { methods: vec![glob.to_owned()], ..TrialOptions::default() }
+    }
+
+    #[test]
+    fn a_contender_on_request_is_built_only_if_it_is_named() {
+        let all = TrialOptions { all: true, ..TrialOptions::default() };
+        let reference = Some("rust-crates/bstr".to_owned());
+        let reference = TrialOptions { reference, ..TrialOptions::default() };
+        for (trials, expected) in [
+            (TrialOptions::default(), Participation::LeftOut),
+            (all, Participation::AsBuilt),
+            (with_method("*/bstr"), Participation::AsBuilt),
+            (with_method("rust*/bstr"), Participation::AsBuilt),
+            (with_method("rust/*"), Participation::LeftOut),
+            (with_method("rust-crates/*"), Participation::Built),
+            (with_method("rust-crates/bstr@buffer=64KiB"), Participation::Built),
+            (reference, Participation::Built),
+        ] {
+            let named = format!("{:?} {:?}", trials.methods, trials.reference);
+            assert_eq!(of("rust-crates", trials), expected, "{named}");
+        }
+    }
+
+    #[test]
+    fn other_contenders_are_built_for_every_race_that_may_need_them() {
+        for (contender, trials, expected) in [
+            ("c", TrialOptions::default(), Participation::Built),
+            ("c", with_method("*/read"), Participation::Built),
+            ("c", with_method("go/*"), Participation::LeftOut),
+            ("rust-objects", with_method("*/get"), Participation::LeftOut),
+        ] {
+            assert_eq!(of(contender, trials), expected, "{contender}");
+        }
+    }
 }

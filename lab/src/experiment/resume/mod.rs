@@ -13,8 +13,8 @@ use super::recorder::Recorder;
 use super::target_spec::{Examination, ExaminedTarget, Split, TargetSpec, accepted, check_drop_caches};
 use super::targets::{OpenTarget, known, serve};
 use super::{Experiment, Procedure, Rounds, participants, preface};
-use crate::contender::discovery::Contenders;
-use crate::contender::roster::Roster;
+use crate::contender::discovery::{Contenders, Participation};
+use crate::contender::roster::{Roster, RosterEntry};
 use crate::linux::user;
 use crate::live::Live;
 use crate::machine::{self, Machine};
@@ -258,8 +258,11 @@ impl SameAnswers<'_> {
 /// The contenders that took part, if they are what they were.
 fn contenders(plan: &ResumePlan, record: &Record, live: &Live, quiet: bool) -> anyhow::Result<Contenders> {
     let rosters: Vec<PathBuf> = plan.rosters.iter().map(PathBuf::from).collect();
-    let is_needed = |name: &str| plan.trials.iter().any(|trial| trial.contender() == name);
-    let contenders = participants::build_and_discover(&Roster::with(&rosters)?, is_needed, live, quiet);
+    let participation = |entry: &RosterEntry| {
+        let is_needed = plan.trials.iter().any(|trial| trial.contender() == entry.name);
+        if is_needed { Participation::Built } else { Participation::LeftOut }
+    };
+    let contenders = participants::build_and_discover(&Roster::with(&rosters)?, participation, live, quiet);
     if let Some((name, reason)) = contenders.absent().iter().next() {
         bail!("{name} took part before, and cannot now: {reason}");
     }
