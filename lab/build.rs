@@ -81,16 +81,19 @@ fn crate_folder(contender: &str) -> Option<&'static str> {
 }
 
 /// The contenders that have pieces of code to show.
-const SHOWN: [&str; 13] = [
+const SHOWN: [&str; 17] = [
     "rust",
     "c",
     "cpp",
     "go",
     "java",
     "node",
+    "bun",
+    "deno",
     "python",
     "swift",
     "rust-crates",
+    "python-data",
     "rust-objects",
     "go-objects",
     "java-objects",

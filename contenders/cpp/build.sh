@@ -3,7 +3,7 @@
 # receipt. Boost.Iostreams is used if a program with it can be compiled and linked.
 set -eu
 cd "$(dirname "$0")"
-flags="-std=c++17 -O2"
+flags="-std=c++17 -O3"
 mkdir -p build
 
 # Whether the header and the library are both there.

@@ -1,8 +1,8 @@
 //! What a reading waits for that waits for a server: its first byte, the connections that bring the
 //! bytes, or the server and the way to it as a whole.
 //!
-//! A client sees no more than the speed of its own interface: whether a server or the network before
-//! it is the slower one, nothing on this side of it shows.
+//! A client sees no more than the speed of its own interface: whether a server or the network
+//! before it is the slower one, nothing on this side of it shows.
 
 use super::{DOMINANT, Remedy, best};
 use crate::record::{Record, TrialRecord};
