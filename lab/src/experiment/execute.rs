@@ -11,7 +11,7 @@ use crate::measure::round;
 use crate::measure::sampler::ProcessSampler;
 use crate::measure::search;
 use crate::record::{EndReason, Line, RecordError, RunKind};
-use crate::target::{Place, Target};
+use crate::target::Place;
 use std::path::Path;
 
 /// The blocks and depths at which fio reads the device: those at which our own methods are best.
@@ -60,9 +60,11 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
     drop(sampler);
     drop(servers);
     let end = end?;
-    if kind == RunKind::Limits && !interrupt::requested() {
-        let file = targets.first().and_then(|known| Target::file(&known.target));
-        file.map_or(Ok(()), |file| compare_with_fio(recorder, file))?;
+    if let Some(Place::File(file)) = targets.first().map(|known| &known.target.place)
+        && kind == RunKind::Limits
+        && !interrupt::requested()
+    {
+        compare_with_fio(recorder, file)?;
     }
     Ok(end)
 }
