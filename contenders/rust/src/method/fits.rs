@@ -1,6 +1,7 @@
 //! The check that a file fits into memory, before a method that holds all of it reads it.
 
 use super::Fault;
+use crate::source::Source;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -13,6 +14,12 @@ pub(super) fn check_fits(name: &str, size_bytes: u64) -> Result<(), Fault> {
     let available_bytes = available_memory_bytes()?;
     let limit = LIMIT.get_or_init(group_limit_bytes);
     fits(name, size_bytes, limit.map_or(available_bytes, |limit| limit.min(available_bytes)))
+}
+
+/// The same for a whole file or its part, looked up before the window: a program knows whether its
+/// files fit.
+pub(super) fn check_source_fits(name: &str, source: &Source) -> Result<(), Fault> {
+    check_fits(name, source.length_in(&source.open()?)? as u64)
 }
 
 fn fits(name: &str, size_bytes: u64, available_bytes: u64) -> Result<(), Fault> {

@@ -1,7 +1,7 @@
 //! The method `fs-read`: the standard library's `fs::read`, which returns the whole file in a `Vec`
 //! before the bytes are visited. Unlike [`super::whole`], the library also reads to see the end.
 
-use super::fits::check_fits;
+use super::fits::check_source_fits;
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
@@ -27,9 +27,8 @@ pub(super) const FS_READ: Method = Method {
 struct FsRead;
 
 impl Reader for FsRead {
-    /// A program knows whether its files fit; here it is looked up before the window.
     fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
-        check_fits(FS_READ.name, source.length_in(&source.open()?)? as u64)
+        check_source_fits(FS_READ.name, source)
     }
 
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {

@@ -3,7 +3,7 @@
 //!
 //! The whole file must be UTF-8: otherwise there is no text, and the reading fails.
 
-use super::fits::check_fits;
+use super::fits::check_source_fits;
 use super::{Fault, Feeding, Method, Reader};
 use crate::scan::Visit;
 use crate::source::Source;
@@ -29,9 +29,8 @@ pub(super) const READ_TO_STRING: Method = Method {
 struct ReadToString;
 
 impl Reader for ReadToString {
-    /// A program knows whether its files fit; here it is looked up before the window.
     fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
-        check_fits(READ_TO_STRING.name, source.length_in(&source.open()?)? as u64)
+        check_source_fits(READ_TO_STRING.name, source)
     }
 
     fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {

@@ -4,7 +4,9 @@
 //! `loopback` is a TCP connection of the kernel to itself, `decryption` the cipher of an encrypted
 //! connection. No server takes part in them: they read no target, and prove none of its bytes.
 
+use super::read::drain;
 use super::{Fault, Feeding, Method, Reader};
+use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
@@ -116,18 +118,11 @@ fn send(mut sender: &TcpStream, buffer_bytes: usize, span_bytes: u64) -> io::Res
     Ok(())
 }
 
-fn receive(mut receiver: &TcpStream, buffer_bytes: usize, span_bytes: u64) -> io::Result<()> {
-    let mut left = span_bytes;
+fn receive(receiver: &TcpStream, buffer_bytes: usize, span_bytes: u64) -> Result<(), Fault> {
     let mut buffer = Buffer::new(buffer_bytes)?;
-    while left > 0 {
-        match receiver.read(&mut buffer[..buffer_bytes.min(usize::try_from(left).unwrap_or(usize::MAX))]) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(count) => left -= count as u64,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
+    let mut part = receiver.take(span_bytes);
+    let received = drain(&mut part, &mut buffer[..buffer_bytes], &mut Consumer::new(Visit::Nothing))?;
+    if received == span_bytes { Ok(()) } else { Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()) }
 }
 
 struct Decryption {

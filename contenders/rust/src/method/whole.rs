@@ -1,7 +1,7 @@
 //! The method `whole`: one buffer of the file's size, which one read(2) fills, before the bytes are
 //! visited. A program that has its file in memory afterwards does this; nothing overlaps.
 
-use super::fits::check_fits;
+use super::fits::check_source_fits;
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
@@ -28,9 +28,8 @@ pub(super) const WHOLE: Method = Method {
 struct Whole;
 
 impl Reader for Whole {
-    /// A program knows whether its files fit; here it is looked up before the window.
     fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
-        check_fits("whole", source.length_in(&source.open()?)? as u64)
+        check_source_fits("whole", source)
     }
 
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
