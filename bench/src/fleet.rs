@@ -3,6 +3,9 @@
 
 use crate::programs::Programs;
 use anyhow::{Context, bail};
+use readlab::record::Record;
+use readlab::trial::CacheState;
+use readlab::units::Bytes;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -128,7 +131,7 @@ pub(crate) struct Hosts<'a> {
     pub(crate) count: u32,
     /// The folder that is mounted at /mnt on each.
     pub(crate) store: &'a Path,
-    /// Limits of links, as variables of the script.
+    /// Limits of links and processors, as variables of the script.
     pub(crate) limits: Vec<(String, String)>,
 }
 
@@ -145,6 +148,15 @@ impl Hosts<'_> {
         Ok(command)
     }
 
+    /// What a fleet of these hosts records.
+    pub(crate) fn record(&self, words: &[&str], state: CacheState, name: &str) -> anyhow::Result<Record> {
+        let output = self.programs.empty_folder(name)?;
+        let (state, shown) = (state.to_string(), output.display().to_string());
+        let more = ["--state", &state, "--quiet", "--no-progress", "--budget", "20m", "--output", &shown];
+        run(self.fleet(&[words, &more].concat())?)?;
+        Ok(Record::read(&output.join("record.jsonl"))?)
+    }
+
     /// The script with what comes before its command.
     pub(crate) fn command(&self) -> anyhow::Result<Command> {
         let script = self.programs.folder().join("fleet").join("hosts.sh");
@@ -157,6 +169,19 @@ impl Hosts<'_> {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(command)
     }
+}
+
+/// A store of one file `f`.
+pub(crate) fn store(programs: &Programs, size: Bytes) -> anyhow::Result<PathBuf> {
+    let folder = programs.folder().join("fleet").join(format!("store-{}", size.0));
+    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    fs::copy(programs.lines(size)?, folder.join("f"))?;
+    Ok(folder)
+}
+
+/// The links of these hosts, each of this rate.
+pub(crate) fn links(hosts: impl IntoIterator<Item = u32>, rate: &str) -> Vec<(String, String)> {
+    hosts.into_iter().map(|host| (format!("LINK_OF_HOST{host}"), rate.to_owned())).collect()
 }
 
 /// Runs a command to its end; some trial may have failed (1).

@@ -8,6 +8,7 @@
 //! programs ([`programs`]), ratios of pairs ([`pairs`]), and rows.
 
 mod busy_loops;
+mod control_group;
 mod export;
 mod figures;
 mod fio;

@@ -23,6 +23,11 @@ const SMALL: Bytes = Bytes(200_000);
 const LARGE: Bytes = Bytes(64 << 20);
 const METHOD: &str = "rust/read/memchr";
 const KILLS: usize = 50;
+/// A stopped rank is noticed by a deadline of a minute, so several jobs wait for theirs at once.
+const STOPPED_AT_ONCE: usize = 5;
+/// In which a job is over: of a part that died, and of one that is silent until the deadline.
+const DEAD_LIMIT: Duration = Duration::from_secs(10);
+const SILENT_LIMIT: Duration = Duration::from_secs(90);
 const PAIRS: usize = 7;
 const SIMULATED_RANKS: u32 = 1024;
 /// In place of the agent: it says that there are many ranks.
@@ -31,19 +36,47 @@ const AGENT_OF_MANY: &str = include_str!("../../../tests/cli/fleet/agent_of_many
 const COMPILER: &str = "#!/bin/sh\nwhile [ $# -gt 1 ]; do [ \"$1\" != -o ] || out=$2; shift; done\n\
                         [ -z \"$out\" ] || cp -p \"$(dirname \"$0\")/agent\" \"$out\"\n";
 
-/// Whom a signal ends.
+/// What happens to a part of a fleet.
 #[derive(Debug, Clone, Copy)]
-enum Killed {
-    Rank,
-    Launcher,
+enum Ending {
+    RankKilled,
+    RankStopped,
+    LauncherKilled,
+}
+
+impl Ending {
+    const ALL: [Ending; 3] = [Ending::RankKilled, Ending::RankStopped, Ending::LauncherKilled];
+
+    fn name(self) -> &'static str {
+        match self {
+            Ending::RankKilled => "a rank killed",
+            Ending::RankStopped => "a rank stopped",
+            Ending::LauncherKilled => "the launcher killed",
+        }
+    }
+
+    fn at_once(self) -> usize {
+        if matches!(self, Ending::RankStopped) { STOPPED_AT_ONCE } else { 1 }
+    }
+
+    fn limit(self) -> Duration {
+        if matches!(self, Ending::RankStopped) { SILENT_LIMIT } else { DEAD_LIMIT }
+    }
+}
+
+/// How a job ended.
+struct Ended {
+    took: Duration,
+    is_left: bool,
+    is_unreadable: bool,
 }
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for launcher in [OPEN_MPI, MPICH] {
-        for killed in [Killed::Rank, Killed::Launcher] {
-            let figure = format!("{}: {killed:?} killed", launcher.name);
-            rows.push(ends(programs, launcher, killed).unwrap_or_else(|error| Row::failed(figure, &error)));
+        for ending in Ending::ALL {
+            let figure = format!("{}: {}", launcher.name, ending.name());
+            rows.push(ends(programs, launcher, ending).unwrap_or_else(|error| Row::failed(figure, &error)));
         }
     }
     let or_failed = |figure: &str, found: anyhow::Result<Vec<Row>>| {
@@ -82,39 +115,68 @@ fn fleet(mut start: Command, programs: &Programs, file: &Path, output: &Path, mo
     start
 }
 
-/// Kills a part of a fleet of two that measures, and looks when it is over and what is left.
-fn ends(programs: &Programs, launcher: Launcher, killed: Killed) -> anyhow::Result<Row> {
+/// Ends a part of fleets of two that measure, and looks when they are over and what is left.
+fn ends(programs: &Programs, launcher: Launcher, ending: Ending) -> anyhow::Result<Row> {
     let file = programs.lines(SMALL)?;
-    let (mut longest, mut left, mut unreadable) = (Duration::ZERO, 0, 0);
     let repeats = programs.repeats(KILLS);
-    for _ in 0..repeats {
-        let output = programs.empty_folder("fleet-ends")?;
-        let start = launcher.command(programs, 2)?;
-        let mut job = fleet(start, programs, &file, &output, &["--runs", "100000"]).spawn()?;
-        wait_for_turn(&mut job, &output)?;
-        let pid = match killed {
-            Killed::Launcher => job.id().cast_signed(),
-            Killed::Rank => processes(&output).iter().find(|it| it.is_rank(1)).context("no rank 1")?.pid,
-        };
-        let begun = Instant::now();
-        let pid = rustix::process::Pid::from_raw(pid).context("a process has a number")?;
-        rustix::process::kill_process(pid, rustix::process::Signal::KILL)?;
-        while begun.elapsed() < Duration::from_secs(30)
-            && (job.try_wait()?.is_none() || !processes(&output).is_empty())
-        {
-            sleep(Duration::from_millis(10));
-        }
-        longest = longest.max(begun.elapsed());
-        left += usize::from(!processes(&output).is_empty());
-        unreadable += usize::from(Record::read(&output.join("record.jsonl")).is_err());
-        let _ = job.kill().and_then(|()| job.wait());
+    let numbers: Vec<usize> = (0..repeats).collect();
+    let mut all = Vec::new();
+    for numbers in numbers.chunks(ending.at_once()) {
+        let of_job = |number: &usize| end(programs, launcher, ending, &file, *number);
+        all.extend(at_once(numbers, of_job).into_iter().collect::<anyhow::Result<Vec<Ended>>>()?);
     }
+    let longest = all.iter().map(|it| it.took).max().unwrap_or_default();
+    let left = all.iter().filter(|it| it.is_left).count();
+    let unreadable = all.iter().filter(|it| it.is_unreadable).count();
+    let ok = longest <= ending.limit() && left == 0 && unreadable == 0;
     let longest = Nanos::from(longest);
     let measured =
         format!("{longest} at most; processes left in {left} of {repeats}, {unreadable} records unreadable");
-    let ok = longest.0 <= 10_000_000_000 && left == 0 && unreadable == 0;
-    let figure = format!("{}: {killed:?} killed, until nothing is left", launcher.name);
-    Ok(Row::judged(figure, "at most 10 s, nothing left, records readable", seconds(longest), ok, measured))
+    let figure = format!("{}: {}, until nothing is left", launcher.name, ending.name());
+    let target = format!("at most {}, nothing left, records readable", Nanos::from(ending.limit()));
+    Ok(Row::judged(figure, &target, seconds(longest), ok, measured))
+}
+
+/// What a function gives for each, all called at the same time.
+fn at_once<T: Sync, R: Send>(values: &[T], function: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    std::thread::scope(|scope| {
+        let started: Vec<_> = values.iter().map(|value| scope.spawn(|| function(value))).collect();
+        started.into_iter().map(|it| it.join().expect("no figure panics")).collect()
+    })
+}
+
+fn end(
+    programs: &Programs,
+    launcher: Launcher,
+    ending: Ending,
+    file: &Path,
+    number: usize,
+) -> anyhow::Result<Ended> {
+    use rustix::process::{Pid, Signal, kill_process};
+    let output = programs.empty_folder(&format!("fleet-ends-{}", number % STOPPED_AT_ONCE))?;
+    let start = launcher.command(programs, 2)?;
+    let mut job = fleet(start, programs, file, &output, &["--runs", "100000"]).spawn()?;
+    wait_for_turn(&mut job, &output)?;
+    let rank = || processes(&output).into_iter().find(|it| it.is_rank(1)).context("no rank 1");
+    let (pid, signal) = match ending {
+        Ending::LauncherKilled => (job.id().cast_signed(), Signal::KILL),
+        Ending::RankKilled => (rank()?.pid, Signal::KILL),
+        Ending::RankStopped => (rank()?.pid, Signal::STOP),
+    };
+    let begun = Instant::now();
+    kill_process(Pid::from_raw(pid).context("a process has a number")?, signal)?;
+    while begun.elapsed() < ending.limit() * 2
+        && (job.try_wait()?.is_none() || !processes(&output).is_empty())
+    {
+        sleep(Duration::from_millis(10));
+    }
+    let ended = Ended {
+        took: begun.elapsed(),
+        is_left: !processes(&output).is_empty(),
+        is_unreadable: Record::read(&output.join("record.jsonl")).is_err(),
+    };
+    let _ = job.kill().and_then(|()| job.wait());
+    Ok(ended)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]

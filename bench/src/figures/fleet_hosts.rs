@@ -1,26 +1,24 @@
 //! Figure: fleets of hosts that are namespaces with a mount each: whether the host with a slow link
-//! is named and no other, whether verdicts are right, and whether fio gets the same rate.
+//! is named and no other, and whether fio gets the same rate.
 
-use crate::fleet::{Hosts, run};
+use crate::fleet::{Hosts, links, store};
 use crate::pairs;
 use crate::programs::Programs;
 use crate::row::Row;
 use anyhow::{Context, ensure};
-use readlab::analysis::fleet::{Limited, Scaling, host_effects};
-use readlab::record::Record;
+use readlab::analysis::fleet::host_effects;
+use readlab::trial::CacheState;
 use readlab::units::Bytes;
 use serde_json::Value;
 use std::fs;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 pub(super) const ABOUT: &str =
-    "fleet-hosts: hosts as namespaces: a slow one is named, limits are told, fio gets the same rate";
+    "fleet-hosts: hosts as namespaces: a slow one is named, fio gets the same rate";
 
 const FILE: Bytes = Bytes(4 << 20);
 const FIO_FILE: Bytes = Bytes(64 << 20);
 const RACES: usize = 20;
-const VERDICTS: usize = 10;
 const PAIRS: usize = 7;
 const METHOD: &str = "rust/read/memchr";
 /// As fio reads.
@@ -32,31 +30,8 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     Ok(vec![
         or_failed("one of four limited", named(programs, Some(2))),
         or_failed("none of four limited", named(programs, None)),
-        or_failed("verdict of a shared link", verdicts(programs, "shared")),
-        or_failed("verdict of a link for each", verdicts(programs, "each host")),
         or_failed("beside fio", beside_fio(programs)),
     ])
-}
-
-/// A store of one file `f`.
-fn store(programs: &Programs, size: Bytes) -> anyhow::Result<PathBuf> {
-    let folder = programs.folder().join("fleet").join(format!("store-{}", size.0));
-    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-    fs::copy(programs.lines(size)?, folder.join("f"))?;
-    Ok(folder)
-}
-
-fn links(hosts: impl IntoIterator<Item = u32>, rate: &str) -> Vec<(String, String)> {
-    hosts.into_iter().map(|host| (format!("LINK_OF_HOST{host}"), rate.to_owned())).collect()
-}
-
-/// What a fleet of these hosts records.
-fn record(hosts: &Hosts, words: &[&str], name: &str) -> anyhow::Result<Record> {
-    let output = hosts.programs.empty_folder(name)?;
-    let shown = output.display().to_string();
-    let more = ["--state", "cold", "--quiet", "--no-progress", "--budget", "20m", "--output", &shown];
-    run(hosts.fleet(&[words, &more].concat())?)?;
-    Ok(Record::read(&output.join("record.jsonl"))?)
 }
 
 /// How often the one slow host of four is named, or with none, how often somebody is.
@@ -67,7 +42,7 @@ fn named(programs: &Programs, slow: Option<u32>) -> anyhow::Result<Row> {
     for _ in 0..repeats {
         let hosts = Hosts { programs, count: 4, store: &store, limits: links(slow, "160mbit") };
         let words = ["race", "/mnt/f", "--method", METHOD, "--reference", METHOD, "--runs", "8"];
-        let effects = host_effects(&record(&hosts, &words, "fleet-named")?);
+        let effects = host_effects(&hosts.record(&words, CacheState::Cold, "fleet-named")?);
         let is_named = |it: &readlab::analysis::fleet::HostEffect| it.interval.low > 1.0;
         let found: Vec<u32> = effects
             .iter()
@@ -90,33 +65,6 @@ fn named(programs: &Programs, slow: Option<u32>) -> anyhow::Result<Row> {
     Ok(Row::judged(figure, target, f64::from(u32::try_from(value)?), ok, words))
 }
 
-/// How often a made limit is told.
-fn verdicts(programs: &Programs, limit: &str) -> anyhow::Result<Row> {
-    let store = store(programs, FILE)?;
-    let (mut right, mut wrong) = (0, 0);
-    let repeats = programs.repeats(VERDICTS);
-    for _ in 0..repeats {
-        let of_store = || vec![("LINK_OF_STORE".to_owned(), "80mbit".to_owned())];
-        let limits = if limit == "shared" { of_store() } else { links([1, 2], "80mbit") };
-        let hosts = Hosts { programs, count: 2, store: &store, limits };
-        let words =
-            ["scale", "/mnt/f", "--hosts", "1,2", "--method", METHOD, "--reference", METHOD, "--runs", "8"];
-        let record = record(&hosts, &words, "fleet-verdict")?;
-        let scaling = Scaling::all(&record);
-        let told = scaling.iter().find(|it| it.id.to_string() == METHOD).and_then(|it| it.limited);
-        match (told.context("it tells nothing")?, limit) {
-            (Limited::Shared(_), "shared") | (Limited::EachHost(_), "each host") => right += 1,
-            (Limited::NotTold(_), _) => {}
-            _ => wrong += 1,
-        }
-    }
-    let words =
-        format!("right in {right}, not told in {}, wrong in {wrong} of {repeats}", repeats - right - wrong);
-    let figure = format!("a link of {limit} limits: verdict");
-    let ok = right * 20 >= repeats * 19;
-    Ok(Row::judged(figure, "right in 19 of 20", f64::from(u32::try_from(right)?), ok, words))
-}
-
 /// The rate of two hosts by readlab and by fio's client and servers, in turns.
 fn beside_fio(programs: &Programs) -> anyhow::Result<Row> {
     let store = store(programs, FIO_FILE)?;
@@ -125,7 +73,7 @@ fn beside_fio(programs: &Programs) -> anyhow::Result<Row> {
     let mut pairs = Vec::new();
     for _ in 0..programs.repeats(PAIRS) {
         let words = ["race", "/mnt/f", "--method", DIRECT, "--reference", DIRECT, "--runs", "5"];
-        let record = record(&hosts, &words, "fleet-beside-fio")?;
+        let record = hosts.record(&words, CacheState::Cold, "fleet-beside-fio")?;
         let trial = record.trials.iter().find(|it| it.trial.id.to_string().starts_with("rust/direct"));
         let walls = trial.context("no trial")?.samples.iter().map(|sample| sample.wall_ns);
         let seconds = pairs::median(&pairs::floats(walls)) / 1e9;

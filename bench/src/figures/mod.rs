@@ -13,6 +13,7 @@ mod fidelity;
 mod fio;
 mod fleet;
 mod fleet_hosts;
+mod fleet_limits;
 mod floor;
 mod gate;
 mod intervals;
@@ -78,6 +79,7 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "memory", about: memory::ABOUT, measure: memory::measure },
     Figure { name: "fleet", about: fleet::ABOUT, measure: fleet::measure },
     Figure { name: "fleet-hosts", about: fleet_hosts::ABOUT, measure: fleet_hosts::measure },
+    Figure { name: "fleet-limits", about: fleet_limits::ABOUT, measure: fleet_limits::measure },
     Figure { name: "objects", about: objects::ABOUT, measure: objects::measure },
     Figure { name: "soak", about: soak::ABOUT, measure: soak::measure },
     Figure { name: "wake-up", about: wake_up::ABOUT, measure: wake_up::measure },

@@ -3,7 +3,8 @@
 # network, a name and mounts of its own; STORE is the folder of a server with a network of its own (/srv there), and
 # every host mounts that by sshfs at /mnt, which makes a page cache of its own. The command runs where the hosts' bridge
 # is, with READLAB_RSH as the program that starts others on a host ("host1", "host2" … and "store").
-# LINK_OF_STORE and LINK_OF_HOST1 … limit what a link carries towards the hosts, as `tbf` takes rates.
+# LINK_OF_STORE and LINK_OF_HOST1 … limit what a link carries towards the hosts, as `tbf` takes rates. GROUP_OF_HOST1 …
+# name a control group's file that takes the processes which are started on a host.
 # Needs root, /dev/fuse, unshare, nsenter, ip, tc, sshfs and an sftp-server. Nothing is left: all of it is in a pid
 # namespace that ends with this script.
 set -eu
@@ -24,6 +25,7 @@ cat >"$READLAB_RSH" <<'RSH'
 # rsh HOST COMMAND…: as ssh would.
 host=$1
 shift
+if [ -e "$READLAB_HOSTS/$host.group" ]; then echo $$ >"$(cat "$READLAB_HOSTS/$host.group")"; fi
 exec nsenter --target "$(cat "$READLAB_HOSTS/$host")" --net --uts --mount sh -c "$*"
 RSH
 chmod +x "$READLAB_RSH"
@@ -56,6 +58,8 @@ import socket, subprocess, sys
 listener = socket.create_server(("10.77.0.253", 7777))
 while True:
     connection, _ = listener.accept()
+    # Else each small answer waits for an acknowledgement, which the other end delays by 40 ms.
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     subprocess.Popen(["/usr/lib/openssh/sftp-server"], stdin=connection, stdout=connection)
     connection.close()
 ' &
@@ -72,5 +76,8 @@ for number in $(seq "$hosts"); do
         [ $tries -lt 50 ] || { cat "$work/why" >&2; exit 3; }
         sleep 0.1
     done
+    # From here on: the daemon of the mount is not limited.
+    eval "group=\${GROUP_OF_HOST$number-}"
+    [ -z "$group" ] || echo "$group" >"$work/host$number.group"
 done
 "$@"

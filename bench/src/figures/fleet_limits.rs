@@ -1,0 +1,99 @@
+//! Figure: what limits fleets of two hosts that are namespaces, where the limit is made: a link that
+//! they share, a link of each, the processors of each. Counted is how often the verdict is right.
+
+use crate::control_group::{Group, Limit};
+use crate::fleet::{Hosts, links, store};
+use crate::programs::Programs;
+use crate::row::Row;
+use anyhow::Context;
+use readlab::analysis::fleet::{Limited, Scaling};
+use readlab::trial::CacheState;
+use readlab::units::Bytes;
+
+pub(super) const ABOUT: &str = "fleet-limits: two hosts as namespaces: limits made in a shared link, in each link, in processors are told";
+
+const REPEATS: usize = 20;
+const METHOD: &str = "rust/read/memchr";
+const RATE: &str = "80mbit";
+
+/// Where the limit is made.
+#[derive(Debug, Clone, Copy)]
+enum Made {
+    SharedLink,
+    EachLink,
+    Processors,
+}
+
+impl Made {
+    const ALL: [Made; 3] = [Made::SharedLink, Made::EachLink, Made::Processors];
+
+    fn figure(self) -> &'static str {
+        match self {
+            Made::SharedLink => "a link that hosts share limits: verdict",
+            Made::EachLink => "a link of each host limits: verdict",
+            Made::Processors => "the processors of each host limit: verdict",
+        }
+    }
+
+    /// The file, which is large where it is read from memory.
+    fn size(self) -> Bytes {
+        if matches!(self, Made::Processors) { Bytes(256 << 20) } else { Bytes(4 << 20) }
+    }
+
+    fn state(self) -> CacheState {
+        if matches!(self, Made::Processors) { CacheState::Warm } else { CacheState::Cold }
+    }
+
+    /// It as variables of the script of hosts, with the control groups that it needs.
+    fn limits(self) -> anyhow::Result<(Vec<Group>, Vec<(String, String)>)> {
+        let group = |host: u32| {
+            let group = Group::with(Limit::Processor(host - 1), &format!("host{host}"))?;
+            let variable = (format!("GROUP_OF_HOST{host}"), group.processes().display().to_string());
+            Ok((group, variable))
+        };
+        match self {
+            Made::SharedLink => Ok((Vec::new(), vec![("LINK_OF_STORE".to_owned(), RATE.to_owned())])),
+            Made::EachLink => Ok((Vec::new(), links([1, 2], RATE))),
+            Made::Processors => [1, 2].into_iter().map(group).collect(),
+        }
+    }
+
+    fn is_told_by(self, limited: Limited) -> bool {
+        matches!(
+            (self, limited),
+            (Made::SharedLink, Limited::Shared(_))
+                | (Made::EachLink, Limited::EachHost(_))
+                | (Made::Processors, Limited::Processors(_))
+        )
+    }
+}
+
+pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
+    let row =
+        |made: Made| verdicts(programs, made).unwrap_or_else(|error| Row::failed(made.figure(), &error));
+    Ok(Made::ALL.map(row).into())
+}
+
+fn verdicts(programs: &Programs, made: Made) -> anyhow::Result<Row> {
+    let store = store(programs, made.size())?;
+    let (mut right, mut wrong) = (0, 0);
+    let repeats = programs.repeats(REPEATS);
+    for _ in 0..repeats {
+        let (_groups, limits) = made.limits()?;
+        let hosts = Hosts { programs, count: 2, store: &store, limits };
+        let words =
+            ["scale", "/mnt/f", "--hosts", "1,2", "--method", METHOD, "--reference", METHOD, "--runs", "8"];
+        let record = hosts.record(&words, made.state(), "fleet-limits")?;
+        let scaling = Scaling::all(&record);
+        let told = scaling.iter().find(|it| it.id.to_string() == METHOD).and_then(|it| it.limited);
+        match told.context("it tells nothing")? {
+            told if made.is_told_by(told) => right += 1,
+            Limited::NotTold(_) => {}
+            _ => wrong += 1,
+        }
+    }
+    let words =
+        format!("right in {right}, not told in {}, wrong in {wrong} of {repeats}", repeats - right - wrong);
+    let ok = right * 20 >= repeats * 19;
+    Ok(Row::judged(made.figure(), "right in 19 of 20", f64::from(u32::try_from(right)?), ok, words))
+}
