@@ -1,4 +1,4 @@
-//! A control group with one limit, of the older hierarchy or the newer; what is in it is born there or
+//! A control group with one limit, of the older hierarchy or the newer; processes are born there or
 //! taken into it. It is removed when dropped. Needs root.
 
 use anyhow::Context;

@@ -66,7 +66,7 @@ fn long_race(home: &Home) -> Child {
 }
 
 /// A running race with a sample in its record.
-fn long_run(home: &Home, verb: &str, words: &[&str]) -> Child {
+pub(super) fn long_run(home: &Home, verb: &str, words: &[&str]) -> Child {
     let file = home.file("f", "line\n".repeat(1 << 20));
     let mut command = Command::new(READLAB);
     command.arg(verb).arg(&file).args(["--no-progress", "--output", "run"]).args(words);

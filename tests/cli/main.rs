@@ -32,6 +32,7 @@ mod own_commands;
 #[path = "../common/pseudo_terminal.rs"]
 mod pseudo_terminal;
 mod race;
+mod readers;
 mod readme;
 mod real_servers;
 mod resume;

@@ -1,12 +1,12 @@
-//! Figure: what limits fleets of two hosts that are namespaces, where the limit is made: a link that
-//! they share, a link of each, the processors of each. Counted is how often the verdict is right.
+//! Figure: what limits two hosts that are namespaces, where the limit is made: a link that they
+//! share, a link of each, the processors of each. Counted is how often the verdict is right.
 
 use crate::control_group::{Group, Limit};
 use crate::fleet::{Hosts, links, store};
 use crate::programs::Programs;
 use crate::row::Row;
 use anyhow::Context;
-use readlab::analysis::fleet::{Limited, Scaling};
+use readlab::analysis::scaling::{Limited, Scaling};
 use readlab::trial::CacheState;
 use readlab::units::Bytes;
 
@@ -22,6 +22,19 @@ enum Made {
     SharedLink,
     EachLink,
     Processors,
+}
+
+/// Made limits as variables of the script of hosts.
+struct Limits {
+    variables: Vec<(String, String)>,
+    /// They exist as long as they are kept.
+    _groups: Vec<Group>,
+}
+
+impl Limits {
+    fn of_links(variables: Vec<(String, String)>) -> Limits {
+        Limits { variables, _groups: Vec::new() }
+    }
 }
 
 impl Made {
@@ -44,18 +57,19 @@ impl Made {
         if matches!(self, Made::Processors) { CacheState::Warm } else { CacheState::Cold }
     }
 
-    /// It as variables of the script of hosts, with the control groups that it needs.
-    fn limits(self) -> anyhow::Result<(Vec<Group>, Vec<(String, String)>)> {
-        let group = |host: u32| {
-            let group = Group::with(Limit::Processor(host - 1), &format!("host{host}"))?;
-            let variable = (format!("GROUP_OF_HOST{host}"), group.processes().display().to_string());
-            Ok((group, variable))
-        };
-        match self {
-            Made::SharedLink => Ok((Vec::new(), vec![("LINK_OF_STORE".to_owned(), RATE.to_owned())])),
-            Made::EachLink => Ok((Vec::new(), links([1, 2], RATE))),
-            Made::Processors => [1, 2].into_iter().map(group).collect(),
-        }
+    fn limits(self) -> anyhow::Result<Limits> {
+        let group = |host: u32| Group::with(Limit::Processor(host - 1), &format!("host{host}"));
+        Ok(match self {
+            Made::SharedLink => Limits::of_links(vec![("LINK_OF_STORE".to_owned(), RATE.to_owned())]),
+            Made::EachLink => Limits::of_links(links([1, 2], RATE)),
+            Made::Processors => {
+                let groups = [group(1)?, group(2)?];
+                let of_host = |(at, group): (usize, &Group)| {
+                    (format!("GROUP_OF_HOST{}", at + 1), group.processes().display().to_string())
+                };
+                Limits { variables: groups.iter().enumerate().map(of_host).collect(), _groups: groups.into() }
+            }
+        })
     }
 
     fn is_told_by(self, limited: Limited) -> bool {
@@ -79,8 +93,8 @@ fn verdicts(programs: &Programs, made: Made) -> anyhow::Result<Row> {
     let (mut right, mut wrong) = (0, 0);
     let repeats = programs.repeats(REPEATS);
     for _ in 0..repeats {
-        let (_groups, limits) = made.limits()?;
-        let hosts = Hosts { programs, count: 2, store: &store, limits };
+        let made_limits = made.limits()?;
+        let hosts = Hosts { programs, count: 2, store: &store, limits: made_limits.variables.clone() };
         let words =
             ["scale", "/mnt/f", "--hosts", "1,2", "--method", METHOD, "--reference", METHOD, "--runs", "8"];
         let record = hosts.record(&words, made.state(), "fleet-limits")?;

@@ -3,5 +3,7 @@
 
 pub mod compare;
 pub mod fleet;
+pub mod readers;
+pub mod scaling;
 pub mod stats;
 pub mod verdict;

@@ -16,6 +16,7 @@ use crate::target::source::ServerOptions;
 use crate::trial::{Params, Work};
 use crate::units::Nanos;
 use clap::{Args, ValueEnum};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// How many readings, and how long.
@@ -255,6 +256,7 @@ impl SelectionOptions {
             languages: LanguageChoice::parse(&self.languages, &Roster::with(&self.rosters)?)?,
             all: false,
             rosters: self.rosters.clone(),
+            readers: BTreeSet::new(),
         };
         template::placed(options, targets)
     }

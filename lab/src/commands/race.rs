@@ -27,13 +27,18 @@ pub struct RaceArgs {
     /// Read the files as objects of an S3 store, readlab's own server on 127.0.0.1
     #[arg(long, conflicts_with = "http")]
     pub s3: bool,
+    /// So many processes of each contender or command read the file at the same time; of several
+    /// numbers, separated by commas, each in every round: how the rate grows, from how many on more
+    /// add nothing, and what each reader has of it
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub readers: Vec<u32>,
     /// Race the whole line-up, not only the usual and the best ways of each language, and list
     /// every row; with --method or --resume it only lists every row
     #[arg(long)]
     pub all: bool,
     /// Continue a run that was cut short, by the plan in its record: the record's path, `last`,
     /// or a name given with --save
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "http", "s3", "ServerFlags", "SamplingOptions", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "http", "s3", "readers", "ServerFlags", "SamplingOptions", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     /// How many readings, and how long.
     #[command(flatten)]
@@ -71,7 +76,8 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
     if let Some(record) = &args.resume {
         return output::resume(RunKind::Race, record, &output);
     }
-    let config = config_of(args, Suite::race())?;
+    let suite = if args.readers.len() > 1 { Suite::scale() } else { Suite::race() };
+    let config = config_of(args, suite)?;
     let over = match args {
         RaceArgs { s3: true, .. } => Transport::S3,
         RaceArgs { http: true, .. } => Transport::Http,
@@ -91,7 +97,7 @@ pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConf
     args.own.add_check(&mut trials.commands);
     let user = UserOptions {
         sampling: args.sampling.values(),
-        trials: TrialOptions { all: args.all, ..trials },
+        trials: TrialOptions { all: args.all, readers: args.readers.iter().copied().collect(), ..trials },
         inspect: args.inspect.values(),
         space: None,
         server: args.server.values(),

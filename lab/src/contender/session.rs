@@ -19,6 +19,9 @@ use std::time::{Duration, Instant};
 /// How long a contender may take until it is ready: starting a virtual machine included.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// An answer that is there is read even when the time is over, which others may have used.
+const ANSWER_TIMEOUT_MIN: Duration = Duration::from_millis(100);
+
 /// Most things that a contender may count by itself.
 const COUNTS_MAX: usize = 16;
 
@@ -218,11 +221,32 @@ impl Session {
     /// # Errors
     /// If the contender fails, hangs for longer than `timeout`, or breaks the protocol.
     pub fn turn(&mut self, request: TurnRequest, timeout: Duration) -> Result<Turn, SessionError> {
+        let start = self.begin_turn(request)?;
+        self.end_turn(request, start, timeout)
+    }
+
+    /// Says `go`, and when that was.
+    ///
+    /// # Errors
+    /// If the contender has ended.
+    pub fn begin_turn(&mut self, request: TurnRequest) -> Result<Instant, SessionError> {
         let start = Instant::now();
-        if let Err(error) = self.process.write_line(&request.to_string()) {
-            return Err(self.silent(ReadError::Io(error)));
-        }
-        let first = self.receive(timeout)?;
+        let said = self.process.write_line(&request.to_string());
+        said.map_err(|error| self.silent(ReadError::Io(error)))?;
+        Ok(start)
+    }
+
+    /// The answer to a `go` that was said then.
+    ///
+    /// # Errors
+    /// As for [`Session::turn`].
+    pub fn end_turn(
+        &mut self,
+        request: TurnRequest,
+        start: Instant,
+        timeout: Duration,
+    ) -> Result<Turn, SessionError> {
+        let first = self.receive(timeout.saturating_sub(start.elapsed()).max(ANSWER_TIMEOUT_MIN))?;
         let seen_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let (samples, counts) = self.collect(request, first)?;
         let claimed_ns = samples.iter().fold(0_u64, |sum, sample| sum.saturating_add(sample.wall_ns));

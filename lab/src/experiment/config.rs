@@ -18,6 +18,7 @@ use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::{COMMAND, CacheState, Params, Transport, TrialId, Work};
 use crate::units::Nanos;
 use anyhow::bail;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// The user's options of an experiment. `None` leaves the decision to the suite.
@@ -85,6 +86,8 @@ pub struct TrialOptions {
     pub all: bool,
     /// Roster files with further contenders.
     pub rosters: Vec<PathBuf>,
+    /// How many processes read at the same time, by turns; one always if there are none.
+    pub readers: BTreeSet<u32>,
 }
 
 /// A command of the user's.
@@ -149,6 +152,8 @@ pub struct RunConfig {
     pub space: Option<Space>,
     /// Roster files with further contenders.
     pub rosters: Vec<PathBuf>,
+    /// How many processes read at the same time, by turns; one always if there are none.
+    pub readers: BTreeSet<u32>,
     /// What the user named on the command line or in a suite file of their own.
     pub named: Vec<Requested>,
     /// What is recorded about the inside of contenders.
@@ -215,6 +220,7 @@ impl RunConfig {
             languages: trials.languages,
             space,
             rosters: trials.rosters,
+            readers: trials.readers,
             named,
             inspect,
             server,

@@ -4,6 +4,7 @@ use super::fio::{FioPoint, fio};
 use super::link;
 use super::recorder::Recorder;
 use super::targets::KnownTarget;
+use super::together::of_one_target;
 use super::{Experiment, Procedure, Rounds};
 use crate::linux::interrupt;
 use crate::measure::interface::Sink;
@@ -34,7 +35,7 @@ pub enum ExecuteError {
 /// # Errors
 /// If the record or the files of a sweep cannot be written. How a trial ends is not an error.
 pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndReason, ExecuteError> {
-    let before = experiment.elapsed();
+    let (before, readers) = (experiment.elapsed(), experiment.readers());
     let Experiment { kind, targets, caches, servers, contenders, plan, procedure, inspect, .. } = experiment;
     let rounds = match procedure {
         Procedure::Rounds(rounds) => rounds,
@@ -51,7 +52,12 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
     }
     let measured = targets.iter().zip(caches).enumerate();
     let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
-    let mut sampler = ProcessSampler::new(&plan, &contenders, measured).inspecting(inspect).after(before);
+    let of_readers = (!readers.is_empty()).then(|| of_one_target(&plan));
+    let sampled = of_readers.as_ref().unwrap_or(&plan);
+    let mut sampler = ProcessSampler::new(sampled, &contenders, measured)
+        .reading_together(readers)
+        .inspecting(inspect)
+        .after(before);
     let end = match &rounds {
         Rounds::All => round::run(&plan, &mut sampler, recorder),
         Rounds::Rest(record) => round::resume(&plan, record, &mut sampler, recorder),

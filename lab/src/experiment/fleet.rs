@@ -3,6 +3,7 @@
 
 use super::execute::ExecuteError;
 use super::recorder::Recorder;
+use super::together::of_one_target;
 use super::{Experiment, Procedure, Rounds};
 use crate::fleet::agreement::{Agreement, Answers, Credentials, FileCredentials, WholeFile};
 use crate::fleet::crew::Member;
@@ -10,11 +11,11 @@ use crate::fleet::leader::{FleetSampler, Together};
 use crate::fleet::{Job, JobError};
 use crate::linux::system;
 use crate::machine;
-use crate::measure::plan::{Plan, Planned};
+use crate::measure::plan::Planned;
 use crate::measure::round;
 use crate::measure::sampler::ProcessSampler;
 use crate::measure::target::CacheControl;
-use crate::record::{EndReason, Fleet, Header, Line, Share};
+use crate::record::{EndReason, Fleet, Line, Share};
 use crate::target::part::digest_of_places;
 use crate::target::{Decoded, TargetFacts, shown};
 use crate::trial::CacheState;
@@ -76,29 +77,7 @@ impl Experiment {
     /// Has different numbers of ranks read, by turns: what they read together is a target for each
     /// number.
     pub fn scale(&mut self, counts: &BTreeSet<u32>) {
-        let trials = std::mem::take(&mut self.plan.trials);
-        let with = |planned: &Planned, target: usize| {
-            let mut planned = planned.clone();
-            planned.trial.target = target;
-            planned
-        };
-        let scaled = trials.iter().flat_map(|planned| (0..counts.len()).map(|target| with(planned, target)));
-        self.plan.trials = scaled.collect();
-        let absent = self.plan.absent.iter_mut().map(|(trial, _)| trial);
-        let planned = self.plan.trials.iter_mut().map(|planned| &mut planned.trial);
-        planned.chain(absent).enumerate().for_each(|(index, trial)| trial.index = index);
-        let lines = std::mem::take(&mut self.preface).into_iter();
-        self.preface = lines
-            .flat_map(|line| match line {
-                Line::Header(header) => vec![Line::Header(Box::new(Header { agenda: None, ..*header }))],
-                Line::Target { facts, .. } => {
-                    let with = |ranks| TargetFacts { ranks: Some(ranks), ..(*facts).clone() };
-                    let target = |(index, &ranks)| Line::Target { index, facts: Box::new(with(ranks)) };
-                    counts.iter().enumerate().map(target).collect()
-                }
-                line => vec![line],
-            })
-            .collect();
+        self.target_for_each(counts, |facts, ranks| TargetFacts { ranks: Some(ranks), ..facts.clone() });
         self.rank_counts = counts.iter().copied().collect();
     }
 
@@ -191,7 +170,7 @@ impl Experiment {
         job.set_time_limit(RANK_TIMEOUT_MIN + Duration::from_nanos(plainest_ns) * RANK_TIMEOUT_FACTOR);
         let measured = targets.iter().zip(caches).enumerate();
         let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
-        let own = of_one_rank(&plan);
+        let own = of_one_target(&plan);
         let sampler = ProcessSampler::new(&own, &contenders, measured).inspecting(inspect).after(before);
         let together = Together { plan: &plan, rank_counts: &rank_counts };
         measure(together, Member::new(Rc::clone(job), agreement, sampler))
@@ -208,13 +187,6 @@ impl Experiment {
             (true, false) => Some("a fleet reads one file, not over HTTP"),
         }
     }
-}
-
-/// The plan as one rank follows it, which reads its file as one target.
-fn of_one_rank(plan: &Plan) -> Plan {
-    let mut own = plan.clone();
-    own.trials.iter_mut().for_each(|planned| planned.trial.target = 0);
-    own
 }
 
 /// Makes what one rank reads what several read together.

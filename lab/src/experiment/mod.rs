@@ -29,6 +29,7 @@ pub mod sweep;
 pub mod target_spec;
 mod targets;
 pub mod template;
+mod together;
 pub mod watched_file;
 
 use crate::contender::discovery::Contenders;
@@ -66,6 +67,9 @@ pub struct Experiment {
     /// How many ranks of a fleet read each target of the record; empty where always all do, and
     /// without a fleet.
     rank_counts: Vec<u32>,
+    /// How many processes of this host read each target of the record at the same time; empty
+    /// where one does always.
+    reader_counts: Vec<u32>,
     begun: Instant,
     /// Time that the run had taken when it was interrupted.
     earlier: Duration,

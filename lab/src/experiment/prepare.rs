@@ -58,7 +58,7 @@ impl Experiment {
         let mut preface = preface::lines(header, &targets, contenders, &plan);
         preface.extend(warning);
         let (targets, caches) = known(targets, expected);
-        Ok(Experiment {
+        let mut experiment = Experiment {
             kind: config.kind,
             preface,
             targets,
@@ -70,9 +70,14 @@ impl Experiment {
             inspect,
             requested: participants::requested(config),
             rank_counts: Vec::new(),
+            reader_counts: Vec::new(),
             begun,
             earlier: Duration::ZERO,
-        })
+        };
+        if !config.readers.is_empty() {
+            experiment.read_together(&config.readers)?;
+        }
+        Ok(experiment)
     }
 }
 

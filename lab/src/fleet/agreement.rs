@@ -3,8 +3,7 @@
 //! differs is named.
 
 use super::job::{Job, JobError};
-use super::merge::answer;
-use crate::record::{Fleet, Rank, Receipt, Share, Witness};
+use crate::record::{Fleet, Rank, Receipt, Share, Witness, joint_answer};
 use crate::trial::Answer;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -141,8 +140,8 @@ impl Agreement {
         let first = || self.answers.iter().take(ranks);
         let decoded: Option<Vec<Answer>> = first().map(|it| it.decoded).collect();
         Answers {
-            plain: answer(first().map(|it| it.plain)),
-            decoded: decoded.map(|all| answer(all.into_iter())),
+            plain: joint_answer(first().map(|it| it.plain)),
+            decoded: decoded.map(|all| joint_answer(all.into_iter())),
         }
     }
 }

@@ -6,12 +6,13 @@
 use super::agreement::{Agreement, SharedCache};
 use super::crew::Member;
 use super::job::JobError;
-use super::merge::merged;
 use super::order::{Ended, Found, Order, Report, Taking};
 use crate::measure::cold_bytes::least_fetched;
 use crate::measure::interface::{SampleError, Sampler, Slot, TrialEnd};
 use crate::measure::plan::Plan;
-use crate::record::{Count, EndReason, Fill, Fleet, FleetTurn, Line, Outcome, RankTiming, Sample};
+use crate::record::{
+    Count, EndReason, Fill, Fleet, FleetTurn, Line, Outcome, RankTiming, Sample, joint_sample,
+};
 use crate::trial::{CacheState, Params};
 use crate::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
@@ -192,7 +193,7 @@ impl<'a> FleetSampler<'a> {
         if slot.state == CacheState::Cold && !self.together.plan.is_control(turn.trial) {
             self.shared.iter().try_for_each(|cache| check_fetched(cache, &turn, samples))?;
         }
-        let sample = merged(slot.state, &turn, samples);
+        let sample = joint_sample(slot.state, turn.job_ns(), samples);
         self.notes.push(Line::FleetTurn(Box::new(turn)));
         Ok(sample.into_iter().collect())
     }

@@ -18,7 +18,6 @@ pub mod crew;
 mod hosts;
 pub mod job;
 pub mod leader;
-mod merge;
 pub mod message;
 pub mod order;
 pub mod program;

@@ -49,7 +49,7 @@ impl RunFolder {
     pub fn make(named: Option<&Path>) -> Result<RunFolder, FolderError> {
         let path = match named {
             Some(path) => path.to_owned(),
-            None => runs()?.join(new_name()),
+            None => new_among(&runs()?),
         };
         let is_new = !path.exists();
         std::fs::create_dir_all(&path).map_err(|cause| FolderError::Io { path: path.clone(), cause })?;
@@ -104,8 +104,29 @@ pub fn unfinished() -> Result<PathBuf, FolderError> {
     runs().map(|runs| runs.with_file_name("unfinished"))
 }
 
-/// The time in UTC, and the number of the process, because two runs may begin in one second.
-fn new_name() -> String {
+/// A folder that is not there yet: the time in UTC and the number of the process, because two runs
+/// may begin in one second; and a number, because one process may begin both.
+fn new_among(runs: &Path) -> PathBuf {
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ");
-    format!("{now}-{}", std::process::id())
+    let first = format!("{now}-{}", std::process::id());
+    let names = std::iter::once(first.clone()).chain((2..).map(|number| format!("{first}-{number}")));
+    let mut paths = names.map(|name| runs.join(name));
+    paths.find(|path| !path.exists()).expect("numbers do not end")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_one_process_in_one_second_have_folders_of_their_own() {
+        let runs = tempfile::tempdir().unwrap();
+        let mut made = Vec::new();
+        for _ in 0..3 {
+            let path = new_among(runs.path());
+            std::fs::create_dir(&path).unwrap();
+            made.push(path);
+        }
+        assert!(made[0] != made[1] && made[1] != made[2], "{made:?}");
+    }
 }

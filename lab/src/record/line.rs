@@ -2,7 +2,7 @@
 
 use super::{
     Count, Fill, FlameGraph, Fleet, FleetTurn, Header, LeftBehind, Limit, Outcome, OwnScheduling, RankClock,
-    Receipt, Resumption, Sample, Stopped, Trace, Trial, WarmedUp, WriteTimes, WriteWay,
+    ReadersTurn, Receipt, Resumption, Sample, Stopped, Trace, Trial, WarmedUp, WriteTimes, WriteWay,
 };
 use crate::target::TargetFacts;
 use serde::{Deserialize, Serialize};
@@ -143,6 +143,8 @@ pub enum Line {
     },
     /// When each rank took a turn. Since version 5.
     FleetTurn(Box<FleetTurn>),
+    /// When each of several readers of one host took a turn. Since version 5.
+    ReadersTurn(Box<ReadersTurn>),
     /// A limit that was measured by something else than a trial.
     Limit(Box<Limit>),
     /// A warning for readers of the numbers.

@@ -16,8 +16,10 @@ mod fleet;
 mod header;
 pub mod history;
 mod inside;
+mod joint_sample;
 mod limit;
 mod line;
+mod readers;
 mod reference;
 mod request_meters;
 mod requested;
@@ -45,8 +47,10 @@ pub use file::{RecordError, RecordWriter};
 pub use fleet::{Fleet, FleetTurn, Rank, RankClock, RankTiming, Share, Witness};
 pub use header::{Header, Receipt, SCHEMA, SCHEMA_VERSION};
 pub use inside::{FlameGraph, HotSpot, Spread, Trace};
+pub use joint_sample::{joint_answer, joint_sample};
 pub use limit::{Limit, LimitKind, LimitUnit};
 pub use line::{EndReason, Line};
+pub use readers::{ReaderTiming, ReadersTurn};
 pub use reference::{INDEPENDENT, ReferenceCandidate, ReferenceReason};
 pub use request_meters::RequestMeters;
 pub use requested::Requested;
@@ -137,6 +141,7 @@ impl Record {
             Line::Fleet(fleet) => self.fleet = Some(*fleet),
             Line::Clocks { round, ranks } => self.clocks.push((round, ranks)),
             Line::FleetTurn(turn) => self.with(turn.trial, |trial| trial.fleet_turns.push(*turn)),
+            Line::ReadersTurn(turn) => self.with(turn.trial, |trial| trial.readers_turns.push(*turn)),
             Line::Warning { text } => self.warnings.push(text),
             Line::Resumed(resumption) => {
                 self.end = None;
@@ -186,6 +191,7 @@ impl Record {
             trace: None,
             stopped: None,
             fleet_turns: Vec::new(),
+            readers_turns: Vec::new(),
             outcome: None,
         });
     }

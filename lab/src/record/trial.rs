@@ -5,6 +5,7 @@ use super::conduct::Conduct;
 use super::fleet::FleetTurn;
 use super::inside::{FlameGraph, Trace};
 use super::limit::LimitKind;
+use super::readers::ReadersTurn;
 use super::request_meters;
 use super::samples::Samples;
 use super::stop::{StopReason, Stopped};
@@ -296,6 +297,8 @@ pub struct TrialRecord {
     pub stopped: Option<Stopped>,
     /// When each rank of a fleet took its turns.
     pub fleet_turns: Vec<FleetTurn>,
+    /// When each of several readers of one host took its turns.
+    pub readers_turns: Vec<ReadersTurn>,
     /// How it ended; `None` when the run was cut short.
     pub outcome: Option<Outcome>,
 }

@@ -1,7 +1,6 @@
 //! A fleet in words and as a table: its ranks, how punctual they were, and who is slower than the
 //! others.
 
-use super::scaling::{self, ScalingView};
 use super::words::{self, Number};
 use crate::analysis::fleet::{HostEffect, MethodEffects, host_effects, method_effects, punctuality};
 use crate::record::{Fleet, Record, Share};
@@ -18,8 +17,6 @@ pub struct FleetView {
     pub ranks: Vec<RankRow>,
     /// How long each takes with each way of reading.
     pub method_effects: Vec<MethodEffects>,
-    /// How rates grow with the ranks that read.
-    pub scaling: Vec<ScalingView>,
 }
 
 /// A rank as a row of a table.
@@ -57,17 +54,7 @@ impl FleetView {
             effect: effects.iter().find(|effect| effect.rank == rank).copied(),
         };
         let ranks = fleet.ranks.iter().enumerate().map(row).collect();
-        Some(FleetView {
-            lines,
-            ranks,
-            method_effects: method_effects(record),
-            scaling: ScalingView::all(record),
-        })
-    }
-
-    /// Everything in sentences, also how rates grow.
-    pub(super) fn all_lines(&self) -> impl Iterator<Item = &String> {
-        self.lines.iter().chain(self.scaling.iter().flat_map(|view| &view.lines))
+        Some(FleetView { lines, ranks, method_effects: method_effects(record) })
     }
 }
 
@@ -89,7 +76,6 @@ pub(super) fn json_value(fleet: &Fleet, record: &Record) -> Value {
         "ranks": fleet.ranks,
         "host_effects": effects.collect::<Vec<Value>>(),
         "method_effects": method_effects(record).into_iter().map(|it| json!({ "trial": it.trial, "ratios": it.ratios })).collect::<Vec<Value>>(),
-        "scaling": scaling::json_values(record),
         "clocks": clocks.collect::<Vec<Value>>(),
         "turns": turns,
     })

@@ -9,7 +9,7 @@ use super::archives::ArchiveRatio;
 use super::claims::json_value;
 use super::ranking::{Ranking, RankingRow, TieStatus};
 use super::sweep::SweepView;
-use super::{escaped, fleet};
+use super::{escaped, fleet, readers, scaling};
 use crate::analysis::stats::OBSERVATIONS_MIN;
 use crate::analysis::verdict::{self, Diagnosis};
 use crate::claims::{self, JudgedClaims};
@@ -108,16 +108,17 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
         "end": record.end.map(|(reason, wall_ns)| json!({ "reason": reason, "wall_ns": wall_ns })),
         "missing": missing_of_run(record, &limits),
     });
-    let archives = ArchiveRatio::all(record, &rankings);
-    if !archives.is_empty() {
-        fields["archives"] = json!(archives);
-    }
     if let Some(fleet) = &record.fleet {
         fields["fleet"] = fleet::json_value(fleet, record);
     }
-    if !judged.is_empty() {
-        fields["claims"] = judged.iter().map(json_value).collect();
-    }
+    let lists = [
+        ("archives", json!(ArchiveRatio::all(record, &rankings))),
+        ("scaling", scaling::json_values(record).into()),
+        ("readers", readers::json_values(record).into()),
+        ("claims", judged.iter().map(json_value).collect()),
+    ];
+    let is_empty = |list: &Value| list.as_array().is_some_and(Vec::is_empty);
+    lists.into_iter().filter(|(_, list)| !is_empty(list)).for_each(|(name, list)| fields[name] = list);
     escaped::write(&Document { fields, trials: TrialList { record, rankings } }, out)
 }
 

@@ -1,7 +1,6 @@
 //! The page as Markdown: one GitHub table for each ranking, or for each way of a sweep.
 
 use super::claims;
-use super::fleet::FleetView;
 use super::inside::Inside;
 use super::page::Page;
 use super::ranking::{Rank, Ranking, RankingRow};
@@ -26,7 +25,7 @@ pub fn markdown(page: &Page) -> String {
         let snippets = page.advice.iter().flat_map(|advice| &advice.code);
         blocks.extend(snippets.map(|snippet| format!("```{}\n{}```", snippet.language, snippet.code)));
     }
-    let fleet = page.fleet.iter().flat_map(FleetView::all_lines).map(|line| format!("- {}", text(line)));
+    let fleet = page.lines_of_many().map(|line| format!("- {}", text(line)));
     let fleet: Vec<String> = fleet.collect();
     blocks.extend((!fleet.is_empty()).then(|| fleet.join("\n")));
     let archives = page.archives.iter().map(|it| format!("- Plain or packed: {}", text(&it.sentence())));

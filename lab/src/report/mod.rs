@@ -38,6 +38,7 @@ mod page;
 mod palette;
 mod percentiles;
 mod ranking;
+mod readers;
 mod scaling;
 mod search;
 mod state_pairs;

@@ -11,7 +11,8 @@ use super::inside::Inside;
 use super::method::{self, MissingMetric};
 use super::own_commands;
 use super::ranking::Ranking;
-use super::scaling;
+use super::readers::ReadersRow;
+use super::scaling::{self, ScalingView};
 use super::sweep::SweepView;
 use super::warning::{UnsteadyStarts, WarningGroup};
 use super::words;
@@ -65,6 +66,10 @@ pub struct Page {
     pub sweep: Option<SweepView>,
     /// The ranks that measured together.
     pub fleet: Option<FleetView>,
+    /// How rates grow with the ranks or readers that read.
+    pub scaling: Vec<ScalingView>,
+    /// What each of several readers of one host had.
+    pub readers: Vec<ReadersRow>,
     /// Who took part.
     pub contenders: Vec<String>,
     /// What was asked of commands as they are.
@@ -90,6 +95,12 @@ pub struct Page {
 }
 
 impl Page {
+    /// Who read together and what that gave, in sentences.
+    pub(super) fn lines_of_many(&self) -> impl Iterator<Item = &String> {
+        let fleet = self.fleet.iter().flat_map(|view| &view.lines);
+        fleet.chain(self.scaling.iter().flat_map(|view| &view.lines))
+    }
+
     /// Computes everything that the formats show.
     #[must_use]
     pub fn of(record: &Record) -> Page {
@@ -98,7 +109,8 @@ impl Page {
         let limits = verdict::limits(record);
         let rankings = if sweep.is_some() { Vec::new() } else { Ranking::all(record, &limits) };
         let fleet = FleetView::of(record);
-        let grown = fleet.as_ref().and_then(|fleet| scaling::sentence(&fleet.scaling));
+        let scaling = ScalingView::all(record);
+        let grown = scaling::sentence(&scaling);
         let is_ranked = rankings.iter().any(|it| !it.rows.is_empty());
         let is_of_limits =
             !limits.is_empty() && sweep.is_none() && (header.kind == RunKind::Limits || !is_ranked);
@@ -136,6 +148,8 @@ impl Page {
             rankings,
             inside: Inside::all(record),
             fleet,
+            scaling,
+            readers: ReadersRow::all(record),
             sweep,
             contenders: method::contenders(&record.contenders),
             commands: own_commands::lines(record),
@@ -194,7 +208,7 @@ impl Ranking {
     /// The size of what is read, and for an archive what comes out of it.
     #[must_use]
     pub fn size_words(&self) -> String {
-        match (self.size, self.bytes_out) {
+        let words = match (self.size, self.bytes_out) {
             (None, _) => "size unknown".to_owned(),
             (Some(size), Some(out)) if out != size => {
                 #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
@@ -202,7 +216,8 @@ impl Ranking {
                 format!("{size} in, {out} out ({ratio} to 1; rates are of bytes out)")
             }
             (Some(size), _) => size.to_string(),
-        }
+        };
+        self.together.as_ref().map_or(words.clone(), |together| format!("{words} by {together}"))
     }
 
     /// What was proven of the cache, in one line.

@@ -1,14 +1,14 @@
-//! How rates grow with the hosts that read, in words, as a table and for programs.
+//! How rates grow with the ranks or readers that read, in words, as a table and for programs.
 
 use super::words::{self, Number};
-use crate::analysis::fleet::{Gain, Growth, LawPoint, Limited, Scaling};
+use crate::analysis::scaling::{Gain, Growth, LawPoint, Limited, Scaling, Unit};
 use crate::analysis::stats::{COUNTS_MIN, Interval, LAW_ROUNDS_MIN};
 use crate::contender::language::Languages;
 use crate::record::Record;
 use crate::units::Throughput;
 use serde_json::{Value, json};
 
-/// One way of reading by different numbers of ranks.
+/// One way of reading by different numbers of ranks or readers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScalingView {
     /// The state of the cache and the name of the trial, such as `Cold, rust/read`.
@@ -17,14 +17,14 @@ pub struct ScalingView {
     pub language: String,
     /// The measured points and the law.
     pub scaling: Scaling,
-    /// What more ranks gave, and what the law says.
+    /// What more of them gave, and what the law says.
     pub lines: Vec<String>,
 }
 
-/// A number of ranks as a row of a table.
+/// A number of ranks or readers as a row of a table.
 pub(super) struct ScalingRow {
     /// The number.
-    pub(super) ranks: u64,
+    pub(super) count: u64,
     /// The measured rate; `None` where the law was followed beyond the measurement.
     pub(super) measured: Option<Number>,
     /// The rate by the law.
@@ -32,7 +32,7 @@ pub(super) struct ScalingRow {
 }
 
 impl ScalingView {
-    /// Every way of reading with several numbers of ranks.
+    /// Every way of reading with several numbers of ranks or readers.
     #[must_use]
     pub fn all(record: &Record) -> Vec<ScalingView> {
         let languages = Languages::of_record(record);
@@ -46,9 +46,11 @@ impl ScalingView {
     fn of(scaling: Scaling, language: String) -> ScalingView {
         let name = format!("{}, {}", words::capital(&scaling.state.to_string()), scaling.id);
         let gain = scaling.gain().map(|gain| format!("scaling: {name}: {}", gained(&scaling, &gain)));
-        let limited = scaling.limited.map(|limited| format!("verdict: {name}: {}", limited_words(&limited)));
+        let words_of = |limited| format!("verdict: {name}: {}", limited_words(&limited, scaling.unit));
+        let limited = scaling.limited.map(words_of);
+        let saturated = saturated_words(&scaling).map(|it| format!("saturation: {name}: {it}"));
         let law = format!("law: {name}: {}", law_words(&scaling));
-        let lines = gain.into_iter().chain(limited).chain([law]).collect();
+        let lines = gain.into_iter().chain(saturated).chain(limited).chain([law]).collect();
         ScalingView { name, language, scaling, lines }
     }
 
@@ -56,12 +58,12 @@ impl ScalingView {
     pub(super) fn rows(&self) -> Vec<ScalingRow> {
         let points = self.scaling.points.iter();
         let measured = points.map(|point| ScalingRow {
-            ranks: point.ranks,
+            count: point.count,
             measured: Some(number(point.rate, point.interval)),
-            law: self.scaling.law_at(point.ranks).map(by_law),
+            law: self.scaling.law_at(point.count).map(by_law),
         });
         let beyond = self.beyond().map(|point| ScalingRow {
-            ranks: point.ranks,
+            count: point.count,
             measured: None,
             law: Some(by_law(point)),
         });
@@ -73,7 +75,7 @@ impl ScalingView {
     }
 }
 
-/// The first sentence of a record in which numbers of ranks were compared: the way of reading with
+/// The first sentence of a record in which numbers were compared: the way of reading with
 /// the highest rate.
 pub(super) fn sentence(views: &[ScalingView]) -> Option<String> {
     let last = |view: &&ScalingView| view.scaling.points.last().map_or(0.0, |point| point.rate);
@@ -87,14 +89,14 @@ pub(super) fn json_values(record: &Record) -> Vec<Value> {
     let value = |it: Scaling| {
         let points = it.points.iter().map(|point| {
             json!({
-                "ranks": point.ranks,
+                "count": point.count,
                 "bytes_per_second": point.rate,
                 "ci95": point.interval.map(|it| [it.low, it.high]),
             })
         });
         let predicted = it.law_points(64).into_iter().map(|point| {
             json!({
-                "ranks": point.ranks,
+                "count": point.count,
                 "bytes_per_second": point.rate,
                 "ci95": [point.interval.low, point.interval.high],
             })
@@ -107,46 +109,73 @@ pub(super) fn json_values(record: &Record) -> Vec<Value> {
                 "contention_ci95": ends(fitted.contention_interval()),
                 "coherence": fitted.law.coherence,
                 "coherence_ci95": ends(fitted.coherence_interval()),
-                "peak_ranks": fitted.law.peak(),
+                "peak": fitted.law.peak(),
                 "predicted": predicted.collect::<Vec<Value>>(),
             })
         });
         let points: Vec<Value> = points.collect();
         let limited = it.limited.as_ref().map(limited_word);
-        json!({ "trial": it.id.to_string(), "state": it.state, "points": points, "law": law, "limited": limited })
+        json!({ "trial": it.id.to_string(), "state": it.state, "unit": it.unit.word(), "points": points, "law": law, "limited": limited, "saturated_at": it.saturated_at })
     };
     Scaling::all(record).into_iter().map(value).collect()
 }
 
 fn gained(scaling: &Scaling, gain: &Gain) -> String {
     let rate = scaling.points.last().map_or_else(String::new, |point| Throughput(point.rate).to_string());
-    let from = words::plural(usize::try_from(gain.from).unwrap_or(usize::MAX), "rank");
+    let unit = scaling.unit;
+    let from = words::plural(usize::try_from(gain.from).unwrap_or(usize::MAX), unit.word());
     format!(
-        "{} ranks read {rate} together, {} times what {from} read{}: {:.0} % of perfect scaling",
+        "{} {} read {rate} together, {} times what {from} read{}: {:.0} % of perfect scaling",
         gain.to,
+        unit.plural(),
         words::factor(gain.factor),
         if gain.from == 1 { "s" } else { "" },
         gain.of_perfect * 100.0
     )
 }
 
-fn limited_words(limited: &Limited) -> String {
-    let grown = |growth: &Growth| {
-        let Growth { from, to, factor } = growth;
-        format!("{to} ranks read [{:.2}, {:.2}] times what {from} read", factor.low, factor.high)
-    };
-    match limited {
-        Limited::Processors(busy) => {
-            format!("the processors of each host: busy [{:.2}, {:.2}] of the time", busy.low, busy.high)
+/// From how many on more add nothing; `None` for ranks, which are not to be saved.
+fn saturated_words(scaling: &Scaling) -> Option<String> {
+    if scaling.unit == Unit::Rank {
+        return None;
+    }
+    let most = scaling.points.last()?.count;
+    Some(match scaling.saturated_at {
+        Some(1) => {
+            format!("one reader saturates it: up to {most} add no twentieth, by their whole intervals")
         }
-        Limited::Shared(growth) => {
+        Some(count) => {
+            format!("{count} readers saturate it: up to {most} add no twentieth, by their whole intervals")
+        }
+        None => format!("not shown up to {most} readers"),
+    })
+}
+
+fn limited_words(limited: &Limited, unit: Unit) -> String {
+    let grown = |growth: &Growth| {
+        let (Growth { from, to, factor }, plural) = (growth, unit.plural());
+        format!("{to} {plural} read [{:.2}, {:.2}] times what {from} read", factor.low, factor.high)
+    };
+    match (limited, unit) {
+        (Limited::Processors(busy), unit) => {
+            let whose = if unit == Unit::Rank { "the processors of each host" } else { "the processors" };
+            format!("{whose}: busy [{:.2}, {:.2}] of the time", busy.low, busy.high)
+        }
+        (Limited::Shared(growth), Unit::Rank) => {
             format!("what the hosts share, the server, its store or the network to it: {}", grown(growth))
         }
-        Limited::EachHost(growth) => format!(
+        (Limited::Shared(growth), Unit::Reader) => {
+            format!("what the readers share, with idle processors: the device or a lock: {}", grown(growth))
+        }
+        (Limited::EachHost(growth), Unit::Rank) => format!(
             "nothing that the hosts share: {}; each waits, for its own link or for answers, with idle processors",
             grown(growth)
         ),
-        Limited::NotTold(growth) => format!("what stops it cannot be told: {}", grown(growth)),
+        (Limited::EachHost(growth), Unit::Reader) => format!(
+            "nothing that the readers share: {}; each waits for its own requests, with idle processors",
+            grown(growth)
+        ),
+        (Limited::NotTold(growth), _) => format!("what stops it cannot be told: {}", grown(growth)),
     }
 }
 
@@ -162,18 +191,21 @@ fn limited_word(limited: &Limited) -> &'static str {
 
 fn law_words(scaling: &Scaling) -> String {
     let Some(fitted) = &scaling.law else {
-        return format!("none fitted: that takes {COUNTS_MIN} numbers of ranks and {LAW_ROUNDS_MIN} rounds");
+        return format!(
+            "none fitted: that takes {COUNTS_MIN} numbers of {} and {LAW_ROUNDS_MIN} rounds",
+            scaling.unit.plural()
+        );
     };
     let range =
         |value: f64, interval: Interval| format!("{value:.3} [{:.3}, {:.3}]", interval.low, interval.high);
     let contention = range(fitted.law.contention, fitted.contention_interval());
     let coherence = range(fitted.law.coherence, fitted.coherence_interval());
-    let farthest = scaling.farthest().and_then(|ranks| scaling.law_at(ranks));
+    let farthest = scaling.farthest().and_then(|count| scaling.law_at(count));
     let beyond = farthest.map_or_else(String::new, |point| {
         let at = number(point.rate, Some(point.interval)).text;
-        format!("; {} ranks would read {at}", point.ranks)
+        format!("; {} {} would read {at}", point.count, scaling.unit.plural())
     });
-    let most = scaling.points.last().map_or(0, |point| point.ranks);
+    let most = scaling.points.last().map_or(0, |point| point.count);
     let peak = fitted.law.peak().filter(|peak| *peak <= float(most) * 2.0);
     let peak = peak.map_or_else(String::new, |peak| format!("; the most is at {peak:.0}"));
     format!("contention {contention}, coherence {coherence}{beyond}{peak}")
@@ -197,7 +229,7 @@ fn float(value: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Line, Outcome, Sample, testing};
+    use crate::record::{Fleet, Line, Outcome, Sample, Share, testing};
     use crate::target::TargetFacts;
     use crate::trial::{CacheState, TrialId};
     use readlab_protocol::Cache;
@@ -216,6 +248,8 @@ mod tests {
     )]
     fn busy_record(rates: &[(u32, f64)], rounds: u32, busy: f64) -> Record {
         let mut record = Record::new(testing::header());
+        record.fleet =
+            Some(Fleet { library: String::new(), share: Share::Same, ranks: Vec::new(), witness: None });
         for (index, (ranks, _)) in rates.iter().enumerate() {
             let facts = TargetFacts {
                 ranks: Some(*ranks),
@@ -258,7 +292,7 @@ mod tests {
         assert!(view.lines[1].starts_with("verdict: Cold, rust/read: what stops it cannot be told: 8 ranks"));
         assert!(view.lines[2].contains("contention 0.0") && view.lines[2].contains("; 16 ranks would read "));
         assert_eq!(sentence(std::slice::from_ref(view)), Some(format!("{told}.")));
-        let ranks: Vec<u64> = view.rows().iter().map(|row| row.ranks).collect();
+        let ranks: Vec<u64> = view.rows().iter().map(|row| row.count).collect();
         assert_eq!(ranks, [1, 2, 3, 4, 8, 16]);
         assert!(view.rows()[5].measured.is_none() && view.rows()[5].law.is_some());
     }
@@ -285,5 +319,25 @@ mod tests {
         assert_eq!(told(&whole, 0.97), Some("processors"));
         assert_eq!(told(&[(1, 1.0), (2, 1.9), (4, 2.8)], 0.3), Some("not_told"));
         assert_eq!(told(&[(3, 1.0), (4, 1.4)], 0.3), None, "none has twice the ranks of another");
+    }
+
+    #[test]
+    fn readers_of_one_host_are_told_from_how_many_on_more_add_nothing() {
+        let told = |rates: &[(u32, f64)]| {
+            let mut record = record(rates, 6);
+            record.fleet = None;
+            record.targets.iter_mut().for_each(|it| it.readers = it.ranks.take());
+            ScalingView::all(&record)[0].lines.clone()
+        };
+        let lines = told(&[(1, 1.0), (2, 1.9), (4, 1.95)]);
+        assert!(
+            lines[0].contains("4 readers read 1.95 GB/s together, 1.95 times what 1 reader reads"),
+            "{lines:?}"
+        );
+        let two = "saturation: Cold, rust/read: 2 readers saturate it: up to 4 add no twentieth, by their whole intervals";
+        assert_eq!(lines[1], two);
+        assert!(lines[2].contains("what the readers share, with idle processors"), "{lines:?}");
+        assert!(told(&[(1, 1.0), (2, 1.9), (4, 3.5)])[1].ends_with("not shown up to 4 readers"));
+        assert!(told(&[(1, 1.0), (2, 1.01)])[1].contains("one reader saturates it"));
     }
 }

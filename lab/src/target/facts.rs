@@ -42,6 +42,10 @@ pub struct TargetFacts {
     /// they read together then: so many times its size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u32>,
+    /// How many processes on this host read it at the same time, where that is a part of what is
+    /// measured. It stands for what they read together then, as with ranks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readers: Option<u32>,
     /// Its size.
     pub size_bytes: u64,
     /// The file system's type, such as `ext4`; an unknown one by its number, in hexadecimal.
@@ -129,6 +133,12 @@ impl TargetFacts {
         let decoded = self.decoded.as_ref().filter(|_| decodes.is_some());
         let answer = decoded.map(|decoded| decoded.answer).or(self.answer);
         answer.and_then(|answer| answer.bytes).unwrap_or(self.size_bytes)
+    }
+
+    /// How many read it together, ranks or readers, where different numbers do by turns.
+    #[must_use]
+    pub fn together(&self) -> Option<u32> {
+        self.ranks.or(self.readers)
     }
 
     /// The names of the caches below that stay when it is made cold; `None` where none is known.

@@ -192,7 +192,7 @@ fn a_link_of_each_host_and_one_that_they_share_are_told_apart_by_the_growth() {
         let hosts = Hosts { home: &home, count: 2, limits, witness: false };
         let words = [&["/mnt/f", "--state", "cold", "--hosts", "1,2"][..], &RACE, &OUTPUT].concat();
         let Some(said) = hosts.fleet("", "scale", &words) else { return };
-        let scaling = &export(&home)["fleet"]["scaling"];
+        let scaling = &export(&home)["scaling"];
         let read = scaling.as_array().unwrap().iter().find(|it| it["trial"] == "rust/read/memchr").unwrap();
         let rate = |at: usize| read["points"][at]["bytes_per_second"].as_f64().unwrap();
         assert!(growth.contains(&(rate(1) / rate(0))), "{read}: {said}");

@@ -35,7 +35,7 @@ fn more_ranks_by_turns_show_how_the_rate_grows_and_the_law_of_it() {
         assert!(spread <= ranks, "{taken:?} of {ranks}");
     }
     let json: Value = serde_json::from_slice(&fs::read(home.at("out.json")).unwrap()).unwrap();
-    let scaling = &json["fleet"]["scaling"][0];
+    let scaling = &json["scaling"][0];
     assert_eq!(scaling["trial"], "rust/read/memchr");
     let whole = record.trials.iter().all(|it| it.outcome == Some(Outcome::Measured));
     assert!(!whole || scaling["law"]["predicted"].as_array().is_some_and(|it| it.len() == 10), "{scaling}");

@@ -2,14 +2,10 @@
 //! punctually they began, and how well their clocks are known.
 
 mod host_effects;
-mod limited;
 mod method_effects;
-mod scaling;
 
 pub use host_effects::{HostEffect, host_effects};
-pub use limited::{Growth, Limited};
 pub use method_effects::{MethodEffects, method_effects};
-pub use scaling::{Gain, LawPoint, Scaling, ScalingPoint};
 
 use super::stats::quantile;
 use crate::record::{FleetTurn, Record};

@@ -102,6 +102,7 @@ impl Experiment {
             inspect: inspect_plan(&resume_plan, &folder)?,
             requested: resume_plan.requested,
             rank_counts: Vec::new(),
+            reader_counts: Vec::new(),
             begun,
             earlier,
         })
@@ -123,6 +124,9 @@ fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
     let Some(plan) = &header.agenda else {
         if record.fleet.is_some() {
             bail!("a fleet goes on only where all ranks always read, and their names are not hidden");
+        }
+        if record.targets.iter().any(|target| target.readers.is_some()) {
+            bail!("readers at once do not go on: begin anew");
         }
         bail!("it holds no plan to go on by: it is one of `{}`, or of an earlier readlab", header.kind);
     };

@@ -98,6 +98,7 @@ impl Experiment {
             inspect: InspectPlan::default(),
             requested: config.requested(),
             rank_counts: Vec::new(),
+            reader_counts: Vec::new(),
             begun,
             earlier: Duration::ZERO,
         }

@@ -170,14 +170,15 @@ impl CacheStates {
         let target = trials.target_of(trial.index);
         let opens_file = target.target.facts.transport() == Transport::File && !trial.is_control();
         let file = target.cache_control.identity().filter(|_| opens_file);
-        let (Some(file), Some(process)) = (file, pool.process(trial.index)) else { return Ok(()) };
-        if !self.holders.is_first_check(trial.index) {
+        let (Some(file), processes) = (file, pool.processes_of(trial.index)) else { return Ok(()) };
+        if processes.is_empty() || !self.holders.is_first_check(trial.index) {
             return Ok(());
         }
         let mut pause = FIRST_PAUSE;
         for check in 1..=RELEASE_CHECKS {
             let now = Processes::now();
-            let mut holders: Vec<Holder> = now.holders(&now.family(process), &file);
+            let families = processes.iter().map(|process| now.family(*process));
+            let mut holders: Vec<Holder> = families.flat_map(|it| now.holders(&it, &file)).collect();
             holders.sort_by_key(|holder| holder.hold == Hold::Open);
             let Some(holder) = holders.first() else { return Ok(()) };
             if check == RELEASE_CHECKS {

@@ -23,6 +23,7 @@ mod single_reads;
 mod state_violation;
 #[cfg(test)]
 mod testing;
+mod together;
 mod trials;
 mod warm_up;
 
@@ -40,7 +41,6 @@ use cache_states::CacheStates;
 pub use inspector::{FlameGraphPaths, InspectPlan};
 use inspector::{Inspection, Inspector};
 use notes::Notes;
-use observed_turn::{MeteredTurn, ObservedTurn};
 use own_commands::{OwnCommands, before_reading};
 use readlab_protocol::TurnRequest;
 use runtime_counters::RuntimeCounters;
@@ -48,6 +48,7 @@ use session_pool::SessionPool;
 use single_reads::SingleReads;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+use together::Around;
 use trials::Trials;
 use warm_up::{Next, UntilSteady};
 
@@ -115,6 +116,14 @@ impl<'a> ProcessSampler<'a> {
         self
     }
 
+    /// The same, where so many processes of a contender read together for the trials of these
+    /// numbers.
+    #[must_use]
+    pub fn reading_together(mut self, readers: BTreeMap<usize, u32>) -> ProcessSampler<'a> {
+        self.trials.read_together(readers);
+        self
+    }
+
     /// The same, inspecting what is measured besides.
     #[must_use]
     pub fn inspecting(self, plan: InspectPlan) -> ProcessSampler<'a> {
@@ -146,18 +155,11 @@ impl<'a> ProcessSampler<'a> {
         self.gate.as_mut().map_or(Ok(()), |gate| gate.ready())?;
         let before = self.gate.as_ref().map_or(prepared, |_| self.trials.still_resident(trial, prepared));
         let below_before = self.trials.next_layer_bytes(trial.index);
-        let turn = self.metered_turn(trial, request)?;
+        let turns = self.metered_turns(trial, request)?;
         let below = self.trials.below_since(trial.index, below_before);
         let after = self.resident_after(trial);
-        self.compare(trial, &turn.answer)?;
-        self.note_adjusted(trial, &turn.answer);
-        check_claims(trial, &turn)?;
-        self.counters.add(trial.index, &turn);
-        let facts = self.trials.facts(trial.index);
-        let observed = ObservedTurn { trial, facts, turn, before, after, below };
-        let samples = observed.samples(slot, &mut self.notes);
-        observed.check_state(&samples)?;
-        Ok(samples)
+        turns.iter().try_for_each(|turn| self.check_turn(trial, turn))?;
+        self.proven_samples(trial, slot, turns, Around { before, after, below })
     }
 
     /// Brings the cache into the state that a turn of the trial starts from; what is resident then.
@@ -168,22 +170,6 @@ impl<'a> ProcessSampler<'a> {
     /// What is resident after a turn.
     fn resident_after(&mut self, trial: &Trial) -> Option<ResidencyProof> {
         self.notes.value("resident_after", self.trials.target_of(trial.index).resident())
-    }
-
-    /// One turn between meters, after which the conduct of the contender and the target are
-    /// checked.
-    fn metered_turn(&mut self, trial: &Trial, request: TurnRequest) -> Result<MeteredTurn, SampleError> {
-        let time_limit = self.trials.time_limit(trial.index, request.lead + request.count);
-        let pooled = self.pool.session(trial.index)?;
-        let wait = || self.gate.iter_mut().for_each(|gate| gate.wait());
-        let turn = pooled.metered_turn(request, time_limit, wait);
-        if let Ok(turn) = &turn {
-            conduct::check(&pooled.session, trial.index, turn, &mut self.notes)?;
-        }
-        if turn.is_ok() || self.trials.target_of(trial.index).target.file().is_some() {
-            self.trials.check_unchanged(trial.index)?;
-        }
-        Ok(turn?)
     }
 
     /// Compares every answer of a turn with the right one, and what a command printed with what it
@@ -261,9 +247,10 @@ impl<'a> ProcessSampler<'a> {
     /// Readings whose times count for the warm-up alone; their answers are compared.
     fn untimed_turn(&mut self, trial: &Trial, count: u32) -> Result<Vec<u64>, SampleError> {
         before_reading(trial, &self.trials)?;
-        let turn = self.metered_turn(trial, TurnRequest { lead: 0, count })?;
-        self.compare(trial, &turn.answer)?;
-        Ok(turn.answer.samples.iter().map(|sample| sample.wall_ns).collect())
+        let turns = self.metered_turns(trial, TurnRequest { lead: 0, count })?;
+        turns.iter().try_for_each(|turn| self.compare(trial, &turn.answer))?;
+        let first = turns.iter().take(1).flat_map(|turn| &turn.answer.samples);
+        Ok(first.map(|sample| sample.wall_ns).collect())
     }
 
     /// Closes the session whose turn just ended if memory would run short.
@@ -274,14 +261,6 @@ impl<'a> ProcessSampler<'a> {
     /// The end of a trial, with the byte at which its file cannot be read.
     fn with_read_offset(&self, trial: usize, end: TrialEnd) -> TrialEnd {
         read_offset::with_read_offset(end, self.trials.target_of(trial).target.file())
-    }
-}
-
-/// Refuses a turn whose claims cannot be true. Those of a control are not recorded.
-fn check_claims(trial: &Trial, turn: &MeteredTurn) -> Result<(), SampleError> {
-    match claims::refuted(turn).filter(|_| !trial.is_control()) {
-        Some(reason) => Err(SampleError::refused(reason)),
-        None => Ok(()),
     }
 }
 
@@ -363,7 +342,8 @@ impl Sampler for ProcessSampler<'_> {
     }
 
     fn bytes(&self, trial: usize) -> Option<u64> {
-        self.trials.truth(trial).answer.bytes
+        let readers = u64::from(self.trials.readers(trial));
+        self.trials.truth(trial).answer.bytes.map(|bytes| bytes.saturating_mul(readers))
     }
 
     fn retire(&mut self, trial: usize) {

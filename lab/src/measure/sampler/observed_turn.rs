@@ -22,9 +22,11 @@ const OUTSIDE_WINDOW: &str = "a control: what it does outside its window would b
 /// `fault_around_bytes`.
 const MAPPED_AROUND_BYTES: u64 = 64 << 10;
 
-/// One answered turn with what the meters counted around it.
+/// One answered turn of one reader with what the meters counted around it.
 pub(super) struct MeteredTurn {
     pub(super) request: TurnRequest,
+    /// How long after the first of the readers that read at the same time it was told to read.
+    pub(super) began_ns: u64,
     pub(super) answer: Turn,
     pub(super) metered: Metered,
 }
@@ -199,7 +201,7 @@ mod tests {
         let answer = Turn { samples, counts: Vec::new(), seen_ns: 1_000 };
         let mut metered = Metered { minor_faults: Ok(9), device_read_bytes: Ok(6), ..metered() };
         metered.disturbance.preemptions = Ok(4);
-        MeteredTurn { request: TurnRequest { lead: 1, count: readings }, answer, metered }
+        MeteredTurn { request: TurnRequest { lead: 1, count: readings }, began_ns: 0, answer, metered }
     }
 
     #[test]

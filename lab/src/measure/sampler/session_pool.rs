@@ -7,13 +7,14 @@
 
 use super::observed_turn::MeteredTurn;
 use super::trials::Trials;
-use crate::contender::session::{LaunchedSession, Session, SessionError};
+use crate::contender::session::{LaunchedSession, Session, SessionError, Turn};
 use crate::linux::process::anonymous_bytes;
 use crate::machine::memory::Memory;
 use crate::measure::interface::TrialEnd;
 use crate::measure::meters::Meters;
 use crate::record::Outcome;
 use crate::trial::Params;
+use crate::units::Nanos;
 use readlab_protocol::TurnRequest;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -25,10 +26,9 @@ const ROOM_MIN_BYTES: u64 = 256 << 20;
 /// than its memory is worth.
 const LIGHT_BYTES: u64 = 32 << 20;
 
-/// A started contender: its session and the meters of its process.
+/// A started contender of a trial: a process of it for each reader that reads at the same time.
 pub(super) struct PooledSession {
-    pub(super) session: Session,
-    meters: Meters,
+    readers: Vec<Reader>,
     params: Params,
     /// Whether it has read until it was steady, where it must.
     pub(super) is_steady: bool,
@@ -37,24 +37,57 @@ pub(super) struct PooledSession {
     held_bytes: u64,
 }
 
+/// One process of a contender, and its meters.
+pub(super) struct Reader {
+    pub(super) session: Session,
+    meters: Meters,
+}
+
 impl PooledSession {
-    pub(super) fn new(session: Session, params: Params) -> PooledSession {
-        let meters = Meters::open(session.id());
-        PooledSession { session, meters, params, is_steady: false, is_taken_over: false, held_bytes: 0 }
+    /// Of one reader at least.
+    pub(super) fn new(sessions: Vec<Session>, params: Params) -> PooledSession {
+        let reader = |session: Session| Reader { meters: Meters::open(session.id()), session };
+        let readers = sessions.into_iter().map(reader).collect();
+        PooledSession { readers, params, is_steady: false, is_taken_over: false, held_bytes: 0 }
     }
 
-    /// One turn between two readings of the meters, which begins when `wait` returns.
+    /// Every reader.
+    pub(super) fn readers(&mut self) -> &mut [Reader] {
+        &mut self.readers
+    }
+
+    /// The process ids of the readers.
+    pub(super) fn ids(&self) -> impl Iterator<Item = u32> {
+        self.readers.iter().map(|reader| reader.session.id())
+    }
+
+    /// One turn of all readers between two readings of their meters, which begins when `wait`
+    /// returns.
     pub(super) fn metered_turn(
         &mut self,
         request: TurnRequest,
         time_limit: Duration,
         wait: impl FnOnce(),
-    ) -> Result<MeteredTurn, SessionError> {
-        self.meters.begin();
+    ) -> Result<Vec<MeteredTurn>, SessionError> {
+        self.readers.iter_mut().for_each(|reader| reader.meters.begin());
         wait();
-        let answer = self.session.turn(request, time_limit);
-        let metered = self.meters.end();
-        Ok(MeteredTurn { request, answer: answer?, metered })
+        let mut begun = Vec::new();
+        for reader in &mut self.readers {
+            let start = reader.session.begin_turn(request)?;
+            begun.push((reader, start));
+        }
+        let first = begun.first().map(|(_, start)| *start);
+        let answered = begun.into_iter().map(|(reader, start)| {
+            let answer = reader.session.end_turn(request, start, time_limit);
+            (reader, Nanos::from(start.duration_since(first.unwrap_or(start))).0, answer)
+        });
+        // Meters are read only when the last has answered: that would disturb the others.
+        let answered: Vec<(&mut Reader, u64, Result<Turn, SessionError>)> = answered.collect();
+        let turn = |(reader, began_ns, answer): (&mut Reader, u64, Result<Turn, SessionError>)| {
+            let metered = reader.meters.end();
+            Ok(MeteredTurn { request, began_ns, answer: answer?, metered })
+        };
+        answered.into_iter().map(turn).collect()
     }
 }
 
@@ -113,9 +146,12 @@ impl SessionPool {
             None => {
                 let launched = self.launched.remove(&trial);
                 let launched = launched.unwrap_or_else(|| trials.launch(trial, Vec::new()));
-                let mut session = launched?.hello()?;
-                let params = session.ready()?;
-                PooledSession::new(session, params)
+                let mut sessions = vec![launched?.hello()?];
+                for _ in 1..trials.readers(trial) {
+                    sessions.push(trials.launch(trial, Vec::new())?.hello()?);
+                }
+                let params = sessions.iter_mut().map(Session::ready).collect::<Result<Vec<_>, _>>()?;
+                PooledSession::new(sessions, params.into_iter().next().unwrap_or_default())
             }
         };
         let params = pooled.params.clone();
@@ -126,7 +162,10 @@ impl SessionPool {
     /// The trial whose contender can make the readings of this one.
     fn retired_for(&self, trials: &Trials, trial: usize) -> Option<usize> {
         let own = trials.trial(trial);
-        self.retired.keys().copied().find(|&other| trials.trial(other).reads_like(own))
+        let reads_like = |&other: &usize| {
+            trials.trial(other).reads_like(own) && trials.readers(other) == trials.readers(trial)
+        };
+        self.retired.keys().copied().find(reads_like)
     }
 
     /// Starts the contender of a trial unless it is running; whether it had to be started.
@@ -137,22 +176,22 @@ impl SessionPool {
         self.restart(trials, trial).map(|_| true)
     }
 
-    /// The process id of a trial's contender, if it is running.
-    pub(super) fn process(&self, trial: usize) -> Option<u32> {
-        self.sessions.get(&trial).map(|pooled| pooled.session.id())
+    /// The process ids of a trial's contender, if it is running.
+    pub(super) fn processes_of(&self, trial: usize) -> Vec<u32> {
+        self.sessions.get(&trial).into_iter().flat_map(PooledSession::ids).collect()
     }
 
     /// The trials whose contenders are running, with the process ids.
     pub(super) fn processes(&self) -> Vec<(usize, u32)> {
         let running = self.sessions.iter().chain(&self.retired);
-        running.map(|(&trial, pooled)| (trial, pooled.session.id())).collect()
+        running.flat_map(|(&trial, pooled)| pooled.ids().map(move |id| (trial, id))).collect()
     }
 
     /// Closes the session whose turn just ended if memory would run short for the next one.
     /// `cached_bytes` of files must stay in the page cache.
     pub(super) fn release_if_low_memory(&mut self, trial: usize, cached_bytes: u64) {
         let Some(pooled) = self.sessions.get_mut(&trial) else { return };
-        pooled.held_bytes = anonymous_bytes(pooled.session.id()).unwrap_or(0);
+        pooled.held_bytes = pooled.ids().filter_map(anonymous_bytes).sum();
         let own_bytes = pooled.held_bytes;
         let held: Vec<u64> = self.sessions.values().map(|pooled| pooled.held_bytes).collect();
         let memory = Memory::read();
@@ -217,7 +256,7 @@ mod tests {
     #[test]
     fn a_trial_that_was_not_started_has_no_session() {
         let mut pool = SessionPool::default();
-        assert!(!pool.has(0) && pool.process(0).is_none() && pool.processes().is_empty());
+        assert!(!pool.has(0) && pool.processes_of(0).is_empty() && pool.processes().is_empty());
         let reason = "it was not started".to_owned();
         assert_eq!(pool.session(0).err(), Some(TrialEnd::Trial(Outcome::Failed { reason })));
     }

@@ -155,7 +155,12 @@ mod tests {
         let observed = ObservedTurn {
             trial: trials.trial(0),
             facts: &facts,
-            turn: MeteredTurn { request: TurnRequest { lead: 0, count: 1 }, answer, metered: metered() },
+            turn: MeteredTurn {
+                request: TurnRequest { lead: 0, count: 1 },
+                began_ns: 0,
+                answer,
+                metered: metered(),
+            },
             before: resident(pages[0]),
             after: resident(pages[1]),
             below,

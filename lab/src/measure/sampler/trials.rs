@@ -18,6 +18,7 @@ use crate::record::{EndReason, Outcome, Start, Trial};
 use crate::target::TargetFacts;
 use crate::trial::{Answer, CacheState, Params, Transport, Work};
 use readlab_protocol::TurnRequest;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -53,6 +54,8 @@ pub(super) struct Trials<'a> {
     targets: Vec<MeasuredTarget<'a>>,
     /// Whether every turn has one reading, however short.
     reads_singly: bool,
+    /// How many processes of the contender read together, by trial; empty where one does always.
+    readers: BTreeMap<usize, u32>,
 }
 
 impl<'a> Trials<'a> {
@@ -61,12 +64,28 @@ impl<'a> Trials<'a> {
         contenders: &'a Contenders,
         targets: Vec<MeasuredTarget<'a>>,
     ) -> Trials<'a> {
-        Trials { plan, contenders, targets, reads_singly: false }
+        Trials { plan, contenders, targets, reads_singly: false, readers: BTreeMap::new() }
     }
 
     /// From now on every turn has one reading.
     pub(super) fn read_singly(&mut self) {
         self.reads_singly = true;
+    }
+
+    /// From now on so many processes of a contender read together for these trials.
+    pub(super) fn read_together(&mut self, readers: BTreeMap<usize, u32>) {
+        self.reads_singly = !readers.is_empty();
+        self.readers = readers;
+    }
+
+    /// Whether the number of readers is a part of what is measured.
+    pub(super) fn reads_together(&self) -> bool {
+        !self.readers.is_empty()
+    }
+
+    /// How many processes of its contender read together for a trial.
+    pub(super) fn readers(&self, trial: usize) -> u32 {
+        self.readers.get(&trial).copied().unwrap_or(1)
     }
 
     /// Replaces all targets by this one, because the files of these trials are opened one after
@@ -201,7 +220,7 @@ impl<'a> Trials<'a> {
     /// How long a turn of so many readings may take.
     pub(super) fn time_limit(&self, trial: usize, readings: u32) -> Duration {
         let plainest = Duration::from_nanos(self.truth(trial).wall_ns);
-        TIME_LIMIT_MIN + plainest * TIME_LIMIT_FACTOR * readings
+        TIME_LIMIT_MIN + plainest * TIME_LIMIT_FACTOR * readings * self.readers(trial)
     }
 
     /// Starts the contender of a trial, with these variables added to its environment.

@@ -21,7 +21,8 @@
 //! trial with equal words is one trial; a rejection before its trial is left out.
 
 use super::{
-    Count, FlameGraph, FleetTurn, Header, Limit, Line, Outcome, Record, Sample, Spread, Trace, Trial,
+    Count, FlameGraph, FleetTurn, Header, Limit, Line, Outcome, ReadersTurn, Record, Sample, Spread, Trace,
+    Trial,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -212,6 +213,15 @@ fn of_taking_ranks(record: &Record, turn: &FleetTurn) -> Result<(), String> {
     if is_known { Ok(()) } else { Err("ranks of a turn that are not in their order".to_owned()) }
 }
 
+/// As many readers as the target of the trial has.
+fn of_every_reader(record: &Record, turn: &ReadersTurn) -> Result<(), String> {
+    let trial = record.trial(turn.trial);
+    let target = trial.and_then(|it| record.targets.get(it.trial.target));
+    let readers = target.and_then(|target| target.readers).unwrap_or(0);
+    let is_whole = turn.readers.len() as u64 == u64::from(readers);
+    if is_whole { Ok(()) } else { Err(format!("{} readers in a turn of {readers}", turn.readers.len())) }
+}
+
 /// Whether a line belongs to a measurement of trials.
 fn is_measured(line: &Line) -> bool {
     matches!(
@@ -235,6 +245,15 @@ fn found(record: &Record, line: &mut Line) -> Result<(), String> {
                 at_most("started_ns", rank.started_ns, NS_MAX)?;
                 at_most("late_ns", rank.late_ns, NS_MAX)?;
                 window(rank.wall_ns)
+            })
+        }
+        Line::ReadersTurn(turn) => {
+            known(record, turn.trial)?;
+            of_every_reader(record, turn)?;
+            turn.readers.iter().try_for_each(|reader| {
+                at_most("began_ns", reader.began_ns, NS_MAX)?;
+                at_most("answered_ns", reader.answered_ns, NS_MAX)?;
+                window(reader.wall_ns)
             })
         }
         Line::Clocks { ranks, .. } => of_every_rank(record, ranks.len()),

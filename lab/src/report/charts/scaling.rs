@@ -1,4 +1,4 @@
-//! The rate of one way of reading by the number of ranks that read: what was measured with its
+//! The rate of one way of reading by the number of ranks or readers: what was measured with its
 //! intervals, the law that fits it up to twice as many, and perfect scaling.
 
 use super::super::palette::language_class;
@@ -7,7 +7,7 @@ use super::super::svg::{self, Quantity, Scale};
 use super::Chart;
 use super::legend::{Key, KeyMark, Legend};
 use super::plot::{self, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
-use crate::analysis::fleet::LawPoint;
+use crate::analysis::scaling::LawPoint;
 use crate::markup::element;
 
 /// Points of the law that are drawn, at most.
@@ -17,19 +17,19 @@ const LAW_POINTS: u64 = 64;
 pub(in super::super) fn scaling(view: &ScalingView, slug: String) -> Chart {
     let points = &view.scaling.points;
     let law = view.scaling.law_points(LAW_POINTS);
-    let most = points.iter().map(|point| point.ranks).chain(law.iter().map(|point| point.ranks)).max();
+    let most = points.iter().map(|point| point.count).chain(law.iter().map(|point| point.count)).max();
     let across = Scale::linear([0.0, float(most.unwrap_or(1))], [LEFT, RIGHT - 10.0]);
     let tops = points.iter().map(|point| point.interval.map_or(point.rate, |it| it.high));
     let highest = tops.chain(law.iter().map(|point| point.interval.high)).fold(0.0, f64::max) * 1.1;
     let up = Scale::linear([0.0, highest], [BOTTOM, TOP]);
-    let place = |ranks: u64, rate: f64| [across.at(float(ranks)), up.at(rate)];
+    let place = |count: u64, rate: f64| [across.at(float(count)), up.at(rate)];
     let mut marks = plot::upright(&up, Quantity::Rate);
-    let ticks = points.iter().map(|point| point.ranks).chain(most);
-    let ticks: Vec<(f64, String)> = ticks.map(|ranks| (across.at(float(ranks)), ranks.to_string())).collect();
-    marks.extend(plot::along(&ticks, "ranks that read together"));
+    let ticks = points.iter().map(|point| point.count).chain(most);
+    let ticks: Vec<(f64, String)> = ticks.map(|count| (across.at(float(count)), count.to_string())).collect();
+    marks.extend(plot::along(&ticks, &format!("{} that read together", view.scaling.unit.plural())));
     if let Some(first) = points.first() {
         // As far as the frame reaches.
-        let of_one = first.rate / float(first.ranks);
+        let of_one = first.rate / float(first.count);
         let last = (highest / of_one).min(float(most.unwrap_or(1)));
         marks.push(svg::line(
             "robust",
@@ -38,23 +38,23 @@ pub(in super::super) fn scaling(view: &ScalingView, slug: String) -> Chart {
         ));
     }
     let along = |rate: fn(&LawPoint) -> f64| {
-        law.iter().map(|point| place(point.ranks, rate(point))).collect::<Vec<_>>()
+        law.iter().map(|point| place(point.count, rate(point))).collect::<Vec<_>>()
     };
     marks.extend(svg::polyline("fit", &along(|point| point.rate)));
     marks.extend(svg::polyline("fill", &along(|point| point.interval.low)));
     marks.extend(svg::polyline("fill", &along(|point| point.interval.high)));
     for point in points {
         let ends = point.interval.map(|it| [up.at(it.high), up.at(it.low)]);
-        marks.extend(ends.map(|ends| svg::whisker("interval", ends, across.at(float(point.ranks)), true)));
+        marks.extend(ends.map(|ends| svg::whisker("interval", ends, across.at(float(point.count)), true)));
     }
-    let dots = svg::dots("curve-dots", points.iter().map(|point| place(point.ranks, point.rate)));
+    let dots = svg::dots("curve-dots", points.iter().map(|point| place(point.count, point.rate)));
     let class = language_class(&view.language);
     marks.push(element("g").class(class).all(vec![dots]));
     let legend = Legend::at(HEIGHT, &keys(class, !law.is_empty()));
     marks.extend(legend.marks);
     Chart {
         slug,
-        title: format!("{}: rate by ranks", view.name),
+        title: format!("{}: rate by {}", view.name, view.scaling.unit.plural()),
         description: format!("{}.", view.lines.join("; ")),
         size: [WIDTH, legend.bottom],
         marks,

@@ -1,7 +1,9 @@
-//! The sections about a fleet: its hosts beside each other, and how rates grow with their number.
+//! The sections about reading by many: the hosts of a fleet beside each other, how rates grow with
+//! their number, and what each of several readers of one host had.
 
 use super::super::charts::{self, Chart};
 use super::super::page::Page;
+use super::super::readers;
 use super::super::scaling::ScalingView;
 use super::super::words::Number;
 use super::Section;
@@ -34,14 +36,42 @@ pub(super) fn hosts(page: &Page) -> Option<Section> {
     })
 }
 
-/// How rates grow with the ranks that read.
+/// How rates grow with the ranks or readers that read.
 pub(super) fn scaling(page: &Page) -> Option<Section> {
-    let views = &page.fleet.as_ref()?.scaling;
+    let views = &page.scaling;
     let mut content: Vec<Element> = figures(scaling_charts(page)).into_iter().collect();
     content.extend(views.iter().flat_map(|view| &view.lines).map(|line| words("p", line)));
     content.extend(views.iter().map(scaling_table));
-    let lead = "Bytes per second of all ranks together, by how many of them read at once. In every round other ranks take part, until each has read as often. The law is the Universal Scalability Law, followed to twice the ranks that were measured; the intervals are from resampled rounds.";
+    let lead = "Bytes per second of all together, by how many read at once. Of ranks others take part in every round, until each has read as often. The law is the Universal Scalability Law, followed to twice the number that was measured; the intervals are from resampled rounds.";
     (!views.is_empty()).then_some(Section { slug: "scaling", title: "Scaling", lead, content })
+}
+
+/// What each of several readers had.
+pub(super) fn readers(page: &Page) -> Option<Section> {
+    let columns = [
+        Column::text("method"),
+        Column::number("readers"),
+        Column::number("each"),
+        Column::number("× one alone"),
+        Column::number("fairness"),
+    ];
+    let rows = page.readers.iter().map(|row| {
+        let count = Number::new(row.count.to_string(), float(row.count));
+        vec![
+            TableCell::text(&row.name),
+            TableCell::number(Some(count)),
+            TableCell::number(Some(row.rate())),
+            TableCell::number(row.of_alone.map(readers::number)),
+            TableCell::number(Some(readers::number(row.fairness))),
+        ]
+    });
+    let lead = "Processes of one host that read the same at the same time. Each has its rate by its own clock, which begins when it gets a processor; that of all together, above, is from the first start to the last answer. Fairness is Jain's index: 1 where all read as fast.";
+    (!page.readers.is_empty()).then(|| Section {
+        slug: "readers",
+        title: "Readers at once",
+        lead,
+        content: vec![table("What each of several readers had", columns, rows)],
+    })
 }
 
 /// The charts of both.
@@ -57,15 +87,19 @@ fn host_charts(page: &Page) -> Vec<Chart> {
 }
 
 fn scaling_charts(page: &Page) -> Vec<Chart> {
-    let views = page.fleet.iter().flat_map(|view| &view.scaling).enumerate();
+    let views = page.scaling.iter().enumerate();
     views.map(|(n, view)| charts::scaling(view, format!("scaling-{n}-{}", view.scaling.state))).collect()
 }
 
 fn scaling_table(view: &ScalingView) -> Element {
-    let columns = [Column::number("ranks"), Column::number("measured"), Column::number("by the law")];
+    let columns = [
+        Column::number(view.scaling.unit.plural()),
+        Column::number("measured"),
+        Column::number("by the law"),
+    ];
     let rows = view.rows().into_iter().map(|row| {
-        let ranks = Number::new(row.ranks.to_string(), float(row.ranks));
-        vec![TableCell::number(Some(ranks)), TableCell::number(row.measured), TableCell::number(row.law)]
+        let count = Number::new(row.count.to_string(), float(row.count));
+        vec![TableCell::number(Some(count)), TableCell::number(row.measured), TableCell::number(row.law)]
     });
     table(view.name.as_str(), columns, rows)
 }

@@ -18,6 +18,7 @@ pub(super) fn all(page: &Page) -> Vec<Section> {
     let others = [
         fleet::hosts(page),
         fleet::scaling(page),
+        fleet::readers(page),
         archives(page),
         sweep::section(page),
         effort(page),

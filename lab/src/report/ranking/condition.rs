@@ -4,6 +4,7 @@
 use super::super::words;
 use super::Ranking;
 use crate::record::{Record, Trial};
+use crate::target::TargetFacts;
 use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::{CacheState, Transport, Work};
 use std::collections::BTreeSet;
@@ -46,7 +47,7 @@ impl Ranking {
 pub(super) struct DistinguishedBy {
     work: bool,
     target: bool,
-    ranks: bool,
+    together: bool,
 }
 
 impl DistinguishedBy {
@@ -56,17 +57,29 @@ impl DistinguishedBy {
         let works: BTreeSet<Work> = ranked().map(|trial| trial.work).collect();
         let path = |trial: &Trial| record.targets.get(trial.target).map(|target| &target.path);
         let paths: BTreeSet<Option<&String>> = ranked().map(path).collect();
-        let ranks = |trial: &Trial| record.targets.get(trial.target).and_then(|target| target.ranks);
-        let ranks: BTreeSet<Option<u32>> = ranked().map(ranks).collect();
-        DistinguishedBy { work: works.len() > 1, target: paths.len() > 1, ranks: ranks.len() > 1 }
+        let together = |trial: &Trial| record.targets.get(trial.target).and_then(TargetFacts::together);
+        let together: BTreeSet<Option<u32>> = ranked().map(together).collect();
+        let has_readers = record.targets.iter().any(|target| target.readers.is_some());
+        DistinguishedBy {
+            work: works.len() > 1,
+            target: paths.len() > 1,
+            together: together.len() > 1 || has_readers,
+        }
     }
 
-    /// The work, the file name and the number of ranks in parentheses, as far as they distinguish.
-    pub(super) fn words(self, work: Work, path: &str, ranks: Option<u32>) -> String {
+    /// The work, the file name and the number of ranks or readers in parentheses, as far as they
+    /// distinguish.
+    pub(super) fn words(self, work: Work, path: &str, facts: Option<&TargetFacts>) -> String {
         let name = path.rsplit('/').next().unwrap_or(path).to_owned();
-        let ranks = ranks.filter(|_| self.ranks).map(|ranks| words::plural(ranks as usize, "rank"));
-        let parts = [self.work.then(|| work.to_string()), self.target.then_some(name), ranks];
+        let together = facts.filter(|_| self.together).and_then(together);
+        let parts = [self.work.then(|| work.to_string()), self.target.then_some(name), together];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
     }
+}
+
+/// How many ranks or readers read a target together, in words.
+pub(super) fn together(facts: &TargetFacts) -> Option<String> {
+    let plural = |count: Option<u32>, word| count.map(|count| words::plural(count as usize, word));
+    plural(facts.ranks, "rank").or_else(|| plural(facts.readers, "reader"))
 }

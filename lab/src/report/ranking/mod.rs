@@ -60,6 +60,9 @@ pub struct Ranking {
     pub decodes: Option<Archive>,
     /// The bytes that are read, from which rates are computed: the size, or the decoded size.
     pub bytes_out: Option<Bytes>,
+    /// How many ranks or readers read it together, in words, such as `2 readers`; `None` for one
+    /// reader that always reads by itself.
+    pub together: Option<String>,
     /// What is done with the bytes.
     pub work: Work,
     /// Where the bytes are when the clock starts.
@@ -163,11 +166,12 @@ impl Shared<'_> {
         let ranked_trials = || ranked.iter().map(|it| it.trial);
         Ranking {
             target,
-            distinction: self.distinguished_by.words(work, &path, facts.and_then(|facts| facts.ranks)),
+            distinction: self.distinguished_by.words(work, &path, facts),
             path,
             size: context.size,
             decodes,
             bytes_out: context.bytes_out,
+            together: facts.and_then(condition::together),
             work,
             state,
             below: cold.map(|facts| below(facts, cold_above.as_deref())).unwrap_or_default(),

@@ -9,7 +9,6 @@ mod sweep;
 mod table;
 
 use super::claims;
-use super::fleet::FleetView;
 use super::inside::Inside;
 use super::limits;
 use super::page::Page;
@@ -97,7 +96,7 @@ fn rankings(page: &Page, style: Style) -> Vec<String> {
         lines.push(paint(&printable(&ranking.headline()), Ansi::new().bold(), style));
     }
     lines.extend(page.baseline.as_deref().map(printable));
-    lines.extend(page.fleet.iter().flat_map(FleetView::all_lines).map(|line| printable(line)));
+    lines.extend(page.lines_of_many().map(|line| printable(line)));
     if let Some(view) = &page.sweep {
         lines.extend(sweep::sections(view, style));
         lines.extend(view.unmeasured.iter().map(|line| printable(line)));

@@ -26,7 +26,7 @@ fn metered(cpu_ns: Result<u64, Missing>, alone: bool) -> Metered {
 }
 
 fn judged(answer: Turn, metered: Metered) -> Option<String> {
-    refuted(&MeteredTurn { request: READING, answer, metered })
+    refuted(&MeteredTurn { request: READING, began_ns: 0, answer, metered })
 }
 
 /// What is said of so much claimed CPU time where the kernel counted this.
@@ -62,6 +62,7 @@ fn much_work_without_cpu_time_is_refused() {
     assert_eq!(why, "it claims 0 ns of CPU time in readings for which the kernel counted 1000000000 ns");
     let half = MeteredTurn {
         request: TurnRequest { lead: 9, count: 1 },
+        began_ns: 0,
         answer: claim(Some((90 * MS, 0)), None),
         metered: metered(Ok(1000 * MS), true),
     };

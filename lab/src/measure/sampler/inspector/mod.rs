@@ -205,12 +205,13 @@ impl Inspection<'_, '_> {
         let behind_server = || "it reads over http: the server reads the file".to_owned();
         let file = file.ok_or_else(|| InspectError::Because(behind_server()))?;
         let tracing = Tracing::prepare(file).map_err(InspectError::Because)?;
-        let (session, params) = self.trials.start(self.trial.index, tracing.env())?;
-        let mut pooled = PooledSession::new(session, params);
-        self.warm_up(&mut pooled.session)?;
+        let (mut session, params) = self.trials.start(self.trial.index, tracing.env())?;
+        self.warm_up(&mut session)?;
+        let mut pooled = PooledSession::new(vec![session], params);
         self.make_state()?;
         tracing.begin().map_err(InspectError::Because)?;
-        let turn = pooled.metered_turn(TurnRequest { lead: 0, count: 1 }, self.time_limit(0), || {})?;
+        let turns = pooled.metered_turn(TurnRequest { lead: 0, count: 1 }, self.time_limit(0), || {})?;
+        let turn = turns.into_iter().next().expect("it has one reader");
         self.trials.compare(self.trial, &turn.answer)?;
         let wall_ns = turn.answer.samples.iter().map(|sample| sample.wall_ns).sum();
         let minor_faults = minor_faults(self.trial, &turn.metered).clone().ok();

@@ -1,21 +1,23 @@
-//! The samples that all ranks took in one turn as one sample of the job: its time is from the first
-//! start to the last end, its counts and answers are sums.
+//! Samples that were taken at the same time as one sample: its time is that of all together, its
+//! counts are sums. Ranks of a fleet take samples together, and readers of one host.
 
-use crate::record::{FleetTurn, RequestMeters, Sample, TurnSeen};
+use crate::record::{RequestMeters, Sample, TurnSeen};
 use crate::trial::{Answer, CacheState};
 
-/// The sample of the job; `None` if no rank took one. A meter that one rank lacks is missing.
-pub(super) fn merged(state: CacheState, turn: &FleetTurn, samples: &[Sample]) -> Option<Sample> {
+/// The sample of all together, which took so long; `None` without samples. A meter that one lacks
+/// is missing.
+#[must_use]
+pub fn joint_sample(state: CacheState, wall_ns: u64, samples: &[Sample]) -> Option<Sample> {
     let first = samples.first()?;
     let sum = |of: fn(&Sample) -> Option<u64>| samples.iter().map(of).sum::<Option<u64>>();
     let farthest = |of: fn(&Sample) -> Option<f64>| {
         let shares: Option<Vec<f64>> = samples.iter().map(of).collect();
-        // Of the rank that is farthest from the state that was to be proven.
+        // Of the one that is farthest from the state that was to be proven.
         let farther = if state == CacheState::Warm { f64::min } else { f64::max };
         shares?.into_iter().reduce(farther)
     };
     Some(Sample {
-        wall_ns: turn.job_ns(),
+        wall_ns,
         cpu_user_ns: sum(|it| it.cpu_user_ns),
         cpu_system_ns: sum(|it| it.cpu_system_ns),
         peak_rss_bytes: samples.iter().map(|it| it.peak_rss_bytes).max().flatten(),
@@ -27,12 +29,12 @@ pub(super) fn merged(state: CacheState, turn: &FleetTurn, samples: &[Sample]) ->
         resident_after: farthest(|it| it.resident_after),
         turn: seen(samples),
         request: requests(samples),
-        answer: answer(samples.iter().map(|it| it.answer)),
+        answer: joint_answer(samples.iter().map(|it| it.answer)),
         ..first.clone()
     })
 }
 
-/// The requests of all ranks, and of each part of their time the longest.
+/// The requests of all, and of each part of their time the longest.
 fn requests(samples: &[Sample]) -> RequestMeters {
     let each = || samples.iter().map(|sample| sample.request);
     let longest = |of: fn(RequestMeters) -> Option<u64>| each().map(of).max().flatten();
@@ -47,7 +49,7 @@ fn requests(samples: &[Sample]) -> RequestMeters {
     }
 }
 
-/// What was seen of the turn from outside, on all hosts together.
+/// What was seen of the turn from outside, of all together.
 fn seen(samples: &[Sample]) -> TurnSeen {
     let turns = || samples.iter().map(|sample| sample.turn);
     let sum = |of: fn(TurnSeen) -> Option<u64>| turns().map(of).sum::<Option<u64>>();
@@ -67,9 +69,9 @@ fn seen(samples: &[Sample]) -> TurnSeen {
     }
 }
 
-/// The answer about all that was read: what every rank knows, added up. A digest of output has no
-/// sum: each rank compared its own.
-pub(super) fn answer(answers: impl Iterator<Item = Answer> + Clone) -> Answer {
+/// The answer about all that was read: what each knows, added up. A digest of output has no sum:
+/// each was compared by itself.
+pub fn joint_answer(answers: impl Iterator<Item = Answer> + Clone) -> Answer {
     let sum = |of: fn(Answer) -> Option<u64>| answers.clone().map(of).sum::<Option<u64>>();
     Answer {
         bytes: sum(|it| it.bytes),
@@ -83,7 +85,6 @@ pub(super) fn answer(answers: impl Iterator<Item = Answer> + Clone) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::RankTiming;
 
     fn sample(wall_ns: u64, faults: Option<u64>, before: f64, newlines: u64) -> Sample {
         let answer = Answer { newlines: Some(newlines), sum: Some(200), ..Answer::default() };
@@ -91,17 +92,15 @@ mod tests {
     }
 
     #[test]
-    fn a_job_has_the_time_of_all_and_the_sums_of_what_each_counted() {
-        let rank = |started_ns, wall_ns| RankTiming { started_ns, wall_ns, ..RankTiming::default() };
-        let turn = FleetTurn { trial: 0, round: 0, ranks: vec![rank(100, 50), rank(120, 40)] };
+    fn it_has_the_time_of_all_and_the_sums_of_what_each_counted() {
         let samples = [sample(50, Some(3), 0.0, 5), sample(40, Some(4), 0.25, 6)];
-        let cold = merged(CacheState::Cold, &turn, &samples).unwrap();
+        let cold = joint_sample(CacheState::Cold, 60, &samples).unwrap();
         assert_eq!((cold.wall_ns, cold.minor_faults, cold.resident_before), (60, Some(7), Some(0.25)));
         assert_eq!((cold.answer.newlines, cold.answer.sum, cold.answer.bytes), (Some(11), Some(144), None));
-        let warm = merged(CacheState::Warm, &turn, &samples).unwrap();
+        let warm = joint_sample(CacheState::Warm, 60, &samples).unwrap();
         assert_eq!(warm.resident_before, Some(0.0));
         let without = [sample(50, Some(3), 0.0, 5), sample(40, None, 0.0, 6)];
-        assert_eq!(merged(CacheState::Cold, &turn, &without).unwrap().minor_faults, None);
-        assert_eq!(merged(CacheState::Cold, &turn, &[]), None);
+        assert_eq!(joint_sample(CacheState::Cold, 60, &without).unwrap().minor_faults, None);
+        assert_eq!(joint_sample(CacheState::Cold, 60, &[]), None);
     }
 }

@@ -1,12 +1,12 @@
-//! What limits a way of reading on many hosts, by how its rate grows with them and how busy their
-//! processors are.
+//! What limits a way of reading by many, hosts or readers of one, by how its rate grows with them
+//! and how busy processors are.
 //!
-//! Three cases are told apart: the processors of each host are busy all the time; twice the hosts
-//! get no more, so they share what limits them; twice the hosts get twice as much with idle
+//! Three cases are told apart: those that read work or wait for a processor all the time; twice as
+//! many get no more, so they share what limits them; twice as many get twice as much with idle
 //! processors, so each waits for something of its own. Each is told only if a whole 95 % interval
 //! over rounds says so.
 
-use super::scaling::ranks_of;
+use super::{ROUNDS_MIN, count_of, gain_interval};
 use crate::analysis::stats::{Confidence, Interval, mean_interval};
 use crate::record::{Record, Sample, TrialRecord};
 use std::collections::BTreeMap;
@@ -19,9 +19,6 @@ const GROWTH_NONE: f64 = 0.15;
 
 /// More than this part of it is growth without a limit that is shared.
 const GROWTH_WHOLE: f64 = 0.85;
-
-/// Fewer rounds tell nothing.
-const ROUNDS_MIN: usize = 3;
 
 /// What limits a way of reading.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,11 +61,10 @@ pub(super) fn limited(
     cells: &[&TrialRecord],
     rates: &[BTreeMap<u32, f64>],
 ) -> Option<Limited> {
-    let ranks = |at: usize| ranks_of(record, cells[at]).unwrap_or(1);
+    let ranks = |at: usize| count_of(record, cells[at]).unwrap_or(1);
     let last = cells.len().checked_sub(1)?;
     let half = (0..last).rev().find(|&at| ranks(at) * 2 <= ranks(last))?;
-    let both = rates[last].iter().filter_map(|(round, rate)| Some((rate / rates[half].get(round)?).ln()));
-    let factor = interval(both.collect())?.map(f64::exp);
+    let factor = gain_interval(&rates[half], &rates[last])?;
     let growth = Growth { to: ranks(last), from: ranks(half), factor };
     let busy = interval(busy_shares(cells[last], ranks(last)));
     if let Some(busy) = busy.filter(|it| it.low >= BUSY_MIN) {

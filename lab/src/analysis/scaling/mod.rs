@@ -1,35 +1,82 @@
-//! How the rate of a way of reading grows with the ranks that read: what was measured, the law that
-//! fits it, and what that says about up to twice as many ranks.
+//! How the rate of a way of reading grows with those that read at the same time, the ranks of a
+//! fleet or the readers of one host: what was measured, the law that fits it, what that says about
+//! up to twice as many, and from how many on more add nothing.
 
-use super::limited::{Limited, limited};
-use crate::analysis::stats::{Confidence, FittedLaw, Interval, Observation, median, median_interval};
+mod limited;
+
+use crate::analysis::stats::{
+    Confidence, FittedLaw, Interval, Observation, mean_interval, median, median_interval,
+};
 use crate::record::{Record, TrialRecord};
 use crate::trial::{CacheState, TrialId};
+use limited::limited;
+pub use limited::{Growth, Limited};
 use std::collections::BTreeMap;
+
+/// Fewer rounds tell nothing.
+const ROUNDS_MIN: usize = 3;
 
 /// The law is followed up to so many times the most ranks that were measured.
 const BEYOND_MOST: u64 = 2;
 
-/// One way of reading by different numbers of ranks.
+/// As much more as this is no gain: beyond a number of readers that all others exceed by less, the
+/// rate is saturated.
+const GAIN_NONE: f64 = 1.05;
+
+/// Who reads together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// The ranks of a fleet.
+    Rank,
+    /// Processes on one host.
+    Reader,
+}
+
+impl Unit {
+    /// The word for one.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Unit::Rank => "rank",
+            Unit::Reader => "reader",
+        }
+    }
+
+    /// The word for several.
+    #[must_use]
+    pub fn plural(self) -> &'static str {
+        match self {
+            Unit::Rank => "ranks",
+            Unit::Reader => "readers",
+        }
+    }
+}
+
+/// One way of reading by different numbers of ranks or readers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scaling {
     /// The trial, of which there is one for each number of ranks.
     pub id: TrialId,
     /// The state of the cache.
     pub state: CacheState,
-    /// By number of ranks, rising.
+    /// What is counted.
+    pub unit: Unit,
+    /// By number, rising.
     pub points: Vec<ScalingPoint>,
     /// The law; `None` where there are too few numbers or rounds for one.
     pub law: Option<FittedLaw>,
     /// What limits it; `None` without twice as many ranks as others, or with too few rounds.
     pub limited: Option<Limited>,
+    /// The least number to which no greater one adds more than 5 %, by its whole interval; `None`
+    /// where that is not so.
+    pub saturated_at: Option<u64>,
 }
 
-/// A number of ranks.
+/// A number of ranks or readers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScalingPoint {
     /// It.
-    pub ranks: u64,
+    pub count: u64,
     /// Bytes per second of all together: the median over rounds.
     pub rate: f64,
     /// Where it lies; `None` with too few rounds.
@@ -40,7 +87,7 @@ pub struct ScalingPoint {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LawPoint {
     /// The number.
-    pub ranks: u64,
+    pub count: u64,
     /// Bytes per second.
     pub rate: f64,
     /// Where the rate lies.
@@ -54,7 +101,7 @@ impl Scaling {
         let mut cells = BTreeMap::<(CacheState, usize), Vec<&TrialRecord>>::new();
         let mut ids = Vec::<TrialId>::new();
         let scaled =
-            record.trials.iter().filter(|it| ranks_of(record, it).is_some() && !it.trial.is_control());
+            record.trials.iter().filter(|it| count_of(record, it).is_some() && !it.trial.is_control());
         for it in scaled.filter(|it| it.is_accepted()) {
             let place = ids.iter().position(|other| *other == it.trial.id).unwrap_or_else(|| {
                 ids.push(it.trial.id.clone());
@@ -67,34 +114,42 @@ impl Scaling {
     }
 
     fn of(record: &Record, id: TrialId, state: CacheState, mut cells: Vec<&TrialRecord>) -> Scaling {
-        let ranks = |it: &TrialRecord| ranks_of(record, it).unwrap_or(1);
-        cells.sort_by_key(|it| ranks(it));
+        let count = |it: &TrialRecord| count_of(record, it).unwrap_or(1);
+        cells.sort_by_key(|it| count(it));
         let by_round: Vec<BTreeMap<u32, f64>> = cells.iter().map(|it| rates(record, it)).collect();
         let point = |(it, rates): (&&TrialRecord, &BTreeMap<u32, f64>)| {
             let rate = median(rates.values().copied())?;
-            Some(ScalingPoint { ranks: ranks(it), rate, interval: interval_of(rates) })
+            Some(ScalingPoint { count: count(it), rate, interval: interval_of(rates) })
         };
-        let points = cells.iter().zip(&by_round).filter_map(point).collect();
+        let points: Vec<ScalingPoint> = cells.iter().zip(&by_round).filter_map(point).collect();
         let whole = |round: &u32| by_round.iter().map(|rates| rates.get(round).copied()).collect();
         let rounds: Vec<Vec<f64>> =
             by_round.first().into_iter().flat_map(BTreeMap::keys).filter_map(whole).collect();
-        let counts: Vec<f64> = cells.iter().map(|it| float(ranks(it))).collect();
+        let counts: Vec<f64> = cells.iter().map(|it| float(count(it))).collect();
         let limited = limited(record, &cells, &by_round);
-        Scaling { id, state, points, law: FittedLaw::of(&counts, &rounds, record.header.seed), limited }
+        Scaling {
+            id,
+            state,
+            unit: if record.fleet.is_some() { Unit::Rank } else { Unit::Reader },
+            points,
+            law: FittedLaw::of(&counts, &rounds, record.header.seed),
+            limited,
+            saturated_at: saturated_at(&counts, &by_round),
+        }
     }
 
     /// The most ranks up to which the law is followed.
     #[must_use]
     pub fn farthest(&self) -> Option<u64> {
-        Some(self.points.last()?.ranks * BEYOND_MOST)
+        Some(self.points.last()?.count * BEYOND_MOST)
     }
 
     /// The law at a number of ranks; `None` without a law.
     #[must_use]
-    pub fn law_at(&self, ranks: u64) -> Option<LawPoint> {
+    pub fn law_at(&self, count: u64) -> Option<LawPoint> {
         let law = self.law.as_ref()?;
-        let (rate, interval) = (law.law.at(float(ranks)), law.rate_interval(float(ranks)));
-        Some(LawPoint { ranks, rate, interval })
+        let (rate, interval) = (law.law.at(float(count)), law.rate_interval(float(count)));
+        Some(LawPoint { count, rate, interval })
     }
 
     /// The law from one rank as far as it is followed, at most about so many points.
@@ -103,7 +158,7 @@ impl Scaling {
         let Some(last) = self.farthest() else { return Vec::new() };
         let step = usize::try_from(last.div_ceil(most.max(1)).max(1)).unwrap_or(usize::MAX);
         let inner = (1..last).step_by(step);
-        inner.chain([last]).filter_map(|ranks| self.law_at(ranks)).collect()
+        inner.chain([last]).filter_map(|count| self.law_at(count)).collect()
     }
 
     /// The rate of the most ranks over that of the fewest, and over as much as perfect scaling
@@ -113,10 +168,10 @@ impl Scaling {
         let (first, last) = (self.points.first()?, self.points.last()?);
         let factor = last.rate / first.rate;
         Some(Gain {
-            from: first.ranks,
-            to: last.ranks,
+            from: first.count,
+            to: last.count,
             factor,
-            of_perfect: factor / (float(last.ranks) / float(first.ranks)),
+            of_perfect: factor / (float(last.count) / float(first.count)),
         })
     }
 }
@@ -153,9 +208,33 @@ fn interval_of(rates: &BTreeMap<u32, f64>) -> Option<Interval> {
     median_interval(&observations, Confidence::REPORTED)
 }
 
-/// How many ranks read for a trial, where different numbers do by turns.
-pub(super) fn ranks_of(record: &Record, it: &TrialRecord) -> Option<u64> {
-    record.targets.get(it.trial.target)?.ranks.map(u64::from)
+/// The least number to which no greater one adds anything, by the rates of each in the same rounds.
+fn saturated_at(counts: &[f64], by_round: &[BTreeMap<u32, f64>]) -> Option<u64> {
+    let adds_nothing = |at: usize| {
+        let others = by_round[at + 1..].iter().map(|more| gain_interval(&by_round[at], more));
+        others.fold(at + 1 < by_round.len(), |so_far, gain| {
+            so_far && gain.is_some_and(|gain| gain.high <= GAIN_NONE)
+        })
+    };
+    let at = (0..by_round.len()).find(|&at| adds_nothing(at))?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was a small number")]
+    Some(counts[at] as u64)
+}
+
+/// How many times the rate of one another has, within rounds.
+fn gain_interval(one: &BTreeMap<u32, f64>, more: &BTreeMap<u32, f64>) -> Option<Interval> {
+    let logs = more.iter().filter_map(|(round, rate)| Some((rate / one.get(round)?).ln()));
+    let logs: Vec<f64> = logs.collect();
+    if logs.len() < ROUNDS_MIN {
+        None
+    } else {
+        Some(mean_interval(&logs, Confidence::REPORTED)?.map(f64::exp))
+    }
+}
+
+/// How many read together for a trial, where different numbers do by turns.
+pub(in crate::analysis) fn count_of(record: &Record, it: &TrialRecord) -> Option<u64> {
+    record.targets.get(it.trial.target)?.together().map(u64::from)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "rates have three digits")]

@@ -1,0 +1,93 @@
+//! An experiment in which several read together, by turns in different numbers: processes on this
+//! host ([`Experiment::read_together`]), or ranks of a fleet.
+//!
+//! What they read together is a target of the record for each number; to what measures it is one
+//! target, which every one of them reads.
+
+use super::{Experiment, Procedure, Rounds};
+use crate::measure::plan::{Plan, Planned};
+use crate::record::{Header, Line};
+use crate::target::TargetFacts;
+use crate::trial::Answer;
+use anyhow::ensure;
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Experiment {
+    /// Has these numbers of processes read at the same time, by turns.
+    ///
+    /// # Errors
+    /// If it does not race one target.
+    pub(super) fn read_together(&mut self, counts: &BTreeSet<u32>) -> anyhow::Result<()> {
+        let is_race = matches!(self.procedure, Procedure::Rounds(Rounds::All)) && self.targets.len() == 1;
+        ensure!(is_race, "--readers is for one target that is raced");
+        self.target_for_each(counts, joint);
+        self.reader_counts = counts.iter().copied().collect();
+        Ok(())
+    }
+
+    /// How many processes read together for each trial, by number; empty where one does always.
+    pub(super) fn readers(&self) -> BTreeMap<usize, u32> {
+        let trials = self.plan.trials.iter().map(|planned| &planned.trial);
+        let readers = |target: usize| self.reader_counts.get(target).copied();
+        trials.filter_map(|trial| Some((trial.index, readers(trial.target)?))).collect()
+    }
+
+    /// Makes the target one for each of these numbers, and each trial one for each target.
+    pub(super) fn target_for_each(
+        &mut self,
+        counts: &BTreeSet<u32>,
+        read_by: impl Fn(&TargetFacts, u32) -> TargetFacts,
+    ) {
+        let trials = std::mem::take(&mut self.plan.trials);
+        let with = |planned: &Planned, target: usize| {
+            let mut planned = planned.clone();
+            planned.trial.target = target;
+            planned
+        };
+        let scaled = trials.iter().flat_map(|planned| (0..counts.len()).map(|target| with(planned, target)));
+        self.plan.trials = scaled.collect();
+        let absent = self.plan.absent.iter_mut().map(|(trial, _)| trial);
+        let planned = self.plan.trials.iter_mut().map(|planned| &mut planned.trial);
+        planned.chain(absent).enumerate().for_each(|(index, trial)| trial.index = index);
+        let lines = std::mem::take(&mut self.preface).into_iter();
+        self.preface = lines
+            .flat_map(|line| match line {
+                Line::Header(header) => vec![Line::Header(Box::new(Header { agenda: None, ..*header }))],
+                Line::Target { facts, .. } => {
+                    let target =
+                        |(index, &count)| Line::Target { index, facts: Box::new(read_by(&facts, count)) };
+                    counts.iter().enumerate().map(target).collect()
+                }
+                line => vec![line],
+            })
+            .collect();
+    }
+}
+
+/// The plan as it is followed by what reads one target.
+pub(super) fn of_one_target(plan: &Plan) -> Plan {
+    let mut own = plan.clone();
+    own.trials.iter_mut().for_each(|planned| planned.trial.target = 0);
+    own
+}
+
+/// What so many processes read of a target together: it, so many times.
+fn joint(facts: &TargetFacts, readers: u32) -> TargetFacts {
+    let times = |value: u64| value.saturating_mul(u64::from(readers));
+    let answer = |answer: Answer| Answer {
+        bytes: answer.bytes.map(times),
+        newlines: answer.newlines.map(times),
+        lines: answer.lines.map(times),
+        sum: answer.sum.map(|sum| times(sum) % 256),
+        output: answer.output,
+    };
+    let mut joint = TargetFacts { readers: Some(readers), ..facts.clone() };
+    joint.size_bytes = times(facts.size_bytes);
+    joint.answer = facts.answer.map(answer);
+    if let Some(decoded) = &mut joint.decoded {
+        decoded.answer = answer(decoded.answer);
+    }
+    // They are of one reading, and a cold turn brings each byte from the device once.
+    joint.extents = None;
+    joint
+}

@@ -1,0 +1,92 @@
+//! A turn that several processes of a contender take together, each on the whole target: told to
+//! read one after the other, checked one by one, and one sample of them all.
+//!
+//! The time of that sample is by the lab's clock, from the first `go` until the last answer: a
+//! reader that waits for a processor begins its own window late, so that windows alone would hide
+//! the wait. A trial of one reader is measured so as well where others have several.
+
+use super::observed_turn::{Below, MeteredTurn, ObservedTurn};
+use super::{ProcessSampler, claims, conduct};
+use crate::measure::interface::{SampleError, Slot};
+use crate::measure::residency::ResidencyProof;
+use crate::record::{Line, ReaderTiming, ReadersTurn, Sample, Trial, joint_sample};
+use readlab_protocol::TurnRequest;
+
+/// The page cache and the layer below around a turn.
+pub(super) struct Around {
+    pub(super) before: Option<ResidencyProof>,
+    pub(super) after: Option<ResidencyProof>,
+    pub(super) below: Option<Below>,
+}
+
+impl ProcessSampler<'_> {
+    /// One turn of every reader between meters, after which the conduct of each and the target are
+    /// checked.
+    pub(super) fn metered_turns(
+        &mut self,
+        trial: &Trial,
+        request: TurnRequest,
+    ) -> Result<Vec<MeteredTurn>, SampleError> {
+        let time_limit = self.trials.time_limit(trial.index, request.lead + request.count);
+        let pooled = self.pool.session(trial.index)?;
+        let wait = || self.gate.iter_mut().for_each(|gate| gate.wait());
+        let turns = pooled.metered_turn(request, time_limit, wait);
+        for (reader, turn) in pooled.readers().iter().zip(turns.iter().flatten()) {
+            conduct::check(&reader.session, trial.index, turn, &mut self.notes)?;
+        }
+        if turns.is_ok() || self.trials.target_of(trial.index).target.file().is_some() {
+            self.trials.check_unchanged(trial.index)?;
+        }
+        Ok(turns?)
+    }
+
+    /// Compares the answers of one reader's turn, and refuses claims that cannot be true. Those of
+    /// a control are not recorded.
+    pub(super) fn check_turn(&mut self, trial: &Trial, turn: &MeteredTurn) -> Result<(), SampleError> {
+        self.compare(trial, &turn.answer)?;
+        self.note_adjusted(trial, &turn.answer);
+        if let Some(reason) = claims::refuted(turn).filter(|_| !trial.is_control()) {
+            return Err(SampleError::refused(reason));
+        }
+        self.counters.add(trial.index, turn);
+        Ok(())
+    }
+
+    /// The samples of a turn, if they started from the state that they claim.
+    pub(super) fn proven_samples(
+        &mut self,
+        trial: &Trial,
+        slot: &Slot,
+        turns: Vec<MeteredTurn>,
+        around: Around,
+    ) -> Result<Vec<Sample>, SampleError> {
+        let timings: Vec<ReaderTiming> = turns.iter().map(timing).collect();
+        let Around { before, after, below } = around;
+        let facts = self.trials.facts(trial.index);
+        let observe = |turn: MeteredTurn| ObservedTurn { trial, facts, turn, before, after, below: None };
+        let mut turns = turns.into_iter().map(observe);
+        let first = turns.next().map(|first| ObservedTurn { below, ..first });
+        let first = first.expect("a contender has one reader at least");
+        let mut samples = first.samples(slot, &mut self.notes);
+        if self.trials.reads_together() {
+            let below_read_bytes = samples.first().and_then(|sample| sample.below_read_bytes);
+            samples.extend(turns.flat_map(|turn| turn.samples(slot, &mut self.notes)));
+            let ended_ns = timings.iter().map(|it| it.began_ns.saturating_add(it.answered_ns)).max();
+            let joint = joint_sample(trial.state, ended_ns.unwrap_or_default(), &samples);
+            let answer = samples[0].answer;
+            samples = joint.into_iter().map(|it| Sample { below_read_bytes, answer, ..it }).collect();
+        }
+        first.check_state(&samples)?;
+        if self.trials.reads_together() {
+            let turn = ReadersTurn { trial: trial.index, round: slot.round, readers: timings };
+            self.notes.add(Line::ReadersTurn(Box::new(turn)));
+        }
+        Ok(samples)
+    }
+}
+
+/// When a reader read, whose turn has one reading.
+fn timing(turn: &MeteredTurn) -> ReaderTiming {
+    let wall_ns = turn.answer.samples.iter().map(|sample| sample.wall_ns).sum();
+    ReaderTiming { began_ns: turn.began_ns, wall_ns, answered_ns: turn.answer.seen_ns }
+}
