@@ -1,6 +1,6 @@
 //! Figure: reading from servers: what ranges at once gain on a server that paces connections,
 //! whether verdicts are right where the limit was made, how long the default race takes, how the
-//! best method compares with curl.
+//! best method compares with other programs.
 
 use crate::paced_server::{self, Pace};
 use crate::pairs;
@@ -9,14 +9,14 @@ use crate::row::Row;
 use anyhow::{Context, ensure};
 use readlab::analysis::verdict::{self, ServerWait, Verdict};
 use readlab::record::{Outcome, Record, TrialRecord};
+use readlab::trial::COMMAND;
 use readlab::units::{Bytes, Nanos};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-pub(super) const ABOUT: &str =
-    "objects: ranges on a paced server, verdicts of made limits, the default race over S3, beside curl";
+pub(super) const ABOUT: &str = "objects: ranges on a paced server, verdicts of made limits, the default race over S3, beside curl, aws and rclone";
 
 const CONTENT: Bytes = Bytes(4 << 20);
 const LARGE: Bytes = Bytes(256 << 20);
@@ -38,13 +38,15 @@ enum Made {
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let or_failed =
         |figure: &str, found: anyhow::Result<Row>| found.unwrap_or_else(|error| Row::failed(figure, &error));
-    Ok(vec![
+    let clients = CLIENTS.iter().map(|it| or_failed(&format!("beside {}", it.program), beside(programs, it)));
+    let others = clients.collect::<Vec<Row>>();
+    let made = vec![
         or_failed("ranges on a paced server", paced(programs)),
         or_failed("verdict of a late first byte", verdicts(programs, Made::FirstByte)),
         or_failed("verdict of a paced connection", verdicts(programs, Made::Connection)),
         or_failed("default race over S3", default_race(programs)),
-        or_failed("beside curl", beside_curl(programs)),
-    ])
+    ];
+    Ok([made, others].concat())
 }
 
 fn content(programs: &Programs, size: Bytes) -> anyhow::Result<Vec<u8>> {
@@ -141,20 +143,45 @@ fn default_race(programs: &Programs) -> anyhow::Result<Row> {
     Ok(Row::judged(figure, "at most 90 s", seconds, seconds <= 90.0, took.to_string()))
 }
 
-/// The fastest method's time over that of curl, on the same object in the same race.
-fn beside_curl(programs: &Programs) -> anyhow::Result<Row> {
-    ensure!(Command::new("curl").arg("--version").stdout(Stdio::null()).status().is_ok(), "no curl");
+/// A program that fetches an object.
+struct Client {
+    program: &'static str,
+    command: &'static str,
+}
+
+/// What other programs take for the same object. `READLAB_TARGET` is the signed URL, of which the
+/// path is the bucket and the key.
+const CLIENTS: [Client; 3] = [
+    Client { program: "curl", command: r#"curl -s "$READLAB_TARGET" | wc -l # {}"# },
+    Client {
+        program: "aws",
+        command: r#"u=${READLAB_TARGET%%\?*}; u=${u#*//}; aws s3 cp --only-show-errors "s3://${u#*/}" - | wc -l # {}"#,
+    },
+    // Without the variable with which it does not start where it is set.
+    Client {
+        program: "rclone",
+        command: r#"u=${READLAB_TARGET%%\?*}; u=${u#*//}; env -u AWS_CA_BUNDLE rclone cat --config /dev/null --s3-provider Other --s3-env-auth --s3-endpoint "$AWS_ENDPOINT_URL_S3" ":s3:${u#*/}" | wc -l # {}"#,
+    },
+];
+
+/// The fastest method's time over that of another program, on the same object in the same race.
+fn beside(programs: &Programs, client: &Client) -> anyhow::Result<Row> {
+    let program = client.program;
+    let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    ensure!(found.is_ok(), "there is no {program}");
     let file = programs.lines(LARGE)?;
-    let command = r#"curl -s "$READLAB_TARGET" | wc -l # {}"#;
     let mut found = Vec::new();
     for _ in 0..programs.repeats(PAIRS) {
-        let options = ["--s3", "--state", "warm", "--runs", "5", "--commands-get-credentials", "-c", command];
+        let options =
+            ["--s3", "--state", "warm", "--runs", "5", "--commands-get-credentials", "-c", client.command];
         let record = race(programs, &file.display().to_string(), &[ONE, RANGED], &options)?;
         let best = median(trial(&record, "http")?).min(median(trial(&record, "http-ranged")?));
-        let is_curl = |it: &&TrialRecord| it.trial.id.to_string().contains("curl");
-        found.push((best, median(record.trials.iter().find(is_curl).context("no trial of curl")?)));
+        let mut commands = record.trials.iter().filter(|it| it.trial.contender() == COMMAND);
+        let its = commands.find(|it| it.trial.method().contains(program)).context("it is no trial")?;
+        ensure!(its.outcome == Some(Outcome::Measured), "{program}: {:?}", its.outcome);
+        found.push((best, median(its)));
     }
     let ratio = pairs::ratio(&found);
-    Ok(Row::unjudged("best of rust/http, -ranged ÷ curl | wc -l, warm", ratio.estimate, ratio.words())
-        .with(ratio.ci95))
+    let figure = format!("best of rust/http, -ranged ÷ {program} | wc -l, warm");
+    Ok(Row::unjudged(figure, ratio.estimate, ratio.words()).with(ratio.ci95))
 }

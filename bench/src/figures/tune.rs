@@ -14,15 +14,31 @@ use readlab::record::{Record, TrialRecord};
 use readlab::trial::CacheState;
 use readlab::units::Bytes;
 use std::collections::BTreeSet;
-use std::path::Path;
 
-pub(super) const ABOUT: &str =
-    "tune: the search's setting against the best of an exhaustive run of the same space, and A against A";
+pub(super) const ABOUT: &str = "tune: the search's setting against the best of an exhaustive run of the same space, also over S3, and A against A";
 
-const FILE: Bytes = Bytes(256 << 20);
 const SMALL: Bytes = Bytes(64 << 10);
+const SHARE: f64 = 0.20;
+const TWINS: [&str; 2] = ["first/read/iterator@buffer=64KiB", "second/read/iterator@buffer=64KiB"];
+/// The number of races of A against A, and how many of them may be called different.
+const COMPARISONS: usize = 200;
+const DIFFERENT: f64 = 0.05;
+
+/// What is searched, and how good the search must be.
+struct Ground {
+    name: &'static str,
+    size: Bytes,
+    state: CacheState,
+    methods: &'static [&'static str],
+    /// Of the search and of what it is compared with.
+    options: &'static [&'static str],
+    space: &'static [&'static str],
+    /// So much longer a reading may take.
+    tolerance: f64,
+}
+
 /// Seventy settings or so in each state, so that a fifth of their readings is enough for a search.
-const METHODS: [&str; 7] = [
+const METHODS: &[&str] = &[
     "rust/buffered",
     "rust/read",
     "rust/pread",
@@ -31,20 +47,47 @@ const METHODS: [&str; 7] = [
     "rust/io_uring",
     "rust/direct",
 ];
-const SPACE: &str = "buffer=16KiB|64KiB|256KiB|1MiB|4MiB,depth=1|4|16|64,threads=1..all,populate=0|1,sequential=0|1,direct=0|1";
-const TOLERANCE: f64 = 0.03;
-const SHARE: f64 = 0.20;
-const TWINS: [&str; 2] = ["first/read/iterator@buffer=64KiB", "second/read/iterator@buffer=64KiB"];
-/// The number of races of A against A, and how many of them may be called different.
-const COMPARISONS: usize = 200;
-const DIFFERENT: f64 = 0.05;
+const SPACE: &[&str] = &[
+    "--space",
+    "buffer=16KiB|64KiB|256KiB|1MiB|4MiB,depth=1|4|16|64,threads=1..all,populate=0|1,sequential=0|1,direct=0|1",
+];
+
+const GROUNDS: [Ground; 3] = [
+    Ground {
+        name: "warm",
+        size: Bytes(256 << 20),
+        state: CacheState::Warm,
+        methods: METHODS,
+        options: &[],
+        space: SPACE,
+        tolerance: 0.03,
+    },
+    Ground {
+        name: "cold",
+        size: Bytes(256 << 20),
+        state: CacheState::Cold,
+        methods: METHODS,
+        options: &[],
+        space: SPACE,
+        tolerance: 0.03,
+    },
+    // The usual space, which bounds the memory in flight.
+    Ground {
+        name: "over S3, warm",
+        size: Bytes(64 << 20),
+        state: CacheState::Warm,
+        methods: &["rust/http-ranged", "rust-objects/ranged", "rust-objects/coalesced"],
+        options: &["--s3"],
+        space: &[],
+        tolerance: 0.02,
+    },
+];
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
-    let file = programs.lines(FILE)?;
     let mut rows = Vec::new();
-    for state in [CacheState::Warm, CacheState::Cold] {
-        let found = against_exhaustive(programs, &file, state);
-        rows.extend(found.unwrap_or_else(|error| vec![Row::failed(state.to_string(), &error)]));
+    for ground in &GROUNDS {
+        let found = against_exhaustive(programs, ground);
+        rows.extend(found.unwrap_or_else(|error| vec![Row::failed(ground.name, &error)]));
     }
     let twins = identical(programs);
     rows.push(twins.unwrap_or_else(|error| Row::failed("two identical contenders", &error)));
@@ -52,21 +95,33 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
 }
 
 /// The setting of the search against the exhaustive best, and how many readings the search took.
-fn against_exhaustive(programs: &Programs, file: &Path, state: CacheState) -> anyhow::Result<Vec<Row>> {
-    let methods: Vec<&str> = METHODS.iter().flat_map(|method| ["--method", *method]).collect();
-    let options = [&methods[..], &["--space", SPACE, "--budget", "20m"]].concat();
+fn against_exhaustive(programs: &Programs, ground: &Ground) -> anyhow::Result<Vec<Row>> {
+    let &Ground { name, state, options: own, .. } = ground;
+    let file = &programs.lines(ground.size)?;
+    let named = |methods: &[&str]| -> Vec<String> {
+        methods.iter().flat_map(|method| ["--method".to_owned(), (*method).to_owned()]).collect()
+    };
+    let with = |methods: &[String], options: &[&str]| -> Vec<String> {
+        let options = own.iter().chain(options).map(|option| (*option).to_owned());
+        methods.iter().cloned().chain(options).collect()
+    };
+    let options = with(&named(ground.methods), &[ground.space, &["--budget", "20m"]].concat());
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
     let search = programs.tune(&Search { name: "tune", file, state, options: &options })?;
     let settings: Vec<String> = searched(&search).map(|trial| trial.trial.id.to_string()).collect();
     let names: Vec<&str> = settings.iter().map(String::as_str).collect();
     let readings = EXHAUSTIVE_READINGS.to_string();
-    let options = ["--runs", &readings, "--fills", &readings, "--budget", "60m"];
-    let race =
-        |name, trials, options| programs.race(&Race { name, trials, file, state: Some(state), options });
-    let exhaustive = race("exhaustive", &names, &options)?;
+    let race = |name, trials: &[&str], options: &[&str]| {
+        let options = with(&named(trials), options);
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        programs.race(&Race { name, trials: &[], file, state: Some(state), options: &options })
+    };
+    let exhaustive =
+        race("exhaustive", &names, &["--runs", &readings, "--fills", &readings, "--budget", "60m"])?;
     let (by_search, by_all) = (best(&search)?, best(&exhaustive)?);
     let share = share(&search, settings.len());
     let taken = Row::judged(
-        format!("{state}: readings of the search"),
+        format!("{name}: readings of the search"),
         "at most 20 % of the exhaustive",
         share,
         share <= SHARE,
@@ -77,10 +132,11 @@ fn against_exhaustive(programs: &Programs, file: &Path, state: CacheState) -> an
             settings.len()
         ),
     );
-    let figure = format!("{state}: the search's setting against the exhaustive best");
-    let (target, both) = ("within 3 %", format!("{by_search} against {by_all}"));
+    let figure = format!("{name}: the search's setting against the exhaustive best");
+    let target = format!("within {:.0} %", ground.tolerance * 100.0);
+    let both = format!("{by_search} against {by_all}");
     if by_search == by_all {
-        return Ok(vec![Row::judged(figure, target, 1.0, true, format!("the same: {by_all}")), taken]);
+        return Ok(vec![Row::judged(figure, &target, 1.0, true, format!("the same: {by_all}")), taken]);
     }
     let afresh = race("tune-afresh", &[&by_search, &by_all], &["--runs", "30", "--fills", "30"])?;
     let of = |id: &str| {
@@ -90,7 +146,7 @@ fn against_exhaustive(programs: &Programs, file: &Path, state: CacheState) -> an
     let ratio = stats::ratio(&of(&by_search)?.samples, &of(&by_all)?.samples);
     let ratio = ratio.context("no round holds both")?;
     let words = format!("{:.3} times its time, {both}", ratio.estimate);
-    let row = Row::judged(figure, target, ratio.estimate, ratio.estimate <= 1.0 + TOLERANCE, words);
+    let row = Row::judged(figure, &target, ratio.estimate, ratio.estimate <= 1.0 + ground.tolerance, words);
     Ok(vec![row.with(ratio.ci95), taken])
 }
 
