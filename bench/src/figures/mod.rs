@@ -25,6 +25,7 @@ mod objects;
 mod page;
 mod power;
 mod program;
+mod readers;
 mod same;
 mod small_file;
 mod soak;
@@ -81,6 +82,7 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "fleet-hosts", about: fleet_hosts::ABOUT, measure: fleet_hosts::measure },
     Figure { name: "fleet-limits", about: fleet_limits::ABOUT, measure: fleet_limits::measure },
     Figure { name: "objects", about: objects::ABOUT, measure: objects::measure },
+    Figure { name: "readers", about: readers::ABOUT, measure: readers::measure },
     Figure { name: "soak", about: soak::ABOUT, measure: soak::measure },
     Figure { name: "wake-up", about: wake_up::ABOUT, measure: wake_up::measure },
 ];

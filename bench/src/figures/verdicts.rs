@@ -4,8 +4,7 @@
 //! limits), and the verdict that is right. Several verdicts may be right where the machine decides
 //! which of two near limits comes first.
 
-mod throttle;
-
+use crate::control_group::{Group, Limit};
 use crate::places::Place;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
@@ -15,7 +14,6 @@ use readlab::record::Record;
 use readlab::trial::CacheState;
 use readlab::units::Bytes;
 use std::path::Path;
-use throttle::Throttle;
 
 pub(super) const ABOUT: &str = "verdicts: right on cases made for the purpose, at least nine of ten";
 
@@ -191,7 +189,7 @@ fn told(programs: &Programs, case: &Case) -> anyhow::Result<String> {
         FilePlace::Zipped => race(&programs.zipped_lines(SMALL)?)?,
         FilePlace::Throttled(bytes_per_second) => {
             let file = programs.lines(SMALL)?;
-            let _throttle = Throttle::on(&file, bytes_per_second)?;
+            let _group = Group::entered(Limit::device_of(&file, bytes_per_second)?, "throttled")?;
             race(&file)?
         }
         FilePlace::Elsewhere(place, size) => race(place.make(programs, size)?.file())?,

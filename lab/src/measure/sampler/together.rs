@@ -71,8 +71,7 @@ impl ProcessSampler<'_> {
         if self.trials.reads_together() {
             let below_read_bytes = samples.first().and_then(|sample| sample.below_read_bytes);
             samples.extend(turns.flat_map(|turn| turn.samples(slot, &mut self.notes)));
-            let ended_ns = timings.iter().map(|it| it.began_ns.saturating_add(it.answered_ns)).max();
-            let joint = joint_sample(trial.state, ended_ns.unwrap_or_default(), &samples);
+            let joint = joint_sample(trial.state, together_ns(trial, &timings), &samples);
             let answer = samples[0].answer;
             samples = joint.into_iter().map(|it| Sample { below_read_bytes, answer, ..it }).collect();
         }
@@ -83,6 +82,13 @@ impl ProcessSampler<'_> {
         }
         Ok(samples)
     }
+}
+
+/// From the first start to the last end: of readings to the last answer, as the lab saw it; of a
+/// control that measures a limit to the end of the last window, for it works outside of that too.
+fn together_ns(trial: &Trial, timings: &[ReaderTiming]) -> u64 {
+    let took_ns = |it: &ReaderTiming| if trial.limit().is_some() { it.wall_ns } else { it.answered_ns };
+    timings.iter().map(|it| it.began_ns.saturating_add(took_ns(it))).max().unwrap_or_default()
 }
 
 /// When a reader read, whose turn has one reading.

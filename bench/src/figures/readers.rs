@@ -1,0 +1,196 @@
+//! Figure: several readers at once: whether what stops them is told where the limit was made, and
+//! whether fio's jobs read the same file at the same rate.
+
+use crate::control_group::{Group, Limit};
+use crate::fio;
+use crate::paced_server::{self, Pace};
+use crate::pairs;
+use crate::programs::{Programs, Race};
+use crate::row::Row;
+use anyhow::Context;
+use readlab::analysis::scaling::{Limited, Scaling};
+use readlab::record::{Outcome, Record};
+use readlab::trial::CacheState;
+use readlab::units::Bytes;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub(super) const ABOUT: &str =
+    "readers: what stops several readers is told where the limit was made, and the rate beside fio's jobs";
+
+const REPEATS: usize = 20;
+const PAIRS: usize = 7;
+const FIO_FILE: Bytes = Bytes(256 << 20);
+/// As fio reads.
+const DIRECT: &str = "rust/direct/memchr@buffer=128KiB";
+const JOBS: u32 = 4;
+/// Of a throttled device, and of each connection of a paced server.
+const DEVICE_BYTES_PER_S: u64 = 100_000_000;
+const CONNECTION_BYTES_PER_S: f64 = 20e6;
+
+/// Where the limit is made.
+#[derive(Debug, Clone, Copy)]
+enum Made {
+    Device,
+    Connection,
+    Processor,
+}
+
+/// A limit as long as it is kept, and what is read under it.
+struct Limits {
+    target: PathBuf,
+    _group: Option<Group>,
+}
+
+impl Made {
+    const ALL: [Made; 3] = [Made::Device, Made::Connection, Made::Processor];
+
+    fn figure(self) -> &'static str {
+        match self {
+            Made::Device => "readers of a throttled device: verdict",
+            Made::Connection => "readers over paced connections: verdict",
+            Made::Processor => "readers of one processor: verdict",
+        }
+    }
+
+    fn method(self) -> &'static str {
+        match self {
+            Made::Device => DIRECT,
+            Made::Connection => "rust/http/memchr",
+            Made::Processor => "rust/read/memchr",
+        }
+    }
+
+    fn state(self) -> Option<CacheState> {
+        match self {
+            Made::Device => Some(CacheState::Cold),
+            Made::Connection => None,
+            Made::Processor => Some(CacheState::Warm),
+        }
+    }
+
+    fn limits(self, programs: &Programs) -> anyhow::Result<Limits> {
+        match self {
+            Made::Device => {
+                let target = programs.lines(Bytes(16 << 20))?;
+                let group = Group::entered(Limit::device_of(&target, DEVICE_BYTES_PER_S)?, "readers")?;
+                Ok(Limits { target, _group: Some(group) })
+            }
+            Made::Connection => {
+                let file = programs.lines(Bytes(4 << 20))?;
+                let content = fs::read(&file).with_context(|| file.display().to_string())?;
+                let pace = Pace { bytes_per_s: Some(CONNECTION_BYTES_PER_S), delay: Duration::ZERO };
+                let target = paced_server::start(content, pace)?.into();
+                Ok(Limits { target, _group: None })
+            }
+            Made::Processor => {
+                let target = programs.lines(Bytes(256 << 20))?;
+                Ok(Limits { target, _group: Some(Group::entered(Limit::Processor(0), "readers")?) })
+            }
+        }
+    }
+
+    fn is_told_by(self, limited: Limited) -> bool {
+        matches!(
+            (self, limited),
+            (Made::Device, Limited::Shared(_))
+                | (Made::Connection, Limited::EachHost(_))
+                | (Made::Processor, Limited::Processors(_))
+        )
+    }
+}
+
+pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
+    let verdict =
+        |made: Made| verdicts(programs, made).unwrap_or_else(|error| Row::failed(made.figure(), &error));
+    let mut rows: Vec<Row> = Made::ALL.map(verdict).into();
+    rows.push(beside_fio(programs).unwrap_or_else(|error| Row::failed("readers beside fio", &error)));
+    Ok(rows)
+}
+
+/// A race of one method by some numbers of readers.
+struct ReadersRace<'a> {
+    target: &'a Path,
+    state: Option<CacheState>,
+    method: &'a str,
+    readers: &'a str,
+}
+
+impl ReadersRace<'_> {
+    fn record(&self, programs: &Programs) -> anyhow::Result<Record> {
+        let &ReadersRace { target, state, method, readers } = self;
+        let options = [
+            "--method",
+            method,
+            "--reference",
+            method,
+            "--readers",
+            readers,
+            "--runs",
+            "8",
+            "--budget",
+            "20m",
+        ];
+        let race = Race { name: "readers", trials: &[], file: target, state, options: &options };
+        programs.race(&race)
+    }
+}
+
+/// How often a made limit is told.
+fn verdicts(programs: &Programs, made: Made) -> anyhow::Result<Row> {
+    let limits = made.limits(programs)?;
+    let (mut right, mut wrong) = (0, 0);
+    let repeats = programs.repeats(REPEATS);
+    for _ in 0..repeats {
+        let race = ReadersRace {
+            target: &limits.target,
+            state: made.state(),
+            method: made.method(),
+            readers: "1,2",
+        };
+        let record = race.record(programs)?;
+        let scaling = Scaling::all(&record);
+        let told = scaling.iter().find(|it| made.method().starts_with(&it.id.method.to_string()));
+        match told.and_then(|it| it.limited).context("it tells nothing")? {
+            told if made.is_told_by(told) => right += 1,
+            Limited::NotTold(_) => {}
+            _ => wrong += 1,
+        }
+    }
+    let words =
+        format!("right in {right}, not told in {}, wrong in {wrong} of {repeats}", repeats - right - wrong);
+    let ok = right * 10 >= repeats * 9;
+    Ok(Row::judged(made.figure(), "right in 9 of 10", f64::from(u32::try_from(right)?), ok, words))
+}
+
+/// The rate of four readers by readlab and of fio's four jobs, in turns.
+#[expect(clippy::cast_precision_loss, reason = "rates have three digits")]
+fn beside_fio(programs: &Programs) -> anyhow::Result<Row> {
+    let file = programs.lines(FIO_FILE)?;
+    let mut found = Vec::new();
+    let race = ReadersRace {
+        target: &file,
+        state: Some(CacheState::Cold),
+        method: DIRECT,
+        readers: &JOBS.to_string(),
+    };
+    for _ in 0..programs.repeats(PAIRS) {
+        let record = race.record(programs)?;
+        let is_it = |it: &&readlab::record::TrialRecord| it.trial.id.to_string() == DIRECT;
+        let trial = record.trials.iter().find(is_it).context("no trial")?;
+        anyhow::ensure!(trial.outcome == Some(Outcome::Measured), "{:?}", trial.outcome);
+        let median_ns = pairs::median(&pairs::floats(trial.samples.iter().map(|sample| sample.wall_ns)));
+        let rate = f64::from(JOBS) * FIO_FILE.0 as f64 * 1e9 / median_ns;
+        let jobs = format!("--numjobs={JOBS}");
+        let words = [jobs.as_str(), "--group_reporting", "--bs=128k", "--ioengine=psync", "--loops=3"];
+        let told = fio::read(&file, &words)?;
+        found.push((rate, told["bw_bytes"].as_f64().context("fio tells a rate")?));
+    }
+    let ratio = pairs::ratio(&found);
+    let is_narrow = ratio.ci95.is_some_and(|it| it.low <= 1.0 && 1.0 <= it.high && it.high / it.low <= 1.1);
+    let ok = ratio.within(0.05) || is_narrow;
+    let figure = format!("rate of {JOBS} readers ÷ that of fio's {JOBS} jobs");
+    Ok(Row::judged(figure, "within 5 %, or holds 1 at 5 %", ratio.estimate, ok, ratio.words())
+        .with(ratio.ci95))
+}
