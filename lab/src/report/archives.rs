@@ -5,6 +5,7 @@
 //! ratio is made within rounds, as every ratio. Only an archive whose content has the digest of the
 //! plain target counts: of a user's own archive there is no plain file beside it.
 
+use super::break_even::BreakEven;
 use super::ranking::{Ranking, RankingRow};
 use super::words;
 use crate::analysis::stats::{self, Interval, Significance};
@@ -12,6 +13,7 @@ use crate::record::Record;
 use crate::trial::{CacheState, Work};
 use readlab_protocol::Archive;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// One contender on an archive and on its content as a plain file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -87,6 +89,14 @@ impl ArchiveRatio {
             self.plain,
         )
     }
+}
+
+/// The fields about archives in the JSON export; only those that have something.
+pub(super) fn exported(record: &Record, rankings: &[Ranking]) -> Vec<(&'static str, Value)> {
+    let (ratios, break_evens) = (ArchiveRatio::all(record, rankings), BreakEven::all(rankings));
+    let ratios = (!ratios.is_empty()).then(|| ("archives", json!(ratios)));
+    let break_evens = (!break_evens.is_empty()).then(|| ("break_even", json!(break_evens)));
+    ratios.into_iter().chain(break_evens).collect()
 }
 
 /// Whether a target is the content of an archive.

@@ -5,7 +5,7 @@
 //! `missing` of the same trial says why, by the field's name. The words are those of the record.
 
 use super::advice::{Advice, export};
-use super::archives::ArchiveRatio;
+use super::archives;
 use super::claims::json_value;
 use super::ranking::{Ranking, RankingRow, TieStatus};
 use super::sweep::SweepView;
@@ -108,9 +108,8 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
         "end": record.end.map(|(reason, wall_ns)| json!({ "reason": reason, "wall_ns": wall_ns })),
         "missing": missing_of_run(record, &limits),
     });
-    let archives = ArchiveRatio::all(record, &rankings);
-    if !archives.is_empty() {
-        fields["archives"] = json!(archives);
+    for (name, list) in archives::exported(record, &rankings) {
+        fields[name] = list;
     }
     if let Some(fleet) = &record.fleet {
         fields["fleet"] = fleet::json_value(fleet, record);
