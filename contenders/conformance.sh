@@ -2,6 +2,7 @@
 # Tests a contender in any language against PROTOCOL.md, from outside: `conformance.sh COMMAND…`. Every method, scan
 # and work that it lists is run on files of awkward sizes and names, and each answer is compared with that of wc, od
 # and awk; then misuse, failures, and whether a file is open or mapped between turns. Needs a POSIX shell and Linux.
+# Methods that decode get the files compressed by the program of the format, and broken ones too.
 # Methods that read only URLs or objects read no files: they are tested by objects.sh. Ends with "N passed, N failed";
 # exit 1 if any failed.
 set -u
@@ -110,6 +111,39 @@ printf '%s\n' "$said" | sed 's/": /":/g; s/, "/,"/g' | awk '
             for (j = 1; j <= m; j++) { gsub(/"/, "", each[j]); print method, work, each[j] }
         }
     }' >"$folder/grid"
+# What each one decodes: METHOD FORMAT, one a line; those whose format no program here writes are skipped.
+printf '%s\n' "$said" | grep -v '"unavailable"' |
+    sed -n 's/": /":/g; s/.*"method":"\([^"]*\)".*"decodes":\["\([a-z0-9]*\)".*/\1 \2/p' >"$folder/decodes"
+# FORMAT: compresses standard input.
+pack() {
+    case $1 in
+    gzip | bzip2 | xz | zstd | lz4 | brotli) "$1" -c ;;
+    *) return 1 ;;
+    esac
+}
+while read -r method format; do
+    if ! printf x | pack "$format" >/dev/null 2>&1; then
+        echo "SKIPPED: $method: no program here writes $format" >&2
+        grep -v "^$method " "$folder/grid" >"$folder/rest"
+        mv "$folder/rest" "$folder/grid"
+    fi
+done <"$folder/decodes"
+formats=$(sed 's/.* //' "$folder/decodes" | sort -u)
+# FILE: writes it in every format.
+pack_all() {
+    for format in $formats; do
+        mkdir -p "$folder/packed/$format"
+        pack "$format" <"$1" >"$folder/packed/$format/${1##*/}$(ending "$format")" 2>/dev/null
+    done
+}
+# A brotli is known by its name alone.
+ending() { [ "$1" != brotli ] || echo .br; }
+# METHOD FILE: sets target to the file in the form that the method reads.
+choose() {
+    target=$2
+    format=$(sed -n "s/^$1 //p" "$folder/decodes")
+    [ ! "$format" ] || target=$folder/packed/$format/${2##*/}$(ending "$format")
+}
 # Whether the contender reads no files: then only what needs none is tested.
 reads_no_files() { [ ! -s "$folder/grid" ] && printf '%s\n' "$said" | grep -qE '"reads": *"(url|object)"'; }
 no_files=$(reads_no_files && echo yes)
@@ -139,10 +173,12 @@ make_files || exit 1
 
 for file in "$folder"/text/* "$folder"/bytes/*; do
     truth "$file"
+    pack_all "$file"
     while read -r method work scan; do
         # Files that are not text are for methods that visit bytes: those with the work sum.
         case $file in "$folder"/bytes/*) grep -q "^$method sum " "$folder/grid" || continue ;; esac
-        answers "$method" "$scan" "$work" "$file"
+        choose "$method" "$file"
+        answers "$method" "$scan" "$work" "$target"
     done <"$folder/grid"
 done
 
@@ -173,7 +209,30 @@ fails() {
 file=$folder/text/no-final-newline
 mkfifo "$folder/turns"
 sort -u -k 1,1 "$folder/grid" >"$folder/methods"
+
+# Compressed files of several frames, cut short, and with other bytes behind the end.
+whole=$folder/text/65537-bytes
+cat "$whole" "$whole" >"$folder/twice"
+while read -r method format; do
+    line=$(grep "^$method .* -$" "$folder/grid" || grep "^$method " "$folder/grid" | head -n 1)
+    # shellcheck disable=SC2086 # three words
+    set -- $line
+    [ $# = 3 ] || continue
+    choose "$method" "$whole"
+    broken=$folder/packed/$format/broken
+    head -c "$(($(wc -c <"$target") - 1))" "$target" >"$broken-cut$(ending "$format")"
+    fails broken-cut "$method" "$3" "$2" "$broken-cut$(ending "$format")"
+    { cat "$target"; echo other bytes; } >"$broken-end$(ending "$format")"
+    fails broken-end "$method" "$3" "$2" "$broken-end$(ending "$format")"
+    [ "$format" != brotli ] || continue
+    cat "$target" "$target" >"$folder/packed/$format/twice"
+    truth "$folder/twice"
+    answers "$method" "$3" "$2" "$folder/packed/$format/twice"
+done <"$folder/decodes"
+
 while read -r method work scan; do
+    choose "$method" "$folder/text/no-final-newline"
+    file=$target
     fails "absent.*no such file" "$method" "$scan" "$work" "$folder/absent"
     fails "$folder/text: .*directory" "$method" "$scan" "$work" "$folder/text"
     fails "" "$method" no-such-scan "$work" "$file"
@@ -195,7 +254,11 @@ while read -r method work scan; do
     check "$method: a turn of two after an untimed one" is "hello ready sample sample done"
 done <"$folder/methods"
 
-[ "$no_files" ] || read -r method work scan <"$folder/methods"
+[ "$no_files" ] || {
+    read -r method work scan <"$folder/methods"
+    choose "$method" "$folder/text/no-final-newline"
+    file=$target
+}
 fails "" no-such-method "${scan:--}" "${work:-discard}" "$file"
 [ "$no_files" ] || for turn in "" go "go 1" "go 0 0" "go -1 1" "go 1 1 1" "stop 1 1" "go 0 4294967296" "go 0 99999999999999999999"; do
     said=$(printf 'go 0 1\n%s\n' "$turn" | "$program" read "$method" "$scan" "$work" "$file" 2>/dev/null)

@@ -196,7 +196,33 @@ check_program() {
     compare "$1" "$newlines"
 }
 
+# The format that a snippet decodes; nothing if it reads plain files.
+decodes() {
+    case ${1##*/} in
+    gzip.* | createGunzip.* | rapidgzip.*) echo gzip ;;
+    lz4.*) echo lz4 ;;
+    bz2.* | bzip2.*) echo bzip2 ;;
+    lzma.*) echo xz ;;
+    zstd.* | createZstdDecompress.*) echo zstd ;;
+    createBrotliDecompress.*) echo brotli ;;
+    esac
+}
+
 check() {
+    format=$(decodes "$1")
+    if [ -n "$format" ] && ! command -v "$format" >/dev/null; then
+        echo "SKIPPED: $1: no program here writes $format" >&2
+        return
+    fi
+    [ -z "$format" ] || for file in empty one unended long; do
+        mv $file $file.plain
+        "$format" -c <$file.plain >$file
+    done
+    check_plain "$@"
+    [ -z "$format" ] || for file in empty one unended long; do mv $file.plain $file; done
+}
+
+check_plain() {
     expected=$newlines
     ! grep -q 'Counts lines\|// lines counts' "$@" || expected=$lines
     said=$($language "$@" 2>&1 | sed 's/ *$//')
@@ -231,6 +257,10 @@ lack() {
     elif grep -q '^// needs: Go 1.24' "$1" && ! GOTOOLCHAIN=local command go list -f '{{context.ReleaseTags}}' unsafe |
         grep -qw 'go1\.24'; then
         echo "no Go 1.24 or later"
+    elif grep -q '^# needs: Python 3.14' "$1" && ! "$python" -c 'import compression.zstd' 2>/dev/null; then
+        echo "no Python 3.14 or later"
+    elif grep -q '^// needs: Node.js 22.15' "$1" && ! command node -e 'require("zlib").createZstdDecompress()' 2>/dev/null; then
+        echo "no Node.js 22.15 or later"
     elif grep -q '^// needs: Java 22' "$1" && ! javac --release 22 -version >/dev/null 2>&1; then
         echo "no JDK 22 or later"
     elif grep -q '^// needs: the library Boost.Iostreams' "$1" && ! has_boost; then

@@ -15,7 +15,8 @@ use readlab::target::url::Url;
 use readlab::terminal::printable::is_obeyed;
 use readlab::trial::{Params, TrialId};
 use readlab::units::{Bytes, Nanos, Throughput};
-use readlab_protocol::{Archive, Message, TurnRequest};
+use readlab_protocol::{Archive, Cache, Message, TurnRequest};
+use readlab_rust::method::{Method, registry};
 use readlab_rust::{Reading, Work};
 use std::cell::Cell;
 use std::fs;
@@ -151,8 +152,9 @@ pub(crate) fn archive(input: &[u8], file: &Path, archive: Archive) {
     if pieces.get() > PIECES_MAX {
         return;
     }
-    for method in [archive.word().to_owned(), format!("{archive}-libdeflate")] {
-        let reading = Reading::new(&method, "memchr", Work::Newlines, file, []);
+    let decodes = |method: &&Method| method.decodes.contains(&archive) && method.cache != Cache::None;
+    for method in registry::ALL.iter().filter(decodes).map(|method| method.name) {
+        let reading = Reading::new(method, "memchr", Work::Newlines, file, []);
         let mut reading = reading.expect("the method is there");
         let answer = reading.prepare().and_then(|()| reading.read());
         if let (Ok(plain), Ok(answer)) = (&plain, &answer) {

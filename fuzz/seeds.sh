@@ -2,7 +2,7 @@
 # Writes the first inputs of a fuzzer into a folder, one file each: readlab's own examples of that kind, and the inputs
 # beside this script that earlier fuzzing found.
 #
-#   fuzz/seeds.sh protocol|record|roster|suite|claims|words|auto|zip|gzip|http FOLDER
+#   fuzz/seeds.sh protocol|record|roster|suite|claims|words|auto|zip|gzip|compressed|http FOLDER
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -38,6 +38,13 @@ case $target in
         printf '\001\000\200\000\007\000\000\000\377\377\177\000\002line\n' > "$folder/seed-flight" ;;
     zip) (cd "$root" && python3 -m zipfile -c "$folder/seed-text" README.md) ;;
     gzip) gzip -c "$root/README.md" > "$folder/seed-text"; gzip -nc /dev/null > "$folder/seed-empty" ;;
+    # The first byte is the number of the format.
+    compressed)
+        at=0
+        for program in zstd lz4 xz bzip2; do
+            { printf "\\$at"; $program -c "$root/README.md"; } > "$folder/seed-$program" || rm "$folder/seed-$program"
+            at=$((at + 1))
+        done ;;
     http)
         answer length 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nETag: "x"\r\n\r\nhello'
         answer chunked 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'

@@ -17,6 +17,12 @@ want mkfs.btrfs btrfs-progs
 want mkfs.xfs xfsprogs
 want unzip unzip
 want gzip gzip
+want zstd zstd
+want lz4 lz4
+want xz xz-utils
+want bzip2 bzip2
+want brotli brotli
+want pigz pigz
 want curl curl
 want openssl openssl
 [ -x /usr/sbin/nginx ] || want nginx nginx-light

@@ -23,6 +23,8 @@ type method struct {
 	parts bool
 	// "url", if it reads from a server; otherwise files.
 	reads string
+	// The format of the compressed file that it decodes, if it does.
+	decodes string
 }
 
 const bytesMax = 1 << 30
@@ -54,28 +56,32 @@ func (m method) unavailable() string {
 // All methods, in the order of the list.
 var methods = []method{
 	{"bufio.Scanner", "Scan of a bufio.Scanner; Text makes a string of every line, Bytes does not", ofScans,
-		[]param{lineMax}, readByScanner, false, ""},
+		[]param{lineMax}, readByScanner, false, "", ""},
 	{"bufio.Reader.ReadSlice", "ReadSlice of a bufio.Reader: lines where they lie in its buffer", ofLines,
-		[]param{bufioBuffer}, readBySlice, false, ""},
+		[]param{bufioBuffer}, readBySlice, false, "", ""},
 	{"bufio.Reader.ReadBytes", "ReadBytes of a bufio.Reader: a slice is made for every line", ofLines,
-		[]param{bufioBuffer}, readByLineOfBytes, false, ""},
+		[]param{bufioBuffer}, readByLineOfBytes, false, "", ""},
 	{"bufio.Reader.ReadLine", "ReadLine of a bufio.Reader: lines or parts of long ones, where they are in its buffer",
-		ofLines, []param{bufioBuffer}, readByLine, false, ""},
+		ofLines, []param{bufioBuffer}, readByLine, false, "", ""},
 	{"bufio.Reader.ReadString", "ReadString of a bufio.Reader: a string is made for every line", ofLines,
-		[]param{bufioBuffer}, readByLineOfString, false, ""},
+		[]param{bufioBuffer}, readByLineOfString, false, "", ""},
 	{"bytes.Lines", "range over bytes.Lines of what os.ReadFile returns: lines where they are in one slice", ofLines,
-		nil, readByBytesLines, false, ""},
+		nil, readByBytesLines, false, "", ""},
 	{"strings.Lines", "range over strings.Lines of what os.ReadFile returns, copied into one string", ofLines,
-		nil, readByStringsLines, false, ""},
+		nil, readByStringsLines, false, "", ""},
 	{"bufio.Reader.Read", "Read of a bufio.Reader into a slice as large as its buffer", ofBytes,
-		[]param{bufioBuffer}, readByBufferedRead, true, ""},
-	{"os.File.Read", "Read of an os.File into one slice", ofBytes, []param{ownBuffer}, readByRead, true, ""},
-	{"io.Copy", "io.Copy of an os.File into a Writer that visits the bytes", ofBytes, nil, readByCopy, true, ""},
-	{"io.ReadAll", "io.ReadAll of an os.File: the whole file in one slice, which grows", ofBytes, nil, readAll, true, ""},
-	{"os.ReadFile", "os.ReadFile: the whole file in one slice", ofBytes, nil, readWhole, false, ""},
-	{"syscall.Mmap", "the whole file mapped by syscall.Mmap", ofBytes, nil, readMapped, true, ""},
+		[]param{bufioBuffer}, readByBufferedRead, true, "", ""},
+	{"os.File.Read", "Read of an os.File into one slice", ofBytes, []param{ownBuffer}, readByRead, true, "", ""},
+	{"io.Copy", "io.Copy of an os.File into a Writer that visits the bytes", ofBytes, nil, readByCopy, true, "", ""},
+	{"io.ReadAll", "io.ReadAll of an os.File: the whole file in one slice, which grows", ofBytes, nil, readAll, true, "", ""},
+	{"os.ReadFile", "os.ReadFile: the whole file in one slice", ofBytes, nil, readWhole, false, "", ""},
+	{"syscall.Mmap", "the whole file mapped by syscall.Mmap", ofBytes, nil, readMapped, true, "", ""},
+	{"gzip.Reader", "Read of a gzip.Reader over an os.File into one slice", ofBytes, []param{ownBuffer}, readByGzip,
+		false, "", "gzip"},
+	{"bzip2.NewReader", "Read of what bzip2.NewReader returns over an os.File into one slice", ofBytes,
+		[]param{ownBuffer}, readByBzip2, false, "", "bzip2"},
 	{"http.Client", "GET of an http.Client, its Body read into one slice", ofBytes,
-		[]param{ownBuffer, keptClient, httpVersion}, readByGet, false, "url"},
+		[]param{ownBuffer, keptClient, httpVersion}, readByGet, false, "url", ""},
 	{"http.Client-ranged", "GETs of ranges at once by goroutines, one http.Client", ofBytes,
-		[]param{partSize, concurrency, keptClient, httpVersion}, readByRanges, false, "url"},
+		[]param{partSize, concurrency, keptClient, httpVersion}, readByRanges, false, "url", ""},
 }

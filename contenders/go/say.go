@@ -30,6 +30,10 @@ func sayMethod(m method) {
 	if params == nil {
 		params = []param{}
 	}
+	var decodes []string
+	if m.decodes != "" {
+		decodes = []string{m.decodes}
+	}
 	say(struct {
 		Say    string              `json:"say"`
 		Method string              `json:"method"`
@@ -39,9 +43,10 @@ func sayMethod(m method) {
 		Cache  string              `json:"cache"`
 		Parts  bool                `json:"parts,omitempty"`
 		Reads  string              `json:"reads,omitempty"`
+		Decode []string            `json:"decodes,omitempty"`
 		TLS    bool                `json:"tls,omitempty"`
 		Lack   string              `json:"unavailable,omitempty"`
-	}{"method", m.name, m.scans, params, m.about, "through", m.parts, m.reads, m.reads == "url", m.unavailable()})
+	}{"method", m.name, m.scans, params, m.about, "through", m.parts, m.reads, decodes, m.reads == "url", m.unavailable()})
 }
 
 func sayReady(params map[string]int) {

@@ -2,6 +2,7 @@
 // server. `prepare` is called before `ready`: it makes what is kept open with kept=1.
 'use strict';
 
+const { DECODERS } = require('./compressed');
 const fetched = require('./fetch');
 const { BYTES_MAX, FILE_METHODS, OF_BYTES } = require('./file_methods');
 const http2 = require('./http2');
@@ -18,6 +19,7 @@ const WINDOW = { name: 'window_bytes', default: 65535, min: 65535, max: 2 ** 31 
 
 const METHODS = [
   ...FILE_METHODS,
+  ...DECODERS,
   {
     name: 'fetch',
     about: 'the global fetch, by for await over its body: a Uint8Array every time',

@@ -22,8 +22,9 @@ function hello({ name, runtime }) {
 }
 
 function method(listed) {
-  const { name, scans, params, about, reads, tls, parts, unavailable } = listed;
-  tell(line('method', { method: name, scans, params, about, cache: 'through', reads, tls, parts, unavailable }));
+  const { name, scans, params, about, reads, decodes, tls, parts, unavailable } = listed;
+  const kinds = { reads, decodes, tls, parts, unavailable };
+  tell(line('method', { method: name, scans, params, about, cache: 'through', ...kinds }));
 }
 
 const ready = (params) => tell(line('ready', { params }));

@@ -9,9 +9,9 @@ from importlib import import_module
 Param = namedtuple("Param", "name default min max")
 
 
-class Method(namedtuple("Method", "name about scans params module function")):
+class Method(namedtuple("Method", "name about scans params module function decodes", defaults=[None])):
     """One way of reading. Its function opens, reads the bytes and closes: that is the window,
-    and no byte of the file is kept."""
+    and no byte of the file is kept. Some decode a compressed file."""
 
     def reading(self):
         return getattr(import_module(self.module), self.function)
@@ -26,6 +26,10 @@ OF_ARRAY = {"newlines": ["count_nonzero"], "sum": ["sum"], "discard": ["-"]}
 BUFFER = Param("buffer_bytes", 0, 0, BYTES_MAX)
 # The default of Arrow. A line that is longer than two blocks is a failure.
 BLOCK = Param("block_bytes", 1 << 20, 4096, BYTES_MAX)
+
+CHUNK = Param("buffer_bytes", 1 << 20, 1, BYTES_MAX)
+# 0 takes all processors.
+THREADS = Param("threads", 0, 0, 1024)
 
 METHODS = [
     Method("numpy.fromfile", "numpy.fromfile: the whole file in one array of uint8", OF_ARRAY, [],
@@ -50,4 +54,8 @@ METHODS = [
            "polars_lines", "by_read_csv"),
     Method("pandas.read_csv", "pandas.read_csv: a frame of one column, a row for every line", OF_LINES, [],
            "pandas_csv", "by_read_csv"),
+    Method("lz4.frame.open", "read of what lz4.frame.open returns: new bytes every time", OF_ARRAY, [CHUNK],
+           "lz4_frames", "by_open", "lz4"),
+    Method("rapidgzip.open", "read of what rapidgzip.open returns, which decodes with several threads", OF_ARRAY,
+           [CHUNK, THREADS], "parallel_gzip", "by_open", "gzip"),
 ]

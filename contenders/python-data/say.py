@@ -8,7 +8,7 @@ from importlib.metadata import version
 PROTOCOL = 1
 CONTENDER = "python-data"
 VERSION = "0.1.0"
-LIBRARIES = ["numpy", "pyarrow", "polars", "pandas"]
+LIBRARIES = ["numpy", "pyarrow", "polars", "pandas", "lz4", "rapidgzip"]
 
 
 def hello():
@@ -18,8 +18,9 @@ def hello():
 
 
 def method(listed):
+    kinds = {"decodes": [listed.decodes]} if listed.decodes else {}
     tell(line("method", method=listed.name, scans=listed.scans, params=[param._asdict() for param in listed.params],
-              about=listed.about, cache="through"))
+              about=listed.about, cache="through", **kinds))
 
 
 def ready(params):

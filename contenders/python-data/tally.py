@@ -21,6 +21,11 @@ class Tally:
         elif self.work == "sum":
             self.found += int(array.sum(dtype=numpy.uint8))
 
+    def drain(self, file, size):
+        """Visits everything that a file object of Python has, read by read."""
+        while chunk := file.read(size):
+            self.take(numpy.frombuffer(chunk, dtype=numpy.uint8))
+
     def take_mapped(self, array):
         """The same for a mapping, where nothing is read before it is visited."""
         if self.work == "discard":

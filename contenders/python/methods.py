@@ -3,6 +3,7 @@
 from collections import namedtuple
 
 import chunks
+import compressed
 import lines
 import urls
 import whole
@@ -13,8 +14,9 @@ Param = namedtuple("Param", "name default min max")
 # One way of reading. Its read opens, reads the bytes and closes: that is the window, and no byte of the file is kept.
 # For each work its scans are the ways of visiting the bytes, best first.
 # Some read a part of a file, too. Some read a URL instead, and may prepare a client that all readings use.
-Method = namedtuple("Method", "name about scans params read unavailable parts reads prepare",
-                    defaults=[None, False, "file", None])
+# Some decode a compressed file.
+Method = namedtuple("Method", "name about scans params read unavailable parts reads prepare decodes",
+                    defaults=[None, False, "file", None, None])
 
 BYTES_MAX = 1 << 30
 
@@ -22,6 +24,7 @@ OF_LINES = {"newlines": ["-"], "lines": ["-"]}
 OF_TEXT = {"newlines": ["count"], "lines": ["split"]}
 OF_BYTES = {"newlines": ["count"], "sum": ["sum"], "discard": ["-"]}
 OF_BODY = {"newlines": ["count"], "lines": ["split"], "sum": ["sum"], "discard": ["-"]}
+OF_DECODED = {"newlines": ["count", "lines"], "lines": ["lines"], "sum": ["sum"], "discard": ["-"]}
 OF_MAPPING = {"newlines": ["slice", "find"], "lines": ["readline"], "sum": ["sum"], "discard": ["-"]}
 OF_ARRAY = {"newlines": ["count_nonzero"], "sum": ["sum"], "discard": ["-"]}
 
@@ -53,6 +56,14 @@ METHODS = [
            parts=True),
     Method("numpy.fromfile", "numpy.fromfile: the whole file in one array of uint8", OF_ARRAY, [], whole.by_fromfile,
            whole.NO_NUMPY, parts=True),
+    Method("gzip.open", "read of, or iteration over, what gzip.open returns", OF_DECODED, [OWN_BUFFER],
+           compressed.by_gzip, decodes="gzip"),
+    Method("bz2.open", "read of, or iteration over, what bz2.open returns", OF_DECODED, [OWN_BUFFER],
+           compressed.by_bz2, decodes="bzip2"),
+    Method("lzma.open", "read of, or iteration over, what lzma.open returns", OF_DECODED, [OWN_BUFFER],
+           compressed.by_lzma, decodes="xz"),
+    Method("zstd.open", "read of, or iteration over, what open of compression.zstd returns", OF_DECODED, [OWN_BUFFER],
+           compressed.by_zstd, compressed.NO_ZSTD, decodes="zstd"),
     Method("urllib", "urllib.request: one connection for each reading, which it always closes", OF_BODY, [OWN_BUFFER],
            urls.by_urllib, reads="url"),
     Method("http.client", "http.client: GET over a connection that is closed or, with kept=1, stays", OF_BODY,

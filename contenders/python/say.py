@@ -22,6 +22,8 @@ def method(listed):
     if listed.reads == "url":
         fields["reads"] = "url"
         fields["tls"] = True
+    if listed.decodes:
+        fields["decodes"] = [listed.decodes]
     if listed.unavailable:
         fields["unavailable"] = listed.unavailable
     tell(line("method", **fields))

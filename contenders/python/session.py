@@ -10,6 +10,7 @@ import urllib.error
 from contextlib import contextmanager
 
 import say
+from compressed import FAILURES
 from request import Refusal
 
 TURN = re.compile(r"go ([0-9]{1,10}) ([0-9]{1,10})")
@@ -44,7 +45,7 @@ def refused(request):
     """Makes one line of a failure: the target and the cause."""
     try:
         yield
-    except (OSError, MemoryError, ValueError, http.client.HTTPException) as failure:
+    except (OSError, MemoryError, ValueError, http.client.HTTPException, *FAILURES) as failure:
         raise Refusal(f"{request.shown()}: {cause(failure)}") from failure
 
 

@@ -4,11 +4,10 @@
 //! Unknown words and unknown fields are errors: a contender that sends them was written for another
 //! lab, and its numbers may have another meaning.
 
+use crate::archive::Archive;
 use crate::scheduling::Scheduling;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
 /// One line from a contender.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,61 +123,6 @@ impl Reads {
         *self == Reads::default()
     }
 }
-
-/// A file whose content is decoded; recognized by its first bytes, never by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Archive {
-    /// A zip. Its content is the content of all its entries, in the order of its directory.
-    Zip,
-    /// A gzip (RFC 1952). Its content is the content of all its members, in order.
-    Gzip,
-}
-
-impl Archive {
-    /// Both.
-    pub const ALL: [Archive; 2] = [Archive::Zip, Archive::Gzip];
-
-    /// The word used on the wire, in files and in suites.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Archive::Zip => "zip",
-            Archive::Gzip => "gzip",
-        }
-    }
-
-    /// What a file with this beginning is, if it is an archive: a zip with or without entries
-    /// (APPNOTE 4.3.7, 4.3.16), or a deflated gzip (RFC 1952, 2.3.1).
-    #[must_use]
-    pub fn by_magic(head: &[u8]) -> Option<Archive> {
-        let is = |magic: &[u8]| head.starts_with(magic);
-        if is(b"PK\x03\x04") || is(b"PK\x05\x06") {
-            return Some(Archive::Zip);
-        }
-        is(&[0x1f, 0x8b, 0x08]).then_some(Archive::Gzip)
-    }
-}
-
-impl fmt::Display for Archive {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
-    }
-}
-
-impl FromStr for Archive {
-    type Err = UnknownArchive;
-
-    fn from_str(word: &str) -> Result<Archive, UnknownArchive> {
-        let found = Archive::ALL.into_iter().find(|archive| archive.word() == word);
-        found.ok_or_else(|| UnknownArchive(word.to_owned()))
-    }
-}
-
-/// A word that names no archive.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown archive '{0}' (known: zip, gzip)")]
-pub struct UnknownArchive(String);
 
 /// One parameter of a method: always an integer, with its unit in its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

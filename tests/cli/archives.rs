@@ -102,6 +102,76 @@ fn an_archive_is_raced_as_bytes_and_on_what_comes_out() {
     }
 }
 
+/// A file of the corpus in this form, made by readlab itself.
+fn made(home: &Home, form: &str) -> PathBuf {
+    let mut command = home.command(super::READLAB);
+    command.args(["corpus", "make", "gdelt", "300000", "--in", form, "--folder"]).arg(home.at("corpus"));
+    let said = super::Said::of(&mut command);
+    assert_eq!(said.code, Some(0), "{said}");
+    said.out.trim_end().into()
+}
+
+const STREAMS: [&str; 6] = ["zstd", "lz4", "xz", "bzip2", "snappy", "brotli"];
+
+#[test]
+fn a_compressed_file_is_known_and_decoded() {
+    let home = Home::new();
+    for form in STREAMS {
+        let method = format!("rust/{form}/memchr");
+        let words = ["--method", "rust/read/scalar", "--method", &method, "--state", "warm"];
+        let (json, said) = home.race_json(&made(&home, form), &words);
+        assert_eq!(said.code, Some(0), "{form}: {said}");
+        let trial = trials(&json, &method, "warm");
+        assert_eq!(
+            (&trial["decodes"], &trial["answer"]["bytes"]),
+            (&form.into(), &300_000.into()),
+            "{trial}"
+        );
+        assert_eq!(trials(&json, "rust/read/scalar", "warm")["decodes"], Value::Null);
+        let limits = json["limits"].as_array().unwrap();
+        assert!(limits.iter().any(|limit| limit["kind"] == "decoding"), "{form}: {}", json["limits"]);
+    }
+}
+
+#[test]
+fn a_compressed_file_that_is_cut_short_is_reported_and_its_bytes_are_still_raced() {
+    let home = Home::new();
+    for form in STREAMS {
+        let whole = made(&home, form);
+        let bytes = std::fs::read(&whole).unwrap();
+        let file =
+            home.file(format!("cut.{}", whole.extension().unwrap().display()), &bytes[..bytes.len() - 1]);
+        let method = format!("rust/{form}/memchr");
+        let words = ["--method", "rust/read/scalar", "--method", &method, "--state", "warm"];
+        let (json, said) = home.race_json(&file, &words);
+        assert_eq!(said.code, Some(1), "{form}: what was to decode it did not: {said}");
+        assert_eq!(outcome(&json, "rust/read/scalar").0, "measured", "{form}");
+        let (outcome, why) = outcome(&json, &method);
+        assert!(
+            outcome == "unavailable" && why.contains("cannot be decoded: it "),
+            "{form}: {outcome} {why}"
+        );
+        assert!(why.ends_with("ends too early"), "{form}: {why}");
+    }
+}
+
+#[test]
+fn a_brotli_is_known_by_its_name_alone() {
+    let home = Home::new();
+    let bytes = std::fs::read(made(&home, "brotli")).unwrap();
+    let words = ["--method", "rust/read/scalar", "--method", "rust/brotli", "--state", "warm"];
+    let (json, said) = home.race_json(&home.file("no ending", &bytes), &words);
+    assert_eq!(said.code, Some(1), "it was asked for by name: {said}");
+    let told = ("unavailable", "it reads what comes out of a brotli, and the target is none");
+    let scan = names(&json).into_iter().find(|name| name.starts_with("rust/brotli")).unwrap();
+    assert_eq!(outcome(&json, scan), told);
+    let (json, said) = home.race_json(&home.file("text.br", "only its name is that of a brotli\n"), &words);
+    assert_eq!(said.code, Some(1), "{said}");
+    let scan = names(&json).into_iter().find(|name| name.starts_with("rust/brotli")).unwrap();
+    let (outcome, why) = outcome(&json, scan);
+    assert!(outcome == "unavailable" && why.starts_with("it is named like a brotli and cannot"), "{why}");
+}
+
 #[test]
 fn nothing_is_decoded_for_those_who_read_bytes() {
     let home = Home::new();

@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// The packages of Debian and Ubuntu that have programs which read files.
-const PACKAGES: [(&str, &str); 13] = [
+const PACKAGES: [(&str, &str); 22] = [
     ("wc", "coreutils"),
     ("cat", "coreutils"),
     ("dd", "coreutils"),
@@ -22,6 +22,15 @@ const PACKAGES: [(&str, &str); 13] = [
     ("zcat", "gzip"),
     ("zgrep", "gzip"),
     ("pigz", "pigz"),
+    ("zstd", "zstd"),
+    ("zstdcat", "zstd"),
+    ("lz4", "lz4"),
+    ("xz", "xz-utils"),
+    ("xzcat", "xz-utils"),
+    ("bzip2", "bzip2"),
+    ("bzcat", "bzip2"),
+    ("lbzip2", "lbzip2"),
+    ("brotli", "brotli"),
     ("bsdtar", "libarchive-tools"),
     ("rg", "ripgrep"),
     ("curl", "curl"),

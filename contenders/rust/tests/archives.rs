@@ -1,16 +1,16 @@
 //! Every method that decodes × scan × work × form of archive gives the answer of the simplest code
 //! for the content; and every broken archive is an error with its reason, with every method.
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use forms::{gzip, stream, zip};
 use readlab_protocol::Archive;
 use readlab_rust::method::{Method, registry};
 use readlab_rust::{Answer, Reading, Work};
 use std::fs;
-use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
+use zip::CompressionMethod;
 use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipWriter};
+
+mod forms;
 
 fn decoders(archive: Archive) -> impl Iterator<Item = &'static Method> {
     registry::ALL.iter().filter(move |method| method.decodes.contains(&archive))
@@ -23,36 +23,35 @@ fn contents() -> Vec<Vec<u8>> {
     vec![vec![], vec![b'x'], b"no\nend".to_vec(), text(1), text(40_000), vec![b'\n'; 2_000_000], random]
 }
 
-fn zip(parts: &[&[u8]], options: SimpleFileOptions) -> Vec<u8> {
-    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
-    archive.add_directory("a folder", options).unwrap();
-    for (at, part) in parts.iter().enumerate() {
-        archive.start_file(format!("a folder/entry {at}"), options).unwrap();
-        archive.write_all(part).unwrap();
-    }
-    archive.finish().unwrap().into_inner()
-}
-
-fn gzip(content: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(content).unwrap();
-    encoder.finish().unwrap()
-}
-
 /// The same content in every form of an archive.
 fn forms(content: &[u8]) -> Vec<(Archive, &'static str, Vec<u8>)> {
     let (plain, third) = (SimpleFileOptions::DEFAULT, content.len() / 3);
     let parts = [&content[..third], &content[third..third], &content[third..]];
     let stored = plain.compression_method(CompressionMethod::Stored);
-    vec![
+    let mut forms = vec![
         (Archive::Zip, "deflated", zip(&[content], plain)),
         (Archive::Zip, "stored", zip(&[content], stored)),
         (Archive::Zip, "zip64", zip(&[content], plain.large_file(true))),
         (Archive::Zip, "three entries", zip(&parts, plain)),
         (Archive::Gzip, "one member", gzip(content)),
         (Archive::Gzip, "three members", parts.iter().flat_map(|part| gzip(part)).collect()),
-    ]
+        (Archive::Brotli, "one stream", stream(Archive::Brotli, content)),
+    ];
+    for archive in FRAMED {
+        forms.push((archive, "one frame", stream(archive, content)));
+        forms.push((archive, "three frames", parts.iter().flat_map(|part| stream(archive, part)).collect()));
+    }
+    let skippable = b"\x5a\x2a\x4d\x18\x03\0\0\0abc";
+    for archive in [Archive::Zstd, Archive::Lz4] {
+        let frame = stream(archive, content);
+        forms.push((archive, "skippable frames", [&skippable[..], &frame, skippable].concat()));
+    }
+    forms.push((Archive::Xz, "padded", [&stream(Archive::Xz, content)[..], &[0; 8]].concat()));
+    forms
 }
+
+/// The formats whose files may have several frames or streams.
+const FRAMED: [Archive; 5] = [Archive::Zstd, Archive::Lz4, Archive::Xz, Archive::Bzip2, Archive::Snappy];
 
 fn read(
     method: &Method,
@@ -85,9 +84,11 @@ fn truth(content: &[u8], work: Work) -> Answer {
 #[test]
 fn what_comes_out_of_every_form_is_right() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("no ending");
     for content in contents() {
         for (archive, form, bytes) in forms(&content) {
+            // Only a brotli is known by its name.
+            let name = if archive == Archive::Brotli { "named.br" } else { "no ending" };
+            let path = folder.path().join(name);
             fs::write(&path, bytes).unwrap();
             for method in decoders(archive) {
                 let awkward: &[(&str, u64)] =
@@ -128,8 +129,9 @@ fn fails(folder: &Path, archive: Archive, name: &str, bytes: &[u8], reasons: &[&
     fs::write(&path, bytes).unwrap();
     for method in decoders(archive) {
         let said = read(method, method.scans(Work::Discard)[0], Work::Discard, &path, &[]).unwrap_err();
-        if method.name == "decoder" && Archive::by_magic(bytes).is_none() {
-            assert!(said.contains("neither a zip nor a gzip"), "{said}");
+        if method.name == "decoder" && Archive::by_magic(bytes).or_else(|| Archive::by_name(&path)).is_none()
+        {
+            assert!(said.contains("the file is no archive"), "{said}");
             continue;
         }
         assert!(said.starts_with(&format!("{}: ", path.display())), "{}: {said}", method.name);
@@ -183,6 +185,41 @@ fn a_broken_gzip_is_an_error_with_the_reason() {
     }
     let second_is_corrupt = [&good[..], &crc[..]].concat();
     fails("second.gz", &second_is_corrupt, &["does not have a matching checksum", whole]);
+}
+
+#[test]
+fn a_broken_stream_is_an_error_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let content: Vec<u8> = contents().swap_remove(4);
+    for (archive, garbage, corrupt) in [
+        (Archive::Zstd, "Unknown frame descriptor", "corruption"),
+        (Archive::Lz4, "what follows the last lz4 frame is no lz4", "LZ4 error: ERROR_"),
+        (Archive::Xz, "lzma data error", "lzma data error"),
+        (Archive::Bzip2, "bzip2: bz2 header missing", "bzip2: "),
+        (Archive::Snappy, "snappy: corrupt input (unsupported chunk ", "snappy: "),
+        (Archive::Brotli, "bytes follow the end of the brotli", "the brotli is corrupt or ends too early"),
+    ] {
+        let good = stream(archive, &content);
+        let fails = |name: &str, bytes: &[u8], reasons: &[&str]| {
+            fails(folder.path(), archive, &format!("{name}.{}", archive.suffix()), bytes, reasons);
+        };
+        let early = "ends too early";
+        fails("half", &good[..good.len() / 2], &[early]);
+        fails("no end", &good[..good.len() - 1], &[early]);
+        for behind in [&b"garbage that is longer than any head"[..], &[b'y'; 100_000]] {
+            fails("garbage behind", &[&good[..], behind].concat(), &[garbage]);
+        }
+        fails("a byte behind", &[&good[..], b"x"].concat(), &[early, garbage]);
+        // Brotli keeps no checksum: not every change can be seen.
+        if archive != Archive::Brotli {
+            let mut changed = good.clone();
+            changed[good.len() / 2..][..64].fill(0);
+            fails("changed", &changed, &[corrupt, "checksum", "hecksum"]);
+            if archive != Archive::Snappy {
+                fails("second changed", &[&good[..], &changed].concat(), &[corrupt, "checksum", "hecksum"]);
+            }
+        }
+    }
 }
 
 #[test]

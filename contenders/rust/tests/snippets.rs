@@ -9,16 +9,21 @@
 )]
 
 use readlab_protocol::Archive;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::{fs, iter};
 
+mod forms;
 mod server;
 
 #[path = "../snippets/auto.rs"]
 mod auto;
+#[path = "../snippets/brotli.rs"]
+mod brotli_stream;
 #[path = "../snippets/buffered.rs"]
 mod buffered;
+#[path = "../snippets/bzip2.rs"]
+mod bzip2_stream;
 #[path = "../snippets/direct.rs"]
 mod direct;
 #[path = "../snippets/dontcache.rs"]
@@ -39,6 +44,8 @@ mod io_uring_read;
 mod io_uring_vectored;
 #[path = "../snippets/lines.rs"]
 mod lines;
+#[path = "../snippets/lz4.rs"]
+mod lz4_stream;
 #[path = "../snippets/mmap.rs"]
 mod mmap;
 #[path = "../snippets/pread.rs"]
@@ -51,16 +58,22 @@ mod read_line;
 mod read_to_string;
 #[path = "../snippets/read_until.rs"]
 mod read_until;
+#[path = "../snippets/snappy.rs"]
+mod snappy_stream;
 #[path = "../snippets/split.rs"]
 mod split;
 #[path = "../snippets/vectored.rs"]
 mod vectored;
 #[path = "../snippets/whole.rs"]
 mod whole;
+#[path = "../snippets/xz.rs"]
+mod xz_stream;
 #[path = "../snippets/zip.rs"]
 mod zip;
 #[path = "../snippets/zip-libdeflate.rs"]
 mod zip_libdeflate;
+#[path = "../snippets/zstd.rs"]
+mod zstd_stream;
 
 #[cfg(target_arch = "x86_64")]
 #[path = "../snippets/scan/avx2.rs"]
@@ -121,9 +134,15 @@ const TOTALS: [(&str, Total); 17] = [
 ];
 
 /// Those that read what comes out of an archive.
-const DECODERS: [(&str, Archive, Total); 4] = [
+const DECODERS: [(&str, Archive, Total); 10] = [
     ("gzip", Archive::Gzip, |path| gzip::total(path, naive)),
     ("gzip-libdeflate", Archive::Gzip, |path| gzip_libdeflate::total(path, naive)),
+    ("zstd", Archive::Zstd, |path| zstd_stream::total(path, naive)),
+    ("lz4", Archive::Lz4, |path| lz4_stream::total(path, naive)),
+    ("xz", Archive::Xz, |path| xz_stream::total(path, naive)),
+    ("bzip2", Archive::Bzip2, |path| bzip2_stream::total(path, naive)),
+    ("snappy", Archive::Snappy, |path| snappy_stream::total(path, naive)),
+    ("brotli", Archive::Brotli, |path| brotli_stream::total(path, naive)),
     ("zip", Archive::Zip, |path| zip::total(path, naive)),
     ("zip-libdeflate", Archive::Zip, |path| zip_libdeflate::total(path, naive)),
 ];
@@ -246,20 +265,12 @@ fn every_decoder_counts_right() {
 
 /// The bytes as the only content of an archive.
 fn pack(path: &Path, archive: Archive, bytes: &[u8]) {
-    let file = fs::File::create(path).unwrap();
-    match archive {
-        Archive::Gzip => {
-            let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
-            encoder.write_all(bytes).unwrap();
-            encoder.finish().unwrap();
-        }
-        Archive::Zip => {
-            let mut writer = ::zip::ZipWriter::new(file);
-            writer.start_file("f", ::zip::write::SimpleFileOptions::default()).unwrap();
-            writer.write_all(bytes).unwrap();
-            writer.finish().unwrap();
-        }
-    }
+    let packed = match archive {
+        Archive::Gzip => forms::gzip(bytes),
+        Archive::Zip => forms::zip(&[bytes], ::zip::write::SimpleFileOptions::default()),
+        other => forms::stream(other, bytes),
+    };
+    fs::write(path, packed).unwrap();
 }
 
 /// Whether the kernel or the file system lacks what the way of reading needs.

@@ -33,7 +33,7 @@ pub enum What {
         /// Seed of the content
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Put it into an archive, zip or gzip, as its only entry
+        /// Put it into an archive or compress it: zip, gzip, zstd, lz4, xz, bzip2, snappy or brotli
         #[arg(long = "in", value_name = "ARCHIVE")]
         archive: Option<Archive>,
     },

@@ -51,8 +51,8 @@ fn describe(text: &mut String, contender: &Contender, about: &str, work: Option<
     for method in contender.methods.iter().filter(|m| work.is_none_or(|w| m.scans.contains_key(w.word()))) {
         let _ = writeln!(text, "\n  {}/{}\n      {}", receipt.contender, method.method, method.about);
         if !method.decodes.is_empty() {
-            let archives: Vec<&str> = method.decodes.iter().map(|archive| archive.word()).collect();
-            let _ = writeln!(text, "      reads what comes out of a {}", archives.join(" or "));
+            let archives: Vec<&str> = method.decodes.iter().map(|archive| archive.noun()).collect();
+            let _ = writeln!(text, "      reads what comes out of {}", archives.join(" or "));
         }
         if let Some(reason) = &method.unavailable {
             let _ = writeln!(text, "      unavailable: {reason}");

@@ -2,8 +2,10 @@
 //!
 //! One version of the compressor always writes the same bytes. Decoding is as plain as possible,
 //! one entry or member after the other, with the common crates; the archive's own checksums prove
-//! the content. It shares no code with any contender.
+//! the content. It shares no code with any contender. [`compressed`] has the formats that are one
+//! stream.
 
+use super::compressed;
 use super::recipe::Recipe;
 use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
@@ -36,6 +38,7 @@ pub(super) fn write(recipe: &Recipe, archive: Archive, out: impl Write + Seek) -
             content(recipe, &mut gzip)?;
             gzip.finish()?.flush()
         }
+        stream => compressed::write(stream, out, |mut stream| content(recipe, &mut stream)),
     }
 }
 
@@ -48,12 +51,13 @@ fn content(recipe: &Recipe, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// Calls `take` with the content of an archive, piece by piece: of a zip the entries except
-/// folders, in the order of its directory; of a gzip its members.
+/// folders, in the order of its directory; of a gzip its members; of others their frames or
+/// streams.
 ///
 /// # Errors
 /// If the file cannot be read, is no archive of this kind, is cut short, has no entry or an
 /// encrypted one, has bytes after its last member, or the content has another checksum than the
-/// archive says. Or the error of `take`.
+/// archive says, if it says one. Or the error of `take`.
 pub(super) fn decode(
     path: &Path,
     archive: Archive,
@@ -63,6 +67,12 @@ pub(super) fn decode(
     match archive {
         Archive::Zip => unzip(file, take),
         Archive::Gzip => gunzip(file, take),
+        Archive::Zstd => compressed::zstd(file, take),
+        Archive::Lz4 => compressed::lz4(file, take),
+        Archive::Xz => compressed::xz(file, take),
+        Archive::Bzip2 => compressed::bzip2(file, take),
+        Archive::Snappy => compressed::snappy(file, take),
+        Archive::Brotli => compressed::brotli(file, take),
     }
 }
 
@@ -113,7 +123,10 @@ fn gunzip(mut file: impl BufRead + Seek, mut take: impl FnMut(&[u8]) -> io::Resu
     }
 }
 
-fn drain(source: &mut impl Read, take: &mut impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+pub(super) fn drain(
+    source: &mut impl Read,
+    take: &mut impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         match source.read(&mut chunk) {
@@ -125,7 +138,7 @@ fn drain(source: &mut impl Read, take: &mut impl FnMut(&[u8]) -> io::Result<()>)
     }
 }
 
-fn unsound(reason: impl Into<String>) -> io::Error {
+pub(super) fn unsound(reason: impl Into<String>) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, reason.into())
 }
 
@@ -161,7 +174,8 @@ mod tests {
         for archive in Archive::ALL {
             let bytes = archived(archive);
             assert_eq!(bytes, archived(archive));
-            assert_eq!(Archive::by_magic(&bytes), Some(archive));
+            let known = Archive::by_magic(&bytes);
+            assert_eq!(known, Some(archive).filter(|it| *it != Archive::Brotli));
             assert!(bytes.len() < 200_000, "it is compressed");
             assert_eq!(decoded(archive, &bytes).unwrap(), expected);
         }
@@ -177,14 +191,19 @@ mod tests {
         }
         let zip = zip.finish().unwrap().into_inner();
         assert_eq!(decoded(Archive::Zip, &zip).unwrap(), b"one\ntwo\n");
-        let member = archived(Archive::Gzip);
-        let both = decoded(Archive::Gzip, &[&member[..], &member[..]].concat()).unwrap();
-        assert_eq!(both.len() as u64, 2 * RECIPE.size_bytes);
+        for archive in Archive::ALL {
+            if [Archive::Zip, Archive::Brotli].contains(&archive) {
+                continue;
+            }
+            let member = archived(archive);
+            let both = decoded(archive, &[&member[..], &member[..]].concat()).unwrap();
+            assert_eq!(both.len() as u64, 2 * RECIPE.size_bytes, "{archive}");
+        }
     }
 
     #[test]
     fn a_broken_archive_has_an_error_of_one_line() {
-        let [zip, gzip] = Archive::ALL.map(archived);
+        let [zip, gzip] = [Archive::Zip, Archive::Gzip].map(archived);
         let mut crc = gzip.clone();
         crc[gzip.len() - 8] ^= 1;
         let garbage = [&gzip[..], b"garbage"].concat();

@@ -5,6 +5,7 @@
 //! Nothing here knows how files are raced.
 
 pub mod archive;
+mod compressed;
 mod note;
 pub mod oracle;
 pub mod recipe;
@@ -173,8 +174,7 @@ fn make_archive(folder: &Path, recipe: Recipe, archive: Archive) -> Result<Corpu
 fn file_name(recipe: Recipe, form: Form) -> String {
     match form {
         None => recipe.file_name(),
-        Some(Archive::Zip) => format!("{}.zip", recipe.file_name()),
-        Some(Archive::Gzip) => format!("{}.gz", recipe.file_name()),
+        Some(archive) => format!("{}.{}", recipe.file_name(), archive.suffix()),
     }
 }
 

@@ -27,6 +27,12 @@ pub(super) struct CorpusNote {
     /// Size of the gzip, if it is a gzip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     gzip_bytes: Option<u64>,
+    /// What it is if it is another archive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    archive: Option<Archive>,
+    /// The size of that archive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    archive_bytes: Option<u64>,
 }
 
 impl CorpusNote {
@@ -39,6 +45,8 @@ impl CorpusNote {
             digest,
             zip_bytes: None,
             gzip_bytes: None,
+            archive: None,
+            archive_bytes: None,
         }
     }
 
@@ -47,6 +55,7 @@ impl CorpusNote {
         match archive {
             Archive::Zip => CorpusNote { zip_bytes: bytes, ..self },
             Archive::Gzip => CorpusNote { gzip_bytes: bytes, ..self },
+            other => CorpusNote { archive: Some(other), archive_bytes: bytes, ..self },
         }
     }
 
@@ -58,7 +67,7 @@ impl CorpusNote {
 
     fn form(&self) -> Form {
         let zip = self.zip_bytes.map(|_| Archive::Zip);
-        zip.or(self.gzip_bytes.map(|_| Archive::Gzip))
+        zip.or(self.gzip_bytes.map(|_| Archive::Gzip)).or(self.archive)
     }
 
     /// The name that its file must have.
@@ -68,7 +77,7 @@ impl CorpusNote {
 
     /// The size that its file must have.
     pub(super) fn size_bytes(&self) -> u64 {
-        self.zip_bytes.or(self.gzip_bytes).unwrap_or(self.recipe.size_bytes)
+        self.zip_bytes.or(self.gzip_bytes).or(self.archive_bytes).unwrap_or(self.recipe.size_bytes)
     }
 
     /// The note beside a file, if there is one of ours.

@@ -57,7 +57,8 @@ impl ExpectedAnswers {
                 Ok(())
             }
             Err(cause) => {
-                let reason = format!("it begins like a {archive} and cannot be decoded: {cause}");
+                let how = if self.truth.archive == Some(archive) { "begins like" } else { "is named like" };
+                let reason = format!("it {how} {} and cannot be decoded: {cause}", archive.noun());
                 target.facts.cautions.push(reason.clone());
                 Err(reason)
             }

@@ -193,11 +193,12 @@ impl FirstReading<'_> {
     }
 }
 
-/// The archive that the user's own file is; `None` for anything else, for a part of a file, and for
-/// archives of a suite.
+/// The archive that the user's own file is, by its first bytes or else by its name; `None` for
+/// anything else, for a part of a file, and for archives of a suite.
 fn own_archive(target: &OpenTarget, expected: &ExpectedAnswers) -> Option<Archive> {
     let is_plain_file = target.form == TargetForm { archive: None, over: Transport::File };
-    expected.truth.archive.filter(|_| is_plain_file && target.target.part.is_none())
+    let by_name = || target.target.file().and_then(Archive::by_name);
+    expected.truth.archive.or_else(by_name).filter(|_| is_plain_file && target.target.part.is_none())
 }
 
 /// What is recorded about the inside of contenders, for a run with this record; and a warning if

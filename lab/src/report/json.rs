@@ -5,11 +5,10 @@
 //! `missing` of the same trial says why, by the field's name. The words are those of the record.
 
 use super::advice::{Advice, export};
-use super::archives::ArchiveRatio;
 use super::claims::json_value;
 use super::ranking::{Ranking, RankingRow, TieStatus};
 use super::sweep::SweepView;
-use super::{escaped, fleet, readers, scaling};
+use super::{ArchiveRatio, BreakEven, escaped, fleet, readers, scaling};
 use crate::analysis::stats::OBSERVATIONS_MIN;
 use crate::analysis::verdict::{self, Diagnosis};
 use crate::claims::{self, JudgedClaims};
@@ -113,6 +112,7 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
     }
     let lists = [
         ("archives", json!(ArchiveRatio::all(record, &rankings))),
+        ("break_even", json!(BreakEven::all(&rankings))),
         ("scaling", scaling::json_values(record).into()),
         ("readers", readers::json_values(record).into()),
         ("claims", judged.iter().map(json_value).collect()),

@@ -29,7 +29,8 @@ pub fn markdown(page: &Page) -> String {
     let fleet: Vec<String> = fleet.collect();
     blocks.extend((!fleet.is_empty()).then(|| fleet.join("\n")));
     let archives = page.archives.iter().map(|it| format!("- Plain or packed: {}", text(&it.sentence())));
-    let archives: Vec<String> = archives.collect();
+    let break_evens = page.break_evens.iter().map(|it| format!("- Break-even, {}", text(&it.sentence())));
+    let archives: Vec<String> = archives.chain(break_evens).collect();
     blocks.extend((!archives.is_empty()).then(|| archives.join("\n")));
     blocks.extend(inside(page));
     blocks.extend(claims::markdown_tables(&page.judged_claims));

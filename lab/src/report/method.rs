@@ -75,7 +75,7 @@ fn target_title(target: &TargetFacts) -> String {
     facts.extend(target.store.as_ref().map(store));
     facts.extend(target.decoded.as_ref().map(|decoded| {
         let out = target.bytes_out(Some(decoded.archive));
-        format!("a {}, of which {} come out", decoded.archive, Bytes(out))
+        format!("{}, of which {} come out", decoded.archive.noun(), Bytes(out))
     }));
     facts.extend(place(target));
     facts.extend(target.device.as_ref().and_then(|device| device.model.clone()));

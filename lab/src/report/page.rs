@@ -4,6 +4,7 @@ use super::advice::Advice;
 use super::answer;
 use super::archives::ArchiveRatio;
 use super::baseline;
+use super::break_even::BreakEven;
 use super::claim::{self, Claim};
 use super::curve::Curve;
 use super::fleet::FleetView;
@@ -58,6 +59,8 @@ pub struct Page {
     pub advice: Vec<Advice>,
     /// Reading out of archives beside reading their content plain.
     pub archives: Vec<ArchiveRatio>,
+    /// Below which rate of a device an archive is read faster than its content.
+    pub break_evens: Vec<BreakEven>,
     /// Methods over the values of a parameter, where the record has enough of them.
     pub curves: Vec<Curve>,
     /// What was seen inside readings.
@@ -144,6 +147,7 @@ impl Page {
             warnings: WarningGroup::all(record, sweep.as_ref()),
             advice,
             archives: ArchiveRatio::all(record, &rankings),
+            break_evens: BreakEven::all(&rankings),
             curves: rankings.iter().flat_map(Curve::all).collect(),
             rankings,
             inside: Inside::all(record),

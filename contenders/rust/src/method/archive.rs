@@ -4,9 +4,10 @@
 //! The content of a zip is the content of all its entries in the order of its directory; folders
 //! have no content. The content of a gzip is the content of all its members. Every checksum is
 //! compared: an archive that is wrong is an error, never shorter content. [`super::inflate`]
-//! decodes whole buffers.
+//! decodes whole buffers, [`super::stream`] other formats.
 
 use super::read::drain;
+use super::stream::is_at_end;
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
@@ -17,7 +18,7 @@ use flate2::bufread::GzDecoder;
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Archive, Cache, Reads};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek};
+use std::io::{self, BufReader, ErrorKind, Read, Seek};
 use zip::ZipArchive;
 use zip::read::ZipFile;
 use zip::result::ZipError;
@@ -145,15 +146,6 @@ impl Reader for Gunzip {
                 return Ok(consumer.finish());
             }
             at = file.stream_position()?;
-        }
-    }
-}
-
-fn is_at_end(file: &mut impl BufRead) -> io::Result<bool> {
-    loop {
-        match file.fill_buf() {
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            filled => return Ok(filled?.is_empty()),
         }
     }
 }

@@ -1,10 +1,9 @@
 //! The methods `zip-libdeflate` and `gzip-libdeflate`, which read an archive into memory and decode
-//! each entry or member as a whole; and the control `decoder`, which decodes an archive that is
-//! already in memory.
+//! each entry or member as a whole.
 //!
 //! libdeflate is the fastest available single-threaded decoder for x86 and Arm, because it decodes
 //! without a stop into a buffer for the whole content; so the content must fit into memory. Streams
-//! are in [`super::archive`].
+//! are in [`super::archive`]; [`super::decoder`] is the control that decodes in memory.
 
 use super::archive::{broken, entries, name, of_entry, of_member, unsound};
 use super::controls::Loaded;
@@ -13,7 +12,7 @@ use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::source::Source;
-use crate::work::{Answer, Work};
+use crate::work::Answer;
 use libdeflate_sys as sys;
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Archive, Cache, Reads};
@@ -49,53 +48,12 @@ pub(super) const GZIP: Method = Method {
     available: || Ok(()),
 };
 
-pub(super) const DECODER: Method = Method {
-    name: "decoder",
-    about: "control: a zip or gzip that was brought into memory before each turn decoded by libdeflate into memory that \
-            is there, and not looked at",
-    cache: Cache::None,
-    reads: Reads::File,
-    feeding: Feeding::Own(&Work::ALL),
-    decodes: &Archive::ALL,
-    parts: false,
-    tls: false,
-    params: &[],
-    build: |_| Ok(Box::new(Prepared(None))),
-    available: || Ok(()),
-};
-
 struct Whole(Archive);
 
 impl Reader for Whole {
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
         let loaded = Loaded::load("libdeflate", source)?;
         Decoder::new()?.content(self.0, loaded.bytes(), visit)
-    }
-}
-
-/// The state of the control: the archive, and a decoder whose memory was written once.
-struct Prepared(Option<(Archive, Loaded, Decoder)>);
-
-impl Reader for Prepared {
-    fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
-        self.release();
-        let loaded = Loaded::load("decoder", source)?;
-        let archive = Archive::by_magic(loaded.bytes())
-            .ok_or_else(|| Fault::Unavailable("decoder: the file is neither a zip nor a gzip".to_owned()))?;
-        let mut decoder = Decoder::new()?;
-        decoder.content(archive, loaded.bytes(), Visit::Nothing)?;
-        self.0 = Some((archive, loaded, decoder));
-        Ok(())
-    }
-
-    fn read(&mut self, _source: &Source, _visit: Visit) -> Result<Answer, Fault> {
-        let (archive, loaded, decoder) =
-            self.0.as_mut().ok_or_else(|| io::Error::other("decoder: not prepared"))?;
-        decoder.content(*archive, loaded.bytes(), Visit::Nothing)
-    }
-
-    fn release(&mut self) {
-        self.0 = None;
     }
 }
 
@@ -106,7 +64,7 @@ const RATIO_MAX: usize = 1040;
 const ROOM_MIN: usize = 64 << 10;
 
 /// A decoder of libdeflate with the memory it decodes into.
-struct Decoder {
+pub(super) struct Decoder {
     raw: NonNull<sys::libdeflate_decompressor>,
     out: Option<Buffer>,
 }
@@ -136,7 +94,7 @@ type Inflate = unsafe extern "C" fn(
 ) -> sys::libdeflate_result;
 
 impl Decoder {
-    fn new() -> Result<Decoder, Fault> {
+    pub(super) fn new() -> Result<Decoder, Fault> {
         // SAFETY: takes nothing; gives a new decompressor or null.
         let raw = NonNull::new(unsafe { sys::libdeflate_alloc_decompressor() });
         let raw = raw.ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
@@ -144,11 +102,12 @@ impl Decoder {
     }
 
     /// Decodes an archive and visits its content.
-    fn content(&mut self, archive: Archive, bytes: &[u8], visit: Visit) -> Result<Answer, Fault> {
+    pub(super) fn content(&mut self, archive: Archive, bytes: &[u8], visit: Visit) -> Result<Answer, Fault> {
         let mut consumer = Consumer::new(visit);
         match archive {
             Archive::Zip => self.zip(bytes, &mut consumer)?,
             Archive::Gzip => self.gzip(bytes, &mut consumer)?,
+            other => return Err(unsound(format!("libdeflate does not decode {}", other.noun()))),
         }
         Ok(consumer.finish())
     }

@@ -9,6 +9,7 @@ mod auto;
 mod buffered;
 mod client;
 mod controls;
+mod decoder;
 mod direct;
 mod fits;
 mod fs_read;
@@ -28,6 +29,7 @@ mod read_until;
 pub mod registry;
 mod server_limits;
 mod split;
+mod stream;
 mod vectored;
 mod whole;
 

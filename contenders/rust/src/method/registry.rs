@@ -1,8 +1,9 @@
 //! The list of all methods, in the order of reports.
 
 use super::{
-    Method, archive, auto, buffered, controls, direct, fs_read, http, http_ranged, inflate, io_uring, limits,
-    lines, mmap, pread, read, read_line, read_to_string, read_until, server_limits, split, vectored, whole,
+    Method, archive, auto, buffered, controls, decoder, direct, fs_read, http, http_ranged, inflate,
+    io_uring, limits, lines, mmap, pread, read, read_line, read_to_string, read_until, server_limits, split,
+    stream, vectored, whole,
 };
 
 /// Every method.
@@ -15,7 +16,7 @@ pub static ALL: &[Method] = &[
     limits::SYSCALL,
     server_limits::LOOPBACK,
     server_limits::DECRYPTION,
-    inflate::DECODER,
+    decoder::DECODER,
     auto::AUTO,
     lines::LINES,
     read_line::READ_LINE,
@@ -37,6 +38,12 @@ pub static ALL: &[Method] = &[
     inflate::ZIP,
     archive::GZIP,
     inflate::GZIP,
+    stream::ZSTD,
+    stream::LZ4,
+    stream::XZ,
+    stream::BZIP2,
+    stream::SNAPPY,
+    stream::BROTLI,
     http::HTTP,
     http_ranged::HTTP_RANGED,
 ];

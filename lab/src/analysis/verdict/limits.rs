@@ -203,7 +203,7 @@ fn how(kind: LimitKind) -> &'static str {
         }
         LimitKind::Faults => "the cached file mapped and one byte of every page touched; time for each fault",
         LimitKind::Decoding => {
-            "an archive in memory decoded whole by the fastest decoder at hand; bytes that come out over the window"
+            "an archive in memory decoded by the fastest decoder at hand; bytes that come out over the window"
         }
         LimitKind::Syscall => "getppid(2) in a loop; time for each call",
         LimitKind::Connection => "the target over one connection that is kept, and not looked at",

@@ -15,7 +15,7 @@ use crate::measure::plan::{Plan, Rules};
 use crate::record::{LimitKind, Outcome, Trial};
 use crate::trial::{CacheState, MethodId, NearestNames, Params, Transport, TrialError, TrialId, Work};
 pub use pattern::MethodPattern;
-use readlab_protocol::{Cache, Reads};
+use readlab_protocol::{Archive, Cache, Reads};
 pub(super) use reference::as_planned;
 pub(super) use resolve::{ResolvedTrial, resolve};
 use selection::TrialSpec;
@@ -266,16 +266,16 @@ impl Planner<'_> {
     /// Why a trial cannot read what there is, or not for this work.
     fn unreadable(&self, spec: &TrialSpec, work: Work, readable: Option<&ReadableTarget>) -> Option<String> {
         let TargetForm { archive, over } = spec.form;
-        let word = archive.map(|archive| archive.word()).unwrap_or_default();
+        let noun = archive.map(Archive::noun).unwrap_or_default();
         let decodes = self.contenders.method(&spec.id.method).map_or(&[][..], |method| &method.decodes);
         match readable {
             None if over != Transport::File => {
-                Some(format!("it reads what comes out of a {word}, and only files are decoded"))
+                Some(format!("it reads what comes out of {noun}, and only files are decoded"))
             }
-            None => Some(format!("it reads what comes out of a {word}, and the target is none")),
+            None => Some(format!("it reads what comes out of {noun}, and the target is none")),
             Some(ReadableTarget { broken: Some(reason), .. }) => Some(reason.clone()),
             Some(_) if archive.is_some_and(|it| !decodes.is_empty() && !decodes.contains(&it)) => {
-                Some(format!("it does not decode a {word}"))
+                Some(format!("it does not decode {noun}"))
             }
             Some(_) if !spec.answers.is_empty() && !spec.answers.contains(&work) => {
                 let words: Vec<&str> = spec.answers.iter().map(|work| work.word()).collect();

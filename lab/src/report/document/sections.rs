@@ -20,6 +20,7 @@ pub(super) fn all(page: &Page) -> Vec<Section> {
         fleet::scaling(page),
         fleet::readers(page),
         archives(page),
+        break_evens(page),
         sweep::section(page),
         effort(page),
         inside::section(page),
@@ -38,6 +39,20 @@ fn archives(page: &Page) -> Option<Section> {
     (!page.archives.is_empty()).then_some(Section {
         slug: "archives",
         title: "Plain or packed",
+        lead,
+        content,
+    })
+}
+
+/// Below which rate of a device archives are read faster than their content.
+fn break_evens(page: &Page) -> Option<Section> {
+    let lines = page.break_evens.iter().map(|it| words("li", &wording::unbroken(&it.sentence())));
+    let lines: Vec<Element> = lines.collect();
+    let lead = "By the fastest decoding of each archive out of the page cache: the rate of a device below which it is read and decoded faster than its content is read as a plain file.";
+    let content = vec![element("ul").class("lines").all(lines)];
+    (!page.break_evens.is_empty()).then_some(Section {
+        slug: "break-even",
+        title: "Break-even",
         lead,
         content,
     })

@@ -33,6 +33,8 @@ pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
     lines.extend(advice(page, style));
     lines.extend((!page.archives.is_empty()).then(String::new));
     lines.extend(page.archives.iter().map(|it| printable(&format!("plain or packed: {}", it.sentence()))));
+    lines.extend((!page.break_evens.is_empty()).then(String::new));
+    lines.extend(page.break_evens.iter().map(|it| printable(&format!("break-even, {}", it.sentence()))));
     lines.extend(inside(page, style));
     lines.extend(claims::terminal_sections(&page.judged_claims, style));
     lines.push(String::new());

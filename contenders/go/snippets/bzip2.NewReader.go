@@ -1,0 +1,32 @@
+package main
+
+import (
+	"compress/bzip2"
+	"errors"
+	"io"
+	"os"
+)
+
+const bufferBytes = 65536 // = buffer_bytes
+
+// total adds up count over what comes out of a bzip2, one Read at a time into one slice.
+func total(path string, count func([]byte) int) (int, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	decoder := bzip2.NewReader(file)
+	buffer := make([]byte, bufferBytes)
+	sum := 0
+	for {
+		length, err := decoder.Read(buffer)
+		sum += count(buffer[:length])
+		if errors.Is(err, io.EOF) {
+			return sum, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}

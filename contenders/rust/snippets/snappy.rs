@@ -1,0 +1,23 @@
+// needs: the crate snap
+use snap::read::FrameDecoder;
+use std::fs::File;
+use std::io::{self, BufReader, ErrorKind, Read};
+use std::path::Path;
+
+const BUFFER_BYTES: usize = 65536; // = buffer_bytes
+
+/// Adds up `count` over what comes out of frames of snappy, piece by piece.
+pub fn total(path: &Path, count: impl Fn(&[u8]) -> u64) -> io::Result<u64> {
+    let file = BufReader::with_capacity(BUFFER_BYTES, File::open(path)?);
+    let mut decoder = FrameDecoder::new(file);
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut total = 0;
+    loop {
+        match decoder.read(&mut buffer) {
+            Ok(0) => return Ok(total),
+            Ok(length) => total += count(&buffer[..length]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}

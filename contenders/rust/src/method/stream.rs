@@ -1,0 +1,165 @@
+//! The methods `zstd`, `lz4`, `xz`, `bzip2`, `snappy` and `brotli`: they decode a compressed file
+//! with the usual crate for its format, as a stream through one buffer.
+//!
+//! Frames and streams that follow one another are decoded one after the other, as in a gzip; brotli
+//! has one stream. Other bytes after the end are an error, and so is a wrong checksum where the
+//! format keeps one. A decoder takes as much memory as the window that the file asks for, however
+//! much comes out.
+
+use super::archive::unsound;
+use super::read::drain;
+use super::{Fault, Feeding, Method, Reader};
+use crate::consumer::Consumer;
+use crate::scan::Visit;
+use crate::setting::Param;
+use crate::source::Source;
+use crate::work::Answer;
+use bzip2::bufread::MultiBzDecoder;
+use liblzma::bufread::XzDecoder;
+use readlab_auto::buffer::Buffer;
+use readlab_protocol::{Archive, Cache, Reads};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+
+/// Size of the input buffer, and of the output buffer.
+pub(super) const BUFFER: Param = Param::new("buffer_bytes", 64 << 10, 1, 1 << 30);
+
+/// The method of a format.
+macro_rules! method {
+    ($archive:ident, $name:literal, $about:literal) => {
+        Method {
+            name: $name,
+            about: $about,
+            cache: Cache::Through,
+            reads: Reads::File,
+            feeding: Feeding::InOrder,
+            decodes: &[Archive::$archive],
+            parts: false,
+            tls: false,
+            params: &[BUFFER],
+            build: |settings| {
+                let buffer_bytes = settings.size(&BUFFER);
+                Ok(Box::new(Stream { archive: Archive::$archive, buffer_bytes }))
+            },
+            available: || Ok(()),
+        }
+    };
+}
+
+pub(super) const ZSTD: Method = method!(
+    Zstd,
+    "zstd",
+    "the frames of a zstd through crate zstd (libzstd), from a buffered file into one buffer"
+);
+pub(super) const LZ4: Method = method!(
+    Lz4,
+    "lz4",
+    "the frames of an lz4 through crate lz4 (liblz4), from a buffered file into one buffer"
+);
+pub(super) const XZ: Method =
+    method!(Xz, "xz", "the streams of an xz through crate liblzma, from a buffered file into one buffer");
+pub(super) const BZIP2: Method = method!(
+    Bzip2,
+    "bzip2",
+    "the streams of a bzip2 through crate bzip2 with libbz2-rs, from a buffered file into one buffer"
+);
+pub(super) const SNAPPY: Method =
+    method!(Snappy, "snappy", "frames of snappy through crate snap, from a buffered file into one buffer");
+pub(super) const BROTLI: Method =
+    method!(Brotli, "brotli", "a brotli through crate brotli, from a buffered file into one buffer");
+
+struct Stream {
+    archive: Archive,
+    buffer_bytes: usize,
+}
+
+impl Reader for Stream {
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let mut file = BufReader::with_capacity(self.buffer_bytes, File::open(source.path())?);
+        let mut buffer = Buffer::new(self.buffer_bytes)?;
+        let mut consumer = Consumer::new(visit);
+        decode(self.archive, &mut file, &mut buffer[..self.buffer_bytes], &mut consumer)?;
+        Ok(consumer.finish())
+    }
+}
+
+/// Decodes a stream of this format to its end, through the buffer.
+pub(super) fn decode(
+    archive: Archive,
+    source: &mut impl BufRead,
+    buffer: &mut [u8],
+    consumer: &mut Consumer,
+) -> Result<(), Fault> {
+    let decoded = match archive {
+        Archive::Zip | Archive::Gzip => Err(unsound(format!("{} is decoded elsewhere", archive.noun()))),
+        Archive::Zstd => drain(&mut zstd::Decoder::with_buffer(source)?, buffer, consumer).map(drop),
+        Archive::Lz4 => lz4_frames(source, buffer, consumer),
+        Archive::Xz => drain(&mut XzDecoder::new_multi_decoder(source), buffer, consumer).map(drop),
+        Archive::Bzip2 => drain(&mut MultiBzDecoder::new(source), buffer, consumer).map(drop),
+        Archive::Snappy => drain(&mut snap::read::FrameDecoder::new(source), buffer, consumer).map(drop),
+        Archive::Brotli => brotli_stream(source, buffer, consumer),
+    };
+    decoded.map_err(|fault| match fault {
+        Fault::Io { cause, .. } if cause.kind() == ErrorKind::UnexpectedEof => {
+            io::Error::new(ErrorKind::UnexpectedEof, format!("the {archive} ends too early")).into()
+        }
+        fault => fault,
+    })
+}
+
+/// Decodes frame after frame. The crate's decoder ends with a frame, and does not know frames that
+/// are skipped.
+fn lz4_frames(source: &mut impl BufRead, buffer: &mut [u8], consumer: &mut Consumer) -> Result<(), Fault> {
+    let mut frames = 0_u64;
+    while frames == 0 || !is_at_end(source)? {
+        let mut magic = [0; 4];
+        source.read_exact(&mut magic)?;
+        match magic {
+            [0x04, 0x22, 0x4d, 0x18] => {
+                let mut frame = lz4::Decoder::new((&magic[..]).chain(&mut *source))?;
+                drain(&mut frame, buffer, consumer)?;
+                // The decoder takes the end of the file for the end of the frame.
+                frame.finish().1.map_err(|_| io::Error::from(ErrorKind::UnexpectedEof))?;
+            }
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18] => skip(source)?,
+            _ if frames == 0 => return Err(unsound("the lz4 has no frame")),
+            _ => return Err(unsound("what follows the last lz4 frame is no lz4")),
+        }
+        frames += 1;
+    }
+    Ok(())
+}
+
+/// Skips the rest of a skippable frame: its size, and as many bytes.
+fn skip(source: &mut impl Read) -> Result<(), Fault> {
+    let mut size = [0; 4];
+    source.read_exact(&mut size)?;
+    let size_bytes = u64::from(u32::from_le_bytes(size));
+    let skipped = io::copy(&mut source.take(size_bytes), &mut io::sink())?;
+    if skipped < size_bytes { Err(io::Error::from(ErrorKind::UnexpectedEof).into()) } else { Ok(()) }
+}
+
+fn brotli_stream(source: &mut impl BufRead, buffer: &mut [u8], consumer: &mut Consumer) -> Result<(), Fault> {
+    let mut brotli = brotli::Decompressor::new(&mut *source, buffer.len());
+    drain(&mut brotli, buffer, consumer).map_err(|fault| match fault {
+        Fault::Io { cause, .. } if cause.kind() == ErrorKind::InvalidData => {
+            unsound("the brotli is corrupt or ends too early")
+        }
+        fault => fault,
+    })?;
+    // Bytes after the end are in the decoder's buffer, which makes a second reading an error, or
+    // still in the file.
+    let is_whole = brotli.read(&mut [0]).is_ok();
+    drop(brotli);
+    if is_whole && is_at_end(source)? { Ok(()) } else { Err(unsound("bytes follow the end of the brotli")) }
+}
+
+/// Whether nothing is left to read.
+pub(super) fn is_at_end(source: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        match source.fill_buf() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            filled => return Ok(filled?.is_empty()),
+        }
+    }
+}

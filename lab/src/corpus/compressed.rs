@@ -1,0 +1,310 @@
+//! Compressed streams: zstd, lz4, xz, bzip2, snappy frames and brotli, written and decoded.
+//!
+//! What is written is like what the program of the format writes by default: its level and its
+//! checksums. Only brotli differs: its program's level takes minutes for what the others write in
+//! seconds. Decoding is as plain as possible, with the common crates, through one buffer, however
+//! much comes out.
+//!
+//! A frame or stream may be followed by another, as in a gzip, and is decoded too; other bytes
+//! after the last one are an error. Brotli has one stream.
+
+use super::archive::{drain, unsound};
+use bzip2::bufread::MultiBzDecoder;
+use bzip2::write::BzEncoder;
+use liblzma::bufread::XzDecoder;
+use liblzma::stream::{CONCATENATED, Stream, TELL_UNSUPPORTED_CHECK};
+use liblzma::write::XzEncoder;
+use readlab_protocol::Archive;
+use std::io::{self, BufRead, ErrorKind, Read, Seek, Write};
+
+/// The level of `xz`.
+const XZ_LEVEL: u32 = 6;
+/// The level of brotli: the highest that is fast.
+const BROTLI_LEVEL: u32 = 5;
+/// The window of `brotli`, as the logarithm of its bytes.
+const BROTLI_WINDOW_LOG2: u32 = 22;
+/// Bytes between a stream of brotli and its file.
+const BROTLI_BUFFER_BYTES: usize = 1 << 16;
+/// The beginning of a file of snappy frames.
+const SNAPPY_HEAD: &[u8] = b"\xff\x06\0\0sNaPpY";
+
+/// Fills a compressed stream of this kind.
+pub(super) fn write(
+    archive: Archive,
+    mut out: impl Write,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    match archive {
+        Archive::Zip | Archive::Gzip => return Err(unsound(format!("{archive} is written elsewhere"))),
+        Archive::Zstd => {
+            let mut zstd = zstd::Encoder::new(&mut out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+            zstd.include_checksum(true)?;
+            fill(&mut zstd)?;
+            zstd.finish()?;
+        }
+        Archive::Lz4 => {
+            let mut options = lz4::EncoderBuilder::new();
+            options.block_size(lz4::BlockSize::Max4MB).block_mode(lz4::BlockMode::Independent);
+            let mut lz4 =
+                options.block_checksum(lz4::liblz4::BlockChecksum::NoBlockChecksum).build(&mut out)?;
+            fill(&mut lz4)?;
+            lz4.finish().1?;
+        }
+        Archive::Xz => {
+            let mut xz = XzEncoder::new(&mut out, XZ_LEVEL);
+            fill(&mut xz)?;
+            xz.finish()?;
+        }
+        Archive::Bzip2 => {
+            let mut bzip2 = BzEncoder::new(&mut out, bzip2::Compression::best());
+            fill(&mut bzip2)?;
+            bzip2.finish()?;
+        }
+        Archive::Snappy => {
+            // The encoder writes nothing at all if there is no content; it writes the head again
+            // otherwise, which the format allows at any place.
+            out.write_all(SNAPPY_HEAD)?;
+            let mut snappy = snap::write::FrameEncoder::new(&mut out);
+            fill(&mut snappy)?;
+            snappy.into_inner().map_err(|error| error.into_error())?;
+        }
+        Archive::Brotli => {
+            let kept = ErrorKeeper { out: &mut out, error: None };
+            let (level, window) = (BROTLI_LEVEL, BROTLI_WINDOW_LOG2);
+            let mut brotli = brotli::CompressorWriter::new(kept, BROTLI_BUFFER_BYTES, level, window);
+            fill(&mut brotli)?;
+            brotli.into_inner().error.map_or(Ok(()), Err)?;
+        }
+    }
+    out.flush()
+}
+
+/// A writer that keeps its error: the end of a brotli stream is written without a result.
+struct ErrorKeeper<W> {
+    out: W,
+    error: Option<io::Error>,
+}
+
+impl<W: Write> Write for ErrorKeeper<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes);
+        written.inspect_err(|cause| self.error = Some(io::Error::new(cause.kind(), cause.to_string())))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+pub(super) fn zstd(file: impl BufRead, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    drain(&mut zstd::Decoder::with_buffer(file)?, &mut take).map_err(named_end)
+}
+
+pub(super) fn xz(file: impl BufRead, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    // As `xz`, without a limit of memory: it allocates the dictionary that the file names, at most
+    // 4 GiB, and touches only as much as comes out.
+    let stream = Stream::new_stream_decoder(u64::MAX, CONCATENATED | TELL_UNSUPPORTED_CHECK)?;
+    drain(&mut XzDecoder::new_stream(file, stream), &mut take).map_err(named_end)
+}
+
+pub(super) fn bzip2(file: impl BufRead, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    drain(&mut MultiBzDecoder::new(file), &mut take).map_err(named_end)
+}
+
+pub(super) fn snappy(file: impl BufRead, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    drain(&mut snap::read::FrameDecoder::new(file), &mut take).map_err(named_end)
+}
+
+pub(super) fn lz4(
+    mut file: impl BufRead + Seek,
+    mut take: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    loop {
+        let at = file.stream_position()?;
+        let mut magic = [0; 4];
+        match file.read_exact(&mut magic) {
+            Err(cause) if cause.kind() == ErrorKind::UnexpectedEof && file.stream_position()? == at => {
+                return if at == 0 { Err(early_end()) } else { Ok(()) };
+            }
+            read => read.map_err(named_end)?,
+        }
+        match magic {
+            [0x04, 0x22, 0x4d, 0x18] => {
+                let mut frame = lz4::Decoder::new((&magic[..]).chain(&mut file))?;
+                drain(&mut frame, &mut take).map_err(named_end)?;
+                // The decoder has the end of a file for the end of a frame.
+                frame.finish().1.map_err(|_| early_end())?;
+            }
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18] => skip(&mut file)?,
+            _ => {
+                return Err(unsound(format!("what follows its last frame, from byte {at} on, is no lz4")));
+            }
+        }
+    }
+}
+
+/// Skips the rest of a skippable frame: its size, and as many bytes.
+fn skip(file: &mut impl Read) -> io::Result<()> {
+    let mut size = [0; 4];
+    file.read_exact(&mut size).map_err(named_end)?;
+    let size_bytes = u64::from(u32::from_le_bytes(size));
+    let skipped = io::copy(&mut file.take(size_bytes), &mut io::sink())?;
+    if skipped == size_bytes { Ok(()) } else { Err(early_end()) }
+}
+
+pub(super) fn brotli(file: impl BufRead, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    let mut brotli = brotli::Decompressor::new(file, BROTLI_BUFFER_BYTES);
+    drain(&mut brotli, &mut take).map_err(|cause| match cause.kind() {
+        ErrorKind::InvalidData => unsound("it is corrupt or ends too early"),
+        _ => cause,
+    })?;
+    // Bytes after the end are in the decoder's buffer, which makes a second reading an error, or
+    // still in the file.
+    let is_at_end = brotli.read(&mut [0]).is_ok() && brotli.into_inner().fill_buf()?.is_empty();
+    if is_at_end { Ok(()) } else { Err(unsound("bytes follow its end")) }
+}
+
+/// The error of a decoder, with the words of all of them if the file ends too early.
+fn named_end(cause: io::Error) -> io::Error {
+    if cause.kind() == ErrorKind::UnexpectedEof { early_end() } else { cause }
+}
+
+fn early_end() -> io::Error {
+    unsound("it ends too early")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    const STREAMS: [Archive; 6] =
+        [Archive::Zstd, Archive::Lz4, Archive::Xz, Archive::Bzip2, Archive::Snappy, Archive::Brotli];
+
+    /// Text that is larger than a block of snappy, and compresses well.
+    fn content() -> Vec<u8> {
+        (0..20_000).flat_map(|n| format!("a line of text, number {n}\n").into_bytes()).collect()
+    }
+
+    fn encoded(archive: Archive, content: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        write(archive, &mut out, |stream| stream.write_all(content)).unwrap();
+        out
+    }
+
+    fn decoded(archive: Archive, bytes: &[u8]) -> Result<Vec<u8>, String> {
+        let (file, mut content) = (Cursor::new(bytes), Vec::new());
+        let take = |piece: &[u8]| {
+            content.extend_from_slice(piece);
+            Ok(())
+        };
+        let done = match archive {
+            Archive::Zstd => zstd(file, take),
+            Archive::Lz4 => lz4(file, take),
+            Archive::Xz => xz(file, take),
+            Archive::Bzip2 => bzip2(file, take),
+            Archive::Snappy => snappy(file, take),
+            _ => brotli(file, take),
+        };
+        done.map(|()| content).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_was_written_comes_out() {
+        for archive in STREAMS {
+            for content in [vec![], vec![b'x'], content()] {
+                let bytes = encoded(archive, &content);
+                assert_eq!(decoded(archive, &bytes).unwrap(), content, "{archive}");
+            }
+        }
+    }
+
+    #[test]
+    fn legal_bytes_around_frames_are_no_content() {
+        let skippable = b"\x5a\x2a\x4d\x18\x03\0\0\0abc";
+        for archive in [Archive::Zstd, Archive::Lz4] {
+            let frame = encoded(archive, b"frame\n");
+            let bytes = [&skippable[..], &frame, skippable, b"\x50\x2a\x4d\x18\0\0\0\0", &frame].concat();
+            assert_eq!(Archive::by_magic(&bytes), Some(archive));
+            assert_eq!(decoded(archive, &bytes).unwrap(), b"frame\nframe\n", "{archive}");
+            decoded(archive, &bytes[..bytes.len() - frame.len() - 1]).unwrap_err();
+        }
+        let stream = encoded(Archive::Xz, b"stream\n");
+        let padded = [&stream[..], &[0; 8], &stream, &[0; 4]].concat();
+        assert_eq!(decoded(Archive::Xz, &padded).unwrap(), b"stream\nstream\n");
+        decoded(Archive::Xz, &padded[..padded.len() - 1]).unwrap_err();
+    }
+
+    #[test]
+    fn a_stream_that_is_cut_anywhere_is_an_error() {
+        for archive in STREAMS {
+            let bytes = encoded(archive, &content()[..3000]);
+            for end in 1..bytes.len() {
+                // Snappy frames have no end: what is cut between two of them is whole.
+                let is_whole = archive == Archive::Snappy && end <= 2 * SNAPPY_HEAD.len();
+                let cut = decoded(archive, &bytes[..end]);
+                match cut {
+                    Ok(content) => assert!(is_whole && content.is_empty(), "{archive} of {end} bytes"),
+                    Err(reason) => assert!(reason.contains("ends too early"), "{archive} of {end}: {reason}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_bytes_and_changed_ones_are_errors() {
+        for (archive, reason) in [
+            (Archive::Zstd, "Unknown frame descriptor"),
+            (Archive::Lz4, "what follows its last frame, from byte "),
+            (Archive::Xz, "lzma data error"),
+            (Archive::Bzip2, "bz2 header missing"),
+            (Archive::Snappy, "snappy: corrupt input (unsupported chunk "),
+            (Archive::Brotli, "bytes follow its end"),
+        ] {
+            let good = encoded(archive, &content());
+            for garbage in [&b"garbage that is longer than any head"[..], &[b'y'; 100_000]] {
+                let said = decoded(archive, &[&good[..], garbage].concat()).unwrap_err();
+                assert!(said.contains(reason) && said.lines().count() == 1, "{archive}: {said}");
+            }
+            decoded(archive, &[&good[..], b"x"].concat()).unwrap_err();
+            let mut corrupt = good.clone();
+            corrupt[good.len() / 2..][..64].fill(0);
+            // Brotli keeps no checksum.
+            let came_out = decoded(archive, &corrupt);
+            assert!(came_out.is_err() || archive == Archive::Brotli && came_out.unwrap() != content());
+        }
+    }
+
+    #[test]
+    fn a_wrong_checksum_is_an_error() {
+        for (archive, from_end, reason) in [
+            (Archive::Zstd, 4, "checksum"),
+            (Archive::Lz4, 4, "hecksum"),
+            (Archive::Bzip2, 5, "bzip2: "),
+            (Archive::Xz, 40, "lzma data error"),
+        ] {
+            let mut bytes = encoded(archive, b"a little text\n");
+            let at = bytes.len() - from_end;
+            bytes[at] ^= 1;
+            let said = decoded(archive, &bytes).unwrap_err();
+            assert!(said.contains(reason), "{archive}: {said}");
+        }
+        let mut snappy = encoded(Archive::Snappy, b"a little text\n");
+        let at = snappy.len() - 16;
+        snappy[at] ^= 1;
+        let said = decoded(Archive::Snappy, &snappy).unwrap_err();
+        assert!(said.contains("checksum"), "{said}");
+    }
+
+    #[test]
+    fn a_device_that_is_full_is_an_error() {
+        for archive in STREAMS {
+            for lines in [1, 6_000] {
+                let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+                let error =
+                    write(archive, full, |stream| stream.write_all(&content()[..lines * 20])).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::StorageFull, "{archive}: {error}");
+            }
+        }
+    }
+}
