@@ -4,9 +4,9 @@ use readlab::machine::Machine;
 use readlab::record::{
     Budget, Check, CommandRules, Count, EndReason, Fill, FlameGraph, Fleet, FleetTurn, Focus, Header,
     HotSpot, LeftBehind, Limit, LimitKind, LimitUnit, Line, Outcome, OwnScheduling, Rank, RankClock,
-    RankTiming, Receipt, ReferenceCandidate, ReferenceReason, Requested, ResumePlan, Resumption, Rules,
-    RunKind, SCHEMA, SCHEMA_VERSION, Sample, Share, Spread, Start, StopReason, Stopped, TargetRef, Trace,
-    Trial, WarmedUp, WarmupEnd, Witness, WriteTimes, WriteWay,
+    RankTiming, ReaderTiming, ReadersTurn, Receipt, ReferenceCandidate, ReferenceReason, Requested,
+    ResumePlan, Resumption, Rules, RunKind, SCHEMA, SCHEMA_VERSION, Sample, Share, Spread, Start, StopReason,
+    Stopped, TargetRef, Trace, Trial, WarmedUp, WarmupEnd, Witness, WriteTimes, WriteWay,
 };
 use readlab::target::identity::Identity;
 use readlab::target::source::ServerOptions;
@@ -99,7 +99,7 @@ pub(super) fn trial() -> Trial {
 fn target() -> TargetFacts {
     let answer = Answer { bytes: Some(70), ..Answer::default() };
     let decoded = Decoded { archive: Archive::Gzip, digest: "00ff".into(), answer };
-    TargetFacts { size_bytes: 7, decoded: Some(decoded), ..TargetFacts::default() }
+    TargetFacts { size_bytes: 7, readers: Some(2), decoded: Some(decoded), ..TargetFacts::default() }
 }
 
 fn flame_graph(text: String) -> Line {
@@ -240,6 +240,14 @@ pub(super) fn every_line() -> Vec<Line> {
             round: 4,
             ranks: vec![RankTiming { rank: 0, started_ns: 3, late_ns: 2, wall_ns: 5, bound_ns: 1 }],
         })),
+        Line::ReadersTurn(Box::new(ReadersTurn {
+            trial: 0,
+            round: 4,
+            readers: vec![
+                ReaderTiming { began_ns: 0, wall_ns: 5, answered_ns: 7 },
+                ReaderTiming { began_ns: 2, wall_ns: 4, answered_ns: 6 },
+            ],
+        })),
         Line::Rejected { trial: 0, round: 4, reason: reason() },
         Line::Missing { trial: 0, meter: "minor_faults".to_owned(), reason: reason() },
         Line::LeftBehind { trial: 0, left: LeftBehind { processes: 2, readings: 1 } },
@@ -265,7 +273,7 @@ const _: fn(&Line) = |line| match line {
     Line::Header(_) | Line::Target { .. } | Line::Contender(_) | Line::Trial(_) | Line::Fill(_) => {}
     Line::Warmup(_) | Line::Write { .. } | Line::Sample(_) | Line::Rejected { .. } | Line::Missing { .. } => {
     }
-    Line::Fleet(_) | Line::Clocks { .. } | Line::FleetTurn(_) => {}
+    Line::Fleet(_) | Line::Clocks { .. } | Line::FleetTurn(_) | Line::ReadersTurn(_) => {}
     Line::Counts { .. } | Line::Stopped { .. } | Line::Outcome { .. } | Line::Limit(_) => {}
     Line::FlameGraph { .. } | Line::Trace { .. } | Line::LeftBehind { .. } | Line::Scheduling { .. } => {}
     Line::Warning { .. } | Line::Resumed(_) | Line::End { .. } => {}

@@ -126,6 +126,16 @@ impl Plan {
         found.expect("only trials of the plan are measured")
     }
 
+    /// Whether two trials do the same with the same bytes, so that one can be the faster of them.
+    #[must_use]
+    pub fn are_rivals(&self, one: usize, other: usize) -> bool {
+        let what = |trial: usize| {
+            let trial = &self.planned(trial).trial;
+            (trial.target, trial.decodes, trial.work)
+        };
+        what(one) == what(other)
+    }
+
     /// Whether the trial of this index is a control.
     ///
     /// # Panics

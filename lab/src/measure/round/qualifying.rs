@@ -1,5 +1,6 @@
-//! Qualifying: which trials of a race get further rounds. A trial stops when another one is clearly
-//! faster; when the fastest trial is known, or the fastest trials tie, all trials stop.
+//! Qualifying: which trials of a race get further rounds. A trial stops when a rival is clearly
+//! faster; when the fastest trial is known, or the fastest trials tie, all trials stop. Rivals do
+//! the same with the same bytes: what comes out of an archive is not compared with its bytes.
 //!
 //! A stop never changes what is reported: a trial keeps its readings and their interval. The rules
 //! look at readings after every round up to [`ROUNDS_MIN`], and then only after the rounds of
@@ -40,7 +41,15 @@ impl Run<'_> {
         if self.plan.rules.focus != Focus::First {
             return Ok(());
         }
-        let Some(leader) = self.leader(state_run)? else { return Ok(()) };
+        let trials: Vec<usize> = state_run.progresses.iter().map(|it| it.trial).collect();
+        let is_new = |at: usize| !trials[..at].iter().any(|&trial| self.plan.are_rivals(trial, trials[at]));
+        let firsts: Vec<usize> = (0..trials.len()).filter(|&at| is_new(at)).collect();
+        firsts.into_iter().try_for_each(|first| self.qualify_beside(state_run, first))
+    }
+
+    /// The same among a trial and its rivals.
+    fn qualify_beside(&mut self, state_run: &mut StateRun, first: usize) -> Result<(), RunStop> {
+        let Some(leader) = self.leader_beside(state_run, first)? else { return Ok(()) };
         let rounds = state_run.progresses[leader].rounds();
         if rounds > ROUNDS_MIN && look_after(rounds).is_none() {
             return Ok(());
@@ -61,10 +70,11 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The fastest trial that can still have rounds. One that cannot be true is refused here.
-    fn leader(&mut self, state_run: &mut StateRun) -> Result<Option<usize>, RunStop> {
+    /// The fastest of a trial and its rivals that can still have rounds. One that cannot be true is
+    /// refused here.
+    fn leader_beside(&mut self, state_run: &mut StateRun, first: usize) -> Result<Option<usize>, RunStop> {
         loop {
-            let Some(at) = state_run.fastest(self.plan) else { return Ok(None) };
+            let Some(at) = state_run.fastest_beside(self.plan, first) else { return Ok(None) };
             match self.refutation(&mut state_run.progresses[at])? {
                 None => return Ok(Some(at)),
                 Some(reason) => self.end(&mut state_run.progresses[at], Outcome::Refused { reason })?,
@@ -72,13 +82,14 @@ impl Run<'_> {
         }
     }
 
-    /// How each other trial that has rounds compares with the leader.
+    /// How each of its rivals that has rounds compares with the leader.
     fn compare(&self, state_run: &StateRun, leader: usize) -> BTreeMap<usize, Comparison> {
         let progresses = &state_run.progresses;
         let mut compared = BTreeMap::new();
         for (at, other) in progresses.iter().enumerate() {
             let has_rounds = other.stopped.is_none() && !other.ended && !other.walls.is_empty();
-            if at != leader && has_rounds && !self.plan.is_control(other.trial) {
+            let is_rival = self.plan.are_rivals(progresses[leader].trial, other.trial);
+            if at != leader && is_rival && has_rounds && !self.plan.is_control(other.trial) {
                 compared.insert(at, self.comparison(&progresses[leader], other));
             }
         }
@@ -118,7 +129,10 @@ impl Run<'_> {
     fn is_best_of_language(&self, state_run: &StateRun, progress: &TrialProgress) -> bool {
         let contender = |trial| self.plan.planned(trial).trial.contender();
         let own = state_run.progresses.iter().filter(|it| contender(it.trial) == contender(progress.trial));
-        let rivals = own.filter(|it| !self.plan.is_control(it.trial)).filter_map(TrialProgress::median_ns);
+        let is_rival = |it: &&TrialProgress| {
+            self.plan.are_rivals(it.trial, progress.trial) && !self.plan.is_control(it.trial)
+        };
+        let rivals = own.filter(is_rival).filter_map(TrialProgress::median_ns);
         let median_ns = progress.median_ns();
         median_ns.is_some_and(|median_ns| rivals.fold(f64::INFINITY, f64::min) >= median_ns)
     }
@@ -130,7 +144,10 @@ impl Run<'_> {
         if self.plan.rules.focus != Focus::First || is_baseline || self.plan.is_control(progress.trial) {
             return false;
         }
-        let has_numbers = |it: &&TrialProgress| it.measured && !self.plan.is_control(it.trial);
+        let has_numbers = |it: &&TrialProgress| {
+            let is_rival = self.plan.are_rivals(it.trial, progress.trial);
+            is_rival && it.measured && !self.plan.is_control(it.trial)
+        };
         let medians = state_run.progresses.iter().filter(has_numbers);
         let medians = medians.filter_map(|it| it.median_ns().map(|median_ns| (median_ns, it)));
         let leader = medians.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, it)| it);

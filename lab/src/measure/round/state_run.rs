@@ -25,12 +25,11 @@ impl StateRun {
         let is_open = |it: &TrialProgress| is_eligible(it) && !it.is_settled(&plan.rules);
         let any_other = self.progresses.iter().any(|it| is_open(it) && !is_control(it));
         let only_controls = self.progresses.iter().all(is_control);
-        let fastest = self.fastest(plan);
         let takes_part = |at: usize| {
             let it = &self.progresses[at];
             if is_control(it) && !only_controls {
                 any_other && !it.ended && is_eligible(it)
-            } else if self.is_compared_with(at, fastest, plan) {
+            } else if self.is_compared_with(at, plan) {
                 any_other && !it.is_over(&plan.rules) && is_eligible(it)
             } else {
                 is_open(it)
@@ -40,16 +39,17 @@ impl StateRun {
     }
 
     /// Whether the rounds of other trials need a reading of this one beside theirs.
-    fn is_compared_with(&self, at: usize, fastest: Option<usize>, plan: &Plan) -> bool {
+    fn is_compared_with(&self, at: usize, plan: &Plan) -> bool {
         let is_baseline = plan.planned(self.progresses[at].trial).role == Role::Baseline;
-        plan.rules.focus == Focus::First && (is_baseline || fastest == Some(at))
+        plan.rules.focus == Focus::First && (is_baseline || self.fastest_beside(plan, at) == Some(at))
     }
 
-    /// The trial with the lowest median, of those that may have further rounds.
-    pub(super) fn fastest(&self, plan: &Plan) -> Option<usize> {
+    /// The trial with the lowest median, of this one and its rivals that may have further rounds.
+    pub(super) fn fastest_beside(&self, plan: &Plan, one: usize) -> Option<usize> {
         let median_ns = |at: usize| {
             let it = &self.progresses[at];
-            let takes_part = !it.is_over(&plan.rules) && !plan.is_control(it.trial);
+            let is_rival = plan.are_rivals(self.progresses[one].trial, it.trial);
+            let takes_part = is_rival && !it.is_over(&plan.rules) && !plan.is_control(it.trial);
             it.median_ns().filter(|_| takes_part).map(|median_ns| (median_ns, at))
         };
         let medians = (0..self.progresses.len()).filter_map(median_ns);

@@ -3,6 +3,7 @@
 use super::*;
 use crate::measure::plan::{Focus, Role};
 use crate::record::{Delivered, Record, TurnSeen, testing};
+use readlab_protocol::Archive;
 
 /// The rules of a race that would read every trial twenty times.
 fn race_rules() -> Rules {
@@ -51,6 +52,17 @@ fn the_best_of_each_contender_has_five_rounds() {
     }
     let recorded = play(&plan, sampler);
     assert_eq!([0, 1, 2].map(|trial| recorded.count_of(trial)), [12, 5, 2]);
+}
+
+#[test]
+fn what_comes_out_of_an_archive_is_not_compared_with_its_bytes() {
+    let (mut plan, sampler) =
+        race(&[("bytes", 100), ("slow-bytes", 300), ("decoder", 900), ("slow-decoder", 3000)]);
+    for trial in [2, 3] {
+        plan.trials[trial].trial.decodes = Some(Archive::Gzip);
+    }
+    let recorded = play(&plan, sampler);
+    assert_eq!([0, 1, 2, 3].map(|trial| recorded.count_of(trial)), [12, 2, 12, 2]);
 }
 
 #[test]
