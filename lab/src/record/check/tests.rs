@@ -3,7 +3,7 @@
 use super::super::testing::{header, target, trial};
 use super::super::{Fill, HotSpot, Line, Record, Resumption, WarmedUp, WarmupEnd, WriteTimes, WriteWay};
 use super::*;
-use crate::record::{EndReason, LimitKind, LimitUnit, Receipt};
+use crate::record::{EndReason, LimitKind, LimitUnit, ReaderTiming, Receipt};
 use crate::target::TargetFacts;
 use crate::trial::CacheState;
 use proptest::prelude::*;
@@ -258,4 +258,23 @@ proptest! {
             prop_assert!(it.resident_before.is_none_or(|share| (0.0..=1.0).contains(&share)));
         }
     }
+}
+
+#[test]
+fn a_turn_of_readers_has_every_one_of_them_with_times_that_can_be() {
+    let turn = |readers: u32, wall_ns: u64| {
+        let timing = ReaderTiming { began_ns: 1, wall_ns, answered_ns: 9 };
+        let readers = vec![timing; readers as usize];
+        Line::ReadersTurn(Box::new(ReadersTurn { trial: 0, round: 0, readers }))
+    };
+    assert_eq!(refused(turn(1, 5)), "1 readers in a turn of 0", "its target is read by one always");
+    let mut growing = Growing { record: Record::new(header()), check: RecordCheck::default() };
+    let facts = TargetFacts { readers: Some(2), ..TargetFacts::default() };
+    for line in [target(0, facts), trial(0, "rust/read/scalar", CacheState::Warm, Cache::Through), turn(2, 5)]
+    {
+        assert_eq!(growing.add(line), Ok(()));
+    }
+    assert_eq!(growing.add(turn(3, 5)), Err("3 readers in a turn of 2".to_owned()));
+    assert!(growing.add(turn(2, u64::MAX)).is_err());
+    assert!(growing.add(turn(2, 0)).is_err());
 }
