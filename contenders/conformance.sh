@@ -244,7 +244,7 @@ while read -r method work scan; do
     exec 9>"$folder/turns"
     echo "go 1 2" >&9
     tries=0
-    until grep -q '"done"' "$folder/out" || [ $tries = 300 ] || ! kill -0 $!; do sleep 0.1; tries=$((tries + 1)); done
+    until grep -qs '"done"' "$folder/out" || [ $tries = 300 ] || ! kill -0 $!; do sleep 0.1; tries=$((tries + 1)); done
     said=$(cat "$folder/out"; ls -l "/proc/$!/fd"; grep no-final "/proc/$!/maps")
     check "$method holds no file between turns" sh -c '! printf "%s\n" "$1" | grep -q no-final-newline' sh "$said"
     exec 9>&-

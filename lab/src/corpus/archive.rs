@@ -2,7 +2,7 @@
 //!
 //! One version of the compressor always writes the same bytes. Decoding is as plain as possible,
 //! one entry or member after the other, with the common crates; the archive's own checksums prove
-//! the content. It shares no code with any contender. [`compressed`] has the formats that are one
+//! the content. It shares no code with any contender. `compressed` has the formats that are one
 //! stream.
 
 use super::compressed;
