@@ -110,9 +110,9 @@ impl FleetProcess {
         threads.map(|entry| of_thread(entry.path())).sum::<Option<u64>>().map(Duration::from_nanos)
     }
 
-    /// Whether this word is in its command line.
-    pub(crate) fn runs(&self, word: &str) -> bool {
-        self.command.contains(word)
+    /// Whether its command line begins so: a shell that runs the same is another process.
+    pub(crate) fn begins_with(&self, words: &str) -> bool {
+        self.command.starts_with(words)
     }
 
     /// The most memory that it had.

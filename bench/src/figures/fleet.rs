@@ -223,6 +223,15 @@ fn punctual(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     ])
 }
 
+/// What was seen while both ranks read.
+struct Watched {
+    at: Instant,
+    /// Time that the agents had worked by then.
+    worked: Duration,
+    /// The processes that read.
+    readings: Vec<i32>,
+}
+
 /// How much the agents work while contenders read: looked at again and again within readings that
 /// take long.
 fn sleeping_agents(programs: &Programs) -> anyhow::Result<Row> {
@@ -231,10 +240,10 @@ fn sleeping_agents(programs: &Programs) -> anyhow::Result<Row> {
     let output = programs.empty_folder("fleet-agents")?;
     let mut command = OPEN_MPI.command(programs, 2)?;
     let slow = format!("{READING}; wc -l {{}}");
-    command.arg(&programs.lab().program).args(["fleet", "race", "--command", &slow, "--reference", &slow]);
+    command.arg(&programs.lab().program).args(["fleet", "race", "--command", &slow]);
     command.arg(&file).args([
         "--method",
-        "none/*",
+        "command/*",
         "--state",
         "warm",
         "--runs",
@@ -245,17 +254,21 @@ fn sleeping_agents(programs: &Programs) -> anyhow::Result<Row> {
     command.arg("--output").arg(&output).env("READLAB_BENCH", &output);
     let mut job = command.spawn()?;
     let (mut worked, mut watched) = (Duration::ZERO, Duration::ZERO);
-    let mut before: Option<(Instant, Duration)> = None;
+    let mut before: Option<Watched> = None;
     while job.try_wait()?.is_none() {
         let all = processes(&output);
-        let readings =
-            all.iter().filter(|it| it.runs(READING) && !it.runs("readlab") && !it.is_agent()).count();
+        let readings: Vec<i32> = all.iter().filter(|it| it.begins_with(READING)).map(|it| it.pid).collect();
         let of_agents =
             || all.iter().filter(|it| it.is_agent()).map(FleetProcess::worked).sum::<Option<Duration>>();
-        let now = (readings >= 2).then(|| Some((Instant::now(), of_agents()?))).flatten();
-        if let (Some((then, was)), Some((at, is))) = (before, now) {
-            watched += at - then;
-            worked += is.saturating_sub(was);
+        let is_both = readings.len() >= 2;
+        let now =
+            of_agents().filter(|_| is_both).map(|worked| Watched { at: Instant::now(), worked, readings });
+        // Between two readings the agents wait for each other.
+        if let (Some(then), Some(now)) = (&before, &now)
+            && then.readings == now.readings
+        {
+            watched += now.at - then.at;
+            worked += now.worked.saturating_sub(then.worked);
         }
         before = now;
         sleep(Duration::from_millis(100));
