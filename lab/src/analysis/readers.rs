@@ -4,13 +4,10 @@
 //! Whether all had as much is Jain's index, (Σx)² / (n·Σx²) of the rates x: 1 if all are equal, 1/n
 //! if one has everything (R. Jain, D. Chiu and W. Hawe, DEC-TR-301, 1984).
 
-use super::scaling::count_of;
-use super::stats::{Confidence, Interval, mean_interval, median};
+use super::scaling::{count_of, interval_of_mean};
+use super::stats::{Interval, median};
 use crate::record::{ReaderTiming, Record, TrialRecord};
 use std::collections::BTreeMap;
-
-/// Fewer rounds have no interval.
-const ROUNDS_MIN: usize = 3;
 
 /// What the readers of a trial had.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -97,8 +94,7 @@ fn fairness(rates: &[f64]) -> f64 {
 /// The mean of these, and its interval, both after `outward`.
 fn share(values: Vec<f64>, outward: impl Fn(f64) -> f64 + Copy) -> Option<Share> {
     let mean = values.iter().sum::<f64>() / float(values.len() as u64);
-    let interval =
-        if values.len() < ROUNDS_MIN { None } else { mean_interval(&values, Confidence::REPORTED) };
+    let interval = interval_of_mean(&values);
     (!values.is_empty())
         .then(|| Share { estimate: outward(mean), interval: interval.map(|it| it.map(outward)) })
 }

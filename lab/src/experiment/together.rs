@@ -6,7 +6,7 @@
 
 use super::{Experiment, Procedure, Rounds};
 use crate::measure::plan::{Plan, Planned};
-use crate::record::{Header, Line};
+use crate::record::{Header, Line, joint_answer};
 use crate::target::TargetFacts;
 use crate::trial::Answer;
 use anyhow::ensure;
@@ -73,16 +73,9 @@ pub(super) fn of_one_target(plan: &Plan) -> Plan {
 
 /// What so many processes read of a target together: it, so many times.
 fn joint(facts: &TargetFacts, readers: u32) -> TargetFacts {
-    let times = |value: u64| value.saturating_mul(u64::from(readers));
-    let answer = |answer: Answer| Answer {
-        bytes: answer.bytes.map(times),
-        newlines: answer.newlines.map(times),
-        lines: answer.lines.map(times),
-        sum: answer.sum.map(|sum| times(sum) % 256),
-        output: answer.output,
-    };
+    let answer = |answer: Answer| joint_answer(std::iter::repeat_n(answer, readers as usize));
     let mut joint = TargetFacts { readers: Some(readers), ..facts.clone() };
-    joint.size_bytes = times(facts.size_bytes);
+    joint.size_bytes = facts.size_bytes.saturating_mul(u64::from(readers));
     joint.answer = facts.answer.map(answer);
     if let Some(decoded) = &mut joint.decoded {
         decoded.answer = answer(decoded.answer);

@@ -6,7 +6,7 @@
 use crate::contender::methods::ResolvedMethod;
 use crate::contender::roster::Warmup;
 pub use crate::record::{Budget, Focus, Rules};
-use crate::record::{Outcome, Trial};
+use crate::record::{Contest, Outcome, Trial};
 use crate::trial::{CacheState, TrialId};
 use crate::units::Nanos;
 use rand::SeedableRng;
@@ -126,14 +126,13 @@ impl Plan {
         found.expect("only trials of the plan are measured")
     }
 
-    /// Whether two trials do the same with the same bytes, so that one can be the faster of them.
+    /// The contest that a trial is in.
+    ///
+    /// # Panics
+    /// As for [`Plan::planned`].
     #[must_use]
-    pub fn are_rivals(&self, one: usize, other: usize) -> bool {
-        let what = |trial: usize| {
-            let trial = &self.planned(trial).trial;
-            (trial.target, trial.decodes, trial.work)
-        };
-        what(one) == what(other)
+    pub fn contest(&self, trial: usize) -> Contest {
+        self.planned(trial).trial.contest()
     }
 
     /// Whether the trial of this index is a control.

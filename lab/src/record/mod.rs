@@ -10,6 +10,7 @@
 mod check;
 mod command_rules;
 mod conduct;
+mod contest;
 mod draft;
 mod file;
 mod fleet;
@@ -42,6 +43,7 @@ pub(crate) mod testing;
 pub use check::LINE_BYTES_MAX;
 pub use command_rules::{Check, CommandRules};
 pub use conduct::{Conduct, LeftBehind, OwnScheduling};
+pub use contest::Contest;
 pub use draft::HIDDEN_NAME;
 pub use file::{RecordError, RecordWriter};
 pub use fleet::{Fleet, FleetTurn, Rank, RankClock, RankTiming, Share, Witness};

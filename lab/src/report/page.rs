@@ -221,7 +221,10 @@ impl Ranking {
             }
             (Some(size), _) => size.to_string(),
         };
-        self.together.as_ref().map_or(words.clone(), |together| format!("{words} by {together}"))
+        match &self.together {
+            Some(together) => format!("{words} by {together}"),
+            None => words,
+        }
     }
 
     /// What was proven of the cache, in one line.

@@ -6,8 +6,8 @@
 //! processors, so each waits for something of its own. Each is told only if a whole 95 % interval
 //! over rounds says so.
 
-use super::{ROUNDS_MIN, count_of, gain_interval};
-use crate::analysis::stats::{Confidence, Interval, mean_interval};
+use super::{count_of, gain_interval, interval_of_mean};
+use crate::analysis::stats::Interval;
 use crate::record::{Record, Sample, TrialRecord};
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ pub(super) fn limited(
     let half = (0..last).rev().find(|&at| ranks(at) * 2 <= ranks(last))?;
     let factor = gain_interval(&rates[half], &rates[last])?;
     let growth = Growth { to: ranks(last), from: ranks(half), factor };
-    let busy = interval(busy_shares(cells[last], ranks(last)));
+    let busy = interval_of_mean(&busy_shares(cells[last], ranks(last)));
     if let Some(busy) = busy.filter(|it| it.low >= BUSY_MIN) {
         return Some(Limited::Processors(busy));
     }
@@ -89,8 +89,4 @@ fn busy_shares(it: &TrialRecord, ranks: u64) -> Vec<f64> {
         Some(cpu_ns as f64 / (sample.wall_ns.max(1) as f64 * workers))
     };
     it.samples.iter().filter_map(share).collect()
-}
-
-fn interval(values: Vec<f64>) -> Option<Interval> {
-    if values.len() < ROUNDS_MIN { None } else { mean_interval(&values, Confidence::REPORTED) }
 }

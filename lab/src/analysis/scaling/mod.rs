@@ -134,7 +134,7 @@ impl Scaling {
             points,
             law: FittedLaw::of(&counts, &rounds, record.header.seed),
             limited,
-            saturated_at: saturated_at(&counts, &by_round),
+            saturated_at: saturated_at(&by_round).map(|at| count(cells[at])),
         }
     }
 
@@ -208,28 +208,25 @@ fn interval_of(rates: &BTreeMap<u32, f64>) -> Option<Interval> {
     median_interval(&observations, Confidence::REPORTED)
 }
 
-/// The least number to which no greater one adds anything, by the rates of each in the same rounds.
-fn saturated_at(counts: &[f64], by_round: &[BTreeMap<u32, f64>]) -> Option<u64> {
-    let adds_nothing = |at: usize| {
-        let others = by_round[at + 1..].iter().map(|more| gain_interval(&by_round[at], more));
-        others.fold(at + 1 < by_round.len(), |so_far, gain| {
-            so_far && gain.is_some_and(|gain| gain.high <= GAIN_NONE)
-        })
+/// The place of the least number to which no greater one adds anything, by the rates of each in the
+/// same rounds.
+fn saturated_at(by_round: &[BTreeMap<u32, f64>]) -> Option<usize> {
+    let adds_nothing = |one: &BTreeMap<u32, f64>, more: &BTreeMap<u32, f64>| {
+        gain_interval(one, more).is_some_and(|gain| gain.high <= GAIN_NONE)
     };
-    let at = (0..by_round.len()).find(|&at| adds_nothing(at))?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was a small number")]
-    Some(counts[at] as u64)
+    let last = by_round.len().checked_sub(1)?;
+    (0..last).find(|&at| by_round[at + 1..].iter().all(|more| adds_nothing(&by_round[at], more)))
 }
 
 /// How many times the rate of one another has, within rounds.
 fn gain_interval(one: &BTreeMap<u32, f64>, more: &BTreeMap<u32, f64>) -> Option<Interval> {
     let logs = more.iter().filter_map(|(round, rate)| Some((rate / one.get(round)?).ln()));
-    let logs: Vec<f64> = logs.collect();
-    if logs.len() < ROUNDS_MIN {
-        None
-    } else {
-        Some(mean_interval(&logs, Confidence::REPORTED)?.map(f64::exp))
-    }
+    Some(interval_of_mean(&logs.collect::<Vec<f64>>())?.map(f64::exp))
+}
+
+/// The interval of a mean over rounds; `None` with too few of them.
+pub(in crate::analysis) fn interval_of_mean(values: &[f64]) -> Option<Interval> {
+    if values.len() < ROUNDS_MIN { None } else { mean_interval(values, Confidence::REPORTED) }
 }
 
 /// How many read together for a trial, where different numbers do by turns.

@@ -13,7 +13,7 @@ use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
 use crate::analysis::stats::{self, Confidence, look_after};
 use crate::measure::plan::{Focus, ROUNDS_MIN, Role};
-use crate::record::{Line, Outcome, StopReason};
+use crate::record::{Contest, Line, Outcome, StopReason};
 use std::collections::BTreeMap;
 
 /// Two trials tie when the half-width of their ratio's interval is at most so many times the
@@ -41,15 +41,13 @@ impl Run<'_> {
         if self.plan.rules.focus != Focus::First {
             return Ok(());
         }
-        let trials: Vec<usize> = state_run.progresses.iter().map(|it| it.trial).collect();
-        let is_new = |at: usize| !trials[..at].iter().any(|&trial| self.plan.are_rivals(trial, trials[at]));
-        let firsts: Vec<usize> = (0..trials.len()).filter(|&at| is_new(at)).collect();
-        firsts.into_iter().try_for_each(|first| self.qualify_beside(state_run, first))
+        let contests: Vec<Contest> = state_run.leaders(self.plan).into_keys().collect();
+        contests.into_iter().try_for_each(|contest| self.qualify_in(state_run, contest))
     }
 
-    /// The same among a trial and its rivals.
-    fn qualify_beside(&mut self, state_run: &mut StateRun, first: usize) -> Result<(), RunStop> {
-        let Some(leader) = self.leader_beside(state_run, first)? else { return Ok(()) };
+    /// The same in one contest.
+    fn qualify_in(&mut self, state_run: &mut StateRun, contest: Contest) -> Result<(), RunStop> {
+        let Some(leader) = self.leader(state_run, contest)? else { return Ok(()) };
         let rounds = state_run.progresses[leader].rounds();
         if rounds > ROUNDS_MIN && look_after(rounds).is_none() {
             return Ok(());
@@ -70,11 +68,11 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The fastest of a trial and its rivals that can still have rounds. One that cannot be true is
+    /// The fastest trial of a contest that can still have rounds. One that cannot be true is
     /// refused here.
-    fn leader_beside(&mut self, state_run: &mut StateRun, first: usize) -> Result<Option<usize>, RunStop> {
+    fn leader(&mut self, state_run: &mut StateRun, contest: Contest) -> Result<Option<usize>, RunStop> {
         loop {
-            let Some(at) = state_run.fastest_beside(self.plan, first) else { return Ok(None) };
+            let Some(&at) = state_run.leaders(self.plan).get(&contest) else { return Ok(None) };
             match self.refutation(&mut state_run.progresses[at])? {
                 None => return Ok(Some(at)),
                 Some(reason) => self.end(&mut state_run.progresses[at], Outcome::Refused { reason })?,
@@ -88,12 +86,16 @@ impl Run<'_> {
         let mut compared = BTreeMap::new();
         for (at, other) in progresses.iter().enumerate() {
             let has_rounds = other.stopped.is_none() && !other.ended && !other.walls.is_empty();
-            let is_rival = self.plan.are_rivals(progresses[leader].trial, other.trial);
+            let is_rival = self.are_rivals(&progresses[leader], other);
             if at != leader && is_rival && has_rounds && !self.plan.is_control(other.trial) {
                 compared.insert(at, self.comparison(&progresses[leader], other));
             }
         }
         compared
+    }
+
+    fn are_rivals(&self, one: &TrialProgress, other: &TrialProgress) -> bool {
+        self.plan.contest(one.trial) == self.plan.contest(other.trial)
     }
 
     fn comparison(&self, leader: &TrialProgress, other: &TrialProgress) -> Comparison {
@@ -129,9 +131,7 @@ impl Run<'_> {
     fn is_best_of_language(&self, state_run: &StateRun, progress: &TrialProgress) -> bool {
         let contender = |trial| self.plan.planned(trial).trial.contender();
         let own = state_run.progresses.iter().filter(|it| contender(it.trial) == contender(progress.trial));
-        let is_rival = |it: &&TrialProgress| {
-            self.plan.are_rivals(it.trial, progress.trial) && !self.plan.is_control(it.trial)
-        };
+        let is_rival = |it: &&TrialProgress| self.are_rivals(it, progress) && !self.plan.is_control(it.trial);
         let rivals = own.filter(is_rival).filter_map(TrialProgress::median_ns);
         let median_ns = progress.median_ns();
         median_ns.is_some_and(|median_ns| rivals.fold(f64::INFINITY, f64::min) >= median_ns)
@@ -145,7 +145,7 @@ impl Run<'_> {
             return false;
         }
         let has_numbers = |it: &&TrialProgress| {
-            let is_rival = self.plan.are_rivals(it.trial, progress.trial);
+            let is_rival = self.are_rivals(it, progress);
             is_rival && it.measured && !self.plan.is_control(it.trial)
         };
         let medians = state_run.progresses.iter().filter(has_numbers);

@@ -3,7 +3,9 @@
 use super::state_clock::StateClock;
 use super::trial_progress::TrialProgress;
 use crate::measure::plan::{Focus, Plan, Role};
+use crate::record::Contest;
 use crate::trial::CacheState;
+use std::collections::BTreeMap;
 
 /// The trials and the time of one state.
 pub(in crate::measure) struct StateRun {
@@ -25,11 +27,12 @@ impl StateRun {
         let is_open = |it: &TrialProgress| is_eligible(it) && !it.is_settled(&plan.rules);
         let any_other = self.progresses.iter().any(|it| is_open(it) && !is_control(it));
         let only_controls = self.progresses.iter().all(is_control);
+        let leaders = self.leaders(plan);
         let takes_part = |at: usize| {
             let it = &self.progresses[at];
             if is_control(it) && !only_controls {
                 any_other && !it.ended && is_eligible(it)
-            } else if self.is_compared_with(at, plan) {
+            } else if self.is_compared_with(at, &leaders, plan) {
                 any_other && !it.is_over(&plan.rules) && is_eligible(it)
             } else {
                 is_open(it)
@@ -39,21 +42,24 @@ impl StateRun {
     }
 
     /// Whether the rounds of other trials need a reading of this one beside theirs.
-    fn is_compared_with(&self, at: usize, plan: &Plan) -> bool {
-        let is_baseline = plan.planned(self.progresses[at].trial).role == Role::Baseline;
-        plan.rules.focus == Focus::First && (is_baseline || self.fastest_beside(plan, at) == Some(at))
+    fn is_compared_with(&self, at: usize, leaders: &BTreeMap<Contest, usize>, plan: &Plan) -> bool {
+        let trial = self.progresses[at].trial;
+        let is_leader = || leaders.get(&plan.contest(trial)) == Some(&at);
+        plan.rules.focus == Focus::First && (plan.planned(trial).role == Role::Baseline || is_leader())
     }
 
-    /// The trial with the lowest median, of this one and its rivals that may have further rounds.
-    pub(super) fn fastest_beside(&self, plan: &Plan, one: usize) -> Option<usize> {
-        let median_ns = |at: usize| {
-            let it = &self.progresses[at];
-            let is_rival = plan.are_rivals(self.progresses[one].trial, it.trial);
-            let takes_part = is_rival && !it.is_over(&plan.rules) && !plan.is_control(it.trial);
-            it.median_ns().filter(|_| takes_part).map(|median_ns| (median_ns, at))
-        };
-        let medians = (0..self.progresses.len()).filter_map(median_ns);
-        medians.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, at)| at)
+    /// The trial with the lowest median in each contest, of those that may have further rounds.
+    pub(super) fn leaders(&self, plan: &Plan) -> BTreeMap<Contest, usize> {
+        let mut leaders = BTreeMap::<Contest, (f64, usize)>::new();
+        for (at, it) in self.progresses.iter().enumerate() {
+            let takes_part = !it.is_over(&plan.rules) && !plan.is_control(it.trial);
+            let Some(median_ns) = it.median_ns().filter(|_| takes_part) else { continue };
+            let leader = leaders.entry(plan.contest(it.trial)).or_insert((median_ns, at));
+            if median_ns < leader.0 {
+                *leader = (median_ns, at);
+            }
+        }
+        leaders.into_iter().map(|(contest, (_, at))| (contest, at)).collect()
     }
 
     /// Takes out the trials that `is_in` does not accept.
