@@ -29,6 +29,7 @@ mod running;
 mod screen;
 mod share;
 mod slow;
+mod told;
 
 use anyhow::{Context, bail};
 use figures::Figure;

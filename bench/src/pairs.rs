@@ -49,6 +49,12 @@ impl PairRatio {
     pub(crate) fn within(&self, share: f64) -> bool {
         (self.estimate - 1.0).abs() <= share
     }
+
+    /// Whether its interval holds 1, and is no wider than this share to both sides.
+    pub(crate) fn holds_one_within(&self, share: f64) -> bool {
+        let is_narrow = |it: Interval| it.high / it.low <= 1.0 + 2.0 * share;
+        self.ci95.is_some_and(|it| it.low <= 1.0 && 1.0 <= it.high && is_narrow(it))
+    }
 }
 
 #[cfg(test)]

@@ -307,7 +307,7 @@ fn as_a_race(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     }
     let row = |(state, pairs): (&CacheState, &Vec<(f64, f64)>)| {
         let ratio = pairs::ratio(pairs);
-        let holds = ratio.ci95.is_some_and(|it| it.low <= 1.0 && 1.0 <= it.high && it.high / it.low <= 1.04);
+        let holds = ratio.holds_one_within(0.02);
         let figure = format!("a fleet of one ÷ a race, {state}");
         Row::judged(figure, "holds 1, ± 2 %", ratio.estimate, holds, ratio.words()).with(ratio.ci95)
     };

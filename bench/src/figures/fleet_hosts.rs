@@ -80,8 +80,7 @@ fn beside_fio(programs: &Programs) -> anyhow::Result<Row> {
         pairs.push((2.0 * f64::from(u32::try_from(FIO_FILE.0)?) / seconds, fio(&hosts)?));
     }
     let ratio = pairs::ratio(&pairs);
-    let is_narrow = ratio.ci95.is_some_and(|it| it.low <= 1.0 && 1.0 <= it.high && it.high / it.low <= 1.1);
-    let ok = ratio.within(0.05) || is_narrow;
+    let ok = ratio.within(0.05) || ratio.holds_one_within(0.05);
     let target = "within 5 %, or holds 1 at 5 %";
     Ok(Row::judged("rate of two hosts ÷ that of fio", target, ratio.estimate, ok, ratio.words())
         .with(ratio.ci95))

@@ -5,8 +5,8 @@ use crate::control_group::{Group, Limit};
 use crate::fleet::{Hosts, links, store};
 use crate::programs::Programs;
 use crate::row::Row;
-use anyhow::Context;
-use readlab::analysis::scaling::{Limited, Scaling};
+use crate::told::Told;
+use readlab::analysis::scaling::Limited;
 use readlab::trial::CacheState;
 use readlab::units::Bytes;
 
@@ -90,24 +90,13 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
 
 fn verdicts(programs: &Programs, made: Made) -> anyhow::Result<Row> {
     let store = store(programs, made.size())?;
-    let (mut right, mut wrong) = (0, 0);
-    let repeats = programs.repeats(REPEATS);
-    for _ in 0..repeats {
-        let made_limits = made.limits()?;
-        let hosts = Hosts { programs, count: 2, store: &store, limits: made_limits.variables.clone() };
+    let record = || {
+        let limits = made.limits()?;
+        let hosts = Hosts { programs, count: 2, store: &store, limits: limits.variables.clone() };
         let words =
             ["scale", "/mnt/f", "--hosts", "1,2", "--method", METHOD, "--reference", METHOD, "--runs", "8"];
-        let record = hosts.record(&words, made.state(), "fleet-limits")?;
-        let scaling = Scaling::all(&record);
-        let told = scaling.iter().find(|it| it.id.to_string() == METHOD).and_then(|it| it.limited);
-        match told.context("it tells nothing")? {
-            told if made.is_told_by(told) => right += 1,
-            Limited::NotTold(_) => {}
-            _ => wrong += 1,
-        }
-    }
-    let words =
-        format!("right in {right}, not told in {}, wrong in {wrong} of {repeats}", repeats - right - wrong);
-    let ok = right * 20 >= repeats * 19;
-    Ok(Row::judged(made.figure(), "right in 19 of 20", f64::from(u32::try_from(right)?), ok, words))
+        hosts.record(&words, made.state(), "fleet-limits")
+    };
+    let is_right = |told| made.is_told_by(told);
+    Told::count(programs.repeats(REPEATS), METHOD, is_right, record)?.row(made.figure(), 19, 20)
 }

@@ -7,8 +7,9 @@ use crate::paced_server::{self, Pace};
 use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
+use crate::told::Told;
 use anyhow::Context;
-use readlab::analysis::scaling::{Limited, Scaling};
+use readlab::analysis::scaling::Limited;
 use readlab::record::{Outcome, Record};
 use readlab::trial::CacheState;
 use readlab::units::Bytes;
@@ -140,28 +141,11 @@ impl ReadersRace<'_> {
 /// How often a made limit is told.
 fn verdicts(programs: &Programs, made: Made) -> anyhow::Result<Row> {
     let limits = made.limits(programs)?;
-    let (mut right, mut wrong) = (0, 0);
-    let repeats = programs.repeats(REPEATS);
-    for _ in 0..repeats {
-        let race = ReadersRace {
-            target: &limits.target,
-            state: made.state(),
-            method: made.method(),
-            readers: "1,2",
-        };
-        let record = race.record(programs)?;
-        let scaling = Scaling::all(&record);
-        let told = scaling.iter().find(|it| made.method().starts_with(&it.id.method.to_string()));
-        match told.and_then(|it| it.limited).context("it tells nothing")? {
-            told if made.is_told_by(told) => right += 1,
-            Limited::NotTold(_) => {}
-            _ => wrong += 1,
-        }
-    }
-    let words =
-        format!("right in {right}, not told in {}, wrong in {wrong} of {repeats}", repeats - right - wrong);
-    let ok = right * 10 >= repeats * 9;
-    Ok(Row::judged(made.figure(), "right in 9 of 10", f64::from(u32::try_from(right)?), ok, words))
+    let (target, state, method) = (&limits.target, made.state(), made.method());
+    let race = ReadersRace { target, state, method, readers: "1,2" };
+    let is_right = |told| made.is_told_by(told);
+    let told = Told::count(programs.repeats(REPEATS), method, is_right, || race.record(programs))?;
+    told.row(made.figure(), 9, 10)
 }
 
 /// The rate of four readers by readlab and of fio's four jobs, in turns.
@@ -188,8 +172,7 @@ fn beside_fio(programs: &Programs) -> anyhow::Result<Row> {
         found.push((rate, told["bw_bytes"].as_f64().context("fio tells a rate")?));
     }
     let ratio = pairs::ratio(&found);
-    let is_narrow = ratio.ci95.is_some_and(|it| it.low <= 1.0 && 1.0 <= it.high && it.high / it.low <= 1.1);
-    let ok = ratio.within(0.05) || is_narrow;
+    let ok = ratio.within(0.05) || ratio.holds_one_within(0.05);
     let figure = format!("rate of {JOBS} readers ÷ that of fio's {JOBS} jobs");
     Ok(Row::judged(figure, "within 5 %, or holds 1 at 5 %", ratio.estimate, ok, ratio.words())
         .with(ratio.ci95))
