@@ -9,14 +9,32 @@
 import Foundation
 import FoundationNetworking
 
+/// `@unchecked Sendable`: the queue is written once, before the loading starts, and read after.
 class FileProtocol: URLProtocol, @unchecked Sendable {
+    private var queue: DispatchQueue?
+
     override class func canInit(with request: URLRequest) -> Bool { request.url?.isFileURL ?? false }
 
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-    // Off the session's own queue, which must stay free for the calls of its tasks.
+    // Called on the queue of the task, which must stay free for the calls of all tasks: a loading
+    // that waits for its receiver would hold them up.
     override func startLoading() {
+        guard let queue = task.flatMap(Self.queue) else {
+            let failure = Failure.unsuitable("this Foundation keeps the queue of a task elsewhere")
+            return client?.urlProtocol(self, didFailWithError: failure) ?? ()
+        }
+        self.queue = queue
         DispatchQueue.global(qos: .userInitiated).async { self.load() }
+    }
+
+    /// The queue on which the protocols of FoundationNetworking call their client. It is not
+    /// public, but a client that is called elsewhere looks into the session's table of tasks while
+    /// the end of the task before changes it, without a lock: one process in 1,500 ended by a
+    /// segmentation fault.
+    private static func queue(of task: URLSessionTask) -> DispatchQueue? {
+        let classes = sequence(first: Mirror(reflecting: task), next: \.superclassMirror)
+        return classes.lazy.flatMap(\.children).first { $0.label == "workQueue" }?.value as? DispatchQueue
     }
 
     // No task is cancelled here; a session that is torn down ignores the rest of the file.
@@ -28,15 +46,20 @@ class FileProtocol: URLProtocol, @unchecked Sendable {
     }
 
     func hand(_ piece: Data) {
-        client?.urlProtocol(self, didLoad: piece)
+        call { $0.urlProtocol(self, didLoad: piece) }
+    }
+
+    /// Calls the client, where it may be called, after all calls so far.
+    private func call(_ event: @escaping @Sendable (any URLProtocolClient) -> Void) {
+        queue?.async { self.client.map(event) }
     }
 
     private func load() {
         do {
             try answer()
-            client?.urlProtocolDidFinishLoading(self)
+            call { $0.urlProtocolDidFinishLoading(self) }
         } catch {
-            client?.urlProtocol(self, didFailWithError: error)
+            call { $0.urlProtocol(self, didFailWithError: error) }
         }
     }
 
@@ -48,7 +71,7 @@ class FileProtocol: URLProtocol, @unchecked Sendable {
         let file = try Descriptor(opening: path)
         let response = URLResponse(
             url: url, mimeType: "application/octet-stream", expectedContentLength: try file.size(), textEncodingName: nil)
-        client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+        call { $0.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed) }
         try deliver(file)
     }
 }
