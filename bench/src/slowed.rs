@@ -75,6 +75,7 @@ impl Contender for Slowed {
             reads: Reads::File,
             decodes: Vec::new(),
             parts: false,
+            lists: false,
             tls: false,
             unavailable: None,
         }]

@@ -44,6 +44,7 @@ impl Contender for Harness {
             reads: Reads::File,
             decodes: Vec::new(),
             parts: false,
+            lists: false,
             tls: false,
             unavailable: None,
         };

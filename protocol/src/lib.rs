@@ -6,6 +6,7 @@
 //! session, for contenders in Rust.
 
 mod archive;
+pub mod files;
 mod message;
 mod part;
 pub mod remote;
@@ -14,6 +15,7 @@ pub mod serve;
 mod turn_request;
 
 pub use archive::{Archive, UnknownArchive};
+pub use files::{FileList, FileProof};
 pub use message::{Cache, CountLine, Message, MethodLine, ParamLine, Reads, SampleLine, SayError};
 pub use part::Part;
 pub use scheduling::{Policy, Scheduling};

@@ -79,6 +79,9 @@ pub struct MethodLine {
     /// Whether it reads a part of a target too ([`crate::Part`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub parts: bool,
+    /// Whether it reads the files of a list too ([`crate::files`]), one after the other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lists: bool,
     /// Whether it reads URLs with encryption too; methods that read objects always do.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tls: bool,
@@ -101,7 +104,7 @@ pub enum Cache {
     None,
 }
 
-/// What a method can read: files, URLs, both, or objects. Without the field it reads files.
+/// What a method can read: files, URLs, both, objects, lists or folders. Without the field it reads files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reads {
@@ -114,6 +117,10 @@ pub enum Reads {
     Both,
     /// An object of an S3 store, by its bucket and key.
     Object,
+    /// A list of files ([`crate::files`]).
+    List,
+    /// A folder: every file below it.
+    Folder,
 }
 
 impl Reads {
@@ -189,6 +196,12 @@ pub struct SampleLine {
     /// Proof of work: the wrapping sum of all bytes, 0 to 255.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sum: Option<u64>,
+    /// Proof of work: how many files were read, where there may be several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<u64>,
+    /// Proof of work: [`crate::FileProof::products`] of these files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub products: Option<u64>,
     /// Proof of work: the highest 53 bits of the XXH3 digest of everything that a command printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<u64>,

@@ -4,7 +4,8 @@
 //! of PROTOCOL.md are implemented here. Input and output are parameters, so that a test can run a
 //! session.
 
-use crate::{LINE_BYTES_MAX, Message, MethodLine, Part, SampleLine, TurnRequest, VERSION};
+use crate::files::take_list;
+use crate::{LINE_BYTES_MAX, Message, MethodLine, Part, Reads, SampleLine, TurnRequest, VERSION};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, Write};
@@ -56,6 +57,8 @@ pub struct Request<'a> {
     pub target: &'a OsStr,
     /// The part of the target that is read; `None` for all of it.
     pub part: Option<Part>,
+    /// Whether the target is a list of files.
+    pub is_list: bool,
     /// Settings by name.
     pub settings: Vec<(&'a str, u64)>,
 }
@@ -131,11 +134,16 @@ fn run_session(
     }
 }
 
-/// The reader of a request. A part is asked only of methods that read parts.
+/// The reader of a request. A part or a list is asked only of methods that read them.
 fn opened(contender: &dyn Contender, request: &Request) -> Result<Box<dyn Reader>, Refusal> {
-    let reads_parts = |line: &MethodLine| line.method == request.method && line.parts;
-    if request.part.is_some() && !contender.methods().iter().any(reads_parts) {
+    let can = |does: fn(&MethodLine) -> bool| {
+        contender.methods().iter().any(|line| line.method == request.method && does(line))
+    };
+    if request.part.is_some() && !can(|line| line.parts) {
         return Err(Refusal::Failed(format!("{} reads no part of a target", request.method)));
+    }
+    if request.is_list && !can(|line| line.lists || line.reads == Reads::List) {
+        return Err(Refusal::Failed(format!("{} reads no list of files", request.method)));
     }
     contender.open(request)
 }
@@ -161,7 +169,9 @@ impl<'a> Request<'a> {
         };
         let mut settings = settings.iter().map(|word| setting(word)).collect::<Result<_, _>>()?;
         let part = Part::take_from(&mut settings).map_err(|why| Refusal::Failed(format!("read: {why}")))?;
-        Ok(Request { method: text(method)?, scan: text(scan)?, work: text(work)?, target, part, settings })
+        let is_list = take_list(&mut settings);
+        let (method, scan, work) = (text(method)?, text(scan)?, text(work)?);
+        Ok(Request { method, scan, work, target, part, is_list, settings })
     }
 }
 
@@ -287,6 +297,13 @@ mod tests {
     fn a_part_is_asked_only_of_methods_that_read_parts() {
         let (messages, code) = run_session("read m - sum /f start_bytes=0 length_bytes=1", "");
         let reason = "m reads no part of a target".to_owned();
+        assert_eq!((messages.last(), code), (Some(&Message::Failed { reason }), ExitCode::FAILURE));
+    }
+
+    #[test]
+    fn a_list_is_asked_only_of_methods_that_read_lists() {
+        let (messages, code) = run_session("read m - sum /f list=1", "");
+        let reason = "m reads no list of files".to_owned();
         assert_eq!((messages.last(), code), (Some(&Message::Failed { reason }), ExitCode::FAILURE));
     }
 

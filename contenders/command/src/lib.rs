@@ -76,6 +76,7 @@ impl Contender for Commands {
             decodes: Vec::new(),
             // A command that does nothing is as good for a part as for the whole.
             parts: name == NOTHING,
+            lists: false,
             tls: true,
             unavailable: None,
         };
@@ -174,8 +175,15 @@ mod tests {
     fn a_command_for_a_secret_url_is_unavailable_and_the_control_is_not() {
         let open = |method| {
             let target = "-".as_ref();
-            let request =
-                Request { method, scan: "-", work: "newlines", target, part: None, settings: Vec::new() };
+            let request = Request {
+                method,
+                scan: "-",
+                work: "newlines",
+                target,
+                part: None,
+                is_list: false,
+                settings: Vec::new(),
+            };
             Commands.open(&request).map(drop)
         };
         assert!(matches!(open("wc -l {}"), Err(Refusal::Unavailable(_))));

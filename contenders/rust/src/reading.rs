@@ -1,5 +1,5 @@
-//! A reading: one method, scan and work for one file, checked once and then run any number of
-//! times.
+//! A reading: one method, scan and work for one file or for the files of a list, checked once and
+//! then run any number of times.
 //!
 //! The lab measures this loop, and your own program can call it; there is no other.
 
@@ -9,7 +9,7 @@ use crate::setting::{SettingError, Settings};
 use crate::source::Source;
 use crate::traffic::Traffic;
 use crate::work::{Answer, Work};
-use readlab_protocol::Part;
+use readlab_protocol::{FileList, Part, Reads};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,8 @@ pub struct Reading {
     settings: Settings,
     reader: Box<dyn Reader>,
     source: Source,
+    /// The files that are read one after the other; `None` for a single target.
+    list: Option<FileList>,
 }
 
 /// Why names do not make a reading.
@@ -57,6 +59,18 @@ pub enum RequestError {
     /// The method reads whole files only.
     #[error("{0} reads no part of a file")]
     NoParts(&'static str),
+    /// The method reads single files only.
+    #[error("{0} reads no list of files")]
+    NoLists(&'static str),
+    /// The list of files cannot be read.
+    #[error("{}: {cause}", .path.display())]
+    List {
+        /// The list.
+        path: PathBuf,
+        /// What is wrong.
+        #[source]
+        cause: std::io::Error,
+    },
     /// The kernel or the processor lacks what is needed.
     #[error("{0}")]
     Unavailable(String),
@@ -98,7 +112,7 @@ impl Reading {
         let mut settings = Settings::resolve(method.params, given).map_err(refused)?;
         let reader = (method.build)(&mut settings).map_err(refused)?;
         method.available().map_err(RequestError::Unavailable)?;
-        Ok(Reading { method, visit, settings, reader, source: Source::whole(path) })
+        Ok(Reading { method, visit, settings, reader, source: Source::whole(path), list: None })
     }
 
     /// Reads only a part of the file, as far as that goes.
@@ -110,6 +124,23 @@ impl Reading {
             return Err(RequestError::NoParts(self.method.name));
         }
         Ok(Reading { source: self.source.part(part), ..self })
+    }
+
+    /// Reads the files of the list that the target is.
+    ///
+    /// # Errors
+    /// If the method reads single files only, or the list cannot be read.
+    pub fn list(self) -> Result<Reading, RequestError> {
+        // A method of lists alone loads the list itself.
+        if self.method.reads == Reads::List {
+            return Ok(self);
+        }
+        if !self.method.lists {
+            return Err(RequestError::NoLists(self.method.name));
+        }
+        let path = self.source.path().to_owned();
+        let list = FileList::read(&path).map_err(|cause| RequestError::List { path, cause })?;
+        Ok(Reading { list: Some(list), ..self })
     }
 
     /// Every parameter in force.
@@ -127,12 +158,27 @@ impl Reading {
         self.reader.prepare(&self.source).map_err(|fault| ReadError::new(self.source.shown(), fault))
     }
 
-    /// Opens the file, reads all of it or its part, closes it.
+    /// Opens the file, reads all of it or its part, closes it; or each file of a list.
     ///
     /// # Errors
     /// If a call fails, or the file system lacks what the method needs.
     pub fn read(&mut self) -> Result<Answer, ReadError> {
+        if self.list.is_some() {
+            return self.read_files();
+        }
         self.reader.read(&self.source, self.visit).map_err(|fault| ReadError::new(self.source.shown(), fault))
+    }
+
+    /// Reads the files of the list one after the other.
+    fn read_files(&mut self) -> Result<Answer, ReadError> {
+        let mut all: Option<Answer> = None;
+        for path in self.list.iter().flat_map(FileList::iter) {
+            self.source.lead_to(path);
+            let answer = self.reader.read(&self.source, self.visit);
+            let answer = answer.map_err(|fault| ReadError::new(path, fault))?.of_file();
+            all = Some(all.map_or(answer, |all| all.merge(answer)));
+        }
+        Ok(all.unwrap_or_default())
     }
 
     /// What the last reading requested of a server.
@@ -161,6 +207,7 @@ impl ReadError {
     pub(crate) fn new(path: &Path, fault: Fault) -> ReadError {
         match fault {
             Fault::Unavailable(reason) => ReadError::Unavailable(reason),
+            Fault::OfFile { path, cause } => ReadError::Failed { path, fault: Fault::from(cause) },
             fault @ Fault::Io { .. } => ReadError::Failed { path: path.to_owned(), fault },
         }
     }

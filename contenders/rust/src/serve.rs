@@ -64,6 +64,7 @@ impl Contender for Rust {
         let reading = Reading::new(request.method, request.scan, work, target.as_ref(), settings);
         let reading = reading.and_then(|reading| match request.part {
             Some(part) => reading.part(part),
+            None if request.is_list => reading.list(),
             None => Ok(reading),
         });
         Ok(Box::new(reading.map_err(refused)?))
@@ -120,6 +121,7 @@ fn method_line(method: &Method) -> MethodLine {
         reads: method.reads,
         decodes: method.decodes.to_vec(),
         parts: method.parts,
+        lists: method.lists,
         tls: method.tls,
         unavailable: method.available().err(),
     }
@@ -136,6 +138,8 @@ fn sample_line(sample: &Sample) -> SampleLine {
         newlines: sample.answer.newlines,
         lines: sample.answer.lines,
         sum: sample.answer.sum.map(u64::from),
+        files: sample.answer.files.map(|proof| proof.files),
+        products: sample.answer.files.map(|proof| proof.products),
         output: None,
         first_byte_ns: sample.first_byte_ns,
         requests: sample.requests,

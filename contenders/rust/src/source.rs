@@ -24,6 +24,13 @@ impl Source {
         Source { path: path.to_owned(), part: None }
     }
 
+    /// From now on another file, which is read whole. Nothing is allocated if its path is no longer.
+    pub(crate) fn lead_to(&mut self, path: &Path) {
+        self.path.as_mut_os_string().clear();
+        self.path.push(path);
+        self.part = None;
+    }
+
     /// Only a part of it.
     pub(crate) fn part(self, part: Part) -> Source {
         Source { part: Some(part), ..self }

@@ -1,5 +1,6 @@
 //! The works that can be done with the bytes, and the answer that proves a work.
 
+use readlab_protocol::FileProof;
 use std::fmt;
 use std::str::FromStr;
 
@@ -32,6 +33,8 @@ pub struct Answer {
     pub lines: Option<u64>,
     /// Wrapping sum of all bytes.
     pub sum: Option<u8>,
+    /// Which files these are numbers of, if the target has several.
+    pub files: Option<FileProof>,
 }
 
 impl Work {
@@ -81,7 +84,17 @@ impl Answer {
             newlines: add(self.newlines, other.newlines),
             lines: add(self.lines, other.lines),
             sum: self.sum.zip(other.sum).map(|(one, two)| one.wrapping_add(two)),
+            files: self.files.zip(other.files).map(|(one, two)| one.merge(two)),
         }
+    }
+
+    /// The same as the answer about one file of several.
+    #[must_use]
+    pub fn of_file(self) -> Answer {
+        let value = self.newlines.or(self.lines).or(self.sum.map(u64::from)).or(self.bytes);
+        let mut proof = FileProof::default();
+        proof.add(self.bytes.unwrap_or_default(), value.unwrap_or_default());
+        Answer { files: Some(proof), ..self }
     }
 }
 
@@ -95,6 +108,16 @@ mod tests {
             assert_eq!(work.to_string().parse(), Ok(work));
         }
         assert!("count".parse::<Work>().is_err());
+    }
+
+    #[test]
+    fn files_add_up_and_each_is_proven() {
+        let file = |bytes, newlines| {
+            Answer { bytes: Some(bytes), newlines: Some(newlines), ..Answer::default() }.of_file()
+        };
+        let both = file(10, 2).merge(file(0, 0));
+        assert_eq!((both.bytes, both.newlines), (Some(10), Some(2)));
+        assert_eq!(both.files, Some(FileProof { files: 2, products: 11 * 3 + 1 }));
     }
 
     #[test]

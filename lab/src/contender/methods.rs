@@ -167,6 +167,7 @@ mod tests {
             reads: readlab_protocol::Reads::File,
             decodes: Vec::new(),
             parts: false,
+            lists: false,
             tls: false,
             unavailable: None,
         };

@@ -174,6 +174,7 @@ mod tests {
             cache: Cache::Through,
             decodes: Vec::new(),
             parts: false,
+            lists: false,
             tls: false,
             unavailable: None,
             reads: Reads::File,

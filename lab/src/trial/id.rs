@@ -298,6 +298,7 @@ mod tests {
             reads: Reads::File,
             decodes: Vec::new(),
             parts: false,
+            lists: false,
             tls: false,
             unavailable: None,
         };

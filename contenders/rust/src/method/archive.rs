@@ -34,6 +34,7 @@ pub(super) const ZIP: Method = Method {
     feeding: Feeding::InOrder,
     decodes: &[Archive::Zip],
     parts: false,
+    lists: false,
     tls: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Unzip { buffer_bytes: settings.size(&BUFFER) })),
@@ -48,6 +49,7 @@ pub(super) const GZIP: Method = Method {
     feeding: Feeding::InOrder,
     decodes: &[Archive::Gzip],
     parts: false,
+    lists: false,
     tls: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Gunzip { buffer_bytes: settings.size(&BUFFER) })),
@@ -108,7 +110,7 @@ pub(super) fn of_entry(name: &str, fault: Fault) -> Fault {
         Fault::Io { cause, .. } => {
             io::Error::new(cause.kind(), format!("entry {name:?}: {}", lower(&cause.to_string()))).into()
         }
-        fault @ Fault::Unavailable(_) => fault,
+        fault @ (Fault::Unavailable(_) | Fault::OfFile { .. }) => fault,
     }
 }
 

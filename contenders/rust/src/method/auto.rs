@@ -26,6 +26,7 @@ pub(in crate::method) const AUTO: Method = Method {
     feeding: Feeding::InOrder,
     decodes: &[],
     parts: true,
+    lists: false,
     tls: false,
     params: &[THREADS],
     build: |settings| {

@@ -19,6 +19,7 @@ pub(super) const BUFFERED: Method = Method {
     feeding: Feeding::InOrder,
     decodes: &[],
     parts: true,
+    lists: true,
     tls: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Buffered { buffer_bytes: settings.size(&BUFFER) })),

@@ -22,6 +22,7 @@ pub(super) const NULL: Method = Method {
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
     parts: true,
+    lists: true,
     tls: false,
     params: &[],
     build: |_| Ok(Box::new(Null)),
@@ -37,6 +38,7 @@ pub(super) const RESIDENT: Method = Method {
     feeding: Feeding::Mapped,
     decodes: &[],
     parts: true,
+    lists: false,
     tls: false,
     params: &[SEGMENT, THREADS],
     build: |settings| {

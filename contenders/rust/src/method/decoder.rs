@@ -25,6 +25,7 @@ pub(super) const DECODER: Method = Method {
     feeding: Feeding::Own(&Work::ALL),
     decodes: &Archive::ALL,
     parts: false,
+    lists: false,
     tls: false,
     params: &[],
     build: |_| Ok(Box::new(Prepared(None))),

@@ -30,6 +30,7 @@ pub(super) const DIRECT: Method = Method {
     feeding: Feeding::InOrder,
     decodes: &[],
     parts: true,
+    lists: true,
     tls: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Direct { buffer_bytes: settings.size(&BUFFER) })),

@@ -18,6 +18,7 @@ pub(super) const FS_READ: Method = Method {
     feeding: Feeding::InOrder,
     decodes: &[],
     parts: false,
+    lists: false,
     tls: false,
     params: &[],
     build: |_| Ok(Box::new(FsRead)),

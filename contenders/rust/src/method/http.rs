@@ -27,6 +27,7 @@ pub(super) const HTTP: Method = Method {
     feeding: Feeding::InOrder,
     decodes: &[],
     parts: false,
+    lists: false,
     tls: true,
     params: &[BUFFER, KEPT],
     build: |settings| {

@@ -33,6 +33,7 @@ pub(super) const HTTP_RANGED: Method = Method {
     feeding: Feeding::AnyOrder,
     decodes: &[],
     parts: false,
+    lists: false,
     tls: true,
     params: &[CONCURRENCY, KEPT, PART],
     build: |settings| {

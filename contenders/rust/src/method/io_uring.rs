@@ -41,6 +41,7 @@ pub(super) const IO_URING: Method = Method {
     feeding: Feeding::AnyOrder,
     decodes: &[],
     parts: true,
+    lists: false,
     tls: false,
     params: &[BUFFER, DEPTH, DIRECT, REGISTERED, RING],
     build: |settings| {
@@ -66,6 +67,7 @@ pub(super) const IO_URING_VECTORED: Method = Method {
     feeding: Feeding::AnyOrder,
     decodes: &[],
     parts: true,
+    lists: false,
     tls: false,
     params: &[VECTOR_BUFFER, VECTOR_BUFFERS, VECTOR_DEPTH, DIRECT, RING],
     build: |settings| {

@@ -45,6 +45,7 @@ pub(super) const COPY: Method = Method {
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
     parts: true,
+    lists: false,
     tls: false,
     params: &[COPY_BUFFER, SEGMENT, THREADS],
     build: |settings| {
@@ -72,6 +73,7 @@ pub(super) const FAULTS: Method = Method {
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
     parts: true,
+    lists: false,
     tls: false,
     params: &[SMALL_PAGES],
     build: |settings| {
@@ -96,6 +98,7 @@ pub(super) const DEVICE: Method = Method {
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
     parts: true,
+    lists: false,
     tls: false,
     params: &[DEVICE_BUFFER, DEPTH, SPAN, THREADS],
     build: |settings| {
@@ -123,6 +126,7 @@ pub(super) const SYSCALL: Method = Method {
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
     parts: true,
+    lists: false,
     tls: false,
     params: &[CALLS],
     build: |settings| Ok(Box::new(Calls(settings.get(&CALLS)))),

@@ -24,6 +24,7 @@ pub(super) const LINES: Method = Method {
     feeding: Feeding::Own(&[Work::Newlines, Work::Lines]),
     decodes: &[],
     parts: false,
+    lists: false,
     tls: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Lines { buffer_bytes: settings.size(&BUFFER) })),

@@ -25,6 +25,7 @@ pub(super) const MMAP: Method = Method {
     feeding: Feeding::Mapped,
     decodes: &[],
     parts: true,
+    lists: true,
     tls: false,
     params: &[POPULATE, SEGMENT, SEQUENTIAL, THREADS],
     build: |settings| {

@@ -11,6 +11,10 @@ mod client;
 mod controls;
 mod decoder;
 mod direct;
+mod files_ahead;
+mod files_auto;
+mod files_io_uring;
+mod files_threads;
 mod fits;
 mod fs_read;
 mod http;
@@ -21,6 +25,7 @@ mod limits;
 mod lines;
 mod memory;
 mod mmap;
+mod opens;
 mod pread;
 mod read;
 mod read_line;
@@ -31,6 +36,7 @@ mod server_limits;
 mod split;
 mod stream;
 mod vectored;
+mod walk;
 mod whole;
 
 use crate::scan::{self, NO_SCAN, Visit};
@@ -40,6 +46,7 @@ use crate::traffic::Traffic;
 use crate::work::{Answer, Work};
 use readlab_protocol::{Archive, Cache, Reads};
 use std::io;
+use std::path::{Path, PathBuf};
 
 /// A way of reading, as it is listed.
 #[derive(Debug)]
@@ -58,6 +65,8 @@ pub struct Method {
     pub decodes: &'static [Archive],
     /// Whether it reads a part of a file, too.
     pub parts: bool,
+    /// Whether it reads the files of a list, too, one after the other.
+    pub lists: bool,
     /// Whether it reads URLs with encryption, too.
     pub tls: bool,
     /// Its parameters.
@@ -116,9 +125,26 @@ pub enum Fault {
         #[source]
         cause: io::Error,
     },
+    /// A file among several could not be read.
+    #[error("{}: {cause}", .path.display())]
+    OfFile {
+        /// The file.
+        path: PathBuf,
+        /// What failed.
+        #[source]
+        cause: io::Error,
+    },
 }
 
 impl Fault {
+    /// A file among several that could not be read.
+    pub(crate) fn of_file(path: &Path, fault: Fault) -> Fault {
+        match fault {
+            Fault::Io { cause, .. } => Fault::OfFile { path: path.to_owned(), cause },
+            other => other,
+        }
+    }
+
     /// A read that failed at a place in the file.
     pub(crate) fn at(at: u64, cause: io::Error) -> Fault {
         Fault::Io { at: Some(at), cause }

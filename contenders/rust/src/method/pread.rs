@@ -27,6 +27,7 @@ pub(super) const PREAD: Method = Method {
     feeding: Feeding::AnyOrder,
     decodes: &[],
     parts: true,
+    lists: false,
     tls: false,
     params: &[BUFFER, SEGMENT, THREADS],
     build: |settings| {

@@ -24,6 +24,7 @@ pub(super) const READ_LINE: Method = Method {
     feeding: Feeding::Own(&[Work::Newlines, Work::Lines]),
     decodes: &[],
     parts: false,
+    lists: false,
     tls: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(ReadLine { buffer_bytes: settings.size(&BUFFER) })),

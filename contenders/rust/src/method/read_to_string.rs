@@ -20,6 +20,7 @@ pub(super) const READ_TO_STRING: Method = Method {
     feeding: Feeding::Own(&[Work::Newlines, Work::Lines]),
     decodes: &[],
     parts: false,
+    lists: false,
     tls: false,
     params: &[],
     build: |_| Ok(Box::new(ReadToString)),

@@ -1,9 +1,9 @@
 //! The list of all methods, in the order of reports.
 
 use super::{
-    Method, archive, auto, buffered, controls, decoder, direct, fs_read, http, http_ranged, inflate,
-    io_uring, limits, lines, mmap, pread, read, read_line, read_to_string, read_until, server_limits, split,
-    stream, vectored, whole,
+    Method, archive, auto, buffered, controls, decoder, direct, files_ahead, files_auto, files_io_uring,
+    files_threads, fs_read, http, http_ranged, inflate, io_uring, limits, lines, mmap, opens, pread, read,
+    read_line, read_to_string, read_until, server_limits, split, stream, vectored, walk, whole,
 };
 
 /// Every method.
@@ -14,6 +14,7 @@ pub static ALL: &[Method] = &[
     limits::FAULTS,
     limits::DEVICE,
     limits::SYSCALL,
+    opens::OPENS,
     server_limits::LOOPBACK,
     server_limits::DECRYPTION,
     decoder::DECODER,
@@ -46,6 +47,13 @@ pub static ALL: &[Method] = &[
     stream::BROTLI,
     http::HTTP,
     http_ranged::HTTP_RANGED,
+    files_auto::FILES_AUTO,
+    files_threads::FILES_THREADS,
+    files_io_uring::FILES_IO_URING,
+    files_ahead::FILES_AHEAD,
+    walk::WALK,
+    walk::WALK_SORTED,
+    walk::WALK_INODE,
 ];
 
 /// The method of that name.

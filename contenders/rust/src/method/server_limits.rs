@@ -34,6 +34,7 @@ pub(super) const LOOPBACK: Method = Method {
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
     parts: false,
+    lists: false,
     tls: true,
     params: &[BUFFER, SPAN],
     build: |settings| {
@@ -52,6 +53,7 @@ pub(super) const DECRYPTION: Method = Method {
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
     parts: false,
+    lists: false,
     tls: true,
     params: &[SPAN],
     build: |settings| Ok(Box::new(Decryption::new(settings.get(&SPAN)))),

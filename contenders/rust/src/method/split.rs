@@ -21,6 +21,7 @@ pub(super) const SPLIT: Method = Method {
     feeding: Feeding::Own(&[Work::Newlines, Work::Lines]),
     decodes: &[],
     parts: false,
+    lists: false,
     tls: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Split { buffer_bytes: settings.size(&BUFFER) })),

@@ -35,6 +35,7 @@ macro_rules! method {
             feeding: Feeding::InOrder,
             decodes: &[Archive::$archive],
             parts: false,
+            lists: false,
             tls: false,
             params: &[BUFFER],
             build: |settings| {

@@ -25,6 +25,7 @@ pub(super) const VECTORED: Method = Method {
     feeding: Feeding::InOrder,
     decodes: &[],
     parts: false,
+    lists: false,
     tls: false,
     params: &[BUFFER, BUFFERS, SEPARATE],
     build: |settings| {

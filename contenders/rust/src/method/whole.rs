@@ -19,6 +19,7 @@ pub(super) const WHOLE: Method = Method {
     feeding: Feeding::InOrder,
     decodes: &[],
     parts: true,
+    lists: false,
     tls: false,
     params: &[],
     build: |_| Ok(Box::new(Whole)),

@@ -67,6 +67,7 @@ fn planned_trial(index: usize, name: &str, state: CacheState) -> Planned {
         reads: Reads::File,
         decodes: Vec::new(),
         parts: false,
+        lists: false,
         tls: false,
         unavailable: None,
     };

@@ -1,0 +1,80 @@
+//! The method `files-ahead`: one file after the other, with the next ones opened already and
+//! requested from the kernel by posix_fadvise(2), so that a device has several files to read.
+
+use super::files_threads::loaded;
+use super::read::drain;
+use super::{Fault, Feeding, Method, Reader};
+use crate::consumer::Consumer;
+use crate::scan::Visit;
+use crate::setting::Param;
+use crate::source::Source;
+use crate::work::Answer;
+use readlab_auto::buffer::Buffer;
+use readlab_protocol::{Cache, FileList, Reads};
+use rustix::fs::{Advice, fadvise};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::path::Path;
+
+const AHEAD: Param = Param::new("ahead", 32, 1, 512);
+const BUFFER: Param = Param::new("buffer_bytes", 64 << 10, 1, 1 << 30);
+
+pub(super) const FILES_AHEAD: Method = Method {
+    name: "files-ahead",
+    about: "the files of a list one after the other by read(2); the next `ahead` are open, and the kernel was told by \
+            posix_fadvise(WILLNEED) to read them",
+    cache: Cache::Through,
+    reads: Reads::List,
+    feeding: Feeding::InOrder,
+    decodes: &[],
+    parts: false,
+    lists: true,
+    tls: false,
+    params: &[AHEAD, BUFFER],
+    build: |settings| {
+        let (ahead, buffer_bytes) = (settings.size(&AHEAD), settings.size(&BUFFER));
+        Ok(Box::new(Ahead { ahead, buffer_bytes, list: None }))
+    },
+    available: || Ok(()),
+};
+
+struct Ahead {
+    /// How many files are open before the one that is read.
+    ahead: usize,
+    buffer_bytes: usize,
+    list: Option<FileList>,
+}
+
+impl Reader for Ahead {
+    fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
+        loaded(&mut self.list, source)
+    }
+
+    fn read(&mut self, _source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let Some(list) = &self.list else { return Ok(Answer::default()) };
+        let mut buffer = Buffer::new(self.buffer_bytes)?;
+        let mut open = VecDeque::with_capacity(self.ahead + 1);
+        let mut next = list.iter();
+        let mut all: Option<Answer> = None;
+        loop {
+            while open.len() <= self.ahead
+                && let Some(path) = next.next()
+            {
+                open.push_back((path, requested(path).map_err(|fault| Fault::of_file(path, fault))?));
+            }
+            let Some((path, mut file)) = open.pop_front() else { return Ok(all.unwrap_or_default()) };
+            let mut consumer = Consumer::new(visit);
+            drain(&mut file, &mut buffer[..self.buffer_bytes], &mut consumer)
+                .map_err(|fault| Fault::of_file(path, fault))?;
+            let answer = consumer.finish().of_file();
+            all = Some(all.map_or(answer, |all| all.merge(answer)));
+        }
+    }
+}
+
+/// A file that the kernel was told to read.
+fn requested(path: &Path) -> Result<File, Fault> {
+    let file = File::open(path)?;
+    fadvise(&file, 0, None, Advice::WillNeed).map_err(std::io::Error::from)?;
+    Ok(file)
+}

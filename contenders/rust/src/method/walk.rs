@@ -1,0 +1,78 @@
+//! The methods `walk`, `walk-sorted` and `walk-inode`: the files below a folder as the crate
+//! walkdir finds them, each read with read(2). The walk is a part of the reading, as in programs
+//! that search or build; the three differ in the order within each folder.
+
+use super::files_threads::read_file;
+use super::{Fault, Feeding, Method, Reader};
+use crate::scan::Visit;
+use crate::setting::{Param, Settings};
+use crate::source::Source;
+use crate::work::Answer;
+use readlab_auto::buffer::Buffer;
+use readlab_protocol::{Cache, Reads};
+use std::path::Path;
+use walkdir::{DirEntryExt, WalkDir};
+
+const BUFFER: Param = Param::new("buffer_bytes", 64 << 10, 1, 1 << 30);
+
+pub(super) const WALK: Method = Method {
+    name: "walk",
+    about: "walkdir: each file below a folder in the order of getdents(2), read with read(2)",
+    cache: Cache::Through,
+    reads: Reads::Folder,
+    feeding: Feeding::InOrder,
+    decodes: &[],
+    parts: false,
+    lists: false,
+    tls: false,
+    params: &[BUFFER],
+    build: |settings| Ok(Box::new(Walk::new(settings, |walk| walk))),
+    available: || Ok(()),
+};
+
+pub(super) const WALK_SORTED: Method = Method {
+    name: "walk-sorted",
+    about: "walkdir with sort_by_file_name: each file below a folder by name, read with read(2)",
+    build: |settings| Ok(Box::new(Walk::new(settings, WalkDir::sort_by_file_name))),
+    ..WALK
+};
+
+pub(super) const WALK_INODE: Method = Method {
+    name: "walk-inode",
+    about: "walkdir with the entries of each folder by inode, the order in which many file systems store their tables; \
+            each file is read with read(2)",
+    build: |settings| Ok(Box::new(Walk::new(settings, |walk| walk.sort_by_key(|entry| entry.ino())))),
+    ..WALK
+};
+
+struct Walk {
+    buffer_bytes: usize,
+    /// Sets the order within a folder.
+    ordered: fn(WalkDir) -> WalkDir,
+}
+
+impl Walk {
+    fn new(settings: &Settings, ordered: fn(WalkDir) -> WalkDir) -> Walk {
+        Walk { buffer_bytes: settings.size(&BUFFER), ordered }
+    }
+}
+
+impl Reader for Walk {
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let mut buffer = Buffer::new(self.buffer_bytes)?;
+        let mut all: Option<Answer> = None;
+        for entry in (self.ordered)(WalkDir::new(source.path())) {
+            let entry = entry.map_err(|error| not_walked(source.path(), error))?;
+            if entry.file_type().is_file() {
+                let answer = read_file(entry.path(), &mut buffer[..self.buffer_bytes], visit)?;
+                all = Some(all.map_or(answer, |all| all.merge(answer)));
+            }
+        }
+        Ok(all.unwrap_or_default())
+    }
+}
+
+fn not_walked(folder: &Path, error: walkdir::Error) -> Fault {
+    let path = error.path().unwrap_or(folder).to_owned();
+    Fault::OfFile { path, cause: error.into() }
+}

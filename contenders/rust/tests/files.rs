@@ -1,0 +1,192 @@
+//! Every method that reads the files of a list or a folder gives the answer of the simplest code,
+//! and the proof of each file; what is no file is not read.
+
+use readlab_protocol::{FileProof, Reads};
+use readlab_rust::method::{Method, registry};
+use readlab_rust::{Answer, ReadError, Reading, Work};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// Files of awkward sizes in nested folders, with what must be left out, and the list of them.
+struct Tree {
+    _home: TempDir,
+    folder: PathBuf,
+    list: PathBuf,
+    contents: Vec<Vec<u8>>,
+}
+
+impl Tree {
+    fn new() -> Tree {
+        let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let (folder, list) = (home.path().join("tree"), home.path().join("list"));
+        fs::create_dir_all(folder.join("deep/er")).unwrap();
+        fs::create_dir(folder.join("empty")).unwrap();
+        let sizes = [0, 1, 511, 512, 4095, 4096, 4097, 65_535, 65_536, 65_537, 200_000];
+        let (mut contents, mut paths) = (Vec::new(), Vec::new());
+        for (index, size) in sizes.into_iter().enumerate() {
+            let place = ["", "deep", "deep/er"][index % 3];
+            let path = folder.join(place).join(OsStr::from_bytes(format!("f {index}\n").as_bytes()));
+            let content: Vec<u8> =
+                (0..size).map(|at| if at % 41 == 7 { b'\n' } else { (at * 31 + index) as u8 }).collect();
+            fs::write(&path, &content).unwrap();
+            paths.extend_from_slice(path.as_os_str().as_bytes());
+            paths.push(0);
+            contents.push(content);
+        }
+        fs::write(&list, paths).unwrap();
+        std::os::unix::fs::symlink(&folder, folder.join("loop")).unwrap();
+        std::os::unix::fs::symlink(&list, folder.join("link to a file")).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &folder.join("pipe"),
+            rustix::fs::FileType::Fifo,
+            0o600.into(),
+            0,
+        )
+        .unwrap();
+        Tree { _home: home, folder, list, contents }
+    }
+
+    /// The right answer for a work, with the proof of each file.
+    fn truth(&self, work: Work) -> Answer {
+        let (mut proof, mut bytes, mut value_of_all) = (FileProof::default(), 0, 0);
+        for content in &self.contents {
+            let newlines = content.iter().filter(|byte| **byte == b'\n').count() as u64;
+            let value = match work {
+                Work::Newlines => newlines,
+                Work::Lines => newlines + u64::from(content.last().is_some_and(|last| *last != b'\n')),
+                Work::Sum => content.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte)).into(),
+                Work::Discard => content.len() as u64,
+            };
+            proof.add(content.len() as u64, value);
+            bytes += content.len() as u64;
+            value_of_all += value;
+        }
+        let of = |it: Work| (it == work).then_some(value_of_all);
+        Answer {
+            bytes: Some(bytes),
+            newlines: of(Work::Newlines),
+            lines: of(Work::Lines),
+            sum: of(Work::Sum).map(|sum| sum as u8),
+            files: Some(proof),
+        }
+    }
+}
+
+/// The methods that read several files.
+fn methods() -> impl Iterator<Item = &'static Method> {
+    let reads_several = |method: &&Method| method.lists || method.reads == Reads::Folder;
+    registry::ALL.iter().filter(reads_several).filter(|method| !["null", "opens"].contains(&method.name))
+}
+
+/// Reads twice, as in two turns; `None` if the machine cannot.
+fn read(method: &Method, scan: &str, work: Work, target: &Path, set: &[(&str, u64)]) -> Option<Answer> {
+    let reading = Reading::new(method.name, scan, work, target, set.iter().copied());
+    let is_list = method.reads != Reads::Folder;
+    let mut reading = match reading.and_then(|it| if is_list { it.list() } else { Ok(it) }) {
+        Ok(reading) => reading,
+        Err(error) => {
+            eprintln!("SKIPPED: {}: {error}", method.name);
+            return None;
+        }
+    };
+    let mut turn = || {
+        let answer = reading.prepare().and_then(|()| reading.read());
+        reading.release();
+        answer
+    };
+    match (turn(), turn()) {
+        (Ok(first), Ok(second)) => {
+            assert_eq!(first, second, "{}", method.name);
+            Some(first)
+        }
+        (Err(ReadError::Unavailable(reason)), _) => {
+            eprintln!("SKIPPED: {}: {reason}", method.name);
+            None
+        }
+        failed => panic!("{}: {failed:?}", method.name),
+    }
+}
+
+fn target<'t>(method: &Method, tree: &'t Tree) -> &'t Path {
+    if method.reads == Reads::Folder { &tree.folder } else { &tree.list }
+}
+
+#[test]
+fn every_method_reads_every_file_once_and_nothing_else() {
+    let tree = Tree::new();
+    for method in methods() {
+        for work in Work::ALL {
+            for scan in method.scans(work) {
+                if let Some(answer) = read(method, scan, work, target(method, &tree), &[]) {
+                    assert_eq!(answer, tree.truth(work), "{}/{scan} {work}", method.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn settings_that_cut_the_files_awkwardly_change_nothing() {
+    let tree = Tree::new();
+    for (name, set) in [
+        ("read", &[("buffer_bytes", 512)][..]),
+        ("files-threads", &[("buffer_bytes", 100), ("threads", 5)]),
+        ("files-ahead", &[("ahead", 1), ("buffer_bytes", 4096)]),
+        ("files-ahead", &[("ahead", 100), ("buffer_bytes", 4096)]),
+        ("files-io_uring", &[("buffer_bytes", 512), ("depth", 1)]),
+        ("files-io_uring", &[("buffer_bytes", 4096), ("depth", 3)]),
+        ("files-io_uring", &[("buffer_bytes", 65_536), ("depth", 512)]),
+        ("files-auto", &[("threads", 3)]),
+        ("walk", &[("buffer_bytes", 4096)]),
+    ] {
+        let method = registry::find(name).unwrap();
+        if let Some(answer) = read(method, "memchr", Work::Newlines, target(method, &tree), set) {
+            assert_eq!(answer, tree.truth(Work::Newlines), "{name} {set:?}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_gone_is_named() {
+    let tree = Tree::new();
+    let gone = tree.folder.join("deep").join("f 4\n");
+    fs::remove_file(&gone).unwrap();
+    let of_lists = methods().filter(|method| method.reads != Reads::Folder);
+    for method in of_lists.chain(registry::find("opens")) {
+        let scan = method.scans(Work::Sum)[0];
+        let reading = Reading::new(method.name, scan, Work::Sum, &tree.list, []);
+        let Ok(mut reading) = reading.and_then(Reading::list) else { continue };
+        let error = reading.prepare().and_then(|()| reading.read().map(drop)).unwrap_err();
+        let expected = format!("{}: No such file or directory", gone.display());
+        assert!(error.to_string().starts_with(&expected), "{}: {error}", method.name);
+    }
+}
+
+#[test]
+fn an_empty_list_and_an_empty_folder_have_no_answer() {
+    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let list = home.path().join("list");
+    fs::write(&list, "").unwrap();
+    fs::create_dir(home.path().join("folder")).unwrap();
+    for method in methods() {
+        let target = if method.reads == Reads::Folder { home.path().join("folder") } else { list.clone() };
+        let answer = read(method, method.scans(Work::Sum)[0], Work::Sum, &target, &[]);
+        assert!(answer.is_none_or(|answer| answer == Answer::default()), "{}: {answer:?}", method.name);
+    }
+}
+
+#[test]
+fn a_method_of_single_files_refuses_a_list_and_a_broken_list_is_named() {
+    let reading = Reading::new("lines", "-", Work::Lines, Path::new("x"), []).unwrap();
+    assert_eq!(reading.list().unwrap_err().to_string(), "lines reads no list of files");
+    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let list = home.path().join("list");
+    fs::write(&list, "no zero byte").unwrap();
+    let reading = Reading::new("read", "scalar", Work::Sum, &list, []).unwrap();
+    let error = reading.list().unwrap_err().to_string();
+    assert!(error.starts_with(&format!("{}: a list of files has", list.display())), "{error}");
+}
