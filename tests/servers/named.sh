@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs a command for which a further name is this machine: `named.sh NAME COMMAND…`. It has the name in its own
-# /etc/hosts, in a namespace of mounts; the file of the machine stays as it is. Status 3, with SKIPPED on standard error,
-# if such a namespace cannot be made. Needs Linux and unshare; without root, also namespaces of users.
+# /etc/hosts, in a namespace of mounts; the file of the machine stays as it is. Status 3, with SKIPPED on standard
+# error, if such a namespace cannot be made. Needs Linux and unshare; without root, also namespaces of users.
 set -eu
 if [ "$1" = inside ]; then
     mount --bind "$2" /etc/hosts || exit 3

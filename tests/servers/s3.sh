@@ -4,8 +4,8 @@
 # it is, then `ready`, and ends when its standard input closes or it is killed.
 #
 #   endpoint=, tls_endpoint=                  buckets are in the path
-#   virtual_endpoint=, virtual_tls_endpoint=  buckets are in the name of the host; no name resolves, but by named.sh that
-#                                             in virtual_host=: who puts the bucket in the path finds no host
+#   virtual_endpoint=, virtual_tls_endpoint=  buckets are in the name of the host; no name resolves, but by named.sh
+#                                             virtual_host=: who puts the bucket in the path finds no host
 #   cacert=, region=, bucket=, access_key=, secret_key=
 #
 # The server is versitygw (Apache-2.0), a program of its own, which the first call builds into the user's cache folder;
